@@ -1,0 +1,58 @@
+"""`python -m privregret reproduce | status | check`."""
+
+import argparse
+import os
+import signal
+import sys
+
+from privregret import reproduce as r
+from privregret.notebook import ParameterError
+
+
+def parser() -> argparse.ArgumentParser:
+    main = argparse.ArgumentParser("privregret", description="Regenerate the figures and tables from the notebooks.")
+    commands = main.add_subparsers(dest="command", required=True)
+    texts = {
+        "reproduce": "run every notebook that is stale, and refresh figures/ and paper/",
+        "status": "say which notebooks are stale and why",
+        "check": "run afresh elsewhere and compare with the published numbers",
+    }
+    for name, text in texts.items():
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("wanted", nargs="*", metavar="paper or notebook", help="hu2021, hu2021/6-experiments; default: all")
+        if name == "reproduce":
+            command.add_argument("--smoke", action="store_true", help="small parameters, into build/smoke: figures/ stays")
+            command.add_argument("--force", action="store_true", help="run what is up to date, too")
+            command.add_argument(
+                "-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), help="set a notebook parameter"
+            )
+        if name != "status":
+            command.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="notebooks at once (default: cores)")
+    return main
+
+
+def main(arguments=None) -> int:
+    args = parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        smoke = getattr(args, "smoke", False)
+        overrides = {name: r.parse_value(value) for name, value in getattr(args, "p", [])}
+        todo = r.jobs(r.select(args.wanted), overrides, smoke)
+        if args.command == "status":
+            return r.status(todo)
+        if args.j < 1:
+            raise r.UsageError(f"-j must be at least 1, got {args.j}")
+        if args.command == "check":
+            return r.check(todo, args.j)
+        place = r.SMOKE if smoke else r.PROJECT
+        if args.force:
+            for job in todo:
+                place.stamp(job.name).unlink(missing_ok=True)
+        return r.reproduce(todo, place, args.j)
+    except (ParameterError, r.UsageError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return r.BAD_PARAMETER
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""DP-SE, private successive elimination (Sajed and Sheffet 2019)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privregret import checks
+from privregret.bandits.base import BanditAlgorithm
+from privregret.jit import jit
+
+
+@dataclass(frozen=True)
+class DPSE(BanditAlgorithm):
+    """DP-SE: pull all active arms round robin, release one noisy mean each per epoch, drop the losers.
+
+    Privacy: epsilon-DP, since each reward enters one epoch's sum of one arm, with independent Laplace noise of
+    scale 1 / epsilon. Not anytime: the usual confidence parameter is 1 / T. O(K) memory.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    beta : float or None
+        Failure probability in (0, 1]; None means 1 / T, as in every comparison of the papers.
+    """
+
+    epsilon: float
+    beta: float | None = None
+    label = "DP-SE"
+    source = "Sajed and Sheffet 2019; hu2021, Section 6"
+
+    def __post_init__(self):
+        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+        if self.beta is not None and checks.number("beta", self.beta, 0, 1) == 0:
+            raise ValueError("beta must be a number in (0, 1] or None, got 0")
+
+    def _play(self, rewards, rng):
+        return _play(rewards, self.epsilon, self.beta or 1 / len(rewards), rng)
+
+    def _pull_counts(self, means, horizons, rng):
+        """Epoch by epoch: O(K log T) draws, whatever the horizon."""
+        return _pull_counts(means, horizons, self.epsilon, self.beta or 1 / horizons[-1], rng)
+
+
+@jit
+def epoch_length(epoch, active, epsilon, beta):
+    """Pulls of each of the `active` arms in epoch 1, 2, ... as a real number; the algorithm rounds up."""
+    gap = 2.0**-epoch
+    sampling = 32 * math.log(8 * active * epoch**2 / beta) / gap**2
+    privacy = 8 * math.log(4 * active * epoch**2 / beta) / (epsilon * gap)
+    return max(sampling, privacy) + 1
+
+
+@jit
+def _survivors(mean, active, epoch, epsilon, beta):
+    """The arms of `active` whose private means are within 2 h + 2 c of the largest."""
+    length = epoch_length(epoch, len(active), epsilon, beta)
+    h = math.sqrt(math.log(8 * len(active) * epoch**2 / beta) / (2 * length))
+    c = math.log(4 * len(active) * epoch**2 / beta) / (length * epsilon)
+    return active[mean.max() - mean <= 2 * h + 2 * c]
+
+
+@jit
+def _play(rewards, epsilon, beta, rng):
+    horizon, arms = rewards.shape
+    actions = np.empty(horizon, np.int64)
+    active = np.arange(arms)
+    epoch = 0
+    t = 0
+    while t < horizon:
+        if len(active) == 1:
+            actions[t] = active[0]
+            t += 1
+            continue
+        epoch += 1
+        length = math.ceil(epoch_length(epoch, len(active), epsilon, beta))
+        mean = np.zeros(len(active))
+        done = 0
+        while done < length * len(active) and t < horizon:
+            j = done % len(active)
+            actions[t] = active[j]
+            mean[j] += rewards[t, active[j]]
+            done += 1
+            t += 1
+        if done < length * len(active):
+            break  # the horizon came first: nothing is released
+        for j in range(len(active)):
+            mean[j] = (mean[j] + rng.laplace(0.0, 1 / epsilon)) / length
+        active = _survivors(mean, active, epoch, epsilon, beta)
+    return actions
+
+
+@jit
+def _pull_counts(means, horizons, epsilon, beta, rng):
+    horizon = horizons[-1]
+    counts = np.empty((len(horizons), len(means)), np.int64)
+    pulls = np.zeros(len(means), np.int64)
+    active = np.arange(len(means))
+    epoch = 0
+    reported = 0
+    t = 0  # rounds played
+    while t < horizon:
+        width = len(active)
+        epoch += 1
+        rounds = horizon - t
+        if width > 1:  # compare as floats: with a tiny epsilon the length may exceed any integer
+            wanted = width * float(math.ceil(epoch_length(epoch, width, epsilon, beta)))
+            rounds = int(wanted) if wanted < rounds else rounds
+        while reported < len(horizons) and horizons[reported] <= t + rounds:
+            counts[reported] = pulls
+            for j in range(width):  # round robin: the first arms may be one pull ahead
+                counts[reported, active[j]] += (horizons[reported] - t + width - 1 - j) // width
+            reported += 1
+        for j in range(width):
+            pulls[active[j]] += (rounds + width - 1 - j) // width
+        t += rounds
+        if width > 1 and t < horizon:
+            length = rounds // width
+            mean = np.empty(width)
+            for j in range(width):
+                mean[j] = (rng.binomial(length, means[active[j]]) + rng.laplace(0.0, 1 / epsilon)) / length
+            active = _survivors(mean, active, epoch, epsilon, beta)
+    return counts

@@ -1,0 +1,1 @@
+"""Every theorem's bound as a function, one file per paper."""

@@ -1,0 +1,80 @@
+"""Checks of what users pass in: each says in one line which value is wrong and what is allowed."""
+
+import math
+import numbers
+
+import numpy as np
+
+
+def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
+    """A finite real number in [low, high]; never a bool or a string."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{name} must be a finite number in [{low:g}, {high:g}], got {value!r}")
+    return float(value)
+
+
+def positive(name: str, value) -> float:
+    """A finite number above 0."""
+    if number(name, value) <= 0:
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+    return float(value)
+
+
+def integer(name: str, value, low: int = 0) -> int:
+    """A whole number, at least `low`; 3.0 is not one, nor is True."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < low:
+        raise ValueError(f"{name} must be at least {low}, got {value!r}")
+    return int(value)
+
+
+def choice(name: str, value, allowed) -> str:
+    """One of the names in `allowed`."""
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+    return value
+
+
+def means(name: str, value) -> np.ndarray:
+    """Means of at least two Bernoulli arms, each in [0, 1], as a (K,) float array."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a list of numbers, got {value!r}") from None
+    if array.ndim != 1 or len(array) < 2:
+        raise ValueError(f"{name} must be a list of at least 2 numbers, got shape {array.shape}")
+    if not (array.min() >= 0 and array.max() <= 1):  # a nan fails too
+        wrong = array[~((array >= 0) & (array <= 1))][0]
+        raise ValueError(f"{name} must lie in [0, 1], got {wrong}")
+    return array
+
+
+def horizons(value, arms: int) -> np.ndarray:
+    """Increasing rounds at which to report, the last at least the number of arms, as int64."""
+    array = np.asarray(value)
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
+        raise TypeError(f"horizons must be a list of whole numbers, got {value!r}")
+    array = array.astype(np.int64)
+    if array[0] < 1 or (len(array) > 1 and (array[1:] <= array[:-1]).any()):
+        raise ValueError(f"horizons must be increasing and start at 1 or later, got {value!r}")
+    if array[-1] < arms:
+        raise ValueError(f"horizon must be at least the number of arms ({arms}), got {array[-1]}")
+    return array
+
+
+def table(name: str, value, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+    """A (T, K) table, one row a round, entries in [low, high], T >= K >= 2, as a C-ordered float array."""
+    try:
+        array = np.ascontiguousarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a table of numbers, one row a round, all rows equally long") from None
+    if array.ndim != 2 or array.shape[1] < 2 or array.shape[0] < array.shape[1]:
+        raise ValueError(f"{name} must have shape (T, K) with T >= K >= 2, got shape {array.shape}")
+    wrong = ~((array >= low) & (array <= high))  # catches nan as well
+    if wrong.any():
+        t, j = np.argwhere(wrong)[0]
+        raise ValueError(f"{name} must lie in [{low:g}, {high:g}], got {array[t, j]} in row {t}, column {j}")
+    return array

@@ -1,0 +1,112 @@
+"""What every notebook calls first and last: a strict check of its parameters, and a mark that it ended.
+
+papermill only warns of a parameter that a notebook does not have, takes "false" as a true string, and reports a
+run as completed even if its kernel died. So notebooks look after themselves, with or without the batch command.
+"""
+
+import ast
+import difflib
+import json
+import sys
+from functools import partial
+
+from privregret import checks
+from privregret.paths import ROOT
+
+END = "application/vnd.privregret.end+json"
+current = {"name": "", "parameters": {}}  # the notebook running in this process, for the manifest
+
+
+class ParameterError(ValueError):
+    """A notebook was given a parameter that it does not have or cannot use."""
+
+    def _render_traceback_(self):
+        return [f"ParameterError: {self}"]  # one clear line instead of a traceback
+
+
+def whole(low: int):
+    """Rule: a whole number, at least `low`."""
+    return partial(checks.integer, low=low)
+
+
+def between(low: float, high: float):
+    """Rule: a number in [low, high]."""
+    return partial(checks.number, low=low, high=high)
+
+
+def one_of(*allowed: str):
+    """Rule: one of these strings."""
+    return partial(checks.choice, allowed=allowed)
+
+
+def many(rule):
+    """Rule: a list of at least one value, no value twice, each of which keeps `rule`."""
+
+    def check(name, value):
+        if not isinstance(value, (list, tuple)) or not value:
+            raise TypeError(f"{name} must be a list of at least one value, got {value!r} (papermill: use -y)")
+        values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
+        if len(set(values)) < len(values):
+            raise ValueError(f"{name} must not hold a value twice, got {value!r}")
+        return values
+
+    return check
+
+
+def text(name, value):
+    """Rule: a string."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, got {value!r}")
+    return value
+
+
+def start(name: str, namespace: dict, /, **rules) -> None:
+    """Check the parameters, before any work is done.
+
+    Parameters
+    ----------
+    name : str
+        The notebook: paper key, slash, file name without ending.
+    namespace : dict
+        The notebook's `globals()`. Each checked value is put back in (an integer given for a real becomes real).
+    **rules : callable
+        One for each parameter that the notebook has: (name, value) -> value, raising TypeError or ValueError.
+
+    Raises
+    ------
+    ParameterError
+        For a name that papermill injected and the notebook does not declare, or a value against its rule.
+    """
+    for cell in namespace.get("In", []):
+        if cell.startswith("# Parameters"):  # how papermill heads the cell that it injects
+            for line in ast.parse(cell).body:
+                for unknown in {t.id for t in line.targets} - set(rules):
+                    near = difflib.get_close_matches(unknown, rules, 1)
+                    hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(rules)}"
+                    raise ParameterError(f"{name} has no parameter {unknown}: {hint}")
+    current.update(name=name, parameters={p: namespace[p] for p in rules})
+    for parameter, rule in rules.items():
+        try:
+            namespace[parameter] = rule(parameter, namespace[parameter])
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"{name}: {error}") from None
+
+
+def end() -> None:
+    """Mark that the notebook ran to its end, and which of the project's modules it used."""
+    from IPython.display import display
+
+    files = (getattr(module, "__file__", None) or "" for module in list(sys.modules.values()))
+    modules = sorted({f[len(str(ROOT)) + 1 :] for f in files if f.startswith(str(ROOT / "src"))})
+    message = f"{current['name']} ran to its end."
+    display({"text/plain": message, END: {"modules": modules}}, raw=True)
+
+
+def end_mark(notebook) -> dict | None:
+    """What `end` recorded in an executed notebook (an nbformat node), or None if it never got there."""
+    for cell in reversed(notebook.cells):
+        for output in cell.get("outputs", []):
+            if END in output.get("data", {}):
+                mark = output["data"][END]
+                return json.loads(mark) if isinstance(mark, str) else mark
+    return None

@@ -1,0 +1,1 @@
+"""What algorithms release, what that costs, and audits that look for more."""

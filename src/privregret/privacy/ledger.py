@@ -1,0 +1,63 @@
+"""Which sums an arm's algorithm releases, over which pulls, with how much noise; and what that costs.
+
+Pulls of an arm are numbered from 1. A sum of rewards in [0, 1] with Laplace noise of scale b costs every reward in it
+1 / b of privacy; independent releases of the same reward add up.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privregret import checks
+from privregret.bandits.hybrid_ucb import TREES
+
+
+@dataclass(frozen=True)
+class Release:
+    """A noisy sum of the rewards of pulls first..last, released after pull `at`; `scale` is the Laplace scale times epsilon."""
+
+    kind: str  # "array" or "node"
+    first: int
+    last: int
+    at: int
+    scale: float
+
+
+def lazy_releases(pulls: int) -> list[Release]:
+    """Releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: arrays of 1, 2, 4, ... pulls, each once."""
+    sizes = [2**r for r in range(pulls.bit_length()) if 2 ** (r + 1) - 1 <= pulls]
+    return [Release("array", n, 2 * n - 1, 2 * n - 1, 1.0) for n in sizes]
+
+
+def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
+    """Releases of Hybrid-UCB in an arm's first `pulls` pulls, in the order in which their noise is drawn."""
+    checks.choice("tree", tree, TREES)
+    releases = []
+    for pull in range(1, pulls + 1):
+        depth = (pull + 1).bit_length() - 1 if (pull + 1).bit_count() > 1 else (pull + 1).bit_length() - 2
+        position = pull - (2**depth - 1)  # within the tree whose leaves are pulls 2^depth .. 2^(depth + 1) - 1
+        full = position == 2**depth
+        if depth > 0 and not (full and tree == "rootfree"):
+            leaves = position & -position
+            scale = 2.0 * (depth + 1 if tree == "scaled" else depth)
+            releases.append(Release("node", pull - leaves + 1, pull, pull, scale))
+        if full:
+            releases.append(Release("array", pull - 2**depth + 1, pull, pull, 2.0))
+    return releases
+
+
+def cost(releases: list[Release], pulls: int) -> np.ndarray:
+    """(pulls,) privacy cost of each reward, in units of epsilon, by composition."""
+    total = np.zeros(pulls + 1)
+    for release in releases:
+        total[release.first : release.last + 1] += 1 / release.scale
+    return total[1:]
+
+
+def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray:
+    """(pulls,) number of releases of the given kind that each reward is part of."""
+    total = np.zeros(pulls + 1, int)
+    for release in releases:
+        if release.kind == kind:
+            total[release.first : release.last + 1] += 1
+    return total[1:]

@@ -1,0 +1,68 @@
+"""One look for every figure of the project: sizes for print, one colour and one marker per algorithm."""
+
+import hashlib
+
+import seaborn as sns
+
+COLUMN = (3.4, 2.45)  # inches: one column of a two-column page
+PAGE = (7.0, 2.6)  # across both columns
+
+# Okabe and Ito's colours, which stay apart for the colour-blind; markers and dashes keep curves apart in grey.
+BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+PINK, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
+SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))
+
+ALGORITHMS = {
+    "Anytime-Lazy-UCB": (BLUE, "o", SOLID),
+    "Hybrid-UCB": (VERMILION, "s", DASHED),
+    "Hybrid-UCB (rootfree)": (VERMILION, "D", DOTTED),
+    "Hybrid-UCB (scaled)": (VERMILION, "h", MIXED),
+    "DP-SE": (GREEN, "^", MIXED),
+    "UCB1": (BLACK, "x", DOTTED),
+}
+BOUND = {"color": GREY, "linestyle": DASHED, "linewidth": 1.0}  # a theorem's bound, never a measurement
+
+RC = {
+    "font.family": "serif",
+    "font.serif": ["STIXGeneral"],
+    "mathtext.fontset": "stix",
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "legend.handlelength": 2.4,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.5,
+    "axes.grid": True,
+    "grid.linewidth": 0.4,
+    "grid.color": "#DDDDDD",
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "figure.figsize": COLUMN,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 200,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "privregret",
+}
+
+
+def use() -> None:
+    """Set the look for all figures drawn from now on."""
+    sns.set_theme(context="paper", style="ticks", rc=RC)
+
+
+def look(label: str) -> dict:
+    """Colour, marker and dashes of an algorithm, as keywords for `plot`; stable for labels not listed here too."""
+    if label not in ALGORITHMS:
+        pick = hashlib.sha256(label.encode()).digest()
+        colour = (PINK, ORANGE, SKY)[pick[0] % 3]
+        return {"color": colour, "marker": "vPX*<>"[pick[1] % 6], "linestyle": SOLID}
+    colour, marker, dashes = ALGORITHMS[label]
+    return {"color": colour, "marker": marker, "linestyle": dashes}
