@@ -5,6 +5,7 @@ import numpy as np
 from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
 
 from privregret import style
+from privregret.privacy import ledger
 
 
 def band(ax, x, mean, sd, label, look, every=1):
@@ -56,3 +57,32 @@ def epsilon_ticks(ax, values):
     ax.xaxis.set_major_formatter("{x:g}")
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def against_bound(ax, x, summary, bound, every=1):
+    """Measured regret of Anytime-Lazy-UCB (columns mean, sd) below a theorem's bound (column bound), its name `bound`."""
+    label = "Anytime-Lazy-UCB"
+    band(ax, x, summary["mean"], summary.sd, label, style.look(label), every)
+    ax.plot(x, summary.bound, label=bound, **style.BOUND)
+
+
+def releases(ax, released, pulls, title):
+    """What is released about an arm (see `privacy.ledger`): one bar a release over its pulls, and what each reward costs."""
+    row_of = {"array": 0}
+    for release in released:
+        length = release.last - release.first + 1
+        level = 0 if release.kind == "array" else length.bit_length()
+        row_of[level] = level
+        colour = style.look(title.split(",")[0])["color"] if release.kind == "array" else "#BBBBBB"
+        ax.barh(level, length - 0.16, left=release.first - 0.42, height=0.72, color=colour, linewidth=0)
+        middle = (release.first + release.last) / 2
+        ax.text(middle, level, f"{release.scale:g}", ha="center", va="center_baseline", fontsize=6,
+                color="white" if release.kind == "array" else "black")
+    for pull, cost in enumerate(ledger.cost(released, pulls), start=1):
+        ax.text(pull, -1, f"{cost:.3g}", ha="center", va="center_baseline", fontsize=6)
+    top = max(level for level in row_of.values())
+    ax.set(xlim=(0.4, pulls + 0.6), ylim=(-1.6, top + 0.6), title=title, xticks=range(1, pulls + 1))
+    names = ["cost", "array", *(f"node of {2 ** (level - 1)}" for level in range(1, top + 1))]
+    ax.set_yticks(range(-1, top + 1), names)
+    ax.grid(False)
+    ax.tick_params(length=0)

@@ -4,6 +4,8 @@ import math
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
+from scipy.stats import linregress
+
 from privregret import checks
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "cannot be decided"
@@ -74,7 +76,7 @@ class Finding:
 def rounded(value: float, error: float = 0.0) -> str:
     """`value` with as many digits as its standard error supports (two of the error's), or four if exact."""
     checks.number("error", error, 0)
-    if error == 0:
+    if error <= 1e-9 * abs(value):
         return f"{value:.4g}"
     decimals = max(0, 1 - math.floor(math.log10(error)))
     return f"{value:.{decimals}f}"
@@ -96,3 +98,9 @@ def spread(samples: dict) -> tuple[float, float]:
     """Ratio of the largest to the smallest of the samples' means, and its standard error."""
     ordered = sorted(samples.values(), key=lambda sample: sample.mean())
     return ratio(ordered[-1], ordered[0])
+
+
+def slope(x, y) -> tuple[float, float]:
+    """Least-squares slope of y on x and its standard error, from the scatter about the line."""
+    fit = linregress(x, y)
+    return fit.slope, fit.stderr

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import threading
 import time
 import tomllib
@@ -208,7 +209,11 @@ class _KernelManager(AsyncKernelManager):
     """Kernels over local sockets: no TCP ports to race for."""
 
     def __init__(self, **kwargs):
-        super().__init__(transport="ipc", **kwargs)
+        folder = tempfile.mkdtemp(prefix="privregret-")  # by default all kernels share one path
+        super().__init__(transport="ipc", ip=f"{folder}/kernel", **kwargs)
+
+    def cleanup_ipc_files(self):
+        shutil.rmtree(os.path.dirname(self.ip), ignore_errors=True)
 
 
 class _Engine(NBClientEngine):

@@ -1,0 +1,82 @@
+# `make help` lists the targets; ARGS="..." is handed on to the command behind a target.
+PYTHON ?= python3
+ARGS ?=
+python := .venv/bin/python
+pip_install := -m pip --disable-pip-version-check install --quiet
+
+.DELETE_ON_ERROR:
+.PHONY: all test smoke status check lab bench paper lint lock test-floors clean help FORCE
+
+all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
+	$(python) -m privregret reproduce $(ARGS)
+
+test: .venv/.ready  ## run the tests
+	$(python) -m pytest $(ARGS)
+
+smoke: .venv/.ready  ## run every notebook with small parameters, into build/
+	$(python) -m privregret reproduce --smoke $(ARGS)
+
+status: .venv/.ready  ## say which notebooks are stale, and why
+	$(python) -m privregret status $(ARGS)
+
+check: .venv/.ready  ## compare the committed numbers with a fresh run
+	$(python) -m privregret check $(ARGS)
+
+lab: .venv/.ready  ## open the notebooks in JupyterLab
+	cd notebooks && ../$(python) -m jupyterlab $(ARGS)
+
+bench: .venv/.ready  ## time the kernels
+	$(python) benchmarks/run.py $(ARGS)
+
+lint: .venv/.ready  ## check the style of the code
+	$(python) -m ruff check $(ARGS)
+
+paper:  ## typeset the draft with the published figures and numbers
+	@command -v latexmk >/dev/null || \
+	    { echo "make paper needs latexmk (Debian: apt install latexmk lmodern texlive-latex-recommended)" >&2; exit 1; }
+	mkdir -p build/paper
+	cd paper && FORCE_SOURCE_DATE=1 SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
+	    latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../build/paper main.tex
+	@echo "The draft is build/paper/main.pdf"
+
+lock:  ## pin the dependencies anew in requirements.lock (ARGS=--upgrade: at their newest versions)
+	rm -rf build/uv
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/python $(pip_install) uv
+	build/uv/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	    --fork-strategy fewest --no-annotate --no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements.lock $(ARGS)
+
+test-floors: .venv-floors/.ready  ## run the tests with the oldest versions that pyproject.toml allows (Python 3.11)
+	.venv-floors/bin/python -m pytest $(ARGS)
+
+clean:  ## remove build/ and .cache/, so that every notebook is stale
+	rm -rf build .cache
+
+help:  ## show this list
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1: /p' Makefile | while IFS=: read -r name text; do printf '%-12s%s\n' "$$name" "$$text"; done
+
+# .ready is written last, so an interrupted set-up starts over; it holds the folder's path, because an environment
+# that was moved, or whose Python is gone, is of no use.
+ifneq ($(shell $(python) -c 'print(open(".venv/.ready").read())' 2>/dev/null),$(CURDIR))
+.venv/.ready: FORCE
+endif
+.venv/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "privregret needs Python 3.11 or later; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "Setting up .venv from requirements.lock (about a minute, once)"
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv
+	@$(python) $(pip_install) --require-hashes -r requirements.lock
+	@$(python) $(pip_install) --no-deps --no-build-isolation -e .
+	@printf %s '$(CURDIR)' >$@
+
+# Every `>=` of pyproject.toml read as `==`.
+floors := import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+    print(*{d.replace(">=", "==") for d in sum(p["optional-dependencies"].values(), p["dependencies"])}, sep="\n")
+.venv-floors/.ready: pyproject.toml
+	rm -rf .venv-floors
+	$(PYTHON) -m venv .venv-floors
+	.venv-floors/bin/python -c '$(floors)' >.venv-floors/floors.txt
+	.venv-floors/bin/python $(pip_install) -r .venv-floors/floors.txt
+	.venv-floors/bin/python $(pip_install) --no-deps --no-build-isolation -e .
+	@touch $@

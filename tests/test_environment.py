@@ -1,0 +1,89 @@
+"""pyproject.toml, requirements.lock, environment.yml, the Makefile and .ci/run name the same packages and commands."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+import privregret
+from privregret.paths import ROOT
+
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
+DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
+PINS = (ROOT / "requirements.lock").read_text().replace("\\\n", "").splitlines()
+PINS = [line for line in PINS if line and not line.startswith("#")]
+
+
+def locked():
+    """Every version that the lock holds of each package: one, or one for each platform."""
+    versions = {}
+    for pin in PINS:
+        requirement = Requirement(pin.split("--hash")[0])
+        (specifier,) = requirement.specifier
+        versions.setdefault(canonicalize_name(requirement.name), []).append(specifier.version)
+    return versions
+
+
+@pytest.mark.parametrize("requirement", RUNTIME + DEV, ids=lambda r: r.name)
+def test_the_lock_holds_each_direct_dependency_at_a_version_allowed(requirement):
+    versions = locked()[canonicalize_name(requirement.name)]
+    assert all(version in requirement.specifier for version in versions)
+
+
+@pytest.mark.parametrize("group", ["dependencies", *PROJECT["optional-dependencies"]])
+def test_each_dependency_has_a_floor_and_nothing_else(group):
+    lines = PROJECT.get(group) or PROJECT["optional-dependencies"][group]
+    assert [line for line in lines if not re.fullmatch(r"[\w-]+>=[\d.]+", line)] == []
+
+
+def test_every_pin_is_exact_and_hashed():
+    exact = re.compile(r"[\w.-]+==[\w.]+ *(;[^#]+?)?( +--hash=sha256:[0-9a-f]{64})+")
+    assert [pin for pin in PINS if not exact.fullmatch(pin.strip())] == []
+
+
+def test_conda_users_get_the_same_lock():
+    python, pip, from_pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    assert pip == "pip"
+    assert from_pip == {"pip": ["-r requirements.lock"]}
+    version = python.removeprefix("python=")
+    assert version in SpecifierSet(PROJECT["requires-python"])
+
+
+def test_what_users_were_promised_is_a_runtime_dependency():
+    assert {"jupyterlab", "numpy", "numba", "seaborn", "papermill"} <= {r.name for r in RUNTIME}
+
+
+def test_the_build_backend_is_among_the_development_tools():
+    assert set(PYPROJECT["build-system"]["requires"]) <= {str(r) for r in DEV}
+
+
+def test_extras_agree_on_shared_packages():
+    extras = [Requirement(line) for lines in PROJECT["optional-dependencies"].values() for line in lines]
+    floors = {(r.name, str(r.specifier)) for r in extras}
+    assert len(floors) == len({name for name, _ in floors})
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run"])
+def test_no_address_is_written_down(name):
+    text = (ROOT / name).read_text()
+    assert re.findall(r"\S*://\S*|--(?:extra-)?index-url\s\S+", text.replace("--no-emit-index-url", "")) == []
+
+
+def test_continuous_integration_runs_the_two_commands_of_the_makefile():
+    lines = (ROOT / ".ci" / "run").read_text().splitlines()
+    commands = [line for line in lines if re.match(r"(make|pip|python|\.venv)\b", line)]
+    assert commands == ["make", "make test"]
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M)
+    assert targets[0] == "all"
+    assert "test" in targets
+
+
+def test_one_version_number():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == PROJECT["version"] == privregret.__version__
