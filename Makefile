@@ -1,35 +1,35 @@
 # `make help` lists the targets; ARGS="..." is handed on to the command behind a target.
 PYTHON ?= python3
 ARGS ?=
-python := .venv/bin/python
+run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
 
 .DELETE_ON_ERROR:
 .PHONY: all test smoke status check lab bench paper lint lock test-floors clean help FORCE
 
 all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
-	$(python) -m privregret reproduce $(ARGS)
+	$(run) -m privregret reproduce $(ARGS)
 
 test: .venv/.ready  ## run the tests
-	$(python) -m pytest $(ARGS)
+	$(run) -m pytest $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/
-	$(python) -m privregret reproduce --smoke $(ARGS)
+	$(run) -m privregret reproduce --smoke $(ARGS)
 
 status: .venv/.ready  ## say which notebooks are stale, and why
-	$(python) -m privregret status $(ARGS)
+	$(run) -m privregret status $(ARGS)
 
 check: .venv/.ready  ## compare the committed numbers with a fresh run
-	$(python) -m privregret check $(ARGS)
+	$(run) -m privregret check $(ARGS)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(python) -m jupyterlab $(ARGS)
+	cd notebooks && ../$(run) -m jupyterlab $(ARGS)
 
 bench: .venv/.ready  ## time the kernels
-	$(python) benchmarks/run.py $(ARGS)
+	$(run) benchmarks/run.py $(ARGS)
 
 lint: .venv/.ready  ## check the style of the code
-	$(python) -m ruff check $(ARGS)
+	$(run) -m ruff check $(ARGS)
 
 paper:  ## typeset the draft with the published figures and numbers
 	@command -v latexmk >/dev/null || \
@@ -47,6 +47,7 @@ lock:  ## pin the dependencies anew in requirements.lock (ARGS=--upgrade: at the
 	    --fork-strategy fewest --no-annotate --no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements.lock $(ARGS)
 
 test-floors: .venv-floors/.ready  ## run the tests with the oldest versions that pyproject.toml allows (Python 3.11)
+	.venv-floors/bin/python $(pip_install) --no-deps --no-build-isolation -e .
 	.venv-floors/bin/python -m pytest $(ARGS)
 
 clean:  ## remove build/ and .cache/, so that every notebook is stale
@@ -57,7 +58,7 @@ help:  ## show this list
 
 # .ready is written last, so an interrupted set-up starts over; it holds the folder's path, because an environment
 # that was moved, or whose Python is gone, is of no use.
-ifneq ($(shell $(python) -c 'print(open(".venv/.ready").read())' 2>/dev/null),$(CURDIR))
+ifneq ($(shell $(run) -c 'print(open(".venv/.ready").read())' 2>/dev/null),$(CURDIR))
 .venv/.ready: FORCE
 endif
 .venv/.ready: requirements.lock pyproject.toml
@@ -66,9 +67,9 @@ endif
 	@echo "Setting up .venv from requirements.lock (about a minute, once)"
 	@rm -rf .venv
 	@$(PYTHON) -m venv .venv
-	@$(python) $(pip_install) --require-hashes -r requirements.lock
-	@$(python) $(pip_install) --no-deps --no-build-isolation -e .
-	@printf %s '$(CURDIR)' >$@
+	@$(run) $(pip_install) --require-hashes -r requirements.lock
+	@$(run) $(pip_install) --no-deps --no-build-isolation -e .
+	@pwd -P >$@
 
 # Every `>=` of pyproject.toml read as `==`.
 floors := import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
@@ -78,5 +79,4 @@ floors := import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["projec
 	$(PYTHON) -m venv .venv-floors
 	.venv-floors/bin/python -c '$(floors)' >.venv-floors/floors.txt
 	.venv-floors/bin/python $(pip_install) -r .venv-floors/floors.txt
-	.venv-floors/bin/python $(pip_install) --no-deps --no-build-isolation -e .
 	@touch $@

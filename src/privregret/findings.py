@@ -44,6 +44,8 @@ class Finding:
     def __post_init__(self):
         for name in ("value", "error", "low", "high"):
             object.__setattr__(self, name, float(getattr(self, name)))
+        if self.error <= 1e-9 * abs(self.value):  # rounding in a variance that is 0
+            object.__setattr__(self, "error", 0.0)
         if math.isnan(self.value) or not self.error >= 0:
             raise ValueError(f"value and error must be numbers, error >= 0, got {self.value} and {self.error}")
         if not self.low <= self.high or math.isinf(self.low) and math.isinf(self.high):
@@ -76,7 +78,7 @@ class Finding:
 def rounded(value: float, error: float = 0.0) -> str:
     """`value` with as many digits as its standard error supports (two of the error's), or four if exact."""
     checks.number("error", error, 0)
-    if error <= 1e-9 * abs(value):
+    if error == 0:
         return f"{value:.4g}"
     decimals = max(0, 1 - math.floor(math.log10(error)))
     return f"{value:.{decimals}f}"

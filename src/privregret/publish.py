@@ -85,8 +85,12 @@ def table(frame: pd.DataFrame, name: str, caption: str, columns: dict, formats: 
     for column, spec in (formats or {}).items():
         shown[column] = [format(value, spec) for value in shown[column]]
     shown = shown.rename(columns=columns)
-    tex = shown.to_latex(index=False, caption=_tex(caption), label=f"tab:{name}", position="htbp")
-    _publish("table", name, [_csv(frame), _with_origin(tex.replace(r"\begin{table}[htbp]", "\\begin{table}[htbp]\n\\centering\\small"))])
+    numeric = [pd.api.types.is_numeric_dtype(frame[column]) for column in columns]
+    alignment = "".join("r" if right else "l" for right in numeric)
+    tex = shown.to_latex(
+        index=False, caption=_tex(caption), label=f"tab:{name}", position="htbp", column_format=alignment
+    ).replace(r"\begin{table}[htbp]", "\\begin{table}[htbp]\n\\centering\\small")
+    _publish("table", name, [_csv(frame), _with_origin(tex)])
     if get_ipython():
         display(HTML(shown.to_html(index=False)), Markdown(f"*{name}.* {caption}"))
 
@@ -100,7 +104,7 @@ def number(name: str, value: float, error: float = 0.0) -> None:
         others = [n for n, entry in manifest["notebooks"].items() if entry is not mine and name in entry.get("numbers", {})]
         if others:
             raise ValueError(f"the number {name} is already published by {others[0]}")
-        mine.setdefault("numbers", {})[name] = fnd.rounded(value, error)
+        mine.setdefault("numbers", {})[name] = rf"\ensuremath{{{_tex_number(fnd.rounded(value, error))}}}"
 
 
 def findings(rows: list[fnd.Finding]) -> None:
@@ -221,7 +225,7 @@ def _findings_markdown(frame):
 
 def _findings_tex(rows):
     lines = [
-        r"\begin{longtable}{@{}p{0.13\linewidth}p{0.39\linewidth}p{0.27\linewidth}p{0.13\linewidth}@{}}",
+        r"\begin{longtable}{@{}" + "".join(rf">{{\raggedright\arraybackslash}}p{{{w}\linewidth}}" for w in (0.12, 0.39, 0.27, 0.14)) + "@{}}",
         r"\toprule Where & Claim & Measured (agrees if) & Verdict \\ \midrule \endhead",
     ]
     for r in rows.itertuples():
@@ -231,8 +235,14 @@ def _findings_tex(rows):
 
 
 def _measured(value, error, tex=False):
-    plus_minus = r"$\pm$" if tex else "±"
-    return fnd.rounded(value, error) + (f" {plus_minus} {fnd.rounded(error, error)}" if error else "")
+    if tex:
+        parts = [fnd.rounded(value, error), fnd.rounded(error, error)] if error else [fnd.rounded(value)]
+        return "$" + r" \pm ".join(map(_tex_number, parts)) + "$"
+    return fnd.rounded(value, error) + (f" ± {fnd.rounded(error, error)}" if error else "")
+
+
+def _tex_number(text):
+    return re.sub(r"e([+-])0*(\d+)", lambda m: rf"\cdot 10^{{{m[1].strip('+')}{m[2]}}}", text)
 
 
 def _tex(text):

@@ -38,7 +38,7 @@ class AnytimeLazyUCB(BanditAlgorithm):
         return _play(rewards, self.epsilon, rng)
 
     def _pull_counts(self, means, horizons, rng):
-        """Event by event: O(K log T) events, whatever the horizon."""
+        """Event by event: K releases for each doubling of T, and a few changes of the leader between them."""
         return _pull_counts(means, horizons, self.epsilon, rng)
 
 

@@ -1,0 +1,52 @@
+"""Shared by the tests: a copy of the project to run the batch command in."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+matplotlib.use("agg")
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Project:
+    """A copy of the project's sources in a folder of its own, with whatever notebooks a test puts there."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        (root / "notebooks").mkdir()
+        (root / "notebooks" / "smoke.toml").write_text("")
+        (root / "requirements.lock").write_text("numpy==2\n")
+        # where kernels look for compiled code: what one test compiled serves the next
+        (root / ".cache").symlink_to(ROOT / ".cache") if (ROOT / ".cache").exists() else None
+
+    @property
+    def environment(self):
+        return os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONWARNINGS": "ignore"}
+
+    def start(self, *command, cwd=None):
+        """A running process of `python -m <command>`, its output in pipes."""
+        return subprocess.Popen(
+            [sys.executable, "-m", *map(str, command)],
+            cwd=cwd or self.root,
+            env=self.environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def python(self, *command, cwd=None):
+        """Run `python -m <command>` to its end: (exit code, stdout, stderr)."""
+        process = self.start(*command, cwd=cwd)
+        out, err = process.communicate(timeout=600)
+        return process.returncode, out, err
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project(tmp_path)

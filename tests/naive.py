@@ -1,0 +1,254 @@
+"""Slow, obvious versions of the bandit algorithms, written from the papers, to compare the compiled ones with.
+
+Plain Python: one round at a time, every observation kept in a list. Noise is drawn in the order of the papers'
+pseudocode, by methods of their own, so that a faulty variant is a subclass that overrides one of them.
+"""
+
+import math
+from collections import defaultdict
+
+
+def argmax(values):
+    """First of the largest."""
+    return max(range(len(values)), key=lambda j: values[j])
+
+
+class AnytimeLazyUCB:
+    """hu2021, Algorithm 1. `arrays[j][r]` is array r of arm j, of size 2^r; the last one is being filled."""
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def noise(self, rng, r):
+        """Noise of the sum of an array r."""
+        return rng.laplace(0.0, 1 / self.epsilon)
+
+    def index(self, mean, size, t):
+        return mean + math.sqrt(3 * math.log(t) / size) + 3 * math.log(t) / (self.epsilon * size)  # (4)
+
+    def play(self, rewards, rng):
+        table = [list(map(float, row)) for row in rewards]
+        arms = len(table[0])
+        arrays = [[[]] for _ in range(arms)]
+        mean = [0.0] * arms
+        actions = []
+        for t, row in enumerate(table, start=1):
+            if t <= arms:
+                j = t - 1
+            else:
+                j = argmax([self.index(mean[i], 2 ** (len(arrays[i]) - 2), t) for i in range(arms)])
+            actions.append(j)
+            r = len(arrays[j]) - 1
+            arrays[j][r].append(row[j])
+            if len(arrays[j][r]) == 2**r:
+                mean[j] = (sum(arrays[j][r]) + self.noise(rng, r)) / 2**r  # (3)
+                arrays[j].append([])
+        return actions
+
+
+def dyadic_cover(n):
+    """Nodes that together cover leaves 0..n-1, from left to right; node (level, i) covers 2^level of them from i 2^level."""
+    nodes, start = [], 0
+    while start < n:
+        level = (n - start).bit_length() - 1
+        nodes.append((level, start // 2**level))
+        start += 2**level
+    return nodes
+
+
+class HybridUCB:
+    """hu2021, Algorithm 4. Per arm: full arrays (sum and noise), and the leaves and node noises of the open tree."""
+
+    def __init__(self, epsilon, tree="paper", log_base=2.0):
+        self.epsilon, self.tree, self.log_base = epsilon, tree, log_base
+
+    def array_noise(self, rng, r):
+        """Noise of the sum of a full array r."""
+        return rng.laplace(0.0, 2 / self.epsilon)
+
+    def node_noise(self, rng, r, level):
+        """Noise of a node, `level` levels above the leaves, of a tree with 2^r leaves."""
+        levels = r + 1 if self.tree == "scaled" else r
+        return rng.laplace(0.0, levels / (0.5 * self.epsilon))
+
+    def index(self, mean, pulls, t):
+        log_t = math.log(t) / math.log(self.log_base)
+        floor = (pulls + 1).bit_length() - 1  # of log2(pulls + 1)
+        privacy = 6 * math.sqrt(8) * log_t * floor / (self.epsilon * pulls)
+        return mean + math.sqrt(3 * log_t / pulls) + privacy  # (35)
+
+    def play(self, rewards, rng):
+        table = [list(map(float, row)) for row in rewards]
+        arms = len(table[0])
+        full = [[] for _ in range(arms)]  # (sum, noise) of arrays 0, 1, 2, ...
+        leaves = [[] for _ in range(arms)]
+        node_noise = [{} for _ in range(arms)]  # (level, i) -> noise
+        mean = [0.0] * arms
+        pulls = [0] * arms
+        actions = []
+        for t, row in enumerate(table, start=1):
+            j = t - 1 if t <= arms else argmax([self.index(mean[i], pulls[i], t) for i in range(arms)])
+            actions.append(j)
+            x = row[j]
+            pulls[j] += 1
+            if t <= arms:
+                full[j].append((x, self.array_noise(rng, 0)))
+                mean[j] = x + full[j][0][1]
+                continue
+            r = len(full[j])
+            leaves[j].append(x)
+            complete = len(leaves[j]) == 2**r
+            total = sum(s + noise for s, noise in full[j])  # (32)
+            if not (complete and self.tree == "rootfree"):
+                for level, i in dyadic_cover(len(leaves[j])):  # (33)
+                    if (level, i) not in node_noise[j]:
+                        node_noise[j][level, i] = self.node_noise(rng, r, level)
+                    total += sum(leaves[j][i * 2**level : (i + 1) * 2**level]) + node_noise[j][level, i]
+            if complete:
+                full[j].append((sum(leaves[j]), self.array_noise(rng, r)))
+                leaves[j] = []
+                node_noise[j] = {}
+                if self.tree == "rootfree":
+                    total = sum(s + noise for s, noise in full[j])
+            mean[j] = total / pulls[j]  # (34)
+        return actions
+
+
+class DPSE:
+    """Sajed and Sheffet 2019, with `beta` = 1 / T unless it is given."""
+
+    def __init__(self, epsilon, beta=None):
+        self.epsilon, self.beta = epsilon, beta
+
+    def noises(self, rng, epoch, arms):
+        """Noise of the `arms` sums that are released at the end of an epoch, in order."""
+        return [rng.laplace(0.0, 1 / self.epsilon) for _ in range(arms)]
+
+    def length(self, epoch, arms, beta):
+        gap = 2.0**-epoch
+        sampling = 32 * math.log(8 * arms * epoch**2 / beta) / gap**2
+        return max(sampling, 8 * math.log(4 * arms * epoch**2 / beta) / (self.epsilon * gap)) + 1
+
+    def threshold(self, epoch, arms, beta):
+        """How far below the largest private mean an arm may be and stay."""
+        length = self.length(epoch, arms, beta)
+        h = math.sqrt(math.log(8 * arms * epoch**2 / beta) / (2 * length))
+        return 2 * h + 2 * math.log(4 * arms * epoch**2 / beta) / (length * self.epsilon)
+
+    def play(self, rewards, rng):
+        table = [list(map(float, row)) for row in rewards]
+        horizon, beta = len(table), self.beta or 1 / len(table)
+        alive = list(range(len(table[0])))
+        actions = []
+        epoch = 0
+        while len(alive) > 1:
+            epoch += 1
+            data = {j: [] for j in alive}
+            r = 0
+            while r < self.length(epoch, len(alive), beta):
+                for j in alive:
+                    if len(actions) == horizon:
+                        return actions
+                    data[j].append(table[len(actions)][j])
+                    actions.append(j)
+                r += 1
+            noises = self.noises(rng, epoch, len(alive))
+            mean = {j: (sum(data[j]) + noise) / r for j, noise in zip(alive, noises, strict=True)}
+            threshold = self.threshold(epoch, len(alive), beta)
+            alive = [j for j in alive if max(mean.values()) - mean[j] <= threshold]
+        return actions + alive * (horizon - len(actions))
+
+
+class UCB1:
+    """Auer, Cesa-Bianchi and Fischer 2002; the k-th arm that ties with the best so far takes its place with chance 1 / k."""
+
+    def play(self, rewards, rng):
+        table = [list(map(float, row)) for row in rewards]
+        arms = len(table[0])
+        data = [[] for _ in range(arms)]
+        actions = []
+        for played, row in enumerate(table):
+            if played < arms:
+                j = played
+            else:
+                width = [math.sqrt(2 * math.log(played) / len(data[i])) for i in range(arms)]
+                index = [sum(data[i]) / len(data[i]) + width[i] for i in range(arms)]
+                best = -math.inf
+                for i in range(arms):
+                    if index[i] > best:
+                        best, j, tied = index[i], i, 1
+                    elif index[i] == best:
+                        tied += 1
+                        if rng.random() < 1 / tied:
+                            j = i
+            data[j].append(row[j])
+            actions.append(j)
+        return actions
+
+
+TINY = 1e-9  # below any difference of two distinct means or widths that matters in a short run
+
+
+class LazyUCBWithoutPrivacy(AnytimeLazyUCB):
+    """The limit of Anytime-Lazy-UCB as epsilon grows: width sqrt(3 ln t / n), and noise only to break ties."""
+
+    def __init__(self):
+        super().__init__(math.inf)
+
+    def noise(self, rng, r):
+        return TINY * rng.random()
+
+
+class UCBWithoutPrivacy:
+    """The limit of Hybrid-UCB as epsilon grows: mean of everything + sqrt(3 log2 t / n), ties broken at random."""
+
+    def play(self, rewards, rng):
+        table = [list(map(float, row)) for row in rewards]
+        arms = len(table[0])
+        data = [[] for _ in range(arms)]
+        mean = [0.0] * arms
+        actions = []
+        for t, row in enumerate(table, start=1):
+            index = [mean[i] + math.sqrt(3 * math.log2(t) / max(len(data[i]), 1)) for i in range(arms)]
+            j = t - 1 if t <= arms else argmax(index)
+            actions.append(j)
+            data[j].append(row[j])
+            mean[j] = sum(data[j]) / len(data[j]) + TINY * rng.random()
+        return actions
+
+
+class Recorder:
+    """Stands in for a Generator in uncompiled code: passes calls on, and keeps the scale of every Laplace draw.
+
+    With `certain`, a binomial draw is its mean (all rewards equal their arm's mean), so that an event-by-event
+    run can be compared with a round-by-round one on a table of means, on one stream of noise.
+    """
+
+    def __init__(self, rng, certain=False):
+        self.rng, self.certain, self.scales = rng, certain, []
+
+    def laplace(self, loc, scale):
+        self.scales.append(float(scale))
+        return self.rng.laplace(loc, scale)
+
+    def random(self):
+        return self.rng.random()
+
+    def binomial(self, n, p):
+        return n * p if self.certain else self.rng.binomial(n, p)
+
+
+def plain(kernel):
+    """A compiled kernel's Python function; itself under NUMBA_DISABLE_JIT."""
+    return getattr(kernel, "py_func", kernel)
+
+
+def pulls_at(actions, horizons, arms):
+    """(H, K) pulls of each arm in rounds 1..horizons[h]."""
+    counts = defaultdict(int)
+    rows, wanted = [], set(map(int, horizons))
+    for t, j in enumerate(actions, start=1):
+        counts[int(j)] += 1
+        if t in wanted:
+            rows.append([counts[i] for i in range(arms)])
+    return rows

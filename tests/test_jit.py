@@ -1,0 +1,115 @@
+"""The kernels' cache must not outlive their source."""
+
+import importlib
+import json
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+import privregret
+from privregret import jit
+from privregret.paths import PACKAGE
+
+compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs compiled kernels")
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the package's sources, in a root of its own."""
+    copy = tmp_path / "src" / "privregret"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def test_the_hash_changes_with_any_source(package):
+    files = sorted(package.rglob("*.py"))
+    assert files == sorted(package / f.relative_to(PACKAGE) for f in PACKAGE.rglob("*.py"))
+    seen = {jit.source_hash(files)}
+    assert jit.source_hash(files[::-1]) in seen  # the order does not matter
+    for file in files:
+        before = file.read_bytes()
+        file.write_bytes(before + b"\n")
+        seen.add(jit.source_hash(files))
+        file.write_bytes(before)
+    assert len(seen) == len(files) + 1
+
+
+def test_the_hash_changes_with_names_and_borders(tmp_path):
+    def of(**contents):
+        for name, content in contents.items():
+            (tmp_path / name).write_text(content)
+        return jit.source_hash(tmp_path / name for name in contents)
+
+    hashes = [of(a="x", b="y"), of(a="xy", b=""), of(a="", b="xy"), of(a="x", c="y"), of(a="y", b="x"), of(a="x")]
+    assert len(set(hashes)) == len(hashes)
+    assert of(a="x", b="y") == hashes[0]
+
+
+def run(package):
+    """Value of a kernel whose callee is in another file, where it is cached, and whether it came from there."""
+    code = """
+import json
+from privregret import caller
+value = caller.outer(1.0)
+print(json.dumps([value, caller.outer.stats.cache_path, sum(caller.outer.stats.cache_hits.values())]))
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(package.parent), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@compiled
+def test_an_edit_in_a_callee_is_compiled(package):
+    """The caller's file stays as it is, and numba's own cache would serve the old value."""
+    header = "from privregret.jit import jit\n\n"
+    callee = package / "callee.py"
+    callee.write_text(header + "FACTOR = 2.0\n\n\n@jit\ndef inner(x):\n    return FACTOR * x\n")
+    (package / "caller.py").write_text(header + "from privregret.callee import inner\n\n\n@jit\ndef outer(x):\n    return inner(x) + 1\n")
+    root = str(package.parents[1])
+    value, place, hits = run(package)
+    assert value == 3.0 and place.startswith(root) and hits == 0
+    assert run(package) == [3.0, place, 1]  # unchanged: from the cache
+    callee.write_text(callee.read_text().replace("2.0", "9.0"))
+    value, elsewhere, hits = run(package)
+    assert value == 10.0 and hits == 0 and elsewhere != place and elsewhere.startswith(root)
+
+
+def kernels():
+    """Every compiled function of the package, by name."""
+    found = {}
+    for info in pkgutil.walk_packages(privregret.__path__, "privregret."):
+        if info.name.endswith("__main__"):
+            continue
+        for name, value in vars(importlib.import_module(info.name)).items():
+            if isinstance(value, numba.core.dispatcher.Dispatcher):
+                found[f"{info.name}.{name}"] = value
+    return found
+
+
+@compiled
+def test_kernels_release_the_gil_and_are_cached_in_one_place():
+    found = kernels()
+    assert len(found) >= 10
+    for name, kernel in found.items():
+        options = kernel.targetoptions
+        assert options.get("nogil") and options.get("nopython"), name
+        assert not options.get("fastmath") and not options.get("parallel"), name
+        assert Path(kernel.stats.cache_path).is_relative_to(jit.CACHE), name
+
+
+@compiled
+def test_other_libraries_keep_their_cache():
+    before = numba.config.CACHE_DIR
+    jit.jit(lambda x: x)
+    assert numba.config.CACHE_DIR == before
+
+    with pytest.raises(TypeError):
+        jit.jit(3)
+    assert numba.config.CACHE_DIR == before

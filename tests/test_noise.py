@@ -1,0 +1,83 @@
+"""Samplers against scipy's laws, and report-noisy-max against closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from scipy.stats import binomtest, chisquare, expon, gumbel_r, kstest, laplace
+
+from privregret import noise
+
+FALSE_ALARM = 1e-4  # of each test function, for a new seed
+SCALES = (0.1, 1.0, 50.0)
+DRAWS = 20_000  # sees a distribution function that is off by 0.02
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(("sampler", "law"), [(noise.laplace, laplace), (noise.exponential, expon), (noise.gumbel, gumbel_r)])
+def test_samplers_have_the_laws_of_their_names(sampler, law, scale):
+    rng = np.random.default_rng(0)
+    sample = np.array([sampler(rng, scale) for _ in range(DRAWS)])
+    assert kstest(sample, law(scale=scale).cdf).pvalue > FALSE_ALARM / len(SCALES)
+    error = law(scale=scale).std() / math.sqrt(DRAWS)
+    assert abs(sample.mean() - law(scale=scale).mean()) < 4.5 * error
+
+
+@pytest.mark.parametrize("sampler", [noise.laplace, noise.exponential, noise.gumbel])
+def test_draws_are_fresh(sampler):
+    rng = np.random.default_rng(0)
+    assert len({sampler(rng, 1.0) for _ in range(100)}) == 100
+
+
+def winners(sums, kind, scale, seed=0):
+    """(K,) how often each index wins in `DRAWS` selections."""
+    rng, sums = np.random.default_rng(seed), np.array(sums, float)
+    wins = [noise.report_noisy_max(sums, noise.CODES[kind], scale, rng) for _ in range(DRAWS)]
+    return np.bincount(wins, minlength=len(sums))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("shape", [(0.0, 0.0), (0.0, -1.0, -2.0), (1.0, 1.5, 0.0, 1.5, -1.0)])
+def test_gumbel_noise_is_softmax(shape, scale):
+    """P[J = j] is proportional to exp(sum_j / scale)."""
+    sums = 7 + scale * np.array(shape)
+    wins = winners(sums, "gumbel", scale)
+    assert chisquare(wins, DRAWS * softmax(sums / scale)).pvalue > FALSE_ALARM / 9
+
+
+def laplace_pair(u, scale):
+    """P[first of two wins] when its sum is larger by u: hu2021 sheet, 7.C1 (noise of scale 1 / epsilon)."""
+    if u > 0:
+        return 1 - laplace_pair(-u, scale)
+    return math.exp(u / scale) * (2 - u / scale) / 4
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("lead", [-3.0, -1.0, 0.0, 0.5, 2.0])
+def test_laplace_noise_on_two_sums(lead, scale):
+    first = winners((5 + lead * scale, 5), "laplace", scale)[0]
+    assert binomtest(int(first), DRAWS, laplace_pair(lead * scale, scale)).pvalue > FALSE_ALARM / 15
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("lead", [-3.0, -1.0, 0.0])
+def test_exponential_noise_on_two_sums(lead, scale):
+    """The one that lies behind by d wins with probability exp(-d / scale) / 2, by memorylessness."""
+    first = winners((5 + lead * scale, 5), "exponential", scale)[0]
+    assert binomtest(int(first), DRAWS, math.exp(lead) / 2).pvalue > FALSE_ALARM / 9
+
+
+def test_hardly_any_noise_picks_the_largest():
+    for kind in noise.CODES:
+        assert winners((1.0, 3.0, 2.0), kind, 1e-9)[1] == DRAWS
+
+
+def test_noise_is_drawn_once_for_each_sum():
+    """After a selection the stream stands where K draws leave it."""
+    for kind, sampler in [("laplace", noise.laplace), ("exponential", noise.exponential), ("gumbel", noise.gumbel)]:
+        a, b = np.random.default_rng(3), np.random.default_rng(3)
+        winner = noise.report_noisy_max(np.zeros(6), noise.CODES[kind], 2.0, a)
+        scores = [sampler(b, 2.0) for _ in range(6)]
+        assert winner == int(np.argmax(scores))
+        assert a.random() == b.random()

@@ -1,0 +1,74 @@
+"""The strict check of a notebook's parameters, and the mark that it ended."""
+
+import nbformat
+import pytest
+
+from privregret import checks, notebook
+
+RULES = {
+    "runs": notebook.whole(1),
+    "epsilon": checks.positive,
+    "epsilons": notebook.many(checks.positive),
+    "means": checks.means,
+    "mode": notebook.one_of("a", "b"),
+    "share": notebook.between(0, 1),
+    "scheduler": notebook.text,
+}
+GOOD = {"runs": 3, "epsilon": 1, "epsilons": [0.5, 2], "means": [0.2, 1], "mode": "a", "share": 0.5, "scheduler": ""}
+
+
+def start(injected="", **changes):
+    namespace = GOOD | changes | {"In": ["", injected]}
+    notebook.start("hu2021/test", namespace, **RULES)
+    return namespace
+
+
+def test_good_values_pass_and_integers_become_reals():
+    namespace = start("# Parameters\nruns = 3\n")
+    assert type(namespace["epsilon"]) is float and namespace["epsilons"] == [0.5, 2.0]
+    assert notebook.current["parameters"]["epsilon"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"runs": 0}, "runs must be at least 1, got 0"),
+        ({"runs": "five"}, "runs must be a whole number, got 'five'"),
+        ({"runs": 2.0}, "runs must be a whole number, got 2.0"),
+        ({"runs": True}, "runs must be a whole number, got True"),
+        ({"epsilon": -1}, "epsilon must be a finite number above 0, got -1"),
+        ({"epsilon": float("nan")}, "epsilon must be a finite number"),
+        ({"epsilon": "1e-3"}, "epsilon must be a number, got '1e-3'"),
+        ({"epsilons": [1, 0]}, r"epsilons\[1\] must be a finite number above 0, got 0"),
+        ({"epsilons": [1, 1]}, "must not hold a value twice"),
+        ({"epsilons": "[1, 2]"}, "must be a list"),
+        ({"epsilons": []}, "must be a list of at least one value"),
+        ({"means": [0.5, 1.5]}, r"means must lie in \[0, 1\], got 1.5"),
+        ({"means": [0.5]}, "at least 2 numbers"),
+        ({"mode": "c"}, "mode must be one of 'a', 'b', got 'c'"),
+        ({"share": 2}, r"share must be a finite number in \[0, 1\], got 2"),
+        ({"scheduler": 3}, "scheduler must be a string, got 3"),
+    ],
+)
+def test_bad_values_stop_with_one_line_that_names_them(changes, message):
+    with pytest.raises(notebook.ParameterError, match=message) as error:
+        start(**changes)
+    assert "\n" not in str(error.value)
+    assert error.value._render_traceback_() == [f"ParameterError: {error.value}"]
+
+
+def test_a_misspelt_parameter_is_refused_with_a_hint():
+    with pytest.raises(notebook.ParameterError, match="no parameter epsilom: did you mean epsilon?"):
+        start("# Parameters\nepsilom = 3\n")
+
+
+def test_names_of_other_cells_are_not_parameters():
+    start("unrelated = 3")
+
+
+def test_the_end_mark_is_found_only_where_it_is():
+    cell = nbformat.v4.new_code_cell("notebook.end()")
+    empty = nbformat.v4.new_notebook(cells=[cell])
+    assert notebook.end_mark(empty) is None
+    cell.outputs = [nbformat.v4.new_output("display_data", {notebook.END: {"modules": ["src/a.py"]}})]
+    assert notebook.end_mark(empty) == {"modules": ["src/a.py"]}

@@ -1,0 +1,236 @@
+"""The batch command and bare papermill, on tiny notebooks: what runs again, what fails how, what a kill leaves."""
+
+import json
+import os
+import signal
+import time
+
+import nbformat
+import pandas as pd
+import pytest
+
+PARAMETERS = """\
+runs: int = 3  # number of runs
+epsilons: list = [0.5, 1.0]  # privacy parameters
+"""
+CHECK = """\
+from privregret import checks, notebook
+
+notebook.start("demo/{name}", globals(), runs=notebook.whole(1), epsilons=notebook.many(checks.positive))
+"""
+FIGURE = """\
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from privregret import publish
+from privregret.findings import Finding
+
+data = pd.DataFrame({{"epsilon": epsilons, "value": [runs * epsilon for epsilon in epsilons]}})
+fig, ax = plt.subplots()
+ax.plot(data.epsilon, data.value)
+publish.figure(fig, "demo/{name}", data, "A line.")
+publish.findings([Finding("Figure 1", "It is small.", "value", data.value.max(), high=10)])
+"""
+BOUNDS = "from privregret.bounds import hu2021\n"
+
+
+def write(project, name, *cells, end="notebook.end()"):
+    """A notebook demo/<name> that draws one figure, with more code cells before the figure."""
+    code = nbformat.v4.new_code_cell
+    parameters, check = code(PARAMETERS), code(CHECK.format(name=name))
+    parameters.metadata["tags"], check.metadata["tags"] = ["parameters"], ["check"]
+    more = [code(c) for c in (*cells, FIGURE.format(name=name), end)]
+    cells = [nbformat.v4.new_markdown_cell("# Demo"), parameters, check, *more]
+    for i, cell in enumerate(cells):
+        cell["id"] = f"c{i}"
+    spec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    path = project.root / "notebooks" / "demo" / f"{name}.ipynb"
+    path.parent.mkdir(exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec}), path)
+    return path
+
+
+def figure(project, name, ending="csv"):
+    return project.root / "figures" / "demo" / f"{name}.{ending}"
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def stale(project):
+    """The notebooks that `status` calls stale, with the reason."""
+    _, out, _ = project.python("privregret", "status")
+    pairs = [line.split(": ", 1) for line in out.splitlines()]
+    return {name: why for name, why in pairs if why != "up to date"}
+
+
+def test_only_what_changed_runs_again(project):
+    one, two = write(project, "one", BOUNDS), write(project, "two")
+    code, out, _ = project.python("privregret", "reproduce")
+    assert code == 0
+    assert "demo/one: " in out and "1 figures, 0 tables, findings: 1 reproduced, 0 not, 0 undecided" in out
+    assert figure(project, "one", "pdf").exists() and (project.root / "build/notebooks/demo/one.ipynb").exists()
+    assert pd.read_csv(figure(project, "one")).value.tolist() == [1.5, 3.0]
+    assert stale(project) == {}
+
+    before = figure(project, "one").stat().st_mtime_ns
+    code, out, _ = project.python("privregret", "reproduce")
+    assert code == 0 and out.count("up to date") == 2
+    assert figure(project, "one").stat().st_mtime_ns == before
+
+    saved = nbformat.read(one, 4)  # opened, run by hand and saved
+    saved.cells[1].execution_count = 7
+    saved.metadata["language_info"] = {"name": "python"}
+    saved.cells[0].source = "# Demo, reworded"
+    nbformat.write(saved, one)
+    assert stale(project) == {}
+
+    edit(two, "A line.", "The line.")
+    assert stale(project) == {"demo/two": "its code changed"}
+    edit(project.root / "src/privregret/bounds/hu2021.py", "96 * np.log", "97 * np.log")
+    assert stale(project) == {
+        "demo/one": "src/privregret/bounds/hu2021.py changed",
+        "demo/two": "its code changed",
+    }
+    code, _, _ = project.python("privregret", "reproduce")
+    assert code == 0 and stale(project) == {}
+
+    figure(project, "one").write_text("epsilon,value\n")
+    assert stale(project) == {"demo/one": "figures/demo/one.csv is missing or was changed"}
+    edit(project.root / "requirements.lock", "2", "3")
+    assert set(stale(project).values()) == {"requirements.lock changed"}
+
+
+def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project):
+    write(project, "one")
+    assert project.python("privregret", "reproduce")[0] == 0
+    kept = {ending: figure(project, "one", ending).read_bytes() for ending in ("csv", "pdf", "png", "tex")}
+    manifest = (project.root / "figures/manifest.json").read_bytes()
+    assert project.python("privregret", "reproduce", "--force")[0] == 0
+    assert {ending: figure(project, "one", ending).read_bytes() for ending in kept} == kept
+    assert (project.root / "figures/manifest.json").read_bytes() == manifest
+
+    code, out, _ = project.python("privregret", "check")
+    assert code == 0 and "1 figures and tables agree" in out
+    edit(figure(project, "one"), "1,3", "1,3.00001")
+    code, out, _ = project.python("privregret", "check")
+    assert code == 4 and "demo/one, row 2, value: 3.00001 became 3" in out
+
+
+def test_parameters_go_to_the_notebooks_and_back_to_the_defaults(project):
+    write(project, "one")
+    assert project.python("privregret", "reproduce", "-p", "runs", "50", "-p", "epsilons", "[2, 4]")[0] == 0
+    assert pd.read_csv(figure(project, "one")).value.tolist() == [100, 200]
+    entry = json.loads((project.root / "figures/manifest.json").read_text())["outputs"]["demo/one"]
+    assert entry["parameters"] == {"runs": 50, "epsilons": [2, 4]}
+    assert "wanted its defaults" in stale(project)["demo/one"]
+    assert project.python("privregret", "reproduce")[0] == 0
+    assert pd.read_csv(figure(project, "one")).value.tolist() == [1.5, 3.0]
+
+
+def test_smoke_leaves_the_figures_alone(project):
+    write(project, "one")
+    (project.root / "notebooks/smoke.toml").write_text('["demo/one"]\nruns = 1\n')
+    assert project.python("privregret", "reproduce", "--smoke")[0] == 0
+    assert not figure(project, "one").exists()
+    assert pd.read_csv(project.root / "build/smoke/figures/demo/one.csv").value.tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-p", "rums", "3"], "no selected notebook has a parameter rums: did you mean runs?"),
+        (["-p", "runs", "five"], "demo/one: runs must be a whole number, got 'five'"),
+        (["-p", "runs", "0"], "demo/one: runs must be at least 1, got 0"),
+        (["-p", "epsilons", "[-1]"], "demo/one: epsilons[0] must be a finite number above 0, got -1"),
+        (["demo/on"], "no notebook or paper 'demo/on'; did you mean demo/one?"),
+        (["-j", "0"], "-j must be at least 1, got 0"),
+    ],
+)
+def test_bad_requests_get_one_line_before_any_work(project, arguments, message):
+    write(project, "one")
+    figure(project, "one").parent.mkdir(parents=True)
+    figure(project, "one").write_text("old")
+    code, out, err = project.python("privregret", "reproduce", *arguments)
+    assert (code, out, err) == (2, "", f"error: {message}\n")
+    assert figure(project, "one").read_text() == "old"
+    assert not (project.root / "build" / "partial").exists()
+
+
+def test_a_failure_is_told_and_does_not_stop_the_others(project):
+    write(project, "bad", "1 / 0")
+    write(project, "early", "import sys\nsys.exit(0)")
+    write(project, "good")
+    write(project, "killed", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    write(project, "unended", end="pass")
+    figure(project, "bad").parent.mkdir(parents=True)
+    figure(project, "bad").write_text("old")
+    code, out, _ = project.python("privregret", "reproduce")
+    assert code == 3  # the worst of them: a kernel died
+    assert "FAILED demo/bad: cell 4: ZeroDivisionError: division by zero; see build/failed/demo/bad.ipynb" in out
+    assert "FAILED demo/killed: its kernel died" in out
+    assert "FAILED demo/early: " in out and "FAILED demo/unended: it ended before its last cell" in out
+    executed = nbformat.read(project.root / "build/failed/demo/bad.ipynb", 4)
+    assert any("ZeroDivisionError" in "".join(o.get("traceback", [])) for c in executed.cells for o in c.get("outputs", []))
+    assert figure(project, "bad").read_text() == "old"
+    assert figure(project, "good").exists() and not figure(project, "killed").exists()
+    assert not figure(project, "unended").exists()
+    assert set(stale(project)) == {"demo/bad", "demo/early", "demo/killed", "demo/unended"}
+    code, out, _ = project.python("privregret", "reproduce", "demo/bad")
+    assert code == 1
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_killed_run_goes_on_where_it_was(project, how):
+    write(project, "a-quick")
+    slow = write(project, "b-slow", "import os, time\nopen('running', 'w').write(str(os.getpid()))\ntime.sleep(60)")
+    process = project.start("privregret", "reproduce", "-j", "1")
+    deadline = time.monotonic() + 120
+    while not (project.root / "running").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(0.3)
+    process.send_signal(how)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == (-9 if how == signal.SIGKILL else 130)
+    assert figure(project, "a-quick").exists() and not figure(project, "b-slow").exists()
+    assert set(stale(project)) == {"demo/b-slow"}
+    kernel = int((project.root / "running").read_text())
+    deadline = time.monotonic() + 30
+    while os.path.exists(f"/proc/{kernel}") and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not os.path.exists(f"/proc/{kernel}"), "the kernel outlived the command"
+    edit(slow, "time.sleep(60)", "pass")
+    code, out, _ = project.python("privregret", "reproduce")
+    assert code == 0 and "demo/a-quick: up to date" in out
+    assert figure(project, "b-slow").exists()
+    leftovers = [p for p in (project.root / "figures").rglob(".*") if p.name != ".lock"]
+    assert leftovers == [] and not (project.root / "build/partial/demo/b-slow").exists()
+
+
+def test_bare_papermill_from_the_root_and_from_the_folder(project):
+    path = write(project, "one")
+    code, _, err = project.python("papermill", path, project.root / "out.ipynb", "-p", "runs", "2")
+    assert code == 0, err
+    assert pd.read_csv(figure(project, "one")).value.tolist() == [1.0, 2.0]
+    code, _, err = project.python("papermill", path.name, "out.ipynb", "-p", "runs", "4", cwd=path.parent)
+    assert code == 0, err
+    assert pd.read_csv(figure(project, "one")).value.tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("rums", "3", "demo/one has no parameter rums: did you mean runs?"),
+        ("runs", "five", "demo/one: runs must be a whole number, got 'five'"),
+        ("runs", "0", "demo/one: runs must be at least 1, got 0"),
+        ("epsilons", "-1", "demo/one: epsilons must be a list"),
+    ],
+)
+def test_bare_papermill_is_strict(project, name, value, message):
+    path = write(project, "one")
+    code, _, err = project.python("papermill", path, project.root / "out.ipynb", "-p", name, value)
+    assert code != 0 and f"ParameterError: {message}" in err
+    assert not (project.root / "figures").exists()

@@ -1,0 +1,219 @@
+"""Replicates: the same numbers however they are run, streams of their own, and a tidy table."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib.parallel import get_active_backend
+from pandas.testing import assert_frame_equal
+
+import privregret
+from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, HybridUCB
+from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
+from privregret.simulate import BLOCK, checkpoints, cluster, regret_curves, rng_for, summary
+
+ALGORITHMS = [AnytimeLazyUCB(0.5), HybridUCB(8.0, "scaled"), DPSE(1.0), UCB1()]
+RUNS = 2 * BLOCK + 3  # three blocks, the last one short
+
+
+def curves(algorithms=ALGORITHMS, instance=HU2021_2, horizon=2000, runs=RUNS, seed=7, **options):
+    return regret_curves(algorithms, instance, horizon, runs, seed, **{"points": 20, "workers": 1} | options)
+
+
+def part(frame, algorithm):
+    """One algorithm's numbers in a table of several."""
+    own = frame.algorithm == algorithm.label
+    if hasattr(algorithm, "epsilon"):
+        own &= frame.epsilon == algorithm.epsilon
+    return frame.loc[own, ["instance", "run", "t", "regret"]].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("workers", [2, 4, -1])
+def test_same_numbers_with_any_number_of_workers(workers):
+    assert_frame_equal(curves(), curves(workers=workers), check_exact=True)
+
+
+def test_same_numbers_on_a_dask_cluster():
+    import distributed
+
+    with distributed.LocalCluster(1, processes=False, threads_per_worker=2, dashboard_address=None) as local:
+        with cluster(local.scheduler_address):
+            assert type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
+            remote = curves(workers=-1)
+    assert_frame_equal(curves(), remote, check_exact=True)
+    with cluster():  # no address: this machine
+        assert type(get_active_backend()[0]).__name__ != "DaskDistributedBackend"
+
+
+def test_a_curve_depends_on_nothing_but_itself():
+    alone = {a: part(curves([a]), a) for a in ALGORITHMS}
+    for company in (
+        ALGORITHMS[::-1],
+        [*ALGORITHMS, AnytimeLazyUCB(0.25), DPSE(3.0)],
+        [AnytimeLazyUCB(4.0), *ALGORITHMS[2:], *ALGORITHMS[:2]],
+    ):
+        together = curves(company)
+        for algorithm, own in alone.items():
+            assert_frame_equal(part(together, algorithm), own, check_exact=True)
+
+
+def test_a_run_depends_on_nothing_but_its_number():
+    few, many = curves(runs=5), curves()
+    for algorithm in ALGORITHMS:
+        own = part(many, algorithm)
+        assert_frame_equal(part(few, algorithm), own[own.run < 5].reset_index(drop=True), check_exact=True)
+
+
+def test_checkpoints_do_not_change_the_numbers():
+    few, many = curves(points=[100, 900]), curves(points=range(50, 2000, 50))
+    assert sorted(few.t.unique()) == [100, 900, 2000]
+    for algorithm in ALGORITHMS:
+        own = part(many, algorithm)
+        assert_frame_equal(part(few, algorithm), own[own.t.isin([100, 900, 2000])].reset_index(drop=True), check_exact=True)
+
+
+def first_draws(*arguments):
+    return tuple(rng_for(*arguments).integers(2**63, size=2).tolist())
+
+
+def test_every_replicate_has_a_stream_of_its_own():
+    epsilons = (0.1, 0.25, 0.5, 1.0, 8.0, 64.0, 128.0)
+    algorithms = [UCB1()]
+    for e in epsilons:
+        algorithms += [AnytimeLazyUCB(e), DPSE(e), DPSE(e, 0.1), HybridUCB(e), HybridUCB(e, "rootfree"), HybridUCB(e, log_base=3)]
+    cases = list(product(algorithms, (HU2021_1, HU2021_2, HU2021_3), (0, 1, 2**40), range(15)))
+    assert len({first_draws(*case) for case in cases}) == len(cases)
+
+
+def test_streams_do_not_collide_in_many_runs():
+    draws = {first_draws(UCB1(), HU2021_1, 0, run) for run in range(5000)}
+    assert len(draws) == 5000
+
+
+def test_equal_algorithms_share_their_stream():
+    """However the parameters are spelt: whole numbers, numpy's, or defaults."""
+    for a, b in [
+        (AnytimeLazyUCB(1), AnytimeLazyUCB(1.0)),
+        (AnytimeLazyUCB(np.float64(0.5)), AnytimeLazyUCB(0.5)),
+        (HybridUCB(2, log_base=2), HybridUCB(np.float32(2), "paper")),
+        (DPSE(1, beta=1), DPSE(1.0, beta=1.0)),
+        (DPSE(1, beta=np.float64(0.5)), DPSE(1.0, beta=0.5)),
+    ]:
+        assert a == b
+        assert first_draws(a, HU2021_1, 3, 4) == first_draws(b, HU2021_1, 3, 4)
+
+
+def test_the_name_of_an_instance_does_not_matter():
+    other = BernoulliBandit("another name", HU2021_1.means)
+    assert first_draws(UCB1(), HU2021_1, 0, 0) == first_draws(UCB1(), other, 0, 0)
+
+
+def test_streams_are_the_same_in_another_process():
+    code = """
+from privregret import bandits, instances, simulate
+print(*simulate.rng_for(bandits.HybridUCB(0.5), instances.HU2021_1, 3, 4).integers(2**63, size=2))
+"""
+    path = os.pathsep.join([str(Path(privregret.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    for salt in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": salt, "PYTHONPATH": path}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert tuple(map(int, done.stdout.split())) == first_draws(HybridUCB(0.5), HU2021_1, 3, 4)
+
+
+@dataclass(frozen=True)
+class Alternate:
+    """Plays arm 0 in the first `start` rounds, arm 1 from then on."""
+
+    start: int
+    label = "Alternate"
+
+    def pull_counts(self, means, horizons, rng):
+        return np.array([[min(h, self.start), max(h - self.start, 0)] for h in horizons])
+
+
+def test_the_table_is_tidy():
+    instance = BernoulliBandit("two arms", (0.25, 0.75))
+    frame = regret_curves([Alternate(4), Alternate(0)], instance, 10, runs=2, seed=0, points=[2, 6], workers=1)
+    expected = pd.DataFrame(
+        {
+            "algorithm": "Alternate",
+            "instance": "two arms",
+            "run": [0, 0, 0, 1, 1, 1] * 2,
+            "t": [2, 6, 10] * 4,
+            "regret": [1.0, 2.0, 2.0] * 2 + [0.0] * 6,
+            "start": [4] * 6 + [0] * 6,
+        }
+    )
+    assert_frame_equal(frame, expected, check_exact=True)
+
+
+def test_columns_hold_every_parameter():
+    frame = curves()
+    assert list(frame.columns[:5]) == ["algorithm", "instance", "run", "t", "regret"]
+    assert set(frame.columns[5:]) == {"epsilon", "beta", "tree", "log_base"}
+    assert len(frame) == len(ALGORITHMS) * RUNS * frame.t.nunique()
+    assert not frame.duplicated(["algorithm", "run", "t"]).any()
+    assert frame.loc[frame.algorithm == "UCB1", "epsilon"].isna().all()
+    assert frame.regret.notna().all() and (frame.regret >= 0).all()
+
+
+def test_summary_by_hand():
+    frame = pd.DataFrame(
+        {
+            "algorithm": ["b", "b", "b", "b", "a", "a", "c"],
+            "t": [1, 1, 2, 2, 1, 1, 1],
+            "run": [0, 1, 0, 1, 0, 1, 0],
+            "regret": [1.0, 3.0, 5.0, 11.0, 2.0, 2.0, 4.0],
+        }
+    )
+    expected = pd.DataFrame(
+        {
+            "algorithm": ["b", "b", "a", "c"],
+            "t": [1, 2, 1, 1],
+            "mean": [2.0, 8.0, 2.0, 4.0],
+            "sd": [np.sqrt(2), np.sqrt(18), 0.0, 0.0],
+            "se": [1.0, 3.0, 0.0, 0.0],
+            "runs": [2, 2, 2, 1],
+        }
+    )
+    assert_frame_equal(summary(frame, ["algorithm", "t"]), expected)
+
+
+@pytest.mark.parametrize("horizon", [2, 5, 10, 99, 100, 10**4, 2**22, 10**15])
+@pytest.mark.parametrize("points", [1, 2, 20, 200])
+def test_checkpoints_increase_from_one_to_the_horizon(horizon, points):
+    rounds = checkpoints(horizon, points)
+    assert rounds[0] >= 1 and rounds[-1] == horizon and len(rounds) <= points + 1
+    assert (np.diff(rounds) > 0).all()
+
+
+def test_a_horizon_of_a_few_rounds():
+    frame = regret_curves(ALGORITHMS, HU2021_2, horizon=5, runs=2, seed=0, workers=1)
+    assert frame[frame.t == 5].regret.tolist() == pytest.approx([sum(HU2021_2.gaps)] * 2 * len(ALGORITHMS))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ({"runs": 0}, "runs must be at least 1, got 0"),
+        ({"runs": -3}, "got -3"),
+        ({"runs": 1.0}, "got 1.0"),
+        ({"runs": "3"}, "got '3'"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"seed": 0.5}, "got 0.5"),
+        ({"seed": None}, "got None"),
+        ({"horizon": 4}, "horizon must be at least 5, got 4"),
+        ({"horizon": 1e6}, "got 1000000.0"),
+        ({"points": [0, 10]}, "[   0,   10, 2000]"),
+    ],
+)
+def test_bad_arguments(wrong, shown):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        curves(**wrong)
+    assert shown in str(caught.value) and "\n" not in str(caught.value)
