@@ -7,6 +7,8 @@ pseudocode, by methods of their own, so that a faulty variant is a subclass that
 import math
 from collections import defaultdict
 
+import numpy as np
+
 
 def argmax(values):
     """First of the largest."""
@@ -27,7 +29,7 @@ class AnytimeLazyUCB:
         return mean + math.sqrt(3 * math.log(t) / size) + 3 * math.log(t) / (self.epsilon * size)  # (4)
 
     def play(self, rewards, rng):
-        table = [list(map(float, row)) for row in rewards]
+        table = np.asarray(rewards, float).tolist()
         arms = len(table[0])
         arrays = [[[]] for _ in range(arms)]
         mean = [0.0] * arms
@@ -78,7 +80,7 @@ class HybridUCB:
         return mean + math.sqrt(3 * log_t / pulls) + privacy  # (35)
 
     def play(self, rewards, rng):
-        table = [list(map(float, row)) for row in rewards]
+        table = np.asarray(rewards, float).tolist()
         arms = len(table[0])
         full = [[] for _ in range(arms)]  # (sum, noise) of arrays 0, 1, 2, ...
         leaves = [[] for _ in range(arms)]
@@ -136,7 +138,7 @@ class DPSE:
         return 2 * h + 2 * math.log(4 * arms * epoch**2 / beta) / (length * self.epsilon)
 
     def play(self, rewards, rng):
-        table = [list(map(float, row)) for row in rewards]
+        table = np.asarray(rewards, float).tolist()
         horizon, beta = len(table), self.beta or 1 / len(table)
         alive = list(range(len(table[0])))
         actions = []
@@ -163,7 +165,7 @@ class UCB1:
     """Auer, Cesa-Bianchi and Fischer 2002; the k-th arm that ties with the best so far takes its place with chance 1 / k."""
 
     def play(self, rewards, rng):
-        table = [list(map(float, row)) for row in rewards]
+        table = np.asarray(rewards, float).tolist()
         arms = len(table[0])
         data = [[] for _ in range(arms)]
         actions = []
@@ -203,7 +205,7 @@ class UCBWithoutPrivacy:
     """The limit of Hybrid-UCB as epsilon grows: mean of everything + sqrt(3 log2 t / n), ties broken at random."""
 
     def play(self, rewards, rng):
-        table = [list(map(float, row)) for row in rewards]
+        table = np.asarray(rewards, float).tolist()
         arms = len(table[0])
         data = [[] for _ in range(arms)]
         mean = [0.0] * arms

@@ -70,6 +70,13 @@ def test_verdict_of_a_claim_with_one_bound(value, error, at_most, at_least):
     assert finding(value, error, low=1).verdict == at_least
 
 
+def test_an_error_that_is_only_rounding_counts_as_none():
+    assert finding(1e6, 1e-6, low=1e6).error == 0
+    assert finding(1e6, 1e-6, low=1e6).verdict == REPRODUCED
+    assert finding(1e6, 1e-2, low=1e6).verdict == UNDECIDED
+    assert finding(0, 1e-12, low=0).verdict == UNDECIDED  # nothing to compare it with
+
+
 def test_criterion_and_row():
     assert finding(1, high=2.5).criterion == "at most 2.5"
     assert finding(1, low=2.5).criterion == "at least 2.5"

@@ -190,7 +190,7 @@ def test_the_audit_finds_the_true_loss(epsilon):
     found = loss_lower_bound(
         AnytimeLazyUCB(epsilon), both_arms(0.0), both_arms(1.0), first_decision_is_arm_0, runs=20_000, seed=0
     )
-    assert max(0, truth - 0.15) <= found <= truth <= epsilon
+    assert max(0, truth - 0.25) <= found <= truth <= epsilon
 
 
 def test_the_audit_takes_neighbours_only():
@@ -228,12 +228,12 @@ class NoNoiseAfterTheFirstArray(naive.AnytimeLazyUCB):
 
 
 def assert_only_the_fault_is_caught(honest, faulty, rewards, neighbour, event, plays):
-    """The audit shows more than epsilon for the faulty variant; for the honest algorithm, with more plays, it does not."""
+    """The audit shows more than epsilon for the faulty variant; for the honest algorithm, with as many plays or more, not."""
     assert loss_lower_bound(faulty, rewards, neighbour, event, plays, seed=0) > honest.epsilon
-    assert loss_lower_bound(honest, rewards, neighbour, event, 20_000, seed=0) <= honest.epsilon
+    assert loss_lower_bound(honest, rewards, neighbour, event, max(plays, 4000), seed=0) <= honest.epsilon
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.5])
+@pytest.mark.parametrize("epsilon", [0.05, 0.3])
 def test_noise_that_forgets_epsilon_is_caught(epsilon):
     assert_only_the_fault_is_caught(
         AnytimeLazyUCB(epsilon),
@@ -241,7 +241,7 @@ def test_noise_that_forgets_epsilon_is_caught(epsilon):
         both_arms(0.0),
         both_arms(1.0),
         first_decision_is_arm_0,
-        plays=4000 if epsilon == 0.1 else 100_000,
+        plays=4000,
     )
 
 
@@ -292,7 +292,7 @@ def test_noise_shared_by_all_arms_is_caught(epsilon):
     rewards, neighbour, end = dp_se_tables(epsilon, beta=1.0, epoch=1, arms=2, start=0)
 
     def arm_1_is_dropped(actions):
-        return 1 not in list(actions[end:])
+        return list(actions[end:]) == [0] * 4
 
     assert_only_the_fault_is_caught(
         DPSE(epsilon, 1.0), SharedNoise(epsilon, 1.0), rewards, neighbour, arm_1_is_dropped, plays=250
@@ -306,8 +306,7 @@ def test_missing_noise_in_later_epochs_is_caught(epsilon):
     rewards, neighbour, end = dp_se_tables(epsilon, beta=1.0, epoch=2, arms=3, start=start)
 
     def arm_1_is_dropped_next(actions):
-        tail = list(actions[start:end])
-        return {0, 1} == set(tail) and 1 not in list(actions[end:])
+        return list(actions[start : start + 4]) == [0, 1, 0, 1] and list(actions[end:]) == [0] * 4
 
     assert_only_the_fault_is_caught(
         DPSE(epsilon, 1.0), NoNoiseAfterTheFirstEpoch(epsilon, 1.0), rewards, neighbour, arm_1_is_dropped_next, plays=150

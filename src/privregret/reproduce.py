@@ -217,10 +217,10 @@ class _KernelManager(AsyncKernelManager):
 
 
 class _Engine(NBClientEngine):
-    """papermill's own engine, with an environment of its own for each kernel, and word of how far it is."""
+    """papermill's own engine, with an environment and a log of its own for each kernel, and word of how far it is."""
 
     @classmethod
-    def execute_managed_notebook(cls, nb_man, kernel_name, environment=None, tell=None, **kwargs):
+    def execute_managed_notebook(cls, nb_man, kernel_name, environment=None, log=None, tell=None, **kwargs):
         start = nb_man.cell_start
 
         def cell_start(cell, cell_index=None, **more):
@@ -231,7 +231,7 @@ class _Engine(NBClientEngine):
         client = PapermillNotebookClient(
             nb_man, kernel_name=kernel_name, startup_timeout=120, kernel_manager_class=_KernelManager
         )
-        return client.execute(env=environment)
+        return client.execute(env=environment, stderr=log)
 
 
 papermill_engines.register("privregret", _Engine)
@@ -269,16 +269,18 @@ def run(job: Job, place: Place, progress: Progress) -> int:
     executed = staged / "executed.ipynb"
     error, code = "", FAILED
     try:
-        papermill.execute_notebook(
-            job.path,
-            executed,
-            parameters=job.parameters,
-            engine_name="privregret",
-            kernel_name="python3",
-            progress_bar=False,
-            environment={**os.environ, **KERNEL_ENVIRONMENT, "PRIVREGRET_OUTPUT": str(staged)},
-            tell=lambda cell, cells: progress.at(job.name, cell, cells),
-        )
+        with open(staged / "kernel.log", "wb") as log:  # what the kernel itself says: of interest if it dies
+            papermill.execute_notebook(
+                job.path,
+                executed,
+                parameters=job.parameters,
+                engine_name="privregret",
+                kernel_name="python3",
+                progress_bar=False,
+                environment={**os.environ, **KERNEL_ENVIRONMENT, "PRIVREGRET_OUTPUT": str(staged)},
+                log=log,
+                tell=lambda cell, cells: progress.at(job.name, cell, cells),
+            )
     except DeadKernelError:
         error, code = "its kernel died (out of memory?)", KERNEL_DIED
     except PapermillExecutionError as problem:
@@ -293,6 +295,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
         if executed.exists():
             place.failed(job.name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(executed, place.failed(job.name))
+            os.replace(staged / "kernel.log", place.failed(job.name).with_suffix(".log"))
             where = f"; see {_shown(place.failed(job.name))}"
         progress.ended(job.name, f"FAILED {job.name}: {error or 'it ended before its last cell'}{where}")
         shutil.rmtree(staged, ignore_errors=True)
