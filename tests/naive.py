@@ -1,7 +1,7 @@
-"""Slow, obvious versions of the bandit algorithms, written from the papers, to compare the compiled ones with.
+"""Slow, obvious versions of the bandit algorithms, written from the papers, to hold the compiled ones to.
 
-Plain Python: one round at a time, every observation kept in a list. Noise is drawn in the order of the papers'
-pseudocode, by methods of their own, so that a faulty variant is a subclass that overrides one of them.
+Plain Python: one round at a time, every observation kept in a list. Noise is drawn in the order of the
+papers' pseudocode, by methods of their own: a faulty variant is a subclass that overrides one of them.
 """
 
 import math
@@ -49,7 +49,7 @@ class AnytimeLazyUCB:
 
 
 def dyadic_cover(n):
-    """Nodes that together cover leaves 0..n-1, from left to right; node (level, i) covers 2^level of them from i 2^level."""
+    """Nodes that cover leaves 0..n-1; node (level, i) covers 2^level leaves, from leaf i 2^level on."""
     nodes, start = [], 0
     while start < n:
         level = (n - start).bit_length() - 1
@@ -59,7 +59,7 @@ def dyadic_cover(n):
 
 
 class HybridUCB:
-    """hu2021, Algorithm 4. Per arm: full arrays (sum and noise), and the leaves and node noises of the open tree."""
+    """hu2021, Algorithm 4. Per arm: full arrays (sum and noise), leaves and node noises of the open tree."""
 
     def __init__(self, epsilon, tree="paper", log_base=2.0):
         self.epsilon, self.tree, self.log_base = epsilon, tree, log_base
@@ -162,7 +162,7 @@ class DPSE:
 
 
 class UCB1:
-    """Auer, Cesa-Bianchi and Fischer 2002; the k-th arm that ties with the best so far takes its place with chance 1 / k."""
+    """Auer, Cesa-Bianchi and Fischer 2002; of tied arms, the k-th takes the lead with chance 1 / k."""
 
     def play(self, rewards, rng):
         table = np.asarray(rewards, float).tolist()
@@ -192,7 +192,7 @@ TINY = 1e-9  # below any difference of two distinct means or widths that matters
 
 
 class LazyUCBWithoutPrivacy(AnytimeLazyUCB):
-    """The limit of Anytime-Lazy-UCB as epsilon grows: width sqrt(3 ln t / n), and noise only to break ties."""
+    """The limit of Anytime-Lazy-UCB as epsilon grows: width sqrt(3 ln t / n), noise only to break ties."""
 
     def __init__(self):
         super().__init__(math.inf)
@@ -202,7 +202,7 @@ class LazyUCBWithoutPrivacy(AnytimeLazyUCB):
 
 
 class UCBWithoutPrivacy:
-    """The limit of Hybrid-UCB as epsilon grows: mean of everything + sqrt(3 log2 t / n), ties broken at random."""
+    """The limit of Hybrid-UCB as epsilon grows: mean + sqrt(3 log2 t / n), ties broken at random."""
 
     def play(self, rewards, rng):
         table = np.asarray(rewards, float).tolist()
@@ -220,10 +220,10 @@ class UCBWithoutPrivacy:
 
 
 class Recorder:
-    """Stands in for a Generator in uncompiled code: passes calls on, and keeps the scale of every Laplace draw.
+    """Stands in for a Generator in uncompiled code: passes calls on, keeps the scale of every Laplace draw.
 
-    With `certain`, a binomial draw is its mean (all rewards equal their arm's mean), so that an event-by-event
-    run can be compared with a round-by-round one on a table of means, on one stream of noise.
+    With `certain`, a binomial draw is its mean (all rewards equal their arm's mean): then an event-by-event
+    run can be compared with a round-by-round one, on a table of means and the same stream of noise.
     """
 
     def __init__(self, rng, certain=False):

@@ -143,7 +143,11 @@ def test_ratio_by_hand():
     assert error == pytest.approx(2 * math.sqrt(1 / 16 + 1 / 12))
 
 
-@pytest.mark.parametrize(("numerator", "denominator"), [((10, 2, 40), (5, 1, 60)), ((-3, 1, 30), (8, 2, 30)), ((1, 0.1, 20), (1, 0, 5))])
+# mean, standard deviation and size of two samples
+@pytest.mark.parametrize(
+    ("numerator", "denominator"),
+    [((10, 2, 40), (5, 1, 60)), ((-3, 1, 30), (8, 2, 30)), ((1, 0.1, 20), (1, 0, 5))],
+)
 def test_the_error_of_a_ratio_is_the_spread_of_ratios(numerator, denominator):
     rng = np.random.default_rng(0)
 

@@ -14,9 +14,14 @@ SCALES = (0.1, 1.0, 50.0)
 DRAWS = 20_000  # sees a distribution function that is off by 0.02
 
 
+SAMPLERS = {"laplace": noise.laplace, "exponential": noise.exponential, "gumbel": noise.gumbel}
+LAWS = {"laplace": laplace, "exponential": expon, "gumbel": gumbel_r}
+
+
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize(("sampler", "law"), [(noise.laplace, laplace), (noise.exponential, expon), (noise.gumbel, gumbel_r)])
-def test_samplers_have_the_laws_of_their_names(sampler, law, scale):
+@pytest.mark.parametrize("kind", SAMPLERS)
+def test_samplers_have_the_laws_of_their_names(kind, scale):
+    sampler, law = SAMPLERS[kind], LAWS[kind]
     rng = np.random.default_rng(0)
     sample = np.array([sampler(rng, scale) for _ in range(DRAWS)])
     assert kstest(sample, law(scale=scale).cdf).pvalue > FALSE_ALARM / len(SCALES)
@@ -24,7 +29,7 @@ def test_samplers_have_the_laws_of_their_names(sampler, law, scale):
     assert abs(sample.mean() - law(scale=scale).mean()) < 4.5 * error
 
 
-@pytest.mark.parametrize("sampler", [noise.laplace, noise.exponential, noise.gumbel])
+@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 def test_draws_are_fresh(sampler):
     rng = np.random.default_rng(0)
     assert len({sampler(rng, 1.0) for _ in range(100)}) == 100
@@ -75,7 +80,7 @@ def test_hardly_any_noise_picks_the_largest():
 
 def test_noise_is_drawn_once_for_each_sum():
     """After a selection the stream stands where K draws leave it."""
-    for kind, sampler in [("laplace", noise.laplace), ("exponential", noise.exponential), ("gumbel", noise.gumbel)]:
+    for kind, sampler in SAMPLERS.items():
         a, b = np.random.default_rng(3), np.random.default_rng(3)
         winner = noise.report_noisy_max(np.zeros(6), noise.CODES[kind], 2.0, a)
         scores = [sampler(b, 2.0) for _ in range(6)]

@@ -16,7 +16,7 @@ from privregret.privacy.ledger import cost, hybrid_releases, lazy_releases, look
 
 @pytest.mark.parametrize(("r", "releases"), [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8)])
 def test_hybrid_as_printed_costs_what_the_sheet_says(r, releases):
-    """Tree of depth r: its first leaf is in r + 1 nodes, and the total is 1 + 1 / (2 r): 1.5, 1.25, 1.167, ..."""
+    """Tree of depth r: its first leaf is in r + 1 nodes; the total is 1 + 1 / (2 r): 1.5, 1.25, 1.167, ..."""
     pulls = 2 ** (r + 1) - 1
     ledger = hybrid_releases(pulls)
     tree = slice(2**r - 1, pulls)  # the pulls in it
@@ -132,7 +132,10 @@ class HybridUnscaled(naive.HybridUCB):
         return rng.laplace(0.0, r / (0.5 * self.epsilon))
 
 
-@pytest.mark.parametrize("fault", [HybridHalvedNodes, HybridForgottenLevel, HybridArraysAtTheFullBudget, HybridUnscaled])
+FAULTS = [HybridHalvedNodes, HybridForgottenLevel, HybridArraysAtTheFullBudget, HybridUnscaled]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 30.0])
 def test_the_ledger_finds_faults_in_hybrid(fault, epsilon):
     tree = "scaled" if fault is HybridUnscaled else "paper"
@@ -173,7 +176,7 @@ def test_the_nodes_in_the_ledger_are_those_of_the_tree():
 
 
 def both_arms(changed):
-    """Two arms, three rounds, after which the first decision falls: neighbouring tables that differ in round 1."""
+    """Two arms, three rounds, the last of which is the first to be decided; tables that differ in round 1."""
     rewards = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     rewards[0, 0] = changed
     return rewards
@@ -184,12 +187,13 @@ def first_decision_is_arm_0(actions):
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_the_audit_finds_the_true_loss(epsilon):
-    """Exact: the lead of arm 0 goes from -1 to 0, and P = exp(-epsilon) (2 + epsilon) / 4 to 1 / 2."""
-    truth = -math.log(math.exp(-epsilon) * (2 + epsilon) / 2)
-    found = loss_lower_bound(
-        AnytimeLazyUCB(epsilon), both_arms(0.0), both_arms(1.0), first_decision_is_arm_0, runs=20_000, seed=0
-    )
+@pytest.mark.parametrize("algorithm", [AnytimeLazyUCB, HybridUCB])
+def test_the_audit_finds_the_true_loss(algorithm, epsilon):
+    """Noise of scale 1 / e: the lead of arm 0 goes from -1 to 0, and P from exp(-e) (2 + e) / 4 to 1 / 2."""
+    e = epsilon if algorithm is AnytimeLazyUCB else epsilon / 2
+    truth = -math.log(math.exp(-e) * (2 + e) / 2)
+    tables = both_arms(0.0), both_arms(1.0)
+    found = loss_lower_bound(algorithm(epsilon), *tables, first_decision_is_arm_0, runs=20_000, seed=0)
     assert max(0, truth - 0.25) <= found <= truth <= epsilon
 
 
@@ -222,13 +226,18 @@ class NoiseWithoutEpsilon(naive.AnytimeLazyUCB):
         return rng.laplace(0.0, 1.0)
 
 
+class HybridWithoutArrayNoise(naive.HybridUCB):
+    def array_noise(self, rng, r):
+        return 0.0
+
+
 class NoNoiseAfterTheFirstArray(naive.AnytimeLazyUCB):
     def noise(self, rng, r):
         return super().noise(rng, r) if r == 0 else 0.0
 
 
 def assert_only_the_fault_is_caught(honest, faulty, rewards, neighbour, event, plays):
-    """The audit shows more than epsilon for the faulty variant; for the honest algorithm, with as many plays or more, not."""
+    """The audit shows more than epsilon for the faulty variant, and no more for the honest algorithm."""
     assert loss_lower_bound(faulty, rewards, neighbour, event, plays, seed=0) > honest.epsilon
     assert loss_lower_bound(honest, rewards, neighbour, event, max(plays, 4000), seed=0) <= honest.epsilon
 
@@ -245,11 +254,24 @@ def test_noise_that_forgets_epsilon_is_caught(epsilon):
     )
 
 
+@pytest.mark.parametrize("tree", hybrid_ucb.TREES)
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_missing_noise_in_the_arrays_of_hybrid_is_caught(tree, epsilon):
+    assert_only_the_fault_is_caught(
+        HybridUCB(epsilon, tree),
+        HybridWithoutArrayNoise(epsilon, tree),
+        both_arms(0.0),
+        both_arms(1.0),
+        first_decision_is_arm_0,
+        plays=1000,
+    )
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 1.0])
 def test_missing_noise_in_later_arrays_is_caught(epsilon):
     """Two arms fill an array of two pulls each, one after the other; the better array goes on.
 
-    The first array holds 0.5 more or 0.5 less than the second, by one reward: with noise that is a small difference.
+    One reward decides whether the first array holds 0.5 less or 0.5 more than the second.
     """
     rewards = np.array([[0.0], [0.0], [0.0], [0.5], [0.5], [0.5], [0.5]]) * np.ones(2)
     neighbour = rewards.copy()
@@ -272,8 +294,9 @@ def test_missing_noise_in_later_arrays_is_caught(epsilon):
 def dp_se_tables(epsilon, beta, epoch, arms, start):
     """Neighbouring tables between which arm 1 is dropped, or would be if there were no noise.
 
-    In the epoch that starts after round `start`, arm 0 leads arm 1 by the threshold less 1/2; in the neighbour, by
-    the threshold plus 1/2. A third arm, if there is one, gets nothing. Also returns the last round of the epoch.
+    In the epoch that starts after round `start`, arm 0 leads arm 1 by the threshold less 1/2; in the
+    neighbour, by the threshold plus 1/2. A third arm, if any, gets nothing. Also returns the last round of
+    the epoch.
     """
     slow = naive.DPSE(epsilon, beta)
     length = math.ceil(slow.length(epoch, 2, beta))
@@ -294,9 +317,8 @@ def test_noise_shared_by_all_arms_is_caught(epsilon):
     def arm_1_is_dropped(actions):
         return list(actions[end:]) == [0] * 4
 
-    assert_only_the_fault_is_caught(
-        DPSE(epsilon, 1.0), SharedNoise(epsilon, 1.0), rewards, neighbour, arm_1_is_dropped, plays=250
-    )
+    honest, faulty = DPSE(epsilon, 1.0), SharedNoise(epsilon, 1.0)
+    assert_only_the_fault_is_caught(honest, faulty, rewards, neighbour, arm_1_is_dropped, plays=250)
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
@@ -308,18 +330,5 @@ def test_missing_noise_in_later_epochs_is_caught(epsilon):
     def arm_1_is_dropped_next(actions):
         return list(actions[start : start + 4]) == [0, 1, 0, 1] and list(actions[end:]) == [0] * 4
 
-    assert_only_the_fault_is_caught(
-        DPSE(epsilon, 1.0), NoNoiseAfterTheFirstEpoch(epsilon, 1.0), rewards, neighbour, arm_1_is_dropped_next, plays=150
-    )
-
-
-@pytest.mark.parametrize("tree", hybrid_ucb.TREES)
-def test_hybrid_shows_no_more_than_its_own_guarantee(tree):
-    def second_pull_decides(actions):
-        return actions[2] == 0 and actions[3] == 0
-
-    guarantee = 1.5 if tree == "paper" else 1.0
-    rewards, neighbour = np.zeros((4, 2)), np.zeros((4, 2))
-    neighbour[2] = 1
-    found = loss_lower_bound(HybridUCB(1.0, tree), rewards, neighbour, second_pull_decides, runs=10_000, seed=0)
-    assert found <= guarantee
+    honest, faulty = DPSE(epsilon, 1.0), NoNoiseAfterTheFirstEpoch(epsilon, 1.0)
+    assert_only_the_fault_is_caught(honest, faulty, rewards, neighbour, arm_1_is_dropped_next, plays=150)

@@ -75,7 +75,8 @@ def test_checkpoints_do_not_change_the_numbers():
     assert sorted(few.t.unique()) == [100, 900, 2000]
     for algorithm in ALGORITHMS:
         own = part(many, algorithm)
-        assert_frame_equal(part(few, algorithm), own[own.t.isin([100, 900, 2000])].reset_index(drop=True), check_exact=True)
+        own = own[own.t.isin([100, 900, 2000])].reset_index(drop=True)
+        assert_frame_equal(part(few, algorithm), own, check_exact=True)
 
 
 def first_draws(*arguments):
@@ -86,7 +87,8 @@ def test_every_replicate_has_a_stream_of_its_own():
     epsilons = (0.1, 0.25, 0.5, 1.0, 8.0, 64.0, 128.0)
     algorithms = [UCB1()]
     for e in epsilons:
-        algorithms += [AnytimeLazyUCB(e), DPSE(e), DPSE(e, 0.1), HybridUCB(e), HybridUCB(e, "rootfree"), HybridUCB(e, log_base=3)]
+        algorithms += [AnytimeLazyUCB(e), DPSE(e), DPSE(e, 0.1)]
+        algorithms += [HybridUCB(e), HybridUCB(e, "rootfree"), HybridUCB(e, log_base=3)]
     cases = list(product(algorithms, (HU2021_1, HU2021_2, HU2021_3), (0, 1, 2**40), range(15)))
     assert len({first_draws(*case) for case in cases}) == len(cases)
 
@@ -122,7 +124,8 @@ print(*simulate.rng_for(bandits.HybridUCB(0.5), instances.HU2021_1, 3, 4).intege
     path = os.pathsep.join([str(Path(privregret.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     for salt in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": salt, "PYTHONPATH": path}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
         assert tuple(map(int, done.stdout.split())) == first_draws(HybridUCB(0.5), HU2021_1, 3, 4)
 
 
@@ -139,7 +142,7 @@ class Alternate:
 
 def test_the_table_is_tidy():
     instance = BernoulliBandit("two arms", (0.25, 0.75))
-    frame = regret_curves([Alternate(4), Alternate(0)], instance, 10, runs=2, seed=0, points=[2, 6], workers=1)
+    frame = curves([Alternate(4), Alternate(0)], instance, 10, runs=2, points=[2, 6])
     expected = pd.DataFrame(
         {
             "algorithm": "Alternate",

@@ -44,10 +44,10 @@ class Finding:
     def __post_init__(self):
         for name in ("value", "error", "low", "high"):
             object.__setattr__(self, name, float(getattr(self, name)))
-        if self.error <= 1e-9 * abs(self.value):  # rounding in a variance that is 0
-            object.__setattr__(self, "error", 0.0)
         if math.isnan(self.value) or not self.error >= 0:
             raise ValueError(f"value and error must be numbers, error >= 0, got {self.value} and {self.error}")
+        if self.error <= 1e-9 * abs(self.value):  # rounding in a variance that is 0
+            object.__setattr__(self, "error", 0.0)
         if not self.low <= self.high or math.isinf(self.low) and math.isinf(self.high):
             raise ValueError(f"low and high must bound something, low <= high, got {self.low} and {self.high}")
 

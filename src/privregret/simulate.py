@@ -28,7 +28,9 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     """About `points` rounds up to `horizon`, half of them equally spaced, half in the logarithm; the horizon is one."""
     half = max(points // 2, 1)
     spaced = np.linspace(horizon / half, horizon, half), np.geomspace(horizon, 1, half)
-    return np.unique(np.concatenate(spaced).round().astype(np.int64)) if points > 1 else np.array([horizon])
+    if points == 1:
+        return np.array([horizon])
+    return np.unique(np.concatenate(spaced).round().clip(1).astype(np.int64))
 
 
 def pull_counts(algorithm, instance, rounds, runs: int, seed: int, first_run: int = 0) -> np.ndarray:

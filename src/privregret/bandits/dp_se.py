@@ -32,8 +32,10 @@ class DPSE(BanditAlgorithm):
 
     def __post_init__(self):
         object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        if self.beta is not None and checks.number("beta", self.beta, 0, 1) == 0:
-            raise ValueError("beta must be a number in (0, 1] or None, got 0")
+        if self.beta is not None:
+            if checks.number("beta", self.beta, 0, 1) == 0:
+                raise ValueError(f"beta must be a number in (0, 1] or None, got {self.beta!r}")
+            object.__setattr__(self, "beta", float(self.beta))
 
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, self.beta or 1 / len(rewards), rng)
@@ -74,7 +76,7 @@ def _play(rewards, epsilon, beta, rng):
             t += 1
             continue
         epoch += 1
-        length = math.ceil(epoch_length(epoch, len(active), epsilon, beta))
+        length = np.ceil(epoch_length(epoch, len(active), epsilon, beta))
         mean = np.zeros(len(active))
         done = 0
         while done < length * len(active) and t < horizon:
@@ -105,7 +107,7 @@ def _pull_counts(means, horizons, epsilon, beta, rng):
         epoch += 1
         rounds = horizon - t
         if width > 1:  # compare as floats: with a tiny epsilon the length may exceed any integer
-            wanted = width * float(math.ceil(epoch_length(epoch, width, epsilon, beta)))
+            wanted = width * np.ceil(epoch_length(epoch, width, epsilon, beta))
             rounds = int(wanted) if wanted < rounds else rounds
         while reported < len(horizons) and horizons[reported] <= t + rounds:
             counts[reported] = pulls

@@ -1,0 +1,89 @@
+"""Every notebook keeps the contract, and runs headlessly with small parameters."""
+
+import ast
+import json
+import tomllib
+
+import nbformat
+import pandas as pd
+import pytest
+from conftest import ROOT
+
+from privregret import notebook as nb
+from privregret import publish, reproduce
+
+NAMES = reproduce.select([])
+SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
+
+
+def read(name):
+    return nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+
+
+def test_the_smoke_profile_has_every_notebook_and_no_other():
+    assert set(SMOKE) == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_contract(name):
+    notebook = read(name)
+    first, parameters, check, *_, last = notebook.cells
+    assert first.cell_type == "markdown" and first.source.startswith(f"# {name.split('/')[0]}")
+    assert parameters.metadata["tags"] == ["parameters"] and check.metadata["tags"] == ["check"]
+    assert last.source == "notebook.end()"
+    for line in parameters.source.splitlines():  # annotated literals with a comment each
+        statement = ast.parse(line).body[0]
+        assert isinstance(statement, ast.AnnAssign) and "#" in line
+        ast.literal_eval(statement.value)
+    call = ast.parse(check.source).body[-1].value
+    assert call.args[0].value == name
+    assert [k.arg for k in call.keywords] == reproduce.declared_parameters(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert not cell.outputs and cell.execution_count is None, "commit notebooks without outputs"
+            assert "rcParams" not in cell.source and "/home" not in cell.source
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_own_defaults_and_smoke_parameters_pass_its_check(name):
+    reproduce.check_parameters(read(name), {})
+    reproduce.check_parameters(read(name), SMOKE[name])
+    with pytest.raises(nb.ParameterError, match="no parameter"):
+        reproduce.check_parameters(read(name), {"no_such_thing": 1})
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    """The smoke profile, run with the batch command; what is up to date there is not run again."""
+    code = reproduce.reproduce(reproduce.jobs(NAMES, {}, smoke=True), reproduce.SMOKE, at_once=2)
+    assert code == 0
+    return reproduce.SMOKE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_exist_and_parse(smoke, name):
+    manifest = publish.read_manifest(smoke.root)
+    mine = {output: entry for output, entry in manifest["outputs"].items() if entry["notebook"] == name}
+    assert mine
+    for output, entry in mine.items():
+        files = {e: smoke.root / "figures" / f"{output}{e}" for e in publish.KINDS[entry["kind"]]}
+        assert len(pd.read_csv(files[".csv"])) > 0
+        assert rf":{output}}}" in files[".tex"].read_text()
+        if entry["kind"] == "figure":
+            assert files[".pdf"].read_bytes().startswith(b"%PDF")
+            assert files[".png"].read_bytes().startswith(b"\x89PNG")
+    assert manifest["notebooks"][name]["findings"], "a notebook ends with its findings"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name):
+    """What is committed in figures/ was made by this notebook, all of it, with the parameters that stand in it."""
+    fresh = publish.read_manifest(smoke.root)["outputs"]
+    published = json.loads((ROOT / "figures" / "manifest.json").read_text())["outputs"]
+    assert {o for o in fresh if fresh[o]["notebook"] == name} == {o for o in published if published[o]["notebook"] == name}
+    defaults = {}
+    exec(reproduce._tagged(read(name), "parameters"), defaults)
+    for output, entry in published.items():
+        if entry["notebook"] == name:
+            assert entry["parameters"] == {p: defaults[p] for p in entry["parameters"]}, output
