@@ -105,6 +105,27 @@ def test_event_by_event_is_round_by_round_when_rewards_are_certain(epsilon, mean
             assert counts.tolist() == naive.pulls_at(actions, horizons, len(means))
 
 
+@pytest.mark.parametrize("epsilon", [0.03, 0.3, 2.0, 30.0])
+@pytest.mark.parametrize("arms", [2, 8])
+def test_dp_se_at_its_threshold(epsilon, arms):
+    """Certain rewards, and arms around the border of elimination: each arm's noise decides, for itself."""
+    slow = naive.DPSE(epsilon, 0.9)
+    length = math.ceil(slow.length(1, arms, 0.9))
+    behind = slow.threshold(1, arms, 0.9) + np.linspace(-3, 3, arms + 1)[1:-1] / (epsilon * length)
+    means = np.append(0.95, 0.95 - behind[: arms - 1])
+    horizons = np.arange(1, arms * length + 3 * arms)
+    rewards = np.tile(means, (len(horizons), 1))
+    dropped = set()
+    for seed in range(6):
+        same_play(DPSE(epsilon, 0.9), slow, rewards, seed)
+        actions = slow.play(rewards, np.random.default_rng(seed))
+        noise = naive.Recorder(np.random.default_rng(seed), certain=True)
+        counts = naive.plain(dp_se._pull_counts)(means, horizons, epsilon, 0.9, noise)
+        assert counts.tolist() == naive.pulls_at(actions, horizons, arms)
+        dropped.add(frozenset(range(arms)) - set(actions[arms * length :]))
+    assert len(dropped) > 1  # it was the noise, indeed
+
+
 # pull_counts against play, in law
 
 

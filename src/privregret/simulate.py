@@ -2,12 +2,13 @@
 
 import contextlib
 import hashlib
+import sys
 from dataclasses import asdict
 
 import joblib
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from privregret import checks
 
@@ -78,7 +79,9 @@ def regret_curves(algorithms, instance, horizon: int, runs: int, seed: int, poin
     )
     results = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(tasks)
     frames = []
-    for (algorithm, first), counts in zip(blocks, tqdm(results, total=len(blocks), disable=None), strict=True):
+    quiet = {} if "ipykernel" in sys.modules else {"disable": None}  # a bar on terminals and in notebooks only
+    results = tqdm(results, total=len(blocks), leave=False, **quiet)
+    for (algorithm, first), counts in zip(blocks, results, strict=True):
         frame = pd.DataFrame({"algorithm": algorithm.label, "instance": instance.name}, index=range(counts[..., 0].size))
         frame["run"] = np.repeat(np.arange(first, first + len(counts)), len(rounds))
         frame["t"] = np.tile(rounds, len(counts))
