@@ -9,6 +9,7 @@ from scipy.stats import linregress
 from privregret import checks
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "cannot be decided"
+ROUNDING = 1e-9  # relative errors below this are what is left of a variance that is 0
 STANDARD_ERRORS = 3  # half-width of the interval that a verdict looks at
 
 
@@ -46,7 +47,7 @@ class Finding:
             object.__setattr__(self, name, float(getattr(self, name)))
         if math.isnan(self.value) or not self.error >= 0:
             raise ValueError(f"value and error must be numbers, error >= 0, got {self.value} and {self.error}")
-        if self.error <= 1e-9 * abs(self.value):  # rounding in a variance that is 0
+        if self.error <= ROUNDING * abs(self.value):
             object.__setattr__(self, "error", 0.0)
         if not self.low <= self.high or math.isinf(self.low) and math.isinf(self.high):
             raise ValueError(f"low and high must bound something, low <= high, got {self.low} and {self.high}")
@@ -78,7 +79,7 @@ class Finding:
 def rounded(value: float, error: float = 0.0) -> str:
     """`value` with as many digits as its standard error supports (two of the error's), or four if exact."""
     checks.number("error", error, 0)
-    if error == 0:
+    if error <= ROUNDING * abs(value):
         return f"{value:.4g}"
     decimals = max(0, 1 - math.floor(math.log10(error)))
     return f"{value:.{decimals}f}"
