@@ -124,11 +124,10 @@ def test_kernels_release_the_gil_and_are_cached_in_one_place():
 
 
 @compiled
-def test_other_libraries_keep_their_cache():
-    before = numba.config.CACHE_DIR
+def test_other_libraries_keep_their_cache(monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "somewhere else")
     jit.jit(lambda x: x)
-    assert numba.config.CACHE_DIR == before
-
+    assert numba.config.CACHE_DIR == "somewhere else"
     with pytest.raises(TypeError):
         jit.jit(3)
-    assert numba.config.CACHE_DIR == before
+    assert numba.config.CACHE_DIR == "somewhere else"

@@ -197,6 +197,28 @@ def test_the_audit_finds_the_true_loss(algorithm, epsilon):
     assert max(0, truth - 0.25) <= found <= truth <= epsilon
 
 
+class Tell:
+    """Plays the reward itself: no privacy at all."""
+
+    def play(self, rewards, rng):
+        return rewards[:, 0].astype(int)
+
+
+@pytest.mark.parametrize("runs", [1, 30, 1000])
+@pytest.mark.parametrize("failure", [1e-2, 1e-6])
+def test_the_audit_is_as_sure_as_it_says(runs, failure):
+    """Always against never in n plays: limits a^(1/n) and 1 - a^(1/n), a = failure / 8 for eight limits."""
+    table, other = np.zeros((4, 2)), np.zeros((4, 2))
+    other[2] = 1
+    sure = (failure / 8) ** (1 / runs)
+    found, nothing = (
+        loss_lower_bound(Tell(), table, other, lambda actions, t=t: actions[t] == 1, runs, 0, failure)
+        for t in (2, 1)
+    )
+    assert found == pytest.approx(max(0, math.log(sure / (1 - sure))))
+    assert nothing == 0
+
+
 def test_the_audit_takes_neighbours_only():
     table = np.zeros((5, 2))
     two = table.copy()

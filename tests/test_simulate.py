@@ -70,6 +70,17 @@ def test_a_run_depends_on_nothing_but_its_number():
         assert_frame_equal(part(few, algorithm), own[own.run < 5].reset_index(drop=True), check_exact=True)
 
 
+def test_run_by_run_against_the_algorithm_itself():
+    frame, rounds = curves(), checkpoints(2000, 20)
+    for algorithm in ALGORITHMS:
+        expected = []
+        for run in range(RUNS):
+            counts = algorithm.pull_counts(HU2021_2.means, rounds, rng_for(algorithm, HU2021_2, 7, run))
+            expected += [(run, t, regret) for t, regret in zip(rounds, counts @ HU2021_2.gaps, strict=True)]
+        own = part(frame, algorithm)
+        assert list(zip(own.run, own.t, own.regret, strict=True)) == expected
+
+
 def test_checkpoints_do_not_change_the_numbers():
     few, many = curves(points=[100, 900]), curves(points=range(50, 2000, 50))
     assert sorted(few.t.unique()) == [100, 900, 2000]
