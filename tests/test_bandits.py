@@ -72,9 +72,7 @@ def test_dp_se_play_is_the_printed_algorithm(kind, epsilon, beta):
         same_play(DPSE(epsilon, beta), naive.DPSE(epsilon, beta), table(kind, horizon, seed), seed)
 
 
-@pytest.mark.parametrize(
-    "kind", ["bernoulli", "two arms", "uniform", "all zero"]
-)  # only "uniform" has no ties
+@pytest.mark.parametrize("kind", ["bernoulli", "two arms", "uniform", "all zero"])  # only "uniform" has no ties
 def test_ucb1_play_is_the_printed_algorithm(kind):
     for seed, horizon in enumerate((10, 300, 800)):
         same_play(UCB1(), naive.UCB1(), table(kind, horizon, seed), seed)
@@ -329,9 +327,7 @@ def short_runs():
 def test_compiled_equals_uncompiled():
     here, package = Path(__file__).parent, Path(privregret.__file__).parents[1]
     path = os.pathsep.join([str(here), str(package), os.environ.get("PYTHONPATH", "")])
-    code = (
-        "import json, numba, test_bandits as t; print(json.dumps([numba.config.DISABLE_JIT, t.short_runs()]))"
-    )
+    code = "import json, numba, test_bandits as t; print(json.dumps([numba.config.DISABLE_JIT, t.short_runs()]))"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

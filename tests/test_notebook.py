@@ -58,7 +58,7 @@ def test_bad_values_stop_with_one_line_that_names_them(changes, message):
 
 
 def test_a_misspelt_parameter_is_refused_with_a_hint():
-    with pytest.raises(notebook.ParameterError, match="no parameter epsilom: did you mean epsilon?"):
+    with pytest.raises(notebook.ParameterError, match=r"no parameter epsilom: did you mean epsilon\?"):
         start("# Parameters\nepsilom = 3\n")
 
 

@@ -81,7 +81,9 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
     """What is committed in figures/ was made by this notebook, all of it, with the parameters that stand in it."""
     fresh = publish.read_manifest(smoke.root)["outputs"]
     published = json.loads((ROOT / "figures" / "manifest.json").read_text())["outputs"]
-    assert {o for o in fresh if fresh[o]["notebook"] == name} == {o for o in published if published[o]["notebook"] == name}
+    assert {o for o in fresh if fresh[o]["notebook"] == name} == {
+        o for o in published if published[o]["notebook"] == name
+    }
     defaults = {}
     exec(reproduce._tagged(read(name), "parameters"), defaults)
     for output, entry in published.items():

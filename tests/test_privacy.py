@@ -212,8 +212,7 @@ def test_the_audit_is_as_sure_as_it_says(runs, failure):
     other[2] = 1
     sure = (failure / 8) ** (1 / runs)
     found, nothing = (
-        loss_lower_bound(Tell(), table, other, lambda actions, t=t: actions[t] == 1, runs, 0, failure)
-        for t in (2, 1)
+        loss_lower_bound(Tell(), table, other, lambda actions, t=t: actions[t] == 1, runs, 0, failure) for t in (2, 1)
     )
     assert found == pytest.approx(max(0, math.log(sure / (1 - sure))))
     assert nothing == 0

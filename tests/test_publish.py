@@ -96,8 +96,21 @@ def test_numbers_become_macros_once(root, monkeypatch):
     with pytest.raises(ValueError, match="letters only"):
         publish.number("hu2021", 1)
     monkeypatch.setitem(notebook.current, "name", "hu2021/two")
-    with pytest.raises(ValueError, match="already published by hu2021/one"):
+    with pytest.raises(ValueError, match="huRatio is already published by hu2021/one"):
         publish.number("huRatio", 1)
+
+
+def test_two_notebooks_cannot_publish_under_one_name(root, tmp_path_factory, monkeypatch):
+    draw()
+    monkeypatch.setitem(notebook.current, "name", "hu2021/two")
+    with pytest.raises(ValueError, match="hu2021/figure-01 is already published by hu2021/one"):
+        draw()
+    staged = tmp_path_factory.mktemp("staged")
+    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(staged))
+    draw(data=DATA * 2)
+    with pytest.raises(ValueError, match="hu2021/figure-01 is already published by hu2021/one"):
+        publish.adopt(staged, root, "hu2021/two")
+    assert pd.read_csv(root / "figures/hu2021/figure-01.csv").regret[2] == 2.5
 
 
 def test_findings_reach_the_table_the_paper_and_the_readme(root):

@@ -174,7 +174,9 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     assert "FAILED demo/killed: its kernel died" in out
     assert "FAILED demo/early: " in out and "FAILED demo/unended: it ended before its last cell" in out
     executed = nbformat.read(project.root / "build/failed/demo/bad.ipynb", 4)
-    assert any("ZeroDivisionError" in "".join(o.get("traceback", [])) for c in executed.cells for o in c.get("outputs", []))
+    assert any(
+        "ZeroDivisionError" in "".join(o.get("traceback", [])) for c in executed.cells for o in c.get("outputs", [])
+    )
     assert figure(project, "bad").read_text() == "old"
     assert figure(project, "good").exists() and not figure(project, "killed").exists()
     assert not figure(project, "unended").exists()

@@ -19,15 +19,21 @@ def parser() -> argparse.ArgumentParser:
     }
     for name, text in texts.items():
         command = commands.add_parser(name, help=text, description=text)
-        command.add_argument("wanted", nargs="*", metavar="paper or notebook", help="hu2021, hu2021/6-experiments; default: all")
+        command.add_argument(
+            "wanted", nargs="*", metavar="paper or notebook", help="hu2021, hu2021/6-experiments; default: all"
+        )
         if name == "reproduce":
-            command.add_argument("--smoke", action="store_true", help="small parameters, into build/smoke: figures/ stays")
+            command.add_argument(
+                "--smoke", action="store_true", help="small parameters, into build/smoke: figures/ stays"
+            )
             command.add_argument("--force", action="store_true", help="run what is up to date, too")
             command.add_argument(
                 "-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), help="set a notebook parameter"
             )
         if name != "status":
-            command.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="notebooks at once (default: cores)")
+            command.add_argument(
+                "-j", type=int, default=os.cpu_count(), metavar="N", help="notebooks at once (default: cores)"
+            )
     return main
 
 

@@ -49,7 +49,7 @@ class Finding:
             raise ValueError(f"value and error must be numbers, error >= 0, got {self.value} and {self.error}")
         if self.error <= ROUNDING * abs(self.value):
             object.__setattr__(self, "error", 0.0)
-        if not self.low <= self.high or math.isinf(self.low) and math.isinf(self.high):
+        if not self.low <= self.high or (math.isinf(self.low) and math.isinf(self.high)):
             raise ValueError(f"low and high must bound something, low <= high, got {self.low} and {self.high}")
 
     @property
@@ -92,7 +92,7 @@ def ratio(numerator, denominator) -> tuple[float, float]:
 
 
 def largest_step(samples: dict) -> tuple[float, float]:
-    """Largest ratio of a sample's mean to that of the sample before it, in order of the keys, and its standard error."""
+    """Largest ratio of a sample's mean to that of the sample before, in order of the keys, and its standard error."""
     keys = sorted(samples)
     return max(ratio(samples[b], samples[a]) for a, b in pairwise(keys))
 

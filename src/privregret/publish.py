@@ -96,14 +96,12 @@ def table(frame: pd.DataFrame, name: str, caption: str, columns: dict, formats: 
 
 
 def number(name: str, value: float, error: float = 0.0) -> None:
-    r"""Publish a number as the macro `\name` in `paper/numbers.tex`, rounded to what its standard error supports."""
+    r"""Publish a number as the macro `\name` in `paper/numbers.tex`, with the digits that its error supports."""
     if not re.fullmatch("[A-Za-z]+", name):
         raise ValueError(f"a macro's name has letters only, got {name!r}")
     with _manifest() as manifest:
+        _refuse_clashes(manifest, notebook.current["name"], numbers=[name])
         mine = manifest["notebooks"].setdefault(notebook.current["name"], {})
-        others = [n for n, entry in manifest["notebooks"].items() if entry is not mine and name in entry.get("numbers", {})]
-        if others:
-            raise ValueError(f"the number {name} is already published by {others[0]}")
         mine.setdefault("numbers", {})[name] = rf"\ensuremath{{{_tex_number(fnd.rounded(value, error))}}}"
 
 
@@ -114,28 +112,31 @@ def findings(rows: list[fnd.Finding]) -> None:
         mine["findings"] = [row.row() for row in rows]
     if get_ipython():
         lines = [
-            f"| {r.where} | {r.claim} | {r.quantity}: **{_measured(r.value, r.error)}** ({r.criterion}) | **{r.verdict}** |"
+            f"| {r.where} | {r.claim} | {r.quantity}: **{_measured(r.value, r.error)}** ({r.criterion}) "
+            f"| **{r.verdict}** |"
             for r in rows
         ]
-        display(Markdown("\n".join(["| where | claim | measured (agrees if) | verdict |", "|---|---|---|---|", *lines])))
+        display(
+            Markdown("\n".join(["| where | claim | measured (agrees if) | verdict |", "|---|---|---|---|", *lines]))
+        )
 
 
 def _publish(kind, name, contents):
     if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
         raise ValueError(f"a {kind}'s name is paper key, slash, name in small letters, got {name!r}")
-    folder = output_root() / "figures"
-    for ending, content in zip(KINDS[kind], contents, strict=True):
-        write(folder / f"{name}{ending}", content)
     data = contents[KINDS[kind].index(".csv")]
-    modules = [Path(m.__file__) for k, m in sys.modules.items() if k.startswith("privregret") and getattr(m, "__file__", None)]
+    modules = {getattr(m, "__file__", None) for m in list(sys.modules.values())}
     with _manifest() as manifest:
+        _refuse_clashes(manifest, notebook.current["name"], outputs=[name])
+        for ending, content in zip(KINDS[kind], contents, strict=True):
+            write(output_root() / "figures" / f"{name}{ending}", content)
         manifest["outputs"][name] = {
             "kind": kind,
             "notebook": notebook.current["name"],
             "parameters": notebook.current["parameters"],
             "seed": notebook.current["parameters"].get("seed"),
             "versions": {"python": platform.python_version()} | {p: importlib.metadata.version(p) for p in LIBRARIES},
-            "sources": source_hash(set(modules) & set(PACKAGE.rglob("*.py"))),
+            "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
             "data": hashlib.sha256(data).hexdigest(),
         }
 
@@ -167,10 +168,20 @@ def _manifest(root: Path | None = None):
         _renew(root, manifest)
 
 
+def _refuse_clashes(manifest, name, outputs=(), numbers=()):
+    """Two notebooks must not publish under one name: the last to run would win."""
+    taken = {n: owner for owner, entry in manifest["notebooks"].items() for n in entry.get("numbers", {})}
+    taken |= {output: entry["notebook"] for output, entry in manifest["outputs"].items()}
+    for wanted in (*outputs, *numbers):
+        if taken.get(wanted, name) != name:
+            raise ValueError(f"{wanted} is already published by {taken[wanted]}")
+
+
 def adopt(staged: Path, root: Path, name: str) -> None:
     """Move all that notebook `name` has published below `staged` to `root`, in place of what it had there."""
     new = read_manifest(staged)
     with _manifest(root) as manifest:
+        _refuse_clashes(manifest, name, new["outputs"], new["notebooks"].get(name, {}).get("numbers", {}))
         for old in [o for o, entry in manifest["outputs"].items() if entry["notebook"] == name]:
             entry = manifest["outputs"].pop(old)
             if old not in new["outputs"]:
@@ -185,7 +196,8 @@ def adopt(staged: Path, root: Path, name: str) -> None:
 
 def findings_frame(manifest: dict) -> pd.DataFrame:
     """All findings of a manifest, one a row."""
-    rows = [{"notebook": n, **row} for n, entry in sorted(manifest["notebooks"].items()) for row in entry.get("findings", [])]
+    entries = sorted(manifest["notebooks"].items())
+    rows = [{"notebook": n, **row} for n, entry in entries for row in entry.get("findings", [])]
     columns = ["notebook", "where", "claim", "quantity", "value", "error", "low", "high", "criterion", "verdict"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -213,19 +225,26 @@ def _findings_markdown(frame):
     verdicts = [fnd.REPRODUCED, fnd.NOT_REPRODUCED, fnd.UNDECIDED]
     counts = counts.reindex(columns=verdicts, fill_value=0)
     lines = ["| paper | " + " | ".join(verdicts) + " |", "|---|---|---|---|"]
-    lines += [f"| {paper} | " + " | ".join(map(str, row)) + " |" for paper, row in zip(counts.index, counts.values, strict=True)]
+    lines += [
+        f"| {paper} | " + " | ".join(map(str, row)) + " |"
+        for paper, row in zip(counts.index, counts.values, strict=True)
+    ]
     failed = frame[frame.verdict == fnd.NOT_REPRODUCED]
     lines += ["", "Not reproduced:", ""] if len(failed) else []
     lines += [
-        f"- *{r.paper}, {r.where}*: {r.claim} {r.quantity}: {_measured(r.value, r.error)}; it would agree if {r.criterion}."
+        f"- *{r.paper}, {r.where}*: {r.claim} {r.quantity}: {_measured(r.value, r.error)}; "
+        f"it would agree if {r.criterion}."
         for r in failed.itertuples()
     ]
     return "\n".join(lines) + "\n"
 
 
 def _findings_tex(rows):
+    widths = (0.12, 0.39, 0.27, 0.14)
     lines = [
-        r"\begin{longtable}{@{}" + "".join(rf">{{\raggedright\arraybackslash}}p{{{w}\linewidth}}" for w in (0.12, 0.39, 0.27, 0.14)) + "@{}}",
+        r"\begin{longtable}{@{}"
+        + "".join(rf">{{\raggedright\arraybackslash}}p{{{w}\linewidth}}" for w in widths)
+        + "@{}}",
         r"\toprule Where & Claim & Measured (agrees if) & Verdict \\ \midrule \endhead",
     ]
     for r in rows.itertuples():
@@ -250,7 +269,9 @@ def _tex(text):
 
 
 def _with_origin(tex):
-    origin = f"% From notebooks/{notebook.current['name']}.ipynb. Paths are relative to figures/ (see \\graphicspath).\n"
+    origin = (
+        f"% From notebooks/{notebook.current['name']}.ipynb. Paths are relative to figures/ (see \\graphicspath).\n"
+    )
     return (origin + tex.rstrip() + "\n").encode()
 
 

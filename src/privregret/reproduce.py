@@ -1,7 +1,7 @@
-"""The batch command: run the notebooks headlessly with papermill, each into a staging folder, and adopt what is finished.
+"""The batch command: run notebooks headlessly with papermill, each into a staging folder, and adopt what is finished.
 
-A notebook is stale when its code cells, its parameters, a module that its kernel imported, the lock or one of its outputs
-changed. Nothing counts as done before its stamp is written, and that happens last.
+A notebook is stale when its code cells, its parameters, a module that its kernel imported, the lock or one of its
+outputs changed. Nothing counts as done before its stamp is written, and that happens last.
 """
 
 import ast
@@ -33,7 +33,7 @@ from papermill.exceptions import PapermillExecutionError
 from papermill.translators import PythonTranslator
 
 from privregret import findings, publish
-from privregret.notebook import ParameterError, end_mark
+from privregret.notebook import end_mark
 from privregret.paths import BUILD, NOTEBOOKS, ROOT
 
 FAILED, BAD_PARAMETER, KERNEL_DIED, DRIFT, INTERRUPTED = 1, 2, 3, 4, 130
@@ -66,7 +66,7 @@ class Job:
 
 @dataclass
 class Place:
-    """A tree that holds `figures/` and `paper/`, and the folder with stamps and executed notebooks that belongs to it."""
+    """A tree that holds `figures/` and `paper/`, and the folder of its stamps and executed notebooks."""
 
     root: Path
     build: Path
@@ -126,7 +126,9 @@ def jobs(names: list[str], overrides: dict, smoke: bool) -> list[Job]:
         result.append(Job(name, profile.get(name, {}) | mine))
         check_parameters(notebook, result[-1].parameters)
     if unused:
-        known = sorted({p for name in names for p in declared_parameters(nbformat.read(NOTEBOOKS / f"{name}.ipynb", 4))})
+        known = sorted(
+            {p for name in names for p in declared_parameters(nbformat.read(NOTEBOOKS / f"{name}.ipynb", 4))}
+        )
         near = get_close_matches(min(unused), known, 1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
         raise UsageError(f"no selected notebook has a parameter {min(unused)}: {hint}")
@@ -139,7 +141,9 @@ def _tagged(notebook, tag) -> str:
 
 def declared_parameters(notebook) -> list[str]:
     """Names that the notebook's parameters cell assigns."""
-    return [line.target.id for line in ast.parse(_tagged(notebook, "parameters")).body if isinstance(line, ast.AnnAssign)]
+    return [
+        line.target.id for line in ast.parse(_tagged(notebook, "parameters")).body if isinstance(line, ast.AnnAssign)
+    ]
 
 
 def check_parameters(notebook, parameters: dict) -> None:
@@ -267,7 +271,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
     place.stamp(job.name).unlink(missing_ok=True)
     place.failed(job.name).unlink(missing_ok=True)
     executed = staged / "executed.ipynb"
-    error, code = "", FAILED
+    error, code = "it ended before its last cell", FAILED
     try:
         with open(staged / "kernel.log", "wb") as log:  # what the kernel itself says: of interest if it dies
             papermill.execute_notebook(
@@ -281,6 +285,13 @@ def run(job: Job, place: Place, progress: Progress) -> int:
                 log=log,
                 tell=lambda cell, cells: progress.at(job.name, cell, cells),
             )
+        mark = end_mark(nbformat.read(executed, as_version=4))
+        if mark:
+            publish.adopt(staged, place.root, job.name)
+            place.executed(job.name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(executed, place.executed(job.name))
+            _write_stamp(job, place, mark["modules"], time.monotonic() - began)
+            error, code = "", 0
     except DeadKernelError:
         error, code = "its kernel died (out of memory?)", KERNEL_DIED
     except PapermillExecutionError as problem:
@@ -288,25 +299,18 @@ def run(job: Job, place: Place, progress: Progress) -> int:
         code = BAD_PARAMETER if problem.ename == "ParameterError" else FAILED
     except Exception as problem:  # one notebook's trouble must not stop the others
         error = f"{type(problem).__name__}: {problem}".splitlines()[0]
-    mark = end_mark(nbformat.read(executed, as_version=4)) if not error else None
-    seconds = time.monotonic() - began
-    if mark is None:
-        where = ""
+    if error:
+        line = f"FAILED {job.name}: {error}"
         if executed.exists():
             place.failed(job.name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(executed, place.failed(job.name))
             os.replace(staged / "kernel.log", place.failed(job.name).with_suffix(".log"))
-            where = f"; see {_shown(place.failed(job.name))}"
-        progress.ended(job.name, f"FAILED {job.name}: {error or 'it ended before its last cell'}{where}")
-        shutil.rmtree(staged, ignore_errors=True)
-        return code
-    publish.adopt(staged, place.root, job.name)
-    place.executed(job.name).parent.mkdir(parents=True, exist_ok=True)
-    os.replace(executed, place.executed(job.name))
-    _write_stamp(job, place, mark["modules"], seconds)
+            line += f"; see {_shown(place.failed(job.name))}"
+    else:
+        line = f"{job.name}: {time.monotonic() - began:.0f} s, {_tally(job.name, place)}"
     shutil.rmtree(staged, ignore_errors=True)
-    progress.ended(job.name, f"{job.name}: {seconds:.0f} s, {_tally(job.name, place)}")
-    return 0
+    progress.ended(job.name, line)
+    return code
 
 
 def _shown(path: Path) -> Path:
@@ -377,7 +381,9 @@ def check(todo: list[Job], at_once: int) -> int:
     for output in sorted(published & set(fresh["outputs"])):
         drift += first_difference(output, *(pd.read_csv(r / "figures" / f"{output}.csv") for r in (ROOT, CHECK.root)))
     for name in sorted(names):
-        one, other = (publish.findings_frame({"notebooks": {name: m["notebooks"].get(name, {})}}) for m in (kept, fresh))
+        one, other = (
+            publish.findings_frame({"notebooks": {name: m["notebooks"].get(name, {})}}) for m in (kept, fresh)
+        )
         drift += first_difference(f"findings of {name}", one, other)
     print("\n".join(drift) or f"{len(published)} figures and tables agree with a fresh run")
     return DRIFT if drift else 0
@@ -390,7 +396,11 @@ def first_difference(name: str, kept: pd.DataFrame, fresh: pd.DataFrame, toleran
     for column in kept.columns:
         a, b = kept[column], fresh[column]
         both_numbers = pd.api.types.is_numeric_dtype(a) and pd.api.types.is_numeric_dtype(b)
-        same = np.isclose(a, b, rtol=tolerance, atol=0, equal_nan=True) if both_numbers else (a == b) | (a.isna() & b.isna())
+        same = (
+            np.isclose(a, b, rtol=tolerance, atol=0, equal_nan=True)
+            if both_numbers
+            else (a == b) | (a.isna() & b.isna())
+        )
         if not np.all(same):
             row = int(np.argmin(same))
             return [f"{name}, row {row + 1}, {column}: {a.iloc[row]} became {b.iloc[row]}"]
