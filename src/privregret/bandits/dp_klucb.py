@@ -63,6 +63,12 @@ class GeometricBatches(BanditAlgorithm):
         """Batch by batch: O(K log T) binomial and Laplace draws, whatever the horizon."""
         return _pull_counts(means, horizons, *self._settings(horizons[-1]), rng)
 
+    def many_pull_counts(self, means, horizons, runs: int, rng) -> np.ndarray:
+        """`pull_counts` of many independent runs in one call: (runs, len(horizons), K), from one stream."""
+        means = checks.means("means", means)
+        horizons = checks.horizons(horizons, len(means))
+        return _many_pull_counts(means, horizons, checks.integer("runs", runs, 1), *self._settings(horizons[-1]), rng)
+
     def _settings(self, horizon):
         ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
         return self.epsilon, ends, self.rule, self.ties == "first"
@@ -188,4 +194,12 @@ def _pull_counts(means, horizons, epsilon, ends, rule, first, rng):
             noisy_sum[j] += rng.binomial(size, means[j]) + rng.laplace(0.0, 1 / epsilon)
             mean[j] = noisy_sum[j] / pulls[j]
             batches[j] += 1
+    return counts
+
+
+@jit
+def _many_pull_counts(means, horizons, runs, epsilon, ends, rule, first, rng):
+    counts = np.empty((runs, len(horizons), len(means)), np.int64)
+    for run in range(runs):
+        counts[run] = _pull_counts(means, horizons, epsilon, ends, rule, first, rng)
     return counts
