@@ -11,11 +11,11 @@ from privregret.jit import jit
 
 
 @jit
-def _one_sided(p, q):
-    """p ln(p / q) - (p - q) >= 0 for positive p and q, without cancellation where they are close."""
-    u = (q - p) / p
+def _one_sided(p, q, difference):
+    """p ln(p / q) + difference >= 0 for positive p and q and difference = q - p, without cancellation where it is small."""
+    u = difference / p
     if abs(u) > 0.3:
-        return q - p + p * math.log(p / q)
+        return difference + p * math.log(p / q)
     # ln(1 + u) = 2 artanh(r) with r = u / (2 + u), and u - 2 r = u r
     r = u / (2 + u)
     square = r * r
@@ -39,7 +39,7 @@ def kl(p, q):
         return -math.log1p(-q)
     if p >= 1:
         return -math.log(q)
-    return _one_sided(p, q) + _one_sided(1 - p, 1 - q)
+    return _one_sided(p, q, q - p) + _one_sided(1 - p, 1 - q, p - q)  # 1 - q - (1 - p) would be less exact
 
 
 @jit
@@ -103,8 +103,8 @@ def d_epsilon_inverse(x, level, epsilon):
         return x
     if level >= epsilon * (1 - x):
         return 1.0
-    shrink = math.exp(-epsilon)
-    switch = x / (x + (1 - x) * shrink)  # where the two logits differ by epsilon
-    if level < kl(x, switch):
-        return kl_inverse(x, level)
+    if x > 0:
+        switch = x / (x + (1 - x) * math.exp(-epsilon))  # where the two logits differ by epsilon
+        if level < kl(x, switch):
+            return kl_inverse(x, level)
     return min(1.0, max(x, math.expm1(-(epsilon * x + level)) / math.expm1(-epsilon)))
