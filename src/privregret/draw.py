@@ -86,3 +86,46 @@ def releases(ax, released, pulls, title):
     ax.set_yticks(range(-1, top + 1), names)
     ax.grid(False)
     ax.tick_params(length=0)
+
+
+def regret_axes(ax, summary, legend_values=False):
+    """Regret against rounds, both logarithmic, one curve per algorithm with a band of one standard deviation of a run.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        Columns algorithm, t, mean, sd.
+    legend_values : bool
+        Whether labels give the final means.
+    """
+    groups = list(summary.groupby("algorithm", sort=False))
+    for i, (label, curve) in enumerate(groups):
+        name = f"{label}: {curve['mean'].iloc[-1]:,.0f}" if legend_values else label
+        band(ax, curve.t, curve["mean"], curve.sd, name, style.look(label), (0.03 + 0.02 * i, 0.14))
+    smallest = min(curve["mean"].iloc[-1] for _, curve in groups)
+    ax.set(xscale="log", yscale="log", xlim=(summary.t.max() / 1e4, None), ylim=(smallest / 30, None), xlabel="round $t$", ylabel="regret")
+
+
+def survival(sample, points=60):
+    """How often a sample exceeds x: (x, share) at about `points` ranks, equally spaced in the logarithm of the share."""
+    ordered = np.sort(sample)[::-1]
+    ranks = np.unique(np.geomspace(1, len(ordered), points).round().astype(int))
+    return ordered[ranks - 1], ranks / len(ordered)
+
+
+def survival_axes(ax, curves, means):
+    """Share of runs with at least so much regret, both axes logarithmic; a ring marks the mean.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        Columns algorithm, regret, share.
+    means : dict
+        Algorithm -> mean regret.
+    """
+    for label, curve in curves.groupby("algorithm", sort=False):
+        look = style.look(label)
+        ax.plot(curve.regret, curve.share, color=look["color"], linestyle=look["linestyle"])
+        at = np.interp(np.log(means[label]), np.log(curve.regret[::-1]), np.log(curve.share[::-1]))
+        ax.plot(means[label], np.exp(at), look["marker"], color=look["color"], markersize=6, markerfacecolor="white")
+    ax.set(xscale="log", yscale="log", xlabel="final regret $x$", ylabel="share of runs with at least $x$")
