@@ -103,7 +103,7 @@ def regret_axes(ax, summary, legend_values=False):
         name = f"{label}: {curve['mean'].iloc[-1]:,.0f}" if legend_values else label
         band(ax, curve.t, curve["mean"], curve.sd, name, style.look(label), (0.03 + 0.02 * i, 0.14))
     smallest = min(curve["mean"].iloc[-1] for _, curve in groups)
-    ax.set(xscale="log", yscale="log", xlim=(summary.t.max() / 1e4, None), ylim=(smallest / 30, None), xlabel="round $t$", ylabel="regret")
+    ax.set(xscale="log", yscale="log", xlim=(summary.t.max() / 1e4, summary.t.max()), ylim=(smallest / 15, None), xlabel="round $t$", ylabel="regret")
 
 
 def survival(sample, points=60):
