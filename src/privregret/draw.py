@@ -179,9 +179,9 @@ def release_game(ax, actions, left, right, change, side):
         for y, text, colour in ((2, f"arm {action + 1}", "white"), (1, f"$({one},{other})$", "white"), (0, f"${shown}$", "#FFE9B8" if t == change else "white")):
             ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox={"boxstyle": "round,pad=0.35", "fc": colour, "ec": "black", "lw": 0.7})
         for y in (2, 1):
-            ax.annotate("", (t, y - 0.72), (t, y - 0.26), arrowprops={"arrowstyle": "->", "lw": 0.7})
+            ax.annotate("", (t, y - 0.72), (t, y - 0.26), arrowprops={"arrowstyle": "->", "lw": 0.7, "color": "black"})
         if t < len(actions):
-            ax.annotate("", (t + 0.72, 1.9), (t + 0.18, 0.1), arrowprops={"arrowstyle": "->", "lw": 0.7})
+            ax.annotate("", (t + 0.72, 1.9), (t + 0.18, 0.1), arrowprops={"arrowstyle": "->", "lw": 0.7, "color": "black"})
         ax.text(t, -0.55, f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""), ha="center", va="center", fontsize=6)
     for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
