@@ -10,11 +10,11 @@ from pathlib import Path
 import naive_azize2025 as naive
 import numpy as np
 import pytest
-from scipy.stats import ks_2samp, laplace, norm
+from scipy.stats import beta, ks_2samp, kstest, laplace, norm
 
 import privregret
 from privregret import simulate
-from privregret.bandits import DPIMED, DPKLUCB, DPSE, IMED, KLUCB, AdaPKLUCB, LazyDPTS
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, IMED, KLUCB, AdaPKLUCB, LazyDPTS, lazy_ts
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.bounds import azize2025 as bounds
 from privregret.divergence import d_epsilon, d_epsilon_inverse, kl, kl_inverse
@@ -239,6 +239,8 @@ LAWS = [  # algorithm, means, horizons, runs: enough to see 0.1 standard deviati
     (LazyDPTS(0.05), (0.9, 0.5, 0.1), (30, 300, 2000), 2500),
     (LazyDPTS(1.0), FIVE, (10, 200, 1500), 3000),
     (LazyDPTS(30.0), (0.6, 0.4), (20, 150, 1500), 4000),
+    (LazyDPTS(4.0), (0.7, 0.4), (200, 2000, 12_000), 2500),  # long enough for most rounds to be skipped
+    (LazyDPTS(1000.0), (0.3, 0.5, 0.1), (100, 1000, 8000), 2000),
     (IMED(), FIVE, (10, 100, 1500), 4000),
     (KLUCB(), (0.9, 0.5, 0.1), (10, 100, 800), 3000),
 ]
@@ -249,6 +251,36 @@ def test_pull_counts_has_the_law_of_play(algorithm, means, horizons, runs):
     assert_same_law(
         play_counts(algorithm, means, horizons, runs, seed=1), direct_counts(algorithm, means, horizons, runs, seed=2)
     )
+
+
+def test_surprises_of_lazy_dp_ts_are_bounded_and_drawn_right():
+    """The envelope is above the tail; for all u on its side if it says so; what it yields has the law of the tail."""
+    rng = np.random.default_rng(0)
+    checked = 0
+    for _ in range(400):
+        size, u = 2.0 ** rng.integers(0, 14), rng.choice([0.0, 1.0, rng.random(), rng.random()])
+        cut = float(np.clip(u + rng.normal() * 3 / math.sqrt(size), 0.001, 0.999))
+        above = cut > u
+        for other in u * rng.random(5) if above else 1 - (1 - u) * rng.random(5):
+            law = beta(other * size + 1, (1 - other) * size + 1)
+            mass = lazy_ts._tail_mass(other, size, cut)
+            assert (law.sf(cut) if above else law.cdf(cut)) <= mass * (1 + 1e-9)
+            if lazy_ts._monotone(u, size, cut, above):
+                assert mass <= lazy_ts._tail_mass(u, size, cut) * (1 + 1e-9)
+                checked += 1
+    assert checked > 500
+    for u, size, cut in ((0.3, 64.0, 0.4), (0.9, 8.0, 0.6), (1.0, 32.0, 0.95), (0.0, 4.0, 0.5)):
+        law = beta(u * size + 1, (1 - u) * size + 1)
+        draws = np.array([lazy_ts._tail_draw(u, size, cut, rng) for _ in range(20_000)])
+        kept = draws[~np.isnan(draws)]
+        tail = law.sf(cut) if cut > u else law.cdf(cut)
+        expected = tail / lazy_ts._tail_mass(u, size, cut)
+        assert abs(len(kept) / len(draws) - expected) <= norm.isf(FALSE_ALARM / 16) * math.sqrt(expected * (1 - expected) / len(draws))
+        conditional = (lambda x, law=law, cut=cut, tail=tail: (law.cdf(x) - law.cdf(cut)) / tail) if cut > u else (lambda x, law=law, tail=tail: law.cdf(x) / tail)
+        assert kstest(kept, conditional).pvalue > FALSE_ALARM / 8
+    for u, size in ((0.3, 64.0), (1.0, 8.0), (0.0, 2.0), (0.5, 1.0)):
+        draws = [lazy_ts._beta(u, size, rng) for _ in range(20_000)]
+        assert kstest(draws, beta(u * size + 1, (1 - u) * size + 1).cdf).pvalue > FALSE_ALARM / 8
 
 
 @pytest.mark.parametrize("algorithm", [DPKLUCB(0.25), DPIMED(2.0, 1.1)], ids=repr)
@@ -400,13 +432,13 @@ def test_final_regret_of_imed(environment, mean, error):
 @pytest.mark.parametrize(("environment", "epsilon", "mean"), [(1, 1.0, 1176), (2, 0.25, 2156), (3, 0.5, 1084), (4, 0.1, 4962)])
 def test_final_regret_of_lazy_dp_ts(environment, epsilon, mean):
     """The reference is good to about 10 per cent."""
-    sample = simulate.regret_curves([LazyDPTS(epsilon)], ENVIRONMENTS[environment], 10**6, 3, seed=7, points=1).regret
+    sample = simulate.regret_curves([LazyDPTS(epsilon)], ENVIRONMENTS[environment], 10**6, 6, seed=7, points=1).regret
     assert sample.mean() == pytest.approx(mean, rel=0.2)
 
 
 @pytest.mark.parametrize(("epsilon", "mean", "low"), [(1.0, 583, 7), (500.0, 103, 3), (0.1, 3899, 18)])
 def test_lazy_dp_ts_at_a_tenth_of_the_horizon(epsilon, mean, low):
-    sample = simulate.regret_curves([LazyDPTS(epsilon)], AZIZE2025_2, 10**5, 30, seed=7, points=1).regret
+    sample = simulate.regret_curves([LazyDPTS(epsilon)], AZIZE2025_2, 10**5, 60, seed=7, points=1).regret
     assert abs(sample.mean() - mean) <= 4.5 * math.hypot(sample.std() / math.sqrt(len(sample)), low)
 
 
