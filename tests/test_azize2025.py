@@ -283,6 +283,41 @@ def test_surprises_of_lazy_dp_ts_are_bounded_and_drawn_right():
         assert kstest(draws, beta(u * size + 1, (1 - u) * size + 1).cdf).pvalue > FALSE_ALARM / 8
 
 
+@pytest.mark.parametrize(
+    ("mean", "size", "t", "rounds", "epsilon"),
+    [
+        ((0.7, 0.5), (4096.0, 64.0), 10**6, 2000, 1e6),  # u stands still
+        ((0.6, 0.45, 0.4), (512.0, 64.0, 32.0), 10**6, 2000, 1e6),
+        ((-0.867, -6.276), (64.0, 16.0), 1000, 60, 0.2),  # u moves by half of the posterior's deviation
+        ((0.4, 0.75), (16.0, 64.0), 4000, 240, 2.0),
+    ],
+)
+def test_share_of_each_arm_in_lazy_dp_ts_by_quadrature(mean, size, t, rounds, epsilon):
+    """From a given state, no array filling up: 4 million rounds against P[arm's draw is largest]."""
+    mean, size, arms = np.array(mean), np.array(size), len(mean)
+    x, weight = np.polynomial.legendre.leggauss(2000)
+    x, weight = (x + 1) / 2, weight / 2
+    expected = np.zeros(arms)
+    times = t + rounds * (np.polynomial.legendre.leggauss(6)[0] + 1) / 2
+    for at, share in zip(times, np.polynomial.legendre.leggauss(6)[1] / 2, strict=True):
+        u = np.clip(mean + 3 * np.log(at) / (epsilon * size), 0, 1)
+        law = beta(u * size + 1, (1 - u) * size + 1)
+        for j in range(arms):
+            others = np.prod([beta(law.args[0][i], law.args[1][i]).cdf(x) for i in range(arms) if i != j], axis=0)
+            expected[j] += share * (weight * beta(law.args[0][j], law.args[1][j]).pdf(x) * others).sum()
+    assert expected.sum() == pytest.approx(1, rel=1e-9)
+    rng, runs = np.random.default_rng(0), 4_000_000 // rounds
+    total = np.zeros(arms)
+    for _ in range(runs):
+        pulls, counts = np.zeros(arms, np.int64), np.empty((1, arms), np.int64)
+        missing = np.full(arms, 10 * rounds)
+        lazy_ts._go_on(np.full(arms, 0.5), np.array([t + rounds]), epsilon, t, mean.copy(), size.copy(), missing, pulls, counts, 0, rng)
+        total += counts[0]
+    share = total / total.sum()
+    error = np.sqrt(expected * (1 - expected) / total.sum())
+    assert (abs(share - expected) <= norm.isf(FALSE_ALARM / (8 * arms)) * error).all()
+
+
 @pytest.mark.parametrize("algorithm", [DPKLUCB(0.25), DPIMED(2.0, 1.1)], ids=repr)
 def test_many_runs_in_one_call_are_the_same_runs(algorithm):
     horizons = [50, 10**6]

@@ -125,6 +125,8 @@ def _leader(mean, pulls, t, epsilon, rule, first, rng):
         x = min(max(mean[j], 0.0), 1.0)
         if rule == IMED:
             index = pulls[j] * d_epsilon(x, top, epsilon) + math.log(pulls[j])
+        elif x < -best and pulls[j] * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
+            continue  # cannot reach the best index so far: seen without working its own out
         else:
             index = -d_epsilon_inverse(x, log_t / pulls[j], epsilon)
         if index < best:

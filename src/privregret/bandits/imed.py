@@ -30,7 +30,11 @@ class IMED(BanditAlgorithm):
 
 @jit
 def _run(rewards, means, horizons, rng):
-    """Actions on a table of rewards, or pull counts on Bernoulli arms if the table has no rows."""
+    """Actions on a table of rewards, or pull counts on Bernoulli arms if the table has no rows.
+
+    kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows that an arm's index is
+    above the smallest so far.
+    """
     literal = len(rewards) > 0
     arms = len(means)
     actions = np.empty(len(rewards), np.int64)
@@ -38,14 +42,25 @@ def _run(rewards, means, horizons, rng):
     total = np.zeros(arms)
     mean = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
+    log_pulls = np.zeros(arms)
+    height = np.full(arms, -math.inf)  # tangent: height + slope (x - at)
+    slope = np.zeros(arms)
+    at = np.zeros(arms)
     reported = 0
     for t in range(horizons[-1]):
         chosen = t
         if t >= arms:
-            top = mean.max()
+            top = mean[0]
+            for j in range(1, arms):
+                top = max(top, mean[j])
             best, ties = math.inf, 0
             for j in range(arms):
-                index = pulls[j] * kl(mean[j], top) + math.log(pulls[j])
+                if pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j] > best + 1e-9 * (1 + best):
+                    continue  # not the smallest, and no tie
+                divergence = kl(mean[j], top)
+                if mean[j] < top < 1:
+                    height[j], slope[j], at[j] = divergence, (top - mean[j]) / (top * (1 - top)), top
+                index = pulls[j] * divergence + log_pulls[j]
                 if index < best:
                     best, chosen, ties = index, j, 1
                 elif index == best:
@@ -58,6 +73,8 @@ def _run(rewards, means, horizons, rng):
         elif rng.random() < means[chosen]:
             total[chosen] += 1.0
         pulls[chosen] += 1
+        log_pulls[chosen] = math.log(pulls[chosen])
+        height[chosen], slope[chosen] = -math.inf, 0.0
         mean[chosen] = total[chosen] / pulls[chosen]
         if t + 1 == horizons[reported]:
             counts[reported] = pulls

@@ -138,6 +138,22 @@ def _monotone(u, size, cut, above):
 
 @jit
 def _pull_counts(means, horizons, epsilon, rng):
+    arms = len(means)
+    counts = np.empty((len(horizons), arms), np.int64)
+    mean = np.empty(arms)
+    pulls = np.zeros(arms, np.int64)
+    for j in range(arms):
+        pulls[j] = 1
+        mean[j] = rng.binomial(1, means[j]) + rng.laplace(0.0, 1 / epsilon)
+        counts[horizons == j + 1] = pulls
+    reported = (horizons <= arms).sum()
+    _go_on(means, horizons, epsilon, arms, mean, np.ones(arms), np.full(arms, 2), pulls, counts, reported, rng)
+    return counts
+
+
+@jit
+def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, reported, rng):
+    """Play on after round t, given private means, array sizes and pulls until the next array is full; fills `counts`."""
     # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between its posterior and the
     # others'. In a round in which b draws above the cut and nobody else does, b is pulled. Call an arm's draw on the
     # wrong side of the cut a surprise. The bound of `_tail_mass` at the worse end of a stretch of rounds (u grows with
@@ -145,28 +161,12 @@ def _pull_counts(means, horizons, epsilon, rng):
     # intervals; in such a round each possible surprise is accepted with the right chance, which also gives its value,
     # and the other draws are made given that they are none. Where posteriors overlap too much, every round is played.
     arms = len(means)
-    counts = np.empty((len(horizons), arms), np.int64)
-    mean = np.empty(arms)
-    size = np.ones(arms)
-    bonus = np.full(arms, BONUS / epsilon)  # factor of ln t
-    pulls = np.zeros(arms, np.int64)
-    missing = np.full(arms, 2)  # pulls until the array being filled is full
+    bonus = BONUS / (epsilon * size)  # factor of ln t
     u = np.empty(arms)
     low, high = np.empty(arms), np.empty(arms)  # u in the first and the last round of a stretch
     mass = np.empty(arms)  # bounds on the chances of a surprise
     none = np.zeros(arms + 1)  # ln of the chance of no possible surprise in arms j, j + 1, ...
     draw = np.empty(arms)
-    reported = 0
-    for j in range(arms):
-        if j == horizons[reported]:
-            counts[reported] = pulls
-            reported += 1
-        pulls[j] = 1
-        mean[j] = rng.binomial(1, means[j]) + rng.laplace(0.0, 1 / epsilon)
-    t = arms  # rounds played
-    if t == horizons[reported]:
-        counts[reported] = pulls
-        reported += 1
     while reported < len(horizons):
         last = t + 1 + t // 16
         b = 0
@@ -257,4 +257,3 @@ def _pull_counts(means, horizons, epsilon, rng):
                 mean[chosen] = total / size[chosen]
                 bonus[chosen] = BONUS / (epsilon * size[chosen])
                 missing[chosen] = 2 * np.int64(size[chosen])
-    return counts
