@@ -86,3 +86,104 @@ def releases(ax, released, pulls, title):
     ax.set_yticks(range(-1, top + 1), names)
     ax.grid(False)
     ax.tick_params(length=0)
+
+
+def regret_axes(ax, summary, legend_values=False):
+    """Regret against rounds, both logarithmic, one curve per algorithm with a band of one standard deviation of a run.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        Columns algorithm, t, mean, sd.
+    legend_values : bool
+        Whether labels give the final means.
+    """
+    groups = list(summary.groupby("algorithm", sort=False))
+    for i, (label, curve) in enumerate(groups):
+        name = f"{label}: {curve['mean'].iloc[-1]:,.0f}" if legend_values else label
+        band(ax, curve.t, curve["mean"], curve.sd, name, style.look(label), (0.03 + 0.02 * i, 0.14))
+    smallest = min(curve["mean"].iloc[-1] for _, curve in groups)
+    ax.set(xscale="log", yscale="log", xlim=(summary.t.max() / 1e4, summary.t.max()), ylim=(smallest / 15, None), xlabel="round $t$", ylabel="regret")
+
+
+def survival(sample, points=60):
+    """How often a sample exceeds x: (x, share) at about `points` ranks, equally spaced in the logarithm of the share."""
+    ordered = np.sort(sample)[::-1]
+    ranks = np.unique(np.geomspace(1, len(ordered), points).round().astype(int))
+    return ordered[ranks - 1], ranks / len(ordered)
+
+
+def survival_axes(ax, curves, means):
+    """Share of runs with at least so much regret, both axes logarithmic; a ring marks the mean.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        Columns algorithm, regret, share.
+    means : dict
+        Algorithm -> mean regret.
+    """
+    for label, curve in curves.groupby("algorithm", sort=False):
+        look = style.look(label)
+        ax.plot(curve.regret, curve.share, color=look["color"], linestyle=look["linestyle"])
+        at = np.interp(np.log(means[label]), np.log(curve.regret[::-1]), np.log(curve.share[::-1]))
+        ax.plot(means[label], np.exp(at), look["marker"], color=look["color"], markersize=6, markerfacecolor="white")
+    ax.set(xscale="log", yscale="log", xlabel="final regret $x$", ylabel="share of runs with at least $x$")
+
+
+def reward_model(ax, model, path, rewards, title):
+    """A list, table or tree of rewards for two arms, the rewards that the actions `path` observe framed.
+
+    Parameters
+    ----------
+    model : {"list", "table", "tree"}
+    path : sequence of int
+        Arms pulled, 0 or 1, one per round.
+    rewards : list
+        Reward functions of rounds 1, 2, ...: arrays with one axis for each action so far.
+    """
+    rounds = len(path)
+    for t in range(1, rounds + 1):
+        prefixes = list(np.ndindex(*(2,) * t))
+        nodes = {"list": [None], "table": [0, 1], "tree": prefixes}[model]
+        for i, node in enumerate(nodes):
+            full = {"list": tuple(path[:t]), "table": (*path[: t - 1], node), "tree": node}[model]
+            seen = full == tuple(path[:t])
+            x = (i + 0.5) / len(nodes) if model == "tree" else 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
+            if model == "tree":
+                parent = ((i // 2 + 0.5) / (len(nodes) // 2), 1 - t) if t > 1 else (0.5, 0)
+                ax.plot([parent[0], x], [parent[1], -t], color="black" if seen else "#BBBBBB", linewidth=1.2 if seen else 0.6, zorder=1)
+            frame = {"boxstyle": "square,pad=0.3", "fc": "white", "ec": "black" if seen else "#BBBBBB", "lw": 1.2 if seen else 0.6}
+            ax.text(x, -t, f"{int(rewards[t - 1][full])}", ha="center", va="center", fontsize=7, bbox=frame, color="black" if seen else "#888888")
+    if model == "table":
+        for arm in (0, 1):
+            ax.text(0.5 + 0.3 * (arm - 0.5), -0.4, f"arm {arm + 1}", ha="center", va="center", fontsize=6)
+    for t in range(1, rounds + 1):
+        ax.text(-0.06, -t, f"$t={t}$", ha="right", va="center", fontsize=6)
+    ax.set(xlim=(-0.12, 1.05), ylim=(-rounds - 0.5, 0.3), title=title)
+    ax.axis("off")
+
+
+def release_game(ax, actions, left, right, change, side):
+    """The adaptive game: the adversary answers each action with two rewards, which differ only in round `change`.
+
+    Parameters
+    ----------
+    actions, left, right : sequence
+        Arm (from 0) and the two rewards of each round.
+    change : int
+        The round, from 1, in which the policy is shown `side`, "L" or "R"; in all others it sees the left reward.
+    """
+    for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
+        shown = other if t == change and side == "R" else one
+        for y, text, colour in ((2, f"arm {action + 1}", "white"), (1, f"$({one},{other})$", "white"), (0, f"${shown}$", "#FFE9B8" if t == change else "white")):
+            ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox={"boxstyle": "round,pad=0.35", "fc": colour, "ec": "black", "lw": 0.7})
+        for y in (2, 1):
+            ax.annotate("", (t, y - 0.72), (t, y - 0.26), arrowprops={"arrowstyle": "->", "lw": 0.7, "color": "black"})
+        if t < len(actions):
+            ax.annotate("", (t + 0.72, 1.9), (t + 0.18, 0.1), arrowprops={"arrowstyle": "->", "lw": 0.7, "color": "black"})
+        ax.text(t, -0.55, f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""), ha="center", va="center", fontsize=6)
+    for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
+        ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
+    ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
+    ax.axis("off")

@@ -13,6 +13,7 @@ from tqdm import tqdm
 from privregret import checks
 
 BLOCK = 8  # replicates per task: small enough to spread 15 slow runs, large enough for 20 000 fast ones
+MANY = 1000  # replicates per task and stream in `final_regrets`
 
 
 def rng_for(algorithm, instance, seed: int, run: int) -> np.random.Generator:
@@ -88,6 +89,26 @@ def regret_curves(algorithms, instance, horizon: int, runs: int, seed: int, poin
         frame["regret"] = (counts @ instance.gaps).ravel()
         frames.append(frame.assign(**asdict(algorithm)))
     return pd.concat(frames, ignore_index=True)
+
+
+def final_regrets(algorithms, instance, horizon: int, runs: int, seed: int, workers: int = -1):
+    """Final pseudo-regret in very many runs of algorithms that have `many_pull_counts`.
+
+    Parameters and result as for `regret_curves` with points=1. One random stream serves a block of 1000 replicates, for
+    which the kernel is called once: with runs of a few microseconds, making a stream for each takes longest.
+    """
+    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    horizon = checks.integer("horizon", horizon, len(instance.means))
+
+    def block(algorithm, first):
+        rng = rng_for(("block", algorithm), instance, seed, first)
+        counts = algorithm.many_pull_counts(instance.means, [horizon], min(MANY, runs - first), rng)
+        frame = pd.DataFrame({"algorithm": algorithm.label, "instance": instance.name}, index=range(len(counts)))
+        frame["run"] = np.arange(first, first + len(counts))
+        return frame.assign(t=horizon, regret=counts[:, 0] @ instance.gaps, **asdict(algorithm))
+
+    tasks = (joblib.delayed(block)(a, first) for a in algorithms for first in range(0, runs, MANY))
+    return pd.concat(joblib.Parallel(n_jobs=workers, prefer="threads")(tasks), ignore_index=True)
 
 
 def summary(curves, by):

@@ -19,6 +19,12 @@ ALGORITHMS = {
     "Hybrid-UCB (scaled)": (VERMILION, "h", MIXED),
     "DP-SE": (GREEN, "^", MIXED),
     "UCB1": (BLACK, "x", DOTTED),
+    "DP-KLUCB": (ORANGE, "D", SOLID),
+    "DP-IMED": (PINK, "o", SOLID),
+    "AdaP-KLUCB": (SKY, "s", DASHED),
+    "Lazy-DP-TS": (VERMILION, "v", DOTTED),
+    "IMED": (BLACK, "+", DASHED),
+    "KL-UCB": (BLACK, "*", MIXED),
 }
 BOUND = {"color": GREY, "linestyle": DASHED, "linewidth": 1.0}  # a theorem's bound, never a measurement
 

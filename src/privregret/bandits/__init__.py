@@ -1,9 +1,26 @@
 """Stochastic bandits: one file per algorithm family."""
 
+from privregret.bandits.adap_klucb import AdaPKLUCB
 from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.dp_klucb import DPIMED, DPKLUCB
 from privregret.bandits.dp_se import DPSE
 from privregret.bandits.hybrid_ucb import HybridUCB
+from privregret.bandits.imed import IMED
+from privregret.bandits.klucb import KLUCB
+from privregret.bandits.lazy_ts import LazyDPTS
 from privregret.bandits.lazy_ucb import AnytimeLazyUCB
 from privregret.bandits.ucb1 import UCB1
 
-__all__ = ["DPSE", "UCB1", "AnytimeLazyUCB", "BanditAlgorithm", "HybridUCB"]
+__all__ = [
+    "DPIMED",
+    "DPKLUCB",
+    "DPSE",
+    "IMED",
+    "KLUCB",
+    "UCB1",
+    "AdaPKLUCB",
+    "AnytimeLazyUCB",
+    "BanditAlgorithm",
+    "HybridUCB",
+    "LazyDPTS",
+]

@@ -1,0 +1,106 @@
+"""AdaP-KLUCB (Azize and Basu 2022)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privregret import checks
+from privregret.bandits.base import BanditAlgorithm
+from privregret.divergence import kl_inverse
+from privregret.jit import jit
+
+
+@dataclass(frozen=True)
+class AdaPKLUCB(BanditAlgorithm):
+    """AdaP-KLUCB: each time an arm is chosen its pulls double; its mean forgets all but that last episode.
+
+    With n the length of the arm's last episode and m its private mean, the index in round t is the largest q in [0, 1]
+    with n kl(c, q) <= alpha ln t, where c = m + alpha ln t / (epsilon n), clipped to [0, 1]. Ties at random.
+
+    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since each reward
+    enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime, O(K) memory.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    alpha : float
+        Optimism, above 0. Its regret bound needs more than 3; all comparisons use 3.1.
+    """
+
+    epsilon: float
+    alpha: float = 3.1
+    label = "AdaP-KLUCB"
+    source = "Azize and Basu 2022, Algorithm 1; azize2025, Section 5"
+
+    def __post_init__(self):
+        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+        object.__setattr__(self, "alpha", checks.positive("alpha", self.alpha))
+
+    def _play(self, rewards, rng):
+        return _play(rewards, self.epsilon, self.alpha, rng)
+
+    def _pull_counts(self, means, horizons, rng):
+        """Episode by episode: O(K log T) draws, whatever the horizon."""
+        return _pull_counts(means, horizons, self.epsilon, self.alpha, rng)
+
+
+@jit
+def _leader(mean, size, t, epsilon, alpha, rng):
+    """Arm with the largest index in round t; of several, one at random."""
+    log_t = math.log(t)
+    best, leader, ties = -math.inf, 0, 0
+    for j in range(len(mean)):
+        bonus = alpha * log_t / size[j]
+        index = kl_inverse(min(max(mean[j] + bonus / epsilon, 0.0), 1.0), bonus)
+        if index > best:
+            best, leader, ties = index, j, 1
+        elif index == best:
+            ties += 1
+            if ties * rng.random() < 1:
+                leader = j
+    return leader
+
+
+@jit
+def _play(rewards, epsilon, alpha, rng):
+    horizon, arms = rewards.shape
+    actions = np.empty(horizon, np.int64)
+    mean = np.zeros(arms)  # private mean of the last episode
+    size = np.zeros(arms, np.int64)  # its length
+    pulls = np.zeros(arms, np.int64)
+    t = 0  # rounds played
+    while t < horizon:
+        j = t if t < arms else _leader(mean, size, t + 1, epsilon, alpha, rng)
+        size[j] = max(pulls[j], 1)
+        total = 0.0
+        for _ in range(min(size[j], horizon - t)):
+            actions[t] = j
+            total += rewards[t, j]
+            t += 1
+        pulls[j] += size[j]
+        mean[j] = (total + rng.laplace(0.0, 1 / epsilon)) / size[j]  # of no use if the horizon cut the episode
+    return actions
+
+
+@jit
+def _pull_counts(means, horizons, epsilon, alpha, rng):
+    horizon, arms = horizons[-1], len(means)
+    counts = np.empty((len(horizons), arms), np.int64)
+    mean = np.zeros(arms)
+    size = np.zeros(arms, np.int64)
+    pulls = np.zeros(arms, np.int64)
+    reported = 0
+    t = 0
+    while t < horizon:
+        j = t if t < arms else _leader(mean, size, t + 1, epsilon, alpha, rng)
+        size[j] = max(pulls[j], 1)
+        while reported < len(horizons) and horizons[reported] <= t + size[j]:
+            counts[reported] = pulls
+            counts[reported, j] += horizons[reported] - t
+            reported += 1
+        t += size[j]
+        pulls[j] += size[j]
+        mean[j] = (rng.binomial(size[j], means[j]) + rng.laplace(0.0, 1 / epsilon)) / size[j]
+    return counts

@@ -1,0 +1,207 @@
+"""DP-KLUCB and DP-IMED (azize2025, Algorithm 1)."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from privregret import checks
+from privregret.bandits.base import BanditAlgorithm
+from privregret.divergence import d_epsilon, d_epsilon_inverse
+from privregret.jit import jit
+
+KLUCB, IMED = 0, 1
+TIES = ("random", "first")
+
+
+@dataclass(frozen=True)
+class GeometricBatches(BanditAlgorithm):
+    """What DP-KLUCB and DP-IMED share: arms are pulled in growing batches, and no reward is ever dropped.
+
+    Each arm is pulled for its batch 0 first. Then the arm with the best index is pulled for its next batch, whose sum, with
+    Laplace noise of scale 1 / epsilon, is added to the arm's noisy sum. Means are clipped to [0, 1] in the indices only.
+
+    Privacy: epsilon-DP for the sequence of actions when one round's rewards in [0, 1] are replaced, since each
+    reward enters exactly one noisy batch sum (Proposition 4.2). Anytime, O(K) memory.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    alpha : float
+        Ratio of the batches, at least 1.001: after batch m an arm has ceil(n0 (alpha^(m + 1) - 1) / (alpha - 1))
+        pulls (equation 14). Taken as the decimal that it prints as: 1.1 is 11 / 10.
+    n0 : int
+        Length of an arm's first batch, at least 1.
+    ties : {"random", "first"}
+        Which of the arms with exactly equal indices is pulled; the paper does not say. The index of DP-KLUCB is exactly 1
+        until an arm has about ln t / (epsilon (1 - mean)) pulls, so there are many ties.
+    power : int
+        If above 0, batch m has n0 (m + 1)^power pulls and alpha plays no part (last remark of Appendix F).
+    """
+
+    epsilon: float
+    alpha: float = 2.0
+    n0: int = 1
+    ties: str = "random"
+    power: int = 0
+    source = "azize2025, Algorithm 1"
+
+    def __post_init__(self):
+        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+        object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, 1.001))
+        object.__setattr__(self, "n0", checks.integer("n0", self.n0, 1))
+        checks.choice("ties", self.ties, TIES)
+        object.__setattr__(self, "power", checks.integer("power", self.power))
+
+    def _play(self, rewards, rng):
+        return _play(rewards, *self._settings(len(rewards)), rng)
+
+    def _pull_counts(self, means, horizons, rng):
+        """Batch by batch: O(K log T) binomial and Laplace draws, whatever the horizon."""
+        return _pull_counts(means, horizons, *self._settings(horizons[-1]), rng)
+
+    def many_pull_counts(self, means, horizons, runs: int, rng) -> np.ndarray:
+        """`pull_counts` of many independent runs in one call: (runs, len(horizons), K), from one stream."""
+        means = checks.means("means", means)
+        horizons = checks.horizons(horizons, len(means))
+        return _many_pull_counts(means, horizons, checks.integer("runs", runs, 1), *self._settings(horizons[-1]), rng)
+
+    def _settings(self, horizon):
+        ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
+        return self.epsilon, ends, self.rule, self.ties == "first"
+
+
+class DPKLUCB(GeometricBatches):
+    """DP-KLUCB: the index is the largest mu in [0, 1] with n d_epsilon(mean, mu) <= ln t; the largest index wins (equation 12).
+
+    n is the arm's number of pulls, t the round about to be played. Parameters and privacy: `GeometricBatches`.
+    """
+
+    label = "DP-KLUCB"
+    rule = KLUCB
+
+
+class DPIMED(GeometricBatches):
+    """DP-IMED: the index is n d_epsilon(mean, largest mean) + ln n; the smallest index wins (equation 13).
+
+    n is the arm's number of pulls. Parameters and privacy: `GeometricBatches`.
+    """
+
+    label = "DP-IMED"
+    rule = IMED
+
+
+@lru_cache(maxsize=256)
+def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
+    """Pulls of an arm after its batches 0, 1, 2, ..., the last of them at least `horizon`; int64, read-only.
+
+    Computed in integers: rounding in alpha^m must not move the end of a batch by one pull.
+    """
+    ratio = Fraction(repr(alpha))
+    ends, numerator, denominator = [n0], 1, 1  # of 1 + ratio + ... + ratio^m
+    while ends[-1] < horizon:
+        if power:
+            ends.append(ends[-1] + n0 * (len(ends) + 1) ** power)
+        else:
+            denominator *= ratio.denominator
+            numerator = numerator * ratio.numerator + denominator  # Horner's rule
+            ends.append(-(-n0 * numerator // denominator))
+    ends[-1] = min(ends[-1], 2**62)
+    table = np.array(ends, np.int64)
+    table.flags.writeable = False
+    return table
+
+
+@jit
+def _leader(mean, pulls, t, epsilon, rule, first, rng):
+    """Arm with the best index in round t; of several, the first or one at random."""
+    log_t = math.log(t)
+    top = min(max(mean.max(), 0.0), 1.0)
+    best, leader, ties = math.inf, 0, 0
+    for j in range(len(mean)):
+        x = min(max(mean[j], 0.0), 1.0)
+        if rule == IMED:
+            index = pulls[j] * d_epsilon(x, top, epsilon) + math.log(pulls[j])
+        elif x < -best and pulls[j] * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
+            continue  # cannot reach the best index so far: seen without working its own out
+        else:
+            index = -d_epsilon_inverse(x, log_t / pulls[j], epsilon)
+        if index < best:
+            best, leader, ties = index, j, 1
+        elif index == best and not first:
+            ties += 1
+            if ties * rng.random() < 1:
+                leader = j
+    return leader
+
+
+@jit
+def _play(rewards, epsilon, ends, rule, first, rng):
+    horizon, arms = rewards.shape
+    actions = np.empty(horizon, np.int64)
+    noisy_sum = np.zeros(arms)
+    mean = np.zeros(arms)
+    pulls = np.zeros(arms, np.int64)
+    batches = np.zeros(arms, np.int64)  # completed
+    started = 0
+    t = 0  # rounds played
+    while t < horizon:
+        if started < arms:
+            j = started
+            started += 1
+        else:
+            j = _leader(mean, pulls, t + 1, epsilon, rule, first, rng)
+        total = 0.0
+        while pulls[j] < ends[batches[j]] and t < horizon:
+            actions[t] = j
+            total += rewards[t, j]
+            pulls[j] += 1
+            t += 1
+        if pulls[j] == ends[batches[j]]:
+            noisy_sum[j] += total + rng.laplace(0.0, 1 / epsilon)
+            mean[j] = noisy_sum[j] / pulls[j]
+            batches[j] += 1
+    return actions
+
+
+@jit
+def _pull_counts(means, horizons, epsilon, ends, rule, first, rng):
+    horizon, arms = horizons[-1], len(means)
+    counts = np.empty((len(horizons), arms), np.int64)
+    noisy_sum = np.zeros(arms)
+    mean = np.zeros(arms)
+    pulls = np.zeros(arms, np.int64)
+    batches = np.zeros(arms, np.int64)
+    started = 0
+    reported = 0
+    t = 0
+    while t < horizon:
+        if started < arms:
+            j = started
+            started += 1
+        else:
+            j = _leader(mean, pulls, t + 1, epsilon, rule, first, rng)
+        size = ends[batches[j]] - pulls[j]
+        rounds = min(size, horizon - t)
+        while reported < len(horizons) and horizons[reported] <= t + rounds:
+            counts[reported] = pulls
+            counts[reported, j] += horizons[reported] - t
+            reported += 1
+        pulls[j] += rounds
+        t += rounds
+        if rounds == size:
+            noisy_sum[j] += rng.binomial(size, means[j]) + rng.laplace(0.0, 1 / epsilon)
+            mean[j] = noisy_sum[j] / pulls[j]
+            batches[j] += 1
+    return counts
+
+
+@jit
+def _many_pull_counts(means, horizons, runs, epsilon, ends, rule, first, rng):
+    counts = np.empty((runs, len(horizons), len(means)), np.int64)
+    for run in range(runs):
+        counts[run] = _pull_counts(means, horizons, epsilon, ends, rule, first, rng)
+    return counts

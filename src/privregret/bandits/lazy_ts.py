@@ -1,0 +1,259 @@
+"""Lazy-DP-TS (Hu and Hegde 2022)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privregret import checks
+from privregret.bandits.base import BanditAlgorithm
+from privregret.jit import jit
+
+BONUS = 3.0
+
+
+@dataclass(frozen=True)
+class LazyDPTS(BanditAlgorithm):
+    """Lazy-DP-TS: Thompson sampling from optimistic private means, one noisy sum per full array of 2, 4, 8, ... pulls.
+
+    An arm whose last full array holds n = 2^r pulls with private mean m has u = m + 3 ln t / (epsilon n), clipped to
+    [0, 1]; in every round t each arm draws from Beta(u n + 1, (1 - u) n + 1) and the largest draw is pulled.
+
+    The paper's text was not to be had: this follows a published description of it, and the arrays, the noised first pull
+    and the bonus of Anytime-Lazy-UCB, its sister algorithm. The constant 3 and the natural logarithm rest on these.
+
+    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since each reward
+    enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime, O(K) memory.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    """
+
+    epsilon: float
+    label = "Lazy-DP-TS"
+    source = "Hu and Hegde 2022; azize2025, Section 5"
+
+    def __post_init__(self):
+        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+
+    def _play(self, rewards, rng):
+        return _play(rewards, self.epsilon, rng)
+
+    def _pull_counts(self, means, horizons, rng):
+        """Skips rounds whose outcome is certain (see `_pull_counts`); an array's sum is one binomial draw."""
+        return _pull_counts(means, horizons, self.epsilon, rng)
+
+
+@jit
+def _play(rewards, epsilon, rng):
+    horizon, arms = rewards.shape
+    actions = np.empty(horizon, np.int64)
+    mean = np.empty(arms)  # private mean of the last full array
+    size = np.ones(arms, np.int64)  # its size, 2^r
+    total = np.zeros(arms)  # sum and number of pulls in the array being filled, of size 2^(r+1)
+    filled = np.zeros(arms, np.int64)
+    for j in range(arms):
+        actions[j] = j
+        mean[j] = rewards[j, j] + rng.laplace(0.0, 1 / epsilon)
+    for t in range(arms + 1, horizon + 1):
+        best, chosen = -1.0, 0
+        for j in range(arms):
+            u = min(max(mean[j] + BONUS * math.log(t) / (epsilon * size[j]), 0.0), 1.0)
+            draw = rng.beta(u * size[j] + 1, (1 - u) * size[j] + 1)
+            if draw > best:
+                best, chosen = draw, j
+        actions[t - 1] = chosen
+        total[chosen] += rewards[t - 1, chosen]
+        filled[chosen] += 1
+        if filled[chosen] == 2 * size[chosen]:
+            size[chosen] *= 2
+            mean[chosen] = (total[chosen] + rng.laplace(0.0, 1 / epsilon)) / size[chosen]
+            total[chosen] = 0.0
+            filled[chosen] = 0
+    return actions
+
+
+@jit
+def _gamma(shape, rng):
+    """A gamma draw of a shape of at least 1, in half the time of `Generator.gamma` (Marsaglia and Tsang 2000)."""
+    d = shape - 1 / 3
+    c = 1 / math.sqrt(9 * d)
+    while True:
+        x = rng.standard_normal()
+        v = 1 + c * x
+        if v > 0:
+            v = v * v * v
+            x = x * x
+            u = rng.random()
+            if u < 1 - 0.0331 * x * x or math.log(u) < 0.5 * x + d * (1 - v + math.log(v)):
+                return d * v
+
+
+@jit
+def _beta(u, size, rng):
+    """A draw from Beta(u size + 1, (1 - u) size + 1)."""
+    if u >= 1:
+        return math.exp(-rng.standard_exponential() / (size + 1))
+    x = _gamma(u * size + 1, rng)
+    return x / (x + _gamma((1 - u) * size + 1, rng))
+
+
+@jit
+def _tail_mass(u, size, cut):
+    """Bound on P[Beta(u size + 1, (1 - u) size + 1) beyond `cut`], on the side of cut away from u.
+
+    The density is log-concave, hence below density(cut) exp(-slope |x - cut|) there, and this is its integral.
+    """
+    a, b = u * size, (1 - u) * size
+    log_density = math.lgamma(size + 2) - math.lgamma(a + 1) - math.lgamma(b + 1) + a * math.log(cut) + b * math.log1p(-cut)
+    return math.exp(log_density) * cut * (1 - cut) / (size * abs(u - cut))
+
+
+@jit
+def _tail_draw(u, size, cut, rng):
+    """A draw from below the bound of `_tail_mass`; nan if it lies above the density, that is, is to be rejected."""
+    distance = rng.standard_exponential() * cut * (1 - cut) / (size * abs(u - cut))
+    x = cut + distance if u < cut else cut - distance
+    if not 0 < x < 1:
+        return math.nan
+    log_ratio = size * (u * math.log(x / cut) + (1 - u) * math.log((1 - x) / (1 - cut)))
+    return x if -rng.standard_exponential() < log_ratio + distance * size * abs(u - cut) / (cut * (1 - cut)) else math.nan
+
+
+@jit
+def _monotone(u, size, cut, above):
+    """Whether `_tail_mass` at this u bounds it for all smaller u (tail above cut) or all larger u (tail below).
+
+    It does if logit(cut) is beyond digamma(a) - digamma(b), since ln density(cut) has that derivative in u; by
+    ln x - 1/x < digamma(x) < ln x - 1/(2x).
+    """
+    a, b = u * size + 1, (1 - u) * size + 1
+    logit = math.log(cut / (1 - cut))
+    if above:
+        return u < cut and logit >= math.log(a / b) - 0.5 / a + 1 / b
+    return u > cut and logit <= math.log(a / b) - 1 / a + 0.5 / b
+
+
+@jit
+def _pull_counts(means, horizons, epsilon, rng):
+    arms = len(means)
+    counts = np.empty((len(horizons), arms), np.int64)
+    mean = np.empty(arms)
+    pulls = np.zeros(arms, np.int64)
+    for j in range(arms):
+        pulls[j] = 1
+        mean[j] = rng.binomial(1, means[j]) + rng.laplace(0.0, 1 / epsilon)
+        counts[horizons == j + 1] = pulls
+    reported = (horizons <= arms).sum()
+    _go_on(means, horizons, epsilon, arms, mean, np.ones(arms), np.full(arms, 2), pulls, counts, reported, rng)
+    return counts
+
+
+@jit
+def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, reported, rng):
+    """Play on after round t, given private means, array sizes and pulls until the next array is full; fills `counts`."""
+    # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between its posterior and the
+    # others'. In a round in which b draws above the cut and nobody else does, b is pulled. Call an arm's draw on the
+    # wrong side of the cut a surprise. The bound of `_tail_mass` at the worse end of a stretch of rounds (u grows with
+    # ln t) dominates the chance of a surprise in each of its rounds, so rounds where one is possible come at geometric
+    # intervals; in such a round each possible surprise is accepted with the right chance, which also gives its value,
+    # and the other draws are made given that they are none. Where posteriors overlap too much, every round is played.
+    arms = len(means)
+    bonus = BONUS / (epsilon * size)  # factor of ln t
+    u = np.empty(arms)
+    low, high = np.empty(arms), np.empty(arms)  # u in the first and the last round of a stretch
+    mass = np.empty(arms)  # bounds on the chances of a surprise
+    none = np.zeros(arms + 1)  # ln of the chance of no possible surprise in arms j, j + 1, ...
+    draw = np.empty(arms)
+    while reported < len(horizons):
+        last = t + 1 + t // 16
+        b = 0
+        for j in range(arms):
+            low[j] = min(max(mean[j] + bonus[j] * math.log(t + 1), 0.0), 1.0)
+            high[j] = min(max(mean[j] + bonus[j] * math.log(last), 0.0), 1.0)
+            if low[j] > low[b]:
+                b = j
+        margin, cut = math.inf, 0.0
+        deviation = math.sqrt((low[b] * (1 - low[b]) + 1 / size[b]) / size[b])
+        for j in range(arms):
+            if j != b:
+                other = math.sqrt((high[j] * (1 - high[j]) + 1 / size[j]) / size[j])
+                ratio = (low[b] - high[j]) / (deviation + other)
+                if ratio < margin:
+                    margin, cut = ratio, low[b] - ratio * deviation
+        skip = margin > 0.8 and 0 < cut < 1
+        if skip:
+            for j in range(arms - 1, -1, -1):
+                extreme = low[j] if j == b else high[j]
+                skip = skip and _monotone(extreme, size[j], cut, j != b)
+                mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut) if skip else 1.0  # for rounding
+                if mass[j] > 0.3:
+                    skip = False
+                    break
+                none[j] = none[j + 1] + math.log1p(-mass[j])
+            skip = skip and none[0] > -0.4
+        if not skip:
+            last = min(last, t + 64)
+        released = False
+        while t < last and not released and reported < len(horizons):
+            if skip:
+                rounds = min(last - t, missing[b])
+                wait = rng.standard_exponential() / max(-none[0], 1e-300)
+                certain = np.int64(wait) if wait < rounds else rounds
+                while reported < len(horizons) and horizons[reported] <= t + certain:
+                    counts[reported] = pulls
+                    counts[reported, b] += horizons[reported] - t
+                    reported += 1
+                t += certain
+                pulls[b] += certain
+                missing[b] -= certain
+                chosen = b
+                if certain < rounds:
+                    log_t = math.log(t + 1)
+                    possible = surprise = False
+                    for j in range(arms):
+                        u[j] = min(max(mean[j] + bonus[j] * log_t, 0.0), 1.0)
+                        chance = mass[j] if possible else mass[j] / -math.expm1(none[j])
+                        draw[j] = math.nan
+                        if rng.random() < chance:
+                            possible = True
+                            if rng.random() * mass[j] < _tail_mass(u[j], size[j], cut):
+                                draw[j] = _tail_draw(u[j], size[j], cut, rng)
+                                surprise = surprise or not math.isnan(draw[j])
+                    if surprise:
+                        everybody = not math.isnan(draw[b])  # else those below the cut cannot win
+                        best = -1.0
+                        for j in range(arms):
+                            if math.isnan(draw[j]):
+                                if j != b and not everybody:
+                                    continue
+                                draw[j] = _beta(u[j], size[j], rng)
+                                while (draw[j] < cut) if j == b else (draw[j] > cut):
+                                    draw[j] = _beta(u[j], size[j], rng)
+                            if draw[j] > best:
+                                best, chosen = draw[j], j
+                    t += 1
+                    pulls[chosen] += 1
+                    missing[chosen] -= 1
+            else:
+                log_t = math.log(t + 1)
+                best, chosen = -1.0, 0
+                for j in range(arms):
+                    value = _beta(min(max(mean[j] + bonus[j] * log_t, 0.0), 1.0), size[j], rng)
+                    if value > best:
+                        best, chosen = value, j
+                t += 1
+                pulls[chosen] += 1
+                missing[chosen] -= 1
+            if reported < len(horizons) and t == horizons[reported]:
+                counts[reported] = pulls
+                reported += 1
+            if missing[chosen] == 0:
+                released = True
+                size[chosen] *= 2
+                total = rng.binomial(np.int64(size[chosen]), means[chosen]) + rng.laplace(0.0, 1 / epsilon)
+                mean[chosen] = total / size[chosen]
+                bonus[chosen] = BONUS / (epsilon * size[chosen])
+                missing[chosen] = 2 * np.int64(size[chosen])

@@ -1,0 +1,138 @@
+"""Bounds of azize2025, and the exact tails that its concentration inequalities are about.
+
+Means: (K,) array. Logarithms are natural. Tails and their bounds are returned as logarithms of probabilities.
+"""
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln, logsumexp, xlogy
+from scipy.stats import binom
+
+from privregret.divergence import d_epsilon, kl
+
+# Regret --------------------------------------------------------------------------------------------------------
+
+
+def _suboptimal(means):
+    means = np.asarray(means, float)
+    best = means.max()
+    return best, means[means < best]
+
+
+def lai_robbins(means) -> float:
+    """Sum of gap / kl(mean, best mean): regret over ln T is at least this for every consistent policy (equation 3)."""
+    best, others = _suboptimal(means)
+    return sum((best - mean) / kl(mean, best) for mean in others)
+
+
+def theorem_3_1(means, epsilon) -> float:
+    """Sum of gap / d_epsilon(mean, best mean): limit inferior of regret over ln T for consistent epsilon-DP policies."""
+    best, others = _suboptimal(means)
+    return sum((best - mean) / d_epsilon(mean, best, epsilon) for mean in others)
+
+
+def equation_7(means, epsilon) -> float:
+    """Sum of gap / min(kl(mean, best mean), 6 epsilon gap): the older lower bound (Azize and Basu 2022)."""
+    best, others = _suboptimal(means)
+    return sum((best - mean) / min(kl(mean, best), 6 * epsilon * (best - mean)) for mean in others)
+
+
+def theorem_4_3(means, epsilon, alpha, horizon) -> float:
+    """Leading term of the regret of DP-KLUCB and DP-IMED with batch ratio alpha; the theorem adds an unknown o(ln T)."""
+    return alpha * np.log(horizon) * theorem_3_1(means, epsilon)
+
+
+def critical_epsilon(mean, best):
+    """logit(best) - logit(mean): from this epsilon on d_epsilon is kl, and privacy costs nothing to first order."""
+    return np.log(best / (1 - best)) - np.log(mean / (1 - mean))
+
+
+# Exact tails ---------------------------------------------------------------------------------------------------
+
+
+def laplace_tail(z, m, epsilon):
+    """ln P[Z >= z] for a sum Z of m >= 1 independent Laplace variables of scale 1 / epsilon; z a number or an array.
+
+    By conditioning on signs, Z is a mixture of differences of gamma variables: P[Z >= z] = sum over j < m of
+    C(m - 1 + j, j) 2^-(m + j) P[Poisson(epsilon z) < m - j] for z >= 0. All terms are positive.
+    """
+    z = np.asarray(z, float)
+    u = epsilon * np.abs(z)[..., None]
+    i = np.arange(m)
+    poisson = np.logaddexp.accumulate(xlogy(i, u) - u - gammaln(i + 1), axis=-1)  # ln P[Poisson(u) <= i]
+    weights = gammaln(m + i) - gammaln(m) - gammaln(i + 1) - (m + i) * np.log(2)
+    upper = logsumexp(weights + poisson[..., ::-1], axis=-1)
+    return np.where(z >= 0, upper, np.log1p(-np.exp(upper)))
+
+
+def tail(x, n, m, mu, epsilon) -> float:
+    """ln P[S + Z >= x] for S binomial(n, mu) and Z a sum of m >= 1 Laplace variables of scale 1 / epsilon: O(n m)."""
+    k = np.arange(n + 1)
+    return float(logsumexp(binom.logpmf(k, n, mu) + laplace_tail(x - k, m, epsilon)))
+
+
+# Bounds on them ------------------------------------------------------------------------------------------------
+
+
+def lemma_d1(z, m, epsilon):
+    """-epsilon z + 1 + m ln(1 + m epsilon z) >= ln P[Z >= z], z > 0, as printed."""
+    u = epsilon * np.asarray(z, float)
+    return -u + 1 + m * np.log1p(m * u)
+
+
+def lemma_d1_sharper(z, m, epsilon):
+    """-epsilon z + min(m, epsilon z) + m ln max(1, epsilon z / m): the same proof with a better choice of its constant."""
+    u = epsilon * np.asarray(z, float)
+    return -u + np.minimum(m, u) + m * np.log(np.maximum(1, u / m))
+
+
+def laplace_chernoff(z, m, epsilon):
+    """The best Chernoff bound on ln P[Z >= z], z > 0, in closed form."""
+    u = epsilon * np.asarray(z, float)
+    tilt = (np.hypot(m, u) - m) / u  # of the moment generating function (1 - tilt^2)^-m
+    return -u * tilt - m * np.log1p(-(tilt**2))
+
+
+def lemma_d3(x, n, m, mu, epsilon, proved=False) -> float:
+    """Bound on ln P[S + Z >= x], n mu <= x <= n: -n d_epsilon(x / n, mu) + ln A (Lemma D.3).
+
+    As printed, A's first term has the factor x - n mu; the proof gives n instead, which is `proved`. For the lower tail
+    P[S + Z <= x] pass n - x and 1 - mu.
+    """
+    excess = x - n * mu
+    power = 1 + m * np.log1p(m * epsilon * excess)  # ln of e (1 + m epsilon excess)^m
+    factor = (n if proved else excess) * -np.log(mu)
+    return float(np.logaddexp(power + np.log1p(factor), 0) - n * d_epsilon(x / n, mu, epsilon))
+
+
+def joint_chernoff(x, n, m, mu, epsilon) -> float:
+    """Bound on ln P[S + Z >= x], n mu <= x <= n: Chernoff's for the sum of all n + m variables at once.
+
+    Not in the paper; simpler, and it implies Proposition 4.1 (see `proposition_4_1`). Lower tail: pass n - x and 1 - mu.
+    """
+
+    def exponent(tilt):  # a tilt of the moment generating function, in units of epsilon
+        rate = tilt * epsilon
+        return -rate * x + n * np.logaddexp(np.log1p(-mu), np.log(mu) + rate) - m * np.log1p(-tilt * tilt)
+
+    best = minimize_scalar(exponent, bounds=(0, 1), method="bounded", options={"xatol": 1e-10})
+    return float(min(best.fun, 0.0))
+
+
+def separate(x, n, m, mu, epsilon) -> float:
+    """Bound on ln P[S + Z >= x] from treating S and Z apart: the best of 999 ways to share the deviation between them."""
+    shares = np.arange(1, 1000) / 1000
+    excess = x / n - mu
+    binomial = np.array([-n * kl(mu + share * excess, mu) for share in shares])
+    return float(min(np.logaddexp(binomial, laplace_tail(n * (1 - shares) * excess, m, epsilon)).min(), 0.0))
+
+
+def proposition_4_1(ends, a, epsilon) -> float:
+    """An explicit ln A_a for Proposition 4.1: P[S + Z >= n x] <= A_a exp(-n (d_epsilon(x, mu) - a)) at all batch ends.
+
+    max over batches of m ln(2 epsilon / a) - a n / 2, with m Laplace variables in the sum over n pulls; for 0 < a <= 2 epsilon.
+    Finite for every schedule with m / n -> 0, whereas Lemma D.3 needs m ln(m n) / n -> 0.
+    """
+    ends = np.asarray(ends, float)
+    m = np.arange(1, len(ends) + 1)
+    return float(max(0.0, (m * np.log(2 * epsilon / a) - a * ends / 2).max()))

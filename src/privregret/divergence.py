@@ -1,0 +1,110 @@
+"""Divergences between Bernoulli laws, and the confidence limits that their inverses are. All compiled, scalar.
+
+`d_epsilon` is what governs the regret of Bernoulli bandits under epsilon-differential privacy (azize2025, equation 6):
+it moves from x to some z at the price epsilon of total variation, and from z to y at the price of the Kullback-Leibler
+divergence, as cheaply as possible.
+"""
+
+import math
+
+from privregret.jit import jit
+
+
+@jit
+def _one_sided(p, q, difference):
+    """p ln(p / q) + difference >= 0 for positive p and q and difference = q - p, without cancellation where it is small."""
+    u = difference / p
+    if abs(u) > 0.3:
+        return difference + p * math.log(p / q)
+    # ln(1 + u) = 2 artanh(r) with r = u / (2 + u), and u - 2 r = u r
+    r = u / (2 + u)
+    square = r * r
+    series = 0.0
+    for k in range(21, 1, -2):  # r^2 < 0.032: the first term left out is below 1e-15 of the first one kept
+        series = 1 / k + square * series
+    return p * r * (u - 2 * square * series)
+
+
+@jit
+def kl(p, q):
+    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q), p and q in [0, 1]; relative error about 1e-15.
+
+    0 if p = q, infinite if q is 0 or 1 and p is not.
+    """
+    if p == q:
+        return 0.0
+    if q <= 0 or q >= 1:
+        return math.inf
+    if p <= 0:
+        return -math.log1p(-q)
+    if p >= 1:
+        return -math.log(q)
+    return _one_sided(p, q, q - p) + _one_sided(1 - p, 1 - q, p - q)  # 1 - q - (1 - p) would be less exact
+
+
+@jit
+def d_epsilon(x, y, epsilon):
+    r"""inf over z between x and y of epsilon |z - x| + kl(z, y) (azize2025, equation 6), for x and y in [0, 1].
+
+    The minimiser is x unless the logits of x and y differ by more than epsilon, and then the z whose logit is
+    epsilon away from y's (Lemma F.1). Finite everywhere: d(x, 1) = epsilon (1 - x), d(x, 0) = epsilon x. Both terms are
+    positive, so nothing cancels, as it does in -epsilon x - ln(1 - y (1 - e^-epsilon)) when epsilon is small.
+    """
+    if y > 0.9:  # by symmetry; numbers near 0 are finer than those near 1
+        x, y = 1 - x, 1 - y
+    if y <= 0:
+        return epsilon * x
+    shrink = math.exp(-epsilon)
+    if x < y:
+        z = max(x, y * shrink / (1 - y + y * shrink))
+    else:
+        z = min(x, y / (y + (1 - y) * shrink))
+    return epsilon * abs(z - x) + kl(z, y)
+
+
+@jit
+def kl_inverse(x, level):
+    """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x = 1."""
+    if level <= 0 or x >= 1:
+        return min(x, 1.0)
+    if x <= 0:
+        return -math.expm1(-level)
+    # Newton from the right, where it converges monotonically since kl(x, .) is convex: from the better of Pinsker's
+    # inequality and kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu)
+    entropy = -x * math.log(x) - (1 - x) * math.log1p(-x)
+    high = min(x + math.sqrt(level / 2), -math.expm1(-(level + entropy) / (1 - x)))
+    if high >= 1:
+        return 1.0
+    low, mu = x, high
+    for _ in range(100):
+        excess = kl(x, mu) - level
+        if excess > 0:
+            high = mu
+        else:
+            low = mu
+        slope = (mu - x) / (mu * (1 - mu))
+        step = mu - excess / slope if slope > 0 else -1.0
+        if not low <= step <= high:
+            step = low + 0.5 * (high - low)
+        if abs(step - mu) <= 1e-15 * mu:
+            return step
+        mu = step
+    return mu
+
+
+@jit
+def d_epsilon_inverse(x, level, epsilon):
+    """Largest mu in [0, 1] with d_epsilon(x, mu) <= level: the index of DP-KLUCB (azize2025, equation 12).
+
+    x if level <= 0, and exactly 1 from level = epsilon (1 - x) on. In closed form where logit(mu) - logit(x) >= epsilon,
+    else the index of KL-UCB.
+    """
+    if level <= 0:
+        return x
+    if level >= epsilon * (1 - x):
+        return 1.0
+    if x > 0:
+        switch = x / (x + (1 - x) * math.exp(-epsilon))  # where the two logits differ by epsilon
+        if level < kl(x, switch):
+            return kl_inverse(x, level)
+    return min(1.0, max(x, math.expm1(-(epsilon * x + level)) / math.expm1(-epsilon)))

@@ -1,0 +1,85 @@
+"""Exact privacy loss of DP-KLUCB and DP-IMED on the smallest instance where a decision follows a decision.
+
+Two arms, batches of 1, 2, 4, ... pulls, five rounds: the actions are 1, 2, d, d, d', and what the decisions d and d' see are
+three noisy sums. Rounding these to a fine grid is post-processing, so the loss of the rounded algorithm is exact,
+and at most that of the algorithm.
+"""
+
+from itertools import product
+
+import numpy as np
+from scipy.stats import laplace
+
+from privregret.bandits.dp_klucb import IMED
+from privregret.divergence import d_epsilon, d_epsilon_inverse
+from privregret.jit import jit
+
+
+@jit
+def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
+    """Probability that arm 0 is pulled in round t; 1/2 if the indices are equal."""
+    x = min(max(mean_0, 0.0), 1.0)
+    y = min(max(mean_1, 0.0), 1.0)
+    if rule == IMED:
+        top = max(x, y)
+        gain = pulls_1 * d_epsilon(y, top, epsilon) + np.log(pulls_1)
+        gain -= pulls_0 * d_epsilon(x, top, epsilon) + np.log(pulls_0)
+    else:
+        gain = d_epsilon_inverse(x, np.log(t) / pulls_0, epsilon) - d_epsilon_inverse(y, np.log(t) / pulls_1, epsilon)
+    if gain == 0:
+        return 0.5
+    return 1.0 if gain > 0 else 0.0
+
+
+@jit
+def _action_law(grid, mass, epsilon, rule):
+    """(2, 2, 3, 2, 2): rewards of the two first pulls and sum of the next two -> probabilities of (d, d')."""
+    law = np.zeros((2, 2, 3, 2, 2))
+    cells = len(grid)
+    for i in range(cells):
+        for j in range(cells):
+            first = _first_wins(grid[i], 1, grid[j], 1, 3, epsilon, rule)
+            for d in range(2):
+                p_d = first if d == 0 else 1 - first
+                if p_d == 0:
+                    continue
+                tail = np.zeros((3, 2))
+                for k in range(cells):
+                    if d == 0:
+                        again = _first_wins((grid[i] + grid[k]) / 3, 3, grid[j], 1, 5, epsilon, rule)
+                    else:
+                        again = _first_wins(grid[i], 1, (grid[j] + grid[k]) / 3, 3, 5, epsilon, rule)
+                    for s in range(3):
+                        tail[s, 0] += mass[s, k] * again
+                        tail[s, 1] += mass[s, k] * (1 - again)
+                for r in range(2):
+                    for q in range(2):
+                        for s in range(3):
+                            for e in range(2):
+                                law[r, q, s, d, e] += mass[r, i] * mass[q, j] * p_d * tail[s, e]
+    return law
+
+
+def action_law(algorithm, cells: int = 160) -> np.ndarray:
+    """Probabilities of the decisions (d, d') of DPKLUCB or DPIMED with alpha = 2 and n0 = 1, for the 16 reward lists.
+
+    Shape (2, 2, 2, 2, 2, 2): rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to `cells` cells.
+    """
+    epsilon = algorithm.epsilon
+    edges = np.linspace(-14 / epsilon, 2 + 14 / epsilon, cells + 1)
+    cdf = laplace.cdf(edges, loc=np.arange(3)[:, None], scale=1 / epsilon)
+    cdf[:, 0], cdf[:, -1] = 0, 1  # the outer cells reach to infinity
+    law = _action_law((edges[1:] + edges[:-1]) / 2, np.diff(cdf), epsilon, algorithm.rule)
+    return np.array([law[r, q, s + u] for r, q, s, u in product((0, 1), repeat=4)]).reshape((2,) * 6)
+
+
+def privacy_loss(algorithm, cells: int = 160) -> float:
+    """Largest log-ratio of the probabilities of an action sequence under two reward lists that differ in one entry."""
+    law = action_law(algorithm, cells)
+    worst = 0.0
+    for rewards in product((0, 1), repeat=4):
+        for t in range(4):
+            other = tuple(1 - r if s == t else r for s, r in enumerate(rewards))
+            p, q = law[rewards], law[other]
+            worst = max(worst, float(np.log(p[p > 0] / q[p > 0]).max()))
+    return worst

@@ -1,0 +1,91 @@
+"""Exact laws of small policies, and their privacy loss under each way to say what the input is (azize2025, Appendix B).
+
+A policy is a list with one array per round: `policy[t][a_1, .., a_t, r_1, .., r_t]` are the probabilities of the
+K arms in round t + 1 after those actions and rewards (0 or 1). Inputs are reward functions of the actions so far:
+of none in a *list*, of the last in a *table*, of all in a *tree* (an adaptive adversary). Neighbours differ in one round.
+"""
+
+from itertools import product
+
+import numpy as np
+from scipy.stats import laplace
+
+from privregret import checks
+
+MODELS = ("list", "table", "tree")
+
+
+def random_policy(arms: int, rounds: int, rng, spread: float = 1.0) -> list:
+    """A policy whose log-probabilities are normal with standard deviation `spread`, independently for each history."""
+    policy = []
+    for t in range(rounds):
+        weights = np.exp(spread * rng.standard_normal((arms,) * t + (2,) * t + (arms,)))
+        policy.append(weights / weights.sum(axis=-1, keepdims=True))
+    return policy
+
+
+def stay_or_switch(rounds: int, epsilon: float) -> list:
+    """A two-armed policy: stays with its arm if reward + Laplace(1 / epsilon) > 1/2, else switches. Starts at random.
+
+    epsilon-DP: each reward is seen once. With epsilon infinite it is win-stay, lose-shift, which is not private at all.
+    """
+    stay = np.array([laplace.sf(0.5 - r, scale=1 / epsilon) if np.isfinite(epsilon) else float(r) for r in (0, 1)])
+    policy = [np.full(2, 0.5)]
+    for t in range(1, rounds):
+        law = np.empty((2,) * (2 * t + 1))
+        for history in product((0, 1), repeat=2 * t):
+            last, reward = history[t - 1], history[-1]
+            law[(*history, last)] = stay[reward]
+            law[(*history, 1 - last)] = 1 - stay[reward]
+        policy.append(law)
+    return policy
+
+
+def view_law(policy: list) -> np.ndarray:
+    """(2,) * T + (K,) * T array: probability of the actions (last T axes) when the rewards seen are the first T."""
+    rounds, arms = len(policy), len(policy[0])
+    law = np.ones((2,) * rounds + (arms,) * rounds)
+    for t, step in enumerate(policy):
+        step = step.transpose([*range(t, 2 * t), *range(t), 2 * t])  # rewards first
+        law *= step.reshape((2,) * t + (1,) * (rounds - t) + (arms,) * (t + 1) + (1,) * (rounds - t - 1))
+    return law
+
+
+def reward_functions(model: str, arms: int, t: int) -> list:
+    """What one round's input can be: (K,) * t arrays, the reward of round t after each sequence of t actions."""
+    shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[checks.choice("model", model, MODELS)]
+    values = product((0, 1), repeat=int(np.prod(shape)))
+    return [np.broadcast_to(np.reshape(value, shape), (arms,) * t) for value in values]
+
+
+def laws(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
+    """(inputs, K^T) probabilities of the action sequences, and the (pairs, 2) ordered pairs of neighbouring inputs.
+
+    The last round's reward comes after the last action: it does not matter and is left out of the inputs.
+    """
+    rounds, arms = len(policy), len(policy[0])
+    seen = view_law(policy)
+    actions = np.array(list(product(range(arms), repeat=rounds))).T
+    choices = [reward_functions(model, arms, t) for t in range(1, rounds)]
+    every = np.array(list(product(*(range(len(c)) for c in choices))))
+    rows = []
+    for picks in every:
+        read = [choices[t][pick][tuple(actions[: t + 1])] for t, pick in enumerate(picks)]
+        rows.append(seen[(*read, np.zeros(actions.shape[1], int), *actions)])
+    differ = (every[:, None] != every[None]).sum(axis=2)
+    return np.array(rows), np.argwhere(differ == 1)
+
+
+def privacy_loss(policy: list, model: str) -> float:
+    """Smallest epsilon for which the policy is epsilon-DP: largest log-ratio over neighbours and action sequences."""
+    p, pairs = laws(policy, model)
+    a, b = p[pairs[:, 0]], p[pairs[:, 1]]
+    possible = a > 0
+    with np.errstate(divide="ignore"):
+        return float(np.log(a[possible] / b[possible]).max())
+
+
+def delta(policy: list, model: str, epsilon: float) -> float:
+    """Smallest delta for which the policy is (epsilon, delta)-DP: here the three models part."""
+    p, pairs = laws(policy, model)
+    return float(np.maximum(p[pairs[:, 0]] - np.exp(epsilon) * p[pairs[:, 1]], 0).sum(axis=1).max())

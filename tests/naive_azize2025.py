@@ -1,0 +1,225 @@
+"""Slow, obvious versions of azize2025's formulas and algorithms, in plain Python, to compare the compiled ones with."""
+
+import math
+from decimal import Decimal, getcontext
+from fractions import Fraction
+
+from privregret.divergence import kl_inverse
+
+getcontext().prec = 50
+
+
+def kl_decimal(p, q):
+    total = Decimal(0)
+    for a, b in ((p, q), (1 - p, 1 - q)):
+        if a > 0:
+            total += a * (a / b).ln() if b > 0 else Decimal("Infinity")
+    return total
+
+
+def d_epsilon_decimal(x, y, epsilon):
+    """The definition (6): bisection for the minimum over z between x and y of the convex epsilon |z - x| + kl(z, y)."""
+    x, y, epsilon = Decimal(float(x)), Decimal(float(y)), Decimal(float(epsilon))
+
+    def value(z):
+        return epsilon * abs(z - x) + kl_decimal(z, y)
+
+    def towards_y(z):
+        """Whether the objective falls when z moves towards y."""
+        if y in (0, 1) or z in (0, 1):
+            return True
+        slope = (z / (1 - z)).ln() - (y / (1 - y)).ln()
+        return epsilon + slope < 0 if y > x else epsilon - slope < 0
+
+    if x == y or not towards_y(x):
+        return value(x)
+    low, high = x, y
+    for _ in range(165):
+        middle = (low + high) / 2
+        low, high = (middle, high) if towards_y(middle) else (low, middle)
+    return min(value(low), value(high), value(x), value(y))
+
+
+def kl(p, q):
+    if p == q:
+        return 0.0
+    if q in (0.0, 1.0):
+        return math.inf
+    return (p * math.log(p / q) if p > 0 else 0.0) + ((1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0)
+
+
+def d_epsilon(x, y, epsilon):
+    """The paper's closed form (8), for x <= y."""
+    if y == 1:
+        return epsilon * (1 - x)
+    z = y / (y + (1 - y) * math.exp(epsilon))
+    return kl(x, y) if x >= z else kl(z, y) + epsilon * (z - x)
+
+
+def inverse(x, level, divergence):
+    """Largest mu in [x, 1] with divergence(x, mu) <= level, by bisection; 1 if that is within rounding of 1."""
+    if divergence(x, 1.0) <= level:
+        return 1.0
+    low, high = x, 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if divergence(x, middle) <= level else (low, middle)
+    return low if low < 1 - 1e-15 else 1.0
+
+
+def batch_end(m, alpha, n0):
+    """(14), in rationals."""
+    ratio = Fraction(str(alpha))
+    return math.ceil(n0 * (ratio ** (m + 1) - 1) / (ratio - 1))
+
+
+def clip(x):
+    return min(max(x, 0.0), 1.0)
+
+
+def smallest(indices, rng, first=False):
+    """The k-th arm that ties with the best so far takes its place with chance 1 / k."""
+    best, ties = math.inf, 0
+    for j, index in enumerate(indices):
+        if index < best:
+            best, chosen, ties = index, j, 1
+        elif index == best and not first:
+            ties += 1
+            if rng.random() < 1 / ties:
+                chosen = j
+    return chosen
+
+
+class Batched:
+    """azize2025, Algorithm 1: every batch of every arm is kept, with its own noise."""
+
+    def __init__(self, rule, epsilon, alpha=2.0, n0=1, ties="random", power=0):
+        self.rule, self.epsilon, self.alpha, self.n0, self.first, self.power = rule, epsilon, alpha, n0, ties == "first", power
+
+    def noise(self, rng):
+        return rng.laplace(0.0, 1 / self.epsilon)
+
+    def size(self, m):
+        """B_m."""
+        if self.power:
+            return self.n0 * (m + 1) ** self.power
+        return self.n0 if m == 0 else batch_end(m, self.alpha, self.n0) - batch_end(m - 1, self.alpha, self.n0)
+
+    def indices(self, mean, n, t):
+        x = [clip(m) for m in mean]
+        if self.rule == "imed":
+            return [n[j] * d_epsilon(x[j], max(x), self.epsilon) + math.log(n[j]) for j in range(len(x))]
+        return [-inverse(x[j], math.log(t) / n[j], lambda a, b: d_epsilon(a, b, self.epsilon)) for j in range(len(x))]
+
+    def play(self, rewards, rng):
+        table = [list(map(float, row)) for row in rewards]
+        arms = len(table[0])
+        batches = [[] for _ in range(arms)]  # (sum, noise, size)
+        actions = []
+        while len(actions) < len(table):
+            started = [j for j in range(arms) if batches[j]]
+            if len(started) < arms:
+                j = len(started)
+            else:
+                n = [sum(size for _, _, size in b) for b in batches]
+                mean = [sum(s + noise for s, noise, _ in b) / n[i] for i, b in enumerate(batches)]
+                j = smallest(self.indices(mean, n, len(actions) + 1), rng, self.first)
+            size = self.size(len(batches[j]))
+            rounds = range(len(actions), min(len(actions) + size, len(table)))
+            total = sum(table[t][j] for t in rounds)
+            actions += [j] * len(rounds)
+            if len(rounds) == size:
+                batches[j].append((total, self.noise(rng), size))
+        return actions
+
+
+class AdaPKLUCB:
+    """Azize and Basu 2022: every reward is kept, the second half of an arm's is used.
+
+    With the project's own inverse (which has a test of its own): at first most indices are within rounding of 1, and there
+    two ways to invert do not tie alike.
+    """
+
+    def __init__(self, epsilon, alpha=3.1):
+        self.epsilon, self.alpha = epsilon, alpha
+
+    def play(self, rewards, rng):
+        table = [list(map(float, row)) for row in rewards]
+        arms = len(table[0])
+        data = [[] for _ in range(arms)]
+        mean, size = [0.0] * arms, [0] * arms
+        actions = []
+        while len(actions) < len(table):
+            if len(actions) < arms:
+                j = len(actions)
+            else:
+                log_t = math.log(len(actions) + 1)
+                optimistic = [clip(mean[i] + self.alpha * log_t / (self.epsilon * size[i])) for i in range(arms)]
+                j = smallest([-kl_inverse(optimistic[i], self.alpha * log_t / size[i]) for i in range(arms)], rng)
+            size[j] = max(1, len(data[j]))
+            for _ in range(size[j]):
+                if len(actions) == len(table):
+                    return actions
+                data[j].append(table[len(actions)][j])
+                actions.append(j)
+            mean[j] = (sum(data[j][-size[j] :]) + rng.laplace(0.0, 1 / self.epsilon)) / size[j]
+        return actions
+
+
+class LazyDPTS:
+    """Hu and Hegde 2022, with arrays as in Anytime-Lazy-UCB."""
+
+    def __init__(self, epsilon):
+        self.epsilon = epsilon
+
+    def play(self, rewards, rng):
+        table = [list(map(float, row)) for row in rewards]
+        arms = len(table[0])
+        arrays = [[[]] for _ in range(arms)]
+        mean = [0.0] * arms
+        actions = []
+        for t, row in enumerate(table, start=1):
+            if t <= arms:
+                j = t - 1
+            else:
+                draws = []
+                for i in range(arms):
+                    n = 2 ** (len(arrays[i]) - 2)
+                    u = clip(mean[i] + 3 * math.log(t) / (self.epsilon * n))
+                    draws.append(rng.beta(u * n + 1, (1 - u) * n + 1))
+                j = draws.index(max(draws))
+            actions.append(j)
+            arrays[j][-1].append(row[j])
+            full = 2 ** (len(arrays[j]) - 1)
+            if len(arrays[j][-1]) == full:
+                mean[j] = (sum(arrays[j][-1]) + rng.laplace(0.0, 1 / self.epsilon)) / full
+                arrays[j].append([])
+        return actions
+
+
+class PerRound:
+    """IMED or KL-UCB, without privacy."""
+
+    def __init__(self, rule, c=0.0):
+        self.rule, self.c = rule, c
+
+    def play(self, rewards, rng):
+        table = [list(map(float, row)) for row in rewards]
+        arms = len(table[0])
+        data = [[] for _ in range(arms)]
+        actions = []
+        for t, row in enumerate(table, start=1):
+            if t <= arms:
+                j = t - 1
+            else:
+                n = [len(d) for d in data]
+                mean = [sum(d) / len(d) for d in data]
+                if self.rule == "imed":
+                    index = [n[i] * kl(mean[i], max(mean)) + math.log(n[i]) for i in range(arms)]
+                else:
+                    level = math.log(t) + self.c * math.log(max(1.0, math.log(t)))
+                    index = [-inverse(mean[i], level / n[i], kl) for i in range(arms)]
+                j = smallest(index, rng)
+            data[j].append(row[j])
+            actions.append(j)
+        return actions
