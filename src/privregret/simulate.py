@@ -2,7 +2,7 @@
 
 import contextlib
 import hashlib
-from dataclasses import asdict
+from dataclasses import asdict, fields, is_dataclass
 
 import joblib
 import numpy as np
@@ -19,7 +19,8 @@ def rng_for(algorithm, instance, seed: int, run: int) -> np.random.Generator:
 
     On nothing else: not on the other curves in a figure, their order, or the number of workers.
     """
-    digest = hashlib.sha256(f"{algorithm!r} on {instance.means!r}".encode()).digest()
+    law = instance.means if hasattr(instance, "means") else instance.law
+    digest = hashlib.sha256(f"{algorithm!r} on {law!r}".encode()).digest()
     key = tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*key, run)))
 
@@ -70,19 +71,80 @@ def regret_curves(algorithms, instance, horizon: int, runs: int, seed: int, poin
     horizon = checks.integer("horizon", horizon, len(instance.means))
     rounds = checkpoints(horizon, points) if np.isscalar(points) else np.append(np.asarray(points), horizon)
     rounds = checks.horizons(np.unique(rounds), len(instance.means))
-    blocks = [(a, first) for a in algorithms for first in range(0, runs, BLOCK)]
-    tasks = (
-        joblib.delayed(pull_counts)(a, instance, rounds, min(BLOCK, runs - first), seed, first) for a, first in blocks
-    )
-    results = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(tasks)
     frames = []
-    for (algorithm, first), counts in zip(blocks, tqdm(results, total=len(blocks), disable=None), strict=True):
-        frame = pd.DataFrame({"algorithm": algorithm.label, "instance": instance.name}, index=range(counts[..., 0].size))
-        frame["run"] = np.repeat(np.arange(first, first + len(counts)), len(rounds))
-        frame["t"] = np.tile(rounds, len(counts))
-        frame["regret"] = (counts @ instance.gaps).ravel()
+    for algorithm, first, counts in _in_blocks(pull_counts, algorithms, instance, rounds, runs, seed, workers):
+        frame = _tidy(algorithm, instance, rounds, first, counts @ instance.gaps)
         frames.append(frame.assign(**asdict(algorithm)))
     return pd.concat(frames, ignore_index=True)
+
+
+def cumulative_losses(algorithm, problem, rounds, runs: int, seed: int, first_run: int = 0) -> np.ndarray:
+    """The learner's loss at each of `rounds`, in each replicate: (runs, len(rounds)) numbers."""
+    streams = (rng_for(algorithm, problem, seed, run) for run in range(first_run, first_run + runs))
+    return np.array([algorithm.cumulative_loss(problem, rounds, rng) for rng in streams])
+
+
+def adversarial_curves(algorithms, problem, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
+    """Regret of each algorithm against one oblivious adversary, replicate by replicate; seeds as in `regret_curves`.
+
+    Parameters
+    ----------
+    algorithms : sequence of AdversarialAlgorithm
+        What to run; the same algorithm may appear with several parameters.
+    problem : Adversary or ExpertProblem
+        The losses, and the advice for algorithms that take it.
+    horizon, runs, seed, points, workers
+        As in `regret_curves`. In Bernoulli problems and with experts who mix, numbers also depend on the
+        rounds reported at.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per (algorithm, run, t): columns algorithm, instance, run, t, regret, and the algorithms'
+        parameters. Regret at t is against the arm or expert that is best in rounds 1..t.
+    """
+    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    horizon = checks.integer("horizon", horizon, 1)
+    rounds = checkpoints(horizon, points) if np.isscalar(points) else np.append(np.asarray(points), horizon)
+    rounds = checks.horizons(np.unique(rounds), 1)
+    best = problem.comparators(rounds).min(axis=1)
+    frames = []
+    for algorithm, first, losses in _in_blocks(cumulative_losses, algorithms, problem, rounds, runs, seed, workers):
+        frame = _tidy(algorithm, problem, rounds, first, losses - best)
+        frames.append(frame.assign(**flat_parameters(algorithm)))
+    return pd.concat(frames, ignore_index=True)
+
+
+def flat_parameters(algorithm) -> dict:
+    """An algorithm's parameters; those of an algorithm inside it too, and its label for itself."""
+    result = {}
+    for f in fields(algorithm):
+        value = getattr(algorithm, f.name)
+        if is_dataclass(value):
+            result |= flat_parameters(value) | {f.name: value.label}
+        else:
+            result[f.name] = value
+    return result
+
+
+def _in_blocks(task, algorithms, instance, rounds, runs, seed, workers):
+    """(algorithm, first run, task's result) for each block of replicates, in order."""
+    blocks = [(a, first) for a in algorithms for first in range(0, runs, BLOCK)]
+    tasks = (
+        joblib.delayed(task)(a, instance, rounds, min(BLOCK, runs - first), seed, first) for a, first in blocks
+    )
+    results = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(tasks)
+    for (algorithm, first), result in zip(blocks, tqdm(results, total=len(blocks), disable=None), strict=True):
+        yield algorithm, first, result
+
+
+def _tidy(algorithm, instance, rounds, first, regrets):
+    """One row for each run and round of a (runs, len(rounds)) array of regrets."""
+    frame = pd.DataFrame({"algorithm": algorithm.label, "instance": instance.name}, index=range(regrets.size))
+    frame["run"] = np.repeat(np.arange(first, first + len(regrets)), len(rounds))
+    frame["t"] = np.tile(rounds, len(regrets))
+    frame["regret"] = regrets.ravel()
+    return frame
 
 
 def summary(curves, by):
