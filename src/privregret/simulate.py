@@ -115,6 +115,29 @@ def adversarial_curves(algorithms, problem, horizon: int, runs: int, seed: int, 
     return pd.concat(frames, ignore_index=True)
 
 
+def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int | None = None):
+    """The problem on which an algorithm has the largest mean regret, and its regret there.
+
+    Parameters
+    ----------
+    algorithm, horizon, runs, seed
+        As in `adversarial_curves`.
+    problems : sequence of Adversary or ExpertProblem
+        Where to look.
+    choosing : int, optional
+        Runs on each problem by which one is chosen; a quarter of `runs`, at least 2. They are not used again, so
+        that the maximum over noisy means biases nothing.
+
+    Returns
+    -------
+    problem, (runs,) array of regrets
+    """
+    choosing = choosing or max(runs // 4, 2)
+    means = [adversarial_curves([algorithm], p, horizon, choosing, seed + 1, points=1).regret.mean() for p in problems]
+    problem = problems[int(np.argmax(means))]
+    return problem, adversarial_curves([algorithm], problem, horizon, runs, seed, points=1).regret.to_numpy()
+
+
 def flat_parameters(algorithm) -> dict:
     """An algorithm's parameters; those of an algorithm inside it too, and its label for itself."""
     result = {}
