@@ -6,6 +6,9 @@ Logs are natural. Where a printed constant is not what the proof supports, `corr
 
 import math
 
+import numpy as np
+from scipy.stats import beta
+
 
 def conversion(noisy_regret, tau):
     """Theorem 1: tau times the base's regret on noisy averages, plus tau."""
@@ -146,6 +149,47 @@ def lemma_11_weaker(horizon, epsilon, drop, pulls):
     """
     inside = pulls * horizon * (1 - math.exp(epsilon * pulls) / 2) / 16
     return math.sqrt(inside) - drop / 2 if inside > 0 else 0.0
+
+
+def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
+    """The best bound of Lemma 11 whose two conditions samples certify.
+
+    Tries rates below the median rate of pulls, whole p < ln 2 / epsilon and drops on the grid of rounds; a condition
+    counts if its probability is at least 1/2 by a one-sided Clopper-Pearson limit.
+
+    Parameters
+    ----------
+    pulls : (runs, H) array
+        Pulls of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h].
+    rounds : (H,) array
+        Increasing; the last is the horizon. A window that ends between two of them is lengthened to the second.
+    epsilon : float
+    level : float
+        Each condition's error probability.
+
+    Returns
+    -------
+    dict or None
+        bound, rate, drop, pulls; None if no choice is certified.
+    """
+    runs, horizon = len(pulls), rounds[-1]
+    enough = next(k for k in range(runs + 1) if k and beta.ppf(level, k, runs - k + 1) >= 0.5)
+    highest = min(np.sort(pulls[:, -1])[runs - enough] / horizon, 0.5)  # `enough` runs have at least this rate
+    starts, before = np.concatenate([[0], rounds]), np.column_stack([np.zeros(runs), pulls])
+    best = None
+    for rate in highest / 2.0 ** np.arange(7):
+        for p in range(1, int(math.log(2) / epsilon) + 1):
+            window = p // rate if rate > 0 else math.inf
+            here = np.flatnonzero((starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon))
+            if len(here) == 0:
+                continue
+            ends = np.searchsorted(starts, starts[here] + window)
+            kept = ((before[:, ends] - before[:, here]) <= p).sum(axis=0) >= enough
+            for drop in starts[here[kept]]:
+                bound = lemma_11(horizon, epsilon, rate, drop, p)
+                if best is None or bound > best["bound"]:
+                    best = {"bound": float(bound), "rate": float(rate), "drop": int(drop), "pulls": p}
+    return best
 
 
 def lemma_15(losses, delta):
