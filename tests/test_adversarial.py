@@ -56,8 +56,7 @@ def advice_table(rounds, experts, arms, seed=2):
     return np.random.default_rng(seed).dirichlet(np.ones(arms), size=(rounds, experts))
 
 
-# Against the naive versions
-# --------------------------------------------------------------------------------------
+# Against the naive versions ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BASES)
@@ -108,8 +107,7 @@ def test_experts_who_agree_may_share_a_row(algorithm):
     np.testing.assert_array_equal(*played)
 
 
-# Segments and cells: the same law as rounds
-# ----------------------------------------------------------------------
+# Segments and cells: the same law as rounds -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BASES)
@@ -177,8 +175,7 @@ def test_comparators_of_experts():
     np.testing.assert_allclose(blocks.comparators([7, 120]), expected[[6, 119]], rtol=1e-12)
 
 
-# Path identities
-# -------------------------------------------------------------------------------------------------
+# Path identities --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BASES)
@@ -258,8 +255,7 @@ def test_batch_sizes():
     assert [batch_size(e) for e in (2.0, 0.7, 0.3, 1e-300)] == [1, 2, 4, 2**62]
 
 
-# Base algorithms
-# -------------------------------------------------------------------------------------------------
+# Base algorithms --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -332,7 +328,10 @@ def leads(estimate, i, scale):
     laplace = stats.laplace(scale=scale)
     others = [k for k in range(len(estimate)) if k != i]
     kinks = sorted({0.0, *(estimate[k] - estimate[i] for k in others)})
-    f = lambda z: laplace.pdf(z) * math.prod(laplace.sf(estimate[i] - estimate[k] + z) for k in others)  # noqa: E731
+
+    def f(z):
+        return laplace.pdf(z) * math.prod(laplace.sf(estimate[i] - estimate[k] + z) for k in others)
+
     edges = [-40 * scale, *kinks, 40 * scale]
     return sum(quad(f, a, b)[0] for a, b in pairwise(edges))
 
@@ -382,8 +381,7 @@ def test_printed_ftpl_does_not_learn():
         assert per_round["printed"] > 0.2
 
 
-# Tuning and bounds
-# -----------------------------------------------------------------------------------------------
+# Tuning and bounds ------------------------------------------------------------------------------------------
 
 
 def test_tuning_reference_values():
@@ -473,8 +471,38 @@ def test_lemma_11_forms():
     assert bounds.lemma_11_weaker(10**5, 1.0, 0, 1) == 0.0  # e > 2: no bound
 
 
-# Privacy
-# ---------------------------------------------------------------------------------------------------------
+def test_lemma_11_certificate_finds_what_is_there():
+    """Pulls with probability 0.05 in each round meet both conditions from the start."""
+    rng, horizon, runs = np.random.default_rng(1), 4000, 1000
+    pulls = (rng.random((runs, horizon)) < 0.05).cumsum(axis=1)
+    found = bounds.lemma_11_certified(pulls, np.arange(1, horizon + 1), 0.1)
+    assert found["drop"] == 0
+    assert 0.045 < found["rate"] * 2 ** round(math.log2(0.05 / found["rate"])) < 0.05
+    assert found["bound"] == bounds.lemma_11(horizon, 0.1, found["rate"], 0, found["pulls"])
+    window = int(found["pulls"] / found["rate"])
+    assert (pulls[:, window - 1] <= found["pulls"]).mean() > 0.5
+    assert (pulls[:, -1] >= found["rate"] * horizon).mean() > 0.5
+
+
+def test_lemma_11_certificate_is_not_given_for_nothing():
+    """Pulls in the first half only: windows that may begin there hold too many. And epsilon above ln 2."""
+    rounds = np.arange(1, 4001)
+    early = np.tile(np.minimum(rounds, 2000) // 10, (200, 1))
+    assert bounds.lemma_11_certified(early, rounds, 0.1) is None
+    assert bounds.lemma_11_certified(np.tile(rounds // 20, (200, 1)), rounds, 0.7) is None
+    assert bounds.lemma_11_certified(np.tile(rounds // 20, (5, 1)), rounds, 0.1) is not None
+
+
+def test_hardest_measures_where_it_did_not_choose():
+    gaps = [instances.gap_adversary(3, gap) for gap in (0.0, 0.5, 0.01)]
+    algorithm = tuning.corollary_2(1.0)
+    problem, sample = simulate.hardest(algorithm, gaps, 2000, 12, 3)
+    assert problem is gaps[1]
+    again = simulate.adversarial_curves([algorithm], problem, 2000, 12, 3, points=1).regret
+    np.testing.assert_array_equal(sample, again)
+
+
+# Privacy ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -599,8 +627,7 @@ def test_composition_of_laplace_releases():
         assert privacy.laplace_delta(1.0, shift, experts) < 1e-6
 
 
-# Instances, errors, determinism
-# ----------------------------------------------------------------------------------
+# Instances, errors, determinism -----------------------------------------------------------------------------
 
 
 def test_lemma_11_pair():

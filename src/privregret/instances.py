@@ -62,8 +62,7 @@ AZIZE2025_4 = BernoulliBandit("environment 4", (0.75, 0.71875, 0.625, 0.46875, 0
 AZIZE2025_FIGURE_8 = BernoulliBandit("one good arm", (0.8, 0.1, 0.1, 0.1, 0.1), "azize2025, Figure 8")
 
 
-# Oblivious adversaries and expert advice
-# -----------------------------------------------------------------------
+# Oblivious adversaries and expert advice --------------------------------------------------------------------
 #
 # Losses, not rewards. Both are constant on segments of rounds, so that no (T, K) table need be held and an
 # algorithm
@@ -305,7 +304,7 @@ def riser(arms: int, drop: int) -> Adversary:
 
 
 def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
-    """asi2025, Section 5.2: arm 1 loses 1/2, arm 2 loses 1; in the second, arm 2 loses 0 after round `drop`."""
+    """asi2025, Section 5.2: arm 1 loses 1/2, arm 2 loses 1; in the second of the pair 0 after round `drop`."""
     return Adversary("no drop", [0], [[0.5, 1.0]]), riser(2, drop)
 
 

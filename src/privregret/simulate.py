@@ -2,12 +2,13 @@
 
 import contextlib
 import hashlib
+import sys
 from dataclasses import asdict, fields, is_dataclass
 
 import joblib
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from privregret import checks
 
@@ -29,7 +30,9 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     """About `points` rounds up to `horizon`, half of them equally spaced, half in the logarithm; the horizon is one."""
     half = max(points // 2, 1)
     spaced = np.linspace(horizon / half, horizon, half), np.geomspace(horizon, 1, half)
-    return np.unique(np.concatenate(spaced).round().astype(np.int64)) if points > 1 else np.array([horizon])
+    if points == 1:
+        return np.array([horizon])
+    return np.unique(np.concatenate(spaced).round().clip(1).astype(np.int64))
 
 
 def pull_counts(algorithm, instance, rounds, runs: int, seed: int, first_run: int = 0) -> np.ndarray:
@@ -157,7 +160,9 @@ def _in_blocks(task, algorithms, instance, rounds, runs, seed, workers):
         joblib.delayed(task)(a, instance, rounds, min(BLOCK, runs - first), seed, first) for a, first in blocks
     )
     results = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(tasks)
-    for (algorithm, first), result in zip(blocks, tqdm(results, total=len(blocks), disable=None), strict=True):
+    quiet = {} if "ipykernel" in sys.modules else {"disable": None}  # a bar on terminals and in notebooks only
+    results = tqdm(results, total=len(blocks), leave=False, **quiet)
+    for (algorithm, first), result in zip(blocks, results, strict=True):
         yield algorithm, first, result
 
 

@@ -137,16 +137,20 @@ def table_1(horizon, arms, experts, epsilon, logs=True):
 
 
 def lemma_11(horizon, epsilon, rate, drop, pulls):
-    """Regret on one of Lemma 11's pair at least max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 -
-    drop / 2), p = pulls.
+    """Lemma 11: regret at least max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 - drop / 2).
+
+    On the worse of the pair, for an algorithm with the lemma's conditions; p is `pulls`.
     """
-    return max(rate * horizon / 4, (1 - math.exp(epsilon * pulls) / 2) * (pulls // rate) / 4 - drop / 2)
+    return max(rate * horizon / 4, (1 - math.exp(epsilon * pulls) / 2) * _window(pulls, rate) / 4 - drop / 2)
+
+
+def _window(pulls, rate):
+    """floor(pulls / rate), where 1 / 0.05 counts as 20."""
+    return math.floor(pulls / rate * (1 + 1e-12))
 
 
 def lemma_11_weaker(horizon, epsilon, drop, pulls):
-    """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 where the root is not
-    real.
-    """
+    """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 if there is no root."""
     inside = pulls * horizon * (1 - math.exp(epsilon * pulls) / 2) / 16
     return math.sqrt(inside) - drop / 2 if inside > 0 else 0.0
 
@@ -154,15 +158,16 @@ def lemma_11_weaker(horizon, epsilon, drop, pulls):
 def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     """The best bound of Lemma 11 whose two conditions samples certify.
 
-    Tries rates below the median rate of pulls, whole p < ln 2 / epsilon and drops on the grid of rounds; a condition
-    counts if its probability is at least 1/2 by a one-sided Clopper-Pearson limit.
+    Tries rates below the median rate of pulls, whole p < ln 2 / epsilon and drops on the grid of rounds; a
+    condition counts if its probability is at least 1/2 by a one-sided Clopper-Pearson limit.
 
     Parameters
     ----------
     pulls : (runs, H) array
         Pulls of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h].
     rounds : (H,) array
-        Increasing; the last is the horizon. A window that ends between two of them is lengthened to the second.
+        Increasing; the last is the horizon. A window that ends between two of them is lengthened to the
+        second.
     epsilon : float
     level : float
         Each condition's error probability.
@@ -174,13 +179,17 @@ def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     """
     runs, horizon = len(pulls), rounds[-1]
     enough = next(k for k in range(runs + 1) if k and beta.ppf(level, k, runs - k + 1) >= 0.5)
-    highest = min(np.sort(pulls[:, -1])[runs - enough] / horizon, 0.5)  # `enough` runs have at least this rate
+    highest = min(
+        np.sort(pulls[:, -1])[runs - enough] / horizon, 0.5
+    )  # `enough` runs have at least this rate
     starts, before = np.concatenate([[0], rounds]), np.column_stack([np.zeros(runs), pulls])
     best = None
     for rate in highest / 2.0 ** np.arange(7):
         for p in range(1, int(math.log(2) / epsilon) + 1):
-            window = p // rate if rate > 0 else math.inf
-            here = np.flatnonzero((starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon))
+            window = _window(p, rate) if rate > 0 else math.inf
+            here = np.flatnonzero(
+                (starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon)
+            )
             if len(here) == 0:
                 continue
             ends = np.searchsorted(starts, starts[here] + window)
