@@ -78,3 +78,16 @@ def table(name: str, value, low: float = 0.0, high: float = 1.0) -> np.ndarray:
         t, j = np.argwhere(wrong)[0]
         raise ValueError(f"{name} must lie in [{low:g}, {high:g}], got {array[t, j]} in row {t}, column {j}")
     return array
+
+
+def entries(name: str, value, dimensions: int) -> np.ndarray:
+    """A non-empty array of numbers in [0, 1] with so many dimensions, as a C-ordered float array."""
+    try:
+        array = np.ascontiguousarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a table of numbers, all rows equally long") from None
+    if array.ndim != dimensions or array.size == 0:
+        raise ValueError(f"{name} must be a table of {dimensions} dimensions, got shape {array.shape}")
+    if not (array.min() >= 0 and array.max() <= 1):  # a nan fails too
+        raise ValueError(f"{name} must lie in [0, 1], got {array[~((array >= 0) & (array <= 1))][0]}")
+    return array

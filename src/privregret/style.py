@@ -25,6 +25,18 @@ ALGORITHMS = {
     "Lazy-DP-TS": (VERMILION, "v", DOTTED),
     "IMED": (BLACK, "+", DASHED),
     "KL-UCB": (BLACK, "*", MIXED),
+    "Batched HTINF": (BLUE, "o", SOLID),
+    "Batched EXP3": (ORANGE, "s", SOLID),
+    "Batched FTPL": (GREEN, "^", SOLID),
+    "Batched FTPL (zero at cap)": (SKY, "v", DASHED),
+    "Batched FTPL (printed)": (BLACK, "x", DOTTED),
+    "Local HTINF": (SKY, "D", DASHED),
+    "Local EXP3": (VERMILION, "v", DASHED),
+    "Local FTPL": (PINK, "P", DASHED),
+    "Batched HTINF over experts": (BLUE, "o", SOLID),
+    "Local EXP4": (VERMILION, "s", DASHED),
+    "Batched EXP4": (GREEN, "^", MIXED),
+    "sparse switch": (PINK, "P", SOLID),
 }
 BOUND = {"color": GREY, "linestyle": DASHED, "linewidth": 1.0}  # a theorem's bound, never a measurement
 

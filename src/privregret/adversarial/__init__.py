@@ -1,0 +1,21 @@
+"""Adversarial bandits and bandits with expert advice: base algorithms, private conversions, private EXP4."""
+
+from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
+from privregret.adversarial.bases import EXP3, FTPL, HTINF
+from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
+from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
+from privregret.adversarial.sparse_switch import SparseSwitch
+
+__all__ = [
+    "EXP3",
+    "FTPL",
+    "HTINF",
+    "AdversarialAlgorithm",
+    "BatchedPrivate",
+    "EXP4Batched",
+    "EXP4Local",
+    "ExpertAlgorithm",
+    "ExpertsFromBandit",
+    "LocallyPrivate",
+    "SparseSwitch",
+]

@@ -1,0 +1,300 @@
+"""EXP3, HTINF and FTPL: the bandit algorithms that tolerate real-valued losses, and one kernel for all uses
+of them.
+
+Alone they are not private. The conversions in `conversions.py` run them on noisy averages over batches.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privregret import checks
+from privregret.adversarial.base import AdversarialAlgorithm
+from privregret.jit import jit
+
+EXP3_STEP, HTINF_STEP, FTPL_STEP = range(3)
+RESAMPLINGS = ("corrected", "zero at cap", "printed")
+CORRECTED, ZERO_AT_CAP, PRINTED = range(3)
+THETA = 1 - 2 ** (-1 / 3)  # HTINF's skipping factor for second moments
+
+
+class BaseAlgorithm(AdversarialAlgorithm):
+    """A bandit algorithm without privacy of its own, for any real losses."""
+
+    @property
+    def step(self):
+        """What the kernel needs to know: which algorithm, and its parameters."""
+        raise NotImplementedError
+
+    def _run(self, tables, rounds, record, rng):
+        return run(*tables, rounds, record, 1, 0.0, *self.step, rng)
+
+
+@dataclass(frozen=True)
+class EXP3(BaseAlgorithm):
+    """EXP3 with mixing: softmax of the estimated losses, gamma of it uniform; estimates y / P(I), any real y.
+
+    Privacy: none by itself. Tuning: `tuning.corollary_22`. O(K) a step.
+
+    Parameters
+    ----------
+    eta : float
+        Learning rate, above 0.
+    gamma : float
+        Share of uniform play, in [0, 1].
+    """
+
+    eta: float
+    gamma: float
+    label = "EXP3"
+    source = "asi2025, Algorithm 3"
+
+    def __post_init__(self):
+        object.__setattr__(self, "eta", checks.positive("eta", self.eta))
+        object.__setattr__(self, "gamma", checks.number("gamma", self.gamma, 0, 1))
+
+    @property
+    def step(self):
+        return EXP3_STEP, self.eta, self.gamma, 0, CORRECTED
+
+
+@dataclass(frozen=True)
+class HTINF(BaseAlgorithm):
+    """HTINF for second moments: Tsallis-INF (power 1/2, learning rate 1 / (sigma sqrt t)) that skips large
+    losses.
+
+    A loss y of an arm played with probability x in step t counts only if |y| <= (1 - 2^(-1/3)) sigma sqrt(t
+    x). Public code that tests y without the absolute value is wrong: losses with noise are negative as often
+    as not. Privacy: none by itself. Anytime, O(K) a step.
+
+    Parameters
+    ----------
+    sigma : float
+        Above 0; the second moment of the losses is at most sigma^2.
+    """
+
+    sigma: float
+    label = "HTINF"
+    source = "Huang, Dai and Huang 2022, Algorithm 1; base of asi2025, Corollary 2"
+
+    def __post_init__(self):
+        object.__setattr__(self, "sigma", checks.positive("sigma", self.sigma))
+
+    @property
+    def step(self):
+        return HTINF_STEP, self.sigma, 0.0, 0, CORRECTED
+
+
+@dataclass(frozen=True)
+class FTPL(BaseAlgorithm):
+    """Follow the perturbed leader with geometric resampling: argmin of estimated losses plus Lap(1 / eta) on
+    each.
+
+    Instead of 1 / P(I) the estimate uses the number of fresh perturbations until I leads again, at most
+    `cap`. Privacy: none by itself (the perturbation is not made for it). Tuning: `tuning.corollary_24`.
+    O(K^2) a step on average.
+
+    Parameters
+    ----------
+    eta : float
+        Inverse scale of the perturbation, above 0.
+    cap : int
+        Most fresh perturbations, at least 1.
+    resampling : {"corrected", "zero at cap", "printed"}
+        "corrected": until I is argmin, `cap` if it never is, as in Neu and Bartok and in the proof. "zero at
+        cap": 0 if it never is. "printed": until I is arg*max*, and 0 if it never is; this estimates the wrong
+        quantity, and does not learn.
+    """
+
+    eta: float
+    cap: int
+    resampling: str = "corrected"
+    source = "asi2025, Algorithm 4"
+
+    def __post_init__(self):
+        object.__setattr__(self, "eta", checks.positive("eta", self.eta))
+        object.__setattr__(self, "cap", checks.integer("cap", self.cap, 1))
+        checks.choice("resampling", self.resampling, RESAMPLINGS)
+
+    @property
+    def label(self):
+        return "FTPL" if self.resampling == "corrected" else f"FTPL ({self.resampling})"
+
+    @property
+    def step(self):
+        return FTPL_STEP, self.eta, 0.0, self.cap, RESAMPLINGS.index(self.resampling)
+
+
+@jit
+def exp3_weights(estimate, eta, gamma, p):
+    """p = (1 - gamma) softmax(-eta estimate) + gamma / K."""
+    low = estimate.min()
+    total = 0.0
+    for i in range(len(p)):
+        p[i] = math.exp(-eta * (estimate[i] - low))
+        total += p[i]
+    for i in range(len(p)):
+        p[i] = (1 - gamma) * p[i] / total + gamma / len(p)
+
+
+@jit
+def htinf_weights(estimate, eta, w, p):
+    """p_i = (eta (estimate_i - min) + w)^-2, summing to 1; returns w in [1, sqrt K], found by Newton's
+    method.
+
+    The sum is convex and decreasing in w: from the left Newton's steps never cross the root; from the right
+    the first does. The w given, the last step's, is only where to start.
+    """
+    low = estimate.min()
+    for _ in range(100):
+        excess, slope = -1.0, 0.0
+        for i in range(len(p)):
+            inverse = 1 / (eta * (estimate[i] - low) + w)
+            square = inverse * inverse
+            excess += square
+            slope += 2 * square * inverse
+        change = excess / slope
+        w = max(1.0, w + change)
+        if abs(change) <= 1e-9 * w:
+            break
+    total = 0.0
+    for i in range(len(p)):
+        inverse = 1 / (eta * (estimate[i] - low) + w)
+        p[i] = inverse * inverse
+        total += p[i]
+    for i in range(len(p)):
+        p[i] /= total
+    return w
+
+
+@jit
+def draw(p, rng):
+    """An index with probabilities p, from one uniform number."""
+    u = rng.random()
+    for i in range(len(p) - 1):
+        u -= p[i]
+        if u < 0:
+            return i
+    return len(p) - 1
+
+
+@jit
+def perturbed_leader(estimate, scale, rng):
+    """Index of the smallest estimate after Laplace noise on each."""
+    best, leader = math.inf, 0
+    for i in range(len(estimate)):
+        score = estimate[i] + rng.laplace(0.0, scale)
+        if score < best:
+            best, leader = score, i
+    return leader
+
+
+@jit
+def resamples(estimate, played, scale, cap, resampling, rng):
+    """Fresh perturbations until arm `played` leads again; as if each were drawn in full, but no longer than
+    it takes.
+    """
+    sign = -1.0 if resampling == PRINTED else 1.0
+    for k in range(1, cap + 1):
+        score = sign * (estimate[played] + rng.laplace(0.0, scale))
+        leads = True
+        for i in range(len(estimate)):
+            if i != played and sign * (estimate[i] + rng.laplace(0.0, scale)) <= score:
+                leads = False
+                break
+        if leads:
+            return k
+    return cap if resampling == CORRECTED else 0
+
+
+@jit
+def run(loss_starts, losses, bernoulli, advice_starts, rows, point, group, rounds, record,
+        tau, scale, base, rate, mixing, cap, resampling, rng):  # fmt: skip
+    """A base algorithm that chooses once in `tau` rounds and is told the batch's average loss plus
+    Lap(scale).
+
+    Its choices are experts (for a plain bandit: expert j always names arm j). A batch is cut into cells in
+    which losses and advice are constant, and each cell is one step; on a table cells are rounds. Returns
+    actions (if `record`; then on a table) and the cumulative mean loss at `rounds`.
+    """
+    horizon = rounds[-1]
+    choices = group.shape[1]
+    arms = losses.shape[1]
+    actions = np.empty(horizon if record else 0, np.int64)
+    paid = np.empty(len(rounds))
+    estimate = np.zeros(choices)
+    p = np.empty(choices)
+    w = 1.0
+    total = 0.0
+    segment, advised, reported = 0, 0, 0
+    batch = 0
+    t = 0
+    while t < horizon:
+        batch += 1
+        if base == EXP3_STEP:
+            exp3_weights(estimate, rate, mixing, p)
+            j = draw(p, rng)
+        elif base == HTINF_STEP:
+            w = htinf_weights(estimate, 1 / (rate * math.sqrt(batch)), w, p)
+            j = draw(p, rng)
+        else:
+            j = perturbed_leader(estimate, 1 / rate, rng)
+        first = t
+        end = t + tau
+        last = min(end, horizon)
+        observed = 0.0
+        while t < last:
+            while segment + 1 < len(loss_starts) and loss_starts[segment + 1] <= t:
+                segment += 1
+            while advised + 1 < len(advice_starts) and advice_starts[advised + 1] <= t:
+                advised += 1
+            stop = min(last, rounds[reported])
+            if segment + 1 < len(loss_starts):
+                stop = min(stop, loss_starts[segment + 1])
+            if advised + 1 < len(advice_starts):
+                stop = min(stop, advice_starts[advised + 1])
+            row = group[advised, j]
+            i = point[advised, row]
+            if i < 0 and stop - t == 1:
+                i = draw(rows[advised, row], rng)
+            if i >= 0:
+                mean = losses[segment, i]
+                total += (stop - t) * mean
+                if not bernoulli:
+                    observed += (stop - t) * mean
+                elif stop - t == 1:
+                    observed += 1.0 if rng.random() < mean else 0.0
+                else:
+                    observed += rng.binomial(stop - t, mean)
+                if record:
+                    actions[t] = i
+            else:  # the expert's arms in this cell, counted: multinomial, one binomial after the other
+                left, share = stop - t, 1.0
+                for i in range(arms):
+                    weight = rows[advised, row, i]
+                    if left == 0 or weight == 0:
+                        continue
+                    plays = left if weight >= share or i == arms - 1 else rng.binomial(left, weight / share)
+                    left -= plays
+                    share -= weight
+                    mean = losses[segment, i]
+                    total += plays * mean
+                    observed += rng.binomial(plays, mean) if bernoulli else plays * mean
+            t = stop
+            if t == rounds[reported]:
+                paid[reported] = total
+                reported += 1
+        if t - first < tau:
+            break
+        y = observed / tau
+        if scale > 0:
+            y += rng.laplace(0.0, scale)
+        if base == EXP3_STEP:
+            estimate[j] += y / p[j]
+        elif base == HTINF_STEP:
+            if abs(y) <= THETA * rate * math.sqrt(batch * p[j]):
+                estimate[j] += y / p[j]
+        else:
+            estimate[j] += y * resamples(estimate, j, 1 / rate, cap, resampling, rng)
+    return actions, paid

@@ -1,0 +1,105 @@
+"""From a bandit algorithm to a private one, and from one for arms to one for experts."""
+
+import math
+from dataclasses import dataclass, field
+
+from privregret import checks
+from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
+from privregret.adversarial.bases import BaseAlgorithm, run
+
+
+def batch_size(epsilon: float) -> int:
+    """ceil(1 / epsilon), so that 1 / epsilon = 10 in floating point counts as 10; 1 if epsilon > 1."""
+    return min(max(1, math.ceil((1 / epsilon) * (1 - 1e-12))), 2**62)
+
+
+@dataclass(frozen=True)
+class BatchedPrivate(AdversarialAlgorithm):
+    """The generic conversion: play each choice of `base` for tau rounds, tell it the average loss plus Lap(1
+    / (tau epsilon)).
+
+    Privacy: epsilon-DP for the sequence of actions when one round's losses are replaced, whatever the base:
+    the round moves one average by at most 1 / tau. Rounds of a last partial batch are not used at all.
+
+    Parameters
+    ----------
+    base : EXP3, HTINF or FTPL
+        Runs on at most T / tau noisy averages; `tuning` has the paper's parameters.
+    epsilon : float
+        Privacy parameter, above 0. The paper has epsilon <= 1; above, batches have one round.
+    tau : int or None
+        Batch size, at least 1; None means ceil(1 / epsilon).
+    """
+
+    base: BaseAlgorithm
+    epsilon: float
+    tau: int | None = None
+    source = "asi2025, Algorithm 1"
+
+    def __post_init__(self):
+        if not isinstance(self.base, BaseAlgorithm):
+            raise TypeError(f"base must be EXP3, HTINF or FTPL, got {self.base!r}")
+        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+        tau = batch_size(self.epsilon) if self.tau is None else checks.integer("tau", self.tau, 1)
+        object.__setattr__(self, "tau", tau)
+
+    @property
+    def label(self):
+        return f"Batched {self.base.label}"
+
+    @property
+    def scale(self) -> float:
+        """Laplace scale of the noise in an average, 1 / (tau epsilon)."""
+        return 1 / (self.tau * self.epsilon)
+
+    def _run(self, tables, rounds, record, rng):
+        return run(*tables, rounds, record, self.tau, self.scale, *self.base.step, rng)
+
+
+@dataclass(frozen=True)
+class LocallyPrivate(BatchedPrivate):
+    """The older way, for comparison: noise Lap(1 / epsilon) on every loss, told to `base` in every round.
+
+    Privacy: epsilon-DP in the local model, hence in the central one too.
+
+    Parameters
+    ----------
+    base, epsilon
+        As in `BatchedPrivate`.
+    """
+
+    tau: int = field(default=1, init=False)
+    source = "asi2025, Algorithm 1 with batches of one round; Agarwal and Singh 2017"
+
+    @property
+    def label(self):
+        return f"Local {self.base.label}"
+
+
+@dataclass(frozen=True)
+class ExpertsFromBandit(ExpertAlgorithm):
+    """A bandit algorithm whose arms are the experts: plays an arm drawn from the advice of the expert that it
+    chose.
+
+    Privacy: with `BatchedPrivate` as bandit (Theorem 7) epsilon-DP in the losses; the advice counts as
+    public. In a batch one expert is followed, and an arm drawn from his advice in every round.
+
+    Parameters
+    ----------
+    bandit : EXP3, HTINF, FTPL, or BatchedPrivate or LocallyPrivate around one
+        Chooses among N experts.
+    """
+
+    bandit: AdversarialAlgorithm
+    source = "asi2025, Algorithm 5"
+
+    def __post_init__(self):
+        if not isinstance(self.bandit, (BaseAlgorithm, BatchedPrivate)):
+            raise TypeError(f"bandit must be EXP3, HTINF or FTPL, or one made private, got {self.bandit!r}")
+
+    @property
+    def label(self):
+        return f"{self.bandit.label} over experts"
+
+    def _run(self, tables, rounds, record, rng):
+        return self.bandit._run(tables, rounds, record, rng)

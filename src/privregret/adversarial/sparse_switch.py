@@ -1,0 +1,77 @@
+"""A private algorithm that quickly drops the worse arm, made to show what Lemma 11 of asi2025 says about such
+algorithms.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privregret import checks
+from privregret.adversarial.base import AdversarialAlgorithm
+from privregret.jit import jit
+
+
+@dataclass(frozen=True)
+class SparseSwitch(AdversarialAlgorithm):
+    """Two arms: stay with the first, look at the second with probability `rate`, change sides once it has
+    often lost nothing.
+
+    After each look the number of looks with loss below 1/2 is compared, by the sparse-vector technique, with
+    (4 / epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh Lap(4 / epsilon) on each
+    comparison.
+
+    Privacy: epsilon-DP; one round changes the count by at most 1, and until the change of sides, which is
+    made once, actions do not depend on losses.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    rate : float
+        Probability of a look in each round, in (0, 1].
+    """
+
+    epsilon: float
+    rate: float
+    label = "sparse switch"
+    source = "demonstrator for asi2025, Lemma 11; not in the paper"
+
+    def __post_init__(self):
+        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+        object.__setattr__(self, "rate", checks.positive("rate", checks.number("rate", self.rate, 0, 1)))
+
+    def _run(self, tables, rounds, record, rng):
+        if tables[1].shape[1] != 2:
+            raise ValueError(f"{self.label} plays 2 arms, got {tables[1].shape[1]}")
+        return _run(*tables[:3], rounds, record, self.epsilon, self.rate, rng)
+
+
+@jit
+def _run(loss_starts, losses, bernoulli, rounds, record, epsilon, rate, rng):
+    horizon = rounds[-1]
+    actions = np.empty(horizon if record else 0, np.int64)
+    paid = np.empty(len(rounds))
+    threshold = 4 / epsilon * math.log(horizon) + rng.laplace(0.0, 2 / epsilon)
+    switched = False
+    count = 0
+    total = 0.0
+    segment, reported = 0, 0
+    for t in range(horizon):
+        if segment + 1 < len(loss_starts) and loss_starts[segment + 1] == t:
+            segment += 1
+        look = rng.random() < rate
+        i = 1 if look != switched else 0
+        loss = losses[segment, i]
+        total += loss
+        if record:
+            actions[t] = i
+        if look and not switched:
+            if bernoulli:
+                loss = 1.0 if rng.random() < loss else 0.0
+            count += loss < 0.5
+            switched = count + rng.laplace(0.0, 4 / epsilon) >= threshold
+        if t + 1 == rounds[reported]:
+            paid[reported] = total
+            reported += 1
+    return actions, paid

@@ -1,0 +1,97 @@
+"""The paper's parameters: one function for each corollary or theorem of asi2025, and for the local baselines.
+
+EXP3, FTPL and the two EXP4s need the horizon; HTINF does not. Where a formula gives a mixing share above 1 or
+a logarithm below 1, the bound is above T and the formula is clipped.
+"""
+
+import math
+
+from privregret import checks
+from privregret.adversarial.bases import EXP3, FTPL, HTINF
+from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
+from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
+
+
+def corollary_2(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
+    """HTINF in batches. sigma: "paper", sqrt 6; or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of
+    a noisy average.
+    """
+    checks.choice("sigma", sigma, ("paper", "exact"))
+    exact = math.sqrt(1 + 2 * BatchedPrivate(HTINF(1.0), epsilon).scale ** 2)
+    return BatchedPrivate(HTINF(math.sqrt(6) if sigma == "paper" else exact), epsilon)
+
+
+def corollary_8(epsilon: float, sigma: str = "paper") -> ExpertsFromBandit:
+    """The composite of Theorem 7: `corollary_2` with the experts as arms."""
+    return ExpertsFromBandit(corollary_2(epsilon, sigma))
+
+
+def corollary_22(horizon: int, arms: int, epsilon: float, boldness: float = 1.0) -> BatchedPrivate:
+    """EXP3 in batches. `boldness` multiplies eta, and gamma with it: their ratio is what the proof needs."""
+    log = max(1.0, math.log(epsilon * arms * horizon))
+    eta = boldness * math.sqrt(math.log(arms) / (22 * epsilon * arms * horizon * log**2))
+    return BatchedPrivate(EXP3(eta, min(1.0, 4 * eta * arms * log)), epsilon)
+
+
+def corollary_24(
+    horizon: int, arms: int, epsilon: float, resampling: str = "corrected", log: str = "T"
+) -> BatchedPrivate:
+    """FTPL in batches. log: "T", as printed, or "KT", which the proof's event needs, in the second term of
+    eta.
+    """
+    checks.choice("log", log, ("T", "KT"))
+    rounds = epsilon * horizon
+    inner = max(0.0, math.log(rounds if log == "T" else rounds * arms))
+    cap = math.ceil(math.sqrt(rounds * arms))
+    first = math.sqrt(math.log(arms) / (rounds * arms * (1 + 10 * math.log(rounds * arms) ** 2)))
+    return BatchedPrivate(FTPL(min(first, 1 / (cap * (1 + 4 * inner))), cap, resampling), epsilon)
+
+
+def theorem_9(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
+    """EXP4 with noise on every loss."""
+    log = math.log(arms * horizon)
+    eta = math.sqrt(math.log(experts) / (3 * horizon * arms * (1 + 10 * log**2 / epsilon**2)))
+    return EXP4Local(epsilon, eta, min(1.0, 4 * eta * arms * log / epsilon))
+
+
+def theorem_10(
+    horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "proof"
+) -> EXP4Batched:
+    """EXP4 in batches. gamma: "statement" has N^(1/3) in its first term where the proof has (N ln(1 /
+    delta))^(1/3).
+
+    In this order: tau is rounded up, gamma computed with that tau and clipped, the noise computed with both.
+    """
+    checks.choice("gamma", gamma, ("proof", "statement"))
+    spread = experts * math.log(1 / delta)
+    log_nt, log_n = math.log(experts * horizon), math.log(experts)
+    eta = (
+        spread ** (1 / 6)
+        * (log_nt * log_n) ** (1 / 3)
+        / (horizon ** (1 / 3) * math.sqrt(arms) * epsilon ** (1 / 3))
+    )
+    tau = spread ** (1 / 3) * log_nt ** (2 / 3) * horizon ** (1 / 3) / (epsilon ** (2 / 3) * log_n ** (1 / 3))
+    tau = min(horizon, math.ceil(tau))
+    factor = spread if gamma == "proof" else experts
+    first = (eta * factor) ** (1 / 3) * (arms * log_nt / (epsilon * tau)) ** (2 / 3)
+    second = 12 * eta * arms * math.sqrt(spread) * log_nt / (epsilon * tau)
+    return EXP4Batched(epsilon, delta, eta, min(1.0, max(first, second)), tau)
+
+
+def local_htinf(epsilon: float) -> LocallyPrivate:
+    """HTINF on losses with noise Lap(1 / epsilon); their second moment is at most 1 + 2 / epsilon^2."""
+    return LocallyPrivate(HTINF(math.sqrt(1 + 2 / epsilon**2)), epsilon)
+
+
+def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
+    """EXP3 on losses with noise Lap(1 / epsilon), tuned as in the proof of Corollary 22 with that scale."""
+    scale, log = 1 / epsilon, max(1.0, math.log(arms * horizon))
+    eta = math.sqrt(math.log(arms) / (2 * horizon * arms * (1 + 10 * max(scale, scale**2) * log**2)))
+    return LocallyPrivate(EXP3(eta, min(1.0, 4 * eta * scale * arms * log)), epsilon)
+
+
+def local_ftpl(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
+    """FTPL on losses with noise Lap(1 / epsilon), tuned as in Lemma 25 with that scale."""
+    scale, cap = 1 / epsilon, math.ceil(math.sqrt(arms * horizon))
+    first = math.sqrt(math.log(arms) / (arms * horizon * (1 + 10 * scale**2 * math.log(arms * horizon) ** 2)))
+    return LocallyPrivate(FTPL(min(first, 1 / (cap * (1 + 4 * scale * math.log(horizon)))), cap), epsilon)

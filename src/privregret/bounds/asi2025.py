@@ -1,0 +1,216 @@
+"""Bounds of asi2025 with explicit constants: the paper's where it or its proofs give them, else derived from
+the proofs.
+
+Logs are natural. Where a printed constant is not what the proof supports, `corrected` gives what is.
+"""
+
+import math
+
+import numpy as np
+from scipy.stats import beta
+
+
+def conversion(noisy_regret, tau):
+    """Theorem 1: tau times the base's regret on noisy averages, plus tau."""
+    return tau * noisy_regret + tau
+
+
+def theorem_21(sigma, arms, horizon, alpha=2.0):
+    """Regret of HTINF on losses with alpha-th moment at most sigma^alpha: 30 sigma K^(1 - 1/alpha) (T +
+    1)^(1/alpha).
+    """
+    return 30 * sigma * arms ** (1 - 1 / alpha) * (horizon + 1) ** (1 / alpha)
+
+
+def corollary_2(horizon, arms, epsilon, corrected=False):
+    """Regret of HTINF in batches: 208 sqrt(T K / epsilon) + 2 / epsilon, for epsilon in [1/T, 1].
+
+    Corrected: 147, with the exact second moment 3 in place of 6 (printed constant: 60 sqrt 12).
+    """
+    return (147 if corrected else 208) * math.sqrt(horizon * arms / epsilon) + 2 / epsilon
+
+
+def corollary_8(horizon, experts, epsilon, corrected=False):
+    """Regret of HTINF in batches over experts: `corollary_2` with N for K; the paper has O(.)."""
+    return corollary_2(horizon, experts, epsilon, corrected)
+
+
+def corollary_22(horizon, arms, epsilon, corrected=False):
+    """Regret of EXP3 in batches: 36 sqrt(T K ln K) ln(K T) / sqrt epsilon + 4 / epsilon.
+
+    Corrected: 22.2 ln(epsilon K T) for epsilon K T >= e.
+    """
+    log, constant = (
+        (math.log(max(math.e, epsilon * arms * horizon)), 22.2)
+        if corrected
+        else (math.log(arms * horizon), 36)
+    )
+    return constant * math.sqrt(horizon * arms * math.log(arms) / epsilon) * log + 4 / epsilon
+
+
+def lemma_25(horizon, arms, scale, corrected=False):
+    """Regret of FTPL with noise Lap(scale), scale >= 1: 11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T);
+    corrected, 38 for 11.
+    """
+    root = math.sqrt(arms * horizon)
+    return (38 if corrected else 11) * scale * root * math.log(arms) * math.log(arms * horizon) + 10 * root
+
+
+def lemma_25_terms(horizon, arms, scale):
+    """What the terms displayed in the proof of Lemma 25 add up to with the eta and M that it sets.
+
+    6 ln K / eta from the perturbation, 4 eta K T (1 + 10 scale^2 ln^2(K T)) from stability, K T / (e M) from
+    the cap, 1 from the event.
+    """
+    log_k, log_kt, events = math.log(arms), math.log(arms * horizon), arms * horizon
+    cap = math.sqrt(events)
+    first = math.sqrt(log_k / (events + 10 * events * scale**2 * log_kt**2))
+    eta = min(first, 1 / (cap * (1 + 4 * scale * math.log(horizon))))
+    return 6 * log_k / eta + 4 * eta * events * (1 + 10 * scale**2 * log_kt**2) + events / (math.e * cap) + 1
+
+
+def corollary_24(horizon, arms, epsilon, corrected=False):
+    """Regret of FTPL in batches: 32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon.
+
+    Corrected: Lemma 25's 38, doubled, and 20 sqrt(K T / epsilon), where the proof lost a factor 2 / sqrt
+    epsilon.
+    """
+    root = math.sqrt(arms * horizon / epsilon)
+    logs = math.log(arms) * math.log(arms * horizon)
+    return (76 * logs + 20 if corrected else 32 * logs) * root + 2 / epsilon
+
+
+def theorem_9(horizon, arms, experts, epsilon):
+    """Regret of EXP4 with noise on every loss: 16 sqrt(T K ln N) ln(K T) / epsilon + 1, the constant from the
+    proof.
+    """
+    return 16 * math.sqrt(horizon * arms * math.log(experts)) * math.log(arms * horizon) / epsilon + 1
+
+
+def theorem_10(horizon, arms, experts, epsilon, delta):
+    """Regret of EXP4 in batches: 107 A, or T if C > T, where C = sqrt(D) ln(N T) ln N / epsilon, A = sqrt K
+    C^(1/3) T^(2/3).
+
+    D = N ln(1 / delta). The proof writes 100 A + C; its terms add up to 95 A + 12 sqrt K C^(2/3) T^(1/3).
+    """
+    c = math.sqrt(experts * math.log(1 / delta)) * math.log(experts * horizon) * math.log(experts) / epsilon
+    return 107 * math.sqrt(arms) * c ** (1 / 3) * horizon ** (2 / 3) if c <= horizon else float(horizon)
+
+
+def local_exp3(horizon, arms, epsilon, corrected=False):
+    """Regret of EXP3 with noise on every loss, from the proof of Corollary 22: 2 sqrt(2 T K ln K (1 + 10
+    ln^2(K T) / epsilon^2)) + 1.
+
+    Corrected: 2.4 for the leading 2: the mixing term 8 eta K T ln(K T) / epsilon is not absorbed as the proof
+    says (epsilon <= 1).
+    """
+    log = math.log(arms * horizon)
+    return (2.4 if corrected else 2) * math.sqrt(
+        2 * horizon * arms * math.log(arms) * (1 + 10 * log**2 / epsilon**2)
+    ) + 1
+
+
+def corollary_22_constant(log):
+    """What the proof's terms give for Corollary 22 when ln(epsilon K T) = log: 2 (sqrt 22 + (20 + 8 / log + 2
+    / log^2) / sqrt 22).
+    """
+    return 2 * (math.sqrt(22) + (20 + 8 / log + 2 / log**2) / math.sqrt(22))
+
+
+def table_1(horizon, arms, experts, epsilon, logs=True):
+    """Table 1's bounds, constants and ln(1 / delta) dropped: existing, new, and the three for experts, by
+    name.
+    """
+    log = (lambda x: math.log(x)) if logs else (lambda x: 1.0)
+    return {
+        "existing": math.sqrt(arms * horizon * log(arms * horizon)) / epsilon,
+        "Corollary 2": math.sqrt(arms * horizon / epsilon),
+        "Corollary 8": math.sqrt(experts * horizon / epsilon),
+        "Theorem 9": math.sqrt(arms * horizon * log(experts)) * log(arms * horizon) / epsilon,
+        "Theorem 10": experts ** (1 / 6)
+        * math.sqrt(arms)
+        * horizon ** (2 / 3)
+        * log(experts * horizon)
+        / epsilon ** (1 / 3)
+        + math.sqrt(experts) * log(experts * horizon) / epsilon,
+    }
+
+
+def lemma_11(horizon, epsilon, rate, drop, pulls):
+    """Lemma 11: regret at least max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 - drop / 2).
+
+    On the worse of the pair, for an algorithm with the lemma's conditions; p is `pulls`.
+    """
+    return max(rate * horizon / 4, (1 - math.exp(epsilon * pulls) / 2) * _window(pulls, rate) / 4 - drop / 2)
+
+
+def _window(pulls, rate):
+    """floor(pulls / rate), where 1 / 0.05 counts as 20."""
+    return math.floor(pulls / rate * (1 + 1e-12))
+
+
+def lemma_11_weaker(horizon, epsilon, drop, pulls):
+    """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 if there is no root."""
+    inside = pulls * horizon * (1 - math.exp(epsilon * pulls) / 2) / 16
+    return math.sqrt(inside) - drop / 2 if inside > 0 else 0.0
+
+
+def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
+    """The best bound of Lemma 11 whose two conditions samples certify.
+
+    Tries rates below the median rate of pulls, whole p < ln 2 / epsilon and drops on the grid of rounds; a
+    condition counts if its probability is at least 1/2 by a one-sided Clopper-Pearson limit.
+
+    Parameters
+    ----------
+    pulls : (runs, H) array
+        Pulls of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h].
+    rounds : (H,) array
+        Increasing; the last is the horizon. A window that ends between two of them is lengthened to the
+        second.
+    epsilon : float
+    level : float
+        Each condition's error probability.
+
+    Returns
+    -------
+    dict or None
+        bound, rate, drop, pulls; None if no choice is certified.
+    """
+    runs, horizon = len(pulls), rounds[-1]
+    enough = next(k for k in range(runs + 1) if k and beta.ppf(level, k, runs - k + 1) >= 0.5)
+    highest = min(
+        np.sort(pulls[:, -1])[runs - enough] / horizon, 0.5
+    )  # `enough` runs have at least this rate
+    starts, before = np.concatenate([[0], rounds]), np.column_stack([np.zeros(runs), pulls])
+    best = None
+    for rate in highest / 2.0 ** np.arange(7):
+        for p in range(1, int(math.log(2) / epsilon) + 1):
+            window = _window(p, rate) if rate > 0 else math.inf
+            here = np.flatnonzero(
+                (starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon)
+            )
+            if len(here) == 0:
+                continue
+            ends = np.searchsorted(starts, starts[here] + window)
+            kept = ((before[:, ends] - before[:, here]) <= p).sum(axis=0) >= enough
+            for drop in starts[here[kept]]:
+                bound = lemma_11(horizon, epsilon, rate, drop, p)
+                if best is None or bound > best["bound"]:
+                    best = {"bound": float(bound), "rate": float(rate), "drop": int(drop), "pulls": p}
+    return best
+
+
+def lemma_15(losses, delta):
+    """Total epsilon of adaptive composition: 3/2 sum of squares + sqrt(6 sum of squares ln(1 / delta))."""
+    squares = sum(x * x for x in losses)
+    return 1.5 * squares + math.sqrt(6 * squares * math.log(1 / delta))
+
+
+def lemma_19(loss, scale, cut):
+    """E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form; the lemma says that it is not
+    negative.
+    """
+    if cut >= loss:
+        return (cut + scale) * math.exp(-cut / scale) * math.sinh(loss / scale)
+    return loss - math.exp(-loss / scale) * (cut * math.cosh(cut / scale) - scale * math.sinh(cut / scale))

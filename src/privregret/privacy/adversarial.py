@@ -1,0 +1,156 @@
+"""Exact privacy losses of small runs of the algorithms of asi2025: by enumeration, by quadrature, by
+convolution.
+
+Two arms throughout; a path is a sequence of actions, read as a binary number with its first action as highest
+bit.
+"""
+
+import itertools
+import math
+
+import numpy as np
+from scipy.signal import fftconvolve
+
+from privregret import checks
+from privregret.adversarial.bases import (
+    EXP3_STEP,
+    HTINF_STEP,
+    THETA,
+    BaseAlgorithm,
+    exp3_weights,
+    htinf_weights,
+)
+from privregret.jit import jit
+
+
+def exp3_path(adversary, actions, eta: float, gamma: float) -> np.ndarray:
+    """(T,) probability with which EXP3 plays arm 2 in each round, given the actions so far (asi2025, Figure
+    1).
+
+    Works on x = ln(w_2 / w_1), so that no weight underflows.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        Two arms.
+    actions : (T,) array of 0 and 1
+    eta, gamma : float
+        As of `EXP3`.
+    """
+    actions = np.asarray(actions)
+    return _exp3_path(adversary.table(len(actions)), actions.astype(np.int64), eta, gamma)
+
+
+@jit
+def _exp3_path(losses, actions, eta, gamma):
+    x = 0.0
+    p = np.empty(len(actions))
+    for t in range(len(actions)):
+        p[t] = (1 - gamma) / (1 + math.exp(-x)) + gamma / 2
+        if actions[t] == 1:
+            x -= eta * losses[t, 1] / p[t]
+        else:
+            x += eta * losses[t, 0] / (1 - p[t])
+    return p
+
+
+def exp3_log_probabilities(adversary, horizon: int, eta: float, gamma: float) -> np.ndarray:
+    """(2^T,) log-probability of every path of EXP3; T at most 22."""
+    table = adversary.table(checks.integer("horizon", horizon, 1))
+    x, log_p = np.zeros(1), np.zeros(1)
+    for t in range(horizon):
+        p = (1 - gamma) / (1 + np.exp(-x)) + gamma / 2
+        x = np.stack([x + eta * table[t, 0] / (1 - p), x - eta * table[t, 1] / p], axis=1).ravel()
+        log_p = np.stack([log_p + np.log1p(-p), log_p + np.log(p)], axis=1).ravel()
+    return log_p
+
+
+def batched_probabilities(base: BaseAlgorithm, averages, scale: float, nodes: int = 200) -> np.ndarray:
+    """(2^J,) probability of every sequence of choices of J batches, told averages with noise Lap(scale).
+
+    By quadrature: each of the J - 1 noises that matter takes `nodes` equally likely values, quantiles of the
+    Laplace law.
+
+    Parameters
+    ----------
+    base : EXP3 or HTINF
+    averages : (J, 2) array
+        Average loss of each arm in each batch.
+    scale : float
+        Laplace scale.
+    nodes : int
+        Even; cost is proportional to 2^J nodes^(J - 1).
+    """
+    kind, rate, mixing, *_ = base.step
+    if kind not in (EXP3_STEP, HTINF_STEP):
+        raise TypeError(f"base must be EXP3 or HTINF, got {base!r}")
+    u = (np.arange(checks.integer("nodes", nodes, 2)) + 0.5) / nodes
+    quantiles = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5))) * scale
+    return _batched_probabilities(kind, rate, mixing, np.asarray(averages, float), quantiles)
+
+
+@jit
+def _batched_probabilities(kind, rate, mixing, averages, quantiles):
+    batches, nodes = len(averages), len(quantiles)
+    result = np.zeros(2**batches)
+    estimate, p = np.empty(2), np.empty(2)
+    for path in range(2**batches):
+        for noise in range(nodes ** (batches - 1)):
+            estimate[:] = 0.0
+            weight = 1.0
+            digits = noise
+            for j in range(batches):
+                if kind == EXP3_STEP:
+                    exp3_weights(estimate, rate, mixing, p)
+                else:
+                    htinf_weights(estimate, 1 / (rate * math.sqrt(j + 1)), 1.0, p)
+                i = (path >> (batches - 1 - j)) & 1
+                weight *= p[i]
+                if j < batches - 1:
+                    y = averages[j, i] + quantiles[digits % nodes]
+                    digits //= nodes
+                    if kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p[i]):
+                        estimate[i] += y / p[i]
+            result[path] += weight
+        result[path] /= nodes ** (batches - 1)
+    return result
+
+
+def worst_batched_loss(base: BaseAlgorithm, scale: float, later=(), nodes: int = 200) -> float:
+    """Largest privacy loss over action sequences when the first batch's losses change between corners of [0,
+    1]^2.
+
+    Batches of one round, as many as there are rows in `later`, plus two; the last one's losses do not matter.
+    """
+    later = np.reshape(np.asarray(later, float), (-1, 2))
+    corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
+    logs = [np.log(batched_probabilities(base, np.vstack([c, later, (0, 0)]), scale, nodes)) for c in corners]
+    return max(float(np.abs(a - b).max()) for a, b in itertools.combinations(logs, 2))
+
+
+def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
+    """delta(epsilon) of releasing `count` numbers with Laplace noise when each moves by `shift` scales; an
+    upper bound.
+
+    The privacy losses of the numbers add up; each is rounded up to a multiple of shift / grid and their law
+    convolved.
+    """
+    shift = checks.positive("shift", shift)
+    if shift * count <= epsilon:
+        return 0.0
+    losses = np.arange(-grid, grid + 1) * (shift / grid)
+    below = 0.5 * np.exp(-(shift - losses) / 2)  # P(loss <= losses[k]); at -shift an atom, at +shift the rest
+    below[-1] = 1.0
+    mass = np.diff(below, prepend=0.0)
+    law, low = np.ones(1), 0
+    square, square_low = mass, -grid
+    n = count
+    while n:
+        if n & 1:
+            law, low = np.maximum(fftconvolve(law, square), 0), low + square_low
+        n >>= 1
+        if n:
+            square, square_low = np.maximum(fftconvolve(square, square), 0), 2 * square_low
+    total = (low + np.arange(len(law))) * (shift / grid)
+    above = total > epsilon
+    return float(np.sum(law[above] * -np.expm1(epsilon - total[above])))
