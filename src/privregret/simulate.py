@@ -19,7 +19,7 @@ def rng_for(algorithm, instance, seed: int, run: int) -> np.random.Generator:
 
     On nothing else: not on the other curves in a figure, their order, or the number of workers.
     """
-    digest = hashlib.sha256(f"{algorithm!r} on {instance.means!r}".encode()).digest()
+    digest = hashlib.sha256(f"{algorithm!r} on {instance.law!r}".encode()).digest()
     key = tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*key, run)))
 
@@ -35,7 +35,7 @@ def pull_counts(algorithm, instance, rounds, runs: int, seed: int, first_run: in
     """Pulls of each arm at each of `rounds`, in each replicate: (runs, len(rounds), K) integers."""
     return np.array(
         [
-            algorithm.pull_counts(instance.means, rounds, rng_for(algorithm, instance, seed, run))
+            algorithm.pull_counts(instance.law, rounds, rng_for(algorithm, instance, seed, run))
             for run in range(first_run, first_run + runs)
         ]
     )
@@ -46,10 +46,10 @@ def regret_curves(algorithms, instance, horizon: int, runs: int, seed: int, poin
 
     Parameters
     ----------
-    algorithms : sequence of BanditAlgorithm
+    algorithms : sequence of BanditAlgorithm or FullInformationAlgorithm
         What to run; the same algorithm may appear with several parameters.
-    instance : BernoulliBandit
-        The problem.
+    instance : BernoulliBandit or StochasticLosses
+        The problem; with full information its groups of equal actions count as one arm each.
     horizon : int
         Number of rounds T >= K.
     runs : int
