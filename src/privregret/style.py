@@ -19,6 +19,18 @@ ALGORITHMS = {
     "Hybrid-UCB (scaled)": (VERMILION, "h", MIXED),
     "DP-SE": (GREEN, "^", MIXED),
     "UCB1": (BLACK, "x", DOTTED),
+    "FTNL (Laplace)": (BLUE, "o", SOLID),
+    "FTNL (exponential)": (GREEN, "^", MIXED),
+    "FTNL (Gumbel)": (VERMILION, "s", DASHED),
+    "FTNL (Laplace, resampled)": (BLUE, "o", SOLID),
+    "FTNL (exponential, resampled)": (GREEN, "^", MIXED),
+    "FTNL (Gumbel, resampled)": (VERMILION, "s", DASHED),
+    "random-prefix softmax": (ORANGE, "D", SOLID),
+    "random-prefix softmax (no cap)": (PINK, "P", DOTTED),
+    "full-block softmax": (SKY, "X", MIXED),
+    "epoch leader": (BLACK, "x", DOTTED),
+    "epoch leader, resampled": (BLACK, "x", DOTTED),
+    "follow the leader": (GREY, "+", DASHED),
 }
 BOUND = {"color": GREY, "linestyle": DASHED, "linewidth": 1.0}  # a theorem's bound, never a measurement
 
