@@ -28,6 +28,7 @@ ALGORITHMS = {
     "random-prefix softmax": (ORANGE, "D", SOLID),
     "random-prefix softmax (no cap)": (PINK, "P", DOTTED),
     "full-block softmax": (SKY, "X", MIXED),
+    "half-block softmax": (PINK, "v", DOTTED),
     "epoch leader": (BLACK, "x", DOTTED),
     "epoch leader, resampled": (BLACK, "x", DOTTED),
     "follow the leader": (GREY, "+", DASHED),
