@@ -8,6 +8,7 @@ F and f being distribution function and density of a score. Equal actions have e
 are. Everything is kept as survival functions 1 - F, to full relative precision far out, where the largest of e^300 scores lies.
 """
 
+import math
 from fractions import Fraction
 from itertools import pairwise, product
 from math import comb, exp, inf, log
@@ -226,7 +227,7 @@ def _binomial(n, means, log_counts, noise, scale, step):
         bottom = -last.min() - 4.5 * scale
         return _gumbel(mass, first, last, counts, scale, top, bottom, scale / 4)
     edges = _edges(first, last, log_counts, noise, scale)
-    unit, wide = _rule(noise, scale)
+    unit, wide = _rule(noise, scale, float((mass.max(axis=1) * counts).max()))
     return _lattice(mass, first, last, counts, scale, CODES[noise], edges, *unit, *wide)
 
 
@@ -248,11 +249,11 @@ def _edges(first, last, log_counts, noise, scale):
     return np.unique(np.concatenate(pieces)).astype(np.int64)
 
 
-def _rule(noise, scale):
-    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels."""
-    if noise == "none":  # F(x)^N varies next to the upper end only, however large N
-        edges = np.concatenate([[0.0], 1 - 0.5 ** np.arange(1, 50), [1.0]])
-        unit = _composite(edges, 8)
+def _rule(noise, scale, crowd):
+    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels; `crowd` actions at most are on one atom."""
+    if noise == "none":  # F(x)^N varies next to the upper end only, within 1 / crowd of it
+        halvings = max(0, math.ceil(log(crowd, 2)) + 4)
+        unit = _composite(np.concatenate([[0.0], 1 - 0.5 ** np.arange(1, halvings), [1.0]]), 16)
     else:
         ratio = 1 / scale
         points = 4 if ratio < 0.01 else 6 if ratio < 0.1 else 10 if ratio < 0.3 else 16
