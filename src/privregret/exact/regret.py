@@ -7,7 +7,7 @@ import numpy as np
 from numpy.polynomial import chebyshev, legendre
 
 from privregret import checks
-from privregret.exact.selection import selection_probabilities
+from privregret.exact.selection import largest_probabilities, selection_probabilities
 from privregret.full_information import EpochAlgorithm
 from privregret.instances import StochasticLosses
 
@@ -152,15 +152,5 @@ def _sum_over(function, first, last, size):
 
 
 def _largest_gap(instance, rounds, noise, scale):
-    """A bound on the expected gap of the action selected from `rounds` rounds: the best action's sum must come within half of what
-    it is ahead by in expectation (Hoeffding), or the noise must make up for the other half."""
-    gaps = instance.gaps
-    if len(instance.outcomes) == 1 and not instance.bits:
-        sampling, share = np.where(gaps > 0, 0.0, 1.0), 1.0
-    else:
-        wide = 4 if instance.bits else 8  # independent coordinates are 2 n terms of range 1, dependent ones n of range 2
-        sampling, share = np.exp(-rounds * gaps**2 / wide), 0.5
-    u = share * rounds * gaps / scale if noise != "none" else np.full(len(gaps), np.inf)
-    made_up = {"exponential": 0.5, "laplace": 0.5 * (1 + np.minimum(u, 1e9) / 2), "gumbel": 1.0, "none": 0.0}[noise] * np.exp(-u)
-    counted = np.exp(np.minimum(instance.log_counts, 700.0)) * (sampling + made_up)
-    return float(gaps @ np.minimum(counted, 1.0))
+    """A bound on the expected gap of the action selected from `rounds` rounds."""
+    return float(instance.gaps @ largest_probabilities(instance, rounds, noise, scale))

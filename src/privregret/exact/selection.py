@@ -8,6 +8,7 @@ F and f being distribution function and density of a score. Equal actions have e
 are. Everything is kept as survival functions 1 - F, to full relative precision far out, where the largest of e^300 scores lies.
 """
 
+import math
 from fractions import Fraction
 from itertools import pairwise, product
 from math import comb, exp, inf, log
@@ -26,6 +27,7 @@ from privregret.noise import CODES, EXPONENTIAL, LAPLACE, NONE
 TAIL = 50.0  # what is left out of a distribution has probability at most e^-50
 ROUNDING = 1e-11  # of all integrals here; the tests hold them to it
 CELLS = 2**15  # most lattice cells that a score's distribution is spread over
+NEVER = 1e-30  # groups that are selected with less than this probability are left out
 ROWS = 200_000  # most compositions of outcomes that are enumerated
 
 
@@ -59,7 +61,7 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     Notes
     -----
     The bound on the error adds what is left out of the distributions, 1e-11 for quadrature and rounding, and, where the binomials
-    are too wide for a lattice of 2^15 steps of 1, how much the result moves when the step is doubled.
+    are spread over a lattice of steps wider than 1, how much the result moves when the step is doubled.
 
     Raises
     ------
@@ -79,13 +81,33 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         return _selection(group, log_counts, ROUNDING + 2 * exp(-TAIL))
     if log_counts.max() > 600:
         raise ValueError(f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}")
-    means = independent_means(instance)
-    step, wider = _step(rounds, means, log_counts, noise, scale)
-    group = _binomial(rounds, means, log_counts, noise, scale, step)
-    error = ROUNDING + 2 * len(means) * exp(-TAIL)
+    means, bounds = independent_means(instance), largest_probabilities(instance, rounds, noise, scale)
+    kept = bounds > NEVER
+    some = means[kept], log_counts[kept], noise, scale
+    step, wider = _step(rounds, *some)
+    group = np.zeros(len(means))
+    group[kept] = _binomial(rounds, *some, step)
+    error = ROUNDING + 2 * len(means) * exp(-TAIL) + float(bounds[~kept].sum())
     if wider:
-        error += float(np.abs(group - _binomial(rounds, means, log_counts, noise, scale, 2 * step)).max())
+        error += float(np.abs(group[kept] - _binomial(rounds, *some, 2 * step)).max())
     return _selection(group, log_counts, error)
+
+
+def largest_probabilities(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> np.ndarray:
+    """(G,) bounds on the probability that an action of group g is selected from `rounds` rounds; 1 for the best actions.
+
+    For an action to beat the best one, its sum of losses must come within half of what it is expected to be behind (Hoeffding), or
+    the noise must make up for the other half; with sums that are certain, for all of it.
+    """
+    gaps = instance.gaps
+    if len(instance.outcomes) == 1 and not instance.bits:
+        sampling, share = np.where(gaps > 0, 0.0, 1.0), 1.0
+    else:
+        wide = 4 if instance.bits else 8  # independent coordinates are 2 n terms of range 1, dependent ones n of range 2
+        sampling, share = np.exp(-rounds * gaps**2 / wide), 0.5
+    u = share * rounds * gaps / scale if noise != "none" else np.full(len(gaps), inf)
+    tail = {"exponential": 0.5, "laplace": 0.5 * (1 + np.minimum(u, 1e9) / 2), "gumbel": 1.0, "none": 0.0}[noise] * np.exp(-u)
+    return np.minimum(np.exp(np.minimum(instance.log_counts, 700.0)) * (sampling + tail), 1.0)
 
 
 def independent_means(instance: StochasticLosses) -> np.ndarray:
@@ -172,17 +194,19 @@ def _compositions(instance, rounds):
 
 
 def _step(n, means, log_counts, noise, scale):
-    """Lattice step, and whether it is wider than the distributions' own structure asks for."""
+    """Lattice step, and whether it must be checked against twice the step.
+
+    Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact to e^-39. The kinks of the other two
+    cost about (step / sd)^2 (step / scale)^2 / 240, and noise below the step (step / sd)^2 / 12.
+    """
     variances = n * means * (1 - means)
-    needed = 1
     spread = np.sqrt(variances[variances > 0].min()) if variances.any() else inf
-    if noise == "gumbel":  # analytic: a sum over a lattice finer than the noise and the binomials is exact to e^-39
-        needed = max(1, int(min(scale / 4, spread / 2.5, 2.0**50)))
+    smooth = min(scale / 4, spread / 2.5) if noise == "gumbel" else min(scale, spread) / 100
+    step = safe = max(1, int(min(smooth, 2.0**50)) if noise != "none" else 1)
     reach = 2 * np.sqrt(2 * (TAIL + log_counts) * variances) + 2 * (TAIL + log_counts)
-    step = needed
     while reach.max() / step > CELLS:
         step *= 2
-    return step, step > needed
+    return step, step > (safe if noise == "gumbel" else 1)
 
 
 def _binomial(n, means, log_counts, noise, scale, step):
@@ -203,7 +227,7 @@ def _binomial(n, means, log_counts, noise, scale, step):
         bottom = -last.min() - 4.5 * scale
         return _gumbel(mass, first, last, counts, scale, top, bottom, scale / 4)
     edges = _edges(first, last, log_counts, noise, scale)
-    unit, wide = _rule(noise, scale)
+    unit, wide = _rule(noise, scale, float((mass.max(axis=1) * counts).max()))
     return _lattice(mass, first, last, counts, scale, CODES[noise], edges, *unit, *wide)
 
 
@@ -225,11 +249,11 @@ def _edges(first, last, log_counts, noise, scale):
     return np.unique(np.concatenate(pieces)).astype(np.int64)
 
 
-def _rule(noise, scale):
-    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels."""
-    if noise == "none":  # F(x)^N varies next to the upper end only, however large N
-        edges = np.concatenate([[0.0], 1 - 0.5 ** np.arange(1, 50), [1.0]])
-        unit = _composite(edges, 8)
+def _rule(noise, scale, crowd):
+    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels; `crowd` actions at most are on one atom."""
+    if noise == "none":  # F(x)^N varies next to the upper end only, within 1 / crowd of it
+        halvings = max(0, math.ceil(log(crowd, 2)) + 4)
+        unit = _composite(np.concatenate([[0.0], 1 - 0.5 ** np.arange(1, halvings), [1.0]]), 16)
     else:
         ratio = 1 / scale
         points = 4 if ratio < 0.01 else 6 if ratio < 0.1 else 10 if ratio < 0.3 else 16
