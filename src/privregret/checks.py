@@ -65,14 +65,15 @@ def horizons(value, arms: int) -> np.ndarray:
     return array
 
 
-def table(name: str, value, low: float = 0.0, high: float = 1.0) -> np.ndarray:
-    """A (T, K) table, one row a round, entries in [low, high], T >= K >= 2, as a C-ordered float array."""
+def table(name: str, value, low: float = 0.0, high: float = 1.0, short: bool = False) -> np.ndarray:
+    """A (T, K) table, one row a round, entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as a C-ordered float array."""
     try:
         array = np.ascontiguousarray(value, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be a table of numbers, one row a round, all rows equally long") from None
-    if array.ndim != 2 or array.shape[1] < 2 or array.shape[0] < array.shape[1]:
-        raise ValueError(f"{name} must have shape (T, K) with T >= K >= 2, got shape {array.shape}")
+    if array.ndim != 2 or array.shape[1] < 2 or array.shape[0] < (1 if short else array.shape[1]):
+        rounds = "T >= 1, K >= 2" if short else "T >= K >= 2"
+        raise ValueError(f"{name} must have shape (T, K) with {rounds}, got shape {array.shape}")
     wrong = ~((array >= low) & (array <= high))  # catches nan as well
     if wrong.any():
         t, j = np.argwhere(wrong)[0]

@@ -4,8 +4,8 @@ import math
 
 from privregret.jit import jit
 
-LAPLACE, EXPONENTIAL, GUMBEL = 0, 1, 2
-CODES = {"laplace": LAPLACE, "exponential": EXPONENTIAL, "gumbel": GUMBEL}
+LAPLACE, EXPONENTIAL, GUMBEL, NONE = 0, 1, 2, 3
+CODES = {"laplace": LAPLACE, "exponential": EXPONENTIAL, "gumbel": GUMBEL, "none": NONE}
 
 
 @jit

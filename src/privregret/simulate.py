@@ -118,7 +118,8 @@ def adversarial_curves(algorithms, problem, horizon: int, runs: int, seed: int, 
     rounds = _rounds(horizon, points, runs, seed, 1)
     best = problem.comparators(rounds).min(axis=1)
     blocks = _in_blocks(cumulative_losses, algorithms, problem, rounds, runs, seed, workers)
-    return pd.concat([_tidy(a, problem, rounds, first, losses - best) for a, first, losses in blocks], ignore_index=True)
+    frames = [_tidy(a, problem, rounds, first, losses - best) for a, first, losses in blocks]
+    return pd.concat(frames, ignore_index=True)
 
 
 def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int | None = None):
@@ -185,7 +186,7 @@ def _tidy(algorithm, instance, rounds, first, regrets):
 
 
 def summary(curves, by):
-    """Mean and standard deviation of regret over runs, for each combination of the columns `by`, in order of appearance.
+    """Mean and standard deviation of regret over runs, for each combination of the columns `by`, as they appear.
 
     Columns: `by`, mean, sd (of one run), se (of the mean), runs. A single run has sd 0.
     """

@@ -37,6 +37,26 @@ ALGORITHMS = {
     "Local EXP4": (VERMILION, "s", DASHED),
     "Batched EXP4": (GREEN, "^", MIXED),
     "sparse switch": (PINK, "P", SOLID),
+    # full information: the colour is the noise, dots are half of it, dashes are losses resampled to bits
+    "FTNL (Laplace)": (BLUE, "o", SOLID),
+    r"FTNL (Laplace, $1/\epsilon$)": (BLUE, "v", DOTTED),
+    "FTNL (Laplace, resampled)": (BLUE, "h", DASHED),
+    "FTNL (exponential)": (GREEN, "^", SOLID),
+    r"FTNL (exponential, $1/\epsilon$)": (GREEN, "<", DOTTED),
+    "FTNL (exponential, resampled)": (GREEN, ">", DASHED),
+    r"FTNL (exponential, $1/\epsilon$, resampled)": (GREEN, "1", MIXED),
+    "FTNL (Gumbel)": (VERMILION, "s", SOLID),
+    r"FTNL (Gumbel, $1/\epsilon$)": (VERMILION, "p", DOTTED),
+    "FTNL (Gumbel, resampled)": (VERMILION, "d", DASHED),
+    "naive FTNL": (PINK, "X", MIXED),
+    "random-prefix softmax": (ORANGE, "D", SOLID),
+    "random-prefix softmax (no cap)": (ORANGE, "2", DOTTED),
+    "full-block softmax": (SKY, "P", DASHED),
+    "half-block softmax": (PINK, "*", MIXED),
+    "epoch leader": (BLACK, "x", DOTTED),
+    "epoch leader, resampled": (BLACK, "4", MIXED),
+    "follow the leader": (BLACK, "+", SOLID),
+    "decreasing Hedge": (PINK, "3", DASHED),
 }
 BOUND = {"color": GREY, "linestyle": DASHED, "linewidth": 1.0}  # a theorem's bound, never a measurement
 

@@ -1,7 +1,11 @@
-"""Every named problem instance of the papers."""
+"""Oblivious adversaries and expert advice. Losses: smaller is better.
+
+Both are constant on segments of rounds, so that no (T, K) table need be held and an algorithm that acts once in a
+batch needs no step per round; a table is the case of segments of one round.
+"""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -9,74 +13,9 @@ import numpy as np
 from privregret import checks
 
 
-@dataclass(frozen=True)
-class BernoulliBandit:
-    """Stochastic bandit with independent Bernoulli arms.
-
-    Parameters
-    ----------
-    name : str
-        How tables and figures call it.
-    means : tuple of float
-        Mean reward of each arm, in [0, 1]; at least two.
-    source : str
-        Where it comes from (paper key and place).
-
-    Raises
-    ------
-    ValueError
-        If a mean lies outside [0, 1] or there are fewer than two.
-    """
-
-    name: str
-    means: tuple[float, ...]
-    source: str = field(default="", compare=False)
-
-    def __post_init__(self):
-        object.__setattr__(self, "means", tuple(checks.means("means", self.means).tolist()))
-
-    @property
-    def gaps(self) -> np.ndarray:
-        """(K,) gaps to the best mean; 0 for every best arm."""
-        means = np.array(self.means)
-        return means.max() - means
-
-    def rewards(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
-        """(horizon, K) table of independent 0/1 rewards."""
-        return (rng.random((horizon, len(self.means))) < self.means).astype(float)
-
-
-def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:
-    """One best arm of mean `best`, all others lower by `gap`."""
-    return BernoulliBandit(f"{arms} arms, gap {gap:g}", (best,) + (best - gap,) * (arms - 1))
-
-
-HU2021_1 = BernoulliBandit("setting 1", (0.75, 0.70, 0.70, 0.70, 0.70), "hu2021, Section 6")
-HU2021_2 = BernoulliBandit("setting 2", (0.75, 0.625, 0.5, 0.375, 0.25), "hu2021, Section 6")
-HU2021_3 = BernoulliBandit("setting 3", (0.75, 0.15, 0.15, 0.15, 0.15), "hu2021, Appendix I")
-
-AZIZE2025_1 = BernoulliBandit("environment 1", (0.75, 0.70, 0.70, 0.70, 0.70), "azize2025, Section 5")
-AZIZE2025_2 = BernoulliBandit("environment 2", (0.75, 0.625, 0.5, 0.375, 0.25), "azize2025, Section 5")
-AZIZE2025_3 = BernoulliBandit("environment 3", (0.75, 0.53125, 0.375, 0.28125, 0.25), "azize2025, Appendix G")
-AZIZE2025_4 = BernoulliBandit("environment 4", (0.75, 0.71875, 0.625, 0.46875, 0.25), "azize2025, Appendix G")
-AZIZE2025_FIGURE_8 = BernoulliBandit("one good arm", (0.8, 0.1, 0.1, 0.1, 0.1), "azize2025, Figure 8")
-
-
-# Oblivious adversaries and expert advice --------------------------------------------------------------------
-#
-# Losses, not rewards. Both are constant on segments of rounds, so that no (T, K) table need be held and an
-# algorithm
-# that acts once in a batch needs no step per round; a table is the case of segments of one round.
-
-
 def _starts(name, value, segments):
     starts = np.atleast_1d(np.asarray(value))
-    if (
-        starts.dtype.kind not in "iu"
-        or starts.shape != (segments,)
-        or starts[0] != 0
-        or (np.diff(starts) <= 0).any()
-    ):
+    if starts.dtype.kind not in "iu" or starts.shape != (segments,) or starts[0] != 0 or (np.diff(starts) <= 0).any():
         raise ValueError(f"{name} must hold {segments} increasing whole numbers from 0, got {value!r}")
     return starts.astype(np.int64)
 
@@ -197,9 +136,7 @@ class Advice:
             )
         group = np.ascontiguousarray(self.group)
         if group.dtype.kind not in "iu" or group.ndim != 2 or len(group) != len(rows) or group.shape[1] < 2:
-            raise ValueError(
-                f"group must have shape ({len(rows)}, N), N >= 2, whole numbers, got shape {group.shape}"
-            )
+            raise ValueError(f"group must have shape ({len(rows)}, N), N >= 2, whole numbers, got shape {group.shape}")
         if group.min() < 0 or group.max() >= rows.shape[1]:
             raise ValueError(f"group must lie in [0, {rows.shape[1]}), got {group.min()} to {group.max()}")
         object.__setattr__(self, "rows", rows)
@@ -356,9 +293,7 @@ def parity(horizon: int) -> Adversary:
 
 def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
     """asi2025, Figure 1: all losses 1 from the second round on; in the first, (1, 0) or (1, 1)."""
-    return Adversary("first losses (1, 0)", [0, 1], [[1, 0], [1, 1]]), Adversary(
-        "first losses (1, 1)", [0], [[1, 1]]
-    )
+    return Adversary("first losses (1, 0)", [0, 1], [[1, 0], [1, 1]]), Adversary("first losses (1, 1)", [0], [[1, 1]])
 
 
 def fixed_experts(experts: int, arms: int) -> Advice:
@@ -394,9 +329,7 @@ def clustered_experts(experts: int, arms: int, clusters: int, horizon: int, bloc
     return Advice.of_arms(named, arms, leaders.starts, f"{experts} experts in {clusters} clusters")
 
 
-def dirichlet_experts(
-    experts: int, arms: int, horizon: int, block: int, seed: int, blur: float = 0.5
-) -> Advice:
+def dirichlet_experts(experts: int, arms: int, horizon: int, block: int, seed: int, blur: float = 0.5) -> Advice:
     """Every expert names a random arm with weight 1 - blur and a uniformly random distribution with weight
     blur.
     """

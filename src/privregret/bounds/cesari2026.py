@@ -1,0 +1,82 @@
+"""Bounds of cesari2026; all its constants are explicit. Logs are natural; eta is the inverse temperature min(epsilon / 2, 1/8)."""
+
+import numpy as np
+from scipy.stats import binom
+
+
+def theorem_1(log_actions, gap, eta):
+    """(1): 1 + 800 ln K / gap_min + 16 ln K / eta."""
+    return 1 + 800 * log_actions / gap + 16 * log_actions / eta
+
+
+def theorem_1_simple(log_actions, gap, epsilon):
+    """(2): 1000 (ln K / gap_min + ln K / epsilon)."""
+    return 1000 * (log_actions / gap + log_actions / epsilon)
+
+
+def theorem_1_steps(log_actions, gap, epsilon):
+    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K / gap_min above."""
+    return np.where(epsilon <= 0.25, 802 * log_actions / gap + 32 * log_actions / epsilon, 930 * log_actions / gap)
+
+
+def lemma_1(rounds, mean):
+    """P[sum of n terms in [-1, 1] of that mean is at most half its expectation] <= exp(-n mean^2 / 8)."""
+    return np.exp(-np.asarray(rounds) * mean**2 / 8)
+
+
+def lemma_1_signs(rounds, mean):
+    """That probability exactly, for n independent signs."""
+    rounds = np.asarray(rounds)
+    return binom.cdf(np.floor((rounds + rounds * mean / 2) / 2), rounds, (1 + mean) / 2)
+
+
+def lemma_2(x, n, actions):
+    """Largest ratio of the smaller to the larger side of each inequality of Lemma 2, on a grid: parts "i" to "v".
+
+    (i) 1 - e^-x >= x / 2 and (ii) e^-x <= 1 - x / 2 for x in (0, 1]; (iii) ln(1 - u) <= -u for u in (0, 1); (iv) the sum of
+    e^(-m x) over m > n is at most 2 e^(-n x) / x; (v) ln(K + 1) <= 2 ln K.
+    """
+    x, n, actions = np.asarray(x, float), np.asarray(n, float)[:, None], np.asarray(actions, float)
+    u = x[x < 1]
+    return {
+        "i": float(np.max(x / 2 / -np.expm1(-x))),
+        "ii": float(np.max(np.exp(-x) / (1 - x / 2))),
+        "iii": float(np.max(u / -np.log1p(-u))),
+        "iv": float(np.max(np.exp(-(n + 1) * x) / -np.expm1(-x) / (2 * np.exp(-n * x) / x))),
+        "v": float(np.max(np.log(actions + 1) / (2 * np.log(actions)))),
+    }
+
+
+def lemma_3(eta):
+    """The level of privacy of softmax(-eta L) on a data-independent prefix: 2 eta."""
+    return 2 * eta
+
+
+def lemma_4(total):
+    """Regret is at most 1 + 4 sum over m >= 1 of F_m, given that sum."""
+    return 1 + 4 * total
+
+
+def lemma_5(log_actions, gap, eta):
+    """Sum over m >= 1 of F_m is at most 200 ln K / gap_min + 4 ln K / eta, for eta <= 1/8."""
+    return 200 * log_actions / gap + 4 * log_actions / eta
+
+
+def small_gap(rounds, gap):
+    """(4): for a gap of at most 4 eta, P[the action is selected after m rounds] <= 2 exp(-m gap^2 / 8)."""
+    return 2 * np.exp(-np.asarray(rounds) * np.asarray(gap) ** 2 / 8)
+
+
+def small_part(log_actions, gap):
+    """(5): the part of the sum of F_m that is due to gaps of at most 4 eta is at most (64 ln(K + 1) + 36) / gap_min."""
+    return (64 * np.logaddexp(log_actions, 0.0) + 36) / gap
+
+
+def large_part(log_actions, eta):
+    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in place of 4."""
+    return 4 * log_actions / eta
+
+
+def group_part(log_size, gap):
+    """The part due to one group of gaps in [gap, 2 gap): (32 ln(size + 1) + 18) / gap."""
+    return (32 * np.logaddexp(log_size, 0.0) + 18) / gap

@@ -1,0 +1,156 @@
+"""Expected regret, from the selection probabilities of all epochs."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import chebyshev, legendre
+
+from privregret import checks
+from privregret.exact.selection import largest_probabilities, selection_probabilities
+from privregret.full_information import EpochAlgorithm
+from privregret.instances import StochasticLosses
+
+NODES = 16  # of an interpolant in the number of rounds
+PRECISION = 1e-9  # of the regret so far, what interpolants may be off by
+NEGLIGIBLE = 1e-13  # regret below which an epoch is not computed but counted as error
+
+
+class Regret(NamedTuple):
+    """Expected pseudo-regret at each horizon, and a bound on the error of each."""
+
+    value: np.ndarray
+    error: np.ndarray
+
+
+def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> tuple[float, float]:
+    """Expected gap of the action selected from `rounds` rounds, and a bound on its error; see `selection_probabilities`."""
+    selection = selection_probabilities(instance, rounds, noise, scale)
+    return float(selection.group @ instance.gaps), selection.error * float(instance.gaps.sum())
+
+
+def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
+    """Expected pseudo-regret of a full-information algorithm.
+
+    Parameters
+    ----------
+    algorithm : FullInformationAlgorithm
+        Epoch algorithms (FTNL and its variants, random prefixes), or the leaders that act in every round.
+    instance : StochasticLosses
+        See `selection_probabilities` for those that can be done.
+    horizons : int or sequence of int
+        Rounds T in 1..2^60.
+
+    Returns
+    -------
+    Regret
+        Arrays as long as `horizons`.
+    """
+    horizons = checks.horizons(np.atleast_1d(horizons), 1)
+    if horizons[-1] > 2**60:
+        raise ValueError(f"horizons must be at most 2^60, got {horizons[-1]}")
+    if getattr(algorithm, "bernoulli_resampling", False):
+        instance = replace(instance, bits=True)
+    value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
+    first, _ = expected_gap(instance, 0, "none", 1.0)
+    value += first  # round 1 is uniform
+    for epoch in range(1, int(horizons[-1]).bit_length()):
+        start = 2**epoch  # rounds start .. 2 start - 1
+        reached = horizons >= start
+        if isinstance(algorithm, EpochAlgorithm):
+            played = np.clip(horizons - start + 1, 0, start)
+            gap, gap_error = _epoch_gap(algorithm, instance, start // 2, value[-1])
+            value += played * gap
+            error += played * gap_error
+        else:
+            for i in np.flatnonzero(reached):
+                total, total_error = _every_round(algorithm, instance, start, min(2 * start - 1, int(horizons[i])), value[i])
+                value[i] += total
+                error[i] += total_error
+    return Regret(value, error)
+
+
+def prefix_gaps(instance: StochasticLosses, rounds, noise: str, scale: float) -> np.ndarray:
+    """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`."""
+    return np.array([expected_gap(instance, int(m), noise, scale)[0] for m in rounds])
+
+
+def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None) -> tuple[float, float]:
+    """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the groups (a mask), if given."""
+    mask = np.ones(len(instance.gaps)) if groups is None else np.asarray(groups, float)
+
+    def gap(m):
+        selection = selection_probabilities(instance, m, noise, scale)
+        return float(selection.group @ (instance.gaps * mask)), selection.error * float(instance.gaps @ mask)
+
+    total, error, first = 0.0, 0.0, 1
+    while True:
+        bound = _largest_gap(instance, first, noise, scale)
+        if bound * first < NEGLIGIBLE or first > 2**59:  # the bound falls exponentially
+            return total, error + bound * first
+        part, part_error = _sum_over(gap, first, 2 * first - 1, total)
+        total, error, first = total + part, error + part_error, 2 * first
+
+
+def _epoch_gap(algorithm, instance, length, so_far):
+    """Expected gap of the action chosen on an epoch of `length` rounds, and its error."""
+    scale = algorithm.noise_scale(np.exp(instance.log_actions))
+    shortest = length if algorithm.prefix == "full" or length == 1 else length // 2 + 1
+    bound = _largest_gap(instance, shortest, algorithm.noise, scale)
+    if bound * 2 * length < NEGLIGIBLE:
+        return 0.0, bound
+    if algorithm.prefix != "random" or length <= 2:
+        return expected_gap(instance, shortest, algorithm.noise, scale)
+    total, error = _sum_over(lambda m: expected_gap(instance, m, algorithm.noise, scale), shortest, length, so_far / 4)
+    return total / (length - shortest + 1), error / (length - shortest + 1)
+
+
+def _every_round(algorithm, instance, start, end, so_far):
+    """Regret of rounds start..end of an algorithm that acts on all the past."""
+
+    def gap(t):
+        eta = algorithm.inverse_temperature(t, instance.log_actions)
+        return expected_gap(instance, t - 1, *(("none", 1.0) if np.isinf(eta) else ("gumbel", 1 / eta)))
+
+    eta = algorithm.inverse_temperature(start, instance.log_actions)
+    scale = algorithm.inverse_temperature(end, instance.log_actions)
+    noise = "none" if np.isinf(eta) else "gumbel"
+    bound = _largest_gap(instance, start - 1, noise, 1 / scale if scale < np.inf else 1.0)
+    if bound * (end - start + 1) < NEGLIGIBLE:
+        return 0.0, bound * (end - start + 1)
+    return _sum_over(gap, start, end, so_far)
+
+
+def _sum_over(function, first, last, size):
+    """Sum of function(m)[0] over first..last, and of the errors [1]: all terms if few, else of interpolants in m.
+
+    An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that of leaving out every other
+    point, and is made small against `size` by halving the range.
+    """
+    if last - first < 64:
+        terms = np.array([function(m) for m in range(first, last + 1)])
+        return terms[:, 0].sum(), terms[:, 1].sum()
+    middle, half = (first + last) / 2, (last - first) / 2
+    nodes = np.rint(middle - half * np.cos(np.pi * np.arange(NODES + 1) / NODES)).astype(np.int64)
+    terms = np.array([function(int(m)) for m in nodes])
+    if last - first < 4096:
+        where, weights = (np.arange(first, last + 1) - middle) / half, np.ones(last - first + 1)
+    else:  # a sum of so many equally spaced terms is the integral between half-integers, to 1 / (24 first^2)
+        x, w = legendre.leggauss(2 * NODES)
+        where, weights = (1 + 0.5 / half) * x, (half + 0.5) * w
+    sums = []
+    for every in (1, 2):
+        basis = chebyshev.chebvander((nodes[::every] - middle) / half, NODES // every)
+        series = np.linalg.solve(basis, terms[::every, 0])
+        sums.append(float(weights @ chebyshev.chebval(where, series)))
+    off = abs(sums[0] - sums[1])
+    if off <= PRECISION * max(size, abs(sums[0])):
+        return sums[0], off + terms[:, 1].max() * (last - first + 1)
+    left = _sum_over(function, first, int(middle), size)
+    right = _sum_over(function, int(middle) + 1, last, max(size, left[0]))
+    return left[0] + right[0], left[1] + right[1]
+
+
+def _largest_gap(instance, rounds, noise, scale):
+    """A bound on the expected gap of the action selected from `rounds` rounds."""
+    return float(instance.gaps @ largest_probabilities(instance, rounds, noise, scale))

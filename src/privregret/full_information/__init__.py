@@ -1,0 +1,18 @@
+"""Stochastic online learning with full information: after every round the losses of all actions are seen."""
+
+from privregret.full_information.base import FullInformationAlgorithm
+from privregret.full_information.epochs import EpochAlgorithm
+from privregret.full_information.ftnl import FTNL, EpochLeader, NaiveFTNL
+from privregret.full_information.leaders import DecreasingHedge, FollowTheLeader
+from privregret.full_information.random_prefix import RandomPrefixSoftmax
+
+__all__ = [
+    "FTNL",
+    "DecreasingHedge",
+    "EpochAlgorithm",
+    "EpochLeader",
+    "FollowTheLeader",
+    "FullInformationAlgorithm",
+    "NaiveFTNL",
+    "RandomPrefixSoftmax",
+]

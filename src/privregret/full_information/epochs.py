@@ -1,0 +1,166 @@
+"""Algorithms that play one action an epoch: the noisy leader of the epoch before."""
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+
+from privregret import noise as noises
+from privregret.full_information.base import FullInformationAlgorithm
+from privregret.jit import jit
+from privregret.noise import EXPONENTIAL, GUMBEL, LAPLACE, NONE
+
+TIE = 1e-9  # without noise, sums closer than this are equal but for rounding
+PREFIXES = ("full", "random", "half")
+FULL, RANDOM, HALF = range(3)
+
+
+class EpochAlgorithm(FullInformationAlgorithm):
+    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before, the first one uniformly.
+
+    Subclasses say with which noise, and on how much of an epoch the winner is chosen:
+
+    noise : "laplace", "exponential", "gumbel", or "none" (the leader, ties broken uniformly)
+    noise_scale(actions) : its scale
+    prefix : "full" (the whole epoch of n rounds), "random" (its first M rounds, M uniform on n/2 + 1, ..., n), or
+        "half" (its first n/2 + 1 rounds)
+    bernoulli_resampling : whether each loss is first replaced by an independent bit of that mean
+    """
+
+    noise: str
+    prefix: str = "full"
+    bernoulli_resampling: bool = False
+
+    @abstractmethod
+    def noise_scale(self, actions: float) -> float:
+        """Scale of the noise when there are that many actions."""
+
+    @property
+    @abstractmethod
+    def privacy(self) -> float:
+        """The level of differential privacy that the algorithm really has."""
+
+    def _settings(self, actions):
+        return noises.CODES[self.noise], self.noise_scale(actions), PREFIXES.index(self.prefix)
+
+    def _play(self, losses, rng):
+        return _play(losses, *self._settings(losses.shape[1]), self.bernoulli_resampling, rng)
+
+    def _pull_counts(self, outcomes, probabilities, counts, bits, horizons, rng):
+        """Epoch by epoch: one binomial draw for each action and outcome, O(K log T) in all."""
+        bits = bits or self.bernoulli_resampling
+        return _pull_counts(outcomes, probabilities, counts, bits, horizons, *self._settings(counts.sum()), rng)
+
+
+@jit
+def _prefix_length(length, prefix, rng):
+    """Rounds at the start of an epoch of `length` rounds whose losses are used."""
+    if prefix == FULL or length == 1:
+        return length
+    if prefix == HALF:
+        return length // 2 + 1
+    return length // 2 + 1 + int(rng.random() * (length // 2))
+
+
+@jit
+def _draw(noise, scale, rng):
+    if noise == LAPLACE:
+        return noises.laplace(rng, scale)
+    if noise == EXPONENTIAL:
+        return noises.exponential(rng, scale)
+    if noise == GUMBEL:
+        return noises.gumbel(rng, scale)
+    return 0.0
+
+
+@jit
+def _play(losses, noise, scale, prefix, resampling, rng):
+    horizon, actions = losses.shape
+    played = np.empty(horizon, np.int64)
+    total = np.empty(actions)
+    leader = int(rng.random() * actions)
+    start, length = 0, 1
+    tie = TIE if noise == NONE else 0.0
+    while start < horizon:
+        used = _prefix_length(length, prefix, rng)
+        total[:] = 0.0
+        for t in range(start, min(start + length, horizon)):
+            played[t] = leader
+            if t < start + used:
+                for j in range(actions):
+                    if resampling:
+                        total[j] += rng.random() < losses[t, j]
+                    else:
+                        total[j] += losses[t, j]
+        if start + length < horizon:
+            best, ties = -math.inf, 0
+            for j in range(actions):
+                score = _draw(noise, scale, rng) - total[j]
+                if score > best + tie:
+                    best, leader, ties = score, j, 1
+                elif score >= best - tie and noise == NONE:  # keep each of n equal ones with probability 1 / n
+                    ties += 1
+                    if rng.random() * ties < 1:
+                        leader = j
+        start += length
+        length *= 2
+    return played
+
+
+@jit
+def _pull_counts(outcomes, probabilities, counts, bits, horizons, noise, scale, prefix, rng):
+    # The sum of an action's losses over the rounds used is binomial, given how often each outcome occurred. Sums
+    # are taken relative to the smallest mean (bits) or to group 0, so that they stay exact beside the noise.
+    kinds, groups = outcomes.shape
+    horizon = horizons[-1]
+    result = np.empty((len(horizons), groups), np.int64)
+    played = np.zeros(groups, np.int64)
+    smallest = math.inf
+    for g in range(groups):
+        smallest = min(smallest, np.dot(probabilities, np.ascontiguousarray(outcomes[:, g])))
+    hits = np.empty(kinds, np.int64)
+    pick = rng.random() * counts.sum()
+    leader = 0
+    while pick >= counts[leader] and leader < groups - 1:
+        pick -= counts[leader]
+        leader += 1
+    start, length, reported = 0, 1, 0
+    tie = TIE if noise == NONE else 0.0
+    while start < horizon:
+        used = _prefix_length(length, prefix, rng)
+        end = min(start + length, horizon)
+        while reported < len(horizons) and horizons[reported] <= end:
+            result[reported] = played
+            result[reported, leader] += horizons[reported] - start
+            reported += 1
+        played[leader] += end - start
+        if end < horizon:
+            left, rest = used, 1.0
+            for i in range(kinds - 1):
+                hits[i] = rng.binomial(left, min(1.0, probabilities[i] / rest)) if rest > 0 else 0
+                left -= hits[i]
+                rest -= probabilities[i]
+            hits[kinds - 1] = left
+            base = int(used * smallest)
+            best, ties = -math.inf, 0
+            for g in range(groups):
+                shared = 0.0
+                for i in range(kinds):
+                    shared += hits[i] * (outcomes[i, g] - outcomes[i, 0])
+                for _ in range(counts[g]):
+                    if bits:
+                        whole = -base
+                        for i in range(kinds):
+                            whole += rng.binomial(hits[i], outcomes[i, g])
+                        score = _draw(noise, scale, rng) - whole
+                    else:
+                        score = _draw(noise, scale, rng) - shared
+                    if score > best + tie:
+                        best, leader, ties = score, g, 1
+                    elif score >= best - tie and noise == NONE:
+                        ties += 1
+                        if rng.random() * ties < 1:
+                            leader = g
+        start = end
+        length *= 2
+    return result

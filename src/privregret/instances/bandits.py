@@ -1,0 +1,65 @@
+"""Stochastic bandits. Rewards: larger is better."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from privregret import checks
+
+
+@dataclass(frozen=True)
+class BernoulliBandit:
+    """Stochastic bandit with independent Bernoulli arms.
+
+    Parameters
+    ----------
+    name : str
+        How tables and figures call it.
+    means : tuple of float
+        Mean reward of each arm, in [0, 1]; at least two.
+    source : str
+        Where it comes from (paper key and place).
+
+    Raises
+    ------
+    ValueError
+        If a mean lies outside [0, 1] or there are fewer than two.
+    """
+
+    name: str
+    means: tuple[float, ...]
+    source: str = field(default="", compare=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "means", tuple(checks.means("means", self.means).tolist()))
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """(K,) gaps to the best mean; 0 for every best arm."""
+        means = np.array(self.means)
+        return means.max() - means
+
+    @property
+    def law(self) -> tuple[float, ...]:
+        """What decides the law of the data, and all that an algorithm's `pull_counts` is told."""
+        return self.means
+
+    def rewards(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
+        """(horizon, K) table of independent 0/1 rewards."""
+        return (rng.random((horizon, len(self.means))) < self.means).astype(float)
+
+
+def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:
+    """One best arm of mean `best`, all others lower by `gap`."""
+    return BernoulliBandit(f"{arms} arms, gap {gap:g}", (best,) + (best - gap,) * (arms - 1))
+
+
+HU2021_1 = BernoulliBandit("setting 1", (0.75, 0.70, 0.70, 0.70, 0.70), "hu2021, Section 6")
+HU2021_2 = BernoulliBandit("setting 2", (0.75, 0.625, 0.5, 0.375, 0.25), "hu2021, Section 6")
+HU2021_3 = BernoulliBandit("setting 3", (0.75, 0.15, 0.15, 0.15, 0.15), "hu2021, Appendix I")
+
+AZIZE2025_1 = BernoulliBandit("environment 1", (0.75, 0.70, 0.70, 0.70, 0.70), "azize2025, Section 5")
+AZIZE2025_2 = BernoulliBandit("environment 2", (0.75, 0.625, 0.5, 0.375, 0.25), "azize2025, Section 5")
+AZIZE2025_3 = BernoulliBandit("environment 3", (0.75, 0.53125, 0.375, 0.28125, 0.25), "azize2025, Appendix G")
+AZIZE2025_4 = BernoulliBandit("environment 4", (0.75, 0.71875, 0.625, 0.46875, 0.25), "azize2025, Appendix G")
+AZIZE2025_FIGURE_8 = BernoulliBandit("one good arm", (0.8, 0.1, 0.1, 0.1, 0.1), "azize2025, Figure 8")

@@ -1,0 +1,227 @@
+"""Stochastic losses with full information: smaller is better.
+
+Actions that are alike form groups, so that an instance may have more actions than fit into memory.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from privregret import checks
+from privregret.instances.bandits import BernoulliBandit
+
+
+@dataclass(frozen=True)
+class StochasticLosses:
+    """Losses of all actions, independent over rounds: every round draws one of a few outcomes.
+
+    An outcome is one loss for each *group* of equal actions. With `bits`, every action of the group then suffers
+    an independent bit of that mean instead; without, all actions of the group suffer that very loss. So one
+    outcome with bits is the model of independent Bernoulli losses, one outcome without bits is deterministic, and
+    several outcomes are losses of a joint law, dependent between the groups.
+
+    Parameters
+    ----------
+    name : str
+        How tables and figures call it.
+    outcomes : tuple of tuples of float
+        (M, G): the loss of each group in each outcome, in [0, 1].
+    log_counts : tuple of float
+        (G,): natural logarithm of the number of actions in each group; 0 for a single action. Groups too large to
+        simulate (more than 10^7 actions) are for `exact` only.
+    probabilities : tuple of float
+        (M,): of the outcomes; they sum to 1.
+    bits : bool
+        See above.
+    source : str
+        Where it comes from (paper key and place).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a loss lies outside [0, 1], lengths differ, there are fewer than two actions, or probabilities do not sum to 1.
+    """
+
+    name: str = field(repr=False)
+    outcomes: tuple[tuple[float, ...], ...]
+    log_counts: tuple[float, ...]
+    probabilities: tuple[float, ...] = (1.0,)
+    bits: bool = False
+    source: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self):
+        outcomes = np.atleast_2d(np.asarray(self.outcomes, float))
+        counts = np.array([checks.number("log count", c, 0) for c in self.log_counts])
+        probabilities = np.array([checks.number("probability", p, 0, 1) for p in self.probabilities])
+        if outcomes.shape != (len(probabilities), len(counts)):
+            raise ValueError(f"outcomes must have shape {(len(probabilities), len(counts))}, got {outcomes.shape}")
+        if not (outcomes.min() >= 0 and outcomes.max() <= 1):
+            raise ValueError(f"losses must lie in [0, 1], got {outcomes[~((outcomes >= 0) & (outcomes <= 1))][0]}")
+        if len(counts) == 1 and counts[0] < math.log(2):
+            raise ValueError("there must be at least two actions")
+        if abs(probabilities.sum() - 1) > 1e-12:
+            raise ValueError(f"probabilities must sum to 1, got {probabilities.sum()}")
+        object.__setattr__(self, "outcomes", tuple(map(tuple, outcomes.tolist())))
+        object.__setattr__(self, "log_counts", tuple(counts.tolist()))
+        object.__setattr__(self, "probabilities", tuple(probabilities.tolist()))
+
+    @property
+    def law(self) -> "StochasticLosses":
+        """What decides the law of the data (its representation leaves out the name), and what algorithms are told."""
+        return self
+
+    @property
+    def means(self) -> np.ndarray:
+        """(G,) mean loss of an action of each group."""
+        return np.array(self.probabilities) @ np.array(self.outcomes)
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """(G,) gaps to the smallest mean loss; 0 for every best group."""
+        return self.means - self.means.min()
+
+    @property
+    def log_actions(self) -> float:
+        """Natural logarithm of the number K of actions."""
+        return float(np.logaddexp.reduce(self.log_counts))
+
+    @property
+    def counts(self) -> np.ndarray:
+        """(G,) number of actions in each group, as integers; more than 10^7 actions are too many to list."""
+        if self.log_actions > math.log(1.01e7):
+            raise ValueError(f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact")
+        return np.exp(self.log_counts).round().astype(np.int64)
+
+    def losses(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
+        """(horizon, K) table of losses, one row a round, groups in their order."""
+        drawn = rng.choice(len(self.outcomes), size=horizon, p=self.probabilities)
+        table = np.repeat(np.array(self.outcomes), self.counts, axis=1)[drawn]
+        return (rng.random(table.shape) < table).astype(float) if self.bits else table
+
+
+def bernoulli_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
+    """Independent Bernoulli losses: groups of the given means, with `counts` actions each (or their logarithms); default one."""
+    return _one_outcome(means, counts, log_counts, True, name or "Bernoulli losses", source)
+
+
+def deterministic_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
+    """Every action suffers its mean in every round; groups as in `bernoulli_losses`."""
+    return _one_outcome(means, counts, log_counts, False, name or "deterministic losses", source)
+
+
+def _one_outcome(means, counts, log_counts, bits, name, source):
+    if log_counts is None:
+        log_counts = (
+            np.log([checks.integer("count", c, 1) for c in counts]) if counts is not None else [0.0] * len(means)
+        )
+    return StochasticLosses(name, (tuple(means),), tuple(log_counts), bits=bits, source=source)
+
+
+def with_losses(instance: BernoulliBandit) -> StochasticLosses:
+    """The full-information twin of a bandit instance: losses are 1 minus rewards."""
+    means = 1 - np.array(instance.means)
+    return bernoulli_losses(means, name=instance.name, source=instance.source)
+
+
+def packing(actions: int, gap: float) -> StochasticLosses:
+    """The instance of hu2021's Theorem 10: fair coins, but one action is better by `gap`; also equal-gap DTOL.
+
+    In hu2021's rewards the good action has mean 1/2 + gap, so its loss is 1/2 - gap.
+    """
+    gap = checks.number("gap", gap, 0, 0.5)
+    name = f"packing, K = {actions}, gap {gap:g}"
+    return bernoulli_losses((0.5 - gap, 0.5), (1, actions - 1), name=name, source="hu2021, Theorem 10")
+
+
+def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoulli: bool = True, log_per_bracket=None):
+    """The doubling instance: gaps `largest` 2^(b - brackets) for b = 1..brackets, `per_bracket` actions in each.
+
+    As printed in hu2021 (after Theorem 7) it has one action a bracket; then no bracket pays a logarithm. Many actions a bracket make
+    the instance that the text wants. Best loss 0.05, so the smallest gap is `largest` 2^(1 - brackets).
+
+    Parameters
+    ----------
+    brackets : int
+        B >= 1.
+    per_bracket : int
+        Actions with each gap; or `log_per_bracket`, its natural logarithm.
+    largest : float
+        The largest gap, in (0, 0.95].
+    bernoulli : bool
+        Independent Bernoulli losses, else deterministic ones.
+    """
+    brackets = checks.integer("brackets", brackets, 1)
+    log_count = math.log(checks.integer("per_bracket", per_bracket, 1)) if log_per_bracket is None else log_per_bracket
+    gaps = checks.number("largest", largest, 0, 0.95) * 2.0 ** (np.arange(1, brackets + 1) - brackets)
+    name = f"doubling, {brackets} brackets of " + (
+        f"{per_bracket}" if log_per_bracket is None else f"e^{log_per_bracket:g}"
+    )
+    means, log_counts = (0.05, *(0.05 + gaps)), (0.0, *[log_count] * brackets)
+    make = bernoulli_losses if bernoulli else deterministic_losses
+    return make(means, log_counts=log_counts, name=name, source="hu2021, after Theorem 7")
+
+
+def cyclic(actions, gap: float, bernoulli: bool = False, log_actions=None) -> StochasticLosses:
+    """The lower-bound family of wu2026's Theorem 3: losses 0, gap, gap, 1, ..., 1, up to a rotation of the actions.
+
+    In instance l of the family, action l has loss 0 and its two neighbours on the circle have loss `gap`; the algorithms here
+    treat all actions alike, so one member stands for the family. At least 6 actions; `log_actions` in place of `actions` (None)
+    gives their number's logarithm.
+    """
+    if log_actions is None:
+        rest = math.log(checks.integer("actions", actions, 6) - 3)
+    else:
+        checks.number("log_actions", log_actions, math.log(6))
+        rest = log_actions + math.log1p(-3 * math.exp(-log_actions))
+    make = bernoulli_losses if bernoulli else deterministic_losses
+    name = f"cyclic, gap {gap:g}" + (", Bernoulli" if bernoulli else "")
+    return make(
+        (0.0, checks.number("gap", gap, 0, 1), 1.0),
+        log_counts=(0.0, math.log(2), rest),
+        name=name,
+        source="wu2026, Theorem 3",
+    )
+
+
+def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
+    """Losses whose coordinates depend on each other within a round, as cesari2026 allows; one best action, equal gaps.
+
+    kind "antithetic": two actions, losses 0 and 1 or 1 and 0, the second suffers 1 with probability (1 + gap) / 2.
+    kind "comonotone": one uniform U a round, an action suffers 1 if U is below its mean (1 - gap) / 2 or (1 + gap) / 2.
+    kind "copies": the best action is one bit of mean (1 - gap) / 2, all others share another one of mean (1 + gap) / 2.
+    """
+    checks.choice("kind", kind, ("antithetic", "comonotone", "copies"))
+    low, high = (1 - checks.number("gap", gap, 0, 1)) / 2, (1 + gap) / 2
+    others = math.log(checks.integer("actions", actions, 2) - 1)
+    if kind == "antithetic":
+        if actions != 2:
+            raise ValueError(f"an antithetic pair has 2 actions, got {actions}")
+        outcomes, probabilities = ((0, 1), (1, 0)), (high, 1 - high)
+    elif kind == "comonotone":
+        outcomes, probabilities = ((1, 1), (0, 1), (0, 0)), (low, high - low, 1 - high)
+    else:
+        outcomes = ((0, 0), (0, 1), (1, 0), (1, 1))
+        probabilities = ((1 - low) * (1 - high), (1 - low) * high, low * (1 - high), low * high)
+    return StochasticLosses(
+        f"{kind}, gap {gap:g}", outcomes, (0.0, others), probabilities, source="cesari2026, Section 2"
+    )
+
+
+def _two_actions(name, constant, values, probabilities, source):
+    outcomes = tuple((constant, value) for value in values)
+    return StochasticLosses(name, outcomes, (0.0, 0.0), probabilities, source=source)
+
+
+TWO_ACTION_PRINTED = _two_actions("two actions, as printed", 0.3, (0.4, 0.0), (0.8, 0.2), "wu2026, Section 3")
+TWO_ACTION_FIXED = _two_actions("two actions, repaired", 0.3, (0.2, 1.0), (0.8, 0.2), "after wu2026, Section 3")
+TWO_ACTION_GAIN = _two_actions(
+    "two actions, resampling helps", 0.01, (0.0, 1.0), (0.69, 0.31), "after wu2026, Section 3"
+)
+DEPENDENT_COPIES = StochasticLosses(
+    "a copied bit and a worse one",
+    ((1, 1), (1, 0), (0, 1), (0, 0)),
+    (math.log(2), 0.0),
+    (0.40 * 0.41, 0.40 * 0.59, 0.60 * 0.41, 0.60 * 0.59),
+    source="after wu2026, Lemma 1",
+)

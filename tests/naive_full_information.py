@@ -1,0 +1,70 @@
+"""Slow, obvious versions of the full-information algorithms, written from the papers, to compare the compiled ones with.
+
+Plain Python, every loss vector kept in a list. Randomness is drawn in the order of the pseudocode, by methods of their
+own, so that a faulty variant is a subclass that overrides one of them.
+"""
+
+import itertools
+import math
+
+import numpy as np
+
+
+class Epochs:
+    """hu2021, Algorithm 2 with 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 1, 2, 4, ... rounds."""
+
+    def __init__(self, draw, prefix="full", resampling=False):
+        self.draw, self.prefix, self.resampling = draw, prefix, resampling
+
+    def length(self, n, rng):
+        if self.prefix == "full" or n == 1:
+            return n
+        return n // 2 + 1 + (math.floor(rng.random() * (n // 2)) if self.prefix == "random" else 0)
+
+    def choose(self, vectors, actions, rng):
+        scores = [self.draw(rng) - sum(v[j] for v in vectors) for j in range(actions)]
+        return max(range(actions), key=lambda j: scores[j])
+
+    def play(self, losses, rng):
+        table = [tuple(row) for row in np.asarray(losses, float).tolist()]
+        actions = len(table[0])
+        action = math.floor(rng.random() * actions)
+        played = []
+        for s in itertools.count():
+            n = 2**s
+            used = self.length(n, rng)
+            seen = []
+            for position in range(n):
+                if len(played) == len(table):
+                    return played
+                vector = table[len(played)]
+                played.append(action)
+                if position < used:
+                    seen.append([float(rng.random() < x) for x in vector] if self.resampling else vector)
+            if len(played) == len(table):
+                return played
+            action = self.choose(seen, actions, rng)
+
+
+def hedge(losses, rate, rng):
+    """Exponential weights with inverse temperature rate sqrt(ln K / t) on the losses before round t; infinite rate: the leaders."""
+    table = np.asarray(losses, float)
+    played = []
+    for t in range(1, len(table) + 1):
+        total = table[: t - 1].sum(axis=0)
+        if rate == math.inf:
+            weights = (total == total.min()).astype(float)
+        else:
+            weights = np.exp(-rate * math.sqrt(math.log(len(total)) / t) * (total - total.min()))
+        pick = rng.random() * weights.sum()
+        played.append(next(j for j in range(len(weights)) if pick < weights[: j + 1].sum()))
+    return played
+
+
+def selection_by_enumeration(means, rounds, win):
+    """P[J = j] for independent Bernoulli losses: `win(sums)` gives the probabilities for fixed sums; all sums are enumerated."""
+    result = np.zeros(len(means))
+    for sums in itertools.product(range(rounds + 1), repeat=len(means)):
+        p = math.prod(math.comb(rounds, g) * m**g * (1 - m) ** (rounds - g) for g, m in zip(sums, means, strict=True))
+        result += p * np.asarray(win(sums))
+    return result
