@@ -89,8 +89,8 @@ def regret_curves(algorithms, instance, horizon: int, runs: int, seed: int, poin
 def final_regrets(algorithms, instance, horizon: int, runs: int, seed: int, workers: int = -1):
     """Final pseudo-regret in very many runs of algorithms that have `many_pull_counts`.
 
-    Parameters and result as for `regret_curves` with points=1. One random stream serves a block of 1000 replicates, for
-    which the kernel is called once: with runs of a few microseconds, making a stream for each takes longest.
+    Parameters and result as for `regret_curves` with points=1. One random stream serves a block of 1000 replicates,
+    for which the kernel is called once: with runs of a few microseconds, making a stream for each takes longest.
     """
     runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
     horizon = checks.integer("horizon", horizon, len(instance.means))
