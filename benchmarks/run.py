@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from privregret import checks
-from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, HybridUCB
-from privregret.instances import HU2021_1
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AnytimeLazyUCB, HybridUCB, LazyDPTS
+from privregret.instances import AZIZE2025_2, HU2021_1
 from privregret.paths import BUILD
 
-ROUNDS, MILLION, MILLION_MILLION = 2**22, 10**6, 10**12
-HORIZONS = {ROUNDS: "2^22", MILLION: "10^6", MILLION_MILLION: "10^12"}
+ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
+HORIZONS = {ROUNDS: "2^22", MILLION: "10^6", TEN_MILLION: "10^7", MILLION_MILLION: "10^12"}
 CALLS = 400  # runs of an event kernel in one repetition
 LAZY, HYBRID, SE = "Anytime-Lazy-UCB", "Hybrid-UCB", "DP-SE"
 
@@ -28,10 +28,12 @@ def cases() -> dict:
     means, rewards = HU2021_1.means, HU2021_1.rewards(ROUNDS, rng)
     lazy, hybrid, dp_se, ucb1 = AnytimeLazyUCB(1.0), HybridUCB(1.0), DPSE(1.0), UCB1()
 
-    def play(a):
+    long_rewards = np.tile(AZIZE2025_2.rewards(MILLION, rng), (TEN_MILLION // MILLION, 1))
+
+    def play(a, rewards=rewards):
         return lambda: a._play(rewards, rng)
 
-    def runs(a, horizon, calls):
+    def runs(a, horizon, calls, means=means):
         return lambda: [a.pull_counts(means, [horizon], rng) for _ in range(calls)]
 
     todo = {}
@@ -40,8 +42,15 @@ def cases() -> dict:
     for a in (hybrid, ucb1):
         todo[a.label, "pull_counts", ROUNDS] = runs(a, ROUNDS, 1), ROUNDS, "ns/round"
     for a in (lazy, dp_se):
-        for horizon in HORIZONS:
+        for horizon in (ROUNDS, MILLION, MILLION_MILLION):
             todo[a.label, "pull_counts", horizon] = runs(a, horizon, CALLS), CALLS, "us/run"
+    for a in (DPKLUCB(1.0), DPIMED(1.0)):
+        todo[a.label, "play", TEN_MILLION] = play(a, long_rewards), TEN_MILLION, "ns/round"
+        for horizon in (TEN_MILLION, MILLION_MILLION):
+            todo[a.label, "pull_counts", horizon] = runs(a, horizon, CALLS, AZIZE2025_2.means), CALLS, "us/run"
+    for epsilon in (0.01, 1.0):
+        function = runs(LazyDPTS(epsilon), MILLION, 1, AZIZE2025_2.means)
+        todo[f"Lazy-DP-TS, epsilon {epsilon:g}", "pull_counts", MILLION] = function, MILLION, "ns/round"
     return todo
 
 
@@ -69,6 +78,9 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
     for algorithm, bar in ((LAZY, "<= 3"), (SE, "")):
         ratio = by.loc[algorithm, "pull_counts", MILLION_MILLION] / by.loc[algorithm, "pull_counts", MILLION]
         rows.append((f"{algorithm}, by events: T = 10^12 over T = 10^6", *ratio.median(), bar))
+    for algorithm in (DPKLUCB.label, DPIMED.label):
+        ratio = by.loc[algorithm, "play", TEN_MILLION] * TEN_MILLION / 1e3 / by.loc[algorithm, "pull_counts", TEN_MILLION]
+        rows.append((f"{algorithm}, T = 10^7: round by round over by events", *ratio.median(), ">= 1000"))
     per_round = by.loc[HYBRID, "pull_counts", ROUNDS].median()
     rows.append((f"{HYBRID}, pull_counts: ns per round", *per_round, "<= 60"))
     return pd.DataFrame(rows, columns=["what", "wall", "cpu", "bar"])

@@ -94,7 +94,14 @@ class Batched:
     """azize2025, Algorithm 1: every batch of every arm is kept, with its own noise."""
 
     def __init__(self, rule, epsilon, alpha=2.0, n0=1, ties="random", power=0):
-        self.rule, self.epsilon, self.alpha, self.n0, self.first, self.power = rule, epsilon, alpha, n0, ties == "first", power
+        self.rule, self.epsilon, self.alpha, self.n0, self.first, self.power = (
+            rule,
+            epsilon,
+            alpha,
+            n0,
+            ties == "first",
+            power,
+        )
 
     def noise(self, rng):
         return rng.laplace(0.0, 1 / self.epsilon)
@@ -136,8 +143,8 @@ class Batched:
 class AdaPKLUCB:
     """Azize and Basu 2022: every reward is kept, the second half of an arm's is used.
 
-    With the project's own inverse (which has a test of its own): at first most indices are within rounding of 1, and there
-    two ways to invert do not tie alike.
+    With the project's own inverse (which has a test of its own): at first most indices are within rounding of 1, and
+    there two ways to invert do not tie alike.
     """
 
     def __init__(self, epsilon, alpha=3.1):

@@ -12,7 +12,7 @@ from privregret.jit import jit
 
 @jit
 def _one_sided(p, q, difference):
-    """p ln(p / q) + difference >= 0 for positive p and q and difference = q - p, without cancellation where it is small."""
+    """p ln(p / q) + difference >= 0 for positive p, q and difference = q - p; no cancellation where that is small."""
     u = difference / p
     if abs(u) > 0.3:
         return difference + p * math.log(p / q)
@@ -96,8 +96,8 @@ def kl_inverse(x, level):
 def d_epsilon_inverse(x, level, epsilon):
     """Largest mu in [0, 1] with d_epsilon(x, mu) <= level: the index of DP-KLUCB (azize2025, equation 12).
 
-    x if level <= 0, and exactly 1 from level = epsilon (1 - x) on. In closed form where logit(mu) - logit(x) >= epsilon,
-    else the index of KL-UCB.
+    x if level <= 0, and exactly 1 from level = epsilon (1 - x) on. In closed form where logit(mu) - logit(x) is at
+    least epsilon, else the index of KL-UCB.
     """
     if level <= 0:
         return x

@@ -103,11 +103,12 @@ def regret_axes(ax, summary, legend_values=False):
         name = f"{label}: {curve['mean'].iloc[-1]:,.0f}" if legend_values else label
         band(ax, curve.t, curve["mean"], curve.sd, name, style.look(label), (0.03 + 0.02 * i, 0.14))
     smallest = min(curve["mean"].iloc[-1] for _, curve in groups)
-    ax.set(xscale="log", yscale="log", xlim=(summary.t.max() / 1e4, summary.t.max()), ylim=(smallest / 15, None), xlabel="round $t$", ylabel="regret")
+    ax.set(xscale="log", xlim=(summary.t.max() / 1e4, summary.t.max()), xlabel="round $t$")
+    ax.set(yscale="log", ylim=(smallest / 15, None), ylabel="regret")
 
 
 def survival(sample, points=60):
-    """How often a sample exceeds x: (x, share) at about `points` ranks, equally spaced in the logarithm of the share."""
+    """How often a sample reaches x: (x, share) at about `points` ranks, evenly spaced in the logarithm of the share."""
     ordered = np.sort(sample)[::-1]
     ranks = np.unique(np.geomspace(1, len(ordered), points).round().astype(int))
     return ordered[ranks - 1], ranks / len(ordered)
@@ -149,12 +150,14 @@ def reward_model(ax, model, path, rewards, title):
         for i, node in enumerate(nodes):
             full = {"list": tuple(path[:t]), "table": (*path[: t - 1], node), "tree": node}[model]
             seen = full == tuple(path[:t])
+            colour, width = ("black", 1.2) if seen else ("#BBBBBB", 0.6)
             x = (i + 0.5) / len(nodes) if model == "tree" else 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
             if model == "tree":
                 parent = ((i // 2 + 0.5) / (len(nodes) // 2), 1 - t) if t > 1 else (0.5, 0)
-                ax.plot([parent[0], x], [parent[1], -t], color="black" if seen else "#BBBBBB", linewidth=1.2 if seen else 0.6, zorder=1)
-            frame = {"boxstyle": "square,pad=0.3", "fc": "white", "ec": "black" if seen else "#BBBBBB", "lw": 1.2 if seen else 0.6}
-            ax.text(x, -t, f"{int(rewards[t - 1][full])}", ha="center", va="center", fontsize=7, bbox=frame, color="black" if seen else "#888888")
+                ax.plot([parent[0], x], [parent[1], -t], color=colour, linewidth=width, zorder=1)
+            frame = {"boxstyle": "square,pad=0.3", "fc": "white", "ec": colour, "lw": width}
+            ink = "black" if seen else "#888888"
+            ax.text(x, -t, str(int(rewards[t - 1][full])), ha="center", va="center", fontsize=7, bbox=frame, color=ink)
     if model == "table":
         for arm in (0, 1):
             ax.text(0.5 + 0.3 * (arm - 0.5), -0.4, f"arm {arm + 1}", ha="center", va="center", fontsize=6)
@@ -174,14 +177,17 @@ def release_game(ax, actions, left, right, change, side):
     change : int
         The round, from 1, in which the policy is shown `side`, "L" or "R"; in all others it sees the left reward.
     """
+    arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"}
     for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
         shown = other if t == change and side == "R" else one
-        for y, text, colour in ((2, f"arm {action + 1}", "white"), (1, f"$({one},{other})$", "white"), (0, f"${shown}$", "#FFE9B8" if t == change else "white")):
-            ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox={"boxstyle": "round,pad=0.35", "fc": colour, "ec": "black", "lw": 0.7})
+        for y, text in ((2, f"arm {action + 1}"), (1, f"$({one},{other})$"), (0, f"${shown}$")):
+            fill = "#FFE9B8" if (y, t) == (0, change) else "white"
+            box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
+            ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box)
         for y in (2, 1):
-            ax.annotate("", (t, y - 0.72), (t, y - 0.26), arrowprops={"arrowstyle": "->", "lw": 0.7, "color": "black"})
+            ax.annotate("", (t, y - 0.72), (t, y - 0.26), arrowprops=arrow)
         if t < len(actions):
-            ax.annotate("", (t + 0.72, 1.9), (t + 0.18, 0.1), arrowprops={"arrowstyle": "->", "lw": 0.7, "color": "black"})
+            ax.annotate("", (t + 0.72, 1.9), (t + 0.18, 0.1), arrowprops=arrow)
         ax.text(t, -0.55, f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""), ha="center", va="center", fontsize=6)
     for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)

@@ -20,8 +20,8 @@ TIES = ("random", "first")
 class GeometricBatches(BanditAlgorithm):
     """What DP-KLUCB and DP-IMED share: arms are pulled in growing batches, and no reward is ever dropped.
 
-    Each arm is pulled for its batch 0 first. Then the arm with the best index is pulled for its next batch, whose sum, with
-    Laplace noise of scale 1 / epsilon, is added to the arm's noisy sum. Means are clipped to [0, 1] in the indices only.
+    Each arm is pulled for its batch 0 first. Then the arm with the best index is pulled for its next batch, whose sum,
+    with Laplace noise of scale 1 / epsilon, is added to the arm's noisy sum. Only the indices clip means to [0, 1].
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards in [0, 1] are replaced, since each
     reward enters exactly one noisy batch sum (Proposition 4.2). Anytime, O(K) memory.
@@ -36,8 +36,8 @@ class GeometricBatches(BanditAlgorithm):
     n0 : int
         Length of an arm's first batch, at least 1.
     ties : {"random", "first"}
-        Which of the arms with exactly equal indices is pulled; the paper does not say. The index of DP-KLUCB is exactly 1
-        until an arm has about ln t / (epsilon (1 - mean)) pulls, so there are many ties.
+        Which of the arms with exactly equal indices is pulled; the paper does not say. The index of DP-KLUCB is
+        exactly 1 until an arm has about ln t / (epsilon (1 - mean)) pulls, so there are many ties.
     power : int
         If above 0, batch m has n0 (m + 1)^power pulls and alpha plays no part (last remark of Appendix F).
     """
@@ -75,7 +75,7 @@ class GeometricBatches(BanditAlgorithm):
 
 
 class DPKLUCB(GeometricBatches):
-    """DP-KLUCB: the index is the largest mu in [0, 1] with n d_epsilon(mean, mu) <= ln t; the largest index wins (equation 12).
+    """DP-KLUCB: the index is the largest mu with n d_epsilon(mean, mu) <= ln t; the largest index wins (equation 12).
 
     n is the arm's number of pulls, t the round about to be played. Parameters and privacy: `GeometricBatches`.
     """

@@ -13,7 +13,7 @@ from privregret.jit import jit
 
 @dataclass(frozen=True)
 class KLUCB(BanditAlgorithm):
-    """KL-UCB: the index is the largest q with n kl(mean, q) <= ln t + c ln max(1, ln t), t the round about to be played.
+    """KL-UCB: the index is the largest q with n kl(mean, q) <= ln t + c ln max(1, ln t) in round t.
 
     No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed.
 

@@ -19,8 +19,8 @@ class LazyDPTS(BanditAlgorithm):
     An arm whose last full array holds n = 2^r pulls with private mean m has u = m + 3 ln t / (epsilon n), clipped to
     [0, 1]; in every round t each arm draws from Beta(u n + 1, (1 - u) n + 1) and the largest draw is pulled.
 
-    The paper's text was not to be had: this follows a published description of it, and the arrays, the noised first pull
-    and the bonus of Anytime-Lazy-UCB, its sister algorithm. The constant 3 and the natural logarithm rest on these.
+    The paper's text was not to be had: this follows a published description, and the arrays, the noised first pull and
+    the bonus of Anytime-Lazy-UCB, its sister algorithm. The constant 3 and the natural logarithm rest on these.
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since each reward
     enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime, O(K) memory.
@@ -107,7 +107,9 @@ def _tail_mass(u, size, cut):
     The density is log-concave, hence below density(cut) exp(-slope |x - cut|) there, and this is its integral.
     """
     a, b = u * size, (1 - u) * size
-    log_density = math.lgamma(size + 2) - math.lgamma(a + 1) - math.lgamma(b + 1) + a * math.log(cut) + b * math.log1p(-cut)
+    log_density = (
+        math.lgamma(size + 2) - math.lgamma(a + 1) - math.lgamma(b + 1) + a * math.log(cut) + b * math.log1p(-cut)
+    )
     return math.exp(log_density) * cut * (1 - cut) / (size * abs(u - cut))
 
 
@@ -119,7 +121,9 @@ def _tail_draw(u, size, cut, rng):
     if not 0 < x < 1:
         return math.nan
     log_ratio = size * (u * math.log(x / cut) + (1 - u) * math.log((1 - x) / (1 - cut)))
-    return x if -rng.standard_exponential() < log_ratio + distance * size * abs(u - cut) / (cut * (1 - cut)) else math.nan
+    return (
+        x if -rng.standard_exponential() < log_ratio + distance * size * abs(u - cut) / (cut * (1 - cut)) else math.nan
+    )
 
 
 @jit
@@ -153,9 +157,9 @@ def _pull_counts(means, horizons, epsilon, rng):
 
 @jit
 def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, reported, rng):
-    """Play on after round t, given private means, array sizes and pulls until the next array is full; fills `counts`."""
-    # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between its posterior and the
-    # others'. In a round in which b draws above the cut and nobody else does, b is pulled. Call an arm's draw on the
+    """Play on after round t, given private means, array sizes and pulls until an array is full; fills `counts`."""
+    # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between its posterior and
+    # the others'. In a round in which b draws above the cut and nobody else does, b is pulled. Call an arm's draw on the
     # wrong side of the cut a surprise. The bound of `_tail_mass` at the worse end of a stretch of rounds (u grows with
     # ln t) dominates the chance of a surprise in each of its rounds, so rounds where one is possible come at geometric
     # intervals; in such a round each possible surprise is accepted with the right chance, which also gives its value,

@@ -26,7 +26,7 @@ def lai_robbins(means) -> float:
 
 
 def theorem_3_1(means, epsilon) -> float:
-    """Sum of gap / d_epsilon(mean, best mean): limit inferior of regret over ln T for consistent epsilon-DP policies."""
+    """Sum of gap / d_epsilon(mean, best mean): lim inf of regret over ln T for consistent epsilon-DP policies."""
     best, others = _suboptimal(means)
     return sum((best - mean) / d_epsilon(mean, best, epsilon) for mean in others)
 
@@ -38,7 +38,7 @@ def equation_7(means, epsilon) -> float:
 
 
 def theorem_4_3(means, epsilon, alpha, horizon) -> float:
-    """Leading term of the regret of DP-KLUCB and DP-IMED with batch ratio alpha; the theorem adds an unknown o(ln T)."""
+    """Leading term of the regret of DP-KLUCB and DP-IMED with batch ratio alpha; the theorem adds an o(ln T)."""
     return alpha * np.log(horizon) * theorem_3_1(means, epsilon)
 
 
@@ -81,7 +81,7 @@ def lemma_d1(z, m, epsilon):
 
 
 def lemma_d1_sharper(z, m, epsilon):
-    """-epsilon z + min(m, epsilon z) + m ln max(1, epsilon z / m): the same proof with a better choice of its constant."""
+    """-epsilon z + min(m, epsilon z) + m ln max(1, epsilon z / m): the same proof with a better constant."""
     u = epsilon * np.asarray(z, float)
     return -u + np.minimum(m, u) + m * np.log(np.maximum(1, u / m))
 
@@ -108,7 +108,7 @@ def lemma_d3(x, n, m, mu, epsilon, proved=False) -> float:
 def joint_chernoff(x, n, m, mu, epsilon) -> float:
     """Bound on ln P[S + Z >= x], n mu <= x <= n: Chernoff's for the sum of all n + m variables at once.
 
-    Not in the paper; simpler, and it implies Proposition 4.1 (see `proposition_4_1`). Lower tail: pass n - x and 1 - mu.
+    Not in the paper; simpler, and it implies Proposition 4.1 (see there). Lower tail: pass n - x and 1 - mu.
     """
 
     def exponent(tilt):  # a tilt of the moment generating function, in units of epsilon
@@ -120,7 +120,7 @@ def joint_chernoff(x, n, m, mu, epsilon) -> float:
 
 
 def separate(x, n, m, mu, epsilon) -> float:
-    """Bound on ln P[S + Z >= x] from treating S and Z apart: the best of 999 ways to share the deviation between them."""
+    """Bound on ln P[S + Z >= x] from treating S and Z apart: the best of 999 splits of the deviation."""
     shares = np.arange(1, 1000) / 1000
     excess = x / n - mu
     binomial = np.array([-n * kl(mu + share * excess, mu) for share in shares])
@@ -130,7 +130,7 @@ def separate(x, n, m, mu, epsilon) -> float:
 def proposition_4_1(ends, a, epsilon) -> float:
     """An explicit ln A_a for Proposition 4.1: P[S + Z >= n x] <= A_a exp(-n (d_epsilon(x, mu) - a)) at all batch ends.
 
-    max over batches of m ln(2 epsilon / a) - a n / 2, with m Laplace variables in the sum over n pulls; for 0 < a <= 2 epsilon.
+    max over batches of m ln(2 epsilon / a) - a n / 2, with m Laplace variables in the sum over n pulls; 0 < a <= 2 epsilon.
     Finite for every schedule with m / n -> 0, whereas Lemma D.3 needs m ln(m n) / n -> 0.
     """
     ends = np.asarray(ends, float)

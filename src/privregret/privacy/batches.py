@@ -1,6 +1,6 @@
 """Exact privacy loss of DP-KLUCB and DP-IMED on the smallest instance where a decision follows a decision.
 
-Two arms, batches of 1, 2, 4, ... pulls, five rounds: the actions are 1, 2, d, d, d', and what the decisions d and d' see are
+Two arms, batches of 1, 2, 4, ... pulls, five rounds: the actions are 1, 2, d, d, d', and the decisions d and d' see
 three noisy sums. Rounding these to a fine grid is post-processing, so the loss of the rounded algorithm is exact,
 and at most that of the algorithm.
 """

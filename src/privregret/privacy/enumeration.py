@@ -2,7 +2,7 @@
 
 A policy is a list with one array per round: `policy[t][a_1, .., a_t, r_1, .., r_t]` are the probabilities of the
 K arms in round t + 1 after those actions and rewards (0 or 1). Inputs are reward functions of the actions so far:
-of none in a *list*, of the last in a *table*, of all in a *tree* (an adaptive adversary). Neighbours differ in one round.
+of none in a *list*, the last in a *table*, all in a *tree* (an adaptive adversary). Neighbours differ in one round.
 """
 
 from itertools import product
