@@ -11,15 +11,23 @@ import time
 import numpy as np
 import pandas as pd
 
-from privregret import checks
+from privregret import checks, exact
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AnytimeLazyUCB, HybridUCB, LazyDPTS
-from privregret.instances import AZIZE2025_2, HU2021_1
+from privregret.full_information import FTNL, RandomPrefixSoftmax
+from privregret.instances import AZIZE2025_2, HU2021_1, bernoulli_losses
 from privregret.paths import BUILD
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
-HORIZONS = {ROUNDS: "2^22", MILLION: "10^6", TEN_MILLION: "10^7", MILLION_MILLION: "10^12"}
+LONG = 2**50  # rounds of the exact regrets
+HORIZONS = {ROUNDS: "2^22", MILLION: "10^6", TEN_MILLION: "10^7", MILLION_MILLION: "10^12", LONG: "2^50"}
 CALLS = 400  # runs of an event kernel in one repetition
 LAZY, HYBRID, SE = "Anytime-Lazy-UCB", "Hybrid-UCB", "DP-SE"
+FULL = [*(FTNL(0.1, noise) for noise in ("laplace", "exponential", "gumbel")), RandomPrefixSoftmax(0.1)]
+PROBLEMS = {  # ten groups of actions; two groups, few and many actions
+    "exact, K = 10^6": bernoulli_losses(np.linspace(0.1, 0.9, 10), [1, *[111_111] * 9]),
+    "exact, ln K = 3": bernoulli_losses((0.4, 0.6), log_counts=(0.0, 3.0)),
+    "exact, ln K = 300": bernoulli_losses((0.4, 0.6), log_counts=(0.0, 300.0)),
+}
 
 
 def cases() -> dict:
@@ -36,6 +44,9 @@ def cases() -> dict:
     def runs(a, horizon, calls, means=means):
         return lambda: [a.pull_counts(means, [horizon], rng) for _ in range(calls)]
 
+    def regret(a, problem):
+        return lambda: exact.expected_regret(a, problem, LONG)
+
     todo = {}
     for a in (hybrid, ucb1, lazy, dp_se):
         todo[a.label, "play", ROUNDS] = play(a), ROUNDS, "ns/round"
@@ -51,6 +62,9 @@ def cases() -> dict:
     for epsilon in (0.01, 1.0):
         function = runs(LazyDPTS(epsilon), MILLION, 1, AZIZE2025_2.means)
         todo[f"Lazy-DP-TS, epsilon {epsilon:g}", "pull_counts", MILLION] = function, MILLION, "ns/round"
+    for a in FULL:
+        for name, problem in PROBLEMS.items():
+            todo[a.label, name, LONG] = regret(a, problem), 1, "us/run"
     return todo
 
 
@@ -83,6 +97,12 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
         rows.append((f"{algorithm}, T = 10^7: round by round over by events", *ratio.median(), ">= 1000"))
     per_round = by.loc[HYBRID, "pull_counts", ROUNDS].median()
     rows.append((f"{HYBRID}, pull_counts: ns per round", *per_round, "<= 60"))
+    million, few, many = PROBLEMS
+    for algorithm, bar in zip((a.label for a in FULL), ("<= 2", "<= 2", "<= 2", ""), strict=True):
+        seconds = by.loc[algorithm, million, LONG].median() / 1e6
+        rows.append((f"{algorithm}, exact regret at T = 2^50, K = 10^6: seconds", *seconds, bar))
+        ratio = by.loc[algorithm, many, LONG] / by.loc[algorithm, few, LONG]
+        rows.append((f"{algorithm}, exact regret: ln K = 300 over ln K = 3", *ratio.median(), bar))
     return pd.DataFrame(rows, columns=["what", "wall", "cpu", "bar"])
 
 
@@ -95,7 +115,7 @@ def main():
     BUILD.mkdir(exist_ok=True)
     table.to_csv(BUILD / "benchmarks.csv", index=False)
     print(table.replace({"horizon": HORIZONS}).to_string(index=False, float_format="%.1f"), end="\n\n")
-    print(bars(frame).to_string(index=False, float_format="%.1f"))
+    print(bars(frame).to_string(index=False, float_format="%.2f"))
 
 
 if __name__ == "__main__":
