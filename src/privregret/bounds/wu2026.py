@@ -51,6 +51,18 @@ def deterministic_selection(rounds, gap, epsilon, noise, factor):
     return c1 * np.exp(-2 * rounds * np.asarray(gap) * epsilon / c2)
 
 
+def by_rank(log_counts, log_tail):
+    """(G,) sums over each group of min(1/j, e^log_tail), j the rank of an action: how Theorem 2's proof adds up probabilities.
+
+    Groups of e^log_counts actions, (G,), best first, log_tail at most 0; sums of 1/j are taken as differences of logarithms.
+    """
+    ends = np.logaddexp.accumulate(np.asarray(log_counts, float))  # ln of the last rank in each group
+    first = np.concatenate([[0.0], ends[:-1]])
+    cut = np.clip(-np.asarray(log_tail, float), first, ends)  # from here on 1/j is the smaller
+    capped = np.where(cut > first, np.exp(log_tail + cut) * -np.expm1(first - cut), 0.0)
+    return capped + ends - cut
+
+
 def theorem_3(log_actions, epsilon, horizon):
     """Regret that every epsilon-DP algorithm has on some member of the cyclic family, as printed:
     ln((3 + (K - 5) e^-epsilon) / (3 + (K - 5) e^(-(T + 1) epsilon))) / epsilon, for K >= 6."""
