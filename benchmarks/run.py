@@ -43,6 +43,18 @@ def cases() -> dict:
     for a in (lazy, dp_se):
         for horizon in HORIZONS:
             todo[a.label, "pull_counts", horizon] = runs(a, horizon, CALLS), CALLS, "us/run"
+    return todo | adversarial_cases(rng)
+
+
+def adversarial_cases(rng) -> dict:
+    """As `cases`: the private conversions at K = 10 and epsilon = 0.1, and EXP4 with 1000 experts who all differ."""
+    adversary, rounds = gap_adversary(10, 0.5), 10**5
+    losses, advice = adversary.table(rounds), Advice.of_table(rng.dirichlet(np.ones(10), size=1000))
+    todo = {}
+    for a in (tuning.corollary_2(0.1), tuning.corollary_22(MILLION, 10, 0.1), tuning.corollary_24(MILLION, 10, 0.1)):
+        todo[a.label, "run", MILLION] = lambda a=a: a.cumulative_loss(adversary, [MILLION], rng), 1, "us/run"
+    for a in (tuning.theorem_9(rounds, 10, 1000, 0.5), tuning.theorem_10(rounds, 10, 1000, 0.5, 1e-6)):
+        todo[a.label, "play", rounds] = lambda a=a: a.play(losses, advice, rng), 1, "us/run"
     return todo
 
 
@@ -70,6 +82,12 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
     for algorithm, bar in ((LAZY, "<= 3"), (SE, "")):
         ratio = by.loc[algorithm, "pull_counts", MILLION_MILLION] / by.loc[algorithm, "pull_counts", MILLION]
         rows.append((f"{algorithm}, by events: T = 10^12 over T = 10^6", *ratio.median(), bar))
+    for algorithm in ("Batched HTINF", "Batched EXP3", "Batched FTPL"):
+        run = by.loc[algorithm, "run", MILLION].median() / 1e3
+        rows.append((f"{algorithm}, ms a run, K = 10, T = 10^6", *run, "<= 200"))
+    for algorithm in ("Local EXP4", "Batched EXP4"):
+        run = by.loc[algorithm, "play", 10**5].median() / 1e6
+        rows.append((f"{algorithm}, s a run, N = 1000, T = 10^5, by rounds", *run, "<= 10"))
     per_round = by.loc[HYBRID, "pull_counts", ROUNDS].median()
     rows.append((f"{HYBRID}, pull_counts: ns per round", *per_round, "<= 60"))
     return pd.DataFrame(rows, columns=["what", "wall", "cpu", "bar"])
