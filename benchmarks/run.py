@@ -47,11 +47,12 @@ def cases() -> dict:
 
 
 def adversarial_cases(rng) -> dict:
-    """As `cases`: the private conversions at K = 10 and epsilon = 0.1, and EXP4 with 1000 experts who all differ."""
+    """As `cases`: private conversions at K = 10, epsilon = 0.1, and EXP4 with 1000 experts who all differ."""
     adversary, rounds = gap_adversary(10, 0.5), 10**5
     losses, advice = adversary.table(rounds), Advice.of_table(rng.dirichlet(np.ones(10), size=1000))
     todo = {}
-    for a in (tuning.corollary_2(0.1), tuning.corollary_22(MILLION, 10, 0.1), tuning.corollary_24(MILLION, 10, 0.1)):
+    by_horizon = (make(MILLION, 10, 0.1) for make in (tuning.corollary_22, tuning.corollary_24))
+    for a in (tuning.corollary_2(0.1), *by_horizon):
         todo[a.label, "run", MILLION] = lambda a=a: a.cumulative_loss(adversary, [MILLION], rng), 1, "us/run"
     for a in (tuning.theorem_9(rounds, 10, 1000, 0.5), tuning.theorem_10(rounds, 10, 1000, 0.5, 1e-6)):
         todo[a.label, "play", rounds] = lambda a=a: a.play(losses, advice, rng), 1, "us/run"
