@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from privregret import checks, exact
+from privregret.adversarial import tuning
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AnytimeLazyUCB, HybridUCB, LazyDPTS
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.instances import AZIZE2025_2, HU2021_1, bernoulli_losses
+from privregret.instances import AZIZE2025_2, HU2021_1, Advice, bernoulli_losses, gap_adversary
 from privregret.paths import BUILD
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
@@ -65,6 +66,19 @@ def cases() -> dict:
     for a in FULL:
         for name, problem in PROBLEMS.items():
             todo[a.label, name, LONG] = regret(a, problem), 1, "us/run"
+    return todo | adversarial_cases(rng)
+
+
+def adversarial_cases(rng) -> dict:
+    """As `cases`: private conversions at K = 10, epsilon = 0.1, and EXP4 with 1000 experts who all differ."""
+    adversary, rounds = gap_adversary(10, 0.5), 10**5
+    losses, advice = adversary.table(rounds), Advice.of_table(rng.dirichlet(np.ones(10), size=1000))
+    todo = {}
+    by_horizon = (make(MILLION, 10, 0.1) for make in (tuning.corollary_22, tuning.corollary_24))
+    for a in (tuning.corollary_2(0.1), *by_horizon):
+        todo[a.label, "run", MILLION] = lambda a=a: a.cumulative_loss(adversary, [MILLION], rng), 1, "us/run"
+    for a in (tuning.theorem_9(rounds, 10, 1000, 0.5), tuning.theorem_10(rounds, 10, 1000, 0.5, 1e-6)):
+        todo[a.label, "play", rounds] = lambda a=a: a.play(losses, advice, rng), 1, "us/run"
     return todo
 
 
@@ -103,6 +117,12 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
         rows.append((f"{algorithm}, exact regret at T = 2^50, K = 10^6: seconds", *seconds, bar))
         ratio = by.loc[algorithm, many, LONG] / by.loc[algorithm, few, LONG]
         rows.append((f"{algorithm}, exact regret: ln K = 300 over ln K = 3", *ratio.median(), bar))
+    for algorithm in ("Batched HTINF", "Batched EXP3", "Batched FTPL"):
+        run = by.loc[algorithm, "run", MILLION].median() / 1e3
+        rows.append((f"{algorithm}, ms a run, K = 10, T = 10^6", *run, "<= 200"))
+    for algorithm in ("Local EXP4", "Batched EXP4"):
+        run = by.loc[algorithm, "play", 10**5].median() / 1e6
+        rows.append((f"{algorithm}, s a run, N = 1000, T = 10^5, by rounds", *run, "<= 10"))
     return pd.DataFrame(rows, columns=["what", "wall", "cpu", "bar"])
 
 
