@@ -1,7 +1,8 @@
-"""Slow, obvious versions of the full-information algorithms, written from the papers, to compare the compiled ones with.
+"""Slow, obvious versions of the full-information algorithms, written from the papers, to compare the compiled
+ones with.
 
-Plain Python, every loss vector kept in a list. Randomness is drawn in the order of the pseudocode, by methods of their
-own, so that a faulty variant is a subclass that overrides one of them.
+Plain Python, every loss vector kept in a list. Randomness is drawn in the order of the pseudocode, by methods
+of their own, so that a faulty variant is a subclass that overrides one of them.
 """
 
 import itertools
@@ -11,7 +12,8 @@ import numpy as np
 
 
 class Epochs:
-    """hu2021, Algorithm 2 with 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 1, 2, 4, ... rounds."""
+    """hu2021, Algorithm 2 with 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 1, 2, 4, ... rounds.
+    """
 
     def __init__(self, draw, prefix="full", resampling=False):
         self.draw, self.prefix, self.resampling = draw, prefix, resampling
@@ -47,7 +49,8 @@ class Epochs:
 
 
 def hedge(losses, rate, rng):
-    """Exponential weights with inverse temperature rate sqrt(ln K / t) on the losses before round t; infinite rate: the leaders."""
+    """Exponential weights with inverse temperature rate sqrt(ln K / t) on the losses before round t; infinite
+    rate: the leaders."""
     table = np.asarray(losses, float)
     played = []
     for t in range(1, len(table) + 1):
@@ -62,9 +65,12 @@ def hedge(losses, rate, rng):
 
 
 def selection_by_enumeration(means, rounds, win):
-    """P[J = j] for independent Bernoulli losses: `win(sums)` gives the probabilities for fixed sums; all sums are enumerated."""
+    """P[J = j] for independent Bernoulli losses: `win(sums)` gives the probabilities for fixed sums; all sums
+    are enumerated."""
     result = np.zeros(len(means))
     for sums in itertools.product(range(rounds + 1), repeat=len(means)):
-        p = math.prod(math.comb(rounds, g) * m**g * (1 - m) ** (rounds - g) for g, m in zip(sums, means, strict=True))
+        p = math.prod(
+            math.comb(rounds, g) * m**g * (1 - m) ** (rounds - g) for g, m in zip(sums, means, strict=True)
+        )
         result += p * np.asarray(win(sums))
     return result

@@ -1,4 +1,5 @@
-"""Bounds of hu2021 (Sections 5 and H), wu2026 and cesari2026: known values, and exact regrets on the right side of them."""
+"""Bounds of hu2021 (Sections 5 and H), wu2026 and cesari2026: known values, and exact regrets on the right
+side of them."""
 
 import math
 
@@ -55,13 +56,19 @@ def test_upper_bounds_hold(instance):
     for epsilon in (0.05, 1.0, 20.0):
         for scale in ("hu2021", "corrected"):
             found = regret(FTNL(epsilon, "laplace", scale), instance)
-            assert found <= hu2021.theorem_7(gaps, counts, epsilon) <= hu2021.theorem_7_middle(gaps, counts, epsilon) * (1 + 1e-12)
+            assert (
+                found
+                <= hu2021.theorem_7(gaps, counts, epsilon)
+                <= hu2021.theorem_7_middle(gaps, counts, epsilon) * (1 + 1e-12)
+            )
             if gaps.max() <= epsilon:
                 assert found <= hu2021.corollary_8_small_gaps(gaps, counts)
             if gaps.max() <= 2 * gap:
                 assert found <= hu2021.corollary_8_equal_gaps(lnk(instance), gap, epsilon)
             for horizon in (10, 10**4, 10**8):
-                assert regret(FTNL(epsilon, "laplace", scale), instance, horizon) <= hu2021.corollary_9(lnk(instance), horizon, epsilon)
+                assert regret(FTNL(epsilon, "laplace", scale), instance, horizon) <= hu2021.corollary_9(
+                    lnk(instance), horizon, epsilon
+                )
         for noise in ("laplace", "exponential", "gumbel"):
             found = regret(FTNL(epsilon, noise, "wu2026", True), instance)
             assert found <= wu2026.theorem_2(lnk(instance), gap, epsilon, noise)
@@ -71,7 +78,9 @@ def test_upper_bounds_hold(instance):
                     sharp = wu2026.theorem_4_instance(gaps, counts, factor / epsilon)
                     assert found <= sharp <= wu2026.theorem_4(lnk(instance), epsilon, noise, factor)
                     assert found <= wu2026.theorem_4(lnk(instance), epsilon, noise, factor, "corrected")
-        for prefix in ("random", "full") if epsilon < 2 else ("full",):  # the cap makes large epsilons all the same
+        for prefix in (
+            ("random", "full") if epsilon < 2 else ("full",)
+        ):  # the cap makes large epsilons all the same
             algorithm = RandomPrefixSoftmax(epsilon, prefix)
             found = regret(algorithm, instance)
             assert found <= cesari2026.theorem_1(lnk(instance), gap, algorithm.eta)
@@ -85,10 +94,14 @@ def test_pointwise_bounds_hold():
         for epsilon in EPSILONS:
             for noise in ("laplace", "exponential", "gumbel"):
                 for rounds in (1, 8, 64, 1024):
-                    one = np.exp(exact.selection_probabilities(instance, rounds, noise, 2 / epsilon).log_action)
+                    one = np.exp(
+                        exact.selection_probabilities(instance, rounds, noise, 2 / epsilon).log_action
+                    )
                     assert (one[1:] <= wu2026.selection(rounds, instance.gaps[1:], epsilon, noise)).all()
                     assert (one[1:] <= one[:1]).all() and (np.diff(one) <= 0).all()  # Lemma 1
-                    fixed = np.exp(exact.fixed_scores(rounds * instance.means, instance.log_counts, noise, 2 / epsilon))
+                    fixed = np.exp(
+                        exact.fixed_scores(rounds * instance.means, instance.log_counts, noise, 2 / epsilon)
+                    )
                     if (noise, 2.0) in wu2026.COROLLARY_2:
                         bound = wu2026.deterministic_selection(rounds, instance.gaps, epsilon, noise, 2.0)
                         assert (np.log(fixed) / np.exp(instance.log_counts) <= bound)[1:].all()
@@ -109,15 +122,27 @@ def test_lemma_13_against_the_exact_probability():
                     assert p <= hu2021.lemma_13(gap, rounds, epsilon)
 
 
-PRIVATE = [lambda e, n=n, b=b: FTNL(e, n, "corrected", b) for n in ("laplace", "exponential", "gumbel") for b in (False, True)]
-PRIVATE += [RandomPrefixSoftmax, lambda e: RandomPrefixSoftmax(e, cap=math.inf), lambda e: RandomPrefixSoftmax(e, "full"), NaiveFTNL]
+PRIVATE = [
+    lambda e, n=n, b=b: FTNL(e, n, "corrected", b)
+    for n in ("laplace", "exponential", "gumbel")
+    for b in (False, True)
+]
+PRIVATE += [
+    RandomPrefixSoftmax,
+    lambda e: RandomPrefixSoftmax(e, cap=math.inf),
+    lambda e: RandomPrefixSoftmax(e, "full"),
+    NaiveFTNL,
+]
 
 
 @pytest.mark.parametrize("log_actions", [math.log(6), math.log(100), math.log(10**6), 40.0])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0])
 def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
     horizons = np.array([1, 2, 3, 7, 20, 100, 1000, 2**14, 2**20])
-    bounds = [wu2026.theorem_3(log_actions, epsilon, horizons), wu2026.theorem_3_sharp(log_actions, epsilon, horizons)]
+    bounds = [
+        wu2026.theorem_3(log_actions, epsilon, horizons),
+        wu2026.theorem_3_sharp(log_actions, epsilon, horizons),
+    ]
     assert (bounds[0] <= bounds[1] + 1e-12).all()
     for gap in (0.05, 0.5):
         instance = instances.cyclic(None, gap, log_actions=log_actions)
@@ -132,10 +157,17 @@ def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
 
 
 def test_theorem_3_known_values():
-    expected = {(0.1, 10): (9.195, 10.123), (0.1, 10**4): (80.116, 81.615), (1, 100): (2.538, 3.973), (1, 10**6): (11.717, 13.217)}
+    expected = {
+        (0.1, 10): (9.195, 10.123),
+        (0.1, 10**4): (80.116, 81.615),
+        (1, 100): (2.538, 3.973),
+        (1, 10**6): (11.717, 13.217),
+    }
     for (epsilon, actions), (printed, sharp) in expected.items():
         assert wu2026.theorem_3(math.log(actions), epsilon, 2**24 - 1) == pytest.approx(printed, abs=6e-4)
-        assert wu2026.theorem_3_sharp(math.log(actions), epsilon, 2**24 - 1)[0] == pytest.approx(sharp, abs=6e-4)
+        assert wu2026.theorem_3_sharp(math.log(actions), epsilon, 2**24 - 1)[0] == pytest.approx(
+            sharp, abs=6e-4
+        )
         rounds = np.arange(1, 10**5)
         by_rounds = wu2026.theorem_3_rounds(math.log(actions), epsilon, rounds).sum()
         assert by_rounds == pytest.approx(sharp, abs=6e-4)
@@ -144,7 +176,11 @@ def test_theorem_3_known_values():
 
 
 def test_deterministic_regrets_known_values():
-    expected = {(0.1, 10): (132.18, 110.61, 65.74, 54.96), (0.1, 10**6): (844.24, 808.60, 421.62, 403.80), (1, 100): (25.71, 23.27, 12.39, 11.17)}
+    expected = {
+        (0.1, 10): (132.18, 110.61, 65.74, 54.96),
+        (0.1, 10**6): (844.24, 808.60, 421.62, 403.80),
+        (1, 100): (25.71, 23.27, 12.39, 11.17),
+    }
     kinds = [("gumbel", 2.0), ("exponential", 2.0), ("gumbel", 1.0), ("exponential", 1.0)]
     for (epsilon, actions), values in expected.items():
         for (noise, factor), value in zip(kinds, values, strict=True):
@@ -153,17 +189,24 @@ def test_deterministic_regrets_known_values():
 
 
 def test_two_action_examples_known_values():
-    for instance, raw, resampled in ((instances.TWO_ACTION_PRINTED, 0.2, 0.49), (instances.TWO_ACTION_FIXED, 0.8, 0.47)):
+    for instance, raw, resampled in (
+        (instances.TWO_ACTION_PRINTED, 0.2, 0.49),
+        (instances.TWO_ACTION_FIXED, 0.8, 0.47),
+    ):
         for algorithm, expected in ((EpochLeader(), raw), (EpochLeader(True), resampled)):
             three = exact.expected_regret(algorithm, instance, [1, 3]).value
             assert np.diff(three)[0] / (2 * instance.gaps.max()) == pytest.approx(expected, abs=1e-9)
     expected = {0.1: (40.93, 59.12), 1.0: (5.07, 31.57), 10.0: (1.98, 30.85)}
     for epsilon, values in expected.items():
         for bits, value in zip((False, True), values, strict=True):
-            found = regret(FTNL(epsilon, "gumbel", bernoulli_resampling=bits), instances.TWO_ACTION_PRINTED, 2**16 - 1)
+            found = regret(
+                FTNL(epsilon, "gumbel", bernoulli_resampling=bits), instances.TWO_ACTION_PRINTED, 2**16 - 1
+            )
             assert found == pytest.approx(value, abs=6e-3)
     for bits, value in ((False, 1.951), (True, 1.163)):
-        assert regret(EpochLeader(bits), instances.TWO_ACTION_GAIN, 2**14 - 1) == pytest.approx(value, abs=6e-4)
+        assert regret(EpochLeader(bits), instances.TWO_ACTION_GAIN, 2**14 - 1) == pytest.approx(
+            value, abs=6e-4
+        )
 
 
 def test_random_prefix_known_values():
@@ -185,7 +228,9 @@ def test_lemma_5_and_its_parts():
             pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
             mask = pair.gaps > 4 * eta * (1 + 1e-12)
             small, large = (exact.prefix_sum(pair, "gumbel", 1 / eta, m)[0] for m in (~mask, mask))
-            assert small <= cesari2026.small_part(math.log(2), gap) and large <= cesari2026.large_part(math.log(2), eta)
+            assert small <= cesari2026.small_part(math.log(2), gap) and large <= cesari2026.large_part(
+                math.log(2), eta
+            )
             assert small + large <= cesari2026.lemma_5(math.log(2), gap, eta)
             worst_small = max(worst_small, small / (math.log(2) / gap))
             worst_large = max(worst_large, large / (math.log(2) / eta))
@@ -209,11 +254,15 @@ def test_small_lemmas():
         a = np.concatenate([[0.0], rng.exponential(1.0, 6) * 2.0 ** rng.integers(-3, 5)])
         f, slope = wu2026.lemma_2(a, np.zeros(7), 0.7)
         h = 1e-5
-        numeric = (wu2026.lemma_2(a, np.zeros(7), 0.7 + h)[0] - wu2026.lemma_2(a, np.zeros(7), 0.7 - h)[0]) / (2 * h)
+        numeric = (
+            wu2026.lemma_2(a, np.zeros(7), 0.7 + h)[0] - wu2026.lemma_2(a, np.zeros(7), 0.7 - h)[0]
+        ) / (2 * h)
         assert slope == pytest.approx(numeric, abs=1e-6) and slope <= math.log(2) * f + 1e-12
         top = max(top, wu2026.lemma_3(a, np.zeros(7)))
     assert 1 < top <= 2
-    assert wu2026.LEMMA_3["printed"] == pytest.approx(4.885, abs=1e-3) and wu2026.LEMMA_3["corrected"] == pytest.approx(2.4427, abs=1e-4)
+    assert wu2026.LEMMA_3["printed"] == pytest.approx(4.885, abs=1e-3) and wu2026.LEMMA_3[
+        "corrected"
+    ] == pytest.approx(2.4427, abs=1e-4)
 
 
 def test_remark_4_needs_ever_larger_constants():
@@ -227,7 +276,9 @@ def test_remark_4_needs_ever_larger_constants():
     p = exact.selection_probabilities(instance, 256, "gumbel", 20.0).log_action[1]
     hot = 4 * 0.1 / 16 * 256
     weights = np.array([0.0, -hot * 0.11, 12.0 - hot])
-    assert wu2026.remark_4(12.0, 256, 0.11, 0.1, 2.0, 16) == pytest.approx(p - (weights[1] - np.logaddexp.reduce(weights)), abs=1e-9)
+    assert wu2026.remark_4(12.0, 256, 0.11, 0.1, 2.0, 16) == pytest.approx(
+        p - (weights[1] - np.logaddexp.reduce(weights)), abs=1e-9
+    )
 
 
 def test_packing_lower_bounds():

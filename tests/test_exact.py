@@ -1,4 +1,5 @@
-"""Exact selection probabilities and regrets: closed forms, published-to-ten-digits values, enumeration, simulation."""
+"""Exact selection probabilities and regrets: closed forms, published-to-ten-digits values, enumeration,
+simulation."""
 
 import math
 from dataclasses import replace
@@ -11,12 +12,19 @@ from scipy.stats import binom, norm
 
 from privregret import exact, instances
 from privregret.exact.binomial import atoms
-from privregret.full_information import FTNL, DecreasingHedge, EpochLeader, FollowTheLeader, RandomPrefixSoftmax
+from privregret.full_information import (
+    FTNL,
+    DecreasingHedge,
+    EpochLeader,
+    FollowTheLeader,
+    RandomPrefixSoftmax,
+)
 
 NOISES = ("laplace", "exponential", "gumbel")
 FOUR = instances.bernoulli_losses((0.3, 0.5, 0.8), (1, 2, 1))
 
-# Probabilities of one action of each group of FOUR, computed once by an independent program (lattice recursions, 24 nodes a cell).
+# Probabilities of one action of each group of FOUR, computed once by an independent program (lattice
+# recursions, 24 nodes a cell).
 VECTORS = {
     ("laplace", 2, 1): (0.2823764927, 0.2529540886, 0.2117153301),
     ("laplace", 2, 8): (0.4741081278, 0.2306569848, 0.0645779025),
@@ -41,7 +49,9 @@ def test_selection_agrees_with_independently_computed_values(case):
     noise, scale, rounds = case
     found = np.exp(exact.selection_probabilities(FOUR, rounds, noise, scale).log_action)
     for value, expected in zip(found, VECTORS[case], strict=True):
-        digit = 1e-10 if expected > 1e-5 else 10 ** (math.floor(math.log10(expected)) - 4)  # the last digit given
+        digit = (
+            1e-10 if expected > 1e-5 else 10 ** (math.floor(math.log10(expected)) - 4)
+        )  # the last digit given
         assert abs(value - expected) <= 0.51 * digit
 
 
@@ -61,9 +71,41 @@ def test_a_billion_actions():
 def test_regret_agrees_with_independently_computed_values():
     horizons = [*(2 ** np.arange(1, 10) - 1), 2**40]
     values = {
-        FTNL(1.0): (0.225, 0.639079, 1.403255, 2.714801, 4.707629, 7.259371, 9.790343, 11.153224, 11.338092, 11.339642),
-        FTNL(1.0, "gumbel"): (0.225, 0.643627, 1.422460, 2.772283, 4.828178, 7.404431, 9.846372, 11.070955, 11.220763, 11.221881),
-        RandomPrefixSoftmax(0.2): (0.225, 0.668632, 1.543272, 3.255138, 6.532610, 12.531479, 22.551335, 36.550317, 50.599329),
+        FTNL(1.0): (
+            0.225,
+            0.639079,
+            1.403255,
+            2.714801,
+            4.707629,
+            7.259371,
+            9.790343,
+            11.153224,
+            11.338092,
+            11.339642,
+        ),
+        FTNL(1.0, "gumbel"): (
+            0.225,
+            0.643627,
+            1.422460,
+            2.772283,
+            4.828178,
+            7.404431,
+            9.846372,
+            11.070955,
+            11.220763,
+            11.221881,
+        ),
+        RandomPrefixSoftmax(0.2): (
+            0.225,
+            0.668632,
+            1.543272,
+            3.255138,
+            6.532610,
+            12.531479,
+            22.551335,
+            36.550317,
+            50.599329,
+        ),
     }
     for algorithm, expected in values.items():
         found = exact.expected_regret(algorithm, FOUR, horizons).value
@@ -86,7 +128,8 @@ def test_softmax_errors_agree_with_independently_computed_values():
         np.testing.assert_allclose(exact.prefix_gaps(FOUR, rounds, "gumbel", 1 / eta), values, atol=5.1e-11)
 
 
-# Closed forms -------------------------------------------------------------------------------------------------
+# Closed forms
+# -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("log_bad", [0.0, 3.0, 300.0, 5000.0])
@@ -95,7 +138,9 @@ def test_deterministic_losses_with_gumbel_noise_are_a_softmax(log_bad):
         losses = instances.deterministic_losses((0.1, 0.3, 0.8), log_counts=(0.0, 1.5, log_bad))
         selection = exact.selection_probabilities(losses, 1000, "gumbel", scale)
         logits = np.array(losses.log_counts) - 1000 * np.array(losses.means) / scale
-        np.testing.assert_allclose(selection.group, np.exp(logits - np.logaddexp.reduce(logits)), rtol=1e-12, atol=1e-300)
+        np.testing.assert_allclose(
+            selection.group, np.exp(logits - np.logaddexp.reduce(logits)), rtol=1e-12, atol=1e-300
+        )
 
 
 def test_bernoulli_losses_of_two_values_reach_the_softmax_in_the_limit():
@@ -124,7 +169,9 @@ def test_permute_and_flip_is_a_polynomial_integral():
     nodes, weights = np.polynomial.legendre.leggauss(4)
     v, w = (nodes + 1) / 2, weights / 2
     expected = [q[j] * (w @ np.prod([1 - q[i] * v for i in range(4) if i != j], axis=0)) for j in range(4)]
-    np.testing.assert_allclose(exact.fixed_scores(sums, np.zeros(4), "exponential", scale), expected, atol=1e-13)
+    np.testing.assert_allclose(
+        exact.fixed_scores(sums, np.zeros(4), "exponential", scale), expected, atol=1e-13
+    )
     grouped = exact.fixed_scores([0.0, 1.0, 2.5], np.log([1, 2, 1]), "exponential", scale)
     np.testing.assert_allclose(grouped, [expected[0], 2 * expected[1], expected[3]], atol=1e-13)
 
@@ -132,11 +179,17 @@ def test_permute_and_flip_is_a_polynomial_integral():
 def test_two_actions_in_closed_form():
     d, b = 3.0, 2.0
     u = d / b
-    closed = {"exponential": 0.5 * np.exp(-u), "laplace": 0.5 * np.exp(-u) * (1 + u / 2), "gumbel": 1 / (1 + np.exp(u))}
+    closed = {
+        "exponential": 0.5 * np.exp(-u),
+        "laplace": 0.5 * np.exp(-u) * (1 + u / 2),
+        "gumbel": 1 / (1 + np.exp(u)),
+    }
     for noise, expected in closed.items():
         assert exact.fixed_scores([0.0, d], [0.0, 0.0], noise, b)[1] == pytest.approx(expected, abs=1e-14)
         # a third action that hardly ever wins, so that the general integral is used
-        assert exact.fixed_scores([0.0, d, 200.0], [0.0, 0.0, 0.0], noise, b)[1] == pytest.approx(expected, abs=1e-13)
+        assert exact.fixed_scores([0.0, d, 200.0], [0.0, 0.0, 0.0], noise, b)[1] == pytest.approx(
+            expected, abs=1e-13
+        )
 
 
 def test_laplace_integral_against_scipy():
@@ -156,19 +209,24 @@ def test_small_cases_by_enumeration(noise):
     means = (0.2, 0.5, 0.5, 0.9)
     win = lambda sums: exact.fixed_scores(sums, np.zeros(4), noise, 1.7)  # noqa: E731
     expected = naive.selection_by_enumeration(means, 3, win)
-    found = exact.selection_probabilities(instances.bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1)), 3, noise, 1.7)
+    found = exact.selection_probabilities(
+        instances.bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1)), 3, noise, 1.7
+    )
     np.testing.assert_allclose(np.exp(found.log_action), expected[[0, 1, 3]], atol=1e-12)
 
 
 def test_no_data_selects_uniformly_and_no_noise_is_the_limit_of_little_noise():
-    np.testing.assert_allclose(exact.selection_probabilities(FOUR, 0, "laplace", 1.0).group, [0.25, 0.5, 0.25], atol=1e-15)
+    np.testing.assert_allclose(
+        exact.selection_probabilities(FOUR, 0, "laplace", 1.0).group, [0.25, 0.5, 0.25], atol=1e-15
+    )
     leader = exact.selection_probabilities(FOUR, 20, "none", 1.0).group
     for noise in ("exponential", "gumbel"):
         little = exact.selection_probabilities(FOUR, 20, noise, 0.02).group
         np.testing.assert_allclose(little, leader, atol=1e-12)
 
 
-# Far out ------------------------------------------------------------------------------------------------------
+# Far out
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_binomial_atoms_are_scipys_and_hold_up_where_scipys_cannot():
@@ -189,7 +247,9 @@ def test_two_to_the_sixty_rounds_meet_the_normal_limit(noise):
     n, z = 2**60, 1.25
     gap = z * math.sqrt(0.5 / n)
     pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
-    selection = exact.selection_probabilities(pair, n, noise, 2.0)  # noise of no weight beside a deviation of 2^29
+    selection = exact.selection_probabilities(
+        pair, n, noise, 2.0
+    )  # noise of no weight beside a deviation of 2^29
     assert selection.group[1] == pytest.approx(norm.sf(z), abs=selection.error + 1e-9)
     assert selection.error < 1e-6
 
@@ -202,7 +262,9 @@ def test_wide_steps_agree_with_unit_steps(noise):
     means, counts = np.array([0.499, 0.5, 0.6]), np.log([1.0, 3, 50])
     fine = module._binomial(10**6, means, counts, noise, 300.0, 1)
     for step in (2, 4):
-        np.testing.assert_allclose(module._binomial(10**6, means, counts, noise, 300.0, step), fine, atol=1e-9)
+        np.testing.assert_allclose(
+            module._binomial(10**6, means, counts, noise, 300.0, step), fine, atol=1e-9
+        )
     assert np.abs(exact.selection_probabilities(pair, 10**6, noise, 300.0).group - fine).max() < 1e-9
 
 
@@ -211,28 +273,37 @@ def test_wide_steps_agree_with_unit_steps(noise):
 def test_probabilities_sum_to_one_within_the_bound(noise, log_count):
     for scale in (0.3, 2.0, 1000.0):
         for rounds in (1, 37, 4096, 2**24):
-            losses = instances.bernoulli_losses((0.05, 0.1, 0.5, 0.95), log_counts=(0.0, 2.0, log_count, log_count / 2))
+            losses = instances.bernoulli_losses(
+                (0.05, 0.1, 0.5, 0.95), log_counts=(0.0, 2.0, log_count, log_count / 2)
+            )
             selection = exact.selection_probabilities(losses, rounds, noise, scale)
             assert abs(selection.group.sum() - 1) <= selection.error, (scale, rounds)
 
 
 def test_splitting_a_group_changes_nothing():
     whole = instances.bernoulli_losses((0.3, 0.6), log_counts=(0.0, 100.0))
-    split = instances.bernoulli_losses((0.3, 0.6, 0.6), log_counts=(0.0, 100 - math.log(2), 100 - math.log(2)))
+    split = instances.bernoulli_losses(
+        (0.3, 0.6, 0.6), log_counts=(0.0, 100 - math.log(2), 100 - math.log(2))
+    )
     for noise in NOISES:
         a = exact.selection_probabilities(whole, 300, noise, 4.0).group
         b = exact.selection_probabilities(split, 300, noise, 4.0).group
         np.testing.assert_allclose([b[0], b[1] + b[2]], a, rtol=1e-10)
 
 
-# Against simulation -------------------------------------------------------------------------------------------
+# Against simulation
+# -------------------------------------------------------------------------------------------
 
 PAIRS = [
     (FTNL(0.5), instances.packing(10, 0.2), 200),
     (FTNL(0.5, "exponential"), instances.cyclic(20, 0.1), 300),
     (FTNL(1.0, "gumbel"), instances.doubling(4, 3), 500),
     (FTNL(1.0, "laplace", "hu2021"), instances.deterministic_losses((0.1, 0.3, 0.9), (1, 2, 4)), 63),
-    (FTNL(2.0, "exponential", "wu2026", True), instances.deterministic_losses((0.1, 0.3, 0.9), (1, 2, 4)), 100),
+    (
+        FTNL(2.0, "exponential", "wu2026", True),
+        instances.deterministic_losses((0.1, 0.3, 0.9), (1, 2, 4)),
+        100,
+    ),
     (FTNL(10.0, "gumbel"), instances.TWO_ACTION_FIXED, 150),
     (RandomPrefixSoftmax(0.2), FOUR, 255),
     (RandomPrefixSoftmax(0.25, prefix="half"), instances.dependent("antithetic", 0.2), 300),
@@ -250,7 +321,9 @@ def test_a_hundred_thousand_runs_agree(algorithm, instance, horizon):
     rng = np.random.default_rng(7)
     law = np.array(instance.outcomes), np.array(instance.probabilities), instance.counts
     rounds = np.array([horizon])
-    regret = [algorithm._pull_counts(*law, instance.bits, rounds, rng)[0] @ instance.gaps for _ in range(runs)]
+    regret = [
+        algorithm._pull_counts(*law, instance.bits, rounds, rng)[0] @ instance.gaps for _ in range(runs)
+    ]
     assert abs(np.mean(regret) - value[0]) <= 3 * np.std(regret) / math.sqrt(runs) + error[0]
 
 
@@ -263,7 +336,8 @@ def test_leaders_agree_with_simulation(algorithm):
     assert abs(np.mean(regret) - value[0]) <= 3 * np.std(regret) / math.sqrt(runs) + error[0]
 
 
-# Regret -------------------------------------------------------------------------------------------------------
+# Regret
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_horizons_of_one_call_agree_with_calls_of_their_own():
@@ -280,7 +354,9 @@ def test_sums_over_prefix_lengths_are_the_sums_of_their_terms():
     losses, scale = instances.bernoulli_losses((0.45, 0.5), (1, 30)), 20.0
     regret = exact.expected_regret(RandomPrefixSoftmax(0.1), losses, 2047).value[0]
     terms = exact.prefix_gaps(losses, range(1, 513), "gumbel", scale)
-    identity = losses.gaps @ np.exp(losses.log_counts) / 31 + 2 * terms[0] + 4 * terms[1:].sum()  # cesari2026, Lemma 4, exactly
+    identity = (
+        losses.gaps @ np.exp(losses.log_counts) / 31 + 2 * terms[0] + 4 * terms[1:].sum()
+    )  # cesari2026, Lemma 4, exactly
     assert regret == pytest.approx(identity, rel=1e-9)
     steep = instances.bernoulli_losses((0.2, 0.6), (1, 30))
     total, error = exact.prefix_sum(steep, "gumbel", scale)
@@ -298,7 +374,9 @@ def test_regret_at_two_to_the_fifty_is_the_limit():
 
 def test_regret_falls_as_epsilon_grows():
     for noise in NOISES:
-        values = [exact.expected_regret(FTNL(e, noise), FOUR, 10**6).value[0] for e in (0.01, 0.1, 1.0, 10.0, 60.0)]
+        values = [
+            exact.expected_regret(FTNL(e, noise), FOUR, 10**6).value[0] for e in (0.01, 0.1, 1.0, 10.0, 60.0)
+        ]
         assert (np.diff(values) < 0).all()
         leader = exact.expected_regret(EpochLeader(), FOUR, 10**6).value[0]
         assert values[-1] == pytest.approx(leader, rel=0.02)

@@ -1,4 +1,5 @@
-"""Full-information algorithms: literal play against naive versions, samplers against play, what they promise, bad input."""
+"""Full-information algorithms: literal play against naive versions, samplers against play, what they promise,
+bad input."""
 
 import json
 import math
@@ -30,7 +31,11 @@ DRAWS = {
     "gumbel": lambda scale: lambda rng: -scale * math.log(rng.standard_exponential()),
 }
 EPOCHS = [
-    *(FTNL(e, noise, scale) for e in (0.02, 1.0, 30.0) for noise, scale in (("laplace", "hu2021"), ("exponential", "wu2026"))),
+    *(
+        FTNL(e, noise, scale)
+        for e in (0.02, 1.0, 30.0)
+        for noise, scale in (("laplace", "hu2021"), ("exponential", "wu2026"))
+    ),
     FTNL(1.0, "gumbel", "wu2026", True),
     FTNL(0.5, "laplace", 3.7, True),
     NaiveFTNL(2.0),
@@ -48,13 +53,17 @@ def oracle(algorithm, actions):
 @pytest.mark.parametrize("algorithm", EPOCHS, ids=repr)
 def test_play_is_the_naive_version_to_the_bit(algorithm):
     for seed, (horizon, actions) in enumerate([(1, 2), (2, 5), (7, 3), (300, 4)]):
-        losses = np.random.default_rng(seed).integers(0, 1025, (horizon, actions)) / 1024  # sums without rounding
+        losses = (
+            np.random.default_rng(seed).integers(0, 1025, (horizon, actions)) / 1024
+        )  # sums without rounding
         a = algorithm.play(losses, np.random.default_rng(5))
         b = oracle(algorithm, actions).play(losses, np.random.default_rng(5))
         assert a.tolist() == b
 
 
-@pytest.mark.parametrize("algorithm", [DecreasingHedge(), DecreasingHedge(0.3), DecreasingHedge(20.0), FollowTheLeader()], ids=repr)
+@pytest.mark.parametrize(
+    "algorithm", [DecreasingHedge(), DecreasingHedge(0.3), DecreasingHedge(20.0), FollowTheLeader()], ids=repr
+)
 def test_leaders_play_as_the_naive_version(algorithm):
     losses = np.random.default_rng(1).integers(0, 2, (200, 4)).astype(float)
     a = algorithm.play(losses, np.random.default_rng(5))
@@ -62,9 +71,15 @@ def test_leaders_play_as_the_naive_version(algorithm):
 
 
 def homogeneous(one, other) -> float:
-    """p-value that two samples of small vectors have the same law: chi-squared over values seen at least 20 times, the rest pooled."""
+    """p-value that two samples of small vectors have the same law: chi-squared over values seen at least 20
+    times, the rest pooled."""
     keys, index = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
-    table = np.stack([np.bincount(index[: len(one)], minlength=len(keys)), np.bincount(index[len(one) :], minlength=len(keys))])
+    table = np.stack(
+        [
+            np.bincount(index[: len(one)], minlength=len(keys)),
+            np.bincount(index[len(one) :], minlength=len(keys)),
+        ]
+    )
     often = table.sum(axis=0) >= 20
     pooled = np.concatenate([table[:, often], table[:, ~often].sum(axis=1, keepdims=True)], axis=1)
     return chi2_contingency(pooled[:, pooled.sum(axis=0) > 0]).pvalue
@@ -78,13 +93,19 @@ LAWS = [
     instances.dependent("copies", 0.3, 4),
     instances.DEPENDENT_COPIES,
 ]
-SAMPLED = [FTNL(2.0, "exponential"), FTNL(1.0, "laplace", bernoulli_resampling=True), RandomPrefixSoftmax(2.0, cap=1.0), EpochLeader()]
+SAMPLED = [
+    FTNL(2.0, "exponential"),
+    FTNL(1.0, "laplace", bernoulli_resampling=True),
+    RandomPrefixSoftmax(2.0, cap=1.0),
+    EpochLeader(),
+]
 SAMPLED += [FollowTheLeader(), DecreasingHedge()]
 
 
 @pytest.mark.parametrize("instance", LAWS, ids=lambda i: i.name)
 def test_sampler_has_the_law_of_play(instance):
-    # 36 comparisons of 4000 runs each over the whole file: with a threshold of 1e-5, a false alarm in 3000 seeds
+    # 36 comparisons of 4000 runs each over the whole file: with a threshold of 1e-5, a false alarm in 3000
+    # seeds
     group = np.repeat(np.arange(len(instance.log_counts)), instance.counts)
     runs, horizon = 4000, 19
     for number, algorithm in enumerate(SAMPLED):
@@ -93,7 +114,9 @@ def test_sampler_has_the_law_of_play(instance):
         played = []
         for _ in range(runs):
             actions = group[algorithm.play(instance.losses(horizon, rng), rng)]
-            played.append([np.bincount(actions[:t], minlength=len(instance.log_counts)) for t in (5, horizon)])
+            played.append(
+                [np.bincount(actions[:t], minlength=len(instance.log_counts)) for t in (5, horizon)]
+            )
         assert homogeneous(counts, np.array(played).reshape(runs, -1)) > 1e-5, algorithm
 
 
@@ -172,7 +195,10 @@ def test_full_block_softmax_is_ftnl_with_gumbel_noise():
 
 
 def test_presets_and_what_they_guarantee():
-    assert [FTNL(0.5, n, s).privacy for n, s in (("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs"))] == [1.0] * 3
+    assert [
+        FTNL(0.5, n, s).privacy
+        for n, s in (("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs"))
+    ] == [1.0] * 3
     for noise in ("laplace", "exponential", "gumbel"):
         assert FTNL(0.5, noise).privacy == 0.5 and FTNL(0.5, noise).noise_scale(7) == 4.0
     assert FTNL(0.5, "gumbel", 8.0).privacy == 0.125
@@ -181,10 +207,23 @@ def test_presets_and_what_they_guarantee():
     assert NaiveFTNL(0.5).noise_scale(10) == 20 and EpochLeader().privacy == math.inf
 
 
-@pytest.mark.parametrize("algorithm", [FTNL(0.5, n, s) for n, s in (("laplace", "hu2021"), ("laplace", "corrected"), ("exponential", "wu2026"),
-                                                                 ("exponential", "corrected"), ("gumbel", "wu2026"))], ids=repr)
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        FTNL(0.5, n, s)
+        for n, s in (
+            ("laplace", "hu2021"),
+            ("laplace", "corrected"),
+            ("exponential", "wu2026"),
+            ("exponential", "corrected"),
+            ("gumbel", "wu2026"),
+        )
+    ],
+    ids=repr,
+)
 def test_privacy_of_the_selection(algorithm):
-    """Worst log ratio over neighbouring 0/1 tables of one epoch of 4 rounds and three actions, by enumeration of sums."""
+    """Worst log ratio over neighbouring 0/1 tables of one epoch of 4 rounds and three actions, by enumeration
+    of sums."""
     scale, worst = algorithm.noise_scale(3), 0.0
     probability = {}
     for sums in np.ndindex(6, 6, 6):
@@ -206,13 +245,17 @@ def test_a_million_actions():
     counts = FTNL(5.0).pull_counts(million, [2**9, 2**12], np.random.default_rng(0))
     assert (counts.sum(axis=1) == [2**9, 2**12]).all()
     with pytest.raises(ValueError, match="too many to simulate"):
-        FTNL(1.0).pull_counts(instances.bernoulli_losses((0.1, 0.5), log_counts=(0.0, 40.0)), [8], np.random.default_rng(0))
+        FTNL(1.0).pull_counts(
+            instances.bernoulli_losses((0.1, 0.5), log_counts=(0.0, 40.0)), [8], np.random.default_rng(0)
+        )
 
 
 def test_curves_do_not_depend_on_workers_or_company():
     algorithms = [FTNL(1.0), RandomPrefixSoftmax(0.3), AnytimeLazyUCB(1.0)][:2]
     instance = instances.packing(6, 0.2)
-    one, two, four = (simulate.regret_curves(algorithms, instance, 2000, 20, 3, points=5, workers=w) for w in (1, 2, 4))
+    one, two, four = (
+        simulate.regret_curves(algorithms, instance, 2000, 20, 3, points=5, workers=w) for w in (1, 2, 4)
+    )
     assert one.equals(two) and one.equals(four)
     alone = simulate.regret_curves(algorithms[1:], instance, 2000, 20, 3, points=5)
     assert (one[one.algorithm == algorithms[1].label].regret.values == alone.regret.values).all()
@@ -232,7 +275,8 @@ from privregret.full_information import *
 four = instances.bernoulli_losses((0.3, 0.5, 0.8), (1, 2, 1))
 losses = np.random.default_rng(0).random((40, 3))
 out = []
-for a in (FTNL(0.1), FTNL(1.0, "exponential", "wu2026", True), FTNL(20.0, "gumbel"), RandomPrefixSoftmax(0.2), EpochLeader(),
+for a in (FTNL(0.1), FTNL(1.0, "exponential", "wu2026", True), FTNL(20.0, "gumbel"), RandomPrefixSoftmax(0.2),
+          EpochLeader(),
           FollowTheLeader(), DecreasingHedge()):
     out.append(a.play(losses, np.random.default_rng(1)).tolist())
     out.append(a.pull_counts(four, [7, 60], np.random.default_rng(1)).tolist())
@@ -246,7 +290,12 @@ print(json.dumps([out, exactly]))
 def test_compiled_and_interpreted_agree():
     results = []
     for disabled in ("0", "1"):
-        run = subprocess.run([sys.executable, "-c", CODE], env=os.environ | {"NUMBA_DISABLE_JIT": disabled}, capture_output=True, text=True)
+        run = subprocess.run(
+            [sys.executable, "-c", CODE],
+            env=os.environ | {"NUMBA_DISABLE_JIT": disabled},
+            capture_output=True,
+            text=True,
+        )
         assert run.returncode == 0, run.stderr[-2000:]
         results.append(json.loads(run.stdout))
     assert results[0][0] == results[1][0]  # random streams: to the bit
@@ -292,7 +341,9 @@ def test_instances_are_what_the_papers_say():
     assert doubling.gaps[-1] == pytest.approx(0.9)
     cyclic = instances.cyclic(10, 0.05)
     assert cyclic.counts.tolist() == [1, 2, 7] and cyclic.means.tolist() == [0, 0.05, 1]
-    assert instances.cyclic(None, 0.05, log_actions=math.log(10)).log_counts == pytest.approx(cyclic.log_counts)
+    assert instances.cyclic(None, 0.05, log_actions=math.log(10)).log_counts == pytest.approx(
+        cyclic.log_counts
+    )
     assert instances.TWO_ACTION_PRINTED.means.tolist() == pytest.approx([0.3, 0.32])
     assert instances.TWO_ACTION_FIXED.means.tolist() == pytest.approx([0.3, 0.36])
     assert instances.TWO_ACTION_GAIN.means.tolist() == pytest.approx([0.01, 0.31])

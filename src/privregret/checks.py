@@ -66,7 +66,7 @@ def horizons(value, arms: int) -> np.ndarray:
 
 
 def table(name: str, value, low: float = 0.0, high: float = 1.0, short: bool = False) -> np.ndarray:
-    """A (T, K) table, one row a round, entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as a C-ordered float array."""
+    """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as a C-ordered float array."""
     try:
         array = np.ascontiguousarray(value, dtype=float)
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
 """Every named problem instance of the papers.
 
-Bandits have rewards, larger is better. With full information there are losses, smaller is better, and actions that are
-alike form groups, so that an instance may have more actions than fit into memory.
+Bandits have rewards, larger is better. With full information there are losses, smaller is better, and actions
+that are alike form groups, so that an instance may have more actions than fit into memory.
 """
 
 import math
@@ -74,10 +74,10 @@ AZIZE2025_FIGURE_8 = BernoulliBandit("one good arm", (0.8, 0.1, 0.1, 0.1, 0.1), 
 class StochasticLosses:
     """Losses of all actions, independent over rounds: every round draws one of a few outcomes.
 
-    An outcome is one loss for each *group* of equal actions. With `bits`, every action of the group then suffers
-    an independent bit of that mean instead; without, all actions of the group suffer that very loss. So one
-    outcome with bits is the model of independent Bernoulli losses, one outcome without bits is deterministic, and
-    several outcomes are losses of a joint law, dependent between the groups.
+    An outcome is one loss for each *group* of equal actions. With `bits`, every action of the group then
+    suffers an independent bit of that mean instead; without, all actions of the group suffer that very loss.
+    So one outcome with bits is the model of independent Bernoulli losses, one outcome without bits is
+    deterministic, and several outcomes are losses of a joint law, dependent between the groups.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ class StochasticLosses:
     outcomes : tuple of tuples of float
         (M, G): the loss of each group in each outcome, in [0, 1].
     log_counts : tuple of float
-        (G,): natural logarithm of the number of actions in each group; 0 for a single action. Groups too large to
-        simulate (more than 10^7 actions) are for `exact` only.
+        (G,): natural logarithm of the number of actions in each group; 0 for a single action. Groups too
+        large to simulate (more than 10^7 actions) are for `exact` only.
     probabilities : tuple of float
         (M,): of the outcomes; they sum to 1.
     bits : bool
@@ -98,7 +98,8 @@ class StochasticLosses:
     Raises
     ------
     TypeError, ValueError
-        If a loss lies outside [0, 1], lengths differ, there are fewer than two actions, or probabilities do not sum to 1.
+        If a loss lies outside [0, 1], lengths differ, there are fewer than two actions, or probabilities do
+        not sum to 1.
     """
 
     name: str = field(repr=False)
@@ -113,9 +114,13 @@ class StochasticLosses:
         counts = np.array([checks.number("log count", c, 0) for c in self.log_counts])
         probabilities = np.array([checks.number("probability", p, 0, 1) for p in self.probabilities])
         if outcomes.shape != (len(probabilities), len(counts)):
-            raise ValueError(f"outcomes must have shape {(len(probabilities), len(counts))}, got {outcomes.shape}")
+            raise ValueError(
+                f"outcomes must have shape {(len(probabilities), len(counts))}, got {outcomes.shape}"
+            )
         if not (outcomes.min() >= 0 and outcomes.max() <= 1):
-            raise ValueError(f"losses must lie in [0, 1], got {outcomes[~((outcomes >= 0) & (outcomes <= 1))][0]}")
+            raise ValueError(
+                f"losses must lie in [0, 1], got {outcomes[~((outcomes >= 0) & (outcomes <= 1))][0]}"
+            )
         if len(counts) == 1 and counts[0] < math.log(2):
             raise ValueError("there must be at least two actions")
         if abs(probabilities.sum() - 1) > 1e-12:
@@ -126,7 +131,8 @@ class StochasticLosses:
 
     @property
     def law(self) -> "StochasticLosses":
-        """What decides the law of the data (its representation leaves out the name), and what algorithms are told."""
+        """What decides the law of the data (its representation leaves out the name), and what algorithms are
+        told."""
         return self
 
     @property
@@ -148,7 +154,9 @@ class StochasticLosses:
     def counts(self) -> np.ndarray:
         """(G,) number of actions in each group, as integers; more than 10^7 actions are too many to list."""
         if self.log_actions > math.log(1.01e7):
-            raise ValueError(f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact")
+            raise ValueError(
+                f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact"
+            )
         return np.exp(self.log_counts).round().astype(np.int64)
 
     def losses(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
@@ -158,19 +166,28 @@ class StochasticLosses:
         return (rng.random(table.shape) < table).astype(float) if self.bits else table
 
 
-def bernoulli_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
-    """Independent Bernoulli losses: groups of the given means, with `counts` actions each (or their logarithms); default one."""
+def bernoulli_losses(
+    means, counts=None, log_counts=None, name: str = "", source: str = ""
+) -> StochasticLosses:
+    """Independent Bernoulli losses: groups of the given means, with `counts` actions each (or their
+    logarithms); default one."""
     return _one_outcome(means, counts, log_counts, True, name or "Bernoulli losses", source)
 
 
-def deterministic_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
+def deterministic_losses(
+    means, counts=None, log_counts=None, name: str = "", source: str = ""
+) -> StochasticLosses:
     """Every action suffers its mean in every round; groups as in `bernoulli_losses`."""
     return _one_outcome(means, counts, log_counts, False, name or "deterministic losses", source)
 
 
 def _one_outcome(means, counts, log_counts, bits, name, source):
     if log_counts is None:
-        log_counts = np.log([checks.integer("count", c, 1) for c in counts]) if counts is not None else [0.0] * len(means)
+        log_counts = (
+            np.log([checks.integer("count", c, 1) for c in counts])
+            if counts is not None
+            else [0.0] * len(means)
+        )
     return StochasticLosses(name, (tuple(means),), tuple(log_counts), bits=bits, source=source)
 
 
@@ -181,7 +198,8 @@ def with_losses(instance: BernoulliBandit) -> StochasticLosses:
 
 
 def packing(actions: int, gap: float) -> StochasticLosses:
-    """The instance of hu2021's Theorem 10: fair coins, but one action is better by `gap`; also equal-gap DTOL.
+    """The instance of hu2021's Theorem 10: fair coins, but one action is better by `gap`; also equal-gap
+    DTOL.
 
     In hu2021's rewards the good action has mean 1/2 + gap, so its loss is 1/2 - gap.
     """
@@ -190,11 +208,15 @@ def packing(actions: int, gap: float) -> StochasticLosses:
     return bernoulli_losses((0.5 - gap, 0.5), (1, actions - 1), name=name, source="hu2021, Theorem 10")
 
 
-def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoulli: bool = True, log_per_bracket=None):
-    """The doubling instance: gaps `largest` 2^(b - brackets) for b = 1..brackets, `per_bracket` actions in each.
+def doubling(
+    brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoulli: bool = True, log_per_bracket=None
+):
+    """The doubling instance: gaps `largest` 2^(b - brackets) for b = 1..brackets, `per_bracket` actions in
+    each.
 
-    As printed in hu2021 (after Theorem 7) it has one action a bracket; then no bracket pays a logarithm. Many actions a bracket make
-    the instance that the text wants. Best loss 0.05, so the smallest gap is `largest` 2^(1 - brackets).
+    As printed in hu2021 (after Theorem 7) it has one action a bracket; then no bracket pays a logarithm. Many
+    actions a bracket make the instance that the text wants. Best loss 0.05, so the smallest gap is `largest`
+    2^(1 - brackets).
 
     Parameters
     ----------
@@ -208,20 +230,27 @@ def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoull
         Independent Bernoulli losses, else deterministic ones.
     """
     brackets = checks.integer("brackets", brackets, 1)
-    log_count = math.log(checks.integer("per_bracket", per_bracket, 1)) if log_per_bracket is None else log_per_bracket
+    log_count = (
+        math.log(checks.integer("per_bracket", per_bracket, 1))
+        if log_per_bracket is None
+        else log_per_bracket
+    )
     gaps = checks.number("largest", largest, 0, 0.95) * 2.0 ** (np.arange(1, brackets + 1) - brackets)
-    name = f"doubling, {brackets} brackets of " + (f"{per_bracket}" if log_per_bracket is None else f"e^{log_per_bracket:g}")
+    name = f"doubling, {brackets} brackets of " + (
+        f"{per_bracket}" if log_per_bracket is None else f"e^{log_per_bracket:g}"
+    )
     means, log_counts = (0.05, *(0.05 + gaps)), (0.0, *[log_count] * brackets)
     make = bernoulli_losses if bernoulli else deterministic_losses
     return make(means, log_counts=log_counts, name=name, source="hu2021, after Theorem 7")
 
 
 def cyclic(actions, gap: float, bernoulli: bool = False, log_actions=None) -> StochasticLosses:
-    """The lower-bound family of wu2026's Theorem 3: losses 0, gap, gap, 1, ..., 1, up to a rotation of the actions.
+    """The lower-bound family of wu2026's Theorem 3: losses 0, gap, gap, 1, ..., 1, up to a rotation of the
+    actions.
 
-    In instance l of the family, action l has loss 0 and its two neighbours on the circle have loss `gap`; the algorithms here
-    treat all actions alike, so one member stands for the family. At least 6 actions; `log_actions` in place of `actions` (None)
-    gives their number's logarithm.
+    In instance l of the family, action l has loss 0 and its two neighbours on the circle have loss `gap`; the
+    algorithms here treat all actions alike, so one member stands for the family. At least 6 actions;
+    `log_actions` in place of `actions` (None) gives their number's logarithm.
     """
     if log_actions is None:
         rest = math.log(checks.integer("actions", actions, 6) - 3)
@@ -230,15 +259,22 @@ def cyclic(actions, gap: float, bernoulli: bool = False, log_actions=None) -> St
         rest = log_actions + math.log1p(-3 * math.exp(-log_actions))
     make = bernoulli_losses if bernoulli else deterministic_losses
     name = f"cyclic, gap {gap:g}" + (", Bernoulli" if bernoulli else "")
-    return make((0.0, checks.number("gap", gap, 0, 1), 1.0), log_counts=(0.0, math.log(2), rest), name=name, source="wu2026, Theorem 3")
+    return make(
+        (0.0, checks.number("gap", gap, 0, 1), 1.0),
+        log_counts=(0.0, math.log(2), rest),
+        name=name,
+        source="wu2026, Theorem 3",
+    )
 
 
 def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
-    """Losses whose coordinates depend on each other within a round, as cesari2026 allows; one best action, equal gaps.
+    """Losses whose coordinates depend on each other within a round, as cesari2026 allows; one best action,
+    equal gaps.
 
-    kind "antithetic": two actions, losses 0 and 1 or 1 and 0, the second suffers 1 with probability (1 + gap) / 2.
-    kind "comonotone": one uniform U a round, an action suffers 1 if U is below its mean (1 - gap) / 2 or (1 + gap) / 2.
-    kind "copies": the best action is one bit of mean (1 - gap) / 2, all others share another one of mean (1 + gap) / 2.
+    kind "antithetic": two actions, losses 0 and 1 or 1 and 0, the second suffers 1 with probability (1 + gap)
+    / 2. kind "comonotone": one uniform U a round, an action suffers 1 if U is below its mean (1 - gap) / 2 or
+    (1 + gap) / 2. kind "copies": the best action is one bit of mean (1 - gap) / 2, all others share another
+    one of mean (1 + gap) / 2.
     """
     checks.choice("kind", kind, ("antithetic", "comonotone", "copies"))
     low, high = (1 - checks.number("gap", gap, 0, 1)) / 2, (1 + gap) / 2
@@ -252,7 +288,9 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     else:
         outcomes = ((0, 0), (0, 1), (1, 0), (1, 1))
         probabilities = ((1 - low) * (1 - high), (1 - low) * high, low * (1 - high), low * high)
-    return StochasticLosses(f"{kind}, gap {gap:g}", outcomes, (0.0, others), probabilities, source="cesari2026, Section 2")
+    return StochasticLosses(
+        f"{kind}, gap {gap:g}", outcomes, (0.0, others), probabilities, source="cesari2026, Section 2"
+    )
 
 
 def _two_actions(name, constant, values, probabilities, source):
@@ -261,8 +299,12 @@ def _two_actions(name, constant, values, probabilities, source):
 
 
 TWO_ACTION_PRINTED = _two_actions("two actions, as printed", 0.3, (0.4, 0.0), (0.8, 0.2), "wu2026, Section 3")
-TWO_ACTION_FIXED = _two_actions("two actions, repaired", 0.3, (0.2, 1.0), (0.8, 0.2), "after wu2026, Section 3")
-TWO_ACTION_GAIN = _two_actions("two actions, resampling helps", 0.01, (0.0, 1.0), (0.69, 0.31), "after wu2026, Section 3")
+TWO_ACTION_FIXED = _two_actions(
+    "two actions, repaired", 0.3, (0.2, 1.0), (0.8, 0.2), "after wu2026, Section 3"
+)
+TWO_ACTION_GAIN = _two_actions(
+    "two actions, resampling helps", 0.01, (0.0, 1.0), (0.69, 0.31), "after wu2026, Section 3"
+)
 DEPENDENT_COPIES = StochasticLosses(
     "a copied bit and a worse one",
     ((1, 1), (1, 0), (0, 1), (0, 0)),

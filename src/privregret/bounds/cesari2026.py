@@ -1,4 +1,5 @@
-"""Bounds of cesari2026; all its constants are explicit. Logs are natural; eta is the inverse temperature min(epsilon / 2, 1/8)."""
+"""Bounds of cesari2026; all its constants are explicit. Logs are natural; eta is the inverse temperature
+min(epsilon / 2, 1/8)."""
 
 import numpy as np
 from scipy.stats import binom
@@ -15,8 +16,11 @@ def theorem_1_simple(log_actions, gap, epsilon):
 
 
 def theorem_1_steps(log_actions, gap, epsilon):
-    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K / gap_min above."""
-    return np.where(epsilon <= 0.25, 802 * log_actions / gap + 32 * log_actions / epsilon, 930 * log_actions / gap)
+    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K / gap_min above.
+    """
+    return np.where(
+        epsilon <= 0.25, 802 * log_actions / gap + 32 * log_actions / epsilon, 930 * log_actions / gap
+    )
 
 
 def lemma_1(rounds, mean):
@@ -31,10 +35,11 @@ def lemma_1_signs(rounds, mean):
 
 
 def lemma_2(x, n, actions):
-    """Largest ratio of the smaller to the larger side of each inequality of Lemma 2, on a grid: parts "i" to "v".
+    """Largest ratio of the smaller to the larger side of each inequality of Lemma 2, on a grid: parts "i" to
+    "v".
 
-    (i) 1 - e^-x >= x / 2 and (ii) e^-x <= 1 - x / 2 for x in (0, 1]; (iii) ln(1 - u) <= -u for u in (0, 1); (iv) the sum of
-    e^(-m x) over m > n is at most 2 e^(-n x) / x; (v) ln(K + 1) <= 2 ln K.
+    (i) 1 - e^-x >= x / 2 and (ii) e^-x <= 1 - x / 2 for x in (0, 1]; (iii) ln(1 - u) <= -u for u in (0, 1);
+    (iv) the sum of e^(-m x) over m > n is at most 2 e^(-n x) / x; (v) ln(K + 1) <= 2 ln K.
     """
     x, n, actions = np.asarray(x, float), np.asarray(n, float)[:, None], np.asarray(actions, float)
     u = x[x < 1]
@@ -68,12 +73,14 @@ def small_gap(rounds, gap):
 
 
 def small_part(log_actions, gap):
-    """(5): the part of the sum of F_m that is due to gaps of at most 4 eta is at most (64 ln(K + 1) + 36) / gap_min."""
+    """(5): the part of the sum of F_m that is due to gaps of at most 4 eta is at most (64 ln(K + 1) + 36) /
+    gap_min."""
     return (64 * np.logaddexp(log_actions, 0.0) + 36) / gap
 
 
 def large_part(log_actions, eta):
-    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in place of 4."""
+    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in place of 4.
+    """
     return 4 * log_actions / eta
 
 

@@ -63,11 +63,13 @@ def theorem_5_rate(gaps, horizon, epsilon):
     return float(np.sum(np.maximum(log_t / gaps, log_t / epsilon * factor)))
 
 
-# Full information. Groups of equal actions: gaps (G,) with 0 for the best, and the logarithm of how many actions each has.
+# Full information. Groups of equal actions: gaps (G,) with 0 for the best, and the logarithm of how many
+# actions each has.
 
 
 def brackets(gaps, log_counts=None):
-    """Brackets J_k = {j: 2^(k-1) gap_min <= gap_j < 2^k gap_min} that are not empty: (B,) smallest gaps 2^(k-1) gap_min, (B,) ln |J_k|."""
+    """Brackets J_k = {j: 2^(k-1) gap_min <= gap_j < 2^k gap_min} that are not empty: (B,) smallest gaps
+    2^(k-1) gap_min, (B,) ln |J_k|."""
     gaps = np.asarray(gaps, float)
     log_counts = np.zeros(len(gaps)) if log_counts is None else np.asarray(log_counts, float)
     bad = gaps > 0
@@ -80,18 +82,22 @@ def brackets(gaps, log_counts=None):
 def _log_others(gaps, log_counts):
     """ln(K - 1): of all actions but the best."""
     gaps = np.asarray(gaps, float)
-    return float(np.logaddexp.reduce((np.zeros(len(gaps)) if log_counts is None else np.asarray(log_counts, float))[gaps > 0]))
+    log_counts = np.zeros(len(gaps)) if log_counts is None else np.asarray(log_counts, float)
+    return float(np.logaddexp.reduce(log_counts[gaps > 0]))
 
 
 def lemma_13(gap, rounds, epsilon):
-    """P[an action of a bracket beats the best] <= 2 exp(-n gap min(gap, epsilon) / 8), `gap` the bracket's smallest, n = 2^r rounds."""
+    """P[an action of a bracket beats the best] <= 2 exp(-n gap min(gap, epsilon) / 8), `gap` the bracket's
+    smallest, n = 2^r rounds."""
     return 2 * np.exp(-rounds * gap * np.minimum(gap, epsilon) / 8)
 
 
 def theorem_7_printed(gaps, log_counts, epsilon):
-    """First form of Theorem 7 with constant 1: log2 K / gap_min + sum over brackets above epsilon of log2 |J_k| / epsilon.
+    """First form of Theorem 7 with constant 1: log2 K / gap_min + sum over brackets above epsilon of log2
+    |J_k| / epsilon.
 
-    False as an upper bound with any constant: a bracket with one action costs 1 / epsilon and does not appear.
+    False as an upper bound with any constant: a bracket with one action costs 1 / epsilon and does not
+    appear.
     """
     gap, sizes = brackets(gaps, log_counts)
     total = np.logaddexp(0.0, _log_others(gaps, log_counts))
@@ -99,20 +105,23 @@ def theorem_7_printed(gaps, log_counts, epsilon):
 
 
 def theorem_7(gaps, log_counts, epsilon):
-    """What the proof of Theorem 7 gives: 1 + sum over brackets of 256 (1 + ln |J_k|) / min(gap_k, epsilon)."""
+    """The proof of Theorem 7 gives: 1 + sum over brackets of 256 (1 + ln |J_k|) / min(gap_k, epsilon)."""
     gap, sizes = brackets(gaps, log_counts)
     return float(1 + np.sum(256 * (1 + sizes) / np.minimum(gap, epsilon)))
 
 
 def theorem_7_middle(gaps, log_counts, epsilon):
-    """Equation (57): 512 (1 + ln(K - 1)) / gap_min + sum over brackets above epsilon of 256 (1 + ln |J_k|) / epsilon, plus 1."""
+    """Equation (57): 512 (1 + ln(K - 1)) / gap_min + sum over brackets above epsilon of 256 (1 + ln |J_k|) /
+    epsilon, plus 1."""
     gap, sizes = brackets(gaps, log_counts)
     above = gap > epsilon
-    return float(1 + 512 * (1 + _log_others(gaps, log_counts)) / gap.min() + np.sum(256 * (1 + sizes[above])) / epsilon)
+    first = 512 * (1 + _log_others(gaps, log_counts)) / gap.min()
+    return float(1 + first + np.sum(256 * (1 + sizes[above])) / epsilon)
 
 
 def theorem_7_rate(log_actions, gap, horizon, epsilon, repaired=True):
-    """Second form, constant 1: ln K / gap_min + ln K min(log2(1 / gap_min), log2 T) / epsilon; repaired with 1 + log2(1 / gap_min)."""
+    """Second form, constant 1: ln K / gap_min + ln K min(log2(1 / gap_min), log2 T) / epsilon; repaired with
+    1 + log2(1 / gap_min)."""
     count = np.minimum((1 if repaired else 0) + np.log2(1 / gap), np.log2(horizon))
     return log_actions / gap + log_actions * count / epsilon
 
@@ -124,18 +133,20 @@ def corollary_8_small_gaps(gaps, log_counts):
 
 
 def corollary_8_equal_gaps(log_actions, gap, epsilon):
-    """All gaps in [gap_min, 2 gap_min]: 1 + 512 (1 + ln K) / min(gap_min, epsilon), for at most two brackets."""
+    """All gaps in [gap_min, 2 gap_min], so at most two brackets: 1 + 512 (1 + ln K) / min(gap_min, epsilon)."""
     return 1 + 512 * (1 + log_actions) / np.minimum(gap, epsilon)
 
 
 def corollary_9(log_actions, horizon, epsilon):
-    """On any instance, derived from the proof: smaller gaps than gap* = sqrt(ln K / T) cost at most T gap*, brackets above it as in (57).
+    """On any instance, derived from the proof: smaller gaps than gap* = sqrt(ln K / T) cost at most T gap*,
+    brackets above it as in (57).
 
     T gap* + 1 + 512 (1 + ln K) / gap* + 256 (1 + ln K) (1 + log2(1 / gap*)) / epsilon.
     """
     gap = np.sqrt(log_actions / horizon)
     per_bracket = 256 * (1 + log_actions)
-    return horizon * gap + 1 + 2 * per_bracket / gap + per_bracket * (1 + np.maximum(0, np.log2(1 / gap))) / epsilon
+    count = 1 + np.maximum(0, np.log2(1 / gap))
+    return horizon * gap + 1 + 2 * per_bracket / gap + per_bracket * count / epsilon
 
 
 def corollary_9_rate(log_actions, horizon, epsilon):
@@ -144,12 +155,14 @@ def corollary_9_rate(log_actions, horizon, epsilon):
 
 
 def theorem_10(log_actions, epsilon):
-    """Some instance forces regret 0.2 x 0.49 ln K / (10 epsilon) by round `theorem_10_rounds`: the privacy part, explicit in the proof."""
+    """Some instance forces regret 0.2 x 0.49 ln K / (10 epsilon) by round `theorem_10_rounds`: the privacy
+    part, explicit in the proof."""
     return 0.2 * 0.49 * log_actions / (10 * epsilon)
 
 
 def theorem_10_rounds(log_actions, gap, epsilon):
-    """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which action is best."""
+    """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which action is
+    best."""
     return log_actions / (10 * epsilon * gap)
 
 

@@ -1,4 +1,5 @@
-"""Bounds of wu2026 with explicit constants: as printed, and as its proofs give them after correction. Logs are natural."""
+"""Bounds of wu2026 with explicit constants: as printed, and as its proofs give them after correction. Logs
+are natural."""
 
 import numpy as np
 from scipy.stats import binom
@@ -17,7 +18,8 @@ def theorem_1_rate(log_actions, gap, horizon, epsilon):
 def theorem_2(log_actions, gap, epsilon, noise):
     """Regret with resampling, for all T: (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) / epsilon.
 
-    The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives, corrected by a factor in the first term.
+    The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives,
+    corrected by a factor in the first term.
     """
     c2 = C2[noise]
     return (8 * c2 * log_actions + 2 * C1 * c2) / gap + (2 * c2 * log_actions**2 + C1 * c2) / epsilon
@@ -36,13 +38,15 @@ def corollary_1(log_actions, horizon, epsilon, noise):
 
 
 def selection(rounds, gap, epsilon, noise):
-    """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap, epsilon) / c2)."""
+    """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap, epsilon) / c2).
+    """
     gap = np.asarray(gap)
     return C1 * np.exp(-4 * rounds * gap * np.minimum(gap, epsilon) / C2[noise])
 
 
 def deterministic_selection(rounds, gap, epsilon, noise, factor):
-    """Corollary 2, without resampling: P[...] <= c1 exp(-2 n gap epsilon / c2), constants derived for noise of scale factor / epsilon."""
+    """Corollary 2, without resampling: P[...] <= c1 exp(-2 n gap epsilon / c2), constants derived for noise
+    of scale factor / epsilon."""
     c1, c2 = COROLLARY_2[noise, factor]
     return c1 * np.exp(-2 * rounds * np.asarray(gap) * epsilon / c2)
 
@@ -70,17 +74,21 @@ def theorem_3(log_actions, epsilon, horizon):
 def theorem_3_rounds(log_actions, epsilon, rounds, sharp=True):
     """The same round by round: probability, averaged over the family, of a loss of 1 in each of `rounds`.
 
-    At least (K - 5) / (3 e^(t epsilon) + K - 5); sharp with t - 1 for t, since round t has seen t - 1 loss vectors.
+    At least (K - 5) / (3 e^(t epsilon) + K - 5); sharp with t - 1 for t, since round t has seen t - 1 loss
+    vectors.
     """
     seen = np.asarray(rounds, float) - (1 if sharp else 0)
     return 1 / (1 + np.exp(np.minimum(np.log(3.0) + seen * epsilon - _log_rest(log_actions), 700.0)))
 
 
 def theorem_3_sharp(log_actions, epsilon, horizon):
-    """Sum of the sharp form over rounds 1..T, (H,) for (H,) horizons; terms below e^-40 are left out (it is a lower bound)."""
+    """Sum of the sharp form over rounds 1..T, (H,) for (H,) horizons; terms below e^-40 are left out (it is a
+    lower bound)."""
     horizon = np.atleast_1d(horizon)
     enough = int((max(0.0, _log_rest(log_actions)) + 40) / epsilon) + 1
-    total = np.cumsum(theorem_3_rounds(log_actions, epsilon, np.arange(1, min(int(horizon.max()), enough) + 1)))
+    total = np.cumsum(
+        theorem_3_rounds(log_actions, epsilon, np.arange(1, min(int(horizon.max()), enough) + 1))
+    )
     return total[np.minimum(horizon, len(total)).astype(int) - 1]
 
 
@@ -92,10 +100,11 @@ def _log_rest(log_actions):
 
 
 def theorem_4(log_actions, epsilon, noise, factor, route="best"):
-    """Regret with deterministic losses, without resampling, for exponential or Gumbel noise of scale factor / epsilon.
+    """Regret with deterministic losses, without resampling, for exponential or Gumbel noise of scale factor /
+    epsilon.
 
-    "best": 1 + 4 b ln K, b the scale (a short proof by convexity). "printed": 3 + (2 / epsilon) C ln K with the paper's C and its
-    temperature epsilon; "corrected": 3 + 2 b C ln K with the corrected C.
+    "best": 1 + 4 b ln K, b the scale (a short proof by convexity). "printed": 3 + (2 / epsilon) C ln K with the
+    paper's C and its temperature epsilon; "corrected": 3 + 2 b C ln K with the corrected C.
     """
     if noise not in ("exponential", "gumbel"):
         raise ValueError(f"Theorem 4 is about exponential and Gumbel noise, got {noise!r}")
@@ -113,7 +122,8 @@ def theorem_4_instance(gaps, log_counts, scale):
 
 
 def lemma_2(a, log_counts, x):
-    """f(x) = mean of 2^x a under weights e^(-2^x a), and its derivative ln 2 (f - variance); the lemma says f' <= ln 2 f."""
+    """f(x) = mean of 2^x a under weights e^(-2^x a), and its derivative ln 2 (f - variance); the lemma says
+    f' <= ln 2 f."""
     u = 2.0**x * np.asarray(a, float)
     weights = np.asarray(log_counts, float) - u
     weights = np.exp(weights - weights.max())
@@ -123,16 +133,18 @@ def lemma_2(a, log_counts, x):
 
 
 def lemma_3(a, log_counts, terms=200):
-    """Sum of f(r) over r >= 1, over ln K; the paper says at most 4.885, the corrected proof 2.443, the best constant is 2."""
+    """Sum of f(r) over r >= 1, over ln K; the paper says at most 4.885, the corrected proof 2.443, the best
+    constant is 2."""
     log_actions = float(np.logaddexp.reduce(np.asarray(log_counts, float)))
     return sum(lemma_2(a, log_counts, r)[0] for r in range(1, terms)) / log_actions
 
 
 def remark_4(log_bad, rounds, gap, epsilon, factor, c2):
-    """ln of the c1 that Remark 4's conjecture needs for mu = (0, gap, 1, ..., 1), e^log_bad ones, softmax of scale factor / epsilon.
+    """ln of the c1 that Remark 4's conjecture needs for mu = (0, gap, 1, ..., 1), e^log_bad ones, softmax of
+    scale factor / epsilon.
 
-    P[the middle action is selected from n rounds] is a binomial sum; the conjecture bounds it by c1 times a softmax with
-    temperature c2 / (4 epsilon) at the mean losses.
+    P[the middle action is selected from n rounds] is a binomial sum; the conjecture bounds it by c1 times a
+    softmax with temperature c2 / (4 epsilon) at the mean losses.
     """
     hot = 4 * epsilon / c2
     left = _log_middle(log_bad, rounds, gap, epsilon / factor)
@@ -141,7 +153,8 @@ def remark_4(log_bad, rounds, gap, epsilon, factor, c2):
 
 
 def remark_4_limit(rounds, gap, epsilon, factor, c2):
-    """The same as the number of bad actions grows: n ln(1 - gap + gap e^-l) + n (l - k + k gap), l = epsilon / factor, k = 4 epsilon / c2."""
+    """The same as the number of bad actions grows: n ln(1 - gap + gap e^-l) + n (l - k + k gap), l = epsilon
+    / factor, k = 4 epsilon / c2."""
     cold, hot = epsilon / factor, 4 * epsilon / c2
     return rounds * (np.log1p(gap * np.expm1(-cold)) + cold - hot + hot * gap)
 

@@ -1,4 +1,5 @@
-"""Binomial sums on a lattice, for any number of rounds up to 2^60, with small probabilities to full relative precision."""
+"""Binomial sums on a lattice, for any number of rounds up to 2^60, with small probabilities to full relative
+precision."""
 
 from fractions import Fraction
 
@@ -7,12 +8,13 @@ from scipy.special import gammaln
 
 
 def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np.ndarray]:
-    """Binomial(n, p) on the multiples of `step`: index of the first multiple, and the probability of each from there on.
+    """Binomial(n, p) on the multiples of `step`: index of the first multiple, and the probability of each
+    from there on.
 
-    With step 1 this is the binomial itself. A larger step must be small against the standard deviation: the density at the
-    multiples, scaled, then has the same moments to many digits. A binomial narrower than the step is split between
-    neighbouring multiples, which keeps its mean. What is left out has probability at most exp(-low) below and exp(-high)
-    above (Bernstein's inequality).
+    With step 1 this is the binomial itself. A larger step must be small against the standard deviation: the
+    density at the multiples, scaled, then has the same moments to many digits. A binomial narrower than the
+    step is split between neighbouring multiples, which keeps its mean. What is left out has probability at
+    most exp(-low) below and exp(-high) above (Bernstein's inequality).
     """
     mean = Fraction(p) * n
     variance = float(mean * (1 - Fraction(p)))

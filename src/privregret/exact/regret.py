@@ -24,7 +24,8 @@ class Regret(NamedTuple):
 
 
 def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> tuple[float, float]:
-    """Expected gap of the action selected from `rounds` rounds, and a bound on its error; see `selection_probabilities`."""
+    """Expected gap of the action selected from `rounds` rounds, and a bound on its error; see
+    `selection_probabilities`."""
     selection = selection_probabilities(instance, rounds, noise, scale)
     return float(selection.group @ instance.gaps), selection.error * float(instance.gaps.sum())
 
@@ -64,7 +65,9 @@ def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
             error += played * gap_error
         else:
             for i in np.flatnonzero(reached):
-                total, total_error = _every_round(algorithm, instance, start, min(2 * start - 1, int(horizons[i])), value[i])
+                total, total_error = _every_round(
+                    algorithm, instance, start, min(2 * start - 1, int(horizons[i])), value[i]
+                )
                 value[i] += total
                 error[i] += total_error
     return Regret(value, error)
@@ -76,7 +79,8 @@ def prefix_gaps(instance: StochasticLosses, rounds, noise: str, scale: float) ->
 
 
 def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None) -> tuple[float, float]:
-    """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the groups (a mask), if given."""
+    """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the groups (a
+    mask), if given."""
     mask = np.ones(len(instance.gaps)) if groups is None else np.asarray(groups, float)
 
     def gap(m):
@@ -101,7 +105,9 @@ def _epoch_gap(algorithm, instance, length, so_far):
         return 0.0, bound
     if algorithm.prefix != "random" or length <= 2:
         return expected_gap(instance, shortest, algorithm.noise, scale)
-    total, error = _sum_over(lambda m: expected_gap(instance, m, algorithm.noise, scale), shortest, length, so_far / 4)
+    total, error = _sum_over(
+        lambda m: expected_gap(instance, m, algorithm.noise, scale), shortest, length, so_far / 4
+    )
     return total / (length - shortest + 1), error / (length - shortest + 1)
 
 
@@ -122,10 +128,11 @@ def _every_round(algorithm, instance, start, end, so_far):
 
 
 def _sum_over(function, first, last, size):
-    """Sum of function(m)[0] over first..last, and of the errors [1]: all terms if few, else of interpolants in m.
+    """Sum of function(m)[0] over first..last, and of the errors [1]: all terms if few, else of interpolants
+    in m.
 
-    An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that of leaving out every other
-    point, and is made small against `size` by halving the range.
+    An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that of leaving
+    out every other point, and is made small against `size` by halving the range.
     """
     if last - first < 64:
         terms = np.array([function(m) for m in range(first, last + 1)])

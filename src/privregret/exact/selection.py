@@ -4,8 +4,9 @@ With independent coordinates the scores N_j = noise_j - (sum of losses)_j are in
 
     P[j is selected] = integral of f_j(x) exp(sum over i != j of ln F_i(x)) dx,
 
-F and f being distribution function and density of a score. Equal actions have equal F, so they cost one term however many they
-are. Everything is kept as survival functions 1 - F, to full relative precision far out, where the largest of e^300 scores lies.
+F and f being distribution function and density of a score. Equal actions have equal F, so they cost one term
+however many they are. Everything is kept as survival functions 1 - F, to full relative precision far out,
+where the largest of e^300 scores lies.
 """
 
 import math
@@ -32,8 +33,8 @@ ROWS = 200_000  # most compositions of outcomes that are enumerated
 
 
 class Selection(NamedTuple):
-    """Who is selected: `group[g]` is the probability that it is an action of group g, `log_action[g]` the logarithm of that of one
-    given action in it; `error` bounds the error of every entry of `group`."""
+    """Who is selected: `group[g]` is the probability that it is an action of group g, `log_action[g]` the
+    logarithm of that of one given action in it; `error` bounds the error of every entry of `group`."""
 
     group: np.ndarray
     log_action: np.ndarray
@@ -46,7 +47,8 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     Parameters
     ----------
     instance : StochasticLosses
-        Independent Bernoulli losses or deterministic ones, in groups of any size; or a joint law of few outcomes.
+        Independent Bernoulli losses or deterministic ones, in groups of any size; or a joint law of few
+        outcomes.
     rounds : int
         n in 0..2^60; 0 rounds select uniformly.
     noise : {"laplace", "exponential", "gumbel", "none"}
@@ -60,13 +62,15 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
 
     Notes
     -----
-    The bound on the error adds what is left out of the distributions, 1e-11 for quadrature and rounding, and, where the binomials
-    are spread over a lattice of steps wider than 1, how much the result moves when the step is doubled.
+    The bound on the error adds what is left out of the distributions, 1e-11 for quadrature and rounding, and,
+    where the binomials are spread over a lattice of steps wider than 1, how much the result moves when the
+    step is doubled.
 
     Raises
     ------
     ValueError
-        For a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that is not independent over actions.
+        For a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that is not
+        independent over actions.
     """
     if checks.integer("rounds", rounds, 0) > 2**60:
         raise ValueError(f"rounds must be at most 2^60, got {rounds}")
@@ -80,7 +84,9 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         group = probabilities @ fixed_scores(sums, log_counts, noise, scale)
         return _selection(group, log_counts, ROUNDING + 2 * exp(-TAIL))
     if log_counts.max() > 600:
-        raise ValueError(f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}")
+        raise ValueError(
+            f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}"
+        )
     means, bounds = independent_means(instance), largest_probabilities(instance, rounds, noise, scale)
     kept = bounds > NEVER
     some = means[kept], log_counts[kept], noise, scale
@@ -94,24 +100,29 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
 
 
 def largest_probabilities(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> np.ndarray:
-    """(G,) bounds on the probability that an action of group g is selected from `rounds` rounds; 1 for the best actions.
+    """(G,) bounds on the probability that an action of group g is selected from `rounds` rounds; 1 for the
+    best actions.
 
-    For an action to beat the best one, its sum of losses must come within half of what it is expected to be behind (Hoeffding), or
-    the noise must make up for the other half; with sums that are certain, for all of it.
+    For an action to beat the best one, its sum of losses must come within half of what it is expected to be
+    behind (Hoeffding), or the noise must make up for the other half; with sums that are certain, for all of
+    it.
     """
     gaps = instance.gaps
     if len(instance.outcomes) == 1 and not instance.bits:
         sampling, share = np.where(gaps > 0, 0.0, 1.0), 1.0
     else:
-        wide = 4 if instance.bits else 8  # independent coordinates are 2 n terms of range 1, dependent ones n of range 2
+        # independent coordinates are 2 n terms of range 1, dependent ones n terms of range 2
+        wide = 4 if instance.bits else 8
         sampling, share = np.exp(-rounds * gaps**2 / wide), 0.5
     u = share * rounds * gaps / scale if noise != "none" else np.full(len(gaps), inf)
-    tail = {"exponential": 0.5, "laplace": 0.5 * (1 + np.minimum(u, 1e9) / 2), "gumbel": 1.0, "none": 0.0}[noise] * np.exp(-u)
+    tails = {"exponential": 0.5, "laplace": 0.5 + np.minimum(u, 1e9) / 4, "gumbel": 1.0, "none": 0.0}
+    tail = tails[noise] * np.exp(-u)
     return np.minimum(np.exp(np.minimum(instance.log_counts, 700.0)) * (sampling + tail), 1.0)
 
 
 def independent_means(instance: StochasticLosses) -> np.ndarray:
-    """Means of the bits, if they are independent over actions: at most one group's loss varies over the outcomes."""
+    """Means of the bits, if they are independent over actions: at most one group's loss varies over the
+    outcomes."""
     outcomes = np.array(instance.outcomes)
     varying = np.flatnonzero(np.ptp(outcomes, axis=0) > 0)
     alone = len(varying) == 1 and instance.log_counts[varying[0]] == 0
@@ -125,14 +136,15 @@ def _selection(group, log_counts, error):
         return Selection(group, np.log(group) - log_counts, error)
 
 
-# Fixed sums ---------------------------------------------------------------------------------------------------
+# Fixed sums -------------------------------------------------------------------------------------------------
 
 
 def fixed_scores(sums, log_counts, noise: str, scale: float) -> np.ndarray:
-    """Probabilities (..., G) that an action of group g wins when its sum of losses is `sums[..., g]`, for e^log_counts[g] actions.
+    """Probabilities (..., G) that an action of group g wins when its sum of losses is `sums[..., g]`, for
+    e^log_counts[g] actions.
 
-    Softmax for Gumbel noise; for exponential noise, permute-and-flip, and Laplace noise closed for two actions, else an integral over
-    smooth panels. Without noise, sums that differ by less than 1e-9 are ties.
+    Softmax for Gumbel noise; for exponential noise, permute-and-flip, and Laplace noise closed for two
+    actions, else an integral over smooth panels. Without noise, sums that differ by less than 1e-9 are ties.
     """
     sums, log_counts = np.asarray(sums, float), np.asarray(log_counts, float)
     d = sums - sums.min(axis=-1, keepdims=True)
@@ -160,10 +172,15 @@ def _fixed_integral(d, log_counts, laplace):
     z = x + d[:, None]
     log_density = (log(0.5) if laplace else 0.0) - np.abs(z)  # of the noise, and ln(1 - F) where z > 0
     far = z > 20  # there ln F is -(1 - F), and N ln F = -e^(ln N + ln(1 - F)) needs no N of its own
-    log_f = np.where(far, 0.0, np.log1p(-np.exp(np.minimum(log_density, 0.0))) if not laplace else
-                     np.where(z < 0, log_density, np.log1p(-np.exp(log_density))))
+    log_f = np.where(far, 0.0, np.log1p(-np.exp(log_density)))
+    if laplace:
+        log_f = np.where(z < 0, log_density, log_f)
     with np.errstate(over="ignore"):
-        many = np.where(far, -np.exp(log_counts[:, None] + log_density), np.exp(np.minimum(log_counts, 700.0))[:, None] * log_f)
+        many = np.where(
+            far,
+            -np.exp(log_counts[:, None] + log_density),
+            np.exp(np.minimum(log_counts, 700.0))[:, None] * log_f,
+        )
         integrand = np.exp(log_counts[:, None] + log_density + many.sum(axis=0) - log_f)
     return integrand @ w
 
@@ -182,7 +199,9 @@ def _compositions(instance, rounds):
         hits = first + np.arange(len(mass))
         counts = np.stack([rounds - hits, hits], axis=1)
     elif comb(rounds + len(outcomes) - 1, len(outcomes) - 1) > ROWS:
-        raise ValueError(f"{rounds} rounds of {instance.name} have too many sums to list; simulate them instead")
+        raise ValueError(
+            f"{rounds} rounds of {instance.name} have too many sums to list; simulate them instead"
+        )
     else:
         some = (c for c in product(range(rounds + 1), repeat=len(outcomes) - 1) if sum(c) <= rounds)
         counts = np.array([(*c, rounds - sum(c)) for c in some])
@@ -190,14 +209,15 @@ def _compositions(instance, rounds):
     return mass, counts @ outcomes
 
 
-# Binomial sums ------------------------------------------------------------------------------------------------
+# Binomial sums ----------------------------------------------------------------------------------------------
 
 
 def _step(n, means, log_counts, noise, scale):
     """Lattice step, and whether it must be checked against twice the step.
 
-    Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact to e^-39. The kinks of the other two
-    cost about (step / sd)^2 (step / scale)^2 / 240, and noise below the step (step / sd)^2 / 12.
+    Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact to e^-39.
+    The kinks of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise below the step (step
+    / sd)^2 / 12.
     """
     variances = n * means * (1 - means)
     spread = np.sqrt(variances[variances > 0].min()) if variances.any() else inf
@@ -210,10 +230,13 @@ def _step(n, means, log_counts, noise, scale):
 
 
 def _binomial(n, means, log_counts, noise, scale, step):
-    scale = max(scale / step, 0.5 if step > 1 else 0.0)  # in steps; noise far below a wide step is widened to half of it
+    scale = scale / step if step == 1 else max(scale / step, 0.5)  # noise far below a wide step: half of it
     sums = [atoms(n, p, step, TAIL + c, TAIL) for p, c in zip(means, log_counts, strict=True)]
     if noise == "gumbel":  # needs no common lattice, so sums that are certain stay where they are
-        sums = [(Fraction(n * int(p), step), np.ones(1)) if p in (0.0, 1.0) else s for p, s in zip(means, sums, strict=True)]
+        sums = [
+            (Fraction(n * int(p), step), np.ones(1)) if p in (0.0, 1.0) else s
+            for p, s in zip(means, sums, strict=True)
+        ]
     origin = sums[int(np.argmin(means))][0]
     first = np.array([float(max(-(2**53), min(2**53, k - origin))) for k, _ in sums])
     first = first if noise == "gumbel" else first.astype(np.int64)
@@ -250,7 +273,8 @@ def _edges(first, last, log_counts, noise, scale):
 
 
 def _rule(noise, scale, crowd):
-    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels; `crowd` actions at most are on one atom."""
+    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels; `crowd` actions at
+    most are on one atom."""
     if noise == "none":  # F(x)^N varies next to the upper end only, within 1 / crowd of it
         halvings = max(0, math.ceil(log(crowd, 2)) + 4)
         unit = _composite(np.concatenate([[0.0], 1 - 0.5 ** np.arange(1, halvings), [1.0]]), 16)
@@ -269,13 +293,14 @@ def _composite(edges, points):
 
 @jit
 def _lattice(mass, first, last, counts, scale, noise, edges, unit, unit_weights, wide, wide_weights):
-    # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no atom inside: every score is a sum of
-    # e^(-theta / scale), e^(-(m - m' - theta) / scale) and a constant there. From the largest x down, until nothing can be below.
+    # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no atom inside:
+    # every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a constant there. From the
+    # largest x down, until nothing can be below.
     groups, width = mass.shape
     below = np.zeros((groups, width + 1))  # P[G <= first + k - 1]
     above = np.zeros((groups, width + 1))  # P[G >= first + k]
     decayed_up = np.zeros((groups, width + 1))  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
-    decayed_down = np.zeros((groups, width + 1))  # sum over G <= first + k - 1 of P[G] e^(-(first + k - 1 - G) / scale)
+    decayed_down = np.zeros((groups, width + 1))  # the same over G <= first + k - 1, away from first + k - 1
     factor = 0.0 if noise == NONE else np.exp(-1 / scale)
     for g in range(groups):
         for k in range(width):
@@ -338,8 +363,9 @@ def _lattice(mass, first, last, counts, scale, noise, edges, unit, unit_weights,
 
 @jit
 def _gumbel(mass, first, last, counts, scale, top, bottom, spacing):
-    # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like e^(-pi^2 scale / spacing).
-    # Atoms at y = x + G below -4.5 scale count as certain to be exceeded, those above 40 scale by their exponential tail.
+    # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like e^(-pi^2
+    # scale / spacing). Atoms at y = x + G below -4.5 scale count as certain to be exceeded, those above 40
+    # scale by their exponential tail.
     groups, width = mass.shape
     factor = np.exp(-1 / scale)
     below = np.zeros((groups, width + 1))

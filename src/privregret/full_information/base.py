@@ -10,10 +10,12 @@ from privregret.instances import StochasticLosses
 
 
 class FullInformationAlgorithm(ABC):
-    """An algorithm that sees all losses of a round after it has acted. Losses: smaller is better, also for hu2021.
+    """An algorithm that sees all losses of a round after it has acted. Losses: smaller is better, also for
+    hu2021.
 
-    hu2021 has rewards; 1 minus its rewards are losses with the same gaps, on which the algorithms do the same.
-    Subclasses are frozen dataclasses that check their parameters when made and implement `_play` and `_pull_counts`.
+    hu2021 has rewards; 1 minus its rewards are losses with the same gaps, on which the algorithms do the
+    same. Subclasses are frozen dataclasses that check their parameters when made and implement `_play` and
+    `_pull_counts`.
     """
 
     label: ClassVar[str]  # name in figures and tables; decides colour and marker
@@ -42,7 +44,8 @@ class FullInformationAlgorithm(ABC):
         return self._play(checks.table("losses", losses, short=True), rng)
 
     def pull_counts(self, instance: StochasticLosses, horizons, rng: np.random.Generator) -> np.ndarray:
-        """How often actions of each group are played; same law as counting what `play` does on the instance's losses.
+        """How often actions of each group are played; same law as counting what `play` does on the instance's
+        losses.
 
         Parameters
         ----------
@@ -59,7 +62,9 @@ class FullInformationAlgorithm(ABC):
             Rounds in 1..horizons[h] in which an action of group g was played.
         """
         if not isinstance(instance, StochasticLosses):
-            raise TypeError(f"instance must be StochasticLosses, got {type(instance).__name__} (see instances.with_losses)")
+            raise TypeError(
+                f"instance must be StochasticLosses, got {type(instance).__name__} (instances.with_losses)"
+            )
         law = np.array(instance.outcomes), np.array(instance.probabilities), instance.counts
         return self._pull_counts(*law, instance.bits, checks.horizons(horizons, 1), rng)
 

@@ -16,13 +16,15 @@ FULL, RANDOM, HALF = range(3)
 
 
 class EpochAlgorithm(FullInformationAlgorithm):
-    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before, the first one uniformly.
+    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before, the first
+    one uniformly.
 
     Subclasses say with which noise, and on how much of an epoch the winner is chosen:
 
     noise : "laplace", "exponential", "gumbel", or "none" (the leader, ties broken uniformly)
     noise_scale(actions) : its scale
-    prefix : "full" (the whole epoch of n rounds), "random" (its first M rounds, M uniform on n/2 + 1, ..., n), or
+    prefix : "full" (the whole epoch of n rounds), "random" (its first M rounds, M uniform on n/2 + 1, ...,
+    n), or
         "half" (its first n/2 + 1 rounds)
     bernoulli_resampling : whether each loss is first replaced by an independent bit of that mean
     """
@@ -49,7 +51,9 @@ class EpochAlgorithm(FullInformationAlgorithm):
     def _pull_counts(self, outcomes, probabilities, counts, bits, horizons, rng):
         """Epoch by epoch: one binomial draw for each action and outcome, O(K log T) in all."""
         bits = bits or self.bernoulli_resampling
-        return _pull_counts(outcomes, probabilities, counts, bits, horizons, *self._settings(counts.sum()), rng)
+        return _pull_counts(
+            outcomes, probabilities, counts, bits, horizons, *self._settings(counts.sum()), rng
+        )
 
 
 @jit
@@ -98,7 +102,9 @@ def _play(losses, noise, scale, prefix, resampling, rng):
                 score = _draw(noise, scale, rng) - total[j]
                 if score > best + tie:
                     best, leader, ties = score, j, 1
-                elif score >= best - tie and noise == NONE:  # keep each of n equal ones with probability 1 / n
+                elif (
+                    score >= best - tie and noise == NONE
+                ):  # keep each of n equal ones with probability 1 / n
                     ties += 1
                     if rng.random() * ties < 1:
                         leader = j
@@ -109,8 +115,9 @@ def _play(losses, noise, scale, prefix, resampling, rng):
 
 @jit
 def _pull_counts(outcomes, probabilities, counts, bits, horizons, noise, scale, prefix, rng):
-    # The sum of an action's losses over the rounds used is binomial, given how often each outcome occurred. Sums
-    # are taken relative to the smallest mean (bits) or to group 0, so that they stay exact beside the noise.
+    # The sum of an action's losses over the rounds used is binomial, given how often each outcome occurred.
+    # Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay exact beside the
+    # noise.
     kinds, groups = outcomes.shape
     horizon = horizons[-1]
     result = np.empty((len(horizons), groups), np.int64)

@@ -17,14 +17,16 @@ PRESETS = {  # the scale of the noise, times epsilon
 
 @dataclass(frozen=True)
 class FTNL(EpochAlgorithm):
-    """Follow-the-Noisy-Leader: an epoch of n rounds plays the winner of report-noisy-max on the sums of the epoch before.
+    """Follow-the-Noisy-Leader: an epoch of n rounds plays the winner of report-noisy-max on the sums of the
+    epoch before.
 
-    Anytime, O(K) memory. hu2021 has Laplace noise and no resampling; wu2026 adds exponential and Gumbel noise (the
-    latter is softmax with inverse temperature 1 / scale) and the resampling of losses to bits.
+    Anytime, O(K) memory. hu2021 has Laplace noise and no resampling; wu2026 adds exponential and Gumbel noise
+    (the latter is softmax with inverse temperature 1 / scale) and the resampling of losses to bits.
 
-    Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale whatever the noise, that is
-    `privacy` = (2 / c) epsilon with scale c / epsilon. One changed round moves every sum by up to 1, in either
-    direction; the level is attained by exponential noise and is the supremum over long epochs for the two others.
+    Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale whatever the
+    noise, that is `privacy` = (2 / c) epsilon with scale c / epsilon. One changed round moves every sum by up
+    to 1, in either direction; the level is attained by exponential noise and is the supremum over long epochs
+    for the two others.
 
     ==============  ===========  =  ========================================================================
     preset          noise        c  guarantee
@@ -37,7 +39,8 @@ class FTNL(EpochAlgorithm):
     corrected       any          2  epsilon
     ==============  ===========  =  ========================================================================
 
-    The first action is uniform, as in wu2026. hu2021 starts with action 1, which is the same if labels are drawn at random.
+    The first action is uniform, as in wu2026. hu2021 starts with action 1, which is the same if labels are
+    drawn at random.
 
     Parameters
     ----------
@@ -60,7 +63,9 @@ class FTNL(EpochAlgorithm):
         object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
         checks.choice("noise", self.noise, NAMES)
         if isinstance(self.scale, str):
-            checks.choice("scale", self.scale, [name for name, scales in PRESETS.items() if self.noise in scales])
+            checks.choice(
+                "scale", self.scale, [name for name, scales in PRESETS.items() if self.noise in scales]
+            )
         else:
             object.__setattr__(self, "scale", checks.positive("scale", self.scale))
         if not isinstance(self.bernoulli_resampling, bool):
@@ -115,7 +120,8 @@ class NaiveFTNL(EpochAlgorithm):
 
 @dataclass(frozen=True)
 class EpochLeader(EpochAlgorithm):
-    """FTNL without noise: what all of its variants become as epsilon grows. Not private. Ties are broken uniformly.
+    """FTNL without noise: what all of its variants become as epsilon grows. Not private. Ties are broken
+    uniformly.
 
     Parameters
     ----------

@@ -11,7 +11,8 @@ from privregret.jit import jit
 
 
 class EveryRoundAlgorithm(FullInformationAlgorithm):
-    """In round t, softmax of the losses of rounds 1..t-1 with inverse temperature rate sqrt(ln K / t); infinite: the leader."""
+    """In round t, softmax of the losses of rounds 1..t-1 with inverse temperature rate sqrt(ln K / t);
+    infinite: the leader."""
 
     rate: float
 
@@ -29,7 +30,8 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
 
 @dataclass(frozen=True)
 class FollowTheLeader(EveryRoundAlgorithm):
-    """Play an action with the least total loss so far, uniformly among several. Not private; minimax for Bernoulli losses."""
+    """Play an action with the least total loss so far, uniformly among several. Not private; minimax for
+    Bernoulli losses."""
 
     label = "follow the leader"
     source = "Kotlowski 2018"
@@ -56,7 +58,8 @@ class DecreasingHedge(EveryRoundAlgorithm):
 
 @jit
 def _choose(total, rate, t, weights, rng):
-    """An action from the softmax of -total in round t, or a uniform one of the leaders if the rate is infinite."""
+    """An action from the softmax of -total in round t, or a uniform one of the leaders if the rate is
+    infinite."""
     least = total.min()
     eta = rate * math.sqrt(math.log(len(total)) / t)
     mass = 0.0
