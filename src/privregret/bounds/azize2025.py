@@ -130,7 +130,7 @@ def separate(x, n, m, mu, epsilon) -> float:
 def proposition_4_1(ends, a, epsilon) -> float:
     """An explicit ln A_a for Proposition 4.1: P[S + Z >= n x] <= A_a exp(-n (d_epsilon(x, mu) - a)) at all batch ends.
 
-    max over batches of m ln(2 epsilon / a) - a n / 2, with m Laplace variables in the sum over n pulls; 0 < a <= 2 epsilon.
+    max over batches of m ln(2 epsilon / a) - a n / 2, with m Laplace variables over n pulls; 0 < a <= 2 epsilon.
     Finite for every schedule with m / n -> 0, whereas Lemma D.3 needs m ln(m n) / n -> 0.
     """
     ends = np.asarray(ends, float)
