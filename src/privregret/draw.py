@@ -60,14 +60,14 @@ def epsilon_ticks(ax, values):
 
 
 def against_bound(ax, x, summary, bound, every=1):
-    """Measured regret of Anytime-Lazy-UCB (columns mean, sd) below a theorem's bound (column bound), its name `bound`."""
+    """Measured regret of Anytime-Lazy-UCB (columns mean, sd) below a theorem's bound (column bound, name `bound`)."""
     label = "Anytime-Lazy-UCB"
     band(ax, x, summary["mean"], summary.sd, label, style.look(label), every)
     ax.plot(x, summary.bound, label=bound, **style.BOUND)
 
 
 def releases(ax, released, pulls, title):
-    """What is released about an arm (see `privacy.ledger`): one bar a release over its pulls, and what each reward costs."""
+    """What is released about an arm (see `privacy.ledger`), one bar a release, and what each reward costs."""
     row_of = {"array": 0}
     for release in released:
         length = release.last - release.first + 1

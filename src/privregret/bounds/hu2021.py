@@ -28,7 +28,7 @@ def critical_gap(arms, horizon):
 
 
 def theorem_4(arms, horizon, epsilon):
-    """Regret of Anytime-Lazy-UCB on any instance: T gap* + 96 K ln T max(1 / gap*, 1 / epsilon), gap* the critical gap."""
+    """Regret of Anytime-Lazy-UCB on any instance: T gap + 96 K ln T max(1 / gap, 1 / epsilon), gap the critical one."""
     gap = critical_gap(arms, horizon)
     return float(horizon * gap + 96 * arms * np.log(horizon) * max(1 / gap, 1 / epsilon))
 
@@ -56,7 +56,10 @@ def theorem_5(gaps, horizon, epsilon):
 
 
 def theorem_5_rate(gaps, horizon, epsilon):
-    """The printed rate: sum of max(log2 T / gap, log2 T / epsilon log2(log2 T / (epsilon gap))), constant 1, that log >= 1."""
+    """The printed rate: sum of max(log2 T / gap, log2 T / epsilon log2(log2 T / (epsilon gap))), constant 1.
+
+    The outer logarithm is read as at least 1.
+    """
     gaps = np.asarray(gaps)[np.asarray(gaps) > 0]
     log_t = np.log2(horizon)
     factor = np.maximum(1, np.log2(log_t / (epsilon * gaps)))

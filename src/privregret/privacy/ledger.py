@@ -14,7 +14,7 @@ from privregret.bandits.hybrid_ucb import TREES
 
 @dataclass(frozen=True)
 class Release:
-    """A noisy sum of the rewards of pulls first..last, released after pull `at`; `scale` is the Laplace scale times epsilon."""
+    """A noisy sum of the rewards of pulls first..last, released after pull `at`; `scale` is Laplace's times epsilon."""
 
     kind: str  # "array" or "node"
     first: int
