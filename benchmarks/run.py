@@ -107,7 +107,9 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
         ratio = by.loc[algorithm, "pull_counts", MILLION_MILLION] / by.loc[algorithm, "pull_counts", MILLION]
         rows.append((f"{algorithm}, by events: T = 10^12 over T = 10^6", *ratio.median(), bar))
     for algorithm in (DPKLUCB.label, DPIMED.label):
-        ratio = by.loc[algorithm, "play", TEN_MILLION] * TEN_MILLION / 1e3 / by.loc[algorithm, "pull_counts", TEN_MILLION]
+        ratio = (
+            by.loc[algorithm, "play", TEN_MILLION] * TEN_MILLION / 1e3 / by.loc[algorithm, "pull_counts", TEN_MILLION]
+        )
         rows.append((f"{algorithm}, T = 10^7: round by round over by events", *ratio.median(), ">= 1000"))
     per_round = by.loc[HYBRID, "pull_counts", ROUNDS].median()
     rows.append((f"{HYBRID}, pull_counts: ns per round", *per_round, "<= 60"))

@@ -12,8 +12,7 @@ import numpy as np
 
 
 class Epochs:
-    """hu2021, Algorithm 2 with 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 1, 2, 4, ... rounds.
-    """
+    """hu2021, Algorithm 2 with 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 1, 2, 4, ... rounds."""
 
     def __init__(self, draw, prefix="full", resampling=False):
         self.draw, self.prefix, self.resampling = draw, prefix, resampling
@@ -69,8 +68,6 @@ def selection_by_enumeration(means, rounds, win):
     are enumerated."""
     result = np.zeros(len(means))
     for sums in itertools.product(range(rounds + 1), repeat=len(means)):
-        p = math.prod(
-            math.comb(rounds, g) * m**g * (1 - m) ** (rounds - g) for g, m in zip(sums, means, strict=True)
-        )
+        p = math.prod(math.comb(rounds, g) * m**g * (1 - m) ** (rounds - g) for g, m in zip(sums, means, strict=True))
         result += p * np.asarray(win(sums))
     return result

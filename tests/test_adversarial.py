@@ -122,9 +122,7 @@ def test_segments_are_the_table_in_short(name, adversary):
     rounds = np.array([1, 4, 100, 333, 500])
     reported = algorithm.cumulative_loss(adversary, rounds, np.random.default_rng(2))
     np.testing.assert_allclose(reported, paid[rounds - 1], rtol=1e-12)
-    np.testing.assert_allclose(
-        adversary.comparators(rounds), np.cumsum(losses, axis=0)[rounds - 1], rtol=1e-12
-    )
+    np.testing.assert_allclose(adversary.comparators(rounds), np.cumsum(losses, axis=0)[rounds - 1], rtol=1e-12)
 
 
 def same_law(one, other, level=1e-4):
@@ -144,9 +142,7 @@ def test_cells_have_the_law_of_rounds(algorithm, bernoulli):
     adversary = instances.gap_adversary(3, 0.6, bernoulli)
     advice = instances.dirichlet_experts(4, 3, horizon, 90, 1)
     rng = np.random.default_rng(11)
-    cells = [
-        algorithm.cumulative_loss(ExpertProblem(adversary, advice), [horizon], rng)[0] for _ in range(runs)
-    ]
+    cells = [algorithm.cumulative_loss(ExpertProblem(adversary, advice), [horizon], rng)[0] for _ in range(runs)]
     rounds = []
     for _ in range(runs):
         actions = algorithm.play(adversary.table(horizon, rng), advice, rng)
@@ -190,18 +186,14 @@ def test_theorem_1_path_by_path(name):
     actions = algorithm.play(losses, np.random.default_rng(4))
     inner = base.play(averages, np.random.default_rng(4))
     np.testing.assert_array_equal(actions, np.repeat(inner, tau))
-    assert losses[np.arange(240), actions].sum() == pytest.approx(
-        tau * averages[np.arange(30), inner].sum(), rel=1e-12
-    )
+    assert losses[np.arange(240), actions].sum() == pytest.approx(tau * averages[np.arange(30), inner].sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", BASES)
 def test_theorem_6_path_by_path(name):
     losses, named = table(200, 3), np.random.default_rng(5).integers(3, size=(200, 6))
     base = BASES[name][0]
-    arms = ExpertsFromBandit(base).play(
-        losses, Advice.of_arms(named, 3, np.arange(200)), np.random.default_rng(6)
-    )
+    arms = ExpertsFromBandit(base).play(losses, Advice.of_arms(named, 3, np.arange(200)), np.random.default_rng(6))
     experts = base.play(np.take_along_axis(losses, named, axis=1), np.random.default_rng(6))
     np.testing.assert_array_equal(arms, named[np.arange(200), experts])
 
@@ -345,10 +337,7 @@ def test_geometric_resampling_estimates_the_selection_probability(resampling, pl
     estimate, scale, cap, rng = np.array([0.0, 1.0, 2.5]), 1.3, 6, np.random.default_rng(4)
     runs = 100_000 if COMPILED else 4000
     q = leads(estimate, played, scale)
-    g = [
-        bases.resamples(estimate, played, scale, cap, bases.RESAMPLINGS.index(resampling), rng)
-        for _ in range(runs)
-    ]
+    g = [bases.resamples(estimate, played, scale, cap, bases.RESAMPLINGS.index(resampling), rng) for _ in range(runs)]
     expected = (1 - (1 - q) ** cap) / q - (cap * (1 - q) ** cap if resampling == "zero at cap" else 0)
     assert abs(np.mean(g) - expected) < 5 * np.std(g) / math.sqrt(runs)
 
@@ -392,9 +381,7 @@ def test_tuning_reference_values():
     ftpl = [tuning.corollary_24(10**4, 4, 0.25, log=log) for log in ("T", "KT")]
     ftpl += [tuning.corollary_24(10**5, 10, 0.1, log=log) for log in ("T", "KT")]
     assert [a.base.cap for a in ftpl] == [100, 100, 317, 317]
-    assert [a.base.eta for a in ftpl] == pytest.approx(
-        [3.096341e-4, 2.642611e-4, 8.336312e-5, 6.704485e-5], rel=1e-6
-    )
+    assert [a.base.eta for a in ftpl] == pytest.approx([3.096341e-4, 2.642611e-4, 8.336312e-5, 6.704485e-5], rel=1e-6)
     exp4 = tuning.theorem_10(10**6, 4, 16, 0.5, 1e-6)
     assert (exp4.tau, exp4.eta, exp4.gamma) == pytest.approx((4444, 0.0554994, 0.295683), rel=1e-5)
     assert exp4.scale(4, 16) == pytest.approx(0.271553, rel=1e-5)
@@ -446,18 +433,15 @@ def test_bounds_constants():
     grid = [(t, k) for k in (2, 3, 5, 20, 300, 10**4) for t in np.geomspace(3, 1e10, 60)]
     ratios = [bounds.lemma_25_terms(t, k, 1.0) / bounds.lemma_25(t, k, 1.0) for t, k in grid]
     assert 3 < max(ratios) < 3.5
-    assert (
-        max(bounds.lemma_25_terms(t, k, 1.0) / bounds.lemma_25(t, k, 1.0, corrected=True) for t, k in grid)
-        < 1
-    )
+    assert max(bounds.lemma_25_terms(t, k, 1.0) / bounds.lemma_25(t, k, 1.0, corrected=True) for t, k in grid) < 1
     assert all(bounds.corollary_22_constant(log) <= 22.25 for log in np.linspace(1, 40, 500))
     for scale in (0.3, 1.0, 4.0):
         for loss in (0.0, 0.4, 1.0):
             for cut in (0.0, 0.2, 0.7, 3.0):
                 laplace = stats.laplace(loc=loss, scale=scale)
-                inside = quad(
-                    lambda x, law=laplace: x * law.pdf(x), -cut, cut, points=[loss] if loss < cut else None
-                )[0]
+                inside = quad(lambda x, law=laplace: x * law.pdf(x), -cut, cut, points=[loss] if loss < cut else None)[
+                    0
+                ]
                 assert bounds.lemma_19(loss, scale, cut) == pytest.approx(loss - inside, abs=1e-8)
 
 
@@ -582,9 +566,7 @@ def test_exp3_leaks_more_the_longer_it_runs():
     reference = {(0.05, 0.05): (0.1610, 0.4733, 1.0047, 2.0877), (0.2, 0.1): (0.8641, 2.8386, 5.0252, 8.3673)}
     for (eta, gamma), expected in reference.items():
         for horizon, value in zip((4, 8, 12, 16), expected, strict=True):
-            one, other = (
-                privacy.exp3_log_probabilities(a, horizon, eta, gamma) for a in instances.exp3_leakage_pair()
-            )
+            one, other = (privacy.exp3_log_probabilities(a, horizon, eta, gamma) for a in instances.exp3_leakage_pair())
             assert np.exp(one).sum() == pytest.approx(1)
             assert np.abs(one - other).max() == pytest.approx(value, abs=6e-5)
 
@@ -724,9 +706,7 @@ def test_same_seed_same_numbers_at_any_worker_count():
         instances.gap_adversary(3, 0.5, bernoulli=True), instances.dirichlet_experts(4, 3, 2000, 100, 1)
     )
     algorithms = [tuning.corollary_8(0.2), tuning.theorem_9(2000, 3, 4, 0.2)]
-    frames = [
-        simulate.adversarial_curves(algorithms, problem, 2000, 20, 5, points=4, workers=n) for n in (1, 2, 4)
-    ]
+    frames = [simulate.adversarial_curves(algorithms, problem, 2000, 20, 5, points=4, workers=n) for n in (1, 2, 4)]
     assert frames[0].equals(frames[1]) and frames[0].equals(frames[2])
     alone = simulate.adversarial_curves(algorithms[1:], problem, 2000, 20, 5, points=4, workers=1)
     np.testing.assert_array_equal(alone.regret, frames[0].query("algorithm == 'Local EXP4'").regret)

@@ -78,9 +78,7 @@ def test_upper_bounds_hold(instance):
                     sharp = wu2026.theorem_4_instance(gaps, counts, factor / epsilon)
                     assert found <= sharp <= wu2026.theorem_4(lnk(instance), epsilon, noise, factor)
                     assert found <= wu2026.theorem_4(lnk(instance), epsilon, noise, factor, "corrected")
-        for prefix in (
-            ("random", "full") if epsilon < 2 else ("full",)
-        ):  # the cap makes large epsilons all the same
+        for prefix in ("random", "full") if epsilon < 2 else ("full",):  # the cap makes large epsilons all the same
             algorithm = RandomPrefixSoftmax(epsilon, prefix)
             found = regret(algorithm, instance)
             assert found <= cesari2026.theorem_1(lnk(instance), gap, algorithm.eta)
@@ -94,14 +92,10 @@ def test_pointwise_bounds_hold():
         for epsilon in EPSILONS:
             for noise in ("laplace", "exponential", "gumbel"):
                 for rounds in (1, 8, 64, 1024):
-                    one = np.exp(
-                        exact.selection_probabilities(instance, rounds, noise, 2 / epsilon).log_action
-                    )
+                    one = np.exp(exact.selection_probabilities(instance, rounds, noise, 2 / epsilon).log_action)
                     assert (one[1:] <= wu2026.selection(rounds, instance.gaps[1:], epsilon, noise)).all()
                     assert (one[1:] <= one[:1]).all() and (np.diff(one) <= 0).all()  # Lemma 1
-                    fixed = np.exp(
-                        exact.fixed_scores(rounds * instance.means, instance.log_counts, noise, 2 / epsilon)
-                    )
+                    fixed = np.exp(exact.fixed_scores(rounds * instance.means, instance.log_counts, noise, 2 / epsilon))
                     if (noise, 2.0) in wu2026.COROLLARY_2:
                         bound = wu2026.deterministic_selection(rounds, instance.gaps, epsilon, noise, 2.0)
                         assert (np.log(fixed) / np.exp(instance.log_counts) <= bound)[1:].all()
@@ -123,9 +117,7 @@ def test_lemma_13_against_the_exact_probability():
 
 
 PRIVATE = [
-    lambda e, n=n, b=b: FTNL(e, n, "corrected", b)
-    for n in ("laplace", "exponential", "gumbel")
-    for b in (False, True)
+    lambda e, n=n, b=b: FTNL(e, n, "corrected", b) for n in ("laplace", "exponential", "gumbel") for b in (False, True)
 ]
 PRIVATE += [
     RandomPrefixSoftmax,
@@ -165,9 +157,7 @@ def test_theorem_3_known_values():
     }
     for (epsilon, actions), (printed, sharp) in expected.items():
         assert wu2026.theorem_3(math.log(actions), epsilon, 2**24 - 1) == pytest.approx(printed, abs=6e-4)
-        assert wu2026.theorem_3_sharp(math.log(actions), epsilon, 2**24 - 1)[0] == pytest.approx(
-            sharp, abs=6e-4
-        )
+        assert wu2026.theorem_3_sharp(math.log(actions), epsilon, 2**24 - 1)[0] == pytest.approx(sharp, abs=6e-4)
         rounds = np.arange(1, 10**5)
         by_rounds = wu2026.theorem_3_rounds(math.log(actions), epsilon, rounds).sum()
         assert by_rounds == pytest.approx(sharp, abs=6e-4)
@@ -199,14 +189,10 @@ def test_two_action_examples_known_values():
     expected = {0.1: (40.93, 59.12), 1.0: (5.07, 31.57), 10.0: (1.98, 30.85)}
     for epsilon, values in expected.items():
         for bits, value in zip((False, True), values, strict=True):
-            found = regret(
-                FTNL(epsilon, "gumbel", bernoulli_resampling=bits), instances.TWO_ACTION_PRINTED, 2**16 - 1
-            )
+            found = regret(FTNL(epsilon, "gumbel", bernoulli_resampling=bits), instances.TWO_ACTION_PRINTED, 2**16 - 1)
             assert found == pytest.approx(value, abs=6e-3)
     for bits, value in ((False, 1.951), (True, 1.163)):
-        assert regret(EpochLeader(bits), instances.TWO_ACTION_GAIN, 2**14 - 1) == pytest.approx(
-            value, abs=6e-4
-        )
+        assert regret(EpochLeader(bits), instances.TWO_ACTION_GAIN, 2**14 - 1) == pytest.approx(value, abs=6e-4)
 
 
 def test_random_prefix_known_values():
@@ -228,9 +214,7 @@ def test_lemma_5_and_its_parts():
             pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
             mask = pair.gaps > 4 * eta * (1 + 1e-12)
             small, large = (exact.prefix_sum(pair, "gumbel", 1 / eta, m)[0] for m in (~mask, mask))
-            assert small <= cesari2026.small_part(math.log(2), gap) and large <= cesari2026.large_part(
-                math.log(2), eta
-            )
+            assert small <= cesari2026.small_part(math.log(2), gap) and large <= cesari2026.large_part(math.log(2), eta)
             assert small + large <= cesari2026.lemma_5(math.log(2), gap, eta)
             worst_small = max(worst_small, small / (math.log(2) / gap))
             worst_large = max(worst_large, large / (math.log(2) / eta))
@@ -254,15 +238,13 @@ def test_small_lemmas():
         a = np.concatenate([[0.0], rng.exponential(1.0, 6) * 2.0 ** rng.integers(-3, 5)])
         f, slope = wu2026.lemma_2(a, np.zeros(7), 0.7)
         h = 1e-5
-        numeric = (
-            wu2026.lemma_2(a, np.zeros(7), 0.7 + h)[0] - wu2026.lemma_2(a, np.zeros(7), 0.7 - h)[0]
-        ) / (2 * h)
+        numeric = (wu2026.lemma_2(a, np.zeros(7), 0.7 + h)[0] - wu2026.lemma_2(a, np.zeros(7), 0.7 - h)[0]) / (2 * h)
         assert slope == pytest.approx(numeric, abs=1e-6) and slope <= math.log(2) * f + 1e-12
         top = max(top, wu2026.lemma_3(a, np.zeros(7)))
     assert 1 < top <= 2
-    assert wu2026.LEMMA_3["printed"] == pytest.approx(4.885, abs=1e-3) and wu2026.LEMMA_3[
-        "corrected"
-    ] == pytest.approx(2.4427, abs=1e-4)
+    assert wu2026.LEMMA_3["printed"] == pytest.approx(4.885, abs=1e-3) and wu2026.LEMMA_3["corrected"] == pytest.approx(
+        2.4427, abs=1e-4
+    )
 
 
 def test_remark_4_needs_ever_larger_constants():

@@ -49,9 +49,7 @@ def test_selection_agrees_with_independently_computed_values(case):
     noise, scale, rounds = case
     found = np.exp(exact.selection_probabilities(FOUR, rounds, noise, scale).log_action)
     for value, expected in zip(found, VECTORS[case], strict=True):
-        digit = (
-            1e-10 if expected > 1e-5 else 10 ** (math.floor(math.log10(expected)) - 4)
-        )  # the last digit given
+        digit = 1e-10 if expected > 1e-5 else 10 ** (math.floor(math.log10(expected)) - 4)  # the last digit given
         assert abs(value - expected) <= 0.51 * digit
 
 
@@ -169,9 +167,7 @@ def test_permute_and_flip_is_a_polynomial_integral():
     nodes, weights = np.polynomial.legendre.leggauss(4)
     v, w = (nodes + 1) / 2, weights / 2
     expected = [q[j] * (w @ np.prod([1 - q[i] * v for i in range(4) if i != j], axis=0)) for j in range(4)]
-    np.testing.assert_allclose(
-        exact.fixed_scores(sums, np.zeros(4), "exponential", scale), expected, atol=1e-13
-    )
+    np.testing.assert_allclose(exact.fixed_scores(sums, np.zeros(4), "exponential", scale), expected, atol=1e-13)
     grouped = exact.fixed_scores([0.0, 1.0, 2.5], np.log([1, 2, 1]), "exponential", scale)
     np.testing.assert_allclose(grouped, [expected[0], 2 * expected[1], expected[3]], atol=1e-13)
 
@@ -187,9 +183,7 @@ def test_two_actions_in_closed_form():
     for noise, expected in closed.items():
         assert exact.fixed_scores([0.0, d], [0.0, 0.0], noise, b)[1] == pytest.approx(expected, abs=1e-14)
         # a third action that hardly ever wins, so that the general integral is used
-        assert exact.fixed_scores([0.0, d, 200.0], [0.0, 0.0, 0.0], noise, b)[1] == pytest.approx(
-            expected, abs=1e-13
-        )
+        assert exact.fixed_scores([0.0, d, 200.0], [0.0, 0.0, 0.0], noise, b)[1] == pytest.approx(expected, abs=1e-13)
 
 
 def test_laplace_integral_against_scipy():
@@ -209,9 +203,7 @@ def test_small_cases_by_enumeration(noise):
     means = (0.2, 0.5, 0.5, 0.9)
     win = lambda sums: exact.fixed_scores(sums, np.zeros(4), noise, 1.7)  # noqa: E731
     expected = naive.selection_by_enumeration(means, 3, win)
-    found = exact.selection_probabilities(
-        instances.bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1)), 3, noise, 1.7
-    )
+    found = exact.selection_probabilities(instances.bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1)), 3, noise, 1.7)
     np.testing.assert_allclose(np.exp(found.log_action), expected[[0, 1, 3]], atol=1e-12)
 
 
@@ -247,9 +239,7 @@ def test_two_to_the_sixty_rounds_meet_the_normal_limit(noise):
     n, z = 2**60, 1.25
     gap = z * math.sqrt(0.5 / n)
     pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
-    selection = exact.selection_probabilities(
-        pair, n, noise, 2.0
-    )  # noise of no weight beside a deviation of 2^29
+    selection = exact.selection_probabilities(pair, n, noise, 2.0)  # noise of no weight beside a deviation of 2^29
     assert selection.group[1] == pytest.approx(norm.sf(z), abs=selection.error + 1e-9)
     assert selection.error < 1e-6
 
@@ -262,9 +252,7 @@ def test_wide_steps_agree_with_unit_steps(noise):
     means, counts = np.array([0.499, 0.5, 0.6]), np.log([1.0, 3, 50])
     fine = module._binomial(10**6, means, counts, noise, 300.0, 1)
     for step in (2, 4):
-        np.testing.assert_allclose(
-            module._binomial(10**6, means, counts, noise, 300.0, step), fine, atol=1e-9
-        )
+        np.testing.assert_allclose(module._binomial(10**6, means, counts, noise, 300.0, step), fine, atol=1e-9)
     assert np.abs(exact.selection_probabilities(pair, 10**6, noise, 300.0).group - fine).max() < 1e-9
 
 
@@ -273,18 +261,14 @@ def test_wide_steps_agree_with_unit_steps(noise):
 def test_probabilities_sum_to_one_within_the_bound(noise, log_count):
     for scale in (0.3, 2.0, 1000.0):
         for rounds in (1, 37, 4096, 2**24):
-            losses = instances.bernoulli_losses(
-                (0.05, 0.1, 0.5, 0.95), log_counts=(0.0, 2.0, log_count, log_count / 2)
-            )
+            losses = instances.bernoulli_losses((0.05, 0.1, 0.5, 0.95), log_counts=(0.0, 2.0, log_count, log_count / 2))
             selection = exact.selection_probabilities(losses, rounds, noise, scale)
             assert abs(selection.group.sum() - 1) <= selection.error, (scale, rounds)
 
 
 def test_splitting_a_group_changes_nothing():
     whole = instances.bernoulli_losses((0.3, 0.6), log_counts=(0.0, 100.0))
-    split = instances.bernoulli_losses(
-        (0.3, 0.6, 0.6), log_counts=(0.0, 100 - math.log(2), 100 - math.log(2))
-    )
+    split = instances.bernoulli_losses((0.3, 0.6, 0.6), log_counts=(0.0, 100 - math.log(2), 100 - math.log(2)))
     for noise in NOISES:
         a = exact.selection_probabilities(whole, 300, noise, 4.0).group
         b = exact.selection_probabilities(split, 300, noise, 4.0).group
@@ -321,9 +305,7 @@ def test_a_hundred_thousand_runs_agree(algorithm, instance, horizon):
     rng = np.random.default_rng(7)
     law = np.array(instance.outcomes), np.array(instance.probabilities), instance.counts
     rounds = np.array([horizon])
-    regret = [
-        algorithm._pull_counts(*law, instance.bits, rounds, rng)[0] @ instance.gaps for _ in range(runs)
-    ]
+    regret = [algorithm._pull_counts(*law, instance.bits, rounds, rng)[0] @ instance.gaps for _ in range(runs)]
     assert abs(np.mean(regret) - value[0]) <= 3 * np.std(regret) / math.sqrt(runs) + error[0]
 
 
@@ -374,9 +356,7 @@ def test_regret_at_two_to_the_fifty_is_the_limit():
 
 def test_regret_falls_as_epsilon_grows():
     for noise in NOISES:
-        values = [
-            exact.expected_regret(FTNL(e, noise), FOUR, 10**6).value[0] for e in (0.01, 0.1, 1.0, 10.0, 60.0)
-        ]
+        values = [exact.expected_regret(FTNL(e, noise), FOUR, 10**6).value[0] for e in (0.01, 0.1, 1.0, 10.0, 60.0)]
         assert (np.diff(values) < 0).all()
         leader = exact.expected_regret(EpochLeader(), FOUR, 10**6).value[0]
         assert values[-1] == pytest.approx(leader, rel=0.02)

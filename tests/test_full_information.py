@@ -53,9 +53,7 @@ def oracle(algorithm, actions):
 @pytest.mark.parametrize("algorithm", EPOCHS, ids=repr)
 def test_play_is_the_naive_version_to_the_bit(algorithm):
     for seed, (horizon, actions) in enumerate([(1, 2), (2, 5), (7, 3), (300, 4)]):
-        losses = (
-            np.random.default_rng(seed).integers(0, 1025, (horizon, actions)) / 1024
-        )  # sums without rounding
+        losses = np.random.default_rng(seed).integers(0, 1025, (horizon, actions)) / 1024  # sums without rounding
         a = algorithm.play(losses, np.random.default_rng(5))
         b = oracle(algorithm, actions).play(losses, np.random.default_rng(5))
         assert a.tolist() == b
@@ -114,9 +112,7 @@ def test_sampler_has_the_law_of_play(instance):
         played = []
         for _ in range(runs):
             actions = group[algorithm.play(instance.losses(horizon, rng), rng)]
-            played.append(
-                [np.bincount(actions[:t], minlength=len(instance.log_counts)) for t in (5, horizon)]
-            )
+            played.append([np.bincount(actions[:t], minlength=len(instance.log_counts)) for t in (5, horizon)])
         assert homogeneous(counts, np.array(played).reshape(runs, -1)) > 1e-5, algorithm
 
 
@@ -253,9 +249,7 @@ def test_a_million_actions():
 def test_curves_do_not_depend_on_workers_or_company():
     algorithms = [FTNL(1.0), RandomPrefixSoftmax(0.3), AnytimeLazyUCB(1.0)][:2]
     instance = instances.packing(6, 0.2)
-    one, two, four = (
-        simulate.regret_curves(algorithms, instance, 2000, 20, 3, points=5, workers=w) for w in (1, 2, 4)
-    )
+    one, two, four = (simulate.regret_curves(algorithms, instance, 2000, 20, 3, points=5, workers=w) for w in (1, 2, 4))
     assert one.equals(two) and one.equals(four)
     alone = simulate.regret_curves(algorithms[1:], instance, 2000, 20, 3, points=5)
     assert (one[one.algorithm == algorithms[1].label].regret.values == alone.regret.values).all()
@@ -341,9 +335,7 @@ def test_instances_are_what_the_papers_say():
     assert doubling.gaps[-1] == pytest.approx(0.9)
     cyclic = instances.cyclic(10, 0.05)
     assert cyclic.counts.tolist() == [1, 2, 7] and cyclic.means.tolist() == [0, 0.05, 1]
-    assert instances.cyclic(None, 0.05, log_actions=math.log(10)).log_counts == pytest.approx(
-        cyclic.log_counts
-    )
+    assert instances.cyclic(None, 0.05, log_actions=math.log(10)).log_counts == pytest.approx(cyclic.log_counts)
     assert instances.TWO_ACTION_PRINTED.means.tolist() == pytest.approx([0.3, 0.32])
     assert instances.TWO_ACTION_FIXED.means.tolist() == pytest.approx([0.3, 0.36])
     assert instances.TWO_ACTION_GAIN.means.tolist() == pytest.approx([0.01, 0.31])

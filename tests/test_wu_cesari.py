@@ -22,7 +22,10 @@ def multi_scale(log_actions, losses=instances.deterministic_losses):
 @pytest.mark.parametrize("log_actions", [2.0, 30.0, 300.0])
 def test_random_prefixes_pay_the_entropy_once(log_actions):
     """With deterministic losses F_m is decreasing, so 4 sum F_m <= 4 ln K / eta, and close to it when eta is small."""
-    for problem in (multi_scale(log_actions), instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, log_actions))):
+    for problem in (
+        multi_scale(log_actions),
+        instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, log_actions)),
+    ):
         algorithm = RandomPrefixSoftmax(0.02)
         regret = exact.expected_regret(algorithm, problem, 2**60).value[0]
         paid = 4 * problem.log_actions / algorithm.eta
@@ -32,7 +35,9 @@ def test_random_prefixes_pay_the_entropy_once(log_actions):
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
 def test_no_second_logarithm_on_the_multi_scale_instance(noise):
     ratio = [
-        exact.expected_regret(FTNL(0.05, noise), multi_scale(log_k), 2**60).value[0] * 0.05 / multi_scale(log_k).log_actions
+        exact.expected_regret(FTNL(0.05, noise), multi_scale(log_k), 2**60).value[0]
+        * 0.05
+        / multi_scale(log_k).log_actions
         for log_k in (3.0, 10.0, 30.0, 100.0, 300.0)
     ]
     assert 4 < min(ratio) and max(ratio) < 8  # a second logarithm would multiply them by 100
@@ -54,7 +59,9 @@ def test_tally_by_rank_is_the_sum_over_actions():
         tail = np.exp(-n * np.repeat(gap, sizes) * 0.1 / 2)
         direct = np.add.reduceat(np.minimum(1 / rank, tail), np.cumsum(sizes) - sizes)
         # a sum of 1/j and the integral of 1/x between the same ranks are within 1/(first rank)
-        np.testing.assert_allclose(wu2026.by_rank(np.log(sizes), -n * gap * 0.1 / 2)[1:], direct[1:], atol=0.5, rtol=0.02)
+        np.testing.assert_allclose(
+            wu2026.by_rank(np.log(sizes), -n * gap * 0.1 / 2)[1:], direct[1:], atol=0.5, rtol=0.02
+        )
     assert wu2026.by_rank([0.0, 300.0], [0.0, 0.0])[1] == pytest.approx(300)
 
 
@@ -96,7 +103,11 @@ def naive_privacy(n, eta):
 
 
 def test_privacy_by_position():
-    for n, eta, known in ((2, 0.05, [0.5125] * 2), (4, 0.125, [0.5768, 0.5768, 0.5768, 0.2960]), (4, 0.5, [0.7623, 0.7623, 0.7623, 0.4031])):
+    for n, eta, known in (
+        (2, 0.05, [0.5125] * 2),
+        (4, 0.125, [0.5768, 0.5768, 0.5768, 0.2960]),
+        (4, 0.5, [0.7623, 0.7623, 0.7623, 0.4031]),
+    ):
         shares = loss_by_position(n, eta) / (2 * eta)
         np.testing.assert_allclose(shares, naive_privacy(n, eta), rtol=1e-9)
         np.testing.assert_allclose(shares, known, atol=6e-5)
@@ -107,7 +118,9 @@ def test_privacy_by_position():
 def test_exponential_noise_of_half_the_scale_is_half_as_private():
     """Sums (1, 1) and (0, 2) come from data that differ in one round; the probability of action 2 falls by e^(2 epsilon)."""
     for epsilon in (0.1, 1.0):
-        p, q = (exact.fixed_scores(sums, [0.0, 0.0], "exponential", 1 / epsilon)[1] for sums in ([1.0, 1.0], [0.0, 2.0]))
+        p, q = (
+            exact.fixed_scores(sums, [0.0, 0.0], "exponential", 1 / epsilon)[1] for sums in ([1.0, 1.0], [0.0, 2.0])
+        )
         assert math.log(p / q) == pytest.approx(2 * epsilon)
         assert FTNL(epsilon, "exponential", "wu2026").privacy == 2 * epsilon
 
@@ -131,7 +144,10 @@ def test_two_action_regrets():
     }
     for (epsilon, name), values in expected.items():
         problem = instances.TWO_ACTION_PRINTED if name == "printed" else instances.TWO_ACTION_FIXED
-        pair = [EpochLeader(b) if epsilon == math.inf else FTNL(epsilon, "gumbel", bernoulli_resampling=b) for b in (False, True)]
+        pair = [
+            EpochLeader(b) if epsilon == math.inf else FTNL(epsilon, "gumbel", bernoulli_resampling=b)
+            for b in (False, True)
+        ]
         for algorithm, value in zip(pair, values, strict=True):
             assert exact.expected_regret(algorithm, problem, 2**16 - 1).value[0] == pytest.approx(value, abs=0.006)
 
@@ -141,7 +157,11 @@ def test_lemma_1_and_its_need_for_independence():
     for _ in range(60):
         problem = instances.bernoulli_losses(np.sort(rng.random(4)), rng.integers(1, 30, 4))
         noise = ("laplace", "exponential", "gumbel")[rng.integers(3)]
-        p = np.exp(exact.selection_probabilities(problem, int(rng.integers(1, 60)), noise, float(np.exp(rng.uniform(-1, 3)))).log_action)
+        p = np.exp(
+            exact.selection_probabilities(
+                problem, int(rng.integers(1, 60)), noise, float(np.exp(rng.uniform(-1, 3)))
+            ).log_action
+        )
         assert (np.diff(p) <= 1e-9).all()
         assert (p * np.cumsum(problem.counts) <= 1 + 1e-9).all()
     copies = np.exp(exact.selection_probabilities(instances.DEPENDENT_COPIES, 1, "gumbel", 0.5).log_action)
@@ -153,7 +173,9 @@ def test_corollary_2_with_and_without_resampling():
     for gap, values in known.items():
         problem = instances.deterministic_losses((0.5, 0.5 + gap))
         for resampling, value in zip((False, True), values, strict=True):
-            regret = exact.expected_regret(FTNL(10.0, "gumbel", bernoulli_resampling=resampling), problem, 2**50).value[0]
+            regret = exact.expected_regret(FTNL(10.0, "gumbel", bernoulli_resampling=resampling), problem, 2**50).value[
+                0
+            ]
             assert regret == pytest.approx(value, abs=0.006 if resampling else 0.0006)
 
 
@@ -187,7 +209,10 @@ def test_drift_of_the_potential():
 
 @pytest.mark.parametrize("kind", ["antithetic", "comonotone"])
 def test_theorem_1_needs_no_independent_actions(kind):
-    known = {(0.1, 0.05): {"antithetic": 79.87, "comonotone": 56.33}, (0.25, 0.2): {"antithetic": 27.41, "comonotone": 22.69}}
+    known = {
+        (0.1, 0.05): {"antithetic": 79.87, "comonotone": 56.33},
+        (0.25, 0.2): {"antithetic": 27.41, "comonotone": 22.69},
+    }
     for (epsilon, gap), values in known.items():
         algorithm = RandomPrefixSoftmax(epsilon)
         regret = exact.expected_regret(algorithm, instances.dependent(kind, gap), 2**60).value[0]
@@ -199,4 +224,6 @@ def test_the_cap_makes_epsilon_above_a_quarter_useless():
     problem = instances.bernoulli_losses((0.45, 0.55), (1, 99))
     regrets = [exact.expected_regret(RandomPrefixSoftmax(epsilon), problem, 2**40).value[0] for epsilon in (0.25, 4.0)]
     assert regrets[0] == regrets[1] == pytest.approx(180.27, abs=0.006)
-    assert exact.expected_regret(RandomPrefixSoftmax(4.0, cap=math.inf), problem, 2**40).value[0] == pytest.approx(74.64, abs=0.006)
+    assert exact.expected_regret(RandomPrefixSoftmax(4.0, cap=math.inf), problem, 2**40).value[0] == pytest.approx(
+        74.64, abs=0.006
+    )

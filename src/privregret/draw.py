@@ -76,8 +76,15 @@ def releases(ax, released, pulls, title):
         colour = style.look(title.split(",")[0])["color"] if release.kind == "array" else "#BBBBBB"
         ax.barh(level, length - 0.16, left=release.first - 0.42, height=0.72, color=colour, linewidth=0)
         middle = (release.first + release.last) / 2
-        ax.text(middle, level, f"{release.scale:g}", ha="center", va="center_baseline", fontsize=6,
-                color="white" if release.kind == "array" else "black")
+        ax.text(
+            middle,
+            level,
+            f"{release.scale:g}",
+            ha="center",
+            va="center_baseline",
+            fontsize=6,
+            color="white" if release.kind == "array" else "black",
+        )
     for pull, cost in enumerate(ledger.cost(released, pulls), start=1):
         ax.text(pull, -1, f"{cost:.3g}", ha="center", va="center_baseline", fontsize=6)
     top = max(level for level in row_of.values())

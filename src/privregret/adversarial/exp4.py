@@ -84,15 +84,11 @@ class EXP4Batched(ExpertAlgorithm):
         object.__setattr__(self, "tau", checks.integer("tau", self.tau, 1))
         largest = math.exp(-self.epsilon / (6 * (1 - math.sqrt(2 / 3))))
         if self.delta > largest:
-            raise ValueError(
-                f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, got {self.delta!r}"
-            )
+            raise ValueError(f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, got {self.delta!r}")
 
     def scale(self, arms: int, experts: int) -> float:
         """Laplace scale of the noise on each score."""
-        return (
-            3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)
-        )
+        return 3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)
 
     def _run(self, tables, rounds, record, rng):
         scale = self.scale(tables[1].shape[1], tables[-1].shape[1])
@@ -100,9 +96,7 @@ class EXP4Batched(ExpertAlgorithm):
 
 
 @jit
-def _local(
-    loss_starts, losses, bernoulli, advice_starts, rows, point, group, rounds, record, eta, gamma, scale, rng
-):
+def _local(loss_starts, losses, bernoulli, advice_starts, rows, point, group, rounds, record, eta, gamma, scale, rng):
     """Round by round. Experts with the same advice move together, so scores are kept per row of advice:
     `before[j]` is expert j's when the segment of advice began, `since[d]` what row d's have gained since."""
     horizon = rounds[-1]
@@ -112,9 +106,7 @@ def _local(
     paid = np.empty(len(rounds))
     before = np.zeros(experts)
     since = np.zeros(distinct)
-    best = np.empty(
-        distinct
-    )  # smallest `before` of a row's experts, and the logarithm of their weight together
+    best = np.empty(distinct)  # smallest `before` of a row's experts, and the logarithm of their weight together
     crowd = np.empty(distinct)
     weight = np.empty(distinct)
     q = np.empty(arms)

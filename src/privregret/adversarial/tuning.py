@@ -65,11 +65,7 @@ def theorem_10(
     checks.choice("gamma", gamma, ("proof", "statement"))
     spread = experts * math.log(1 / delta)
     log_nt, log_n = math.log(experts * horizon), math.log(experts)
-    eta = (
-        spread ** (1 / 6)
-        * (log_nt * log_n) ** (1 / 3)
-        / (horizon ** (1 / 3) * math.sqrt(arms) * epsilon ** (1 / 3))
-    )
+    eta = spread ** (1 / 6) * (log_nt * log_n) ** (1 / 3) / (horizon ** (1 / 3) * math.sqrt(arms) * epsilon ** (1 / 3))
     tau = spread ** (1 / 3) * log_nt ** (2 / 3) * horizon ** (1 / 3) / (epsilon ** (2 / 3) * log_n ** (1 / 3))
     tau = min(horizon, math.ceil(tau))
     factor = spread if gamma == "proof" else experts

@@ -161,9 +161,10 @@ def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, repo
     # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between its posterior and
     # the others'. In a round in which b draws above the cut and nobody else does, b is pulled. Call an arm's draw on
     # the wrong side of the cut a surprise. The bound of `_tail_mass` at the worse end of a stretch of rounds (u grows
-    # with ln t) dominates the chance of a surprise in each of its rounds, so rounds where one is possible come at geometric
-    # intervals; in such a round each possible surprise is accepted with the right chance, which also gives its value,
-    # and the other draws are made given that they are none. Where posteriors overlap too much, every round is played.
+    # with ln t) dominates the chance of a surprise in each of its rounds, so rounds where one is possible come at
+    # geometric intervals; in such a round each possible surprise is accepted with the right chance, which also gives
+    # its value, and the other draws are made given that they are none. Where posteriors overlap too much, every
+    # round is played.
     arms = len(means)
     bonus = BONUS / (epsilon * size)  # factor of ln t
     u = np.empty(arms)

@@ -41,9 +41,7 @@ def corollary_22(horizon, arms, epsilon, corrected=False):
     Corrected: 22.2 ln(epsilon K T) for epsilon K T >= e.
     """
     log, constant = (
-        (math.log(max(math.e, epsilon * arms * horizon)), 22.2)
-        if corrected
-        else (math.log(arms * horizon), 36)
+        (math.log(max(math.e, epsilon * arms * horizon)), 22.2) if corrected else (math.log(arms * horizon), 36)
     )
     return constant * math.sqrt(horizon * arms * math.log(arms) / epsilon) * log + 4 / epsilon
 
@@ -179,17 +177,13 @@ def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     """
     runs, horizon = len(pulls), rounds[-1]
     enough = next(k for k in range(runs + 1) if k and beta.ppf(level, k, runs - k + 1) >= 0.5)
-    highest = min(
-        np.sort(pulls[:, -1])[runs - enough] / horizon, 0.5
-    )  # `enough` runs have at least this rate
+    highest = min(np.sort(pulls[:, -1])[runs - enough] / horizon, 0.5)  # `enough` runs have at least this rate
     starts, before = np.concatenate([[0], rounds]), np.column_stack([np.zeros(runs), pulls])
     best = None
     for rate in highest / 2.0 ** np.arange(7):
         for p in range(1, int(math.log(2) / epsilon) + 1):
             window = _window(p, rate) if rate > 0 else math.inf
-            here = np.flatnonzero(
-                (starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon)
-            )
+            here = np.flatnonzero((starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon))
             if len(here) == 0:
                 continue
             ends = np.searchsorted(starts, starts[here] + window)

@@ -16,11 +16,8 @@ def theorem_1_simple(log_actions, gap, epsilon):
 
 
 def theorem_1_steps(log_actions, gap, epsilon):
-    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K / gap_min above.
-    """
-    return np.where(
-        epsilon <= 0.25, 802 * log_actions / gap + 32 * log_actions / epsilon, 930 * log_actions / gap
-    )
+    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K / gap_min above."""
+    return np.where(epsilon <= 0.25, 802 * log_actions / gap + 32 * log_actions / epsilon, 930 * log_actions / gap)
 
 
 def lemma_1(rounds, mean):
@@ -79,8 +76,7 @@ def small_part(log_actions, gap):
 
 
 def large_part(log_actions, eta):
-    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in place of 4.
-    """
+    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in place of 4."""
     return 4 * log_actions / eta
 
 

@@ -38,8 +38,7 @@ def corollary_1(log_actions, horizon, epsilon, noise):
 
 
 def selection(rounds, gap, epsilon, noise):
-    """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap, epsilon) / c2).
-    """
+    """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap, epsilon) / c2)."""
     gap = np.asarray(gap)
     return C1 * np.exp(-4 * rounds * gap * np.minimum(gap, epsilon) / C2[noise])
 
@@ -86,9 +85,7 @@ def theorem_3_sharp(log_actions, epsilon, horizon):
     lower bound)."""
     horizon = np.atleast_1d(horizon)
     enough = int((max(0.0, _log_rest(log_actions)) + 40) / epsilon) + 1
-    total = np.cumsum(
-        theorem_3_rounds(log_actions, epsilon, np.arange(1, min(int(horizon.max()), enough) + 1))
-    )
+    total = np.cumsum(theorem_3_rounds(log_actions, epsilon, np.arange(1, min(int(horizon.max()), enough) + 1)))
     return total[np.minimum(horizon, len(total)).astype(int) - 1]
 
 

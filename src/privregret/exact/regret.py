@@ -105,9 +105,7 @@ def _epoch_gap(algorithm, instance, length, so_far):
         return 0.0, bound
     if algorithm.prefix != "random" or length <= 2:
         return expected_gap(instance, shortest, algorithm.noise, scale)
-    total, error = _sum_over(
-        lambda m: expected_gap(instance, m, algorithm.noise, scale), shortest, length, so_far / 4
-    )
+    total, error = _sum_over(lambda m: expected_gap(instance, m, algorithm.noise, scale), shortest, length, so_far / 4)
     return total / (length - shortest + 1), error / (length - shortest + 1)
 
 

@@ -84,9 +84,7 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         group = probabilities @ fixed_scores(sums, log_counts, noise, scale)
         return _selection(group, log_counts, ROUNDING + 2 * exp(-TAIL))
     if log_counts.max() > 600:
-        raise ValueError(
-            f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}"
-        )
+        raise ValueError(f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}")
     means, bounds = independent_means(instance), largest_probabilities(instance, rounds, noise, scale)
     kept = bounds > NEVER
     some = means[kept], log_counts[kept], noise, scale
@@ -199,9 +197,7 @@ def _compositions(instance, rounds):
         hits = first + np.arange(len(mass))
         counts = np.stack([rounds - hits, hits], axis=1)
     elif comb(rounds + len(outcomes) - 1, len(outcomes) - 1) > ROWS:
-        raise ValueError(
-            f"{rounds} rounds of {instance.name} have too many sums to list; simulate them instead"
-        )
+        raise ValueError(f"{rounds} rounds of {instance.name} have too many sums to list; simulate them instead")
     else:
         some = (c for c in product(range(rounds + 1), repeat=len(outcomes) - 1) if sum(c) <= rounds)
         counts = np.array([(*c, rounds - sum(c)) for c in some])
@@ -234,8 +230,7 @@ def _binomial(n, means, log_counts, noise, scale, step):
     sums = [atoms(n, p, step, TAIL + c, TAIL) for p, c in zip(means, log_counts, strict=True)]
     if noise == "gumbel":  # needs no common lattice, so sums that are certain stay where they are
         sums = [
-            (Fraction(n * int(p), step), np.ones(1)) if p in (0.0, 1.0) else s
-            for p, s in zip(means, sums, strict=True)
+            (Fraction(n * int(p), step), np.ones(1)) if p in (0.0, 1.0) else s for p, s in zip(means, sums, strict=True)
         ]
     origin = sums[int(np.argmin(means))][0]
     first = np.array([float(max(-(2**53), min(2**53, k - origin))) for k, _ in sums])

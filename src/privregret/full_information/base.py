@@ -62,9 +62,7 @@ class FullInformationAlgorithm(ABC):
             Rounds in 1..horizons[h] in which an action of group g was played.
         """
         if not isinstance(instance, StochasticLosses):
-            raise TypeError(
-                f"instance must be StochasticLosses, got {type(instance).__name__} (instances.with_losses)"
-            )
+            raise TypeError(f"instance must be StochasticLosses, got {type(instance).__name__} (instances.with_losses)")
         law = np.array(instance.outcomes), np.array(instance.probabilities), instance.counts
         return self._pull_counts(*law, instance.bits, checks.horizons(horizons, 1), rng)
 

@@ -51,9 +51,7 @@ class EpochAlgorithm(FullInformationAlgorithm):
     def _pull_counts(self, outcomes, probabilities, counts, bits, horizons, rng):
         """Epoch by epoch: one binomial draw for each action and outcome, O(K log T) in all."""
         bits = bits or self.bernoulli_resampling
-        return _pull_counts(
-            outcomes, probabilities, counts, bits, horizons, *self._settings(counts.sum()), rng
-        )
+        return _pull_counts(outcomes, probabilities, counts, bits, horizons, *self._settings(counts.sum()), rng)
 
 
 @jit
@@ -102,9 +100,7 @@ def _play(losses, noise, scale, prefix, resampling, rng):
                 score = _draw(noise, scale, rng) - total[j]
                 if score > best + tie:
                     best, leader, ties = score, j, 1
-                elif (
-                    score >= best - tie and noise == NONE
-                ):  # keep each of n equal ones with probability 1 / n
+                elif score >= best - tie and noise == NONE:  # keep each of n equal ones with probability 1 / n
                     ties += 1
                     if rng.random() * ties < 1:
                         leader = j

@@ -63,9 +63,7 @@ class FTNL(EpochAlgorithm):
         object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
         checks.choice("noise", self.noise, NAMES)
         if isinstance(self.scale, str):
-            checks.choice(
-                "scale", self.scale, [name for name, scales in PRESETS.items() if self.noise in scales]
-            )
+            checks.choice("scale", self.scale, [name for name, scales in PRESETS.items() if self.noise in scales])
         else:
             object.__setattr__(self, "scale", checks.positive("scale", self.scale))
         if not isinstance(self.bernoulli_resampling, bool):

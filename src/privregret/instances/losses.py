@@ -56,13 +56,9 @@ class StochasticLosses:
         counts = np.array([checks.number("log count", c, 0) for c in self.log_counts])
         probabilities = np.array([checks.number("probability", p, 0, 1) for p in self.probabilities])
         if outcomes.shape != (len(probabilities), len(counts)):
-            raise ValueError(
-                f"outcomes must have shape {(len(probabilities), len(counts))}, got {outcomes.shape}"
-            )
+            raise ValueError(f"outcomes must have shape {(len(probabilities), len(counts))}, got {outcomes.shape}")
         if not (outcomes.min() >= 0 and outcomes.max() <= 1):
-            raise ValueError(
-                f"losses must lie in [0, 1], got {outcomes[~((outcomes >= 0) & (outcomes <= 1))][0]}"
-            )
+            raise ValueError(f"losses must lie in [0, 1], got {outcomes[~((outcomes >= 0) & (outcomes <= 1))][0]}")
         if len(counts) == 1 and counts[0] < math.log(2):
             raise ValueError("there must be at least two actions")
         if abs(probabilities.sum() - 1) > 1e-12:
@@ -96,9 +92,7 @@ class StochasticLosses:
     def counts(self) -> np.ndarray:
         """(G,) number of actions in each group, as integers; more than 10^7 actions are too many to list."""
         if self.log_actions > math.log(1.01e7):
-            raise ValueError(
-                f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact"
-            )
+            raise ValueError(f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact")
         return np.exp(self.log_counts).round().astype(np.int64)
 
     def losses(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
@@ -108,17 +102,13 @@ class StochasticLosses:
         return (rng.random(table.shape) < table).astype(float) if self.bits else table
 
 
-def bernoulli_losses(
-    means, counts=None, log_counts=None, name: str = "", source: str = ""
-) -> StochasticLosses:
+def bernoulli_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
     """Independent Bernoulli losses: groups of the given means, with `counts` actions each (or their
     logarithms); default one."""
     return _one_outcome(means, counts, log_counts, True, name or "Bernoulli losses", source)
 
 
-def deterministic_losses(
-    means, counts=None, log_counts=None, name: str = "", source: str = ""
-) -> StochasticLosses:
+def deterministic_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
     """Every action suffers its mean in every round; groups as in `bernoulli_losses`."""
     return _one_outcome(means, counts, log_counts, False, name or "deterministic losses", source)
 
@@ -126,9 +116,7 @@ def deterministic_losses(
 def _one_outcome(means, counts, log_counts, bits, name, source):
     if log_counts is None:
         log_counts = (
-            np.log([checks.integer("count", c, 1) for c in counts])
-            if counts is not None
-            else [0.0] * len(means)
+            np.log([checks.integer("count", c, 1) for c in counts]) if counts is not None else [0.0] * len(means)
         )
     return StochasticLosses(name, (tuple(means),), tuple(log_counts), bits=bits, source=source)
 
@@ -150,9 +138,7 @@ def packing(actions: int, gap: float) -> StochasticLosses:
     return bernoulli_losses((0.5 - gap, 0.5), (1, actions - 1), name=name, source="hu2021, Theorem 10")
 
 
-def doubling(
-    brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoulli: bool = True, log_per_bracket=None
-):
+def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoulli: bool = True, log_per_bracket=None):
     """The doubling instance: gaps `largest` 2^(b - brackets) for b = 1..brackets, `per_bracket` actions in
     each.
 
@@ -172,11 +158,7 @@ def doubling(
         Independent Bernoulli losses, else deterministic ones.
     """
     brackets = checks.integer("brackets", brackets, 1)
-    log_count = (
-        math.log(checks.integer("per_bracket", per_bracket, 1))
-        if log_per_bracket is None
-        else log_per_bracket
-    )
+    log_count = math.log(checks.integer("per_bracket", per_bracket, 1)) if log_per_bracket is None else log_per_bracket
     gaps = checks.number("largest", largest, 0, 0.95) * 2.0 ** (np.arange(1, brackets + 1) - brackets)
     name = f"doubling, {brackets} brackets of " + (
         f"{per_bracket}" if log_per_bracket is None else f"e^{log_per_bracket:g}"
@@ -241,9 +223,7 @@ def _two_actions(name, constant, values, probabilities, source):
 
 
 TWO_ACTION_PRINTED = _two_actions("two actions, as printed", 0.3, (0.4, 0.0), (0.8, 0.2), "wu2026, Section 3")
-TWO_ACTION_FIXED = _two_actions(
-    "two actions, repaired", 0.3, (0.2, 1.0), (0.8, 0.2), "after wu2026, Section 3"
-)
+TWO_ACTION_FIXED = _two_actions("two actions, repaired", 0.3, (0.2, 1.0), (0.8, 0.2), "after wu2026, Section 3")
 TWO_ACTION_GAIN = _two_actions(
     "two actions, resampling helps", 0.01, (0.0, 1.0), (0.69, 0.31), "after wu2026, Section 3"
 )
