@@ -102,7 +102,8 @@ def main():
     table = frame.groupby(keys, sort=False)[["wall", "cpu"]].median().reset_index()
     BUILD.mkdir(exist_ok=True)
     table.to_csv(BUILD / "benchmarks.csv", index=False)
-    print(table.replace({"horizon": HORIZONS | {LONG: "2^50"}}).to_string(index=False, float_format="%.1f"), end="\n\n")
+    table = table.replace({"horizon": HORIZONS | {LONG: "2^50"}})
+    print(table.to_string(index=False, float_format="%.1f"), end="\n\n")
     print(bars(frame).to_string(index=False, float_format="%.2f"))
 
 

@@ -133,7 +133,7 @@ def corollary_8_small_gaps(gaps, log_counts):
 
 
 def corollary_8_equal_gaps(log_actions, gap, epsilon):
-    """All gaps in [gap_min, 2 gap_min], so at most two brackets: 1 + 512 (1 + ln K) / min(gap_min, epsilon)."""
+    """Gaps in [gap_min, 2 gap_min], so at most two brackets: 1 + 512 (1 + ln K) / min(gap_min, epsilon)."""
     return 1 + 512 * (1 + log_actions) / np.minimum(gap, epsilon)
 
 

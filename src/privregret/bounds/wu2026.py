@@ -103,8 +103,8 @@ def theorem_4(log_actions, epsilon, noise, factor, route="best"):
     """Regret with deterministic losses, without resampling, for exponential or Gumbel noise of scale factor /
     epsilon.
 
-    "best": 1 + 4 b ln K, b the scale (a short proof by convexity). "printed": 3 + (2 / epsilon) C ln K with the
-    paper's C and its temperature epsilon; "corrected": 3 + 2 b C ln K with the corrected C.
+    "best": 1 + 4 b ln K, b the scale (a short proof by convexity). "printed": 3 + (2 / epsilon) C ln K with
+    the paper's C and its temperature epsilon; "corrected": 3 + 2 b C ln K with the corrected C.
     """
     if noise not in ("exponential", "gumbel"):
         raise ValueError(f"Theorem 4 is about exponential and Gumbel noise, got {noise!r}")
