@@ -1,4 +1,4 @@
-"""What the notebooks of wu2026 and cesari2026 rest on besides exact values and bounds: identities, closed forms and the arguments they show."""
+"""wu2026 and cesari2026 by exact values and bounds: identities, closed forms and the arguments they show."""
 
 import math
 from itertools import product
@@ -86,7 +86,7 @@ def test_selection_error_of_losses_that_are_not_bits():
 
 
 def naive_privacy(n, eta):
-    """Largest log-ratio by position over 2 eta, over all pairs of 0/1 tables of two actions: softmax on a random prefix."""
+    """Largest log-ratio by position over 2 eta, over all pairs of 0/1 tables of two actions: random prefixes."""
 
     def law(table):
         lengths = range(n // 2 + 1, n + 1) if n > 1 else (1,)
@@ -116,7 +116,7 @@ def test_privacy_by_position():
 
 
 def test_exponential_noise_of_half_the_scale_is_half_as_private():
-    """Sums (1, 1) and (0, 2) come from data that differ in one round; the probability of action 2 falls by e^(2 epsilon)."""
+    """Sums (1, 1) and (0, 2) differ by one round of data; the probability of action 2 falls by e^(2 epsilon)."""
     for epsilon in (0.1, 1.0):
         p, q = (
             exact.fixed_scores(sums, [0.0, 0.0], "exponential", 1 / epsilon)[1] for sums in ([1.0, 1.0], [0.0, 2.0])
@@ -190,7 +190,7 @@ def test_lemma_3s_best_constant_is_approached():
 
 
 def test_drift_of_the_potential():
-    """E[log Z'] <= log Z - (7/8) eta V for gaps above 4 eta, by enumeration of one round's bits; 1/4 is what the paper uses."""
+    """E[log Z'] <= log Z - (7/8) eta V for gaps above 4 eta, by enumeration of one round's bits; the paper uses 1/4."""
     rng = np.random.default_rng(1)
     for _ in range(200):
         k, eta = int(rng.integers(2, 6)), float(rng.uniform(0.005, 0.125))

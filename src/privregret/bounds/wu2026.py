@@ -51,9 +51,10 @@ def deterministic_selection(rounds, gap, epsilon, noise, factor):
 
 
 def by_rank(log_counts, log_tail):
-    """(G,) sums over each group of min(1/j, e^log_tail), j the rank of an action: how Theorem 2's proof adds up probabilities.
+    """(G,) sums over each group of min(1/j, e^log_tail), j the rank of an action: as Theorem 2's proof adds up.
 
-    Groups of e^log_counts actions, (G,), best first, log_tail at most 0; sums of 1/j are taken as differences of logarithms.
+    Groups of e^log_counts actions, (G,), best first, log_tail at most 0; sums of 1/j are taken as differences of
+    logarithms.
     """
     ends = np.logaddexp.accumulate(np.asarray(log_counts, float))  # ln of the last rank in each group
     first = np.concatenate([[0.0], ends[:-1]])

@@ -6,9 +6,10 @@ from privregret import checks
 
 
 def loss_by_position(rounds: int, eta: float) -> np.ndarray:
-    """Largest change of a choice's log-probability when one position's losses are replaced; cesari2026's Lemma 3 says at most 2 eta.
+    """Largest change of a choice's log-probability when one position's losses are replaced.
 
-    Softmax(-eta L) over two actions, L the losses of the first M of the block's rounds, M uniform on rounds/2 + 1, ..., rounds.
+    cesari2026, Lemma 3: at most 2 eta. Softmax(-eta L) over two actions, L the losses of the first M of the block's
+    rounds, M uniform on rounds/2 + 1, ..., rounds.
     All tables of losses in {0, 1} are gone through; the choice depends on the differences of the two losses only.
 
     Parameters
