@@ -230,12 +230,14 @@ def _findings_markdown(frame):
         for paper, row in zip(counts.index, counts.values, strict=True)
     ]
     failed = frame[frame.verdict == fnd.NOT_REPRODUCED]
-    lines += ["", "Not reproduced:", ""] if len(failed) else []
-    lines += [
-        f"- *{r.paper}, {r.where}*: {r.claim} {r.quantity}: {_measured(r.value, r.error)}; "
-        f"it would agree if {r.criterion}."
-        for r in failed.itertuples()
-    ]
+    if len(failed):
+        lines += ["", f"<details><summary>The {len(failed)} that do not reproduce</summary>", ""]
+        lines += [
+            f"- *{r.paper}, {r.where}*: {r.claim} {r.quantity}: {_measured(r.value, r.error)}; "
+            f"it would agree if {r.criterion}."
+            for r in failed.itertuples()
+        ]
+        lines += ["", "</details>"]
     return "\n".join(lines) + "\n"
 
 
