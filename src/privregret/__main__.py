@@ -37,9 +37,14 @@ def parser() -> argparse.ArgumentParser:
     return main
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 def main(arguments=None) -> int:
     args = parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
+        signal.signal(stop, interrupt)
     try:
         smoke = getattr(args, "smoke", False)
         overrides = {name: r.parse_value(value) for name, value in getattr(args, "p", [])}
