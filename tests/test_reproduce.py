@@ -104,6 +104,12 @@ def test_only_what_changed_runs_again(project):
     assert set(stale(project).values()) == {"requirements.lock changed"}
 
 
+def test_an_edit_during_the_run_makes_it_stale(project):
+    write(project, "one", BOUNDS, "from pathlib import Path\nPath(hu2021.__file__).open('a').write('# edited\\n')")
+    assert project.python("privregret", "reproduce")[0] == 0
+    assert stale(project) == {"demo/one": "src/privregret/bounds/hu2021.py changed"}
+
+
 def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project):
     write(project, "one")
     assert project.python("privregret", "reproduce")[0] == 0

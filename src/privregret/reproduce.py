@@ -34,7 +34,7 @@ from papermill.translators import PythonTranslator
 
 from privregret import findings, publish
 from privregret.notebook import end_mark
-from privregret.paths import BUILD, NOTEBOOKS, ROOT
+from privregret.paths import BUILD, NOTEBOOKS, PACKAGE, ROOT
 
 FAILED, BAD_PARAMETER, KERNEL_DIED, DRIFT, INTERRUPTED = 1, 2, 3, 4, 130
 KERNEL_ENVIRONMENT = {  # bits change with the number of BLAS threads, and PDF files with the date
@@ -187,7 +187,17 @@ def why_stale(job: Job, place: Place) -> str:
     return ""
 
 
-def _write_stamp(job: Job, place: Place, modules: list[str], seconds: float) -> None:
+def _inputs(job: Job) -> dict:
+    """Hashes of all that a run may depend on, taken before it starts: an edit meanwhile makes the notebook stale."""
+    return {
+        "code": code_hash(job.path),
+        "parameters": job.parameters,
+        "modules": {str(file.relative_to(ROOT)): _hash(file) for file in PACKAGE.rglob("*.py")},
+        "lock": _hash(ROOT / "requirements.lock"),
+    }
+
+
+def _write_stamp(job: Job, place: Place, inputs: dict, modules: list[str], seconds: float) -> None:
     manifest = publish.read_manifest(place.root)
     outputs = [
         f"figures/{name}{ending}"
@@ -195,11 +205,8 @@ def _write_stamp(job: Job, place: Place, modules: list[str], seconds: float) -> 
         if entry["notebook"] == job.name
         for ending in publish.KINDS[entry["kind"]]
     ]
-    stamp = {
-        "code": code_hash(job.path),
-        "parameters": job.parameters,
-        "modules": {module: _hash(ROOT / module) for module in modules},
-        "lock": _hash(ROOT / "requirements.lock"),
+    stamp = inputs | {
+        "modules": {module: inputs["modules"][module] for module in modules},
         "outputs": {output: _hash(place.root / output) for output in outputs},
         "seconds": round(seconds, 1),
     }
@@ -264,7 +271,7 @@ class Progress:
 
 def run(job: Job, place: Place, progress: Progress) -> int:
     """Run one notebook; adopt its outputs if it got to its end. Returns 0 or an exit code."""
-    began = time.monotonic()
+    began, inputs = time.monotonic(), _inputs(job)
     staged = place.partial(job.name)
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
@@ -290,7 +297,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
             publish.adopt(staged, place.root, job.name)
             place.executed(job.name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(executed, place.executed(job.name))
-            _write_stamp(job, place, mark["modules"], time.monotonic() - began)
+            _write_stamp(job, place, inputs, mark["modules"], time.monotonic() - began)
             error, code = "", 0
     except DeadKernelError:
         error, code = "its kernel died (out of memory?)", KERNEL_DIED
