@@ -1,4 +1,4 @@
-"""The release ledger against the sheet and the kernels, and audits that must catch planted faults."""
+"""The release ledger against known values and the kernels, and audits that must catch planted faults."""
 
 import math
 from collections import Counter
