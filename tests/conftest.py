@@ -9,8 +9,24 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+import privregret
+
 matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def compiled_and_not(code: str) -> list[str]:
+    """What a script prints, first with compiled kernels and then without; it may import tests and the package."""
+    here, package = Path(__file__).parent, Path(privregret.__file__).parents[1]
+    path = os.pathsep.join([str(here), str(package), os.environ.get("PYTHONPATH", "")])
+    outputs = []
+    for disabled in ("0", "1"):
+        check = f"import numba\nassert numba.config.DISABLE_JIT == {disabled}\n"
+        environment = os.environ | {"NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": path}
+        done = subprocess.run([sys.executable, "-c", check + code], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-2000:]
+        outputs.append(done.stdout)
+    return outputs
 
 
 class Project:

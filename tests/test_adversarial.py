@@ -3,15 +3,13 @@ faults.
 """
 
 import math
-import os
-import subprocess
-import sys
 from itertools import pairwise
 
 import naive_adversarial as naive
 import numba
 import numpy as np
 import pytest
+from conftest import compiled_and_not
 from scipy import stats
 from scipy.integrate import quad
 
@@ -771,12 +769,6 @@ print(SparseSwitch(1.0, 0.3).play(losses[:, :2], np.random.default_rng(3)).tolis
 
 
 def test_compiled_or_not_the_same_bits():
-    def output(disabled):
-        environment = os.environ | {"NUMBA_DISABLE_JIT": disabled}
-        return subprocess.run(
-            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
-        ).stdout
-
-    compiled = output("0")
+    compiled, uncompiled = compiled_and_not(SCRIPT)
     assert len(compiled.splitlines()) == 57
-    assert compiled == output("1")
+    assert compiled == uncompiled

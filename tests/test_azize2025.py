@@ -2,17 +2,13 @@
 
 import json
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import naive_azize2025 as naive
 import numpy as np
 import pytest
+from conftest import compiled_and_not
 from scipy.stats import beta, ks_2samp, kstest, laplace, norm
 
-import privregret
 from privregret import simulate
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, IMED, KLUCB, AdaPKLUCB, LazyDPTS, lazy_ts
 from privregret.bandits.dp_klucb import batch_ends
@@ -430,15 +426,10 @@ def short_runs():
 
 
 def test_compiled_equals_uncompiled():
-    here, package = Path(__file__).parent, Path(privregret.__file__).parents[1]
-    path = os.pathsep.join([str(here), str(package), os.environ.get("PYTHONPATH", "")])
-    code = "import json, numba, test_azize2025 as b; print(json.dumps([numba.config.DISABLE_JIT, b.short_runs()]))"
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    disabled, uncompiled = json.loads(done.stdout)
-    assert disabled
-    assert uncompiled == short_runs()
+    code = "import json, test_azize2025; print(json.dumps(test_azize2025.short_runs()))"
+    compiled, uncompiled = compiled_and_not(code)
+    assert compiled == uncompiled
+    assert json.loads(compiled) == short_runs()
 
 
 # reference values

@@ -2,18 +2,14 @@
 
 import json
 import math
-import os
-import subprocess
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import naive
 import numpy as np
 import pytest
+from conftest import compiled_and_not
 from scipy.stats import ks_2samp, norm, t
 
-import privregret
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, HybridUCB, dp_se, hybrid_ucb, lazy_ucb
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
 
@@ -325,15 +321,10 @@ def short_runs():
 
 
 def test_compiled_equals_uncompiled():
-    here, package = Path(__file__).parent, Path(privregret.__file__).parents[1]
-    path = os.pathsep.join([str(here), str(package), os.environ.get("PYTHONPATH", "")])
-    code = "import json, numba, test_bandits as t; print(json.dumps([numba.config.DISABLE_JIT, t.short_runs()]))"
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    disabled, uncompiled = json.loads(done.stdout)
-    assert disabled
-    assert uncompiled == short_runs()
+    code = "import json, test_bandits; print(json.dumps(test_bandits.short_runs()))"
+    compiled, uncompiled = compiled_and_not(code)
+    assert compiled == uncompiled
+    assert json.loads(compiled) == short_runs()
 
 
 # what epsilon does

@@ -3,14 +3,12 @@ bad input."""
 
 import json
 import math
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import naive_full_information as naive
 import numpy as np
 import pytest
+from conftest import compiled_and_not
 from scipy.stats import chi2_contingency
 
 from privregret import exact, instances, simulate
@@ -282,16 +280,7 @@ print(json.dumps([out, exactly]))
 
 
 def test_compiled_and_interpreted_agree():
-    results = []
-    for disabled in ("0", "1"):
-        run = subprocess.run(
-            [sys.executable, "-c", CODE],
-            env=os.environ | {"NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-        )
-        assert run.returncode == 0, run.stderr[-2000:]
-        results.append(json.loads(run.stdout))
+    results = [json.loads(output) for output in compiled_and_not(CODE)]
     assert results[0][0] == results[1][0]  # random streams: to the bit
     np.testing.assert_allclose(results[0][1], results[1][1], rtol=1e-12)
 
