@@ -1,5 +1,6 @@
-"""Shared by the tests: a copy of the project to run the batch command in."""
+"""Shared by the tests: a copy of the project to run the batch command in, kernels compiled and not, bad input."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -27,6 +28,20 @@ def compiled_and_not(code: str) -> list[str]:
         assert done.returncode == 0, done.stderr[-2000:]
         outputs.append(done.stdout)
     return outputs
+
+
+@pytest.fixture(scope="session")
+def short_runs() -> list[dict]:
+    """What `cases.short_runs` gives, with compiled kernels and without."""
+    return [json.loads(o) for o in compiled_and_not("import json, cases; print(json.dumps(cases.short_runs()))")]
+
+
+def refused(call, *shown):
+    """`call` must raise a ValueError or TypeError of one line in which these words stand."""
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call()
+    message = str(caught.value)
+    assert "\n" not in message and all(word in message for word in shown), message
 
 
 class Project:

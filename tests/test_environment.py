@@ -10,6 +10,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import privregret
+from privregret.papers import PAPERS
 from privregret.paths import ROOT
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -84,6 +85,17 @@ def test_continuous_integration_runs_the_two_commands_of_the_makefile():
     assert "test" in targets
 
 
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+
+
 def test_one_version_number():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert citation["version"] == PROJECT["version"] == privregret.__version__
+    assert CITATION["version"] == PROJECT["version"] == privregret.__version__
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_a_paper_is_cited_in_the_version_that_is_meant(key):
+    (cff,) = (str(r) for r in CITATION["references"] if r["title"].lower() == PAPERS[key].title.lower())
+    (bib,) = re.findall(rf"^@\w+{{{key},$.*?^}}$", (ROOT / "paper" / "references.bib").read_text(), re.M | re.S)
+    names = re.findall(r"arXiv:[\w.]+|(?<=PMLR )\d+", PAPERS[key].version)
+    assert names
+    assert all(name in cff and name in bib for name in names)

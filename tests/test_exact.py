@@ -4,13 +4,15 @@ simulation."""
 import math
 from dataclasses import replace
 
-import naive_full_information as naive
 import numpy as np
 import pytest
+from conftest import refused
+from naive import full_information as naive
 from scipy.integrate import quad
 from scipy.stats import binom, norm
 
 from privregret import exact, instances
+from privregret.bandits import UCB1
 from privregret.exact.binomial import atoms
 from privregret.full_information import (
     FTNL,
@@ -127,7 +129,6 @@ def test_softmax_errors_agree_with_independently_computed_values():
 
 
 # Closed forms
-# -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("log_bad", [0.0, 3.0, 300.0, 5000.0])
@@ -167,8 +168,8 @@ def test_permute_and_flip_is_a_polynomial_integral():
     nodes, weights = np.polynomial.legendre.leggauss(4)
     v, w = (nodes + 1) / 2, weights / 2
     expected = [q[j] * (w @ np.prod([1 - q[i] * v for i in range(4) if i != j], axis=0)) for j in range(4)]
-    np.testing.assert_allclose(exact.fixed_scores(sums, np.zeros(4), "exponential", scale), expected, atol=1e-13)
-    grouped = exact.fixed_scores([0.0, 1.0, 2.5], np.log([1, 2, 1]), "exponential", scale)
+    np.testing.assert_allclose(exact.selection_from_sums(sums, np.zeros(4), "exponential", scale), expected, atol=1e-13)
+    grouped = exact.selection_from_sums([0.0, 1.0, 2.5], np.log([1, 2, 1]), "exponential", scale)
     np.testing.assert_allclose(grouped, [expected[0], 2 * expected[1], expected[3]], atol=1e-13)
 
 
@@ -181,9 +182,11 @@ def test_two_actions_in_closed_form():
         "gumbel": 1 / (1 + np.exp(u)),
     }
     for noise, expected in closed.items():
-        assert exact.fixed_scores([0.0, d], [0.0, 0.0], noise, b)[1] == pytest.approx(expected, abs=1e-14)
+        assert exact.selection_from_sums([0.0, d], [0.0, 0.0], noise, b)[1] == pytest.approx(expected, abs=1e-14)
         # a third action that hardly ever wins, so that the general integral is used
-        assert exact.fixed_scores([0.0, d, 200.0], [0.0, 0.0, 0.0], noise, b)[1] == pytest.approx(expected, abs=1e-13)
+        assert exact.selection_from_sums([0.0, d, 200.0], [0.0, 0.0, 0.0], noise, b)[1] == pytest.approx(
+            expected, abs=1e-13
+        )
 
 
 def test_laplace_integral_against_scipy():
@@ -195,13 +198,13 @@ def test_laplace_integral_against_scipy():
             0.5 / b * math.exp(-abs(x + sums[j]) / b) * math.prod(cdf((x + sums[i]) / b) for i in others)
         )
         expected = quad(f, -40, 40, points=[-3.0, -0.4, 0.0], epsabs=1e-13, limit=400)[0]
-        assert exact.fixed_scores(sums, np.zeros(3), "laplace", b)[j] == pytest.approx(expected, abs=1e-12)
+        assert exact.selection_from_sums(sums, np.zeros(3), "laplace", b)[j] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("noise", [*NOISES, "none"])
 def test_small_cases_by_enumeration(noise):
     means = (0.2, 0.5, 0.5, 0.9)
-    win = lambda sums: exact.fixed_scores(sums, np.zeros(4), noise, 1.7)  # noqa: E731
+    win = lambda sums: exact.selection_from_sums(sums, np.zeros(4), noise, 1.7)  # noqa: E731
     expected = naive.selection_by_enumeration(means, 3, win)
     found = exact.selection_probabilities(instances.bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1)), 3, noise, 1.7)
     np.testing.assert_allclose(np.exp(found.log_action), expected[[0, 1, 3]], atol=1e-12)
@@ -218,7 +221,6 @@ def test_no_data_selects_uniformly_and_no_noise_is_the_limit_of_little_noise():
 
 
 # Far out
-# ------------------------------------------------------------------------------------------------------
 
 
 def test_binomial_atoms_are_scipys_and_hold_up_where_scipys_cannot():
@@ -276,7 +278,6 @@ def test_splitting_a_group_changes_nothing():
 
 
 # Against simulation
-# -------------------------------------------------------------------------------------------
 
 PAIRS = [
     (FTNL(0.5), instances.packing(10, 0.2), 200),
@@ -302,10 +303,7 @@ PAIRS = [
 def test_a_hundred_thousand_runs_agree(algorithm, instance, horizon):
     runs = 100_000
     value, error = exact.expected_regret(algorithm, instance, horizon)
-    rng = np.random.default_rng(7)
-    law = np.array(instance.outcomes), np.array(instance.probabilities), instance.counts
-    rounds = np.array([horizon])
-    regret = [algorithm._pull_counts(*law, instance.bits, rounds, rng)[0] @ instance.gaps for _ in range(runs)]
+    regret = instance.regret(algorithm.run_many(instance, [horizon], runs, 7), [horizon])
     assert abs(np.mean(regret) - value[0]) <= 3 * np.std(regret) / math.sqrt(runs) + error[0]
 
 
@@ -313,13 +311,11 @@ def test_a_hundred_thousand_runs_agree(algorithm, instance, horizon):
 def test_leaders_agree_with_simulation(algorithm):
     instance, horizon, runs = instances.packing(5, 0.15), 300, 4000
     value, error = exact.expected_regret(algorithm, instance, horizon)
-    rng = np.random.default_rng(8)
-    regret = [algorithm.pull_counts(instance, [horizon], rng)[0] @ instance.gaps for _ in range(runs)]
+    regret = instance.regret(algorithm.run_many(instance, [horizon], runs, 8), [horizon])
     assert abs(np.mean(regret) - value[0]) <= 3 * np.std(regret) / math.sqrt(runs) + error[0]
 
 
 # Regret
-# -------------------------------------------------------------------------------------------------------
 
 
 def test_horizons_of_one_call_agree_with_calls_of_their_own():
@@ -362,16 +358,149 @@ def test_regret_falls_as_epsilon_grows():
         assert values[-1] == pytest.approx(leader, rel=0.02)
 
 
-def test_bad_input_gets_one_clear_line():
-    with pytest.raises(ValueError, match=r"at most 2\^60"):
-        exact.selection_probabilities(FOUR, 2**61, "laplace", 1.0)
-    with pytest.raises(ValueError, match="noise must be one of"):
-        exact.selection_probabilities(FOUR, 4, "cauchy", 1.0)
-    with pytest.raises(ValueError, match="scale must be"):
-        exact.selection_probabilities(FOUR, 4, "laplace", 0.0)
-    with pytest.raises(ValueError, match="depend on each other"):
-        exact.expected_regret(FTNL(1.0, bernoulli_resampling=True), instances.DEPENDENT_COPIES, 10)
-    with pytest.raises(ValueError, match="too many sums"):
-        exact.selection_probabilities(instances.DEPENDENT_COPIES, 10**6, "gumbel", 1.0)
-    with pytest.raises(ValueError, match="horizons"):
-        exact.expected_regret(FTNL(1.0), FOUR, [0])
+# Known values of wu2026 and cesari2026
+
+
+def late_regret(algorithm, instance, horizon=2**45):
+    return float(exact.expected_regret(algorithm, instance, horizon).value[0])
+
+
+def test_prefix_identity():
+    problem = instances.bernoulli_losses((0.2, 0.45, 0.9), (1, 3, 6))
+    algorithm = RandomPrefixSoftmax(0.15)
+    errors = exact.prefix_gaps(problem, range(1, 65), "gumbel", 1 / algorithm.eta)
+    mean = problem.gaps @ problem.counts / 10
+    for R in range(0, 8):
+        regret = exact.expected_regret(algorithm, problem, 2 ** (R + 1) - 1).value[0]
+        total = mean + 2 * errors[0] * (R >= 1) + 4 * errors[1 : 2 ** max(R - 1, 0)].sum()
+        assert regret == pytest.approx(total, rel=1e-10)
+
+
+def test_selection_error_of_losses_that_are_not_bits():
+    """It rises at a temperature that the algorithm never has, and falls at those that it has."""
+    hot = exact.prefix_gaps(instances.TWO_ACTION_FIXED, range(0, 10), "gumbel", 1 / 50)
+    np.testing.assert_allclose(hot[:4], [0.03, 0.0477, 0.0384, 0.0307], atol=6e-5)
+    np.testing.assert_allclose(hot[[7, 9]], [0.0127, 0.0261], atol=6e-5)
+    cold = exact.prefix_gaps(instances.TWO_ACTION_FIXED, range(0, 13), "gumbel", 8.0)
+    assert (np.diff(cold) < 0).all()
+
+
+def test_two_action_regrets():
+    """Known values at T = 2^16 - 1, Gumbel noise and none: as it is, resampled."""
+    expected = {
+        (0.1, "printed"): (40.93, 59.12),
+        (10.0, "printed"): (1.98, 30.85),
+        (math.inf, "printed"): (1.88, 30.85),
+        (1.0, "fixed"): (5.40, 12.18),
+        (math.inf, "fixed"): (2.57, 10.60),
+    }
+    for (epsilon, name), values in expected.items():
+        problem = instances.TWO_ACTION_PRINTED if name == "printed" else instances.TWO_ACTION_FIXED
+        pair = [
+            EpochLeader(b) if epsilon == math.inf else FTNL(epsilon, "gumbel", bernoulli_resampling=b)
+            for b in (False, True)
+        ]
+        for algorithm, value in zip(pair, values, strict=True):
+            assert exact.expected_regret(algorithm, problem, 2**16 - 1).value[0] == pytest.approx(value, abs=0.006)
+
+
+def test_corollary_2_with_and_without_resampling():
+    known = {0.1: (0.358, 7.10), 0.02: (0.390, 36.04)}
+    for gap, values in known.items():
+        problem = instances.deterministic_losses((0.5, 0.5 + gap))
+        for resampling, value in zip((False, True), values, strict=True):
+            regret = exact.expected_regret(FTNL(10.0, "gumbel", bernoulli_resampling=resampling), problem, 2**50).value[
+                0
+            ]
+            assert regret == pytest.approx(value, abs=0.006 if resampling else 0.0006)
+
+
+def test_the_cap_makes_epsilon_above_a_quarter_useless():
+    problem = instances.bernoulli_losses((0.45, 0.55), (1, 99))
+    regrets = [exact.expected_regret(RandomPrefixSoftmax(epsilon), problem, 2**40).value[0] for epsilon in (0.25, 4.0)]
+    assert regrets[0] == regrets[1] == pytest.approx(180.27, abs=0.006)
+    assert exact.expected_regret(RandomPrefixSoftmax(4.0, cap=math.inf), problem, 2**40).value[0] == pytest.approx(
+        74.64, abs=0.006
+    )
+
+
+def test_deterministic_regrets_known_values():
+    expected = {
+        (0.1, 10): (132.18, 110.61, 65.74, 54.96),
+        (0.1, 10**6): (844.24, 808.60, 421.62, 403.80),
+        (1, 100): (25.71, 23.27, 12.39, 11.17),
+    }
+    kinds = [("gumbel", 2.0), ("exponential", 2.0), ("gumbel", 1.0), ("exponential", 1.0)]
+    for (epsilon, actions), values in expected.items():
+        for (noise, factor), value in zip(kinds, values, strict=True):
+            found = late_regret(FTNL(epsilon, noise, factor), instances.cyclic(actions, 0.05), 2**24 - 1)
+            assert found == pytest.approx(value, abs=6e-3)
+
+
+def test_two_action_examples_known_values():
+    for instance, raw, resampled in (
+        (instances.TWO_ACTION_PRINTED, 0.2, 0.49),
+        (instances.TWO_ACTION_FIXED, 0.8, 0.47),
+    ):
+        for algorithm, expected in ((EpochLeader(), raw), (EpochLeader(True), resampled)):
+            three = exact.expected_regret(algorithm, instance, [1, 3]).value
+            assert np.diff(three)[0] / (2 * instance.gaps.max()) == pytest.approx(expected, abs=1e-9)
+    expected = {0.1: (40.93, 59.12), 1.0: (5.07, 31.57), 10.0: (1.98, 30.85)}
+    for epsilon, values in expected.items():
+        for bits, value in zip((False, True), values, strict=True):
+            found = late_regret(
+                FTNL(epsilon, "gumbel", bernoulli_resampling=bits), instances.TWO_ACTION_PRINTED, 2**16 - 1
+            )
+            assert found == pytest.approx(value, abs=6e-3)
+    for bits, value in ((False, 1.951), (True, 1.163)):
+        assert late_regret(EpochLeader(bits), instances.TWO_ACTION_GAIN, 2**14 - 1) == pytest.approx(value, abs=6e-4)
+
+
+def test_random_prefix_known_values():
+    cases = [
+        (instances.bernoulli_losses((0.49, 0.51)), 0.02, 303.77, 219.13),
+        (instances.bernoulli_losses((0.25, 0.75), (1, 10**6 - 1)), 0.02, 5535.86, 4045.23),
+        (instances.deterministic_losses((0, 1), (1, 10**6 - 1)), 100.0, 439.10, 280.51),
+        (instances.bernoulli_losses((0, 0.05, 1), (1, 1, 10**6 - 2)), 0.1, 1102.90, 863.47),
+    ]
+    for instance, epsilon, random, full in cases:
+        assert late_regret(RandomPrefixSoftmax(epsilon), instance) == pytest.approx(random, abs=0.02)
+        assert late_regret(RandomPrefixSoftmax(epsilon, "full"), instance) == pytest.approx(full, abs=0.02)
+
+
+def test_curves_are_tidy():
+    algorithms, problems = [FTNL(1.0), EpochLeader()], [FOUR, instances.packing(5, 0.2)]
+    frame = exact.regret_curves(algorithms, problems, [10, 100])
+    assert list(frame.columns[:5]) == ["algorithm", "instance", "t", "regret", "error"]
+    assert frame.t.tolist() == [10, 100] * 4 and frame.instance.tolist() == [FOUR.name] * 4 + [problems[1].name] * 4
+    for (_, row), (problem, algorithm) in zip(
+        frame[frame.t == 100].iterrows(), ((p, a) for p in problems for a in algorithms), strict=True
+    ):
+        value, error = exact.expected_regret(algorithm, problem, 100)
+        assert (row.algorithm, row.regret, row.error) == (algorithm.label, value[0], error[0])
+    assert exact.regret_curves(FTNL(1.0), FOUR, 7).epsilon.tolist() == [1.0]
+
+
+def test_compiled_or_not_the_same_values(short_runs):
+    np.testing.assert_allclose(*(runs["exact"] for runs in short_runs), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: exact.selection_probabilities(FOUR, 2**61, "laplace", 1.0), "at most 2^60"),
+        (lambda: exact.selection_probabilities(FOUR, 4, "cauchy", 1.0), "noise must be one of"),
+        (lambda: exact.selection_probabilities(FOUR, 4, "laplace", 0.0), "scale must be"),
+        (
+            lambda: exact.expected_regret(FTNL(1.0, bernoulli_resampling=True), instances.DEPENDENT_COPIES, 10),
+            "depend on each other",
+        ),
+        (lambda: exact.selection_probabilities(instances.DEPENDENT_COPIES, 10**6, "gumbel", 1.0), "too many sums"),
+        (lambda: exact.expected_regret(FTNL(1.0), FOUR, [0]), "horizons"),
+        (lambda: exact.expected_regret(FTNL(1.0), FOUR, [2**61]), "at most 2^60"),
+        (lambda: exact.expected_regret(UCB1(), FOUR, [10]), "exact regret is for epoch algorithms"),
+        (lambda: exact.expected_regret(FTNL(1.0), instances.HU2021_1, [10]), "exact regret is on StochasticLosses"),
+    ],
+)
+def test_bad_input(call, words):
+    refused(call, words)

@@ -1,25 +1,16 @@
-"""Verdicts at and around their borders, and the numbers that go into them."""
+"""Verdicts at and around their borders, for claims and for the other kinds of finding."""
 
 import math
 
 import numpy as np
 import pytest
 
-from privregret.findings import (
-    NOT_REPRODUCED,
-    REPRODUCED,
-    STANDARD_ERRORS,
-    UNDECIDED,
-    Finding,
-    largest_step,
-    ratio,
-    rounded,
-    spread,
-)
+from privregret.estimates import STANDARD_ERRORS, Estimate
+from privregret.findings import FAILS, HOLDS, NOT_REPRODUCED, REPRODUCED, UNDECIDED, Finding
 
 
-def finding(value, error=0.0, **bounds):
-    return Finding("Section 1", "a claim", "a number", value, error, **bounds)
+def finding(value, error=0.0, bound=0.0, **more):
+    return Finding("Section 1", "a claim", "a number", Estimate(value, error, bound), **more)
 
 
 # intervals are value +- 3 errors; all numbers below are exact in binary
@@ -70,8 +61,22 @@ def test_verdict_of_a_claim_with_one_bound(value, error, at_most, at_least):
     assert finding(value, error, low=1).verdict == at_least
 
 
+def test_a_numerical_error_widens_the_interval_once_not_three_times():
+    assert finding(0.5, bound=0.5, high=1).verdict == REPRODUCED
+    assert finding(0.5, 0.125, 0.25, high=1).verdict == UNDECIDED
+    assert finding(0.5, 0.125, 0.125, high=1).verdict == REPRODUCED
+
+
+@pytest.mark.parametrize("kind", ["step", "ours"])
+def test_what_is_not_a_claim_holds_or_does_not(kind):
+    assert finding(0.5, high=1, kind=kind).verdict == HOLDS
+    assert finding(1.5, high=1, kind=kind).verdict == FAILS
+    assert finding(1.0, 0.1, high=1, kind=kind).verdict == UNDECIDED
+    with pytest.raises(ValueError, match="kind must be one of"):
+        finding(1, high=2, kind="remark")
+
+
 def test_an_error_that_is_only_rounding_counts_as_none():
-    assert finding(1e6, 1e-6, low=1e6).error == 0
     assert finding(1e6, 1e-6, low=1e6).verdict == REPRODUCED
     assert finding(1e6, 1e-2, low=1e6).verdict == UNDECIDED
     assert finding(0, 1e-12, low=0).verdict == UNDECIDED  # nothing to compare it with
@@ -83,15 +88,19 @@ def test_criterion_and_row():
     assert finding(1, low=0.25, high=2).criterion == "0.25 to 2"
     row = finding(np.float64(3), 0.5, low=1).row()
     assert row == {
-        "where": "Section 1",
+        "kind": "claim",
+        "place": "Section 1",
         "claim": "a claim",
         "quantity": "a number",
         "value": 3.0,
         "error": 0.5,
+        "numerical_error": 0.0,
         "low": 1.0,
         "high": None,
         "criterion": "at least 1",
         "verdict": REPRODUCED,
+        "figure": "",
+        "headline": "",
     }
 
 
@@ -110,67 +119,3 @@ def test_criterion_and_row():
 def test_findings_that_say_nothing_are_refused(value, error, bounds):
     with pytest.raises(ValueError):
         finding(value, error, **bounds)
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "text"),
-    [
-        (123.456, 0, "123.5"),
-        (0.00123456, 0, "0.001235"),
-        (123.456, 230, "123"),
-        (123.456, 23, "123"),
-        (123.456, 2.3, "123.5"),
-        (123.456, 0.23, "123.46"),
-        (123.456, 0.099, "123.456"),
-        (123.456, 0.1, "123.46"),
-        (-0.98765, 0.0123, "-0.988"),
-        (2, 0.001, "2.0000"),
-    ],
-)
-def test_rounded_keeps_two_digits_of_the_error(value, error, text):
-    assert rounded(value, error) == text
-
-
-@pytest.mark.parametrize("error", [-1, math.nan, math.inf, "1"])
-def test_rounded_refuses_bad_errors(error):
-    with pytest.raises((ValueError, TypeError)):
-        rounded(1.0, error)
-
-
-def test_ratio_by_hand():
-    value, error = ratio(np.array([3.0, 5.0]), np.array([1.0, 2.0, 3.0]))  # 4 +- 1 over 2 +- 1/sqrt(3)
-    assert value == 2
-    assert error == pytest.approx(2 * math.sqrt(1 / 16 + 1 / 12))
-
-
-# mean, standard deviation and size of two samples
-@pytest.mark.parametrize(
-    ("numerator", "denominator"),
-    [((10, 2, 40), (5, 1, 60)), ((-3, 1, 30), (8, 2, 30)), ((1, 0.1, 20), (1, 0, 5))],
-)
-def test_the_error_of_a_ratio_is_the_spread_of_ratios(numerator, denominator):
-    rng = np.random.default_rng(0)
-
-    def sample(mean, sd, size):
-        return rng.normal(mean, sd, size)
-
-    values, errors = np.array([ratio(sample(*numerator), sample(*denominator)) for _ in range(4000)]).T
-    assert values.mean() == pytest.approx(numerator[0] / denominator[0], rel=0.01)
-    assert errors.mean() == pytest.approx(values.std(ddof=1), rel=0.06)
-
-
-def around(mean, half=0.5):
-    return np.array([mean - half, mean + half])
-
-
-def test_largest_step_compares_neighbours_in_order_of_the_keys():
-    falling = {8.0: around(3), 1.0: around(16), 2.0: around(8)}
-    assert largest_step(falling) == ratio(around(8), around(16))
-    rising = falling | {4.0: around(12)}
-    assert largest_step(rising) == ratio(around(12), around(8))
-
-
-def test_spread_is_largest_over_smallest():
-    samples = {"a": around(3), "b": around(12), "c": around(4)}
-    assert spread(samples) == ratio(around(12), around(3))
-    assert spread({"a": around(3), "b": around(3)})[0] == 1

@@ -6,13 +6,13 @@ import pytest
 from privregret import checks, notebook
 
 RULES = {
-    "runs": notebook.whole(1),
+    "runs": checks.whole(1),
     "epsilon": checks.positive,
-    "epsilons": notebook.many(checks.positive),
+    "epsilons": checks.many(checks.positive),
     "means": checks.means,
-    "mode": notebook.one_of("a", "b"),
-    "share": notebook.between(0, 1),
-    "scheduler": notebook.text,
+    "mode": checks.one_of("a", "b"),
+    "share": checks.between(0, 1),
+    "scheduler": checks.text,
 }
 GOOD = {"runs": 3, "epsilon": 1, "epsilons": [0.5, 2], "means": [0.2, 1], "mode": "a", "share": 0.5, "scheduler": ""}
 

@@ -1,4 +1,4 @@
-"""Publishing: names, atomic files, same bytes twice, the manifest and what is made from it."""
+"""Publishing from a notebook: names, atomic files, same bytes twice, findings and numbers."""
 
 import json
 
@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from privregret import notebook, publish
-from privregret.findings import Finding
+from privregret import manifest, notebook, publish
+from privregret.estimates import Estimate
 
 
 @pytest.fixture
@@ -16,6 +16,8 @@ def root(tmp_path, monkeypatch):
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
     monkeypatch.setitem(notebook.current, "name", "hu2021/one")
     monkeypatch.setitem(notebook.current, "parameters", {"seed": 3, "runs": 2})
+    monkeypatch.setitem(notebook.current, "shown", "")
+    monkeypatch.setitem(notebook.current, "fresh", True)
     return tmp_path
 
 
@@ -36,20 +38,20 @@ def test_a_figure_is_four_files_and_a_manifest_entry(root):
     assert (folder / "figure-01.png").read_bytes().startswith(b"\x89PNG")
     pd.testing.assert_frame_equal(pd.read_csv(folder / "figure-01.csv"), DATA, rtol=1e-11)
     tex = (folder / "figure-01.tex").read_text()
-    assert r"\includegraphics{hu2021/figure-01.pdf}" in tex
+    assert r"{hu2021/figure-01.pdf}" in tex and r"\begin{figure}[htbp]" in tex
     assert r"100\% of it" in tex
     assert r"\label{fig:hu2021/figure-01}" in tex
     entry = json.loads((root / "figures" / "manifest.json").read_text())["outputs"]["hu2021/figure-01"]
     assert (entry["notebook"], entry["seed"], entry["parameters"]) == ("hu2021/one", 3, {"seed": 3, "runs": 2})
     assert {"python", "numpy", "matplotlib"} <= set(entry["versions"])
-    assert len(entry["sources"]) == len(entry["data"]) == 64
+    assert len(entry["sources"]) == 64 and set(entry["files"]) == {".pdf", ".png", ".csv", ".tex"}
 
 
 def test_the_data_hash_follows_the_data(root):
     draw()
-    first = publish.read_manifest(root)["outputs"]["hu2021/figure-01"]["data"]
+    first = manifest.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"]
     draw(data=DATA * 2)
-    assert publish.read_manifest(root)["outputs"]["hu2021/figure-01"]["data"] != first
+    assert manifest.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"] != first
 
 
 def test_publishing_twice_gives_the_same_bytes(root):
@@ -69,9 +71,9 @@ def test_a_failed_write_leaves_the_old_file(root, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(publish.os, "replace", fail)
+    monkeypatch.setattr(manifest.os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        publish.write(path, b"half")
+        manifest.write(path, b"half")
     assert path.read_bytes() == old
 
 
@@ -90,61 +92,50 @@ def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
     pd.testing.assert_frame_equal(pd.read_csv(root / "figures/wu2026/table-1.csv"), frame)
 
 
+@pytest.mark.parametrize("column", ["two words", "share %", "$x$", "1st", ""])
+def test_a_csv_has_plain_headers(root, column):
+    with pytest.raises(ValueError, match="letters, digits and underscores"):
+        draw(data=DATA.assign(**{column: 1.0}))
+
+
 def test_numbers_become_macros_once(root, monkeypatch):
-    publish.number("huRatio", 0.98279, 0.0022)
-    assert r"\newcommand{\huRatio}{\ensuremath{0.9828}}" in (root / "paper/numbers.tex").read_text()
+    publish.number("huRatio", Estimate(0.98279, 0.0022), "one over the other")
+    manifest.render(root)
+    line = r"\newcommand{\huRatio}{\ensuremath{0.9828}} % one over the other, 0.9828 ± 0.0022"
+    assert line in (root / "paper/numbers.tex").read_text()
     with pytest.raises(ValueError, match="letters only"):
-        publish.number("hu2021", 1)
+        publish.number("hu2021", 1, "")
     monkeypatch.setitem(notebook.current, "name", "hu2021/two")
     with pytest.raises(ValueError, match="huRatio is already published by hu2021/one"):
-        publish.number("huRatio", 1)
+        publish.number("huRatio", 1, "")
 
 
-def test_two_notebooks_cannot_publish_under_one_name(root, tmp_path_factory, monkeypatch):
+def test_two_notebooks_cannot_publish_under_one_name(root, monkeypatch):
     draw()
     monkeypatch.setitem(notebook.current, "name", "hu2021/two")
     with pytest.raises(ValueError, match="hu2021/figure-01 is already published by hu2021/one"):
         draw()
-    staged = tmp_path_factory.mktemp("staged")
-    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(staged))
-    draw(data=DATA * 2)
-    with pytest.raises(ValueError, match="hu2021/figure-01 is already published by hu2021/one"):
-        publish.adopt(staged, root, "hu2021/two")
     assert pd.read_csv(root / "figures/hu2021/figure-01.csv").regret[2] == 2.5
 
 
-def test_findings_reach_the_table_the_paper_and_the_readme(root):
-    readme = root / "README.md"
-    readme.write_text("before\n<!-- findings -->\nold\n<!-- end of findings -->\nafter\n")
-    rows = [
-        Finding("Figure 1", "Falls & falls.", "ratio", 0.5, 0.01, high=1),
-        Finding("Figure 2", "Is small.", "ratio", 2.0, 0.01, high=1),
-    ]
-    publish.findings(rows)
-    frame = pd.read_csv(root / "figures/findings.csv")
-    assert frame.verdict.tolist() == ["reproduced", "not reproduced"]
-    assert frame.notebook.tolist() == ["hu2021/one"] * 2
-    assert r"Falls \& falls." in (root / "figures/hu2021/findings.tex").read_text()
-    text = readme.read_text()
-    assert "| hu2021 | 1 | 1 | 0 |" in text and "Is small." in text and "old" not in text
-    assert text.startswith("before\n") and text.endswith("after\n")
-    publish.findings(rows[:1])  # a new run replaces the old rows
-    assert len(pd.read_csv(root / "figures/findings.csv")) == 1
+def find(value=0.5, **more):
+    return publish.finding("Figure 1", "Falls & falls.", "ratio", Estimate(value, 0.01), **{"high": 1} | more)
 
 
-def test_adopting_replaces_all_that_a_notebook_had(root, tmp_path_factory, monkeypatch):
-    draw("hu2021/kept")
-    draw("hu2021/dropped")
-    publish.number("huOld", 1)
-    monkeypatch.setitem(notebook.current, "name", "hu2021/other")
-    draw("hu2021/foreign")
-    staged = tmp_path_factory.mktemp("staged")
-    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(staged))
-    monkeypatch.setitem(notebook.current, "name", "hu2021/one")
-    draw("hu2021/kept", data=DATA * 2)
-    draw("hu2021/new")
-    publish.adopt(staged, root, "hu2021/one")
-    assert set(publish.read_manifest(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
-    assert not list((root / "figures/hu2021").glob("dropped*"))
-    assert pd.read_csv(root / "figures/hu2021/kept.csv").regret[2] == 5.0
-    assert "huOld" not in (root / "paper/numbers.tex").read_text()
+def test_a_finding_knows_the_figure_above_it_and_becomes_a_macro(root):
+    assert find().figure == ""
+    draw()
+    assert find(number="huRatio").figure == "hu2021/figure-01"
+    assert find(figure="hu2021/other").figure == "hu2021/other"
+    record = manifest.read(root)["notebooks"]["hu2021/one"]
+    assert len(record["findings"]) == 1, "the same finding again replaces the old one"
+    assert record["numbers"]["huRatio"]["value"] == 0.5
+
+
+def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
+    draw()
+    find()
+    notebook.current["fresh"] = True
+    draw("hu2021/figure-02")
+    record = manifest.read(root)
+    assert set(record["outputs"]) == {"hu2021/figure-02"} and not record["notebooks"].get("hu2021/one")

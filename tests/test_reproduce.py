@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import time
 
 import nbformat
@@ -16,20 +17,19 @@ epsilons: list = [0.5, 1.0]  # privacy parameters
 CHECK = """\
 from privregret import checks, notebook
 
-notebook.start("demo/{name}", globals(), runs=notebook.whole(1), epsilons=notebook.many(checks.positive))
+notebook.start("demo/{name}", globals(), runs=checks.whole(1), epsilons=checks.many(checks.positive))
 """
 FIGURE = """\
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from privregret import publish
-from privregret.findings import Finding
+from privregret import estimates, publish
 
 data = pd.DataFrame({{"epsilon": epsilons, "value": [runs * epsilon for epsilon in epsilons]}})
 fig, ax = plt.subplots()
 ax.plot(data.epsilon, data.value)
 publish.figure(fig, "demo/{name}", data, "A line.")
-publish.findings([Finding("Figure 1", "It is small.", "value", data.value.max(), high=10)])
+publish.finding("Figure 1", "It is small.", "value", estimates.largest(data, value="value"), high=10, number="demo{macro}")
 """
 BOUNDS = "from privregret.bounds import hu2021\n"
 
@@ -39,7 +39,7 @@ def write(project, name, *cells, end="notebook.end()"):
     code = nbformat.v4.new_code_cell
     parameters, check = code(PARAMETERS), code(CHECK.format(name=name))
     parameters.metadata["tags"], check.metadata["tags"] = ["parameters"], ["check"]
-    more = [code(c) for c in (*cells, FIGURE.format(name=name), end)]
+    more = [code(c) for c in (*cells, FIGURE.format(name=name, macro=name.replace("-", "").title()), end)]
     cells = [nbformat.v4.new_markdown_cell("# Demo"), parameters, check, *more]
     for i, cell in enumerate(cells):
         cell["id"] = f"c{i}"
@@ -71,7 +71,7 @@ def test_only_what_changed_runs_again(project):
     one, two = write(project, "one", BOUNDS), write(project, "two")
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 0
-    assert "demo/one: " in out and "1 figures, 0 tables, findings: 1 reproduced, 0 not, 0 undecided" in out
+    assert "demo/one: " in out and "1 figures, 0 tables, claims: 1 reproduced, 0 not, 0 undecided; 0 other findings" in out
     assert figure(project, "one", "pdf").exists() and (project.root / "build/notebooks/demo/one.ipynb").exists()
     assert pd.read_csv(figure(project, "one")).value.tolist() == [1.5, 3.0]
     assert stale(project) == {}
@@ -88,6 +88,9 @@ def test_only_what_changed_runs_again(project):
     nbformat.write(saved, one)
     assert stale(project) == {}
 
+    edit(one, "runs: int = 3", "runs: int = 4")  # what is committed counts, where there is git
+    assert set(stale(project)) == {"demo/one"}
+    edit(one, "runs: int = 4", "runs: int = 3")
     edit(two, "A line.", "The line.")
     assert stale(project) == {"demo/two": "its code changed"}
     edit(project.root / "src/privregret/bounds/hu2021.py", "96 * np.log", "97 * np.log")
@@ -126,15 +129,100 @@ def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project)
     assert code == 4 and "demo/one, row 2, value: 3.00001 became 3" in out
 
 
-def test_parameters_go_to_the_notebooks_and_back_to_the_defaults(project):
-    write(project, "one")
-    assert project.python("privregret", "reproduce", "-p", "runs", "50", "-p", "epsilons", "[2, 4]")[0] == 0
-    assert pd.read_csv(figure(project, "one")).value.tolist() == [100, 200]
-    entry = json.loads((project.root / "figures/manifest.json").read_text())["outputs"]["demo/one"]
-    assert entry["parameters"] == {"runs": 50, "epsilons": [2, 4]}
-    assert "wanted its defaults" in stale(project)["demo/one"]
+def published(project):
+    """Everything that only adoption may change."""
+    kept = [p for folder in ("figures", "paper") for p in (project.root / folder).rglob("*") if p.is_file()]
+    return {p.relative_to(project.root): p.read_bytes() for p in [*kept, project.root / "README.md"]}
+
+
+@pytest.fixture
+def settled(project):
+    """A project with a README, whose one notebook has run."""
+    project.notebook = write(project, "one")
+    (project.root / "README.md").write_text("# Demo\n<!-- findings -->\n<!-- end of findings -->\n")
     assert project.python("privregret", "reproduce")[0] == 0
-    assert pd.read_csv(figure(project, "one")).value.tolist() == [1.5, 3.0]
+    return project
+
+
+def test_a_run_with_other_parameters_touches_nothing_published(settled):
+    before = published(settled)
+    code, out, _ = settled.python("privregret", "reproduce", "-p", "runs", "50", "-p", "epsilons", "[2, 4]")
+    assert code == 0 and "The output is in build/custom; what is published stays as it was." in out
+    assert pd.read_csv(settled.root / "build/custom/figures/demo/one.csv").value.tolist() == [100, 200]
+    entry = json.loads((settled.root / "build/custom/figures/manifest.json").read_text())["outputs"]["demo/one"]
+    assert entry["parameters"] == {"runs": 50, "epsilons": [2, 4]}
+    assert published(settled) == before and stale(settled) == {}
+
+
+def test_a_run_by_papermill_touches_nothing_published(settled):
+    before = published(settled)
+    code, _, err = settled.python("papermill", settled.notebook, settled.root / "build/out.ipynb", "-p", "runs", "2")
+    assert code == 0, err
+    assert "in build/lab/figures. The published ones" in (settled.root / "build/out.ipynb").read_text()
+    assert pd.read_csv(settled.root / "build/lab/figures/demo/one.csv").value.tolist() == [1.0, 2.0]
+    code, _, err = settled.python("papermill", "one.ipynb", "../../build/out.ipynb", "-p", "runs", "4", cwd=settled.notebook.parent)
+    assert code == 0, err
+    assert pd.read_csv(settled.root / "build/lab/figures/demo/one.csv").value.tolist() == [2.0, 4.0]
+    assert published(settled) == before and stale(settled) == {}
+
+
+def test_an_edited_default_is_told_and_not_taken(settled):
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", settled.root]
+    for command in (["init", "-q"], ["add", "notebooks"], ["commit", "-qm", "One"]):
+        subprocess.run([*git, *command], check=True)
+    before = published(settled)
+    edit(settled.notebook, "runs: int = 3", "runs: int = 7")
+    assert stale(settled) == {}
+    code, _, err = settled.python("privregret", "reproduce", "--force")
+    assert code == 0 and "demo/one: runs is 7 in the notebook but 3 as committed, which is used" in err
+    assert published(settled) == before
+    subprocess.run([*git, "commit", "-qam", "Seven runs"], check=True)
+    assert "runs" in stale(settled)["demo/one"]
+    assert settled.python("privregret", "reproduce")[0] == 0
+    assert pd.read_csv(figure(settled, "one")).value.tolist() == [3.5, 7.0]
+
+
+def test_whatever_differs_is_seen_and_mended(settled):
+    before = published(settled)
+    for name, where in [
+        ("figures/findings.csv", "figures/findings.csv: not what"),
+        ("figures/findings.md", "figures/findings.md: not what"),
+        ("paper/numbers.tex", "paper/numbers.tex: not what"),
+        ("figures/demo/one.tex", "figures/demo/one.tex is missing or was changed"),
+    ]:
+        (settled.root / name).write_text("cut")
+        assert where in settled.python("privregret", "status")[1], name
+        assert settled.python("privregret", "reproduce")[0] == 0
+        assert published(settled) == before, name
+    record = settled.root / "figures/manifest.json"
+    for text, says in [
+        (record.read_text().replace("1.5", "1.6").replace("3.0", "3.1"), "manifest.json says of it was changed"),
+        ("{}", "is damaged"),
+        ("", "is damaged"),
+    ]:
+        record.write_text(text)
+        assert says in settled.python("privregret", "status")[1], text[:9]
+        assert settled.python("privregret", "reproduce")[0] == 0
+        assert published(settled) == before
+    settled.root.joinpath("build/stamps/demo/one.json").write_text("{")
+    assert stale(settled) == {"demo/one": "has not run to its end here"}
+
+
+def test_scratch_notebooks_are_skipped_with_a_word(settled):
+    folder = settled.notebook.parent
+    (folder / "Untitled.ipynb").write_text("{}")
+    (folder / "empty.ipynb").write_text("")
+    (folder / "one-Copy1.ipynb").write_bytes(settled.notebook.read_bytes())
+    (folder / ".ipynb_checkpoints").mkdir()
+    (folder / ".ipynb_checkpoints/one-checkpoint.ipynb").write_text("{}")
+    code, out, err = settled.python("privregret", "status")
+    assert code == 0 and out == "demo/one: up to date\n"
+    told = err.splitlines()
+    assert len(told) == 3 and all(line.startswith("skipped: notebooks/demo/") for line in told)
+    assert "says that it is demo/one: a copy?" in err and "cannot be read" in err
+    settled.notebook.write_text("{")  # one that has published something is missed
+    code, _, err = settled.python("privregret", "reproduce")
+    assert code == 2 and "error: notebooks/demo/one.ipynb cannot be read" in err
 
 
 def test_smoke_leaves_the_figures_alone(project):
@@ -216,16 +304,6 @@ def test_a_killed_run_goes_on_where_it_was(project, how):
     assert figure(project, "b-slow").exists()
     leftovers = [p for p in (project.root / "figures").rglob(".*") if p.name != ".lock"]
     assert leftovers == [] and not (project.root / "build/partial/demo/b-slow").exists()
-
-
-def test_bare_papermill_from_the_root_and_from_the_folder(project):
-    path = write(project, "one")
-    code, _, err = project.python("papermill", path, project.root / "out.ipynb", "-p", "runs", "2")
-    assert code == 0, err
-    assert pd.read_csv(figure(project, "one")).value.tolist() == [1.0, 2.0]
-    code, _, err = project.python("papermill", path.name, "out.ipynb", "-p", "runs", "4", cwd=path.parent)
-    assert code == 0, err
-    assert pd.read_csv(figure(project, "one")).value.tolist() == [2.0, 4.0]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
             )
             command.add_argument("--force", action="store_true", help="run what is up to date, too")
             command.add_argument(
-                "-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), help="set a notebook parameter"
+                "-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), help="set a notebook parameter; the output goes to build/custom"
             )
         if name != "status":
             command.add_argument(
@@ -55,11 +55,8 @@ def main(arguments=None) -> int:
             raise r.UsageError(f"-j must be at least 1, got {args.j}")
         if args.command == "check":
             return r.check(todo, args.j)
-        place = r.SMOKE if smoke else r.PROJECT
-        if args.force:
-            for job in todo:
-                place.stamp(job.name).unlink(missing_ok=True)
-        return r.reproduce(todo, place, args.j)
+        place = r.SMOKE if smoke else r.CUSTOM if overrides else r.PROJECT
+        return r.reproduce(todo, place, args.j, args.force)
     except (ParameterError, r.UsageError) as error:
         print(f"error: {error}", file=sys.stderr)
         return r.BAD_PARAMETER

@@ -2,8 +2,22 @@
 
 import math
 import numbers
+from typing import ClassVar
 
 import numpy as np
+
+
+class Checked:
+    """A frozen dataclass whose fields are checked, and put into one form, when it is made.
+
+    `rules` holds a check for each field that has one: (name, value) -> value, raising TypeError or ValueError.
+    """
+
+    rules: ClassVar[dict] = {}
+
+    def __post_init__(self):
+        for name, rule in self.rules.items():
+            object.__setattr__(self, name, rule(name, getattr(self, name)))
 
 
 def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
@@ -22,13 +36,29 @@ def positive(name: str, value) -> float:
     return float(value)
 
 
-def integer(name: str, value, low: int = 0) -> int:
-    """A whole number, at least `low`; 3.0 is not one, nor is True."""
+def integer(name: str, value, low: int = 0, high: int = 2**62) -> int:
+    """A whole number in low..high; 3.0 is not one, nor is True."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < low:
         raise ValueError(f"{name} must be at least {low}, got {value!r}")
+    if value > high:
+        raise ValueError(f"{name} must be at most {high}, got about 2^{int(value).bit_length() - 1}")
     return int(value)
+
+
+def boolean(name: str, value) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def text(name: str, value) -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, got {value!r}")
+    return value
 
 
 def choice(name: str, value, allowed) -> str:
@@ -36,6 +66,43 @@ def choice(name: str, value, allowed) -> str:
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
     return value
+
+
+def whole(low: int, high: int = 2**62):
+    """The check for a whole number in low..high."""
+    return lambda name, value: integer(name, value, low, high)
+
+
+def between(low: float, high: float = math.inf):
+    """The check for a number in [low, high]."""
+    return lambda name, value: number(name, value, low, high)
+
+
+def one_of(*allowed: str):
+    """The check for one of these strings."""
+    return lambda name, value: choice(name, value, allowed)
+
+
+def many(rule):
+    """The check for a list of at least one value, none of them twice, each of which passes `rule`."""
+
+    def check(name, value):
+        if not isinstance(value, (list, tuple)) or not value:
+            raise TypeError(f'{name} must be a list of at least one value, such as "[0.5, 1]", got {value!r}')
+        values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
+        if len(set(values)) < len(values):
+            raise ValueError(f"{name} must not hold a value twice, got {value!r}")
+        return values
+
+    return check
+
+
+def listed(name: str, value) -> list:
+    """One thing, or a non-empty sequence of them, as a list."""
+    items = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not items:
+        raise ValueError(f"{name} must hold at least one, got none")
+    return items
 
 
 def means(name: str, value) -> np.ndarray:
@@ -91,4 +158,15 @@ def entries(name: str, value, dimensions: int) -> np.ndarray:
         raise ValueError(f"{name} must be a table of {dimensions} dimensions, got shape {array.shape}")
     if not (array.min() >= 0 and array.max() <= 1):  # a nan fails too
         raise ValueError(f"{name} must lie in [0, 1], got {array[~((array >= 0) & (array <= 1))][0]}")
+    return array
+
+
+def counts(played, rounds, arms: int) -> np.ndarray:
+    """(..., H, K) whole numbers: how often each arm was played in rounds 1..rounds[h], which must add up."""
+    array = np.asarray(played)
+    if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), arms):
+        found = f"shape {array.shape} of {array.dtype}"
+        raise TypeError(f"run must return (..., {len(rounds)}, {arms}) whole numbers, counts of each arm, got {found}")
+    if (array < 0).any() or (array.sum(axis=-1) != rounds).any():
+        raise ValueError("counts of the arms must be at least 0 and add up to the rounds played")
     return array

@@ -14,6 +14,68 @@ def band(ax, x, mean, sd, label, look, every=1):
     ax.plot(x, mean, label=label, markevery=every, **look)
 
 
+def panels(count: int, width=None, height=None, **axes):
+    """A figure with so many panels side by side, in the width of a column (one panel) or a page; shared y axis.
+
+    Parameters
+    ----------
+    count : int
+        Number of panels.
+    width, height : float, optional
+        Inches, if not those of `style.COLUMN` and `style.PAGE`.
+    **axes
+        Set on every panel, as by `ax.set`: scales, labels (the y label on the first only), limits.
+
+    Returns
+    -------
+    figure, list of axes
+    """
+    size = style.COLUMN if count == 1 else style.PAGE
+    fig, row = plt.subplots(
+        1, count, sharey=count > 1, squeeze=False, figsize=(width or size[0], height or size[1])
+    )
+    for i, ax in enumerate(row[0]):
+        ax.set(**({} if i else {"ylabel": axes.get("ylabel", "")}), **{k: v for k, v in axes.items() if k != "ylabel"})
+    return fig, list(row[0])
+
+
+def lines(ax, data, x: str, y: str, by: str = "algorithm", band: str | None = None, looks=None, **style_):
+    """One curve for each value of a column, in the look of its algorithm.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        Tidy: one row a point.
+    x, y : str
+        Columns drawn.
+    by : str
+        Column that tells curves apart; its values are the labels.
+    band : str, optional
+        Column with the half-width of a band about the curve.
+    looks : dict, optional
+        Value of `by` -> keywords for `plot`, for what is not an algorithm.
+    """
+    for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
+        look = {"markevery": (0.03 + 0.03 * i, 0.15)} | (looks[label] if looks else style.look(label)) | style_
+        if band:
+            low, high = curve[y] - curve[band], curve[y] + curve[band]
+            ax.fill_between(curve[x], low, high, color=look["color"], alpha=0.2, linewidth=0)
+        ax.plot(curve[x].astype(float), curve[y], label=str(label), **look)
+
+
+def bound(ax, x, y, label: str, **style_):
+    """A theorem's bound or rate: grey and dashed, never to be taken for a measurement."""
+    ax.plot(np.asarray(x, float), y, label=label, **(style.BOUND | style_))
+
+
+def legend_below(fig, columns: int = 2) -> None:
+    """One legend for all panels, below them, each label once."""
+    found = {}
+    for ax in fig.axes:
+        found |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    fig.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
+
+
 def regret_panel(summary, title=""):
     """Regret (logarithmic) against rounds, one curve per algorithm; the legend gives the final means.
 

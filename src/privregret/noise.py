@@ -1,4 +1,9 @@
-"""Samplers of the noise that makes releases private, and report-noisy-max. All compiled."""
+"""The noise that makes releases private: one compiled sampler for every law.
+
+Report noisy max adds an independent draw to each of K sums and says which is the largest. One changed round moves
+every sum by at most 1, in either direction: with scale 2 / epsilon the *index* is epsilon-DP whatever the noise, with
+scale 1 / epsilon only 2 epsilon-DP (`privregret.privacy.selection`). The noisy sums themselves are not to be shown.
+"""
 
 import math
 
@@ -6,50 +11,20 @@ from privregret.jit import jit
 
 LAPLACE, EXPONENTIAL, GUMBEL, NONE = 0, 1, 2, 3
 CODES = {"laplace": LAPLACE, "exponential": EXPONENTIAL, "gumbel": GUMBEL, "none": NONE}
+TIE = 1e-9  # without noise, sums closer than this are equal but for rounding
 
 
 @jit
-def laplace(rng, scale):
-    """One draw with density exp(-|x| / scale) / (2 scale)."""
-    return rng.laplace(0.0, scale)
+def draw(noise, scale, rng):
+    """One draw of a noise, given by its code.
 
-
-@jit
-def exponential(rng, scale):
-    """One draw with mean `scale`."""
-    return scale * rng.standard_exponential()
-
-
-@jit
-def gumbel(rng, scale):
-    """One standard Gumbel draw (for maxima) times `scale`; numba has no `Generator.gumbel`."""
-    return -scale * math.log(rng.standard_exponential())
-
-
-@jit
-def report_noisy_max(sums, noise, scale, rng):
-    """Index of the largest of `sums` after independent noise on each.
-
-    Parameters
-    ----------
-    sums : (K,) array
-        True sums. One changed round moves each by at most 1, in either direction.
-    noise : int
-        `LAPLACE`, `EXPONENTIAL` or `GUMBEL`.
-    scale : float
-        Scale of the noise. With scale 2 / epsilon each of the three makes the *index* epsilon-DP; with
-        scale 1 / epsilon only 2 epsilon-DP. The noisy sums themselves must not leave this function.
-    rng : numpy.random.Generator
-        Draws K values, in order of the index.
+    Laplace has the density exp(-|x| / scale) / (2 scale), exponential noise the mean `scale`, Gumbel noise (for
+    maxima) the distribution function exp(-exp(-x / scale)); without noise it is 0 and leaves `rng` as it is.
     """
-    best, winner = -math.inf, 0
-    for j in range(len(sums)):
-        if noise == LAPLACE:
-            score = sums[j] + laplace(rng, scale)
-        elif noise == EXPONENTIAL:
-            score = sums[j] + exponential(rng, scale)
-        else:
-            score = sums[j] + gumbel(rng, scale)
-        if score > best:
-            best, winner = score, j
-    return winner
+    if noise == LAPLACE:
+        return rng.laplace(0.0, scale)
+    if noise == EXPONENTIAL:
+        return scale * rng.standard_exponential()
+    if noise == GUMBEL:
+        return -scale * math.log(rng.standard_exponential())  # numba has no Generator.gumbel
+    return 0.0

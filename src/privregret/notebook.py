@@ -7,14 +7,15 @@ run as completed even if its kernel died. So notebooks look after themselves, wi
 import ast
 import difflib
 import json
+import os
 import sys
-from functools import partial
 
-from privregret import checks
-from privregret.paths import ROOT
+from privregret import manifest
+from privregret.paths import ROOT, output_root
 
 END = "application/vnd.privregret.end+json"
-current = {"name": "", "parameters": {}}  # the notebook running in this process, for the manifest
+# the notebook running in this process; the figure or table it published last; whether it has published nothing yet
+current = {"name": "", "parameters": {}, "shown": "", "fresh": True}
 
 
 class ParameterError(ValueError):
@@ -22,42 +23,6 @@ class ParameterError(ValueError):
 
     def _render_traceback_(self):
         return [f"ParameterError: {self}"]  # one clear line instead of a traceback
-
-
-def whole(low: int):
-    """Rule: a whole number, at least `low`."""
-    return partial(checks.integer, low=low)
-
-
-def between(low: float, high: float):
-    """Rule: a number in [low, high]."""
-    return partial(checks.number, low=low, high=high)
-
-
-def one_of(*allowed: str):
-    """Rule: one of these strings."""
-    return partial(checks.choice, allowed=allowed)
-
-
-def many(rule):
-    """Rule: a list of at least one value, no value twice, each of which keeps `rule`."""
-
-    def check(name, value):
-        if not isinstance(value, (list, tuple)) or not value:
-            raise TypeError(f"{name} must be a list of at least one value, got {value!r} (papermill: use -y)")
-        values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
-        if len(set(values)) < len(values):
-            raise ValueError(f"{name} must not hold a value twice, got {value!r}")
-        return values
-
-    return check
-
-
-def text(name, value):
-    """Rule: a string."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, got {value!r}")
-    return value
 
 
 def start(name: str, namespace: dict, /, **rules) -> None:
@@ -84,7 +49,7 @@ def start(name: str, namespace: dict, /, **rules) -> None:
                     near = difflib.get_close_matches(unknown, rules, 1)
                     hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(rules)}"
                     raise ParameterError(f"{name} has no parameter {unknown}: {hint}")
-    current.update(name=name, parameters={p: namespace[p] for p in rules})
+    current.update(name=name, parameters={p: namespace[p] for p in rules}, shown="", fresh=True)
     for parameter, rule in rules.items():
         try:
             namespace[parameter] = rule(parameter, namespace[parameter])
@@ -93,12 +58,17 @@ def start(name: str, namespace: dict, /, **rules) -> None:
 
 
 def end() -> None:
-    """Mark that the notebook ran to its end, and which of the project's modules it used."""
+    """Mark that the notebook ran to its end, and which of the project's modules it used; say where its output is."""
     from IPython.display import display
 
     files = (getattr(module, "__file__", None) or "" for module in list(sys.modules.values()))
     modules = sorted({f[len(str(ROOT)) + 1 :] for f in files if f.startswith(str(ROOT / "src"))})
-    message = f"{current['name']} ran to its end."
+    root = output_root()
+    shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
+    manifest.render(root)
+    message = f"{current['name']} ran to its end. Its figures, tables and findings are in {shown}/figures."
+    if not os.environ.get("PRIVREGRET_OUTPUT"):
+        message += " The published ones in figures/ are as they were; `make` renews those."
     display({"text/plain": message, END: {"modules": modules}}, raw=True)
 
 

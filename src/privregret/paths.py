@@ -7,11 +7,15 @@ PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 BUILD = ROOT / "build"
+LAB = BUILD / "lab"
 
 
 def output_root() -> Path:
     """Folder that holds the `figures/` and `paper/` being written.
 
-    The project's own root, unless the batch command has set `PRIVREGRET_OUTPUT` to stage a run.
+    Where the batch command says (`PRIVREGRET_OUTPUT`); else `build/lab`, so that a notebook run by hand never touches
+    what is published. Outside a checkout of the project, the current folder.
     """
-    return Path(os.environ.get("PRIVREGRET_OUTPUT") or ROOT)
+    if os.environ.get("PRIVREGRET_OUTPUT"):
+        return Path(os.environ["PRIVREGRET_OUTPUT"])
+    return LAB if NOTEBOOKS.is_dir() else Path.cwd()

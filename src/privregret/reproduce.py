@@ -1,28 +1,28 @@
 """The batch command: run notebooks headlessly with papermill, each into a staging folder, and adopt what is finished.
 
-A notebook is stale when its code cells, its parameters, a module that its kernel imported, the lock or one of its
-outputs changed. Nothing counts as done before its stamp is written, and that happens last.
+A notebook is stale when its code cells, its parameters, a module that its kernel imported, the lock or anything that it
+published changed. Nothing counts as done before its stamp is written, and that happens last. Only a run at the
+notebooks' own defaults is adopted into `figures/`, `paper/` and the README.
 """
 
 import ast
 import fcntl
-import hashlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
 import nbformat
-import numpy as np
 import pandas as pd
 import papermill
 from jupyter_client.manager import AsyncKernelManager
@@ -32,8 +32,8 @@ from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.translators import PythonTranslator
 
-from privregret import findings, publish
-from privregret.notebook import end_mark
+from privregret import findings, manifest
+from privregret.notebook import ParameterError, end_mark
 from privregret.paths import BUILD, NOTEBOOKS, PACKAGE, ROOT
 
 FAILED, BAD_PARAMETER, KERNEL_DIED, DRIFT, INTERRUPTED = 1, 2, 3, 4, 130
@@ -57,11 +57,16 @@ class Job:
     """One notebook to run, with the parameters that differ from its defaults."""
 
     name: str
-    parameters: dict = field(default_factory=dict)
+    parameters: dict = field(default_factory=dict)  # as asked for
+    defaults: dict = field(default_factory=dict)  # as committed
 
     @property
     def path(self) -> Path:
         return NOTEBOOKS / f"{self.name}.ipynb"
+
+    @property
+    def wanted(self) -> dict:
+        return self.defaults | self.parameters
 
 
 @dataclass
@@ -85,6 +90,7 @@ class Place:
 
 
 PROJECT = Place(ROOT, BUILD)
+CUSTOM = Place(BUILD / "custom", BUILD / "custom")  # with parameters of one's own
 SMOKE = Place(BUILD / "smoke", BUILD / "smoke")
 CHECK = Place(BUILD / "check", BUILD / "check")
 
@@ -92,9 +98,42 @@ CHECK = Place(BUILD / "check", BUILD / "check")
 # Which notebooks, with which parameters -----------------------------------------------------------------------
 
 
+def read(name: str):
+    """A notebook of the project, as an nbformat node.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read or does not keep the contract, in one line that names it.
+    """
+    try:
+        notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+        parameters, check = _tagged(notebook, "parameters"), _tagged(notebook, "check")
+        ast.parse(parameters)
+        calls = [line.value for line in ast.parse(check).body if isinstance(line, ast.Expr)]
+        started = next(c.args[0].value for c in calls if getattr(c.func, "attr", "") == "start")
+    except StopIteration:
+        raise UsageError(f"notebooks/{name}.ipynb has no cells tagged parameters and check") from None
+    except Exception as problem:  # cut, not JSON, of another format, not Python
+        reason = str(problem).splitlines()[0][:100] if str(problem) else type(problem).__name__
+        raise UsageError(f"notebooks/{name}.ipynb cannot be read: {reason}") from None
+    if started != name:
+        raise UsageError(f"notebooks/{name}.ipynb says that it is {started}: a copy?")
+    return notebook
+
+
 def select(wanted: list[str]) -> list[str]:
-    """Names of the notebooks that `wanted` (papers, notebooks, paths; empty means all) stands for."""
-    names = sorted(str(p.relative_to(NOTEBOOKS).with_suffix("")) for p in NOTEBOOKS.glob("*/*.ipynb"))
+    """Names of the notebooks that `wanted` (papers, notebooks, paths; empty means all) stands for.
+
+    Scratch notebooks, copies and Jupyter's checkpoints among them are skipped with a word; one that has published
+    something must not be missing or damaged.
+    """
+    names, ours = [], set()
+    with suppress(ValueError):  # a damaged manifest is told elsewhere
+        ours = set(manifest.read(ROOT)["notebooks"])
+    for path in sorted(NOTEBOOKS.glob("*/*.ipynb")):
+        if not path.parent.name.startswith("."):
+            names.append(str(path.relative_to(NOTEBOOKS).with_suffix("")))
     chosen = set() if wanted else set(names)
     for word in wanted:
         key = word.removesuffix(".ipynb").removeprefix("./").removeprefix("notebooks/").rstrip("/")
@@ -103,114 +142,165 @@ def select(wanted: list[str]) -> list[str]:
             near = get_close_matches(key, [*names, *{n.split("/")[0] for n in names}], 1)
             raise UsageError(f"no notebook or paper {word!r}" + (f"; did you mean {near[0]}?" if near else ""))
         chosen |= found
-    return [n for n in names if n in chosen]
+    result = []
+    for name in sorted(chosen):
+        try:
+            read(name)
+            result.append(name)
+        except UsageError as problem:
+            if name in ours:
+                raise
+            print(f"skipped: {problem}", file=sys.stderr)
+    return result
 
 
 def parse_value(text: str):
     """The Python literal that `text` is, else `text` itself."""
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return {"true": True, "false": False}.get(text, text)
 
 
 def jobs(names: list[str], overrides: dict, smoke: bool) -> list[Job]:
     """One job a notebook, each checked by the notebook's own rules before any kernel starts."""
     profile = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()) if smoke else {}
-    result, unused = [], set(overrides)
+    result, unused, known = [], set(overrides), set()
     for name in names:
-        notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+        notebook = read(name)
         declared = declared_parameters(notebook)
+        known |= set(declared)
         mine = {p: v for p, v in overrides.items() if p in declared}
         unused -= set(mine)
-        result.append(Job(name, profile.get(name, {}) | mine))
-        check_parameters(notebook, result[-1].parameters)
+        result.append(Job(name, profile.get(name, {}) | mine, declared | _committed(name, declared)))
+        try:
+            check_parameters(notebook, result[-1].wanted)
+        except UsageError as problem:
+            raise UsageError(f"{name}: {problem}") from None
     if unused:
-        known = sorted(
-            {p for name in names for p in declared_parameters(nbformat.read(NOTEBOOKS / f"{name}.ipynb", 4))}
-        )
         near = get_close_matches(min(unused), known, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
         raise UsageError(f"no selected notebook has a parameter {min(unused)}: {hint}")
     return result
+
+
+def _committed(name: str, declared: dict) -> dict:
+    """Defaults that are committed, where they differ from what the notebook says now; told in a line for each.
+
+    JupyterLab saves an edited parameter by itself, so an edit alone is not taken for a wish to change the default.
+    """
+    shown = subprocess.run(
+        ["git", "-C", str(ROOT), "show", f"HEAD:notebooks/{name}.ipynb"], capture_output=True, check=False
+    )
+    try:
+        committed = declared_parameters(nbformat.reads(shown.stdout.decode(), as_version=4))
+    except Exception:  # no git, not committed yet
+        return {}
+    changed = {p: v for p, v in committed.items() if p in declared and declared[p] != v}
+    for parameter, value in changed.items():
+        print(
+            f"{name}: {parameter} is {declared[parameter]!r} in the notebook but {value!r} as committed, which is used "
+            f"(to try the other: -p {parameter} ...; to make it the default, commit it)",
+            file=sys.stderr,
+        )
+    return changed
 
 
 def _tagged(notebook, tag) -> str:
     return next(c.source for c in notebook.cells if tag in c.metadata.get("tags", []))
 
 
-def declared_parameters(notebook) -> list[str]:
-    """Names that the notebook's parameters cell assigns."""
-    return [
-        line.target.id for line in ast.parse(_tagged(notebook, "parameters")).body if isinstance(line, ast.AnnAssign)
-    ]
+def declared_parameters(notebook) -> dict:
+    """What the notebook's parameters cell assigns: name -> default."""
+    lines = ast.parse(_tagged(notebook, "parameters")).body
+    return {line.target.id: ast.literal_eval(line.value) for line in lines if isinstance(line, ast.AnnAssign)}
 
 
 def check_parameters(notebook, parameters: dict) -> None:
     """Run the notebook's parameters cell, the cell that papermill will inject, and its check, all in this process."""
     injected = PythonTranslator.codify(parameters) if parameters else ""
     namespace = {"In": [injected]}
-    for source in (_tagged(notebook, "parameters"), injected, _tagged(notebook, "check")):
-        exec(compile(source, "<notebook>", "exec"), namespace)
+    try:
+        for source in (_tagged(notebook, "parameters"), injected, _tagged(notebook, "check")):
+            exec(compile(source, "<notebook>", "exec"), namespace)
+    except ParameterError:
+        raise
+    except Exception as problem:
+        reason = f"{type(problem).__name__}: {problem}".splitlines()[0]
+        raise UsageError(f"the cells of parameters and their check fail: {reason}") from None
 
 
 # What is stale ------------------------------------------------------------------------------------------------
 
 
 def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
+    return manifest.digest(path.read_bytes()) if path.is_file() else ""
 
 
 def code_hash(path: Path) -> str:
-    """Hash of a notebook's code cells: opening and saving it, or rewording its prose, changes nothing."""
-    cells = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
-    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+    """Hash of a notebook's code cells but for its parameters: opening and saving it, or rewording its prose, changes
+    nothing."""
+    cells = nbformat.read(path, as_version=4).cells
+    code = [c.source for c in cells if c.cell_type == "code" and "parameters" not in c.metadata.get("tags", [])]
+    return manifest.digest(json.dumps(code).encode())
+
+
+def read_stamp(job: Job, place: Place) -> dict:
+    """What the notebook's last finished run left behind; empty if there is nothing of use."""
+    try:
+        stamp = json.loads(place.stamp(job.name).read_text())
+        return stamp if {"code", "parameters", "modules", "lock", "record", "seconds"} <= set(stamp) else {}
+    except (OSError, ValueError, TypeError):
+        return {}
 
 
 def why_stale(job: Job, place: Place) -> str:
     """Why the notebook must run again, or an empty string."""
-    if not place.stamp(job.name).exists():
+    stamp = read_stamp(job, place)
+    if not stamp:
         return "has not run to its end here"
-    stamp = json.loads(place.stamp(job.name).read_text())
     if stamp["code"] != code_hash(job.path):
         return "its code changed"
-    if stamp["parameters"] != job.parameters:
-        return f"ran with {stamp['parameters'] or 'its defaults'}, wanted {job.parameters or 'its defaults'}"
+    if stamp["parameters"] != job.wanted:
+        changed = {p: v for p, v in job.wanted.items() if stamp["parameters"].get(p, ...) != v}
+        return f"ran with other parameters, wanted {changed or job.wanted}"
     for module, digest in stamp["modules"].items():
         if _hash(ROOT / module) != digest:
             return f"{module} changed"
     if stamp["lock"] != _hash(ROOT / "requirements.lock"):
         return "requirements.lock changed"
-    for output, digest in stamp["outputs"].items():
-        if _hash(place.root / output) != digest:
-            return f"{output} is missing or was changed"
+    record = manifest.of_notebook(manifest.read(place.root), job.name)
+    for output, files in record["outputs"].items():
+        for ending, digest in files.items():
+            if _hash(place.root / "figures" / f"{output}{ending}") != digest:
+                return f"figures/{output}{ending} is missing or was changed"
+    if stamp["record"] != _record_hash(place, job.name):
+        return "what figures/manifest.json says of it was changed"
     return ""
+
+
+def _record_hash(place: Place, name: str) -> str:
+    record = manifest.of_notebook(manifest.read(place.root), name)
+    return manifest.digest(json.dumps(record, sort_keys=True).encode())
 
 
 def _inputs(job: Job) -> dict:
     """Hashes of all that a run may depend on, taken before it starts: an edit meanwhile makes the notebook stale."""
     return {
         "code": code_hash(job.path),
-        "parameters": job.parameters,
+        "parameters": job.wanted,
         "modules": {str(file.relative_to(ROOT)): _hash(file) for file in PACKAGE.rglob("*.py")},
         "lock": _hash(ROOT / "requirements.lock"),
     }
 
 
 def _write_stamp(job: Job, place: Place, inputs: dict, modules: list[str], seconds: float) -> None:
-    manifest = publish.read_manifest(place.root)
-    outputs = [
-        f"figures/{name}{ending}"
-        for name, entry in manifest["outputs"].items()
-        if entry["notebook"] == job.name
-        for ending in publish.KINDS[entry["kind"]]
-    ]
     stamp = inputs | {
         "modules": {module: inputs["modules"][module] for module in modules},
-        "outputs": {output: _hash(place.root / output) for output in outputs},
+        "record": _record_hash(place, job.name),
         "seconds": round(seconds, 1),
     }
-    publish.write(place.stamp(job.name), json.dumps(stamp, indent=1).encode())
+    manifest.write(place.stamp(job.name), json.dumps(stamp, indent=1).encode())
 
 
 # Running ------------------------------------------------------------------------------------------------------
@@ -271,7 +361,7 @@ class Progress:
 
 def run(job: Job, place: Place, progress: Progress) -> int:
     """Run one notebook; adopt its outputs if it got to its end. Returns 0 or an exit code."""
-    began, inputs = time.monotonic(), _inputs(job)
+    began, inputs, declared = time.monotonic(), _inputs(job), declared_parameters(read(job.name))
     staged = place.partial(job.name)
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
@@ -284,7 +374,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
             papermill.execute_notebook(
                 job.path,
                 executed,
-                parameters=job.parameters,
+                parameters={p: v for p, v in job.wanted.items() if v != declared[p]},
                 engine_name="privregret",
                 kernel_name="python3",
                 progress_bar=False,
@@ -294,7 +384,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
             )
         mark = end_mark(nbformat.read(executed, as_version=4))
         if mark:
-            publish.adopt(staged, place.root, job.name)
+            manifest.adopt(staged, place.root, job.name, {"code": inputs["code"], "lock": inputs["lock"]})
             place.executed(job.name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(executed, place.executed(job.name))
             _write_stamp(job, place, inputs, mark["modules"], time.monotonic() - began)
@@ -325,13 +415,14 @@ def _shown(path: Path) -> Path:
 
 
 def _tally(name: str, place: Place) -> str:
-    manifest = publish.read_manifest(place.root)
-    kinds = [entry["kind"] for entry in manifest["outputs"].values() if entry["notebook"] == name]
-    verdicts = [row["verdict"] for row in manifest["notebooks"].get(name, {}).get("findings", [])]
+    record = manifest.read(place.root)
+    kinds = [entry["kind"] for entry in record["outputs"].values() if entry["notebook"] == name]
+    rows = record["notebooks"].get(name, {}).get("findings", [])
+    claims = [row["verdict"] for row in rows if row["kind"] == findings.CLAIM]
     return (
-        f"{kinds.count('figure')} figures, {kinds.count('table')} tables, findings: "
-        f"{verdicts.count(findings.REPRODUCED)} reproduced, {verdicts.count(findings.NOT_REPRODUCED)} not, "
-        f"{verdicts.count(findings.UNDECIDED)} undecided"
+        f"{kinds.count('figure')} figures, {kinds.count('table')} tables, claims: "
+        f"{claims.count(findings.REPRODUCED)} reproduced, {claims.count(findings.NOT_REPRODUCED)} not, "
+        f"{claims.count(findings.UNDECIDED)} undecided; {len(rows) - len(claims)} other findings"
     )
 
 
@@ -346,11 +437,21 @@ def _alone(place: Place):
         yield
 
 
-def reproduce(todo: list[Job], place: Place, at_once: int) -> int:
-    """Run all stale notebooks, `at_once` at a time; returns the exit code."""
+def _mend(place: Place) -> None:
+    """Start a damaged manifest anew: every notebook is stale then, and writes its part again."""
+    try:
+        manifest.read(place.root)
+    except ValueError as problem:
+        print(f"{problem}: made anew from a run of all notebooks", flush=True)
+        manifest.write(place.root / "figures" / "manifest.json", json.dumps(manifest.empty()).encode())
+
+
+def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False) -> int:
+    """Run all stale notebooks (all if `force`), `at_once` at a time; returns the exit code."""
     with _alone(place):
+        _mend(place)
         shutil.rmtree(place.build / "partial", ignore_errors=True)  # left behind by a run that was killed
-        stale = [job for job in todo if why_stale(job, place)]
+        stale = [job for job in todo if force or why_stale(job, place)]
         for job in todo:
             if job not in stale:
                 print(f"{job.name}: up to date, {_tally(job.name, place)}")
@@ -361,13 +462,23 @@ def reproduce(todo: list[Job], place: Place, at_once: int) -> int:
         except KeyboardInterrupt:
             print("\ninterrupted: what had finished is kept, the next run goes on from there", flush=True)
             os._exit(INTERRUPTED)  # kernels end by themselves once this process is gone
+        manifest.render(place.root)
+    if place is not PROJECT:
+        print(f"The output is in {_shown(place.root)}; what is published stays as it was.")
     return max(codes, default=0)
 
 
 def status(todo: list[Job], place: Place = PROJECT) -> int:
-    """Say which notebooks are stale and why."""
+    """Say which notebooks are stale and why, and what else is not as it should be."""
+    try:
+        manifest.read(place.root)
+    except ValueError as problem:
+        print(f"{problem}; `make` makes it anew from a run of all notebooks")
+        return 0
     for job in todo:
         print(f"{job.name}: {why_stale(job, place) or 'up to date'}")
+    for path in manifest.differing(place.root):
+        print(f"{path}: not what figures/manifest.json says; `make` writes it again")
     return 0
 
 
@@ -380,35 +491,16 @@ def check(todo: list[Job], at_once: int) -> int:
     code = reproduce(todo, CHECK, at_once)
     if code:
         return code
-    fresh, kept = publish.read_manifest(CHECK.root), publish.read_manifest(ROOT)
+    fresh, kept = manifest.read(CHECK.root), manifest.read(ROOT)
     names = {job.name for job in todo}
     published = {o for o, entry in kept["outputs"].items() if entry["notebook"] in names}
     drift = [f"{o}: published, but no notebook makes it" for o in sorted(published - set(fresh["outputs"]))]
     drift += [f"{o}: not published" for o in sorted(set(fresh["outputs"]) - published)]
     for output in sorted(published & set(fresh["outputs"])):
-        drift += first_difference(output, *(pd.read_csv(r / "figures" / f"{output}.csv") for r in (ROOT, CHECK.root)))
+        frames = (pd.read_csv(root / "figures" / f"{output}.csv") for root in (ROOT, CHECK.root))
+        drift += manifest.first_difference(output, *frames)
     for name in sorted(names):
-        one, other = (
-            publish.findings_frame({"notebooks": {name: m["notebooks"].get(name, {})}}) for m in (kept, fresh)
-        )
-        drift += first_difference(f"findings of {name}", one, other)
+        records = (m["notebooks"].get(name, {}) for m in (kept, fresh))
+        drift += manifest.record_difference(*records, name)
     print("\n".join(drift) or f"{len(published)} figures and tables agree with a fresh run")
     return DRIFT if drift else 0
-
-
-def first_difference(name: str, kept: pd.DataFrame, fresh: pd.DataFrame, tolerance: float = 1e-9) -> list[str]:
-    """One line that names the first number that moved by more than a relative `tolerance`, or nothing."""
-    if list(kept.columns) != list(fresh.columns) or len(kept) != len(fresh):
-        return [f"{name}: {len(kept)} rows of {list(kept.columns)} became {len(fresh)} rows of {list(fresh.columns)}"]
-    for column in kept.columns:
-        a, b = kept[column], fresh[column]
-        both_numbers = pd.api.types.is_numeric_dtype(a) and pd.api.types.is_numeric_dtype(b)
-        same = (
-            np.isclose(a, b, rtol=tolerance, atol=0, equal_nan=True)
-            if both_numbers
-            else (a == b) | (a.isna() & b.isna())
-        )
-        if not np.all(same):
-            row = int(np.argmin(same))
-            return [f"{name}, row {row + 1}, {column}: {a.iloc[row]} became {b.iloc[row]}"]
-    return []

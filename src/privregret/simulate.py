@@ -1,9 +1,8 @@
-"""Replicates, seeds and executors: algorithms on an instance become one tidy table."""
+"""Replicates, seeds and executors: algorithms on problems become one tidy table."""
 
 import contextlib
 import hashlib
 import sys
-from dataclasses import fields, is_dataclass
 
 import joblib
 import numpy as np
@@ -11,17 +10,19 @@ import pandas as pd
 from tqdm import tqdm
 
 from privregret import checks
+from privregret.algorithm import flat_parameters
 
 BLOCK = 8  # replicates per task: small enough to spread 15 slow runs, large enough for 20 000 fast ones
-MANY = 1000  # replicates per task and stream in `final_regrets`
+MANY = 1000  # replicates per task and stream with `shared_streams`
+ROUNDING = 1e-12  # relative standard deviations below this are what is left of a variance that is 0
 
 
-def rng_for(algorithm, instance, seed: int, run: int) -> np.random.Generator:
-    """The replicate's own stream: depends on the algorithm with its parameters, the instance's law, seed and run.
+def rng_for(algorithm, problem, seed: int, run: int) -> np.random.Generator:
+    """The replicate's own stream: depends on the algorithm with its parameters, the problem's law, seed and run.
 
     On nothing else: not on the other curves in a figure, their order, or the number of workers.
     """
-    digest = hashlib.sha256(f"{algorithm!r} on {instance.law!r}".encode()).digest()
+    digest = hashlib.sha256(f"{algorithm!r} on {problem.law!r}".encode()).digest()
     key = tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*key, run)))
 
@@ -35,90 +36,69 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     return np.unique(np.concatenate(spaced).round().clip(1).astype(np.int64))
 
 
-def pull_counts(algorithm, instance, rounds, runs: int, seed: int, first_run: int = 0) -> np.ndarray:
-    """Pulls of each arm at each of `rounds`, in each replicate: (runs, len(rounds), K) integers."""
-    streams = (rng_for(algorithm, instance, seed, run) for run in range(first_run, first_run + runs))
-    return np.array([algorithm.pull_counts(instance.law, rounds, rng) for rng in streams])
+def regret_curves(
+    algorithms, problems, horizon: int, runs: int, seed: int, points=200, shared_streams=False, workers: int = -1
+):
+    """Regret of each algorithm on each problem, replicate by replicate.
 
-
-def many_pull_counts(algorithm, instance, rounds, runs: int, seed: int, first_run: int = 0) -> np.ndarray:
-    """As `pull_counts`, of algorithms that have `many_pull_counts`: one call and one stream for all replicates."""
-    rng = rng_for(("block", algorithm), instance, seed, first_run)
-    return algorithm.many_pull_counts(instance.law, rounds, runs, rng)
-
-
-def cumulative_losses(algorithm, problem, rounds, runs: int, seed: int, first_run: int = 0) -> np.ndarray:
-    """The learner's loss at each of `rounds`, in each replicate: (runs, len(rounds)) numbers."""
-    streams = (rng_for(algorithm, problem, seed, run) for run in range(first_run, first_run + runs))
-    return np.array([algorithm.cumulative_loss(problem, rounds, rng) for rng in streams])
-
-
-def regret_curves(algorithms, instance, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
-    """Pseudo-regret of each algorithm on one instance, replicate by replicate.
+    Pseudo-regret from pull counts on stochastic problems; against an oblivious adversary, the cumulative loss less
+    that of the arm or expert that is best in rounds 1..t.
 
     Parameters
     ----------
-    algorithms : sequence of BanditAlgorithm or FullInformationAlgorithm
+    algorithms : Algorithm or sequence of them
         What to run; the same algorithm may appear with several parameters.
-    instance : BernoulliBandit or StochasticLosses
-        The problem; with full information its groups of equal actions count as one arm each.
+    problems : BernoulliBandit, StochasticLosses, Adversary or ExpertProblem, or a sequence of them
+        On what; every algorithm must play every problem.
     horizon : int
-        Number of rounds T >= K.
+        Number of rounds T, at least K for bandits.
     runs : int
-        Independent replicates of each algorithm, at least 1.
+        Independent replicates of each algorithm on each problem, at least 1.
     seed : int
         At least 0. Same seed, same numbers, whatever else is in the call and however many workers.
     points : int or sequence of int
-        How many rounds to report at, as `checkpoints` picks them; or those rounds, besides the horizon.
+        How many rounds to report at, as `checkpoints` picks them; or those rounds, besides the horizon. In Bernoulli
+        adversaries and with experts who mix, numbers also depend on the rounds reported at.
+    shared_streams : bool
+        One random stream and one call for 1000 replicates: with runs of a few microseconds, making a stream for each
+        takes longest. Other numbers, same law.
     workers : int
         joblib's `n_jobs`: threads on this machine, or tasks at once on the backend that `cluster` has set.
 
     Returns
     -------
     pandas.DataFrame
-        One row per (algorithm, run, t): columns algorithm, instance, run, t, regret, and the algorithms' parameters.
+        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, and the algorithms'
+        parameters.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an algorithm that does not play one of the problems, and for numbers out of range; before any run.
     """
-    rounds = _rounds(horizon, points, runs, seed, len(instance.means))
-    blocks = _in_blocks(pull_counts, algorithms, instance, rounds, runs, seed, workers)
-    frames = [_tidy(a, instance, rounds, first, counts @ instance.gaps) for a, first, counts in blocks]
-    return pd.concat(frames, ignore_index=True)
-
-
-def final_regrets(algorithms, instance, horizon: int, runs: int, seed: int, workers: int = -1):
-    """Final pseudo-regret in very many runs of algorithms that have `many_pull_counts`.
-
-    Parameters and result as for `regret_curves` with points=1. One random stream serves a block of 1000 replicates,
-    for which the kernel is called once: with runs of a few microseconds, making a stream for each takes longest.
-    """
-    rounds = _rounds(horizon, 1, runs, seed, len(instance.means))
-    blocks = _in_blocks(many_pull_counts, algorithms, instance, rounds, runs, seed, workers, MANY)
-    frames = [_tidy(a, instance, rounds, first, counts @ instance.gaps) for a, first, counts in blocks]
-    return pd.concat(frames, ignore_index=True)
-
-
-def adversarial_curves(algorithms, problem, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
-    """Regret of each algorithm against one oblivious adversary, replicate by replicate; seeds as in `regret_curves`.
-
-    Parameters
-    ----------
-    algorithms : sequence of AdversarialAlgorithm
-        What to run; the same algorithm may appear with several parameters.
-    problem : Adversary or ExpertProblem
-        The losses, and the advice for algorithms that take it.
-    horizon, runs, seed, points, workers
-        As in `regret_curves`. In Bernoulli problems and with experts who mix, numbers also depend on the
-        rounds reported at.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per (algorithm, run, t): columns algorithm, instance, run, t, regret, and the algorithms'
-        parameters. Regret at t is against the arm or expert that is best in rounds 1..t.
-    """
-    rounds = _rounds(horizon, points, runs, seed, 1)
-    best = problem.comparators(rounds).min(axis=1)
-    blocks = _in_blocks(cumulative_losses, algorithms, problem, rounds, runs, seed, workers)
-    frames = [_tidy(a, problem, rounds, first, losses - best) for a, first, losses in blocks]
+    algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
+    checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    grids = []
+    for problem in problems:
+        last = checks.integer("horizon", horizon, problem.shortest)
+        rounds = checkpoints(last, points) if np.isscalar(points) else np.append(np.asarray(points), last)
+        grids.append(checks.horizons(np.unique(rounds), problem.shortest))
+        for algorithm in algorithms:
+            algorithm.data_of(problem)
+    block = MANY if shared_streams else BLOCK
+    cells = [(a, p, rounds) for p, rounds in zip(problems, grids, strict=True) for a in algorithms]
+    tasks = [(*cell, first) for cell in cells for first in range(0, runs, block)]
+    results = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
+        joblib.delayed(_block)(a, p, rounds, first, min(block, runs - first), seed, shared_streams)
+        for a, p, rounds, first in tasks
+    )
+    quiet = {} if "ipykernel" in sys.modules else {"disable": None}  # a bar on terminals and in notebooks only
+    results = iter(tqdm(results, total=len(tasks), leave=False, **quiet))
+    frames = []
+    for algorithm, problem, rounds in cells:
+        played = np.concatenate([next(results) for _ in range(0, runs, block)])
+        frames.append(_tidy(algorithm, problem, rounds, problem.regret(played, rounds)))
+    next(results, None)  # so that the bar ends
     return pd.concat(frames, ignore_index=True)
 
 
@@ -128,8 +108,8 @@ def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: i
     Parameters
     ----------
     algorithm, horizon, runs, seed
-        As in `adversarial_curves`.
-    problems : sequence of Adversary or ExpertProblem
+        As in `regret_curves`.
+    problems : sequence
         Where to look.
     choosing : int, optional
         Runs on each problem by which one is chosen; a quarter of `runs`, at least 2. They are not used again, so
@@ -140,49 +120,9 @@ def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: i
     problem, (runs,) array of regrets
     """
     choosing = choosing or max(runs // 4, 2)
-    means = [adversarial_curves([algorithm], p, horizon, choosing, seed + 1, points=1).regret.mean() for p in problems]
+    means = [regret_curves(algorithm, p, horizon, choosing, seed + 1, points=1).regret.mean() for p in problems]
     problem = problems[int(np.argmax(means))]
-    return problem, adversarial_curves([algorithm], problem, horizon, runs, seed, points=1).regret.to_numpy()
-
-
-def flat_parameters(algorithm) -> dict:
-    """An algorithm's parameters; those of an algorithm inside it too, and its label for itself."""
-    result = {}
-    for f in fields(algorithm):
-        value = getattr(algorithm, f.name)
-        if is_dataclass(value):
-            result |= flat_parameters(value) | {f.name: value.label}
-        else:
-            result[f.name] = value
-    return result
-
-
-def _rounds(horizon, points, runs, seed, arms):
-    """The rounds to report at, after a check of all that `regret_curves` and its siblings are asked for."""
-    checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
-    horizon = checks.integer("horizon", horizon, arms)
-    rounds = checkpoints(horizon, points) if np.isscalar(points) else np.append(np.asarray(points), horizon)
-    return checks.horizons(np.unique(rounds), arms)
-
-
-def _in_blocks(task, algorithms, instance, rounds, runs, seed, workers, block=BLOCK):
-    """(algorithm, first run, task's result) for each block of replicates, in order."""
-    blocks = [(a, first) for a in algorithms for first in range(0, runs, block)]
-    tasks = (joblib.delayed(task)(a, instance, rounds, min(block, runs - first), seed, first) for a, first in blocks)
-    results = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(tasks)
-    quiet = {} if "ipykernel" in sys.modules else {"disable": None}  # a bar on terminals and in notebooks only
-    results = tqdm(results, total=len(blocks), leave=False, **quiet)
-    for (algorithm, first), result in zip(blocks, results, strict=True):
-        yield algorithm, first, result
-
-
-def _tidy(algorithm, instance, rounds, first, regrets):
-    """One row for each run and round of a (runs, len(rounds)) array of regrets, with the algorithm's parameters."""
-    frame = pd.DataFrame({"algorithm": algorithm.label, "instance": instance.name}, index=range(regrets.size))
-    frame["run"] = np.repeat(np.arange(first, first + len(regrets)), len(rounds))
-    frame["t"] = np.tile(rounds, len(regrets))
-    frame["regret"] = regrets.ravel()
-    return frame.assign(**flat_parameters(algorithm))
+    return problem, regret_curves(algorithm, problem, horizon, runs, seed, points=1).regret.to_numpy()
 
 
 def summary(curves, by):
@@ -190,8 +130,8 @@ def summary(curves, by):
 
     Columns: `by`, mean, sd (of one run), se (of the mean), runs. A single run has sd 0.
     """
-    frame = curves.groupby(by, sort=False).regret.agg(mean="mean", sd="std", runs="size").reset_index()
-    frame["sd"] = frame.sd.fillna(0.0)
+    frame = curves.groupby(by, sort=False, dropna=False).regret.agg(mean="mean", sd="std", runs="size").reset_index()
+    frame["sd"] = frame.sd.where(frame.sd > ROUNDING * frame["mean"].abs(), 0.0)
     frame["se"] = frame.sd / np.sqrt(frame.runs)
     return frame[[*by, "mean", "sd", "se", "runs"]]
 
@@ -206,3 +146,21 @@ def cluster(scheduler: str = ""):
     stack.enter_context(distributed.Client(scheduler))
     stack.enter_context(joblib.parallel_config(backend="dask"))
     return stack
+
+
+def _block(algorithm, problem, rounds, first, runs, seed, shared):
+    """What is played in some replicates: (runs, H, ...)."""
+    if shared:
+        return algorithm.run_many(problem, rounds, runs, rng_for(("block", algorithm), problem, seed, first))
+    streams = (rng_for(algorithm, problem, seed, run) for run in range(first, first + runs))
+    return np.array([algorithm.run(problem, rounds, rng) for rng in streams])
+
+
+def _tidy(algorithm, problem, rounds, regrets):
+    """One row for each run and round of a (runs, H) array of regrets, with the algorithm's parameters."""
+    runs = len(regrets)
+    frame = pd.DataFrame({"algorithm": algorithm.label, "instance": problem.name}, index=range(regrets.size))
+    frame["run"] = np.repeat(np.arange(runs), len(rounds))
+    frame["t"] = np.tile(rounds, runs)
+    frame["regret"] = regrets.ravel()
+    return frame.assign(**flat_parameters(algorithm))

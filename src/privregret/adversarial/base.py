@@ -1,31 +1,32 @@
 """What every adversarial-bandit algorithm offers. Losses, not rewards: smaller is better."""
 
-from abc import ABC, abstractmethod
-from typing import ClassVar
+from abc import abstractmethod
 
 import numpy as np
 
 from privregret import checks
+from privregret.algorithm import Algorithm, checked_actions
 from privregret.instances import Adversary, Advice, ExpertProblem
 
 
-class AdversarialAlgorithm(ABC):
+class AdversarialAlgorithm(Algorithm):
     """An algorithm with its parameters, playing against an oblivious adversary.
 
-    Subclasses are frozen dataclasses that check their parameters when made and implement `_run`.
+    `run` gives the cumulative loss. Of a Bernoulli adversary, the means of the arms played are added up. Work is per
+    batch and per segment of the adversary, not per round, wherever the algorithm allows. Subclasses are frozen
+    dataclasses that implement `_actions_and_losses`.
     """
 
-    label: ClassVar[str]  # name in figures and tables; decides colour and marker
-    source: ClassVar[str]  # paper key and algorithm number
+    plays = Adversary
 
-    def play(self, losses, rng: np.random.Generator) -> np.ndarray:
+    def play(self, losses, rng) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of losses.
 
         Parameters
         ----------
         losses : (T, K) array
             All losses, one row a round, in [0, 1]; T >= K >= 2. Only entries of arms played are read.
-        rng : numpy.random.Generator
+        rng : int or numpy.random.Generator
             Source of the algorithm's own randomness.
 
         Returns
@@ -39,43 +40,26 @@ class AdversarialAlgorithm(ABC):
             If the table is ragged, has a nan or a loss outside [0, 1], or has fewer rounds than arms.
         """
         losses = checks.table("losses", losses)
-        table = Adversary("table", np.arange(len(losses)), losses)
-        return self._run(table.tables, np.array([len(losses)]), True, rng)[0]
+        return self._play(Adversary("table", np.arange(len(losses)), losses), losses, rng)
 
-    def cumulative_loss(self, adversary: Adversary, rounds, rng: np.random.Generator) -> np.ndarray:
-        """The learner's cumulative loss in one run; same law as adding up what `play` pays.
+    def _play(self, problem, losses, rng):
+        rounds, rng = np.array([len(losses)]), np.random.default_rng(rng)
+        return checked_actions(self._actions_and_losses(problem.data, rounds, True, rng)[0], *losses.shape)
 
-        Work is per batch and per segment of the adversary, not per round, wherever the algorithm allows.
-
-        Parameters
-        ----------
-        adversary : Adversary
-            The losses. Of a Bernoulli adversary, the means of the arms played are added up.
-        rounds : (H,) array of int
-            Increasing rounds at which to report; the last is the horizon.
-        rng : numpy.random.Generator
-            Source of the algorithm's own randomness, and of a Bernoulli adversary's losses.
-
-        Returns
-        -------
-        (H,) float array
-            Loss in rounds 1..rounds[h].
-        """
-        if not isinstance(adversary, Adversary):
-            raise TypeError(f"{self.label} plays against an Adversary, got {adversary!r}")
-        return self._run(adversary.tables, checks.horizons(rounds, 1), False, rng)[1]
+    def _run(self, data, rounds, rng):
+        return self._actions_and_losses(data, rounds, False, rng)[1]
 
     @abstractmethod
-    def _run(self, tables, rounds, record, rng):
-        """(actions, cumulative losses at `rounds`) on a problem's `tables`; actions only if `record`, on a
-        table.
-        """
+    def _actions_and_losses(self, data, rounds, record, rng):
+        """(actions, cumulative losses at `rounds`) on a problem's data; actions only if `record`, on a table."""
 
 
 class ExpertAlgorithm(AdversarialAlgorithm):
     """An algorithm that is advised by experts and compared with the best of them."""
 
-    def play(self, losses, advice, rng: np.random.Generator) -> np.ndarray:
+    plays = ExpertProblem
+
+    def play(self, losses, advice, rng) -> np.ndarray:
         """Run the literal algorithm, round by round.
 
         Parameters
@@ -84,7 +68,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
             As in `AdversarialAlgorithm.play`.
         advice : (T, N, K) or (N, K) array, or Advice
             Each expert's distribution over the arms, in each round or once for all; N >= 2.
-        rng : numpy.random.Generator
+        rng : int or numpy.random.Generator
             Source of the algorithm's own randomness.
 
         Returns
@@ -102,10 +86,4 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         if len(advice.starts) > 1 and advice.starts[-1] >= len(losses):
             raise ValueError(f"advice covers {advice.starts[-1] + 1} rounds, losses {len(losses)}")
         problem = ExpertProblem(Adversary("table", np.arange(len(losses)), losses), advice)
-        return self._run(problem.tables, np.array([len(losses)]), True, rng)[0]
-
-    def cumulative_loss(self, problem: ExpertProblem, rounds, rng: np.random.Generator) -> np.ndarray:
-        """The learner's cumulative loss in one run, as in `AdversarialAlgorithm.cumulative_loss`."""
-        if not isinstance(problem, ExpertProblem):
-            raise TypeError(f"{self.label} plays an ExpertProblem, got {problem!r}")
-        return self._run(problem.tables, checks.horizons(rounds, 1), False, rng)[1]
+        return self._play(problem, losses, rng)

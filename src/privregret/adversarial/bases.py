@@ -1,16 +1,19 @@
-"""EXP3, HTINF and FTPL: the bandit algorithms that tolerate real-valued losses, and one kernel for all uses
-of them.
+"""EXP3, HTINF and FTPL: the bandit algorithms that tolerate real-valued losses, and one kernel for all uses of them.
 
 Alone they are not private. The conversions in `conversions.py` run them on noisy averages over batches.
 """
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm
+from privregret.adversarial.cells import draw, next_segments
+from privregret.algorithm import NOT_PRIVATE
 from privregret.jit import jit
 
 EXP3_STEP, HTINF_STEP, FTPL_STEP = range(3)
@@ -19,23 +22,36 @@ CORRECTED, ZERO_AT_CAP, PRINTED = range(3)
 THETA = 1 - 2 ** (-1 / 3)  # HTINF's skipping factor for second moments
 
 
-class BaseAlgorithm(AdversarialAlgorithm):
+class Step(NamedTuple):
+    """What the kernel needs to know of a bandit algorithm: which one it is, and its parameters."""
+
+    kind: int
+    rate: float
+    mixing: float = 0.0
+    cap: int = 0
+    resampling: int = CORRECTED
+
+
+class RealLossBandit(AdversarialAlgorithm):
     """A bandit algorithm without privacy of its own, for any real losses."""
 
     @property
-    def step(self):
-        """What the kernel needs to know: which algorithm, and its parameters."""
-        raise NotImplementedError
+    @abstractmethod
+    def step(self) -> Step: ...
 
-    def _run(self, tables, rounds, record, rng):
-        return run(*tables, rounds, record, 1, 0.0, *self.step, rng)
+    @property
+    def privacy(self):
+        return NOT_PRIVATE
+
+    def _actions_and_losses(self, data, rounds, record, rng):
+        return play(data, rounds, record, self.step, 1, 0.0, rng)
 
 
 @dataclass(frozen=True)
-class EXP3(BaseAlgorithm):
+class EXP3(RealLossBandit):
     """EXP3 with mixing: softmax of the estimated losses, gamma of it uniform; estimates y / P(I), any real y.
 
-    Privacy: none by itself. Tuning: `tuning.corollary_22`. O(K) a step.
+    Privacy: none by itself. Tuning: `tuning.batched_exp3`. O(K) a step.
 
     Parameters
     ----------
@@ -49,24 +65,20 @@ class EXP3(BaseAlgorithm):
     gamma: float
     label = "EXP3"
     source = "asi2025, Algorithm 3"
-
-    def __post_init__(self):
-        object.__setattr__(self, "eta", checks.positive("eta", self.eta))
-        object.__setattr__(self, "gamma", checks.number("gamma", self.gamma, 0, 1))
+    rules = {"eta": checks.positive, "gamma": checks.between(0, 1)}
 
     @property
     def step(self):
-        return EXP3_STEP, self.eta, self.gamma, 0, CORRECTED
+        return Step(EXP3_STEP, self.eta, self.gamma)
 
 
 @dataclass(frozen=True)
-class HTINF(BaseAlgorithm):
-    """HTINF for second moments: Tsallis-INF (power 1/2, learning rate 1 / (sigma sqrt t)) that skips large
-    losses.
+class HTINF(RealLossBandit):
+    """HTINF for second moments: Tsallis-INF (power 1/2, learning rate 1 / (sigma sqrt t)) that skips large losses.
 
-    A loss y of an arm played with probability x in step t counts only if |y| <= (1 - 2^(-1/3)) sigma sqrt(t
-    x). Public code that tests y without the absolute value is wrong: losses with noise are negative as often
-    as not. Privacy: none by itself. Anytime, O(K) a step.
+    A loss y of an arm played with probability x in step t counts only if |y| <= (1 - 2^(-1/3)) sigma sqrt(t x).
+    Public code that tests y without the absolute value is wrong: losses with noise are negative as often as not.
+    Privacy: none by itself. Anytime, O(K) a step.
 
     Parameters
     ----------
@@ -77,23 +89,20 @@ class HTINF(BaseAlgorithm):
     sigma: float
     label = "HTINF"
     source = "Huang, Dai and Huang 2022, Algorithm 1; base of asi2025, Corollary 2"
-
-    def __post_init__(self):
-        object.__setattr__(self, "sigma", checks.positive("sigma", self.sigma))
+    rules = {"sigma": checks.positive}
 
     @property
     def step(self):
-        return HTINF_STEP, self.sigma, 0.0, 0, CORRECTED
+        return Step(HTINF_STEP, self.sigma)
 
 
 @dataclass(frozen=True)
-class FTPL(BaseAlgorithm):
-    """Follow the perturbed leader with geometric resampling: argmin of estimated losses plus Lap(1 / eta) on
-    each.
+class FTPL(RealLossBandit):
+    """Follow the perturbed leader with geometric resampling: argmin of estimated losses plus Lap(1 / eta) on each.
 
-    Instead of 1 / P(I) the estimate uses the number of fresh perturbations until I leads again, at most
-    `cap`. Privacy: none by itself (the perturbation is not made for it). Tuning: `tuning.corollary_24`.
-    O(K^2) a step on average.
+    Instead of 1 / P(I) the estimate uses the number of fresh perturbations until I leads again, at most `cap`.
+    Privacy: none by itself (the perturbation is not made for it). Tuning: `tuning.batched_ftpl`. O(K^2) a step on
+    average.
 
     Parameters
     ----------
@@ -102,20 +111,16 @@ class FTPL(BaseAlgorithm):
     cap : int
         Most fresh perturbations, at least 1.
     resampling : {"corrected", "zero at cap", "printed"}
-        "corrected": until I is argmin, `cap` if it never is, as in Neu and Bartok and in the proof. "zero at
-        cap": 0 if it never is. "printed": until I is arg*max*, and 0 if it never is; this estimates the wrong
-        quantity, and does not learn.
+        "corrected": until I is argmin, `cap` if it never is, as in Neu and Bartok and in the proof. "zero at cap": 0
+        if it never is. "printed": until I is arg*max*, and 0 if it never is; this estimates the wrong quantity, and
+        does not learn.
     """
 
     eta: float
     cap: int
     resampling: str = "corrected"
     source = "asi2025, Algorithm 4"
-
-    def __post_init__(self):
-        object.__setattr__(self, "eta", checks.positive("eta", self.eta))
-        object.__setattr__(self, "cap", checks.integer("cap", self.cap, 1))
-        checks.choice("resampling", self.resampling, RESAMPLINGS)
+    rules = {"eta": checks.positive, "cap": checks.whole(1), "resampling": checks.one_of(*RESAMPLINGS)}
 
     @property
     def label(self):
@@ -123,7 +128,7 @@ class FTPL(BaseAlgorithm):
 
     @property
     def step(self):
-        return FTPL_STEP, self.eta, 0.0, self.cap, RESAMPLINGS.index(self.resampling)
+        return Step(FTPL_STEP, self.eta, cap=self.cap, resampling=RESAMPLINGS.index(self.resampling))
 
 
 @jit
@@ -140,11 +145,10 @@ def exp3_weights(estimate, eta, gamma, p):
 
 @jit
 def htinf_weights(estimate, eta, w, p):
-    """p_i = (eta (estimate_i - min) + w)^-2, summing to 1; returns w in [1, sqrt K], found by Newton's
-    method.
+    """p_i = (eta (estimate_i - min) + w)^-2, summing to 1; returns w in [1, sqrt K], found by Newton's method.
 
-    The sum is convex and decreasing in w: from the left Newton's steps never cross the root; from the right
-    the first does. The w given, the last step's, is only where to start.
+    The sum is convex and decreasing in w: from the left Newton's steps never cross the root; from the right the first
+    does. The w given, the last step's, is only where to start.
     """
     low = estimate.min()
     for _ in range(100):
@@ -169,17 +173,6 @@ def htinf_weights(estimate, eta, w, p):
 
 
 @jit
-def draw(p, rng):
-    """An index with probabilities p, from one uniform number."""
-    u = rng.random()
-    for i in range(len(p) - 1):
-        u -= p[i]
-        if u < 0:
-            return i
-    return len(p) - 1
-
-
-@jit
 def perturbed_leader(estimate, scale, rng):
     """Index of the smallest estimate after Laplace noise on each."""
     best, leader = math.inf, 0
@@ -192,9 +185,7 @@ def perturbed_leader(estimate, scale, rng):
 
 @jit
 def resamples(estimate, played, scale, cap, resampling, rng):
-    """Fresh perturbations until arm `played` leads again; as if each were drawn in full, but no longer than
-    it takes.
-    """
+    """Fresh perturbations until arm `played` leads again; each as if drawn in full, but no longer than it takes."""
     sign = -1.0 if resampling == PRINTED else 1.0
     for k in range(1, cap + 1):
         score = sign * (estimate[played] + rng.laplace(0.0, scale))
@@ -209,15 +200,15 @@ def resamples(estimate, played, scale, cap, resampling, rng):
 
 
 @jit
-def run(loss_starts, losses, bernoulli, advice_starts, rows, point, group, rounds, record,
-        tau, scale, base, rate, mixing, cap, resampling, rng):  # fmt: skip
-    """A base algorithm that chooses once in `tau` rounds and is told the batch's average loss plus
-    Lap(scale).
+def play(tables, rounds, record, step, tau, scale, rng):
+    """A bandit algorithm that chooses once in `tau` rounds and is told the batch's average loss plus Lap(scale).
 
-    Its choices are experts (for a plain bandit: expert j always names arm j). A batch is cut into cells in
-    which losses and advice are constant, and each cell is one step; on a table cells are rounds. Returns
-    actions (if `record`; then on a table) and the cumulative mean loss at `rounds`.
+    Its choices are experts (for a plain bandit: expert j always names arm j). A batch is cut into cells in which losses
+    and advice are constant; on a table cells are rounds. Returns actions (if `record`; then on a table) and the
+    cumulative mean loss at `rounds`.
     """
+    kind, rate, mixing, cap, resampling = step
+    loss_starts, losses, bernoulli, advice_starts, rows, point, group = tables
     horizon = rounds[-1]
     choices = group.shape[1]
     arms = losses.shape[1]
@@ -227,33 +218,26 @@ def run(loss_starts, losses, bernoulli, advice_starts, rows, point, group, round
     p = np.empty(choices)
     w = 1.0
     total = 0.0
-    segment, advised, reported = 0, 0, 0
+    segment, advised, change, reported = 0, 0, 0, 0
     batch = 0
     t = 0
     while t < horizon:
         batch += 1
-        if base == EXP3_STEP:
+        if kind == EXP3_STEP:
             exp3_weights(estimate, rate, mixing, p)
             j = draw(p, rng)
-        elif base == HTINF_STEP:
+        elif kind == HTINF_STEP:
             w = htinf_weights(estimate, 1 / (rate * math.sqrt(batch)), w, p)
             j = draw(p, rng)
         else:
             j = perturbed_leader(estimate, 1 / rate, rng)
-        first = t
         end = t + tau
         last = min(end, horizon)
         observed = 0.0
         while t < last:
-            while segment + 1 < len(loss_starts) and loss_starts[segment + 1] <= t:
-                segment += 1
-            while advised + 1 < len(advice_starts) and advice_starts[advised + 1] <= t:
-                advised += 1
-            stop = min(last, rounds[reported])
-            if segment + 1 < len(loss_starts):
-                stop = min(stop, loss_starts[segment + 1])
-            if advised + 1 < len(advice_starts):
-                stop = min(stop, advice_starts[advised + 1])
+            if t == change:
+                segment, advised, change = next_segments(loss_starts, advice_starts, segment, advised, t)
+            stop = min(last, rounds[reported], change)
             row = group[advised, j]
             i = point[advised, row]
             if i < 0 and stop - t == 1:
@@ -285,14 +269,14 @@ def run(loss_starts, losses, bernoulli, advice_starts, rows, point, group, round
             if t == rounds[reported]:
                 paid[reported] = total
                 reported += 1
-        if t - first < tau:
+        if t < end:
             break
         y = observed / tau
         if scale > 0:
             y += rng.laplace(0.0, scale)
-        if base == EXP3_STEP:
+        if kind == EXP3_STEP:
             estimate[j] += y / p[j]
-        elif base == HTINF_STEP:
+        elif kind == HTINF_STEP:
             if abs(y) <= THETA * rate * math.sqrt(batch * p[j]):
                 estimate[j] += y / p[j]
         else:

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 
 from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.adversarial.bases import BaseAlgorithm, run
+from privregret.adversarial.bases import RealLossBandit, play
+from privregret.algorithm import Privacy
+
+PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 
 
 def batch_size(epsilon: float) -> int:
@@ -13,13 +16,24 @@ def batch_size(epsilon: float) -> int:
     return min(max(1, math.ceil((1 / epsilon) * (1 - 1e-12))), 2**62)
 
 
+def _base(name, value):
+    if not isinstance(value, RealLossBandit):
+        raise TypeError(f"{name} must be EXP3, HTINF or FTPL, got {value!r}")
+    return value
+
+
+def _bandit(name, value):
+    if not isinstance(value, (RealLossBandit, BatchedPrivate)):
+        raise TypeError(f"{name} must be EXP3, HTINF or FTPL, or one made private, got {value!r}")
+    return value
+
+
 @dataclass(frozen=True)
 class BatchedPrivate(AdversarialAlgorithm):
-    """The generic conversion: play each choice of `base` for tau rounds, tell it the average loss plus Lap(1
-    / (tau epsilon)).
+    """The generic conversion: each choice of `base` is played tau rounds; it sees the average loss + Lap(1/(tau eps)).
 
-    Privacy: epsilon-DP for the sequence of actions when one round's losses are replaced, whatever the base:
-    the round moves one average by at most 1 / tau. Rounds of a last partial batch are not used at all.
+    Privacy: epsilon-DP for the sequence of actions when one round's losses are replaced, whatever the base: the round
+    moves one average by at most 1 / tau. Rounds of a last partial batch are not used at all.
 
     Parameters
     ----------
@@ -31,29 +45,32 @@ class BatchedPrivate(AdversarialAlgorithm):
         Batch size, at least 1; None means ceil(1 / epsilon).
     """
 
-    base: BaseAlgorithm
+    base: RealLossBandit
     epsilon: float
     tau: int | None = None
     source = "asi2025, Algorithm 1"
+    rules = {"base": _base, "epsilon": checks.positive, "tau": checks.whole(1)}
 
     def __post_init__(self):
-        if not isinstance(self.base, BaseAlgorithm):
-            raise TypeError(f"base must be EXP3, HTINF or FTPL, got {self.base!r}")
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        tau = batch_size(self.epsilon) if self.tau is None else checks.integer("tau", self.tau, 1)
-        object.__setattr__(self, "tau", tau)
+        if self.tau is None:  # in the repr, and with it in the random streams, stands the size
+            object.__setattr__(self, "tau", batch_size(checks.positive("epsilon", self.epsilon)))
+        super().__post_init__()
 
     @property
     def label(self):
         return f"Batched {self.base.label}"
 
     @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
+
+    @property
     def scale(self) -> float:
         """Laplace scale of the noise in an average, 1 / (tau epsilon)."""
         return 1 / (self.tau * self.epsilon)
 
-    def _run(self, tables, rounds, record, rng):
-        return run(*tables, rounds, record, self.tau, self.scale, *self.base.step, rng)
+    def _actions_and_losses(self, data, rounds, record, rng):
+        return play(data, rounds, record, self.base.step, self.tau, self.scale, rng)
 
 
 @dataclass(frozen=True)
@@ -78,11 +95,10 @@ class LocallyPrivate(BatchedPrivate):
 
 @dataclass(frozen=True)
 class ExpertsFromBandit(ExpertAlgorithm):
-    """A bandit algorithm whose arms are the experts: plays an arm drawn from the advice of the expert that it
-    chose.
+    """A bandit algorithm whose arms are the experts: plays an arm drawn from the advice of the expert that it chose.
 
-    Privacy: with `BatchedPrivate` as bandit (Theorem 7) epsilon-DP in the losses; the advice counts as
-    public. In a batch one expert is followed, and an arm drawn from his advice in every round.
+    Privacy: with `BatchedPrivate` as bandit (Theorem 7) epsilon-DP in the losses; the advice counts as public. In a
+    batch one expert is followed, and an arm drawn from his advice in every round.
 
     Parameters
     ----------
@@ -92,14 +108,15 @@ class ExpertsFromBandit(ExpertAlgorithm):
 
     bandit: AdversarialAlgorithm
     source = "asi2025, Algorithm 5"
-
-    def __post_init__(self):
-        if not isinstance(self.bandit, (BaseAlgorithm, BatchedPrivate)):
-            raise TypeError(f"bandit must be EXP3, HTINF or FTPL, or one made private, got {self.bandit!r}")
+    rules = {"bandit": _bandit}
 
     @property
     def label(self):
         return f"{self.bandit.label} over experts"
 
-    def _run(self, tables, rounds, record, rng):
-        return self.bandit._run(tables, rounds, record, rng)
+    @property
+    def privacy(self):
+        return self.bandit.privacy._replace(neighbours=PUBLIC_ADVICE)
+
+    def _actions_and_losses(self, data, rounds, record, rng):
+        return self.bandit._actions_and_losses(data, rounds, record, rng)

@@ -1,6 +1,4 @@
-"""EXP4 with noise on every loss (asi2025, Algorithm 6), and with noise on every expert's batch score
-(Algorithm 2).
-"""
+"""EXP4 with noise on every loss (asi2025, Algorithm 6), and with noise on every expert's batch score (Algorithm 2)."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +7,9 @@ import numpy as np
 
 from privregret import checks
 from privregret.adversarial.base import ExpertAlgorithm
-from privregret.adversarial.bases import draw
+from privregret.adversarial.cells import draw, next_segments
+from privregret.adversarial.conversions import PUBLIC_ADVICE
+from privregret.algorithm import Privacy
 from privregret.jit import jit
 
 
@@ -17,8 +17,8 @@ from privregret.jit import jit
 class EXP4Local(ExpertAlgorithm):
     """EXP4 on losses with noise Lap(1 / epsilon) each.
 
-    Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.theorem_9`. O(K) a round
-    per distinct recommendation, O(N) when advice changes.
+    Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.local_exp4`. O(K) a round per
+    distinct recommendation, O(N) when advice changes.
 
     Parameters
     ----------
@@ -35,26 +35,31 @@ class EXP4Local(ExpertAlgorithm):
     gamma: float
     label = "Local EXP4"
     source = "asi2025, Algorithm 6"
+    rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.between(0, 1)}
 
-    def __post_init__(self):
-        for name in ("epsilon", "eta"):
-            object.__setattr__(self, name, checks.positive(name, getattr(self, name)))
-        object.__setattr__(self, "gamma", checks.number("gamma", self.gamma, 0, 1))
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon, neighbours=PUBLIC_ADVICE)
 
-    def _run(self, tables, rounds, record, rng):
-        return _local(*tables, rounds, record, self.eta, self.gamma, 1 / self.epsilon, rng)
+    def _actions_and_losses(self, data, rounds, record, rng):
+        return _local(data, rounds, record, self.eta, self.gamma, 1 / self.epsilon, rng)
+
+
+def _share(name, value):
+    """A number in (0, 1]."""
+    return checks.positive(name, checks.number(name, value, 0, 1))
 
 
 @dataclass(frozen=True)
 class EXP4Batched(ExpertAlgorithm):
     """EXP4 whose expert weights change once in tau rounds, by each expert's average score plus noise.
 
-    Noise: Lap(3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)) on each of N scores. It must be computed from
-    the gamma and the whole tau that are used: from a gamma above 1 it would be too small.
+    Noise: Lap(3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)) on each of N scores. It must be computed from the gamma
+    and the whole tau that are used: from a gamma above 1 it would be too small.
 
     Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch; needs epsilon <= 1 and
-    epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta in (0, 1] does not
-    ensure. Tuning: `tuning.theorem_10`. O(N + K) a batch while losses and advice stay the same.
+    epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta in (0, 1] does not ensure.
+    Tuning: `tuning.batched_exp4`. O(N + K) a batch while losses and advice stay the same.
 
     Parameters
     ----------
@@ -75,30 +80,39 @@ class EXP4Batched(ExpertAlgorithm):
     tau: int
     label = "Batched EXP4"
     source = "asi2025, Algorithm 2"
+    rules = {
+        "epsilon": _share,
+        "delta": checks.positive,
+        "eta": checks.positive,
+        "gamma": _share,
+        "tau": checks.whole(1),
+    }
 
     def __post_init__(self):
-        for name in ("epsilon", "delta", "eta", "gamma"):
-            object.__setattr__(self, name, checks.positive(name, getattr(self, name)))
-        for name in ("epsilon", "gamma"):
-            checks.number(name, getattr(self, name), 0, 1)
-        object.__setattr__(self, "tau", checks.integer("tau", self.tau, 1))
+        super().__post_init__()
         largest = math.exp(-self.epsilon / (6 * (1 - math.sqrt(2 / 3))))
         if self.delta > largest:
             raise ValueError(f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, got {self.delta!r}")
+
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon, self.delta, PUBLIC_ADVICE)
 
     def scale(self, arms: int, experts: int) -> float:
         """Laplace scale of the noise on each score."""
         return 3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)
 
-    def _run(self, tables, rounds, record, rng):
-        scale = self.scale(tables[1].shape[1], tables[-1].shape[1])
-        return _batched(*tables, rounds, record, self.eta, self.gamma, self.tau, scale, rng)
+    def _actions_and_losses(self, data, rounds, record, rng):
+        scale = self.scale(data.losses.shape[1], data.group.shape[1])
+        return _batched(data, rounds, record, self.eta, self.gamma, self.tau, scale, rng)
 
 
 @jit
-def _local(loss_starts, losses, bernoulli, advice_starts, rows, point, group, rounds, record, eta, gamma, scale, rng):
-    """Round by round. Experts with the same advice move together, so scores are kept per row of advice:
-    `before[j]` is expert j's when the segment of advice began, `since[d]` what row d's have gained since."""
+def _local(tables, rounds, record, eta, gamma, scale, rng):
+    """Round by round. Experts with the same advice move together, so scores are kept per row of advice: `before[j]` is
+    expert j's when the segment of advice began, `since[d]` what row d's have gained since.
+    """
+    loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = rounds[-1]
     experts = group.shape[1]
     distinct, arms = rows.shape[1], rows.shape[2]
@@ -161,25 +175,9 @@ def _local(loss_starts, losses, bernoulli, advice_starts, rows, point, group, ro
 
 
 @jit
-def _batched(
-    loss_starts,
-    losses,
-    bernoulli,
-    advice_starts,
-    rows,
-    point,
-    group,
-    rounds,
-    record,
-    eta,
-    gamma,
-    tau,
-    scale,
-    rng,
-):
-    """Cell by cell: within a batch, while losses and advice stay, rounds are alike and only the arms' counts
-    matter.
-    """
+def _batched(tables, rounds, record, eta, gamma, tau, scale, rng):
+    """Cell by cell: while losses, advice and weights stay, rounds are alike and only the arms' counts matter."""
+    loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = rounds[-1]
     experts = group.shape[1]
     distinct, arms = rows.shape[1], rows.shape[2]
@@ -192,7 +190,7 @@ def _batched(
     q = np.empty(arms)
     seen = np.empty(arms)  # loss seen in the cell over the probability of the arm
     total = 0.0
-    segment, advised, reported = 0, 0, 0
+    segment, advised, change, reported = 0, 0, 0, 0
     t = 0
     while t < horizon:
         low = score.min()
@@ -204,15 +202,9 @@ def _batched(
         last = min(end, horizon)
         gain[:] = 0.0
         while t < last:
-            while segment + 1 < len(loss_starts) and loss_starts[segment + 1] <= t:
-                segment += 1
-            while advised + 1 < len(advice_starts) and advice_starts[advised + 1] <= t:
-                advised += 1
-            stop = min(last, rounds[reported])
-            if segment + 1 < len(loss_starts):
-                stop = min(stop, loss_starts[segment + 1])
-            if advised + 1 < len(advice_starts):
-                stop = min(stop, advice_starts[advised + 1])
+            if t == change:
+                segment, advised, change = next_segments(loss_starts, advice_starts, segment, advised, t)
+            stop = min(last, rounds[reported], change)
             crowd[:] = 0.0
             for j in range(experts):
                 crowd[group[advised, j]] += weight[j]
@@ -232,7 +224,7 @@ def _batched(
                     seen[i] = (1.0 if rng.random() < mean else 0.0) / q[i]
                 if record:
                     actions[t] = i
-            else:
+            else:  # the arms, counted: multinomial, one binomial after the other
                 left, share = stop - t, 1.0
                 for i in range(arms):
                     if left == 0:

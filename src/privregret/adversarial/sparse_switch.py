@@ -1,6 +1,4 @@
-"""A private algorithm that quickly drops the worse arm, made to show what Lemma 11 of asi2025 says about such
-algorithms.
-"""
+"""A private algorithm that quickly drops the worse arm, made to show what Lemma 11 of asi2025 says about such ones."""
 
 import math
 from dataclasses import dataclass
@@ -9,20 +7,19 @@ import numpy as np
 
 from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm
+from privregret.algorithm import Privacy
 from privregret.jit import jit
 
 
 @dataclass(frozen=True)
 class SparseSwitch(AdversarialAlgorithm):
-    """Two arms: stay with the first, look at the second with probability `rate`, change sides once it has
-    often lost nothing.
+    """Two arms: stays with the first, looks at the second with probability `rate`, and may change sides, once.
 
     After each look the number of looks with loss below 1/2 is compared, by the sparse-vector technique, with
-    (4 / epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh Lap(4 / epsilon) on each
-    comparison.
+    (4 / epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh Lap(4 / epsilon) on each comparison.
 
-    Privacy: epsilon-DP; one round changes the count by at most 1, and until the change of sides, which is
-    made once, actions do not depend on losses.
+    Privacy: epsilon-DP; one round changes the count by at most 1, and until the change of sides, which is made once,
+    actions do not depend on losses.
 
     Parameters
     ----------
@@ -36,19 +33,25 @@ class SparseSwitch(AdversarialAlgorithm):
     rate: float
     label = "sparse switch"
     source = "demonstrator for asi2025, Lemma 11; not in the paper"
+    rules = {
+        "epsilon": checks.positive,
+        "rate": lambda name, value: checks.positive(name, checks.number(name, value, 0, 1)),
+    }
 
-    def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "rate", checks.positive("rate", checks.number("rate", self.rate, 0, 1)))
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
 
-    def _run(self, tables, rounds, record, rng):
-        if tables[1].shape[1] != 2:
-            raise ValueError(f"{self.label} plays 2 arms, got {tables[1].shape[1]}")
-        return _run(*tables[:3], rounds, record, self.epsilon, self.rate, rng)
+    def _actions_and_losses(self, data, rounds, record, rng):
+        arms = data.losses.shape[1]
+        if arms != 2:
+            raise ValueError(f"{self.label} plays 2 arms, got {arms}")
+        return _play(data, rounds, record, self.epsilon, self.rate, rng)
 
 
 @jit
-def _run(loss_starts, losses, bernoulli, rounds, record, epsilon, rate, rng):
+def _play(tables, rounds, record, epsilon, rate, rng):
+    loss_starts, losses = tables.loss_starts, tables.losses
     horizon = rounds[-1]
     actions = np.empty(horizon if record else 0, np.int64)
     paid = np.empty(len(rounds))
@@ -67,7 +70,7 @@ def _run(loss_starts, losses, bernoulli, rounds, record, epsilon, rate, rng):
         if record:
             actions[t] = i
         if look and not switched:
-            if bernoulli:
+            if tables.bernoulli:
                 loss = 1.0 if rng.random() < loss else 0.0
             count += loss < 0.5
             switched = count + rng.laplace(0.0, 4 / epsilon) >= threshold

@@ -1,7 +1,7 @@
-"""The paper's parameters: one function for each corollary or theorem of asi2025, and for the local baselines.
+"""The paper's parameters, of each corollary and theorem of asi2025, and those of the local baselines.
 
-EXP3, FTPL and the two EXP4s need the horizon; HTINF does not. Where a formula gives a mixing share above 1 or
-a logarithm below 1, the bound is above T and the formula is clipped.
+EXP3, FTPL and the two EXP4s need the horizon; HTINF does not. Where a formula gives a mixing share above 1 or a
+logarithm below 1, the bound is above T and the formula is clipped.
 """
 
 import math
@@ -12,53 +12,57 @@ from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
 
 
-def corollary_2(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
-    """HTINF in batches. sigma: "paper", sqrt 6; or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of
-    a noisy average.
+def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
+    """HTINF in batches (Corollary 2).
+
+    sigma: "paper", sqrt 6; or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of a noisy average.
     """
     checks.choice("sigma", sigma, ("paper", "exact"))
     exact = math.sqrt(1 + 2 * BatchedPrivate(HTINF(1.0), epsilon).scale ** 2)
     return BatchedPrivate(HTINF(math.sqrt(6) if sigma == "paper" else exact), epsilon)
 
 
-def corollary_8(epsilon: float, sigma: str = "paper") -> ExpertsFromBandit:
-    """The composite of Theorem 7: `corollary_2` with the experts as arms."""
-    return ExpertsFromBandit(corollary_2(epsilon, sigma))
+def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
+    """HTINF in batches with the experts as arms (Corollary 8, the composite of Theorem 7)."""
+    return ExpertsFromBandit(batched_htinf(epsilon))
 
 
-def corollary_22(horizon: int, arms: int, epsilon: float, boldness: float = 1.0) -> BatchedPrivate:
-    """EXP3 in batches. `boldness` multiplies eta, and gamma with it: their ratio is what the proof needs."""
+def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0) -> BatchedPrivate:
+    """EXP3 in batches (Corollary 22).
+
+    `boldness` multiplies eta, and gamma with it: their ratio is what the proof needs.
+    """
     log = max(1.0, math.log(epsilon * arms * horizon))
     eta = boldness * math.sqrt(math.log(arms) / (22 * epsilon * arms * horizon * log**2))
     return BatchedPrivate(EXP3(eta, min(1.0, 4 * eta * arms * log)), epsilon)
 
 
-def corollary_24(
-    horizon: int, arms: int, epsilon: float, resampling: str = "corrected", log: str = "T"
-) -> BatchedPrivate:
-    """FTPL in batches. log: "T", as printed, or "KT", which the proof's event needs, in the second term of
-    eta.
+def batched_ftpl(horizon: int, arms: int, epsilon: float, log: str = "T") -> BatchedPrivate:
+    """FTPL in batches (Corollary 24).
+
+    log: "T", as printed, or "KT", which the proof's event needs, in the second term of eta.
     """
     checks.choice("log", log, ("T", "KT"))
     rounds = epsilon * horizon
     inner = max(0.0, math.log(rounds if log == "T" else rounds * arms))
     cap = math.ceil(math.sqrt(rounds * arms))
     first = math.sqrt(math.log(arms) / (rounds * arms * (1 + 10 * math.log(rounds * arms) ** 2)))
-    return BatchedPrivate(FTPL(min(first, 1 / (cap * (1 + 4 * inner))), cap, resampling), epsilon)
+    return BatchedPrivate(FTPL(min(first, 1 / (cap * (1 + 4 * inner))), cap), epsilon)
 
 
-def theorem_9(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
-    """EXP4 with noise on every loss."""
+def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
+    """EXP4 with noise on every loss (Theorem 9)."""
     log = math.log(arms * horizon)
     eta = math.sqrt(math.log(experts) / (3 * horizon * arms * (1 + 10 * log**2 / epsilon**2)))
     return EXP4Local(epsilon, eta, min(1.0, 4 * eta * arms * log / epsilon))
 
 
-def theorem_10(
+def batched_exp4(
     horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "proof"
 ) -> EXP4Batched:
-    """EXP4 in batches. gamma: "statement" has N^(1/3) in its first term where the proof has (N ln(1 /
-    delta))^(1/3).
+    """EXP4 in batches (Theorem 10).
+
+    gamma: "statement" has N^(1/3) in its first term where the proof has (N ln(1 / delta))^(1/3).
 
     In this order: tau is rounded up, gamma computed with that tau and clipped, the noise computed with both.
     """
@@ -84,10 +88,3 @@ def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
     scale, log = 1 / epsilon, max(1.0, math.log(arms * horizon))
     eta = math.sqrt(math.log(arms) / (2 * horizon * arms * (1 + 10 * max(scale, scale**2) * log**2)))
     return LocallyPrivate(EXP3(eta, min(1.0, 4 * eta * scale * arms * log)), epsilon)
-
-
-def local_ftpl(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
-    """FTPL on losses with noise Lap(1 / epsilon), tuned as in Lemma 25 with that scale."""
-    scale, cap = 1 / epsilon, math.ceil(math.sqrt(arms * horizon))
-    first = math.sqrt(math.log(arms) / (arms * horizon * (1 + 10 * scale**2 * math.log(arms * horizon) ** 2)))
-    return LocallyPrivate(FTPL(min(first, 1 / (cap * (1 + 4 * scale * math.log(horizon)))), cap), epsilon)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret import checks
+from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.divergence import kl_inverse
 from privregret.jit import jit
+from privregret.reporting import report
 
 
 @dataclass(frozen=True)
@@ -33,17 +35,18 @@ class AdaPKLUCB(BanditAlgorithm):
     alpha: float = 3.1
     label = "AdaP-KLUCB"
     source = "Azize and Basu 2022, Algorithm 1; azize2025, Section 5"
+    rules = {"epsilon": checks.positive, "alpha": checks.positive}
 
-    def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "alpha", checks.positive("alpha", self.alpha))
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
 
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, self.alpha, rng)
 
-    def _pull_counts(self, means, horizons, rng):
+    def _run(self, means, rounds, rng):
         """Episode by episode: O(K log T) draws, whatever the horizon."""
-        return _pull_counts(means, horizons, self.epsilon, self.alpha, rng)
+        return _pull_counts(means, rounds, self.epsilon, self.alpha, rng)
 
 
 @jit
@@ -85,9 +88,9 @@ def _play(rewards, epsilon, alpha, rng):
 
 
 @jit
-def _pull_counts(means, horizons, epsilon, alpha, rng):
-    horizon, arms = horizons[-1], len(means)
-    counts = np.empty((len(horizons), arms), np.int64)
+def _pull_counts(means, rounds, epsilon, alpha, rng):
+    horizon, arms = rounds[-1], len(means)
+    counts = np.empty((len(rounds), arms), np.int64)
     mean = np.zeros(arms)
     size = np.zeros(arms, np.int64)
     pulls = np.zeros(arms, np.int64)
@@ -96,10 +99,7 @@ def _pull_counts(means, horizons, epsilon, alpha, rng):
     while t < horizon:
         j = t if t < arms else _leader(mean, size, t + 1, epsilon, alpha, rng)
         size[j] = max(pulls[j], 1)
-        while reported < len(horizons) and horizons[reported] <= t + size[j]:
-            counts[reported] = pulls
-            counts[reported, j] += horizons[reported] - t
-            reported += 1
+        reported = report(counts, rounds, reported, pulls, j, t + size[j])
         t += size[j]
         pulls[j] += size[j]
         mean[j] = (rng.binomial(size[j], means[j]) + rng.laplace(0.0, 1 / epsilon)) / size[j]

@@ -4,16 +4,28 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from privregret import checks
+from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.divergence import d_epsilon, d_epsilon_inverse
 from privregret.jit import jit
+from privregret.reporting import report
 
 KLUCB, IMED = 0, 1
 TIES = ("random", "first")
+
+
+class BatchSettings(NamedTuple):
+    """What kernels are told."""
+
+    epsilon: float
+    ends: np.ndarray  # pulls of an arm after each of its batches
+    rule: int  # KLUCB or IMED
+    first: bool  # of arms with equal indices
 
 
 @dataclass(frozen=True)
@@ -48,30 +60,32 @@ class GeometricBatches(BanditAlgorithm):
     ties: str = "random"
     power: int = 0
     source = "azize2025, Algorithm 1"
+    rules = {
+        "epsilon": checks.positive,
+        "alpha": checks.between(1.001),
+        "n0": checks.whole(1),
+        "ties": checks.one_of(*TIES),
+        "power": checks.whole(0),
+    }
 
-    def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        object.__setattr__(self, "alpha", checks.number("alpha", self.alpha, 1.001))
-        object.__setattr__(self, "n0", checks.integer("n0", self.n0, 1))
-        checks.choice("ties", self.ties, TIES)
-        object.__setattr__(self, "power", checks.integer("power", self.power))
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
 
     def _play(self, rewards, rng):
-        return _play(rewards, *self._settings(len(rewards)), rng)
+        return _play(rewards, self._settings(len(rewards)), rng)
 
-    def _pull_counts(self, means, horizons, rng):
+    def _run(self, means, rounds, rng):
         """Batch by batch: O(K log T) binomial and Laplace draws, whatever the horizon."""
-        return _pull_counts(means, horizons, *self._settings(horizons[-1]), rng)
+        return _pull_counts(means, rounds, self._settings(rounds[-1]), rng)
 
-    def many_pull_counts(self, means, horizons, runs: int, rng) -> np.ndarray:
-        """`pull_counts` of many independent runs in one call: (runs, len(horizons), K), from one stream."""
-        means = checks.means("means", means)
-        horizons = checks.horizons(horizons, len(means))
-        return _many_pull_counts(means, horizons, checks.integer("runs", runs, 1), *self._settings(horizons[-1]), rng)
+    def _run_many(self, means, rounds, runs, rng):
+        """All runs in one call of the kernel."""
+        return _many_pull_counts(means, rounds, runs, self._settings(rounds[-1]), rng)
 
     def _settings(self, horizon):
         ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
-        return self.epsilon, ends, self.rule, self.ties == "first"
+        return BatchSettings(self.epsilon, ends, self.rule, self.ties == "first")
 
 
 class DPKLUCB(GeometricBatches):
@@ -116,8 +130,9 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
 
 @jit
-def _leader(mean, pulls, t, epsilon, rule, first, rng):
+def _leader(mean, pulls, t, settings, rng):
     """Arm with the best index in round t; of several, the first or one at random."""
+    epsilon, rule, first = settings.epsilon, settings.rule, settings.first
     log_t = math.log(t)
     top = min(max(mean.max(), 0.0), 1.0)
     best, leader, ties = math.inf, 0, 0
@@ -139,7 +154,8 @@ def _leader(mean, pulls, t, epsilon, rule, first, rng):
 
 
 @jit
-def _play(rewards, epsilon, ends, rule, first, rng):
+def _play(rewards, settings, rng):
+    ends = settings.ends
     horizon, arms = rewards.shape
     actions = np.empty(horizon, np.int64)
     noisy_sum = np.zeros(arms)
@@ -153,7 +169,7 @@ def _play(rewards, epsilon, ends, rule, first, rng):
             j = started
             started += 1
         else:
-            j = _leader(mean, pulls, t + 1, epsilon, rule, first, rng)
+            j = _leader(mean, pulls, t + 1, settings, rng)
         total = 0.0
         while pulls[j] < ends[batches[j]] and t < horizon:
             actions[t] = j
@@ -161,16 +177,17 @@ def _play(rewards, epsilon, ends, rule, first, rng):
             pulls[j] += 1
             t += 1
         if pulls[j] == ends[batches[j]]:
-            noisy_sum[j] += total + rng.laplace(0.0, 1 / epsilon)
+            noisy_sum[j] += total + rng.laplace(0.0, 1 / settings.epsilon)
             mean[j] = noisy_sum[j] / pulls[j]
             batches[j] += 1
     return actions
 
 
 @jit
-def _pull_counts(means, horizons, epsilon, ends, rule, first, rng):
-    horizon, arms = horizons[-1], len(means)
-    counts = np.empty((len(horizons), arms), np.int64)
+def _pull_counts(means, rounds, settings, rng):
+    ends = settings.ends
+    horizon, arms = rounds[-1], len(means)
+    counts = np.empty((len(rounds), arms), np.int64)
     noisy_sum = np.zeros(arms)
     mean = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
@@ -183,25 +200,22 @@ def _pull_counts(means, horizons, epsilon, ends, rule, first, rng):
             j = started
             started += 1
         else:
-            j = _leader(mean, pulls, t + 1, epsilon, rule, first, rng)
+            j = _leader(mean, pulls, t + 1, settings, rng)
         size = ends[batches[j]] - pulls[j]
-        rounds = min(size, horizon - t)
-        while reported < len(horizons) and horizons[reported] <= t + rounds:
-            counts[reported] = pulls
-            counts[reported, j] += horizons[reported] - t
-            reported += 1
-        pulls[j] += rounds
-        t += rounds
-        if rounds == size:
-            noisy_sum[j] += rng.binomial(size, means[j]) + rng.laplace(0.0, 1 / epsilon)
+        played = min(size, horizon - t)
+        reported = report(counts, rounds, reported, pulls, j, t + played)
+        pulls[j] += played
+        t += played
+        if played == size:
+            noisy_sum[j] += rng.binomial(size, means[j]) + rng.laplace(0.0, 1 / settings.epsilon)
             mean[j] = noisy_sum[j] / pulls[j]
             batches[j] += 1
     return counts
 
 
 @jit
-def _many_pull_counts(means, horizons, runs, epsilon, ends, rule, first, rng):
-    counts = np.empty((runs, len(horizons), len(means)), np.int64)
+def _many_pull_counts(means, rounds, runs, settings, rng):
+    counts = np.empty((runs, len(rounds), len(means)), np.int64)
     for run in range(runs):
-        counts[run] = _pull_counts(means, horizons, epsilon, ends, rule, first, rng)
+        counts[run] = _pull_counts(means, rounds, settings, rng)
     return counts

@@ -6,8 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret import checks
+from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.jit import jit
+
+
+def _chance_or_none(name, value):
+    if value is not None and checks.number(name, value, 0, 1) == 0:
+        raise ValueError(f"{name} must be a number in (0, 1] or None, got {value!r}")
+    return None if value is None else float(value)
 
 
 @dataclass(frozen=True)
@@ -29,20 +36,18 @@ class DPSE(BanditAlgorithm):
     beta: float | None = None
     label = "DP-SE"
     source = "Sajed and Sheffet 2019; hu2021, Section 6"
+    rules = {"epsilon": checks.positive, "beta": _chance_or_none}
 
-    def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        if self.beta is not None:
-            if checks.number("beta", self.beta, 0, 1) == 0:
-                raise ValueError(f"beta must be a number in (0, 1] or None, got {self.beta!r}")
-            object.__setattr__(self, "beta", float(self.beta))
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
 
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, self.beta or 1 / len(rewards), rng)
 
-    def _pull_counts(self, means, horizons, rng):
+    def _run(self, means, rounds, rng):
         """Epoch by epoch: O(K log T) draws, whatever the horizon."""
-        return _pull_counts(means, horizons, self.epsilon, self.beta or 1 / horizons[-1], rng)
+        return _pull_counts(means, rounds, self.epsilon, self.beta or 1 / rounds[-1], rng)
 
 
 @jit
@@ -94,9 +99,9 @@ def _play(rewards, epsilon, beta, rng):
 
 
 @jit
-def _pull_counts(means, horizons, epsilon, beta, rng):
-    horizon = horizons[-1]
-    counts = np.empty((len(horizons), len(means)), np.int64)
+def _pull_counts(means, rounds, epsilon, beta, rng):
+    horizon = rounds[-1]
+    counts = np.empty((len(rounds), len(means)), np.int64)
     pulls = np.zeros(len(means), np.int64)
     active = np.arange(len(means))
     epoch = 0
@@ -105,20 +110,20 @@ def _pull_counts(means, horizons, epsilon, beta, rng):
     while t < horizon:
         width = len(active)
         epoch += 1
-        rounds = horizon - t
+        played = horizon - t
         if width > 1:  # compare as floats: with a tiny epsilon the length may exceed any integer
             wanted = width * np.ceil(epoch_length(epoch, width, epsilon, beta))
-            rounds = int(wanted) if wanted < rounds else rounds
-        while reported < len(horizons) and horizons[reported] <= t + rounds:
+            played = int(wanted) if wanted < played else played
+        while reported < len(rounds) and rounds[reported] <= t + played:
             counts[reported] = pulls
             for j in range(width):  # round robin: the first arms may be one pull ahead
-                counts[reported, active[j]] += (horizons[reported] - t + width - 1 - j) // width
+                counts[reported, active[j]] += (rounds[reported] - t + width - 1 - j) // width
             reported += 1
         for j in range(width):
-            pulls[active[j]] += (rounds + width - 1 - j) // width
-        t += rounds
+            pulls[active[j]] += (played + width - 1 - j) // width
+        t += played
         if width > 1 and t < horizon:
-            length = rounds // width
+            length = played // width
             mean = np.empty(width)
             for j in range(width):
                 mean[j] = (rng.binomial(length, means[active[j]]) + rng.laplace(0.0, 1 / epsilon)) / length

@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from privregret import checks
-from privregret.bandits.base import BanditAlgorithm
+from privregret.algorithm import Privacy
+from privregret.bandits.base import RoundByRound
 from privregret.jit import jit
 
 TREES = ("paper", "rootfree", "scaled")
@@ -14,8 +16,22 @@ PAPER, ROOTFREE, SCALED = range(3)
 LEVELS = 64  # more than any tree of 64-bit pull counts has
 
 
+class TreeSettings(NamedTuple):
+    """What the kernel is told."""
+
+    epsilon: float
+    tree: int  # index in TREES
+    log_base: float
+
+
+def _above_one(name, value):
+    if checks.number(name, value) <= 1:
+        raise ValueError(f"{name} must be a finite number above 1, got {value!r}")
+    return float(value)
+
+
 @dataclass(frozen=True)
-class HybridUCB(BanditAlgorithm):
+class HybridUCB(RoundByRound):
     """Hybrid-UCB: keeps every observation, and updates the pulled arm's private mean in every round.
 
     Pulls of an arm fill arrays of 1, 2, 4, ... entries. Full arrays contribute one noisy sum each
@@ -42,28 +58,19 @@ class HybridUCB(BanditAlgorithm):
     tree: str = "paper"
     log_base: float = 2.0
     source = "hu2021, Algorithm 4"
-
-    def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        checks.choice("tree", self.tree, TREES)
-        if checks.number("log_base", self.log_base) <= 1:
-            raise ValueError(f"log_base must be a finite number above 1, got {self.log_base!r}")
-        object.__setattr__(self, "log_base", float(self.log_base))
+    rules = {"epsilon": checks.positive, "tree": checks.one_of(*TREES), "log_base": _above_one}
 
     @property
     def label(self):
         return "Hybrid-UCB" if self.tree == "paper" else f"Hybrid-UCB ({self.tree})"
 
-    def _play(self, rewards, rng):
-        horizon, arms = rewards.shape
-        return self._run(rewards, np.zeros(arms), np.array([horizon]), rng)[0]
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, 1.5 * self.epsilon if self.tree == "paper" else self.epsilon)
 
-    def _pull_counts(self, means, horizons, rng):
-        """Round by round: every pull changes an index, so there is nothing to skip."""
-        return self._run(np.empty((0, len(means))), means, horizons, rng)[1]
-
-    def _run(self, rewards, means, horizons, rng):
-        return _run(rewards, means, horizons, self.epsilon, TREES.index(self.tree), self.log_base, rng)
+    def _loop(self, rewards, means, rounds, rng):
+        settings = TreeSettings(self.epsilon, TREES.index(self.tree), self.log_base)
+        return _loop(rewards, means, rounds, settings, rng)
 
 
 @jit
@@ -76,15 +83,15 @@ def _popcount(n):
 
 
 @jit
-def _node_noise(position, depth, nodes, j, epsilon, tree, rng):
+def _node_noise(position, depth, nodes, j, settings, rng):
     """Noise in the sum of leaves 1..position of arm j's tree, after leaf `position` has arrived.
 
     The dyadic cover of 1..position has one node per set bit, from the largest to the smallest; only the
     smallest is new. So the cover is a stack: `nodes[j, h]` is the noise of its h largest nodes together.
     """
     height = _popcount(position)
-    scale = depth + 1 if tree == SCALED else depth
-    nodes[j, height] = nodes[j, height - 1] + rng.laplace(0.0, scale / (0.5 * epsilon))
+    scale = depth + 1 if settings.tree == SCALED else depth
+    nodes[j, height] = nodes[j, height - 1] + rng.laplace(0.0, scale / (0.5 * settings.epsilon))
     return nodes[j, height]
 
 
@@ -100,15 +107,13 @@ def _leader(mean, width, privacy_width, log_t):
 
 
 @jit
-def _run(rewards, means, horizons, epsilon, tree, log_base, rng):
-    """Actions on a table of rewards, or pull counts on Bernoulli arms if the table has no rows.
-
-    One loop for both: split into functions that share the arms' state, it takes twice the time.
-    """
+def _loop(rewards, means, rounds, settings, rng):
+    # one function: split into several that share the arms' state, it takes twice the time
+    epsilon, tree = settings.epsilon, settings.tree
     literal = len(rewards) > 0
     arms = len(means)
     actions = np.empty(len(rewards), np.int64)
-    counts = np.empty((len(horizons), arms), np.int64)
+    counts = np.empty((len(rounds), arms), np.int64)
     mean = np.zeros(arms)  # private mean (34)
     width = np.zeros(arms)  # factors of sqrt(log t) and log t in the index (35)
     privacy_width = np.zeros(arms)
@@ -118,10 +123,10 @@ def _run(rewards, means, horizons, epsilon, tree, log_base, rng):
     depth = np.zeros(arms, np.int64)  # the depth of its tree,
     position = np.zeros(arms, np.int64)  # its number of pulls
     nodes = np.zeros((arms, LEVELS))  # and the noise of its tree (33)
-    per_log = 1 / math.log(log_base)
+    per_log = 1 / math.log(settings.log_base)
     privacy_factor = 6 * math.sqrt(8) / epsilon
     reported = 0
-    for t in range(1, horizons[-1] + 1):
+    for t in range(1, rounds[-1] + 1):
         j = t - 1 if t <= arms else _leader(mean, width, privacy_width, per_log * math.log(t))
         if literal:
             actions[t - 1] = j
@@ -139,7 +144,7 @@ def _run(rewards, means, horizons, epsilon, tree, log_base, rng):
             open_sum[j] += x
             full = position[j] == 1 << depth[j]
             if not (full and tree == ROOTFREE):
-                total = old[j] + open_sum[j] + _node_noise(position[j], depth[j], nodes, j, epsilon, tree, rng)
+                total = old[j] + open_sum[j] + _node_noise(position[j], depth[j], nodes, j, settings, rng)
             if full:
                 old[j] += open_sum[j] + rng.laplace(0.0, 2 / epsilon)
                 depth[j] += 1
@@ -151,7 +156,7 @@ def _run(rewards, means, horizons, epsilon, tree, log_base, rng):
         # depth is floor(log2(pulls + 1)) here: a tree is full at pulls = 2^(depth + 1) - 1
         width[j] = math.sqrt(3 * inverse)
         privacy_width[j] = privacy_factor * depth[j] * inverse
-        if t == horizons[reported]:
+        if t == rounds[reported]:
             counts[reported] = pulls
             reported += 1
     return actions, counts

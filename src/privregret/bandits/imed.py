@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.algorithm import NOT_PRIVATE
+from privregret.bandits.base import RoundByRound
 from privregret.divergence import kl
 from privregret.jit import jit
 
 
 @dataclass(frozen=True)
-class IMED(BanditAlgorithm):
+class IMED(RoundByRound):
     """IMED for Bernoulli arms: pulls the arm with the smallest n kl(mean, largest mean) + ln n; ties at random.
 
     No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed; the guarantee is for 0 and 1.
@@ -19,26 +20,20 @@ class IMED(BanditAlgorithm):
 
     label = "IMED"
     source = "Honda and Takemura 2015"
+    privacy = NOT_PRIVATE
 
-    def _play(self, rewards, rng):
-        return _run(rewards, np.zeros(rewards.shape[1]), np.array([len(rewards)]), rng)[0]
-
-    def _pull_counts(self, means, horizons, rng):
-        """Round by round: every pull moves an index."""
-        return _run(np.empty((0, len(means))), means, horizons, rng)[1]
+    def _loop(self, rewards, means, rounds, rng):
+        return _loop(rewards, means, rounds, rng)
 
 
 @jit
-def _run(rewards, means, horizons, rng):
-    """Actions on a table of rewards, or pull counts on Bernoulli arms if the table has no rows.
-
-    kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows that an arm's index is
-    above the smallest so far.
-    """
+def _loop(rewards, means, rounds, rng):
+    # kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows that an arm's index
+    # is above the smallest so far.
     literal = len(rewards) > 0
     arms = len(means)
     actions = np.empty(len(rewards), np.int64)
-    counts = np.empty((len(horizons), arms), np.int64)
+    counts = np.empty((len(rounds), arms), np.int64)
     total = np.zeros(arms)
     mean = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
@@ -47,7 +42,7 @@ def _run(rewards, means, horizons, rng):
     slope = np.zeros(arms)
     at = np.zeros(arms)
     reported = 0
-    for t in range(horizons[-1]):
+    for t in range(rounds[-1]):
         chosen = t
         if t >= arms:
             top = mean[0]
@@ -76,7 +71,7 @@ def _run(rewards, means, horizons, rng):
         log_pulls[chosen] = math.log(pulls[chosen])
         height[chosen], slope[chosen] = -math.inf, 0.0
         mean[chosen] = total[chosen] / pulls[chosen]
-        if t + 1 == horizons[reported]:
+        if t + 1 == rounds[reported]:
             counts[reported] = pulls
             reported += 1
     return actions, counts

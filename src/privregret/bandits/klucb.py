@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret import checks
-from privregret.bandits.base import BanditAlgorithm
+from privregret.algorithm import NOT_PRIVATE
+from privregret.bandits.base import RoundByRound
 from privregret.divergence import kl, kl_inverse
 from privregret.jit import jit
 
 
 @dataclass(frozen=True)
-class KLUCB(BanditAlgorithm):
+class KLUCB(RoundByRound):
     """KL-UCB: the index is the largest q with n kl(mean, q) <= ln t + c ln max(1, ln t) in round t.
 
     No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed.
@@ -26,30 +27,24 @@ class KLUCB(BanditAlgorithm):
     c: float = 0.0
     label = "KL-UCB"
     source = "Garivier and Cappé 2011"
+    rules = {"c": checks.between(0)}
+    privacy = NOT_PRIVATE
 
-    def __post_init__(self):
-        object.__setattr__(self, "c", checks.number("c", self.c, 0))
-
-    def _play(self, rewards, rng):
-        return _run(rewards, np.zeros(rewards.shape[1]), np.array([len(rewards)]), self.c, rng)[0]
-
-    def _pull_counts(self, means, horizons, rng):
-        """Round by round: every pull moves an index."""
-        return _run(np.empty((0, len(means))), means, horizons, self.c, rng)[1]
+    def _loop(self, rewards, means, rounds, rng):
+        return _loop(rewards, means, rounds, self.c, rng)
 
 
 @jit
-def _run(rewards, means, horizons, c, rng):
-    """Actions on a table of rewards, or pull counts on Bernoulli arms if the table has no rows."""
+def _loop(rewards, means, rounds, c, rng):
     literal = len(rewards) > 0
     arms = len(means)
     actions = np.empty(len(rewards), np.int64)
-    counts = np.empty((len(horizons), arms), np.int64)
+    counts = np.empty((len(rounds), arms), np.int64)
     total = np.zeros(arms)
     mean = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
     reported = 0
-    for t in range(horizons[-1]):
+    for t in range(rounds[-1]):
         chosen = t
         if t >= arms:
             log_t = math.log(t + 1)
@@ -73,7 +68,7 @@ def _run(rewards, means, horizons, c, rng):
             total[chosen] += 1.0
         pulls[chosen] += 1
         mean[chosen] = total[chosen] / pulls[chosen]
-        if t + 1 == horizons[reported]:
+        if t + 1 == rounds[reported]:
             counts[reported] = pulls
             reported += 1
     return actions, counts

@@ -2,14 +2,26 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from privregret import checks
+from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.jit import jit
+from privregret.reporting import report
 
 BONUS = 3.0
+
+
+class LazyArms(NamedTuple):
+    """What is kept of the K arms between releases, in arrays."""
+
+    mean: np.ndarray  # private mean of the last full array
+    size: np.ndarray  # its size 2^r, as a float
+    missing: np.ndarray  # pulls until the array being filled, of size 2^(r + 1), is full
+    pulls: np.ndarray  # in all
 
 
 @dataclass(frozen=True)
@@ -34,16 +46,18 @@ class LazyDPTS(BanditAlgorithm):
     epsilon: float
     label = "Lazy-DP-TS"
     source = "Hu and Hegde 2022; azize2025, Section 5"
+    rules = {"epsilon": checks.positive}
 
-    def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
 
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, rng)
 
-    def _pull_counts(self, means, horizons, rng):
-        """Skips rounds whose outcome is certain (see `_pull_counts`); an array's sum is one binomial draw."""
-        return _pull_counts(means, horizons, self.epsilon, rng)
+    def _run(self, means, rounds, rng):
+        """Skips rounds whose outcome is certain (see `_go_on`); an array's sum is one binomial draw."""
+        return _pull_counts(means, rounds, self.epsilon, rng)
 
 
 @jit
@@ -141,23 +155,22 @@ def _monotone(u, size, cut, above):
 
 
 @jit
-def _pull_counts(means, horizons, epsilon, rng):
-    arms = len(means)
-    counts = np.empty((len(horizons), arms), np.int64)
-    mean = np.empty(arms)
-    pulls = np.zeros(arms, np.int64)
-    for j in range(arms):
-        pulls[j] = 1
-        mean[j] = rng.binomial(1, means[j]) + rng.laplace(0.0, 1 / epsilon)
-        counts[horizons == j + 1] = pulls
-    reported = (horizons <= arms).sum()
-    _go_on(means, horizons, epsilon, arms, mean, np.ones(arms), np.full(arms, 2), pulls, counts, reported, rng)
+def _pull_counts(means, rounds, epsilon, rng):
+    k = len(means)
+    counts = np.empty((len(rounds), k), np.int64)
+    arms = LazyArms(np.empty(k), np.ones(k), np.full(k, 2), np.zeros(k, np.int64))
+    reported = 0
+    for j in range(k):
+        reported = report(counts, rounds, reported, arms.pulls, j, j + 1)
+        arms.pulls[j] = 1
+        arms.mean[j] = rng.binomial(1, means[j]) + rng.laplace(0.0, 1 / epsilon)
+    counts[reported:] = _go_on(means, rounds[reported:], epsilon, arms, rng)
     return counts
 
 
 @jit
-def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, reported, rng):
-    """Play on after round t, given private means, array sizes and pulls until an array is full; fills `counts`."""
+def _go_on(means, rounds, epsilon, arms, rng):
+    """Pull counts at `rounds`, all later than what `arms` have been through, which is brought up to date."""
     # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between its posterior and
     # the others'. In a round in which b draws above the cut and nobody else does, b is pulled. Call an arm's draw on
     # the wrong side of the cut a surprise. The bound of `_tail_mass` at the worse end of a stretch of rounds (u grows
@@ -165,24 +178,28 @@ def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, repo
     # geometric intervals; in such a round each possible surprise is accepted with the right chance, which also gives
     # its value, and the other draws are made given that they are none. Where posteriors overlap too much, every
     # round is played.
-    arms = len(means)
+    mean, size, missing, pulls = arms
+    k = len(means)
+    counts = np.empty((len(rounds), k), np.int64)
     bonus = BONUS / (epsilon * size)  # factor of ln t
-    u = np.empty(arms)
-    low, high = np.empty(arms), np.empty(arms)  # u in the first and the last round of a stretch
-    mass = np.empty(arms)  # bounds on the chances of a surprise
-    none = np.zeros(arms + 1)  # ln of the chance of no possible surprise in arms j, j + 1, ...
-    draw = np.empty(arms)
-    while reported < len(horizons):
+    u = np.empty(k)
+    low, high = np.empty(k), np.empty(k)  # u in the first and the last round of a stretch
+    mass = np.empty(k)  # bounds on the chances of a surprise
+    none = np.zeros(k + 1)  # ln of the chance of no possible surprise in arms j, j + 1, ...
+    draw = np.empty(k)
+    reported = 0
+    t = pulls.sum()
+    while reported < len(rounds):
         last = t + 1 + t // 16
         b = 0
-        for j in range(arms):
+        for j in range(k):
             low[j] = min(max(mean[j] + bonus[j] * math.log(t + 1), 0.0), 1.0)
             high[j] = min(max(mean[j] + bonus[j] * math.log(last), 0.0), 1.0)
             if low[j] > low[b]:
                 b = j
         margin, cut = math.inf, 0.0
         deviation = math.sqrt((low[b] * (1 - low[b]) + 1 / size[b]) / size[b])
-        for j in range(arms):
+        for j in range(k):
             if j != b:
                 other = math.sqrt((high[j] * (1 - high[j]) + 1 / size[j]) / size[j])
                 ratio = (low[b] - high[j]) / (deviation + other)
@@ -190,7 +207,7 @@ def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, repo
                     margin, cut = ratio, low[b] - ratio * deviation
         skip = margin > 0.8 and 0 < cut < 1
         if skip:
-            for j in range(arms - 1, -1, -1):
+            for j in range(k - 1, -1, -1):
                 extreme = low[j] if j == b else high[j]
                 skip = skip and _monotone(extreme, size[j], cut, j != b)
                 mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut) if skip else 1.0  # for rounding
@@ -202,23 +219,21 @@ def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, repo
         if not skip:
             last = min(last, t + 64)
         released = False
-        while t < last and not released and reported < len(horizons):
+        while t < last and not released and reported < len(rounds):
+            certain, most = 0, 1
             if skip:
-                rounds = min(last - t, missing[b])
+                most = min(last - t, missing[b])
                 wait = rng.standard_exponential() / max(-none[0], 1e-300)
-                certain = np.int64(wait) if wait < rounds else rounds
-                while reported < len(horizons) and horizons[reported] <= t + certain:
-                    counts[reported] = pulls
-                    counts[reported, b] += horizons[reported] - t
-                    reported += 1
+                certain = np.int64(wait) if wait < most else most
+                reported = report(counts, rounds, reported, pulls, b, t + certain)
                 t += certain
                 pulls[b] += certain
                 missing[b] -= certain
                 chosen = b
-                if certain < rounds:
+                if certain < most:
                     log_t = math.log(t + 1)
                     possible = surprise = False
-                    for j in range(arms):
+                    for j in range(k):
                         u[j] = min(max(mean[j] + bonus[j] * log_t, 0.0), 1.0)
                         chance = mass[j] if possible else mass[j] / -math.expm1(none[j])
                         draw[j] = math.nan
@@ -230,7 +245,7 @@ def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, repo
                     if surprise:
                         everybody = not math.isnan(draw[b])  # else those below the cut cannot win
                         best = -1.0
-                        for j in range(arms):
+                        for j in range(k):
                             if math.isnan(draw[j]):
                                 if j != b and not everybody:
                                     continue
@@ -239,22 +254,20 @@ def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, repo
                                     draw[j] = _beta(u[j], size[j], rng)
                             if draw[j] > best:
                                 best, chosen = draw[j], j
-                    t += 1
-                    pulls[chosen] += 1
-                    missing[chosen] -= 1
             else:
                 log_t = math.log(t + 1)
                 best, chosen = -1.0, 0
-                for j in range(arms):
+                for j in range(k):
                     value = _beta(min(max(mean[j] + bonus[j] * log_t, 0.0), 1.0), size[j], rng)
                     if value > best:
                         best, chosen = value, j
+            if certain < most:
                 t += 1
                 pulls[chosen] += 1
                 missing[chosen] -= 1
-            if reported < len(horizons) and t == horizons[reported]:
-                counts[reported] = pulls
-                reported += 1
+                if reported < len(rounds) and t == rounds[reported]:
+                    counts[reported] = pulls
+                    reported += 1
             if missing[chosen] == 0:
                 released = True
                 size[chosen] *= 2
@@ -262,3 +275,4 @@ def _go_on(means, horizons, epsilon, t, mean, size, missing, pulls, counts, repo
                 mean[chosen] = total / size[chosen]
                 bonus[chosen] = BONUS / (epsilon * size[chosen])
                 missing[chosen] = 2 * np.int64(size[chosen])
+    return counts

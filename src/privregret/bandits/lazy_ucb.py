@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret import checks
+from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.jit import jit
+from privregret.reporting import report
 
 
 @dataclass(frozen=True)
@@ -30,16 +32,18 @@ class AnytimeLazyUCB(BanditAlgorithm):
     epsilon: float
     label = "Anytime-Lazy-UCB"
     source = "hu2021, Algorithm 1"
+    rules = {"epsilon": checks.positive}
 
-    def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
 
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, rng)
 
-    def _pull_counts(self, means, horizons, rng):
+    def _run(self, means, rounds, rng):
         """Event by event: K releases for each doubling of T, and a few changes of the leader between them."""
-        return _pull_counts(means, horizons, self.epsilon, rng)
+        return _pull_counts(means, rounds, self.epsilon, rng)
 
 
 @jit
@@ -79,14 +83,14 @@ def _play(rewards, epsilon, rng):
 
 
 @jit
-def _pull_counts(means, horizons, epsilon, rng):
+def _pull_counts(means, rounds, epsilon, rng):
     # Between two releases an index is m + b sqrt(ln t) + c ln t with b and c falling in the array's size. The
     # difference of two indices is therefore monotone in t: the leader is overtaken at most once, for good,
     # and only by an arm with a smaller array. So "somebody else leads" is monotone too, and bisection
     # finds the round of the change; a full array's sum is one binomial draw.
     arms = len(means)
-    horizon = horizons[-1]
-    counts = np.empty((len(horizons), arms), np.int64)
+    horizon = rounds[-1]
+    counts = np.empty((len(rounds), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
     mean = np.empty(arms)
     size = np.ones(arms, np.int64)
@@ -108,10 +112,7 @@ def _pull_counts(means, horizons, epsilon, rng):
                     else:
                         high = middle
                 end = high
-        while reported < len(horizons) and horizons[reported] < end:
-            counts[reported] = pulls
-            counts[reported, j] += horizons[reported] - t + 1
-            reported += 1
+        reported = report(counts, rounds, reported, pulls, j, end - 1)
         pulls[j] += end - t
         if t <= arms:
             mean[j] = rng.binomial(1, means[j]) + rng.laplace(0.0, 1 / epsilon)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.algorithm import NOT_PRIVATE
+from privregret.bandits.base import RoundByRound
 from privregret.jit import jit
 
 
 @dataclass(frozen=True)
-class UCB1(BanditAlgorithm):
+class UCB1(RoundByRound):
     """UCB1: index mean + sqrt(2 ln t / n) with t the number of rounds played; ties broken at random.
 
     No privacy. Anytime, O(K) memory.
@@ -18,13 +19,10 @@ class UCB1(BanditAlgorithm):
 
     label = "UCB1"
     source = "Auer, Cesa-Bianchi and Fischer 2002"
+    privacy = NOT_PRIVATE
 
-    def _play(self, rewards, rng):
-        return _play(rewards, rng)
-
-    def _pull_counts(self, means, horizons, rng):
-        """Round by round."""
-        return _pull_counts(means, horizons, rng)
+    def _loop(self, rewards, means, rounds, rng):
+        return _loop(rewards, means, rounds, rng)
 
 
 @jit
@@ -43,31 +41,23 @@ def _leader(total, pulls, t, rng):
 
 
 @jit
-def _play(rewards, rng):
-    horizon, arms = rewards.shape
-    actions = np.empty(horizon, np.int64)
-    total = np.zeros(arms)
-    pulls = np.zeros(arms, np.int64)
-    for t in range(horizon):
-        j = t if t < arms else _leader(total, pulls, t, rng)
-        actions[t] = j
-        total[j] += rewards[t, j]
-        pulls[j] += 1
-    return actions
-
-
-@jit
-def _pull_counts(means, horizons, rng):
+def _loop(rewards, means, rounds, rng):
+    literal = len(rewards) > 0
     arms = len(means)
-    counts = np.empty((len(horizons), arms), np.int64)
+    actions = np.empty(len(rewards), np.int64)
+    counts = np.empty((len(rounds), arms), np.int64)
     total = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
-    t = 0
-    for h in range(len(horizons)):
-        while t < horizons[h]:
-            j = t if t < arms else _leader(total, pulls, t, rng)
-            total[j] += 1.0 if rng.random() < means[j] else 0.0
-            pulls[j] += 1
-            t += 1
-        counts[h] = pulls
-    return counts
+    reported = 0
+    for t in range(rounds[-1]):
+        j = t if t < arms else _leader(total, pulls, t, rng)
+        if literal:
+            actions[t] = j
+            total[j] += rewards[t, j]
+        elif rng.random() < means[j]:
+            total[j] += 1.0
+        pulls[j] += 1
+        if t + 1 == rounds[reported]:
+            counts[reported] = pulls
+            reported += 1
+    return actions, counts

@@ -37,6 +37,28 @@ def equation_7(means, epsilon) -> float:
     return sum((best - mean) / min(kl(mean, best), 6 * epsilon * (best - mean)) for mean in others)
 
 
+def equation_9(support, law, best, epsilon) -> float:
+    """The divergence d_inf of the lower bound for all laws on finitely many points of [0, 1] (equation 9), by its dual.
+
+    max over 0 <= rate <= 1 / (1 - best) of E min(ln(1 - rate (X - best)), ln(1 - rate (1 - best)) + epsilon): total
+    variation in the price means that the likelihood ratio is cut off at epsilon above its least value.
+
+    Parameters
+    ----------
+    support, law : (k,) arrays
+        Points, 1 among them, and the probabilities of the suboptimal arm's rewards.
+    best : float
+        Mean of the best arm, above that of `law` and below 1.
+    epsilon : float
+        Privacy parameter, above 0.
+    """
+
+    def loss(rate):
+        return -law @ np.minimum(np.log1p(-rate * (support - best)), np.log1p(-rate * (1 - best)) + epsilon)
+
+    return -minimize_scalar(loss, bounds=(0, 1 / (1 - best)), method="bounded", options={"xatol": 1e-12}).fun
+
+
 def theorem_4_3(means, epsilon, alpha, horizon) -> float:
     """Leading term of the regret of DP-KLUCB and DP-IMED with batch ratio alpha; the theorem adds an o(ln T)."""
     return alpha * np.log(horizon) * theorem_3_1(means, epsilon)

@@ -4,11 +4,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.polynomial import chebyshev, legendre
 
 from privregret import checks
+from privregret.algorithm import flat_parameters
 from privregret.exact.selection import largest_probabilities, selection_probabilities
-from privregret.full_information import EpochAlgorithm
+from privregret.full_information import EpochAlgorithm, EveryRoundAlgorithm
 from privregret.instances import StochasticLosses
 
 NODES = 16  # of an interpolant in the number of rounds
@@ -21,6 +23,30 @@ class Regret(NamedTuple):
 
     value: np.ndarray
     error: np.ndarray
+
+
+def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
+    """Expected pseudo-regret of each algorithm on each problem: the twin of `simulate.regret_curves` without runs.
+
+    Parameters
+    ----------
+    algorithms, problems, horizons
+        As in `expected_regret`, which does the work; one algorithm or a sequence of them, one problem or a sequence.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per (problem, algorithm, t): columns algorithm, instance, t, regret, error (a bound on that of
+        `regret`, whose digits below it mean nothing), and the algorithms' parameters.
+    """
+    frames = []
+    for problem in checks.listed("problems", problems):
+        for algorithm in checks.listed("algorithms", algorithms):
+            regret = expected_regret(algorithm, problem, horizons)
+            frame = {"algorithm": algorithm.label, "instance": problem.name, "t": np.atleast_1d(horizons)}
+            frame |= {"regret": regret.value, "error": regret.error} | flat_parameters(algorithm)
+            frames.append(pd.DataFrame(frame))
+    return pd.concat(frames, ignore_index=True)
 
 
 def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> tuple[float, float]:
@@ -46,15 +72,27 @@ def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
     -------
     Regret
         Arrays as long as `horizons`.
+
+    Raises
+    ------
+    TypeError
+        If the algorithm is none of those, or the instance is no StochasticLosses.
+    ValueError
+        If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
     """
+    if not isinstance(algorithm, EpochAlgorithm | EveryRoundAlgorithm):
+        raise TypeError(f"exact regret is for epoch algorithms and leaders with full information, got {algorithm!r}")
+    if not isinstance(instance, StochasticLosses):
+        raise TypeError(f"exact regret is on StochasticLosses, got a {type(instance).__name__}: {instance!r}")
     horizons = checks.horizons(np.atleast_1d(horizons), 1)
     if horizons[-1] > 2**60:
         raise ValueError(f"horizons must be at most 2^60, got {horizons[-1]}")
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
     value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
-    first, _ = expected_gap(instance, 0, "none", 1.0)
-    value += first  # round 1 is uniform
+    first, first_error = expected_gap(instance, 0, "none", 1.0)  # round 1 is uniform
+    value += first
+    error += first_error
     for epoch in range(1, int(horizons[-1]).bit_length()):
         start = 2**epoch  # rounds start .. 2 start - 1
         reached = horizons >= start
@@ -126,8 +164,8 @@ def _every_round(algorithm, instance, start, end, so_far):
 
 
 def _sum_over(function, first, last, size):
-    """Sum of function(m)[0] over first..last, and of the errors [1]: all terms if few, else of interpolants
-    in m.
+    """Sum of function(m)[0], at least 0, over first..last, and of the errors [1]: all terms if few, else of
+    interpolants in m.
 
     An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that of leaving
     out every other point, and is made small against `size` by halving the range.
@@ -150,7 +188,7 @@ def _sum_over(function, first, last, size):
         sums.append(float(weights @ chebyshev.chebval(where, series)))
     off = abs(sums[0] - sums[1])
     if off <= PRECISION * max(size, abs(sums[0])):
-        return sums[0], off + terms[:, 1].max() * (last - first + 1)
+        return max(sums[0], 0.0), off + terms[:, 1].max() * (last - first + 1)
     left = _sum_over(function, first, int(middle), size)
     right = _sum_over(function, int(middle) + 1, last, max(size, left[0]))
     return left[0] + right[0], left[1] + right[1]

@@ -20,10 +20,9 @@ from scipy.stats import multinomial
 
 from privregret import checks
 from privregret.exact.binomial import atoms
-from privregret.full_information.epochs import TIE
 from privregret.instances import StochasticLosses
 from privregret.jit import jit
-from privregret.noise import CODES, EXPONENTIAL, LAPLACE, NONE
+from privregret.noise import CODES, EXPONENTIAL, LAPLACE, NONE, TIE
 
 TAIL = 50.0  # what is left out of a distribution has probability at most e^-50
 ROUNDING = 1e-11  # of all integrals here; the tests hold them to it
@@ -34,7 +33,11 @@ ROWS = 200_000  # most compositions of outcomes that are enumerated
 
 class Selection(NamedTuple):
     """Who is selected: `group[g]` is the probability that it is an action of group g, `log_action[g]` the
-    logarithm of that of one given action in it; `error` bounds the error of every entry of `group`."""
+    logarithm of that of one given action in it; `error` bounds the error of every entry of `group`.
+
+    Differences below `error` are not to be read. What the best actions leave is the sum of the other entries:
+    1 minus theirs would be rounding where that is small.
+    """
 
     group: np.ndarray
     log_action: np.ndarray
@@ -78,10 +81,11 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     scale = 1.0 if noise == "none" else checks.positive("scale", scale)
     log_counts = np.array(instance.log_counts)
     if rounds == 0:
-        return _selection(np.exp(log_counts - instance.log_actions), log_counts, 0.0)
+        error = np.finfo(float).eps * (4 + instance.log_actions)
+        return _selection(np.exp(log_counts - instance.log_actions), log_counts, float(error))
     if not instance.bits:
         probabilities, sums = _compositions(instance, rounds)
-        group = probabilities @ fixed_scores(sums, log_counts, noise, scale)
+        group = probabilities @ selection_from_sums(sums, log_counts, noise, scale)
         return _selection(group, log_counts, ROUNDING + 2 * exp(-TAIL))
     if log_counts.max() > 600:
         raise ValueError(f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}")
@@ -130,6 +134,8 @@ def independent_means(instance: StochasticLosses) -> np.ndarray:
 
 
 def _selection(group, log_counts, error):
+    error = max(error, abs(float(group.sum()) - 1))  # a check that costs nothing
+    group = np.clip(group, 0.0, 1.0)
     with np.errstate(divide="ignore"):
         return Selection(group, np.log(group) - log_counts, error)
 
@@ -137,10 +143,24 @@ def _selection(group, log_counts, error):
 # Fixed sums -------------------------------------------------------------------------------------------------
 
 
-def fixed_scores(sums, log_counts, noise: str, scale: float) -> np.ndarray:
-    """Probabilities (..., G) that an action of group g wins when its sum of losses is `sums[..., g]`, for
-    e^log_counts[g] actions.
+def selection_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarray:
+    """Probabilities that an action of group g wins report noisy max, given the sums of losses.
 
+    Parameters
+    ----------
+    sums : (..., G) array
+        Sum of losses of each action of group g.
+    log_counts : (G,) array
+        Natural logarithm of the number of actions in each group.
+    noise, scale
+        As in `selection_probabilities`.
+
+    Returns
+    -------
+    (..., G) array
+
+    Notes
+    -----
     Softmax for Gumbel noise; for exponential noise, permute-and-flip, and Laplace noise closed for two
     actions, else an integral over smooth panels. Without noise, sums that differ by less than 1e-9 are ties.
     """
@@ -155,14 +175,14 @@ def fixed_scores(sums, log_counts, noise: str, scale: float) -> np.ndarray:
         worse = 0.5 * np.exp(-u) * (1 + u / 2 if noise == "laplace" else 1)
         return np.where(d > 0, worse, 1 - worse)  # equal sums: 1/2 each
     elif sums.ndim == 1:
-        return _fixed_integral(d / scale, log_counts, noise == "laplace")
+        return _from_sums(d / scale, log_counts, noise == "laplace")
     else:
-        return np.array([_fixed_integral(row / scale, log_counts, noise == "laplace") for row in d])
+        return np.array([_from_sums(row / scale, log_counts, noise == "laplace") for row in d])
     weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def _fixed_integral(d, log_counts, laplace):
+def _from_sums(d, log_counts, laplace):
     top = (log_counts - d).max() + TAIL
     breaks = [0.0, top, *([-TAIL, *-d[d < TAIL]] if laplace else [])]
     panels = [np.linspace(a, b, 2 + int(2 * (b - a))) for a, b in pairwise(sorted(set(breaks)))]
@@ -180,7 +200,7 @@ def _fixed_integral(d, log_counts, laplace):
             np.exp(np.minimum(log_counts, 700.0))[:, None] * log_f,
         )
         integrand = np.exp(log_counts[:, None] + log_density + many.sum(axis=0) - log_f)
-    return integrand @ w
+    return np.minimum(integrand @ w, 1.0)
 
 
 def _compositions(instance, rounds):
@@ -193,11 +213,15 @@ def _compositions(instance, rounds):
     if len(outcomes) == 1:
         return np.ones(1), rounds * outcomes
     if len(outcomes) == 2:
+        many = 20 * math.sqrt(rounds * probabilities.prod()) > 50 * ROWS  # a binomial's atoms, which are fast
+    else:
+        many = comb(rounds + len(outcomes) - 1, len(outcomes) - 1) > ROWS
+    if many:
+        raise ValueError(f"{rounds} rounds of {instance.name} have too many sums to list; simulate them instead")
+    if len(outcomes) == 2:
         first, mass = atoms(rounds, min(probabilities[1], 1.0), 1, TAIL, TAIL)
         hits = first + np.arange(len(mass))
         counts = np.stack([rounds - hits, hits], axis=1)
-    elif comb(rounds + len(outcomes) - 1, len(outcomes) - 1) > ROWS:
-        raise ValueError(f"{rounds} rounds of {instance.name} have too many sums to list; simulate them instead")
     else:
         some = (c for c in product(range(rounds + 1), repeat=len(outcomes) - 1) if sum(c) <= rounds)
         counts = np.array([(*c, rounds - sum(c)) for c in some])
@@ -269,10 +293,11 @@ def _edges(first, last, log_counts, noise, scale):
 
 def _rule(noise, scale, crowd):
     """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels; `crowd` actions at
-    most are on one atom."""
+    most are on one atom. Without noise, nodes are distances from the upper end."""
     if noise == "none":  # F(x)^N varies next to the upper end only, within 1 / crowd of it
-        halvings = max(0, math.ceil(log(crowd, 2)) + 4)
-        unit = _composite(np.concatenate([[0.0], 1 - 0.5 ** np.arange(1, halvings), [1.0]]), 16)
+        halvings = max(1, math.ceil(log(crowd, 2)) + 4)
+        nodes, weights = _composite(np.concatenate([[0.0], 0.5 ** np.arange(halvings - 1, -1, -1.0)]), 16)
+        unit = nodes[::-1], weights[::-1]
     else:
         ratio = 1 / scale
         points = 4 if ratio < 0.01 else 6 if ratio < 0.1 else 10 if ratio < 0.3 else 16
@@ -328,9 +353,9 @@ def _lattice(mass, first, last, counts, scale, noise, edges, unit, unit_weights,
             total = 0.0
             for g in range(groups):
                 if noise == NONE:
-                    # a uniform tie-break in [0, 1) on the atom m
-                    survival = under[g] + (1 - theta) * up[g]
-                    cdf = over[g] - (1 - theta) * up[g]
+                    # a uniform tie-break in [0, 1) on the atom m; nodes are 1 minus it, which may be 1e-200
+                    survival = under[g] + nodes[q] * up[g]
+                    cdf = over[g] - nodes[q] * up[g]
                     density[g] = up[g]
                 elif noise == EXPONENTIAL:
                     survival = under[g] + fall * up[g]

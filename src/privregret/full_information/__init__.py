@@ -3,7 +3,7 @@
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.full_information.epochs import EpochAlgorithm
 from privregret.full_information.ftnl import FTNL, EpochLeader, NaiveFTNL
-from privregret.full_information.leaders import DecreasingHedge, FollowTheLeader
+from privregret.full_information.leaders import DecreasingHedge, EveryRoundAlgorithm, FollowTheLeader
 from privregret.full_information.random_prefix import RandomPrefixSoftmax
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "DecreasingHedge",
     "EpochAlgorithm",
     "EpochLeader",
+    "EveryRoundAlgorithm",
     "FollowTheLeader",
     "FullInformationAlgorithm",
     "NaiveFTNL",

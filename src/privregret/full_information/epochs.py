@@ -2,17 +2,25 @@
 
 import math
 from abc import abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 
-from privregret import noise as noises
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.jit import jit
-from privregret.noise import EXPONENTIAL, GUMBEL, LAPLACE, NONE
+from privregret.noise import CODES, NONE, TIE, draw
 
-TIE = 1e-9  # without noise, sums closer than this are equal but for rounding
 PREFIXES = ("full", "random", "half")
 FULL, RANDOM, HALF = range(3)
+
+
+class Selector(NamedTuple):
+    """How kernels choose the action of the next epoch."""
+
+    noise: int
+    scale: float
+    prefix: int
+    resampling: bool
 
 
 class EpochAlgorithm(FullInformationAlgorithm):
@@ -37,21 +45,16 @@ class EpochAlgorithm(FullInformationAlgorithm):
     def noise_scale(self, actions: float) -> float:
         """Scale of the noise when there are that many actions."""
 
-    @property
-    @abstractmethod
-    def privacy(self) -> float:
-        """The level of differential privacy that the algorithm really has."""
-
-    def _settings(self, actions):
-        return noises.CODES[self.noise], self.noise_scale(actions), PREFIXES.index(self.prefix)
+    def _selector(self, actions):
+        scale, prefix = float(self.noise_scale(actions)), PREFIXES.index(self.prefix)
+        return Selector(CODES[self.noise], scale, prefix, self.bernoulli_resampling)
 
     def _play(self, losses, rng):
-        return _play(losses, *self._settings(losses.shape[1]), self.bernoulli_resampling, rng)
+        return _play(losses, self._selector(losses.shape[1]), rng)
 
-    def _pull_counts(self, outcomes, probabilities, counts, bits, horizons, rng):
+    def _run(self, data, rounds, rng):
         """Epoch by epoch: one binomial draw for each action and outcome, O(K log T) in all."""
-        bits = bits or self.bernoulli_resampling
-        return _pull_counts(outcomes, probabilities, counts, bits, horizons, *self._settings(counts.sum()), rng)
+        return _run(data, rounds, self._selector(data.counts.sum()), rng)
 
 
 @jit
@@ -65,18 +68,8 @@ def _prefix_length(length, prefix, rng):
 
 
 @jit
-def _draw(noise, scale, rng):
-    if noise == LAPLACE:
-        return noises.laplace(rng, scale)
-    if noise == EXPONENTIAL:
-        return noises.exponential(rng, scale)
-    if noise == GUMBEL:
-        return noises.gumbel(rng, scale)
-    return 0.0
-
-
-@jit
-def _play(losses, noise, scale, prefix, resampling, rng):
+def _play(losses, selector, rng):
+    noise, scale, prefix, resampling = selector
     horizon, actions = losses.shape
     played = np.empty(horizon, np.int64)
     total = np.empty(actions)
@@ -97,7 +90,7 @@ def _play(losses, noise, scale, prefix, resampling, rng):
         if start + length < horizon:
             best, ties = -math.inf, 0
             for j in range(actions):
-                score = _draw(noise, scale, rng) - total[j]
+                score = draw(noise, scale, rng) - total[j]
                 if score > best + tie:
                     best, leader, ties = score, j, 1
                 elif score >= best - tie and noise == NONE:  # keep each of n equal ones with probability 1 / n
@@ -110,13 +103,15 @@ def _play(losses, noise, scale, prefix, resampling, rng):
 
 
 @jit
-def _pull_counts(outcomes, probabilities, counts, bits, horizons, noise, scale, prefix, rng):
+def _run(data, rounds, selector, rng):
     # The sum of an action's losses over the rounds used is binomial, given how often each outcome occurred.
     # Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay exact beside the
     # noise.
+    noise, scale, prefix, resampling = selector
+    outcomes, probabilities, counts, bits = data
     kinds, groups = outcomes.shape
-    horizon = horizons[-1]
-    result = np.empty((len(horizons), groups), np.int64)
+    horizon = rounds[-1]
+    result = np.empty((len(rounds), groups), np.int64)
     played = np.zeros(groups, np.int64)
     smallest = math.inf
     for g in range(groups):
@@ -132,9 +127,9 @@ def _pull_counts(outcomes, probabilities, counts, bits, horizons, noise, scale, 
     while start < horizon:
         used = _prefix_length(length, prefix, rng)
         end = min(start + length, horizon)
-        while reported < len(horizons) and horizons[reported] <= end:
+        while reported < len(rounds) and rounds[reported] <= end:
             result[reported] = played
-            result[reported, leader] += horizons[reported] - start
+            result[reported, leader] += rounds[reported] - start
             reported += 1
         played[leader] += end - start
         if end < horizon:
@@ -151,13 +146,13 @@ def _pull_counts(outcomes, probabilities, counts, bits, horizons, noise, scale, 
                 for i in range(kinds):
                     shared += hits[i] * (outcomes[i, g] - outcomes[i, 0])
                 for _ in range(counts[g]):
-                    if bits:
+                    if bits or resampling:
                         whole = -base
                         for i in range(kinds):
                             whole += rng.binomial(hits[i], outcomes[i, g])
-                        score = _draw(noise, scale, rng) - whole
+                        score = draw(noise, scale, rng) - whole
                     else:
-                        score = _draw(noise, scale, rng) - shared
+                        score = draw(noise, scale, rng) - shared
                     if score > best + tie:
                         best, leader, ties = score, g, 1
                     elif score >= best - tie and noise == NONE:

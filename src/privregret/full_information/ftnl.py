@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from privregret import checks
+from privregret.algorithm import NOT_PRIVATE, Privacy
 from privregret.full_information.epochs import EpochAlgorithm
 
 NAMES = {"laplace": "Laplace", "exponential": "exponential", "gumbel": "Gumbel"}
@@ -24,9 +25,10 @@ class FTNL(EpochAlgorithm):
     (the latter is softmax with inverse temperature 1 / scale) and the resampling of losses to bits.
 
     Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale whatever the
-    noise, that is `privacy` = (2 / c) epsilon with scale c / epsilon. One changed round moves every sum by up
-    to 1, in either direction; the level is attained by exponential noise and is the supremum over long epochs
-    for the two others.
+    noise, that is (2 / c) epsilon with scale c / epsilon. One changed round moves every sum by up to 1, in
+    either direction; the level is attained by exponential noise and is the supremum over long epochs for the
+    two others (`privregret.privacy.selection`). All presets claim epsilon; a c of one's own has no source
+    that claims anything.
 
     ==============  ===========  =  ========================================================================
     preset          noise        c  guarantee
@@ -58,16 +60,17 @@ class FTNL(EpochAlgorithm):
     scale: str | float = "corrected"
     bernoulli_resampling: bool = False
     source = "hu2021, Algorithm 2; wu2026, Algorithm 1"
+    rules = {
+        "epsilon": checks.positive,
+        "noise": checks.one_of(*NAMES),
+        "scale": lambda name, value: value if isinstance(value, str) else checks.positive(name, value),
+        "bernoulli_resampling": checks.boolean,
+    }
 
     def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        checks.choice("noise", self.noise, NAMES)
-        if isinstance(self.scale, str):
+        super().__post_init__()
+        if isinstance(self.scale, str):  # not every preset has every noise
             checks.choice("scale", self.scale, [name for name, scales in PRESETS.items() if self.noise in scales])
-        else:
-            object.__setattr__(self, "scale", checks.positive("scale", self.scale))
-        if not isinstance(self.bernoulli_resampling, bool):
-            raise TypeError(f"bernoulli_resampling must be True or False, got {self.bernoulli_resampling!r}")
 
     @property
     def factor(self) -> float:
@@ -75,8 +78,9 @@ class FTNL(EpochAlgorithm):
         return PRESETS[self.scale][self.noise] if isinstance(self.scale, str) else self.scale
 
     @property
-    def privacy(self) -> float:
-        return 2 * self.epsilon / self.factor
+    def privacy(self) -> Privacy:
+        printed = self.epsilon if isinstance(self.scale, str) else math.inf
+        return Privacy(printed, 2 * self.epsilon / self.factor)
 
     @property
     def label(self):
@@ -104,13 +108,11 @@ class NaiveFTNL(EpochAlgorithm):
     label = "naive FTNL"
     source = "hu2021, Section 5"
     noise = "laplace"
-
-    def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
+    rules = {"epsilon": checks.positive}
 
     @property
-    def privacy(self) -> float:
-        return self.epsilon
+    def privacy(self) -> Privacy:
+        return Privacy(self.epsilon, self.epsilon)  # for all K >= 2
 
     def noise_scale(self, actions):
         return actions / self.epsilon
@@ -130,14 +132,12 @@ class EpochLeader(EpochAlgorithm):
     bernoulli_resampling: bool = False
     source = "wu2026, Section 3"
     noise = "none"
+    rules = {"bernoulli_resampling": checks.boolean}
+    privacy = NOT_PRIVATE
 
     @property
     def label(self):
         return "epoch leader, resampled" if self.bernoulli_resampling else "epoch leader"
-
-    @property
-    def privacy(self) -> float:
-        return math.inf
 
     def noise_scale(self, actions):
         return 0.0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret import checks
+from privregret.algorithm import NOT_PRIVATE
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.jit import jit
 
@@ -15,6 +16,7 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
     infinite: the leader."""
 
     rate: float
+    privacy = NOT_PRIVATE
 
     def inverse_temperature(self, t, log_actions):
         """Of the softmax in round t, for e^log_actions actions."""
@@ -23,9 +25,9 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
     def _play(self, losses, rng):
         return _play(losses, self.rate, rng)
 
-    def _pull_counts(self, outcomes, probabilities, counts, bits, horizons, rng):
+    def _run(self, data, rounds, rng):
         """Round by round, O(K T): these algorithms act on new data in every round."""
-        return _pull_counts(outcomes, probabilities, counts, bits, horizons, self.rate, rng)
+        return _run(data, rounds, self.rate, rng)
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,7 @@ class DecreasingHedge(EveryRoundAlgorithm):
     rate: float = 2.0
     label = "decreasing Hedge"
     source = "Mourtada and Gaiffas 2019"
-
-    def __post_init__(self):
-        object.__setattr__(self, "rate", checks.positive("rate", self.rate))
+    rules = {"rate": checks.positive}
 
 
 @jit
@@ -89,14 +89,15 @@ def _play(losses, rate, rng):
 
 
 @jit
-def _pull_counts(outcomes, probabilities, counts, bits, horizons, rate, rng):
+def _run(data, rounds, rate, rng):
+    outcomes, probabilities, counts, bits = data
     kinds, groups = outcomes.shape
     group = np.repeat(np.arange(groups), counts)
     total, weights = np.zeros(len(group)), np.empty(len(group))
-    result = np.empty((len(horizons), groups), np.int64)
+    result = np.empty((len(rounds), groups), np.int64)
     played = np.zeros(groups, np.int64)
     reported = 0
-    for t in range(1, horizons[-1] + 1):
+    for t in range(1, rounds[-1] + 1):
         played[group[_choose(total, rate, t, weights, rng)]] += 1
         kind, pick = 0, rng.random()
         while kind < kinds - 1 and pick >= probabilities[kind]:
@@ -105,7 +106,7 @@ def _pull_counts(outcomes, probabilities, counts, bits, horizons, rate, rng):
         for j in range(len(group)):
             loss = outcomes[kind, group[j]]
             total[j] += (rng.random() < loss) if bits else loss
-        if horizons[reported] == t:
+        if rounds[reported] == t:
             result[reported] = played
             reported += 1
     return result

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from privregret import checks
+from privregret.algorithm import Privacy
 from privregret.full_information.epochs import PREFIXES, EpochAlgorithm
 
 
@@ -39,14 +40,12 @@ class RandomPrefixSoftmax(EpochAlgorithm):
     bernoulli_resampling: bool = False
     source = "cesari2026, Section 4"
     noise = "gumbel"
-
-    def __post_init__(self):
-        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon))
-        checks.choice("prefix", self.prefix, PREFIXES)
-        if self.cap != math.inf:
-            object.__setattr__(self, "cap", checks.positive("cap", self.cap))
-        if not isinstance(self.bernoulli_resampling, bool):
-            raise TypeError(f"bernoulli_resampling must be True or False, got {self.bernoulli_resampling!r}")
+    rules = {
+        "epsilon": checks.positive,
+        "prefix": checks.one_of(*PREFIXES),
+        "cap": lambda name, value: value if value == math.inf else checks.positive(name, value),
+        "bernoulli_resampling": checks.boolean,
+    }
 
     @property
     def eta(self) -> float:
@@ -54,8 +53,8 @@ class RandomPrefixSoftmax(EpochAlgorithm):
         return min(self.epsilon / 2, self.cap)
 
     @property
-    def privacy(self) -> float:
-        return 2 * self.eta
+    def privacy(self) -> Privacy:
+        return Privacy(self.epsilon, 2 * self.eta)
 
     @property
     def label(self):

@@ -5,19 +5,64 @@ batch needs no step per round; a table is the case of segments of one round.
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from privregret import checks
 
 
-def _starts(name, value, segments):
+class Tables(NamedTuple):
+    """What kernels take: S segments of losses, A of advice; a plain bandit is advised by one expert for each arm."""
+
+    loss_starts: np.ndarray  # (S,) first rounds
+    losses: np.ndarray  # (S, K)
+    bernoulli: bool  # whether losses are means of 0/1 losses
+    advice_starts: np.ndarray  # (A,) first rounds
+    rows: np.ndarray  # (A, D, K) distributions over the arms
+    point: np.ndarray  # (A, D) the arm that a row names with certainty, or -1
+    group: np.ndarray  # (A, N) each expert's row
+
+
+def _starts(name, value):
     starts = np.atleast_1d(np.asarray(value))
-    if starts.dtype.kind not in "iu" or starts.shape != (segments,) or starts[0] != 0 or (np.diff(starts) <= 0).any():
-        raise ValueError(f"{name} must hold {segments} increasing whole numbers from 0, got {value!r}")
+    increasing = starts.ndim == 1 and len(starts) > 0 and starts[0] == 0 and (np.diff(starts) > 0).all()
+    if starts.dtype.kind not in "iu" or not increasing:
+        raise ValueError(f"{name} must hold increasing whole numbers from 0, got {value!r}")
     return starts.astype(np.int64)
+
+
+def _losses(name, value):
+    losses = checks.entries(name, value, 2)
+    if losses.shape[1] < 2:
+        raise ValueError(f"{name} must have at least 2 arms, got shape {losses.shape}")
+    return losses
+
+
+def _distributions(name, value):
+    rows = checks.entries("advice", value, 3)
+    sums = rows.sum(axis=2)
+    wrong = np.abs(sums - 1) > 1e-9
+    if wrong.any():
+        raise ValueError(f"advice must be distributions over the arms, got one that sums to {sums[wrong][0]:g}")
+    return rows
+
+
+def _groups(name, value):
+    group = np.ascontiguousarray(value)
+    if group.dtype.kind not in "iu" or group.ndim != 2 or len(group) == 0 or group.shape[1] < 2:
+        found = f"shape {group.shape} of {group.dtype}"
+        raise ValueError(f"{name} must have shape (A, N), N >= 2, whole numbers, got {found}")
+    return group.astype(np.int16 if group.min() >= 0 and group.max() < 2**15 else np.int64)
+
+
+def _one_a_segment(starts, segments):
+    """A check that each segment has its first round."""
+    if len(starts) != segments:
+        raise ValueError(f"starts must hold {segments} rounds, one for each segment, got {len(starts)}")
 
 
 def _segment(starts, rounds):
@@ -25,10 +70,32 @@ def _segment(starts, rounds):
     return np.searchsorted(starts, rounds, side="right") - 1
 
 
+def _digest(*parts):
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+class _Oblivious(checks.Checked, ABC):
+    """A problem whose losses are fixed in advance: what is played counts by the cumulative loss."""
+
+    shortest = 1  # horizon
+
+    @abstractmethod
+    def comparators(self, rounds) -> np.ndarray: ...
+
+    def regret(self, played, rounds) -> np.ndarray:
+        """(..., H) regret of (..., H) cumulative losses in rounds 1..rounds[h], against the best comparator of each."""
+        played = np.asarray(played)
+        if played.dtype.kind not in "fiu" or played.shape[-1:] != (len(rounds),):
+            found = f"shape {played.shape} of {played.dtype}"
+            raise TypeError(f"run must return (..., {len(rounds)}) numbers, cumulative losses, got {found}")
+        if not np.isfinite(played).all():
+            raise ValueError("cumulative losses must be finite")
+        return played - self.comparators(rounds).min(axis=1)
+
+
 @dataclass(frozen=True, eq=False)
-class Adversary:
-    """Oblivious adversary: K losses in [0, 1] for every round, fixed in advance, constant on segments of
-    rounds.
+class Adversary(_Oblivious):
+    """Oblivious adversary: K losses in [0, 1] for every round, fixed in advance, constant on segments of rounds.
 
     Parameters
     ----------
@@ -39,8 +106,8 @@ class Adversary:
     losses : (S, K) array
         Losses in [0, 1], one row a segment; K >= 2.
     bernoulli : bool
-        If true, `losses` are means: each round's losses are independent 0/1 draws, made anew in every
-        replicate, and regret is pseudo-regret.
+        If true, `losses` are means: each round's losses are independent 0/1 draws, made anew in every replicate, and
+        regret is pseudo-regret.
 
     Raises
     ------
@@ -52,31 +119,24 @@ class Adversary:
     starts: np.ndarray
     losses: np.ndarray
     bernoulli: bool = False
+    rules = {"name": checks.text, "losses": _losses, "starts": _starts, "bernoulli": checks.boolean}
 
     def __post_init__(self):
-        losses = checks.entries("losses", self.losses, 2)
-        if losses.shape[1] < 2:
-            raise ValueError(f"losses must have at least 2 arms, got shape {losses.shape}")
-        object.__setattr__(self, "losses", losses)
-        object.__setattr__(self, "starts", _starts("starts", self.starts, len(losses)))
+        super().__post_init__()
+        _one_a_segment(self.starts, len(self.losses))
 
     def __repr__(self):
         return f"Adversary({self.name!r}, {len(self.starts)} segments, {self.arms} arms)"
 
     @property
     def arms(self) -> int:
+        """Number K of arms."""
         return self.losses.shape[1]
-
-    @property
-    def choices(self) -> int:
-        """Number of comparators: the arms."""
-        return self.arms
 
     @cached_property
     def law(self) -> str:
         """Names the losses, whatever the instance is called: what a replicate's random stream depends on."""
-        parts = (self.starts.tobytes(), self.losses.tobytes(), str(self.bernoulli).encode())
-        return hashlib.sha256(b"\0".join(parts)).hexdigest()
+        return _digest(self.starts.tobytes(), self.losses.tobytes(), str(self.bernoulli).encode())
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
         """(horizon, K) table of losses; a Bernoulli adversary needs the generator to draw them from."""
@@ -91,25 +151,27 @@ class Adversary:
         return before[s] + (np.asarray(rounds) - self.starts[s])[:, None] * self.losses[s]
 
     @cached_property
-    def tables(self):
-        """What kernels take: losses, and advice that makes choice j arm j."""
-        return self.losses_and(Advice("arms", [0], np.eye(self.arms)[None], np.arange(self.arms)[None]))
+    def data(self) -> Tables:
+        """What kernels take: the losses, and an expert for each arm."""
+        return self.advised(Advice("arms", [0], np.eye(self.arms)[None], np.arange(self.arms)[None]))
 
-    def losses_and(self, advice):
+    def advised(self, advice) -> Tables:
+        """What kernels take of these losses and that advice."""
         point = np.where(advice.rows.max(axis=2) == 1, advice.rows.argmax(axis=2), -1)
-        return self.starts, self.losses, bool(self.bernoulli), advice.starts, advice.rows, point, advice.group
+        return Tables(self.starts, self.losses, self.bernoulli, advice.starts, advice.rows, point, advice.group)
 
 
 @dataclass(frozen=True, eq=False)
-class Advice:
+class Advice(checks.Checked):
     """What N experts recommend: distributions over K arms, constant on segments of rounds.
 
-    Experts who recommend the same distribution in a segment share a row: a thousand experts who each name one
-    of four arms need four rows.
+    Experts who recommend the same distribution in a segment share a row: a thousand experts who each name one of four
+    arms need four rows.
 
     Parameters
     ----------
     name : str
+        How tables and figures call it.
     starts : (A,) increasing ints, the first 0
         First round of each segment, from 0.
     rows : (A, D, K) array
@@ -127,27 +189,23 @@ class Advice:
     starts: np.ndarray
     rows: np.ndarray
     group: np.ndarray
+    rules = {"name": checks.text, "rows": _distributions, "group": _groups, "starts": _starts}
 
     def __post_init__(self):
-        rows = checks.entries("advice", self.rows, 3)
-        if np.abs(rows.sum(axis=2) - 1).max() > 1e-9:
-            raise ValueError(
-                f"advice must be distributions over the arms, got one that sums to {rows.sum(axis=2).min():g}"
-            )
-        group = np.ascontiguousarray(self.group)
-        if group.dtype.kind not in "iu" or group.ndim != 2 or len(group) != len(rows) or group.shape[1] < 2:
-            raise ValueError(f"group must have shape ({len(rows)}, N), N >= 2, whole numbers, got shape {group.shape}")
-        if group.min() < 0 or group.max() >= rows.shape[1]:
-            raise ValueError(f"group must lie in [0, {rows.shape[1]}), got {group.min()} to {group.max()}")
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "group", group.astype(np.int16 if rows.shape[1] < 2**15 else np.int64))
-        object.__setattr__(self, "starts", _starts("starts", self.starts, len(rows)))
+        super().__post_init__()
+        segments, distinct, _ = self.rows.shape
+        _one_a_segment(self.starts, segments)
+        if len(self.group) != segments:
+            raise ValueError(f"group must have {segments} rows, one for each segment, got {len(self.group)}")
+        if self.group.min() < 0 or self.group.max() >= distinct:
+            raise ValueError(f"group must lie in [0, {distinct}), got {self.group.min()} to {self.group.max()}")
 
     def __repr__(self):
         return f"Advice({self.name!r}, {len(self.starts)} segments, {self.experts} experts)"
 
     @property
     def experts(self) -> int:
+        """Number N of experts."""
         return self.group.shape[1]
 
     @classmethod
@@ -167,42 +225,39 @@ class Advice:
 
 
 @dataclass(frozen=True, eq=False)
-class ExpertProblem:
+class ExpertProblem(_Oblivious):
     """An adversary and the experts who advise against it; the comparators are the experts."""
 
     adversary: Adversary
     advice: Advice
 
     def __post_init__(self):
-        if self.adversary.arms != self.advice.rows.shape[2]:
-            raise ValueError(
-                f"advice is about {self.advice.rows.shape[2]} arms, the adversary has {self.adversary.arms}"
-            )
+        super().__post_init__()
+        advised = self.advice.rows.shape[2]
+        if self.adversary.arms != advised:
+            raise ValueError(f"advice is about {advised} arms, the adversary has {self.adversary.arms}")
 
     @property
     def name(self) -> str:
+        """How tables and figures call it."""
         return f"{self.adversary.name}, {self.advice.name}"
-
-    @property
-    def choices(self) -> int:
-        """Number of comparators: the experts."""
-        return self.advice.experts
 
     @cached_property
     def law(self) -> str:
         """As of an adversary."""
-        parts = (
-            self.adversary.law.encode(),
-            *(a.tobytes() for a in (self.advice.starts, self.advice.rows, self.advice.group)),
-        )
-        return hashlib.sha256(b"\0".join(parts)).hexdigest()
+        advice = (self.advice.starts, self.advice.rows, self.advice.group)
+        return _digest(self.adversary.law.encode(), *(a.tobytes() for a in advice))
+
+    def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
+        """(horizon, K) table of losses, as of the adversary."""
+        return self.adversary.table(horizon, rng)
 
     def comparators(self, rounds) -> np.ndarray:
         """(H, N) cumulative (mean) loss of each expert after each of the (H,) `rounds`."""
         rounds = np.asarray(rounds)
         edges = np.unique(np.concatenate([self.adversary.starts, self.advice.starts, rounds]))
         edges = edges[edges <= rounds[-1]]
-        total, result = np.zeros(self.choices), np.empty((len(rounds), self.choices))
+        total, result = np.zeros(self.advice.experts), np.empty((len(rounds), self.advice.experts))
         a, s = (_segment(x.starts, edges) for x in (self.advice, self.adversary))
         for c in range(len(edges) - 1):
             row_loss = self.advice.rows[a[c]] @ self.adversary.losses[s[c]]
@@ -211,24 +266,17 @@ class ExpertProblem:
         return result
 
     @cached_property
-    def tables(self):
-        """What kernels take."""
-        return self.adversary.losses_and(self.advice)
+    def data(self) -> Tables:
+        """What kernels take: losses and advice."""
+        return self.adversary.advised(self.advice)
 
 
-def gap_adversary(arms: int, gap: float, bernoulli: bool = False, best: int = 0) -> Adversary:
-    """One arm of loss 1/2 - gap/2, all others 1/2 + gap/2, in every round (or 0/1 draws with these means)."""
+def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
+    """The first arm of loss 1/2 - gap/2, all others 1/2 + gap/2, in every round (or 0/1 draws with these means)."""
     gap = checks.number("gap", gap, 0, 1)
     losses = np.full((1, arms), 0.5 + gap / 2)
-    losses[0, best] = 0.5 - gap / 2
+    losses[0, 0] = 0.5 - gap / 2
     return Adversary(f"{'Bernoulli ' if bernoulli else ''}gap {gap:g}", [0], losses, bernoulli)
-
-
-def minimax_gap(arms: int, horizon: int, epsilon: float, multiple: float = 1.0) -> Adversary:
-    """`gap_adversary` with the gap multiple sqrt(K / (epsilon T)), at most 1/2: hard for every horizon and
-    epsilon.
-    """
-    return gap_adversary(arms, min(0.5, multiple * np.sqrt(arms / (epsilon * horizon))))
 
 
 def riser(arms: int, drop: int) -> Adversary:
@@ -246,8 +294,7 @@ def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
 
 
 def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float = 1.6) -> Adversary:
-    """Phases of lengths ratio^m whose base level alternates between 0 and 1 - gap; all arms but the first
-    lose gap more.
+    """Phases of lengths ratio^m whose base level alternates between 0 and 1 - gap; all but the first arm lose gap more.
 
     Losses jump, the best arm does not: regret is never negative.
     """
@@ -260,35 +307,21 @@ def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float
     return Adversary(f"stochastically constrained, gap {gap:g}", starts, losses)
 
 
-def switching(arms: int, segments: int, horizon: int, gap: float = 1.0) -> Adversary:
-    """Equal segments in which the arms take turns to be best (loss 0, the others `gap`). Regret may be very
-    negative.
-    """
+def switching(arms: int, segments: int, horizon: int) -> Adversary:
+    """Equal segments in which the arms take turns to be best (loss 0, the others 1). Regret may be very negative."""
     starts = np.arange(segments) * horizon // segments
-    losses = np.full((segments, arms), float(gap))
+    losses = np.ones((segments, arms))
     losses[np.arange(segments), np.arange(segments) % arms] = 0.0
     return Adversary(f"{segments} switches", starts, losses)
 
 
 def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
-    """Slow waves out of phase, four periods in all, in steps; the first arm is 0.05 better. Regret may be
-    negative.
-    """
+    """Slow waves out of phase, four periods in all, in steps; the first arm is 0.05 better. Regret may be negative."""
     steps = min(steps, horizon)
     starts = np.arange(steps) * horizon // steps
     phase = 4 * starts[:, None] / horizon + np.arange(arms) / arms
     losses = 0.5 + 0.4 * np.sin(2 * np.pi * phase) + 0.05 * (np.arange(arms) > 0)
     return Adversary("drift", starts, losses.clip(0, 1))
-
-
-def all_equal(arms: int, loss: float = 0.5) -> Adversary:
-    """Every arm loses the same: regret is 0 whatever one does."""
-    return Adversary("all equal", [0], np.full((1, arms), loss))
-
-
-def parity(horizon: int) -> Adversary:
-    """Two arms that take turns, round by round, to lose 1: averages over an even batch show no difference."""
-    return Adversary("parity", np.arange(horizon), np.arange(horizon)[:, None] % 2 == [1, 0])
 
 
 def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
@@ -301,48 +334,14 @@ def fixed_experts(experts: int, arms: int) -> Advice:
     return Advice.of_arms(np.arange(experts) % arms, arms, name=f"{experts} fixed experts")
 
 
-def random_experts(experts: int, arms: int, horizon: int, block: int, seed: int) -> Advice:
-    """Every expert names a uniformly random arm, afresh in each block of rounds."""
-    starts = np.arange(0, horizon, block)
-    named = np.random.default_rng(seed).integers(arms, size=(len(starts), experts))
-    return Advice.of_arms(named, arms, starts, f"{experts} random experts")
-
-
-def tracking_experts(
-    adversary: Adversary, experts: int, horizon: int, block: int, seed: int, skill: float = 1.0
-) -> Advice:
-    """`random_experts`, but the first names the arm that is best right now with probability 1/K + skill (1 -
-    1/K).
-    """
+def tracking_experts(adversary: Adversary, experts: int, horizon: int, block: int, seed: int) -> Advice:
+    """The first expert names the arm that is best now, the others a random one, afresh in each block of rounds."""
     starts = np.union1d(np.arange(0, horizon, block), adversary.starts[adversary.starts < horizon])
-    rng = np.random.default_rng(seed)
-    named = rng.integers(adversary.arms, size=(len(starts), experts))
-    best = adversary.losses[_segment(adversary.starts, starts)].argmin(axis=1)
-    named[:, 0] = np.where(rng.random(len(starts)) < skill, best, named[:, 0])
+    named = np.random.default_rng(seed).integers(adversary.arms, size=(len(starts), experts))
+    named[:, 0] = adversary.losses[_segment(adversary.starts, starts)].argmin(axis=1)
     return Advice.of_arms(named, adversary.arms, starts, f"{experts} experts, one tracks")
 
 
-def clustered_experts(experts: int, arms: int, clusters: int, horizon: int, block: int, seed: int) -> Advice:
-    """Experts in groups who always agree: expert j does what `random_experts` number j mod clusters does."""
-    leaders = random_experts(max(clusters, 2), arms, horizon, block, seed)
-    named = leaders.group[:, np.arange(experts) % clusters]
-    return Advice.of_arms(named, arms, leaders.starts, f"{experts} experts in {clusters} clusters")
-
-
-def dirichlet_experts(experts: int, arms: int, horizon: int, block: int, seed: int, blur: float = 0.5) -> Advice:
-    """Every expert names a random arm with weight 1 - blur and a uniformly random distribution with weight
-    blur.
-    """
-    starts = np.arange(0, horizon, block)
-    rng = np.random.default_rng(seed)
-    named = np.eye(arms)[rng.integers(arms, size=(len(starts), experts))]
-    rows = (1 - blur) * named + blur * rng.dirichlet(np.ones(arms), size=(len(starts), experts))
-    group = np.tile(np.arange(experts), (len(starts), 1))
-    return Advice(f"{experts} blurred experts", starts, rows, group)
-
-
 def one_dissenter(experts: int, arms: int) -> Advice:
-    """Expert 1 names arm 1, all others arm 2: once expert 1 holds the weight, arm 2's loss moves N - 1 scores
-    the most.
-    """
+    """Expert 1 names arm 1, all others arm 2: once expert 1 holds the weight, arm 2's loss moves N - 1 scores most."""
     return Advice.of_arms((np.arange(experts) > 0).astype(int), arms, name=f"{experts} experts, one dissents")

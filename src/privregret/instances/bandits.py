@@ -8,7 +8,7 @@ from privregret import checks
 
 
 @dataclass(frozen=True)
-class BernoulliBandit:
+class BernoulliBandit(checks.Checked):
     """Stochastic bandit with independent Bernoulli arms.
 
     Parameters
@@ -29,9 +29,19 @@ class BernoulliBandit:
     name: str
     means: tuple[float, ...]
     source: str = field(default="", compare=False)
+    rules = {"name": checks.text, "means": lambda name, value: tuple(checks.means(name, value).tolist())}
 
-    def __post_init__(self):
-        object.__setattr__(self, "means", tuple(checks.means("means", self.means).tolist()))
+    @property
+    def arms(self) -> int:
+        """Number K of arms."""
+        return len(self.means)
+
+    shortest = arms  # horizon: every arm is pulled once
+
+    @property
+    def data(self) -> np.ndarray:
+        """What kernels take: the means."""
+        return np.array(self.means)
 
     @property
     def gaps(self) -> np.ndarray:
@@ -41,10 +51,14 @@ class BernoulliBandit:
 
     @property
     def law(self) -> tuple[float, ...]:
-        """What decides the law of the data, and all that an algorithm's `pull_counts` is told."""
+        """What decides the law of the data, and with it a replicate's random stream."""
         return self.means
 
-    def rewards(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
+    def regret(self, played, rounds) -> np.ndarray:
+        """(..., H) pseudo-regret of (..., H, K) pulls of each arm in rounds 1..rounds[h]."""
+        return checks.counts(played, rounds, self.arms) @ self.gaps
+
+    def table(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
         """(horizon, K) table of independent 0/1 rewards."""
         return (rng.random((horizon, len(self.means))) < self.means).astype(float)
 

@@ -5,6 +5,8 @@ Actions that are alike form groups, so that an instance may have more actions th
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +14,18 @@ from privregret import checks
 from privregret.instances.bandits import BernoulliBandit
 
 
+class Losses(NamedTuple):
+    """What kernels take: outcomes (M, G), their probabilities (M,), how many actions in each group (G,), and whether
+    actions suffer bits; see `StochasticLosses`."""
+
+    outcomes: np.ndarray
+    probabilities: np.ndarray
+    counts: np.ndarray
+    bits: bool
+
+
 @dataclass(frozen=True)
-class StochasticLosses:
+class StochasticLosses(checks.Checked):
     """Losses of all actions, independent over rounds: every round draws one of a few outcomes.
 
     An outcome is one loss for each *group* of equal actions. With `bits`, every action of the group then
@@ -51,27 +63,40 @@ class StochasticLosses:
     bits: bool = False
     source: str = field(default="", compare=False, repr=False)
 
+    rules = {
+        "name": checks.text,
+        "outcomes": lambda _, value: tuple(map(tuple, checks.entries("losses", value, 2).tolist())),
+        "log_counts": lambda _, value: tuple(checks.number("log count", c, 0) for c in value),
+        "probabilities": lambda _, value: tuple(checks.number("probability", p, 0, 1) for p in value),
+        "bits": checks.boolean,
+    }
+    shortest = 1  # horizon
+
     def __post_init__(self):
-        outcomes = np.atleast_2d(np.asarray(self.outcomes, float))
-        counts = np.array([checks.number("log count", c, 0) for c in self.log_counts])
-        probabilities = np.array([checks.number("probability", p, 0, 1) for p in self.probabilities])
-        if outcomes.shape != (len(probabilities), len(counts)):
-            raise ValueError(f"outcomes must have shape {(len(probabilities), len(counts))}, got {outcomes.shape}")
-        if not (outcomes.min() >= 0 and outcomes.max() <= 1):
-            raise ValueError(f"losses must lie in [0, 1], got {outcomes[~((outcomes >= 0) & (outcomes <= 1))][0]}")
-        if len(counts) == 1 and counts[0] < math.log(2):
+        super().__post_init__()
+        shape = len(self.probabilities), len(self.log_counts)
+        if np.shape(self.outcomes) != shape:
+            raise ValueError(f"outcomes must have shape {shape}, got {np.shape(self.outcomes)}")
+        if len(self.log_counts) == 1 and self.log_counts[0] < math.log(2):
             raise ValueError("there must be at least two actions")
-        if abs(probabilities.sum() - 1) > 1e-12:
-            raise ValueError(f"probabilities must sum to 1, got {probabilities.sum()}")
-        object.__setattr__(self, "outcomes", tuple(map(tuple, outcomes.tolist())))
-        object.__setattr__(self, "log_counts", tuple(counts.tolist()))
-        object.__setattr__(self, "probabilities", tuple(probabilities.tolist()))
+        if abs(sum(self.probabilities) - 1) > 1e-12:
+            raise ValueError(f"probabilities must sum to 1, got {sum(self.probabilities)}")
 
     @property
     def law(self) -> "StochasticLosses":
-        """What decides the law of the data (its representation leaves out the name), and what algorithms are
-        told."""
+        """What decides the law of the data (its representation leaves out the name), and with it a replicate's random
+        stream."""
         return self
+
+    @property
+    def arms(self) -> int:
+        """Number of groups: all actions of a group count as one arm."""
+        return len(self.log_counts)
+
+    @cached_property
+    def data(self) -> Losses:
+        """What kernels take."""
+        return Losses(np.array(self.outcomes), np.array(self.probabilities), self.counts, self.bits)
 
     @property
     def means(self) -> np.ndarray:
@@ -95,7 +120,11 @@ class StochasticLosses:
             raise ValueError(f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact")
         return np.exp(self.log_counts).round().astype(np.int64)
 
-    def losses(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
+    def regret(self, played, rounds) -> np.ndarray:
+        """(..., H) pseudo-regret, when actions of each group were played (..., H, G) times in rounds 1..rounds[h]."""
+        return checks.counts(played, rounds, self.arms) @ self.gaps
+
+    def table(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
         """(horizon, K) table of losses, one row a round, groups in their order."""
         drawn = rng.choice(len(self.outcomes), size=horizon, p=self.probabilities)
         table = np.repeat(np.array(self.outcomes), self.counts, axis=1)[drawn]

@@ -1,8 +1,6 @@
-"""Exact privacy losses of small runs of the algorithms of asi2025: by enumeration, by quadrature, by
-convolution.
+"""Exact privacy losses of small runs of the algorithms of asi2025: by enumeration, by quadrature, by convolution.
 
-Two arms throughout; a path is a sequence of actions, read as a binary number with its first action as highest
-bit.
+Two arms throughout; a path is a sequence of actions, read as a binary number with its first action as highest bit.
 """
 
 import itertools
@@ -12,20 +10,12 @@ import numpy as np
 from scipy.signal import fftconvolve
 
 from privregret import checks
-from privregret.adversarial.bases import (
-    EXP3_STEP,
-    HTINF_STEP,
-    THETA,
-    BaseAlgorithm,
-    exp3_weights,
-    htinf_weights,
-)
+from privregret.adversarial.bases import EXP3_STEP, HTINF_STEP, THETA, RealLossBandit, exp3_weights, htinf_weights
 from privregret.jit import jit
 
 
 def exp3_path(adversary, actions, eta: float, gamma: float) -> np.ndarray:
-    """(T,) probability with which EXP3 plays arm 2 in each round, given the actions so far (asi2025, Figure
-    1).
+    """(T,) probability with which EXP3 plays arm 2 in each round, given the actions so far (asi2025, Figure 1).
 
     Works on x = ln(w_2 / w_1), so that no weight underflows.
 
@@ -65,11 +55,11 @@ def exp3_log_probabilities(adversary, horizon: int, eta: float, gamma: float) ->
     return log_p
 
 
-def batched_probabilities(base: BaseAlgorithm, averages, scale: float, nodes: int = 200) -> np.ndarray:
+def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: int = 200) -> np.ndarray:
     """(2^J,) probability of every sequence of choices of J batches, told averages with noise Lap(scale).
 
-    By quadrature: each of the J - 1 noises that matter takes `nodes` equally likely values, quantiles of the
-    Laplace law.
+    By quadrature: each of the J - 1 noises that matter takes `nodes` equally likely values, quantiles of the Laplace
+    law.
 
     Parameters
     ----------
@@ -81,16 +71,16 @@ def batched_probabilities(base: BaseAlgorithm, averages, scale: float, nodes: in
     nodes : int
         Even; cost is proportional to 2^J nodes^(J - 1).
     """
-    kind, rate, mixing, *_ = base.step
-    if kind not in (EXP3_STEP, HTINF_STEP):
+    if base.step.kind not in (EXP3_STEP, HTINF_STEP):
         raise TypeError(f"base must be EXP3 or HTINF, got {base!r}")
     u = (np.arange(checks.integer("nodes", nodes, 2)) + 0.5) / nodes
     quantiles = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5))) * scale
-    return _batched_probabilities(kind, rate, mixing, np.asarray(averages, float), quantiles)
+    return _batched_probabilities(base.step, np.asarray(averages, float), quantiles)
 
 
 @jit
-def _batched_probabilities(kind, rate, mixing, averages, quantiles):
+def _batched_probabilities(step, averages, quantiles):
+    kind, rate, mixing, _, _ = step
     batches, nodes = len(averages), len(quantiles)
     result = np.zeros(2**batches)
     estimate, p = np.empty(2), np.empty(2)
@@ -116,9 +106,8 @@ def _batched_probabilities(kind, rate, mixing, averages, quantiles):
     return result
 
 
-def worst_batched_loss(base: BaseAlgorithm, scale: float, later=(), nodes: int = 200) -> float:
-    """Largest privacy loss over action sequences when the first batch's losses change between corners of [0,
-    1]^2.
+def worst_batched_loss(base: RealLossBandit, scale: float, later=(), nodes: int = 200) -> float:
+    """Largest privacy loss over action sequences when the first batch's losses change between corners of [0, 1]^2.
 
     Batches of one round, as many as there are rows in `later`, plus two; the last one's losses do not matter.
     """
@@ -129,11 +118,9 @@ def worst_batched_loss(base: BaseAlgorithm, scale: float, later=(), nodes: int =
 
 
 def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
-    """delta(epsilon) of releasing `count` numbers with Laplace noise when each moves by `shift` scales; an
-    upper bound.
+    """delta(epsilon) of releasing `count` numbers with Laplace noise when each moves by `shift` scales; an upper bound.
 
-    The privacy losses of the numbers add up; each is rounded up to a multiple of shift / grid and their law
-    convolved.
+    The privacy losses of the numbers add up; each is rounded up to a multiple of shift / grid and their law convolved.
     """
     shift = checks.positive("shift", shift)
     if shift * count <= epsilon:

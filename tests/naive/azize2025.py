@@ -1,4 +1,4 @@
-"""Slow, obvious versions of azize2025's formulas and algorithms, in plain Python, to compare the compiled ones with."""
+"""Slow, obvious versions of azize2025's formulas and algorithms, in plain Python."""
 
 import math
 from decimal import Decimal, getcontext
@@ -94,14 +94,8 @@ class Batched:
     """azize2025, Algorithm 1: every batch of every arm is kept, with its own noise."""
 
     def __init__(self, rule, epsilon, alpha=2.0, n0=1, ties="random", power=0):
-        self.rule, self.epsilon, self.alpha, self.n0, self.first, self.power = (
-            rule,
-            epsilon,
-            alpha,
-            n0,
-            ties == "first",
-            power,
-        )
+        self.rule, self.epsilon, self.first = rule, epsilon, ties == "first"
+        self.alpha, self.n0, self.power = alpha, n0, power
 
     def noise(self, rng):
         return rng.laplace(0.0, 1 / self.epsilon)

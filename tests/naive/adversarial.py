@@ -1,5 +1,4 @@
-"""Slow, obvious versions of the adversarial algorithms, written from the papers, to compare the compiled ones
-with.
+"""Slow, obvious versions of the adversarial algorithms, written from the papers.
 
 Plain Python with one method per line of pseudocode; roots by scipy, every weight from scratch in every step.
 Noise is drawn in the order of the pseudocode. Faulty variants are subclasses.
@@ -63,9 +62,7 @@ class FTPL:
         return self.i
 
     def wins(self, rng):
-        """Does arm i lead under a fresh perturbation? Its own noise first, then the others', until one is
-        ahead.
-        """
+        """Does arm i lead under a fresh perturbation? Its own noise first, then the others', until one is ahead."""
         sign = -1 if self.resampling == "printed" else 1
         mine = sign * (self.sums[self.i] + rng.laplace(0.0, 1 / self.eta))
         for k, s in enumerate(self.sums):
@@ -124,4 +121,18 @@ def exp4_batched(losses, advice, epsilon, delta, eta, gamma, tau, rng):
         if t % tau == 0:
             scores = scores + gains / tau + [rng.laplace(0.0, scale) for _ in range(experts)]
             gains = np.zeros(experts)
+    return actions
+
+
+def sparse_switch(losses, epsilon, rate, rng):
+    """Looks at arm 2 now and then; changes sides, once, when a noisy count of its small losses passes a threshold."""
+    threshold = 4 / epsilon * math.log(len(losses)) + rng.laplace(0.0, 2 / epsilon)
+    home, count, actions = 0, 0, []
+    for loss in losses:
+        look = rng.random() < rate
+        actions.append(1 - home if look else home)
+        if look and home == 0:
+            count += loss[1] < 0.5
+            if count + rng.laplace(0.0, 4 / epsilon) >= threshold:
+                home = 1
     return actions

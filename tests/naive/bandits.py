@@ -1,7 +1,7 @@
-"""Slow, obvious versions of the bandit algorithms, written from the papers, to hold the compiled ones to.
+"""Slow, obvious versions of the bandit algorithms, written from the papers.
 
-Plain Python: one round at a time, every observation kept in a list. Noise is drawn in the order of the
-papers' pseudocode, by methods of their own: a faulty variant is a subclass that overrides one of them.
+Plain Python: one round at a time, every observation kept in a list. Noise is drawn in the order of the papers'
+pseudocode, by methods of their own: a faulty variant is a subclass that overrides one of them.
 """
 
 import math

@@ -1,0 +1,253 @@
+"""A number with its error, and what one does with such numbers: means, shares, ratios, slopes, the largest of many.
+
+Two kinds of error are kept apart: `se`, the standard error of something drawn at random, and `bound`, how far off a
+computation may be. Independent standard errors add in squares, bounds add up. Both sides of an operation count as
+independent.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import stats
+
+from privregret import checks
+
+STANDARD_ERRORS = 3  # half-width of the interval that a verdict looks at
+LEVEL = stats.norm.sf(STANDARD_ERRORS)  # how often a normal estimate is off by more, to one side
+ROUNDING = 1e-9  # relative errors below this are what is left of an error that is 0
+
+
+def _error(name, value):
+    value = float(value)
+    if not value >= 0:
+        raise ValueError(f"{name} must be a number of at least 0, got {value}")
+    return value
+
+
+@dataclass(frozen=True)
+class Estimate(checks.Checked):
+    """A number and how well it is known.
+
+    Parameters
+    ----------
+    value : float
+    se : float
+        Standard error, at least 0; inf if a single draw tells nothing about it.
+    bound : float
+        Bound on the numerical error, at least 0.
+    """
+
+    value: float
+    se: float = 0.0
+    bound: float = 0.0
+    rules = {"value": lambda name, value: float(value), "se": _error, "bound": _error}
+
+    def __post_init__(self):
+        super().__post_init__()
+        if math.isnan(self.value):
+            raise ValueError("an estimate must be a number, got nan")
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval that a verdict looks at."""
+        return self.value - self.reach
+
+    @property
+    def high(self) -> float:
+        """Upper end of that interval."""
+        return self.value + self.reach
+
+    @property
+    def reach(self) -> float:
+        """Half of that interval: three standard errors and the numerical error; 0 where only rounding is left."""
+        reach = STANDARD_ERRORS * self.se + self.bound
+        return reach if reach > ROUNDING * abs(self.value) else 0.0
+
+    def __add__(self, other):
+        other = exactly(other)
+        return Estimate(self.value + other.value, math.hypot(self.se, other.se), self.bound + other.bound)
+
+    def __mul__(self, other):
+        other = exactly(other)
+        se = math.hypot(self.se * other.value, other.se * self.value)
+        bound = self.bound * abs(other.value) + other.bound * abs(self.value) + self.bound * other.bound
+        return Estimate(self.value * other.value, se, bound)
+
+    def __truediv__(self, other):
+        other = exactly(other)
+        if other.bound >= abs(other.value):
+            raise ZeroDivisionError(f"the divisor {other.value:g} is not known to differ from 0")
+        value = self.value / other.value
+        se = math.hypot(self.se, value * other.se) / abs(other.value)
+        return Estimate(value, se, (self.bound + abs(value) * other.bound) / (abs(other.value) - other.bound))
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + -exactly(other)
+
+    def __rsub__(self, other):
+        return exactly(other) - self
+
+    def __rtruediv__(self, other):
+        return exactly(other) / self
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def log(self) -> "Estimate":
+        """Natural logarithm, to first order in the standard error."""
+        return Estimate(math.log(self.value), self.se / self.value, -math.log1p(-self.bound / self.value))
+
+
+def exactly(value) -> Estimate:
+    """A number as an estimate without error; an estimate as it is."""
+    return value if isinstance(value, Estimate) else Estimate(value)
+
+
+def mean(sample) -> Estimate:
+    """Mean of independent draws and its standard error (infinite for a single draw)."""
+    sample = np.asarray(sample, float)
+    return Estimate(sample.mean(), sample.std(ddof=1) / math.sqrt(len(sample)) if len(sample) > 1 else math.inf)
+
+
+def share(successes, draws: int | None = None) -> Estimate:
+    """Share of successes in independent draws; never without error, even if it is 0 or 1.
+
+    Parameters
+    ----------
+    successes : (n,) array of bool, or int with `draws`
+        The error is that of the share with half the squared number of standard errors added on either side (Agresti
+        and Coull), at which three standard errors reach at least as far as the exact limits at shares of 0 and 1.
+    """
+    hits, n = (int(np.sum(successes)), np.size(successes)) if draws is None else (int(successes), int(draws))
+    more = STANDARD_ERRORS**2
+    middle = (hits + more / 2) / (n + more)
+    return Estimate(hits / n, math.sqrt(middle * (1 - middle) / n))
+
+
+def median(sample) -> Estimate:
+    """Median of independent draws; the error is a third of the distance to the order statistics that enclose it."""
+    return quantile(sample, 0.5)
+
+
+def quantile(sample, level: float) -> Estimate:
+    """Quantile of independent draws, for any law: its limits are order statistics (binomial)."""
+    ordered = np.sort(np.asarray(sample, float))
+    n = len(ordered)
+    low, high = (int(stats.binom.ppf(q, n, level)) for q in (LEVEL, 1 - LEVEL))
+    value = ordered[min(int(n * level), n - 1)]
+    if low < 1 or high >= n:
+        return Estimate(value, math.inf)
+    return Estimate(value, max(value - ordered[low - 1], ordered[high] - value) / STANDARD_ERRORS)
+
+
+def cells(frame, value: str | None = None) -> list[Estimate]:
+    """The rows of a frame as estimates, by its columns.
+
+    `simulate.summary` has mean and se (infinite if there was a single run), `exact.regret_curves` regret and error (a
+    bound). Another column is taken with `<value>_se` or `<value>_error` if there is one, else as exact.
+    """
+    value = value or ("mean" if "mean" in frame else "regret")
+    zero = np.zeros(len(frame))
+    se = frame.get("se" if value == "mean" else f"{value}_se", zero)
+    bound = frame.get("error" if value == "regret" else f"{value}_error", zero)
+    if value == "mean" and "runs" in frame:
+        se = np.where(frame.runs < 2, np.inf, se)
+    return [Estimate(*row) for row in zip(frame[value], se, bound, strict=True)]
+
+
+def cell(frame, value: str | None = None, **where) -> Estimate:
+    """The one row of a frame in which the named columns have these values, as an estimate; see `cells`."""
+    for column, wanted in where.items():
+        frame = frame[frame[column] == wanted]
+    if len(frame) != 1:
+        raise ValueError(f"{where} must name one row, got {len(frame)}")
+    return cells(frame, value)[0]
+
+
+def _all(items, over, value):
+    if not hasattr(items, "columns"):
+        estimates = [exactly(e) for e in items]
+    elif over is None:
+        estimates = cells(items, value)
+    else:
+        estimates = [e / b for e, b in zip(cells(items, value), items[over], strict=True)]
+    if not estimates:
+        raise ValueError("there must be at least one number, got none")
+    return estimates
+
+
+def largest(items, over=None, value: str | None = None) -> Estimate:
+    """The largest of several numbers, each perhaps relative to a bound.
+
+    Selecting the largest of noisy numbers favours those that came out too large. So the interval is one that holds
+    for all cells at once: the largest of the upper limits and the largest of the lower limits, each with as many
+    standard errors as Bonferroni's rule asks for that many noisy cells.
+
+    Parameters
+    ----------
+    items : pandas.DataFrame or sequence of Estimate or float
+        Of a frame, the rows as `cells` reads them.
+    over : str, optional
+        Column of bounds by which each number is divided.
+    value : str, optional
+        Which column; see `cells`.
+    """
+    estimates = _all(items, over, value)
+    noisy = max(1, sum(e.se > 0 for e in estimates))
+    width = stats.norm.isf(LEVEL / noisy)
+    value = max(e.value for e in estimates)
+    high = max(e.value + width * e.se for e in estimates)
+    low = max(e.value - width * e.se for e in estimates)
+    bound = max(max(e.value + e.bound for e in estimates) - value, value - max(e.value - e.bound for e in estimates))
+    return Estimate(value, max(high - value, value - low) / STANDARD_ERRORS, bound)
+
+
+def smallest(items, over=None, value: str | None = None) -> Estimate:
+    """The smallest of several numbers; as `largest`."""
+    return -largest([-e for e in _all(items, over, value)])
+
+
+def spread(items, value: str | None = None) -> Estimate:
+    """Largest over smallest of several numbers above 0, with an interval that holds for all of them at once."""
+    return largest(items, value=value) / smallest(items, value=value)
+
+
+def largest_step(items, value: str | None = None) -> Estimate:
+    """Largest ratio of a number to the one before it, in the order given: at most 1 if they fall."""
+    return largest([b / a for a, b in pairwise(_all(items, None, value))])
+
+
+def slope(x, y) -> Estimate:
+    """Least-squares slope of y on x.
+
+    If y holds estimates with errors of their own, these make the slope's error. If y holds plain numbers, the scatter
+    about the line does, with Student's distribution at the level of three standard errors: right for points that
+    scatter at random, not for a deterministic curve that bends; for that, pass `exactly(...)` numbers, whose slope is a
+    number without error.
+    """
+    x = np.asarray(x, float)
+    weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    if any(isinstance(e, Estimate) for e in y):
+        return sum((w * exactly(e) for w, e in zip(weights, y, strict=True)), Estimate(0.0))
+    fit = stats.linregress(x, np.asarray(y, float))
+    widen = stats.t.isf(LEVEL, len(x) - 2) / STANDARD_ERRORS if len(x) > 2 else math.inf
+    return Estimate(fit.slope, fit.stderr * widen if len(x) > 2 else math.inf)
+
+
+def logs(items, value: str | None = None) -> list[Estimate]:
+    """Natural logarithms of numbers above 0, for slopes of powers."""
+    return [e.log() for e in _all(items, None, value)]
+
+
+def rounded(value: float, error: float = 0.0) -> str:
+    """`value` with as many digits as its error supports (two of the error's), or four if it is exact."""
+    _error("error", error)
+    if error <= 1e-9 * abs(value) or not math.isfinite(error):
+        return f"{value:.4g}"
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:.{decimals}f}"

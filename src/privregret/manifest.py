@@ -1,0 +1,349 @@
+"""The record of what is published: where each output comes from, and what is made from all of them together.
+
+`figures/manifest.json` holds, for every figure and table, the notebook, parameters and sources behind it and a hash of
+each of its files; and every notebook's findings and numbers. `figures/findings.csv`, `figures/findings.md`, the
+findings' tables, `paper/numbers.tex` and the README's block are rendered from it.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privregret import findings as fnd
+from privregret.estimates import rounded
+from privregret.papers import PAPERS, version
+
+KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
+TOLERANCE = 1e-9  # relative: less than this is rounding, which differs between processors
+COLUMNS = [
+    "notebook", "kind", "place", "version", "claim", "quantity", "value", "error", "numerical_error", "low", "high",
+    "criterion", "verdict", "figure",
+]  # fmt: skip
+
+
+def empty() -> dict:
+    """A manifest of nothing."""
+    return {"notebooks": {}, "outputs": {}}
+
+
+def read(root: Path) -> dict:
+    """The manifest of the outputs below `root`; empty if there is none.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, in one line that names the file.
+    """
+    path = root / "figures" / "manifest.json"
+    try:
+        manifest = json.loads(path.read_text())
+        entries = (*manifest["notebooks"].values(), *manifest["outputs"].values())
+        if not all(isinstance(entry, dict) for entry in entries):
+            raise ValueError
+    except FileNotFoundError:
+        return empty()
+    except (ValueError, TypeError, KeyError, AttributeError, OSError):
+        raise ValueError(f"{path} is damaged") from None
+    return manifest
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file so that a killed run leaves the old one or the new one, never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_bytes(content)
+    os.replace(partial, path)
+
+
+def digest(content: bytes) -> str:
+    """SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+@contextmanager
+def changing(root: Path):
+    """The manifest below `root`, to change it: no other process does so meanwhile."""
+    (root / "figures").mkdir(parents=True, exist_ok=True)
+    with open(root / "figures" / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        manifest = read(root)
+        yield manifest
+        write(root / "figures" / "manifest.json", (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode())
+
+
+def refuse_clashes(manifest, name, outputs=(), numbers=()):
+    """Two notebooks must not publish under one name: the last to run would win."""
+    taken = {n: owner for owner, entry in manifest["notebooks"].items() for n in entry.get("numbers", {})}
+    taken |= {output: entry["notebook"] for output, entry in manifest["outputs"].items()}
+    for wanted in (*outputs, *numbers):
+        if taken.get(wanted, name) != name:
+            raise ValueError(f"{wanted} is already published by {taken[wanted]}")
+
+
+def of_notebook(manifest: dict, name: str) -> dict:
+    """What a manifest says of one notebook: its outputs' files, findings and numbers."""
+    outputs = {o: e.get("files", {}) for o, e in manifest["outputs"].items() if e["notebook"] == name}
+    return {"outputs": outputs, **manifest["notebooks"].get(name, {})}
+
+
+# Adoption -----------------------------------------------------------------------------------------------------
+
+
+def adopt(staged: Path, root: Path, name: str, origin: dict) -> None:
+    """Move all that notebook `name` has published below `staged` to `root`, in place of what it had there.
+
+    A published output stays as it is if its numbers agree with the new ones to within rounding and their own error,
+    and nothing else about it changed: another processor must not rewrite files that say the same.
+
+    Parameters
+    ----------
+    origin : dict
+        What else the outputs depend on (hashes of the notebook's code and of the lock); kept in their entries.
+    """
+    new = read(staged)
+    with changing(root) as manifest:
+        refuse_clashes(manifest, name, new["outputs"], new["notebooks"].get(name, {}).get("numbers", {}))
+        had = {o: e for o, e in manifest["outputs"].items() if e["notebook"] == name}
+        for gone in set(had) - set(new["outputs"]):
+            del manifest["outputs"][gone]
+            for ending in KINDS[had[gone]["kind"]]:
+                (root / "figures" / f"{gone}{ending}").unlink(missing_ok=True)
+        for output, entry in new["outputs"].items():
+            entry |= origin
+            old = had.get(output)
+            if old and _says_the_same(root, old, staged, entry, output):
+                same_origin = all(old.get(key) == entry[key] for key in (*origin, "parameters", "sources"))
+                manifest["outputs"][output] = old if same_origin else entry | {"files": old["files"]}
+                continue
+            for ending in KINDS[entry["kind"]]:
+                content = (staged / "figures" / f"{output}{ending}").read_bytes()
+                write(root / "figures" / f"{output}{ending}", content)
+            manifest["outputs"][output] = entry
+        before, after = (m["notebooks"].get(name, {}) for m in (manifest, new))
+        manifest["notebooks"][name] = before if not record_difference(before, after) else after
+    render(root)
+
+
+def _says_the_same(root, old, staged, new, output):
+    """Whether a published output is whole and differs from the new one by rounding at most."""
+    kept, fresh = (Path(r) / "figures" / output for r in (root, staged))
+    if old["kind"] != new["kind"] or set(old.get("files", ())) != set(new["files"]):
+        return False
+    for ending, hashed in old["files"].items():
+        path = Path(f"{kept}{ending}")
+        if not path.exists() or digest(path.read_bytes()) != hashed:
+            return False
+    if old["files"][".tex"] != new["files"][".tex"] and new["kind"] == "figure":
+        return False
+    if first_difference(output, *(pd.read_csv(f"{path}.csv") for path in (kept, fresh))):
+        return False
+    if old["files"].get(".png") == new["files"].get(".png") and new["kind"] == "figure":
+        return True  # it looks the same, whatever made it
+    return all(old.get(key) == new.get(key) for key in ("parameters", "sources", "code", "lock"))
+
+
+def first_difference(name: str, kept: pd.DataFrame, fresh: pd.DataFrame) -> list[str]:
+    """One line that names the first number that moved, or nothing.
+
+    A number may move by a relative 1e-9, and by the numerical error that the data carry for it: of a column x that of
+    `x_error`, or of `error` beside a column `regret`. Errors themselves may change up to a factor of two.
+    """
+    if list(kept.columns) != list(fresh.columns) or len(kept) != len(fresh):
+        return [f"{name}: {len(kept)} rows of {list(kept.columns)} became {len(fresh)} rows of {list(fresh.columns)}"]
+    for column in kept.columns:
+        a, b = kept[column], fresh[column]
+        if pd.api.types.is_float_dtype(a) or pd.api.types.is_float_dtype(b):
+            a, b = a.to_numpy(float), b.to_numpy(float)
+            size = np.maximum(np.abs(a), np.abs(b))
+            if column == "error" or column.endswith("_error"):
+                allowed = np.maximum(size / 2, 1e-12)
+            else:
+                allowed = TOLERANCE * size
+                companion = "error" if column == "regret" else f"{column}_error"
+                if companion in kept:
+                    allowed = allowed + kept[companion].to_numpy(float) + fresh[companion].to_numpy(float)
+            same = (np.abs(a - b) <= allowed) | (a == b) | (np.isnan(a) & np.isnan(b))
+        else:
+            same = ((a == b) | (a.isna() & b.isna())).to_numpy()
+        if not np.all(same):
+            row = int(np.argmin(same))
+            return [f"{name}, row {row + 1}, {column}: {kept[column].iloc[row]} became {fresh[column].iloc[row]}"]
+    return []
+
+
+def record_difference(kept: dict, fresh: dict, name: str = "") -> list[str]:
+    """One line that names the first of a notebook's findings or numbers that moved, or nothing; as `first_difference`."""
+    for what, frame in (("finding", _findings_rows), ("number", _number_rows)):
+        one, other = (frame(record) for record in (kept, fresh))
+        difference = first_difference(f"{what}s of {name}", one, other)
+        if difference:
+            return difference
+    return []
+
+
+def _findings_rows(record):
+    rows = pd.DataFrame(record.get("findings", []), columns=[c for c in COLUMNS if c not in ("notebook", "version")])
+    rows = rows.rename(columns={"error": "se", "numerical_error": "value_error"})
+    return rows.astype(dict.fromkeys(("value", "se", "value_error", "low", "high"), float))
+
+
+def _number_rows(record):
+    rows = pd.DataFrame(record.get("numbers", {}).values(), index=record.get("numbers", {}).keys())
+    return rows.rename(columns={"error": "se", "numerical_error": "value_error"}).reset_index(names="name")
+
+
+# What is made from the manifest -------------------------------------------------------------------------------
+
+
+def findings_frame(manifest: dict) -> pd.DataFrame:
+    """All findings of a manifest, one a row, in the order of the notebooks."""
+    entries = sorted(manifest["notebooks"].items())
+    rows = [{"notebook": n, **row} for n, entry in entries for row in entry.get("findings", [])]
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, "headline"])
+    frame["version"] = [version(n.split("/")[0]) for n in frame.notebook]
+    return frame
+
+
+def rendered(manifest: dict) -> dict[str, str]:
+    """What the manifest says to readers: path below the root -> text; for the README, its generated block."""
+    frame = findings_frame(manifest)
+    kinds = {output: entry["kind"] for output, entry in manifest["outputs"].items()}
+    frame["shown"] = [f"{f}.png" if kinds.get(f) == "figure" else f"{f}.csv" if f else "" for f in frame.figure]
+    paper = frame.notebook.str.split("/").str[0]
+    texts = {"figures/findings.csv": frame[COLUMNS].to_csv(index=False, float_format="%.12g", lineterminator="\n")}
+    texts["figures/findings.md"] = _findings_page(frame)
+    for key, rows in frame.groupby(paper):
+        failed = rows[rows.verdict == fnd.NOT_REPRODUCED]
+        texts[f"figures/{key}/findings.tex"] = _findings_tex(rows)
+        texts[f"figures/{key}/not-reproduced.tex"] = _findings_tex(failed) if len(failed) else "% none\n"
+    numbers = sorted((n, e) for entry in manifest["notebooks"].values() for n, e in entry.get("numbers", {}).items())
+    lines = [
+        rf"\newcommand{{\{n}}}{{\ensuremath{{{tex_number(rounded(e['value'], _reach(e)))}}}}}"
+        f" % {e['meaning']}, {measured(e)}"
+        for n, e in numbers
+    ]
+    texts["paper/numbers.tex"] = "\n".join(["% Generated; do not edit.", *lines]) + "\n"
+    texts["README.md"] = _first_page(frame)
+    return texts
+
+
+def differing(root: Path) -> list[str]:
+    """Which of the rendered files are not what the manifest says."""
+    return [path for path, text in rendered(read(root)).items() if _current(root, path) not in (text, None)]
+
+
+def render(root: Path) -> None:
+    """Write all that is made from the manifest below `root`, where it differs."""
+    for path in differing(root):
+        text = rendered(read(root))[path]
+        if path == "README.md":
+            old = (root / path).read_text()
+            text = BLOCK.sub(lambda m, new=text: m[1] + new + m[3], old)
+        write(root / path, text.encode())
+
+
+BLOCK = re.compile(r"(<!-- findings -->\n)(.*?)(<!-- end of findings -->)", re.S)
+
+
+def _current(root, path):
+    """What stands in a rendered file now; "" if it is not there, None for a README without the block."""
+    if path == "README.md":
+        found = BLOCK.search((root / path).read_text()) if (root / path).exists() else None
+        return found[2] if found else None
+    try:
+        return (root / path).read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _tally(frame):
+    """Markdown: how many claims of each paper reproduce, and beside them the steps of proofs and what is ours."""
+    heads = ["paper", *fnd.VERDICTS[fnd.CLAIM], "steps of proofs: hold, do not, undecided", "ours: hold, do not, undecided"]
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * 5]
+    papers = frame.notebook.str.split("/").str[0]
+    for name, rows in [*frame.groupby(papers), ("all", frame)]:
+        count = rows.groupby(["kind", "verdict"]).size()
+        claims, steps, ours = ([str(count.get((kind, v), 0)) for v in fnd.VERDICTS[kind]] for kind in fnd.KINDS)
+        lines.append("| " + " | ".join([name, *claims, ", ".join(steps), ", ".join(ours)]) + " |")
+    return "\n".join(lines)
+
+
+def _first_page(frame):
+    told = [
+        f"- {r.headline.format(value=rounded(r.value, _reach(r._asdict())))} "
+        f"([{r.notebook.split('/')[0]}, {r.place}](figures/{r.shown}))"
+        for r in frame[frame.headline != ""].itertuples()
+    ]
+    return "\n".join([*told, "", _tally(frame), ""])
+
+
+def _findings_page(frame):
+    lines = ["# Findings", "", "Generated; the numbers are in [findings.csv](findings.csv).", "", _tally(frame), ""]
+    lines += [
+        "A verdict is computed: the measured number stands for an interval (three standard errors and its numerical "
+        "error to either side), which lies among the values that agree, outside them, or across their border.",
+        "",
+        *(f"*{kind}*: {says}." for kind, says in fnd.KINDS.items()),
+    ]
+    for key, rows in frame.groupby(frame.notebook.str.split("/").str[0]):
+        paper = PAPERS.get(key)
+        lines += ["", f"## {key}", ""]
+        lines += [f"{paper.cited}: *{paper.title}*, {paper.version}."] if paper else []
+        for kind in fnd.KINDS:
+            mine = rows[rows.kind == kind]
+            if not len(mine):
+                continue
+            order = {v: i for i, v in enumerate((fnd.NOT_REPRODUCED, fnd.FAILS, fnd.UNDECIDED))}
+            mine = mine.iloc[np.argsort([order.get(v, 9) for v in mine.verdict], kind="stable")]
+            lines += ["", f"### {kind}", "", "| place | what is said | measured (agrees if) | verdict | see |"]
+            lines += ["|---|---|---|---|---|"]
+            for r in mine.itertuples():
+                number = f"{r.quantity}: {measured(r._asdict())} ({r.criterion})"
+                see = f"[{r.figure.split('/')[-1]}]({r.shown})" if r.figure else ""
+                cells = (r.place, r.claim, number, r.verdict, see)
+                lines.append("| " + " | ".join(str(c).replace("|", r"\|") for c in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _findings_tex(rows):
+    widths = (0.12, 0.39, 0.27, 0.14)
+    columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{w}\linewidth}}" for w in widths)
+    lines = [rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}"]
+    lines += [r"\toprule Place & What is said & Measured (agrees if) & Verdict \\ \midrule \endhead"]
+    for r in rows.itertuples():
+        number = f"{r.quantity}: {measured(r._asdict(), tex=True)} ({r.criterion})"
+        kind = "" if r.kind == fnd.CLAIM else f" ({r.kind})"
+        cells = (r.place + kind, r.claim, number, r.verdict)
+        lines.append(" & ".join(map(tex_escape, cells)) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{longtable}"]) + "\n"
+
+
+def _reach(entry):
+    """The error that decides how many digits are shown."""
+    return entry["error"] + entry["numerical_error"]
+
+
+def measured(entry, tex: bool = False) -> str:
+    """A number of the manifest with its standard error, or the bound on its numerical error if it is not random."""
+    error = _reach(entry)
+    parts = [rounded(entry["value"], error)]
+    if error > TOLERANCE * abs(entry["value"]) and np.isfinite(error):
+        parts.append(rounded(error, error))
+    return "$" + r" \pm ".join(map(tex_number, parts)) + "$" if tex else " ± ".join(parts)
+
+
+def tex_number(text: str) -> str:
+    """A printed number with its power of ten in TeX."""
+    return re.sub(r"e([+-])0*(\d+)", lambda m: rf"\cdot 10^{{{m[1].strip('+')}{m[2]}}}", text)
+
+
+def tex_escape(text: str) -> str:
+    """Text with TeX mathematics, its per cent and other signs made harmless."""
+    return re.sub(r"(?<!\\)([%&#])", r"\\\1", text)

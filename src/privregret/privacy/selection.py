@@ -1,0 +1,66 @@
+"""Privacy of report noisy max, in closed form."""
+
+from math import exp, expm1, log
+from typing import NamedTuple
+
+import numpy as np
+
+from privregret import checks
+from privregret.exact import selection_from_sums
+
+
+class SelectionLoss(NamedTuple):
+    """`value` is the loss of privacy; `before` and `after` are the neighbouring sums that attain it, of the action that
+    becomes likelier and of each of the others."""
+
+    value: float
+    before: tuple[int, int]
+    after: tuple[int, int]
+
+
+def privacy_loss(actions: int, rounds: int, noise: str, scale: float) -> SelectionLoss:
+    """Loss of privacy when report noisy max has chosen an action by the losses of an epoch.
+
+    The largest log-ratio of the probabilities of an action over all pairs of data sets that differ in one round, all
+    losses of which are replaced (hu2021, Theorem 6; wu2026, Theorem 2). At most 2 / scale, whatever the noise.
+
+    Parameters
+    ----------
+    actions : int
+        K >= 2.
+    rounds : int
+        Length n >= 1 of the epoch; losses lie in [0, 1].
+    noise : {"laplace", "exponential", "gumbel"}
+    scale : float
+        Scale of the noise, above 0.
+
+    Returns
+    -------
+    SelectionLoss
+
+    Notes
+    -----
+    The worst pair is known. With d_i how far an action is behind action i, f and F the density and the distribution
+    function of the noise, the action's probability P(d) is the integral of f(y) prod_i F(y - d_i) dy. It falls in each
+    d_i, and one round moves each by at most 2, so no ratio from d is above P(d - 2) / P(d): the mean of f(y - 2) / f(y)
+    over the law with density proportional to f(y) prod_i F(y - d_i). All three laws are log-concave. So the ratio of
+    densities grows with y, and the law moves up with each d_i; hence the maximum is at the largest d, where d_i = n.
+    """
+    actions, rounds = checks.integer("actions", actions, 2), checks.integer("rounds", rounds, 1)
+    noise, scale = checks.choice("noise", noise, ("laplace", "exponential", "gumbel")), checks.positive("scale", scale)
+    excess = [_log_excess(d / scale, actions, noise) for d in (rounds - 2, rounds)]
+    return SelectionLoss(2 / scale + excess[0] - excess[1], (rounds, 0), (rounds - 1, 1))
+
+
+def _log_excess(u, actions, noise):
+    """u plus the logarithm of the probability that an action wins, by u behind all others, for noise of scale 1."""
+    if noise == "gumbel":
+        return -float(np.logaddexp(log(actions - 1), -u))
+    if u < 0:  # after a single round; no closed form for Laplace noise, and no small number
+        return u + log(selection_from_sums([u, 0.0], [0.0, log(actions - 1)], noise, 1.0)[0])
+    if noise == "exponential":
+        return -log(actions)
+    # the action's noise is above u; between 0 and u; below 0
+    above = (1 - 0.5**actions) / actions
+    between = 0.5**actions * (u if actions == 2 else -expm1(-(actions - 2) * u) / (actions - 2))
+    return log(above + between + 0.5**actions * exp(-(actions - 2) * u) / actions)

@@ -1,0 +1,24 @@
+"""Faults planted in the package, and the findings whose verdicts they must turn: a verdict that cannot fail says nothing.
+
+One file per paper. `patch` gets pytest's monkeypatch and breaks something: a learner that plays uniformly, a bound that
+is far too small, a noise of the wrong scale, a wrong exponent. `turns` names findings by their place and a part of the
+claim; each must have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Plant(NamedTuple):
+    notebook: str
+    fault: str
+    patch: Callable
+    turns: tuple[tuple[str, str], ...]
+
+
+def uniform_play(data, rounds, rng):
+    """Counts of a bandit learner that draws every arm uniformly: for `monkeypatch.setattr(cls, "_run", ...)`."""
+    import numpy as np
+
+    steps = np.diff(rounds, prepend=0)
+    return np.array([rng.multinomial(step, np.full(len(data), 1 / len(data))) for step in steps]).cumsum(axis=0)

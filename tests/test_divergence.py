@@ -1,0 +1,95 @@
+"""The divergence d_epsilon and its inverse: against 50 digits, in closed form, and as azize2025 says they behave."""
+
+import math
+
+import numpy as np
+import pytest
+from naive import azize2025 as naive
+
+from privregret.bounds import azize2025 as bounds
+from privregret.divergence import d_epsilon, d_epsilon_inverse, kl, kl_inverse
+
+GRID = [0, 1e-12, 1e-6, 0.01, 0.3, 0.5, 0.5000001, 0.75, 0.9, 0.900001, 0.99, 1 - 1e-9, 1]
+EPSILONS = [1e-6, 1e-3, 0.1, 1, 5, 36.7, 37, 50]
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_d_epsilon_is_its_definition_in_50_digits(epsilon):
+    for x in GRID:
+        for y in GRID:
+            exact = float(naive.d_epsilon_decimal(x, y, epsilon))
+            assert d_epsilon(float(x), float(y), float(epsilon)) == pytest.approx(exact, rel=1e-12, abs=0)
+
+
+def test_kl_in_50_digits():
+    for p in GRID:
+        for q in GRID:
+            exact = float(naive.kl_decimal(*map(naive.Decimal, map(float, (p, q)))))
+            assert kl(float(p), float(q)) == pytest.approx(exact, rel=1e-12, abs=0)
+
+
+def some_points(n, seed=0):
+    """x of all kinds, level, epsilon."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        x = rng.choice([rng.random(), rng.random() ** 4, 1 - rng.random() ** 4, 10 ** rng.uniform(-9, 0), 0, 1])
+        yield float(x), 10 ** rng.uniform(-9, 1.5), 10 ** rng.uniform(-6, math.log10(50))
+
+
+def test_inverse_solves_the_equation():
+    """To 1e-12 relative, plus what four units in the last place of the solution are worth."""
+    for x, level, epsilon in some_points(20_000):
+        mu = d_epsilon_inverse(x, level, epsilon)
+        if level >= epsilon * (1 - x):
+            assert mu == 1
+        elif mu < 1 - 1e-15:  # else the solution rounds to 1
+            slope = min((mu - x) / (mu * (1 - mu)), math.expm1(epsilon))
+            assert abs(d_epsilon(x, mu, epsilon) - level) <= 1e-12 * level + 4 * np.spacing(mu) * slope
+
+
+def test_inverse_of_kl():
+    for x, level, _ in some_points(20_000):
+        mu = kl_inverse(x, level)
+        assert x <= mu <= 1
+        if 0 < x < 1 and mu < 1 - 1e-12:
+            assert abs(kl(x, mu) - level) <= 1e-12 * level + 4 * np.spacing(mu) * (mu - x) / (mu * (1 - mu))
+    assert kl_inverse(0.0, 2.0) == pytest.approx(-math.expm1(-2.0), rel=1e-15)
+    assert kl_inverse(1.0, 2.0) == 1 and kl_inverse(0.4, 0.0) == 0.4
+
+
+def test_known_values():
+    assert d_epsilon_inverse(0.3, 3.0, 37.0) == pytest.approx(0.994234708629, abs=1e-12)
+    assert d_epsilon_inverse(0.5, 1.79, 1000.0) == pytest.approx(0.992981820594, abs=1e-12)
+    assert d_epsilon_inverse(0.0, 0.01, 1e6) == d_epsilon_inverse(0.0, 0.01, 60.0)
+    assert d_epsilon_inverse(0.0, 0.01, 37.0) == pytest.approx(-math.expm1(-0.01), rel=1e-14)
+    assert d_epsilon(0.6, 0.3, 1.0) == pytest.approx(0.18426, abs=5e-6)
+    assert d_epsilon(0.2, 1.0, 0.5) == 0.4 and d_epsilon(0.2, 0.0, 0.5) == 0.1
+
+
+def test_properties_of_d_epsilon():
+    rng = np.random.default_rng(1)
+    for _ in range(3000):
+        x, y = np.sort(rng.random(2))
+        epsilon = 10 ** rng.uniform(-3, 1.5)
+        d = d_epsilon(x, y, epsilon)
+        assert d == pytest.approx(d_epsilon(1 - x, 1 - y, epsilon), rel=1e-9)
+        assert d <= min(kl(x, y), epsilon * (y - x)) * (1 + 1e-12)
+        assert d <= d_epsilon(x, y, 1.1 * epsilon) * (1 + 1e-12)
+        assert d_epsilon((x + y) / 2, y, epsilon) <= d and d_epsilon(x, (x + y) / 2, epsilon) <= d
+        if epsilon >= bounds.critical_epsilon(x, y):
+            assert d == pytest.approx(kl(x, y), rel=1e-12)
+        assert d_epsilon(x, y, 1e-7) == pytest.approx(1e-7 * (y - x), rel=1e-3, abs=1e-13)
+        assert d == pytest.approx(naive.d_epsilon(x, y, epsilon), rel=1e-7)
+        assert d >= bounds.d_epsilon(x, y, epsilon) and d_epsilon(x, x, epsilon) == 0
+
+
+def test_derivatives_of_d_epsilon():
+    """Lemmas F.3 and F.5, by finite differences."""
+    rng = np.random.default_rng(2)
+    h = 1e-7
+    for _ in range(3000):
+        x, y = np.sort(rng.uniform(0.01, 0.99, 2))
+        epsilon = 10 ** rng.uniform(-2, 1)
+        assert abs(d_epsilon(x + h, y, epsilon) - d_epsilon(x, y, epsilon)) / h <= epsilon * (1 + 1e-5) + 1e-5
+        slope = (d_epsilon(x, y + h, epsilon) - d_epsilon(x, y, epsilon)) / h
+        assert slope <= min(1 / (1 - y), math.expm1(epsilon)) * (1 + 1e-5) + 1e-5

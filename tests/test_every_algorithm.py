@@ -1,0 +1,445 @@
+"""The contract: what holds for every algorithm of the project, on the cases of `cases.py`."""
+
+import inspect
+import math
+from dataclasses import fields, replace
+from functools import singledispatch
+from itertools import pairwise
+
+import cases
+import numpy as np
+import pytest
+from cases import CASES, FALLING, FIRST, LIMITS
+from conftest import refused
+from laws import FALSE_ALARM, by_play, by_run, same_law, tables
+from scipy.stats import norm
+
+from privregret import adversarial, bandits, full_information, instances, simulate, style
+from privregret.adversarial import EXP3, HTINF, AdversarialAlgorithm, BatchedPrivate, ExpertAlgorithm
+from privregret.algorithm import NOT_PRIVATE, Algorithm, Privacy
+from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
+from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
+from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
+from privregret.privacy import batches, ledger, prefix, selection
+from privregret.privacy.adversarial import worst_batched_loss
+
+every_case = pytest.mark.parametrize("case", CASES, ids=repr)
+every_algorithm = pytest.mark.parametrize("case", FIRST, ids=repr)
+
+
+def test_no_algorithm_is_missing():
+    public = {getattr(m, name) for m in (bandits, full_information, adversarial) for name in m.__all__}
+    algorithms = {c for c in public if inspect.isclass(c) and issubclass(c, Algorithm) and not inspect.isabstract(c)}
+    algorithms -= {full_information.EveryRoundAlgorithm}  # of which the leaders are made
+    assert algorithms == {type(case.algorithm) for case in CASES}
+    for kind in algorithms:
+        made = {case.algorithm for case in CASES if type(case.algorithm) is kind}
+        numbers = [f.name for f in fields(kind) if f.type in ("float", float)]
+        assert len(made) >= (3 if numbers else 1), kind
+
+
+# What is played
+
+
+def some_tables(case):
+    """The problem's own table, and others: real-valued ones, with a trend, and without any chance."""
+    rng, horizon = np.random.default_rng(11), case.rounds[-1]
+    arms = case.problem.table(1, rng).shape[1]
+    yield case.problem.table(horizon, rng)
+    yield case.problem.table(101, rng)
+    real = rng.integers(0, 1025, (400, arms)) / 1024  # sums without rounding
+    trend = np.abs(np.arange(400)[:, None] / 399 - np.arange(arms) / arms)
+    yield from (real, (real * trend * 1024).round() / 1024, np.zeros((250, arms)), np.ones((101, arms)))
+
+
+@every_case
+def test_play_is_the_naive_twin(case):
+    for seed, table in enumerate(some_tables(case)):
+        data = tables(case.problem, table)
+        fast = case.algorithm.play(*data, np.random.default_rng(seed))
+        assert fast.tolist() == list(case.twin(*data, np.random.default_rng(seed)))
+
+
+@every_case
+def test_run_has_the_law_of_play(case):
+    algorithm, _, problem, rounds, runs = case
+    played = by_play(algorithm.play, problem, rounds, runs, seed=1)
+    assert same_law(played, by_run(algorithm, problem, rounds, runs, seed=2))
+
+
+def test_compiled_or_not_the_same_numbers(short_runs):
+    compiled, uncompiled = (runs["runs"] for runs in short_runs)
+    assert list(compiled) == [repr(case.algorithm) for case in FIRST]
+    for name, numbers in compiled.items():
+        assert numbers == uncompiled[name], name
+
+
+@every_algorithm
+def test_counts_add_up_and_losses_are_possible(case):
+    algorithm, _, problem, rounds, _ = case
+    rounds = np.unique(np.geomspace(1, rounds[-1], 40).astype(int))
+    for seed in range(3):
+        played = algorithm.run(problem, rounds, seed)
+        steps = np.diff(played, axis=0, prepend=0)
+        assert played.shape[0] == len(rounds) and (steps >= 0).all()
+        if isinstance(problem, (BernoulliBandit, StochasticLosses)):
+            assert played.dtype == np.int64 and (played.sum(axis=1) == rounds).all()
+        else:
+            assert played.shape == rounds.shape and (steps <= np.diff(rounds, prepend=0)).all()
+
+
+@every_algorithm
+def test_reports_are_of_one_run(case):
+    """In Bernoulli adversaries, and with experts who mix, a report ends a cell: there, without either."""
+    algorithm, _, problem, rounds, _ = case
+    if not isinstance(problem, (BernoulliBandit, StochasticLosses)):
+        arms = problem.table(1, np.random.default_rng(0)).shape[1]
+        losses = Adversary("", [0, 100], np.array([[0.25, 0.75, 0.5], [0.875, 0.25, 0.5]])[:, :arms])
+        named = instances.Advice.of_arms([[0, 1, 2, 1, 0]], 3) if isinstance(problem, ExpertProblem) else None
+        problem = ExpertProblem(losses, named) if named else losses
+        if isinstance(algorithm, adversarial.EXP4Batched):  # mixes by itself
+            return
+    many = np.union1d(np.arange(1, rounds[-1], 7), rounds)
+    for seed in range(3):
+        a, b = algorithm.run(problem, rounds, seed), algorithm.run(problem, many, seed)
+        np.testing.assert_allclose(a, b[np.isin(many, rounds)], rtol=1e-12)
+
+
+@every_algorithm
+def test_a_seed_may_stand_for_its_generator(case):
+    algorithm, _, problem, rounds, _ = case
+    data = tables(problem, problem.table(101, np.random.default_rng(0)))
+    assert (algorithm.play(*data, 3) == algorithm.play(*data, np.random.default_rng(3))).all()
+    assert (algorithm.run(problem, rounds, 3) == algorithm.run(problem, rounds, np.random.default_rng(3))).all()
+    one = np.random.default_rng(3)
+    many = [algorithm.run(problem, rounds, one) for _ in range(3)]
+    assert (algorithm.run_many(problem, rounds, 3, 3) == np.array(many)).all()
+
+
+@every_algorithm
+def test_curves_are_the_same_with_any_number_of_workers(case):
+    algorithm, _, problem, rounds, _ = case
+    runs = simulate.BLOCK + 3
+    one, two, four = (
+        simulate.regret_curves(algorithm, problem, rounds[-1], runs, 5, points=rounds, workers=n) for n in (1, 2, 4)
+    )
+    assert one.equals(two) and one.equals(four)
+    assert (one.algorithm == algorithm.label).all() and (one.instance == problem.name).all()
+    played = algorithm.run(problem, rounds, simulate.rng_for(algorithm, problem, 5, runs - 1))
+    assert one[one.run == runs - 1].regret.tolist() == problem.regret(played[None], rounds)[0].tolist()
+
+
+@every_algorithm
+def test_tables_are_read_alike_whatever_their_form_and_not_changed(case):
+    rng = np.random.default_rng(0)
+    table = (rng.random((101, case.problem.table(1, rng).shape[1])) < 0.5).astype(float)
+    expected = case.algorithm.play(*tables(case.problem, table), 1)
+    for other in (np.asfortranarray(table), table.astype(int), table.tolist()):
+        before = np.array(other)
+        assert (case.algorithm.play(*tables(case.problem, other), 1) == expected).all()
+        assert (np.array(other) == before).all()
+    rounds = list(case.rounds)
+    case.algorithm.run(case.problem, rounds, 1)
+    assert rounds == list(case.rounds)
+
+
+# What it says of itself
+
+UNDRAWN = {"EXP3", "HTINF", "FTPL", "FTPL (zero at cap)", "FTPL (printed)", "EXP3 over experts"}  # not private
+
+
+@every_algorithm
+def test_every_algorithm_says_what_it_is(case):
+    algorithm = case.algorithm
+    assert isinstance(algorithm.label, str) and isinstance(algorithm.source, str) and algorithm.source
+    privacy = algorithm.privacy
+    assert isinstance(privacy, Privacy)
+    assert 0 < privacy.printed <= math.inf and 0 < privacy.proved <= math.inf and 0 <= privacy.delta < 1
+    assert isinstance(privacy.neighbours, str) and privacy.neighbours
+    private = any(f.name in ("epsilon", "bandit") for f in fields(algorithm)) and algorithm.label not in UNDRAWN
+    assert (privacy.proved < math.inf) == private
+    assert repr(algorithm).startswith(f"{type(algorithm).__name__}(")
+
+
+def test_algorithms_in_figures_have_a_look_of_their_own():
+    labels = {case.algorithm.label for case in FIRST}
+    print(labels - set(style.ALGORITHMS) - UNDRAWN)
+    assert labels <= set(style.ALGORITHMS) | UNDRAWN
+
+
+@singledispatch
+def audited(algorithm):
+    """A privacy loss that some run of the algorithm certainly has, by what `privacy` computes."""
+    return 0.0
+
+
+@audited.register
+def _(algorithm: AnytimeLazyUCB):
+    return algorithm.epsilon * ledger.cost(ledger.lazy_releases(127), 127).max()
+
+
+@audited.register
+def _(algorithm: HybridUCB):
+    return algorithm.epsilon * ledger.cost(ledger.hybrid_releases(255, algorithm.tree), 255).max()
+
+
+@audited.register(DPKLUCB)
+@audited.register(DPIMED)
+def _(algorithm):
+    standard = (algorithm.alpha, algorithm.n0, algorithm.power) == (2.0, 1, 0)
+    return batches.privacy_loss(algorithm, 80) if standard else 0.0
+
+
+@audited.register
+def _(algorithm: FTNL):
+    return max(
+        selection.privacy_loss(actions, rounds, algorithm.noise, algorithm.noise_scale(actions)).value
+        for actions in (2, 3, 50)
+        for rounds in (1, 2, 4, 1024)
+    )
+
+
+@audited.register
+def _(algorithm: full_information.NaiveFTNL):
+    return selection.privacy_loss(2, 1024, "laplace", algorithm.noise_scale(2)).value
+
+
+@audited.register
+def _(algorithm: RandomPrefixSoftmax):
+    if algorithm.prefix == "random":
+        return max(prefix.loss_by_position(rounds, algorithm.eta).max() for rounds in (1, 2, 4))
+    return selection.privacy_loss(3, 1024, "gumbel", algorithm.noise_scale(3)).value
+
+
+@audited.register
+def _(algorithm: BatchedPrivate):
+    """A batch's sum moves by at most 1, so in units of tau it is a batch of one round."""
+    if not isinstance(algorithm.base, (EXP3, HTINF)):
+        return 0.0
+    return worst_batched_loss(algorithm.base, algorithm.scale, nodes=60) if algorithm.tau == 1 else 0.0
+
+
+@every_algorithm
+def test_proved_is_never_below_what_an_audit_computes(case):
+    loss = audited(case.algorithm)
+    assert loss <= case.algorithm.privacy.proved * (1 + 1e-6), (loss, case.algorithm.privacy)
+
+
+# What epsilon does
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: repr(limit[0]))
+def test_a_huge_epsilon_has_the_law_of_the_non_private_twin(limit):
+    algorithm, play, problem, rounds, runs = limit
+    twin = by_play(play, problem, rounds, runs, seed=3)
+    assert same_law(twin, by_run(algorithm, problem, rounds, max(runs, 2000), seed=4))
+
+
+@pytest.mark.parametrize("family", FALLING, ids=lambda family: repr(family[0](family[1][0])))
+def test_regret_falls_as_epsilon_grows(family):
+    make, epsilons, problem, horizon, runs = family
+    rounds = np.array([horizon])
+    samples = [problem.regret(make(e).run_many(problem, rounds, runs, s), rounds)[:, 0] for s, e in enumerate(epsilons)]
+    margin = norm.isf(FALSE_ALARM / len(epsilons))
+    for a, b in pairwise(samples):
+        assert a.mean() - b.mean() > margin * math.hypot(a.std(ddof=1), b.std(ddof=1)) / math.sqrt(runs)
+
+
+# Bad input
+
+WRONG_EPSILONS = [0, -1, -0.0, math.nan, math.inf, -math.inf, "1", None, True, [1.0], 1j]
+PROBLEMS = [cases.FIVE, cases.ACTIONS, cases.TURN, cases.ADVISED]
+
+
+@every_algorithm
+def test_bad_epsilon(case):
+    if "epsilon" in {f.name for f in fields(case.algorithm)}:
+        for wrong in WRONG_EPSILONS:
+            refused(lambda wrong=wrong: replace(case.algorithm, epsilon=wrong), "epsilon must be", repr(wrong))
+
+
+@every_algorithm
+def test_bad_tables(case):
+    arms = case.problem.table(1, np.random.default_rng(0)).shape[1]
+
+    def put(value):
+        table = np.full((101, arms), 0.5)
+        table[3, 1] = value
+        return table
+
+    wrong = [
+        ([[0.5] * arms, [0.5]], "rows equally long"),
+        ([["a"] * arms] * 9, "numbers"),
+        (put(math.nan), "nan in row 3, column 1"),
+        (put(1.001), "1.001 in row 3, column 1"),
+        (put(-1e-9), "-1e-09 in row 3, column 1"),
+        (np.zeros(10), "(10,)"),
+        (np.zeros((10, 1)), "(10, 1)"),
+        (np.zeros((0, 0)), "(0, 0)"),
+        (np.zeros((0, arms)), f"(0, {arms})"),
+    ]
+    if case.problem.shortest > 1 or isinstance(case.problem, (Adversary, ExpertProblem)):
+        wrong.append((np.zeros((arms - 1, arms)), f"({arms - 1}, {arms})"))
+    for table, shown in wrong:
+        refused(lambda table=table: case.algorithm.play(*tables(case.problem, table), 0), shown)
+
+
+@every_algorithm
+def test_bad_rounds(case):
+    for wrong, shown in [
+        ([20, 10], "[20, 10]"),
+        ([10, 10], "[10, 10]"),
+        ([0, 10], "[0, 10]"),
+        ([-5, 10], "[-5, 10]"),
+        ([10.0], "10.0"),
+        ([], "[]"),
+        (10, "10"),
+        ([[10, 20]], "[[10, 20]]"),
+        (["10"], "10"),
+    ]:
+        refused(lambda wrong=wrong: case.algorithm.run(case.problem, wrong, 0), shown)
+    if case.problem.shortest > 1:
+        few = case.problem.shortest - 1
+        refused(lambda: case.algorithm.run(case.problem, [few], 0), "horizon must be at least", str(few))
+        refused(lambda: simulate.regret_curves(case.algorithm, case.problem, few, 1, 0), "horizon must be at least")
+    refused(lambda: case.algorithm.run_many(case.problem, [101], 0, 0), "runs must be at least 1, got 0")
+
+
+@every_algorithm
+def test_problems_of_another_kind(case):
+    others = [p for p in PROBLEMS if type(p) is not type(case.problem)]
+    for wrong in (*others, (0.5, 0.6), None):
+        calls = [
+            lambda p=wrong: case.algorithm.run(p, [101], 0),
+            lambda p=wrong: case.algorithm.run_many(p, [101], 2, 0),
+        ]
+        calls.append(lambda p=wrong: simulate.regret_curves(case.algorithm, p, 101, 1, 0))
+        for call in calls:
+            refused(call, f"plays a{'n' * isinstance(case.problem, ())} {type(case.problem).__name__}", "got a")
+
+
+@pytest.mark.parametrize("kind", ["bandit", "losses", "adversary"])
+def test_the_shortest_horizon(kind):
+    """As many rounds as arms are enough, and one round where nothing has to be tried first."""
+    for case in FIRST:
+        if kind == "bandit" and isinstance(case.problem, BernoulliBandit):
+            arms = case.problem.arms
+            if getattr(case.algorithm, "n0", 1) == 1:
+                assert (case.algorithm.run(case.problem, [arms], 0) == 1).all()
+                assert case.algorithm.play(np.zeros((arms, arms)), 0).tolist() == list(range(arms))
+        elif kind == "losses" and isinstance(case.problem, StochasticLosses):
+            assert case.algorithm.run(case.problem, [1], 0).sum() == 1
+            assert case.algorithm.play(np.zeros((1, 3)), 0).shape == (1,)
+        elif kind == "adversary" and isinstance(case.problem, Adversary):
+            assert 0 <= case.algorithm.run(case.problem, [1], 0)[0] <= 1
+
+
+# Algorithms of one's own
+
+
+class Plan:
+    """What a faulty algorithm returns."""
+
+    label, source, privacy = "toy", "nowhere", NOT_PRIVATE
+    actions = counts = None
+
+
+class ToyBandit(Plan, BanditAlgorithm):
+    def _play(self, rewards, rng):
+        return self.actions
+
+    def _run(self, means, rounds, rng):
+        return self.counts
+
+
+class ToyPlayer(Plan, BanditAlgorithm):
+    """Without a `_run` of its own."""
+
+    def _play(self, rewards, rng):
+        return self.actions
+
+
+class ToyLosses(Plan, FullInformationAlgorithm):
+    _play, _run = ToyBandit._play, ToyBandit._run
+
+
+class ToyAdversarial(Plan, AdversarialAlgorithm):
+    def _actions_and_losses(self, data, rounds, record, rng):
+        return self.actions, self.counts
+
+
+class ToyExpert(Plan, ExpertAlgorithm):
+    _actions_and_losses = ToyAdversarial._actions_and_losses
+
+
+THREE = 6, 3  # rounds and arms
+TOYS = [
+    (ToyBandit, BernoulliBandit("", (0.5, 0.6, 0.7))),
+    (ToyPlayer, BernoulliBandit("", (0.5, 0.6, 0.7))),
+    (ToyLosses, instances.bernoulli_losses((0.5, 0.6, 0.7))),
+    (ToyAdversarial, cases.TURN),
+    (ToyExpert, ExpertProblem(cases.TURN, instances.fixed_experts(3, 3))),
+]
+
+
+def toy(kind, **returned):
+    return type("Toy", (kind,), returned)()
+
+
+@pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_a_subclass_plays_is_checked(kind, problem):
+    data = tables(problem, np.full(THREE, 0.5))
+    good = [0, 1, 2, 0, 1, 2]
+    assert toy(kind, actions=good).play(*data, 0).tolist() == good
+    for wrong in (None, 0, good[:5], [good], np.array(good, float), np.array(good) > 0, "abcdef", [[0]] * 6):
+        refused(lambda wrong=wrong: toy(kind, actions=wrong).play(*data, 0), "play must return 6 whole numbers")
+    for wrong in (-1, 3, 2**40):
+        refused(
+            lambda wrong=wrong: toy(kind, actions=[*good[:5], wrong]).play(*data, 0),
+            "actions must lie in 0..2",
+            str(wrong),
+        )
+
+
+@pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_a_subclass_runs_is_checked(kind, problem):
+    def curves(**returned):
+        return simulate.regret_curves(toy(kind, **returned), problem, 6, 2, 0, points=1, workers=1)
+
+    if kind is ToyPlayer:
+        assert len(curves(actions=[0, 1, 2, 0, 1, 2])) == 2
+        refused(lambda: curves(actions=[0, 1, 2, 0, 1, 3]), "actions must lie in 0..2, got 3")
+        refused(lambda: curves(), "play must return 6 whole numbers")
+    elif kind in (ToyBandit, ToyLosses):
+        assert len(curves(counts=np.array([[1, 2, 3]]))) == 2
+        for wrong in (None, 6, [1, 2, 3], [[1.0, 2.0, 3.0]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]):
+            refused(lambda wrong=wrong: curves(counts=wrong), "run must return (..., 1, 3) whole numbers")
+        for wrong in ([[1, 2, 4]], [[-1, 4, 3]]):
+            refused(lambda wrong=wrong: curves(counts=wrong), "add up to the rounds")
+    else:
+        assert len(curves(counts=np.array([3.0]))) == 2
+        for wrong in (None, 3.0, [[3.0]], [3.0, 4.0], ["3"]):
+            refused(lambda wrong=wrong: curves(counts=wrong), "run must return (..., 1) numbers")
+        refused(lambda: curves(counts=[math.nan]), "finite")
+
+
+@pytest.mark.parametrize("missing", ["label", "source"])
+@pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
+def test_a_subclass_must_say_what_it_is(kind, problem, missing):
+    refused(lambda: toy(kind, **{missing: None}), f"Toy must have a {missing}")
+
+
+@pytest.mark.parametrize("family", [BanditAlgorithm, FullInformationAlgorithm, AdversarialAlgorithm, ExpertAlgorithm])
+def test_a_subclass_must_implement_its_methods(family):
+    refused(lambda: type("Empty", (family,), {"label": "x", "source": "y"})(), "privacy", "abstract")
+
+
+KNOW_THE_HORIZON = [c for c in FIRST if isinstance(c.algorithm, adversarial.SparseSwitch)]
+KNOW_THE_HORIZON += [c for c in FIRST if getattr(c.algorithm, "beta", 0) is None]  # DP-SE, by default
+
+
+@every_algorithm
+def test_only_those_who_say_so_know_the_horizon(case):
+    table = case.problem.table(303, np.random.default_rng(5))
+    a, b = (case.algorithm.play(*tables(case.problem, part), 4) for part in (table[:101], table))
+    assert (a == b[:101]).all() or case in KNOW_THE_HORIZON

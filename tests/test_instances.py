@@ -1,0 +1,145 @@
+"""Problems: what the papers say of them, their comparators and regret, and bad input."""
+
+import math
+
+import numpy as np
+import pytest
+from cases import dense
+from conftest import refused
+
+from privregret import instances
+from privregret.instances import HU2021_2, Adversary, Advice, BernoulliBandit, ExpertProblem
+
+
+def test_losses_are_what_the_papers_say():
+    packing = instances.packing(7, 0.1)
+    np.testing.assert_allclose(packing.gaps, [0, 0.1])
+    assert packing.counts.tolist() == [1, 6]
+    doubling = instances.doubling(5)
+    np.testing.assert_allclose(doubling.gaps[1:], doubling.gaps[1] * 2.0 ** np.arange(5))
+    assert doubling.gaps[-1] == pytest.approx(0.9)
+    cyclic = instances.cyclic(10, 0.05)
+    assert cyclic.counts.tolist() == [1, 2, 7] and cyclic.means.tolist() == [0, 0.05, 1]
+    assert instances.cyclic(None, 0.05, log_actions=math.log(10)).log_counts == pytest.approx(cyclic.log_counts)
+    assert instances.TWO_ACTION_PRINTED.means.tolist() == pytest.approx([0.3, 0.32])
+    assert instances.TWO_ACTION_FIXED.means.tolist() == pytest.approx([0.3, 0.36])
+    assert instances.TWO_ACTION_GAIN.means.tolist() == pytest.approx([0.01, 0.31])
+    assert instances.DEPENDENT_COPIES.means.tolist() == pytest.approx([0.40, 0.41])
+    for kind in ("antithetic", "comonotone", "copies"):
+        assert instances.dependent(kind, 0.2).gaps.tolist() == pytest.approx([0, 0.2])
+    twin = instances.with_losses(HU2021_2)
+    np.testing.assert_allclose(twin.gaps, HU2021_2.gaps)
+    table = packing.table(20000, np.random.default_rng(0))
+    assert table.shape == (20000, 7)
+    np.testing.assert_allclose(table.mean(axis=0), [0.4] + [0.5] * 6, atol=0.02)
+    copies = instances.dependent("copies", 0.2, 4).table(1000, np.random.default_rng(0))
+    assert (copies[:, 1] == copies[:, 3]).all() and (copies[:, 0] != copies[:, 1]).any()
+
+
+def test_tables_have_the_means_and_regret_counts_gaps():
+    rng = np.random.default_rng(0)
+    for problem in (HU2021_2, instances.bernoulli_losses((0.2, 0.5, 0.9)), instances.gap_adversary(3, 0.5, True)):
+        means = problem.losses[0] if isinstance(problem, Adversary) else problem.means
+        table = problem.table(40_000, rng)
+        assert set(np.unique(table)) == {0.0, 1.0}
+        np.testing.assert_allclose(table.mean(axis=0), means, atol=5 * 0.5 / 200)
+    counts = np.array([[[1, 2, 3, 4, 0]], [[10, 0, 0, 0, 0]]])
+    assert HU2021_2.regret(counts, [10])[:, 0] == pytest.approx([2 * 0.125 + 3 * 0.25 + 4 * 0.375, 0])
+    losses = instances.bernoulli_losses((0.5, 0.2), (2, 3))
+    assert losses.regret(np.array([[4, 6]]), [10]) == pytest.approx([4 * 0.3])
+    turn = instances.switching(2, 2, 10)
+    assert turn.regret([[3.0, 7.0]], [5, 10]) == pytest.approx(np.array([[3.0, 2.0]]))
+    for problem, wrong, words in (
+        (HU2021_2, [[1, 2, 3, 4, 1]], "add up"),
+        (HU2021_2, [[1, 2, 3, 4]], "whole numbers"),
+        (turn, [1.0], "numbers, cumulative losses"),
+        (turn, [1.0, math.nan], "finite"),
+    ):
+        refused(lambda p=problem, w=wrong: p.regret(w, [10] if p is HU2021_2 else [5, 10]), words)
+
+
+def test_comparators_of_experts():
+    rng = np.random.default_rng(1)
+    losses, advice = rng.random((120, 3)), rng.dirichlet(np.ones(3), size=(120, 5))
+    problem = ExpertProblem(Adversary("t", np.arange(120), losses), Advice.of_table(advice))
+    expected = np.cumsum(np.einsum("tnk,tk->tn", advice, losses), axis=0)
+    np.testing.assert_allclose(problem.comparators([1, 50, 120]), expected[[0, 49, 119]], rtol=1e-12)
+    blocks = ExpertProblem(
+        instances.switching(3, 7, 120), Advice.of_arms(rng.integers(3, size=(5, 5)), 3, range(0, 120, 25))
+    )
+    expected = np.cumsum(np.einsum("tnk,tk->tn", dense(blocks.advice, 120), blocks.adversary.table(120)), axis=0)
+    np.testing.assert_allclose(blocks.comparators([7, 120]), expected[[6, 119]], rtol=1e-12)
+
+
+def test_lemma_11_pair():
+    one, other = instances.lemma_11_pair(5)
+    np.testing.assert_array_equal(one.table(8), np.tile([0.5, 1.0], (8, 1)))
+    np.testing.assert_array_equal(other.table(8)[:, 1], [1] * 5 + [0] * 3)
+    assert instances.lemma_11_pair(0)[1].losses.tolist() == [[0.5, 0.0]]
+
+
+def test_stochastically_constrained_regret_is_never_negative():
+    losses = instances.stochastically_constrained(3, 0.2, 5000).table(5000)
+    np.testing.assert_allclose(losses[:, 1] - losses[:, 0], 0.2)
+    assert {0.0, 0.8} == set(np.round(losses[:, 0], 12))
+
+
+def test_tracking_expert_is_best():
+    adversary = instances.switching(4, 13, 1000)
+    problem = ExpertProblem(adversary, instances.tracking_experts(adversary, 10, 1000, 50, 1))
+    assert problem.comparators([1000])[0].argmin() == 0
+    assert problem.comparators([1000])[0, 0] == 0
+
+
+def test_the_law_of_a_problem_leaves_out_its_name():
+    """Random streams hang on it."""
+    for make in (
+        lambda name: BernoulliBandit(name, (0.1, 0.2), source=name),
+        lambda name: instances.bernoulli_losses((0.1, 0.2), name=name, source=name),
+        lambda name: Adversary(name, [0], [[0.1, 0.2]]),
+        lambda name: ExpertProblem(Adversary(name, [0], [[0.1, 0.2]]), Advice.of_arms([[0, 1]], 2, name=name)),
+    ):
+        assert make("one").name != make("other").name and repr(make("one").law) == repr(make("other").law)
+    laws = [Adversary("x", [0], [[0.1, 0.2]], b).law for b in (False, True)]
+    laws += [Adversary("x", [0, 5], [[0.1, 0.2]] * 2).law, Adversary("x", [0], [[0.2, 0.1]]).law]
+    assert len(set(laws)) == 4
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: BernoulliBandit("x", (0.5, 1.5)), "means must lie in [0, 1], got 1.5"),
+        (lambda: BernoulliBandit("x", (-0.1, 0.5)), "means must lie in [0, 1], got -0.1"),
+        (lambda: BernoulliBandit("x", (0.5, math.nan)), "means must lie in [0, 1], got nan"),
+        (lambda: BernoulliBandit("x", (0.5, math.inf)), "got inf"),
+        (lambda: BernoulliBandit("x", (0.5,)), "got shape (1,)"),
+        (lambda: BernoulliBandit("x", ()), "got shape (0,)"),
+        (lambda: BernoulliBandit("x", ((0.5, 0.5),)), "got shape (1, 2)"),
+        (lambda: BernoulliBandit("x", ("a", "b")), "means must be a list of numbers, got ('a', 'b')"),
+        (lambda: BernoulliBandit("x", ((0.5,), (0.5, 0.5))), "means must be a list of numbers"),
+        (lambda: BernoulliBandit(3, (0.5, 0.5)), "name must be a string, got 3"),
+        (lambda: instances.bernoulli_losses((0.5, 1.2)), "losses must lie in"),
+        (lambda: instances.bernoulli_losses((0.5,)), "at least two"),
+        (lambda: instances.bernoulli_losses((0.5, 0.6), (1, 0)), "count must be"),
+        (lambda: instances.StochasticLosses("x", ((0.1, 0.2),), (0.0, 0.0), (0.7,)), "sum to 1"),
+        (lambda: instances.StochasticLosses("x", ((0.1, 0.2),), (0.0,), (1.0,)), "outcomes must have shape"),
+        (lambda: instances.cyclic(5, 0.1), "at least 6"),
+        (lambda: instances.dependent("antithetic", 0.1, 3), "2 actions"),
+        (lambda: Adversary("x", [0, 5], [[0.5, 1.5], [0, 0]]), "losses must lie in [0, 1], got 1.5"),
+        (lambda: Adversary("x", [0, 5], [[0.5, np.nan], [0, 0]]), "losses must lie in [0, 1], got nan"),
+        (lambda: Adversary("x", [1, 5], [[0.5, 1], [0, 0]]), "starts must hold increasing whole numbers from 0"),
+        (lambda: Adversary("x", [0, 5, 5], [[0.5, 1]] * 3), "starts must hold increasing whole numbers from 0"),
+        (lambda: Adversary("x", [0], [[0.5, 1], [0, 0]]), "starts must hold 2 rounds"),
+        (lambda: Adversary("x", [0], [[0.5]]), "at least 2 arms"),
+        (lambda: Advice.of_table([[0.5, 0.6], [1.0, 0.0]]), "advice must be distributions"),
+        (lambda: Advice.of_table([0.5, 0.5]), "advice must have shape (T, N, K) or (N, K)"),
+        (lambda: Advice.of_arms([[0, 3]], 3), "group must lie in [0, 3)"),
+        (lambda: Advice.of_arms([[0]], 3), "group must have shape (A, N), N >= 2"),
+        (
+            lambda: ExpertProblem(instances.gap_adversary(3, 0.1), instances.fixed_experts(4, 2)),
+            "advice is about 2 arms, the adversary has 3",
+        ),
+    ],
+)
+def test_bad_input(make, words):
+    refused(make, words)

@@ -1,0 +1,156 @@
+"""The record of what is published: what adoption keeps and replaces, what is rendered, and when numbers agree."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from test_publish import DATA, draw, find, root  # noqa: F401
+
+from privregret import manifest, notebook, publish
+from privregret.manifest import first_difference
+
+ORIGIN = {"code": "c", "lock": "l"}
+
+
+@pytest.fixture
+def stage(tmp_path_factory, monkeypatch):
+    """Where the next run of the notebook publishes."""
+
+    def fresh():
+        staged = tmp_path_factory.mktemp("staged")
+        monkeypatch.setenv("PRIVREGRET_OUTPUT", str(staged))
+        notebook.current.update(fresh=True, shown="")
+        return staged
+
+    return fresh
+
+
+def files(root):  # noqa: F811
+    return {p.relative_to(root): p.read_bytes() for p in (root / "figures").rglob("*") if p.is_file()}
+
+
+def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):  # noqa: F811
+    draw("hu2021/kept")
+    draw("hu2021/dropped")
+    publish.number("huOld", 1, "")
+    monkeypatch.setitem(notebook.current, "name", "hu2021/other")
+    notebook.current["fresh"] = False
+    draw("hu2021/foreign")
+    staged = stage()
+    monkeypatch.setitem(notebook.current, "name", "hu2021/one")
+    draw("hu2021/kept", data=DATA * 2)
+    draw("hu2021/new")
+    manifest.adopt(staged, root, "hu2021/one", ORIGIN)
+    assert set(manifest.read(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
+    assert not list((root / "figures/hu2021").glob("dropped*"))
+    assert pd.read_csv(root / "figures/hu2021/kept.csv").regret[2] == 5.0
+    assert "huOld" not in (root / "paper/numbers.tex").read_text()
+
+
+def test_adopting_refuses_what_another_notebook_has(root, stage, monkeypatch):  # noqa: F811
+    draw()
+    staged = stage()
+    monkeypatch.setitem(notebook.current, "name", "hu2021/two")
+    draw(data=DATA * 2)
+    with pytest.raises(ValueError, match="hu2021/figure-01 is already published by hu2021/one"):
+        manifest.adopt(staged, root, "hu2021/two", ORIGIN)
+    assert pd.read_csv(root / "figures/hu2021/figure-01.csv").regret[2] == 2.5
+
+
+def adopted(root, stage, data=DATA, value=0.5, origin=ORIGIN, **more):  # noqa: F811
+    staged = stage()
+    draw(data=data, **more)
+    find(value)
+    manifest.adopt(staged, root, "hu2021/one", origin)
+    return files(root)
+
+
+def test_adopting_keeps_what_differs_by_rounding_only(root, stage):  # noqa: F811
+    first = adopted(root, stage)
+    assert adopted(root, stage, DATA * (1 + 1e-11), 0.5 * (1 + 1e-11)) == first
+    moved = adopted(root, stage, DATA * (1 + 1e-7), 0.5 * (1 + 1e-7))
+    changed = {str(name) for name in first if moved[name] != first[name]}
+    assert {"figures/hu2021/figure-01.csv", "figures/findings.csv", "figures/manifest.json"} <= changed
+
+
+def test_adopting_renews_a_file_that_was_edited_and_a_picture_that_changed(root, stage):  # noqa: F811
+    first = adopted(root, stage)
+    (root / "figures/hu2021/figure-01.pdf").write_bytes(b"%PDF edited")
+    assert adopted(root, stage) == first
+    caption = adopted(root, stage, caption="Another.")
+    assert b"Another." in caption[next(n for n in caption if n.name == "figure-01.tex")]
+    staged = stage()  # same numbers, drawn otherwise, by other code
+    fig, ax = plt.subplots()
+    ax.plot(DATA.t, DATA.regret, linewidth=7)
+    publish.figure(fig, "hu2021/figure-01", DATA, "Another.")
+    find()
+    manifest.adopt(staged, root, "hu2021/one", {"code": "other", "lock": "l"})
+    png = next(n for n in caption if n.name == "figure-01.png")
+    assert files(root)[png] != caption[png]
+
+
+def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
+    readme = root / "README.md"
+    readme.write_text("before\n<!-- findings -->\nold\n<!-- end of findings -->\nafter\n")
+    draw()
+    find(headline="It falls by {value} times.")
+    publish.finding("Figure 2", "Is small.", "ratio", 2.0, high=1)
+    publish.finding("Lemma 3, proof", "Is large.", "ratio", 2.0, high=1, kind="step")
+    assert manifest.differing(root)
+    manifest.render(root)
+    assert manifest.differing(root) == []
+    frame = pd.read_csv(root / "figures/findings.csv")
+    assert frame.verdict.tolist() == ["reproduced", "not reproduced", "does not hold"]
+    assert frame.version.unique() == ["arXiv:2102.07929v2"] and frame.figure.unique() == ["hu2021/figure-01"]
+    assert r"Falls \& falls." in (root / "figures/hu2021/findings.tex").read_text()
+    assert "Is small." in (root / "figures/hu2021/not-reproduced.tex").read_text()
+    assert "Is large." not in (root / "figures/hu2021/not-reproduced.tex").read_text()
+    text = readme.read_text()
+    assert "| hu2021 | 1 | 1 | 0 | 0, 1, 0 | 0, 0, 0 |" in text and "\nold\n" not in text
+    assert "- It falls by 0.500 times. ([hu2021, Figure 1](figures/hu2021/figure-01.png))" in text
+    assert text.startswith("before\n") and text.endswith("after\n")
+    (root / "figures/findings.csv").write_text("cut")
+    readme.write_text(text.replace("It falls", "It rises"))
+    assert manifest.differing(root) == ["figures/findings.csv", "README.md"]
+    manifest.render(root)
+    assert readme.read_text() == text
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"notebooks": [], "outputs": {}}', '{"notebooks": {"a": 1}, "outputs": {}}'])
+def test_a_damaged_manifest_is_named_in_one_line(tmp_path, text):
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures/manifest.json").write_text(text)
+    with pytest.raises(ValueError, match=r"manifest.json is damaged$"):
+        manifest.read(tmp_path)
+
+
+FRAME = pd.DataFrame({"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0.0]})
+
+
+@pytest.mark.parametrize(
+    ("column", "row", "value", "moved"),
+    [
+        ("x", 0, 1 + 1e-10, False),
+        ("x", 0, 1 + 1e-8, True),
+        ("x", 1, float("nan"), True),
+        ("regret", 0, 3.0015, False),  # within the errors of both
+        ("regret", 0, 3.003, True),
+        ("regret", 1, 4.0 + 1e-7, True),
+        ("error", 0, 1.9e-3, False),
+        ("error", 0, 2.1e-3, True),
+        ("error", 1, 1e-13, False),
+        ("n", 0, 2, True),
+        ("name", 1, "c", True),
+    ],
+)
+def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry(column, row, value, moved):
+    fresh = FRAME.copy()
+    fresh.loc[row, column] = value
+    difference = first_difference("it", FRAME, fresh)
+    assert bool(difference) == moved
+    if moved:
+        assert difference == [f"it, row {row + 1}, {column}: {FRAME[column][row]} became {fresh[column][row]}"]
+
+
+def test_other_columns_or_rows_are_a_difference():
+    assert first_difference("it", FRAME, FRAME[:1])[0].startswith("it: 2 rows of")
+    assert first_difference("it", FRAME, FRAME.rename(columns={"x": "y"}))[0].startswith("it: 2 rows of")
