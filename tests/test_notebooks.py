@@ -10,7 +10,8 @@ import pytest
 from conftest import ROOT
 
 from privregret import notebook as nb
-from privregret import publish, reproduce
+from privregret import manifest, reproduce
+from privregret.papers import PAPERS
 
 NAMES = reproduce.select([])
 SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
@@ -28,7 +29,9 @@ def test_the_smoke_profile_has_every_notebook_and_no_other():
 def test_contract(name):
     notebook = read(name)
     first, parameters, check, *_, last = notebook.cells
-    assert first.cell_type == "markdown" and first.source.startswith(f"# {name.split('/')[0]}")
+    paper = name.split("/")[0]
+    assert first.cell_type == "markdown" and first.source.startswith(f"# {paper}")
+    assert PAPERS[paper].version in first.source if paper in PAPERS else True, "which version of the paper?"
     assert parameters.metadata["tags"] == ["parameters"] and check.metadata["tags"] == ["check"]
     assert last.source == "notebook.end()"
     for line in parameters.source.splitlines():  # annotated literals with a comment each
@@ -37,11 +40,12 @@ def test_contract(name):
         ast.literal_eval(statement.value)
     call = ast.parse(check.source).body[-1].value
     assert call.args[0].value == name
-    assert [k.arg for k in call.keywords] == reproduce.declared_parameters(notebook)
+    assert [k.arg for k in call.keywords] == list(reproduce.declared_parameters(notebook))
     for cell in notebook.cells:
         if cell.cell_type == "code":
             assert not cell.outputs and cell.execution_count is None, "commit notebooks without outputs"
             assert "rcParams" not in cell.source and "/home" not in cell.source
+            assert len(cell.source.splitlines()) <= 40, "one lemma, one cell"
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
 
 
@@ -63,29 +67,30 @@ def smoke():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_exist_and_parse(smoke, name):
-    manifest = publish.read_manifest(smoke.root)
-    mine = {output: entry for output, entry in manifest["outputs"].items() if entry["notebook"] == name}
+    record = manifest.read(smoke.root)
+    mine = {output: entry for output, entry in record["outputs"].items() if entry["notebook"] == name}
     assert mine
     for output, entry in mine.items():
-        files = {e: smoke.root / "figures" / f"{output}{e}" for e in publish.KINDS[entry["kind"]]}
+        files = {e: smoke.root / "figures" / f"{output}{e}" for e in manifest.KINDS[entry["kind"]]}
         assert len(pd.read_csv(files[".csv"])) > 0
         assert rf":{output}}}" in files[".tex"].read_text()
         if entry["kind"] == "figure":
             assert files[".pdf"].read_bytes().startswith(b"%PDF")
             assert files[".png"].read_bytes().startswith(b"\x89PNG")
-    assert manifest["notebooks"][name]["findings"], "a notebook ends with its findings"
+    findings = record["notebooks"][name]["findings"]
+    assert findings, "a notebook has findings"
+    assert all(row["figure"] in record["outputs"] for row in findings if row["figure"])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name):
     """What is committed in figures/ was made by this notebook, all of it, with the parameters that stand in it."""
-    fresh = publish.read_manifest(smoke.root)["outputs"]
+    fresh = manifest.read(smoke.root)["outputs"]
     published = json.loads((ROOT / "figures" / "manifest.json").read_text())["outputs"]
     assert {o for o in fresh if fresh[o]["notebook"] == name} == {
         o for o in published if published[o]["notebook"] == name
     }
-    defaults = {}
-    exec(reproduce._tagged(read(name), "parameters"), defaults)
+    defaults = reproduce.declared_parameters(read(name))
     for output, entry in published.items():
         if entry["notebook"] == name:
-            assert entry["parameters"] == {p: defaults[p] for p in entry["parameters"]}, output
+            assert entry["parameters"] == defaults, output

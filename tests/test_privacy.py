@@ -1,15 +1,25 @@
-"""The release ledger against known values and the kernels, and audits that must catch planted faults."""
+"""Privacy: the release ledger, enumeration, quadrature, closed forms, and audits that must catch planted faults."""
 
 import math
 from collections import Counter
+from itertools import product
 
-import naive
 import numpy as np
 import pytest
+from laws import FALSE_ALARM
+from naive import azize2025
+from naive import bandits as naive
+from scipy.integrate import quad
+from scipy.stats import chisquare, norm
 
-from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB, dp_se, hybrid_ucb, lazy_ucb
+from privregret import exact, instances
+from privregret.adversarial import EXP3, HTINF, BatchedPrivate, LocallyPrivate
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB, dp_se, hybrid_ucb, lazy_ucb
+from privregret.full_information import FTNL
+from privregret.privacy import adversarial, batches, enumeration, selection
 from privregret.privacy.audit import loss_lower_bound
 from privregret.privacy.ledger import cost, hybrid_releases, lazy_releases, looks
+from privregret.privacy.prefix import loss_by_position
 
 # the ledger's own numbers
 
@@ -73,10 +83,10 @@ def keeps_to_ledger(play, releases, epsilon):
 @pytest.mark.parametrize("tree", hybrid_ucb.TREES)
 def test_hybrid_kernel_keeps_to_the_ledger(tree, epsilon, monkeypatch):
     monkeypatch.setattr(hybrid_ucb, "_node_noise", naive.plain(hybrid_ucb._node_noise))
-    run, code = naive.plain(hybrid_ucb._run), hybrid_ucb.TREES.index(tree)
+    loop, settings = naive.plain(hybrid_ucb._loop), hybrid_ucb.Settings(epsilon, hybrid_ucb.TREES.index(tree), 2.0)
 
     def literal(rewards, rng):
-        return run(rewards, np.zeros(3), np.array([len(rewards)]), epsilon, code, 2.0, rng)[0]
+        return loop(rewards, np.zeros(3), np.array([len(rewards)]), settings, rng)[0]
 
     def releases(pulls):
         return hybrid_releases(pulls, tree)
@@ -353,3 +363,277 @@ def test_missing_noise_in_later_epochs_is_caught(epsilon):
 
     honest, faulty = DPSE(epsilon, 1.0), NoNoiseAfterTheFirstEpoch(epsilon, 1.0)
     assert_only_the_fault_is_caught(honest, faulty, rewards, neighbour, arm_1_is_dropped_next, plays=150)
+
+
+# azize2025: policies and batches by enumeration
+
+
+def test_view_law_is_the_product_of_the_policy():
+    policy = enumeration.random_policy(2, 3, np.random.default_rng(0))
+    law = enumeration.view_law(policy)
+    assert law.shape == (2,) * 6 and law.sum(axis=(3, 4, 5)) == pytest.approx(np.ones((2, 2, 2)))
+    for r1, r2, a1, a2, a3 in np.ndindex(2, 2, 2, 2, 2):
+        expected = policy[0][a1] * policy[1][a1, r1, a2] * policy[2][a1, a2, r1, r2, a3]
+        assert law[r1, r2, :, a1, a2, a3] == pytest.approx([expected] * 2, rel=1e-14)
+
+
+def test_list_table_and_tree_privacy_agree():
+    """Proposition B.5; for delta they only order."""
+    sizes = [(2, 3), (2, 3), (3, 2), (2, 2)]
+    policies = [enumeration.random_policy(k, t, np.random.default_rng(s)) for s, (k, t) in enumerate(sizes)]
+    policies += [enumeration.stay_or_switch(3, 0.5), enumeration.stay_or_switch(3, 2.0)]
+    for policy in policies:
+        losses = [enumeration.privacy_loss(policy, model) for model in enumeration.MODELS]
+        assert losses == pytest.approx([losses[0]] * 3, rel=1e-12)
+        deltas = [enumeration.delta(policy, model, losses[0] / 4) for model in enumeration.MODELS]
+        assert deltas[0] <= deltas[1] * (1 + 1e-12) and deltas[1] <= deltas[2] * (1 + 1e-12)
+        assert enumeration.delta(policy, "tree", losses[0]) <= 1e-12
+
+
+def test_enumeration_catches_policies_that_are_not_private():
+    for model in enumeration.MODELS:
+        losses = [
+            enumeration.privacy_loss(enumeration.stay_or_switch(3, epsilon), model) for epsilon in (1, 4, math.inf)
+        ]
+        assert losses[0] <= 1
+        assert losses[1] > 2  # noise for 4 passed off as for 2
+        assert losses[2] == math.inf
+    with pytest.raises(ValueError, match="model"):
+        enumeration.reward_functions("forest", 2, 1)
+
+
+def test_privacy_of_algorithm_1_on_the_smallest_instance():
+    for epsilon, imed, klucb in ((0.5, 0.553, 0.0), (1.0, 0.594, 0.647), (3.0, 0.894, 0.880)):
+        assert batches.privacy_loss(DPIMED(epsilon)) / epsilon == pytest.approx(imed, abs=0.02)
+        assert batches.privacy_loss(DPKLUCB(epsilon)) / epsilon == pytest.approx(klucb, abs=0.02)
+        law = batches.action_law(DPIMED(epsilon))
+        assert law.sum(axis=(4, 5)) == pytest.approx(np.ones((2,) * 4), rel=1e-12)
+
+
+def test_the_exact_law_is_that_of_play():
+    algorithm, rewards = DPIMED(3.0), np.array([[1.0, 0], [0, 0], [1, 1], [0, 0], [0, 0]])
+    law = batches.action_law(algorithm, 300)[1, 0, 1, 0]
+    rng = np.random.default_rng(0)
+    plays = np.array([algorithm.play(rewards, rng)[[2, 4]] for _ in range(20_000)])
+    for d in np.ndindex(2, 2):
+        hits, p = (plays == d).all(axis=1).mean(), law[d]
+        assert abs(hits - p) <= norm.isf(FALSE_ALARM / 8) * math.sqrt(p * (1 - p) / len(plays)) + 0.01
+
+
+def test_black_box_audit_catches_too_little_noise():
+    class Careless(azize2025.Batched):
+        def noise(self, rng):
+            return rng.laplace(0.0, 0.1 / self.epsilon)
+
+    rewards = np.zeros((5, 2))
+    rewards[1] = 1
+    neighbour = rewards.copy()
+    neighbour[0] = 1
+
+    def event(actions):
+        return actions[2] == 0
+
+    for honest in (DPIMED(1.0), DPKLUCB(1.0), azize2025.Batched("imed", 1.0)):
+        assert loss_lower_bound(honest, rewards, neighbour, event, 3000, seed=0) <= 1
+    assert loss_lower_bound(Careless("imed", 1.0), rewards, neighbour, event, 3000, seed=0) > 1
+
+
+# full information: report noisy max and prefixes
+
+
+@pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
+@pytest.mark.parametrize("scale", [0.5, 1.0, 4.0])
+def test_privacy_of_the_selection_is_that_of_all_pairs(noise, scale):
+    """Against every pair of neighbouring sums of 0/1 losses: an epoch of 4 rounds, three actions."""
+    logs = {sums: np.log(exact.selection_from_sums(sums, np.zeros(3), noise, scale)) for sums in np.ndindex(5, 5, 5)}
+    worst = 0.0
+    for sums, here in logs.items():
+        for move in np.ndindex(3, 3, 3):
+            other = tuple(s + m - 1 for s, m in zip(sums, move, strict=True))
+            if other in logs:
+                worst = max(worst, np.abs(here - logs[other]).max())
+    loss = selection.privacy_loss(3, 4, noise, scale)
+    assert loss.value == pytest.approx(worst, rel=1e-7) and loss.value <= 2 / scale * (1 + 1e-12)
+    chosen, others = zip(loss.before, loss.after, strict=True)
+    pair = [
+        exact.selection_from_sums([a, b, b], np.zeros(3), noise, scale)[0] for a, b in zip(chosen, others, strict=True)
+    ]
+    assert math.log(pair[1] / pair[0]) == pytest.approx(loss.value, rel=1e-7)
+
+
+def test_what_the_presets_of_ftnl_deliver():
+    for algorithm in (FTNL(0.5, "laplace", "hu2021"), FTNL(0.5, "exponential", "wu2026")):
+        scale = algorithm.noise_scale(3)
+        loss = selection.privacy_loss(3, 4, algorithm.noise, scale).value
+        assert 1.2 * algorithm.epsilon < loss <= algorithm.privacy.proved * (1 + 1e-12)  # more than the papers say
+    for noise in ("laplace", "exponential", "gumbel"):
+        algorithm = FTNL(0.5, noise)
+        losses = [selection.privacy_loss(3, n, noise, algorithm.noise_scale(3)).value for n in (1, 4, 64, 4096)]
+        assert all(a <= b * (1 + 1e-9) for a, b in zip(losses, losses[1:], strict=False))
+        assert losses[-1] == pytest.approx(algorithm.privacy.proved, rel=1e-6)  # the supremum
+
+
+def naive_privacy(n, eta):
+    """Largest log-ratio by position over 2 eta, over all pairs of 0/1 tables of two actions: random prefixes."""
+
+    def law(table):
+        lengths = range(n // 2 + 1, n + 1) if n > 1 else (1,)
+        p = [1 / (1 + math.exp(eta * sum(b - a for a, b in table[:m]))) for m in lengths]
+        return np.array([sum(p) / len(p), 1 - sum(p) / len(p)])
+
+    rows = list(product((0, 1), repeat=2))
+    worst = np.zeros(n)
+    for table in product(rows, repeat=n):
+        for s, row in product(range(n), rows):
+            other = (*table[:s], row, *table[s + 1 :])
+            worst[s] = max(worst[s], np.abs(np.log(law(table) / law(other))).max() / (2 * eta))
+    return worst
+
+
+def test_privacy_by_position():
+    for n, eta, known in (
+        (2, 0.05, [0.5125] * 2),
+        (4, 0.125, [0.5768, 0.5768, 0.5768, 0.2960]),
+        (4, 0.5, [0.7623, 0.7623, 0.7623, 0.4031]),
+    ):
+        shares = loss_by_position(n, eta) / (2 * eta)
+        np.testing.assert_allclose(shares, naive_privacy(n, eta), rtol=1e-9)
+        np.testing.assert_allclose(shares, known, atol=6e-5)
+    with pytest.raises(ValueError, match="too many data sets"):
+        loss_by_position(16, 0.1)
+
+
+def test_exponential_noise_of_half_the_scale_is_half_as_private():
+    """Sums (1, 1) and (0, 2) differ by one round of data; the probability of action 2 falls by e^(2 epsilon)."""
+    for epsilon in (0.1, 1.0):
+        p, q = (
+            exact.selection_from_sums(sums, [0.0, 0.0], "exponential", 1 / epsilon)[1]
+            for sums in ([1.0, 1.0], [0.0, 2.0])
+        )
+        assert math.log(p / q) == pytest.approx(2 * epsilon)
+        assert FTNL(epsilon, "exponential", "wu2026").privacy == (
+            epsilon,
+            2 * epsilon,
+            0.0,
+            "everything in one round replaced",
+        )
+
+
+# asi2025
+
+
+@pytest.mark.parametrize(
+    "epsilon, expected",
+    [
+        (0.1, (0.081488, 0.088644, 0.089481)),
+        (0.5, (0.286563, 0.416056, 0.435787)),
+        (1.0, (0.402824, 0.764510, 0.836490)),
+    ],
+)
+def test_the_conversion_is_private_by_quadrature(epsilon, expected):
+    worst = [adversarial.worst_batched_loss(EXP3(eta, 0.1), 1 / epsilon, nodes=600) for eta in (0.5, 2.0, 8.0)]
+    assert worst == pytest.approx(expected, rel=1e-4)
+    assert max(worst) <= epsilon
+    assert adversarial.worst_batched_loss(HTINF(math.sqrt(6)), 1 / epsilon) <= epsilon
+
+
+def test_too_little_noise_is_seen():
+    assert adversarial.worst_batched_loss(EXP3(8.0, 0.01), 0.5, nodes=400) > 1.2
+    assert adversarial.worst_batched_loss(EXP3(8.0, 0.01), 1.0, nodes=400) <= 1.0
+
+
+def test_quadrature_agrees_with_play():
+    """Frequencies of the 8 paths of three batches over 40000 plays, chi-squared at level 1e-4."""
+    runs = 40000
+    losses, base, rng = (
+        np.array([[0.0, 1.0], [1.0, 0.3], [0.0, 0.0]]),
+        EXP3(1.5, 0.1),
+        np.random.default_rng(6),
+    )
+    algorithm = LocallyPrivate(base, 0.7)
+    paths = [int("".join(map(str, algorithm.play(losses, rng))), 2) for _ in range(runs)]
+    expected = adversarial.batched_probabilities(base, losses, 1 / 0.7, nodes=200)
+    assert expected.sum() == pytest.approx(1)
+    assert chisquare(np.bincount(paths, minlength=8), runs * expected).pvalue > 1e-4
+
+
+class NoNoise(BatchedPrivate):
+    """Planted fault: the batch average is told as it is."""
+
+    @property
+    def scale(self):
+        return 0.0
+
+
+class NoiseOfOneLoss(BatchedPrivate):
+    """Planted fault: noise for a batch that is larger than the one played."""
+
+    @property
+    def scale(self):
+        return 1 / (20 * self.tau * self.epsilon)
+
+
+def test_the_black_box_audit_sees_planted_faults():
+    """20000 plays on neighbouring tables; faults exceed epsilon beyond doubt, the algorithm does not."""
+    losses = np.zeros((4, 2))
+    neighbour = losses.copy()
+    neighbour[0] = 1.0
+    base, epsilon = EXP3(4.0, 0.01), 0.5
+
+    def stayed(actions):
+        return actions[2] == actions[0]
+
+    found = {
+        kind.__name__: loss_lower_bound(kind(base, epsilon, 2), losses, neighbour, stayed, 20000, 1)
+        for kind in (BatchedPrivate, NoNoise, NoiseOfOneLoss)
+    }
+    assert found["BatchedPrivate"] <= epsilon < min(found["NoNoise"], found["NoiseOfOneLoss"])
+
+
+def test_exp3_leaks_more_the_longer_it_runs():
+    """Largest loss over all paths of EXP3 on Figure 1's pair, values from an independent enumeration."""
+    reference = {(0.05, 0.05): (0.1610, 0.4733, 1.0047, 2.0877), (0.2, 0.1): (0.8641, 2.8386, 5.0252, 8.3673)}
+    for (eta, gamma), expected in reference.items():
+        for horizon, value in zip((4, 8, 12, 16), expected, strict=True):
+            one, other = (
+                adversarial.exp3_log_probabilities(a, horizon, eta, gamma) for a in instances.exp3_leakage_pair()
+            )
+            assert np.exp(one).sum() == pytest.approx(1)
+            assert np.abs(one - other).max() == pytest.approx(value, abs=6e-5)
+
+
+def test_exp3_path_against_raw_weights():
+    """The logarithmic recursion against the printed listing, where no weight underflows yet."""
+    horizon, eta = 2000, 1e-3
+    actions = (np.arange(horizon) % 2 == 0).astype(int)
+    for adversary in instances.exp3_leakage_pair():
+        w, expected = np.ones(2), []
+        for t, loss in enumerate(adversary.table(horizon)):
+            p = (1 - eta) * w / w.sum() + eta / 2
+            expected.append(p[1])
+            i = actions[t]
+            w[i] *= math.exp(-eta * loss[i] / p[i])
+        np.testing.assert_allclose(adversarial.exp3_path(adversary, actions, eta, eta), expected, rtol=1e-10)
+
+
+def test_figure_1_splits_when_the_sheet_says():
+    actions = (np.arange(10**5) % 2 == 0).astype(int)
+    one, other = (adversarial.exp3_path(a, actions, 1e-4, 1e-4) for a in instances.exp3_leakage_pair())
+    assert np.argmax(one > 0.75) + 1 == 92131
+    assert np.argmax(other < 0.25) + 1 == 92130
+
+
+def test_composition_of_laplace_releases():
+    """One number: P(loss > epsilon) in closed form; many: never above the advanced composition that the paper
+    uses.
+    """
+    exact = (
+        0.5 * (1 - math.exp(0.3 - 1.0))
+        + quad(lambda x: 0.25 * math.exp(-(1 - x) / 2) * (1 - math.exp(0.3 - x)), 0.3, 1)[0]
+    )
+    assert adversarial.laplace_delta(0.3, 1.0, 1) == pytest.approx(exact, rel=2e-3)
+    assert adversarial.laplace_delta(0.3, 1.0, 1) >= exact
+    assert adversarial.laplace_delta(1.0, 0.2, 5) == 0.0
+    for experts in (16, 256):
+        shift = 1 / (3 * math.sqrt(experts * math.log(1e6)))
+        assert adversarial.laplace_delta(1.0, shift, experts) < 1e-6

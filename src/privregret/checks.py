@@ -123,10 +123,10 @@ def horizons(value, arms: int) -> np.ndarray:
     """Increasing rounds at which to report, the last at least the number of arms, as int64."""
     array = np.asarray(value)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
-        raise TypeError(f"horizons must be a list of whole numbers, got {value!r}")
+        raise TypeError(f"rounds must be a list of whole numbers, got {value!r}")
     array = array.astype(np.int64)
     if array[0] < 1 or (len(array) > 1 and (array[1:] <= array[:-1]).any()):
-        raise ValueError(f"horizons must be increasing and start at 1 or later, got {value!r}")
+        raise ValueError(f"rounds must be increasing and start at 1 or later, got {value!r}")
     if array[-1] < arms:
         raise ValueError(f"horizon must be at least the number of arms ({arms}), got {array[-1]}")
     return array

@@ -148,7 +148,8 @@ def releases(ax, released, pulls, title):
             color="white" if release.kind == "array" else "black",
         )
     for pull, cost in enumerate(ledger.cost(released, pulls), start=1):
-        ax.text(pull, -1, f"{cost:.3g}", ha="center", va="center_baseline", fontsize=6)
+        above = {"color": style.VERMILION, "fontweight": "bold"} if cost > 1 + 1e-9 else {}
+        ax.text(pull, -1, f"{cost:.3g}", ha="center", va="center_baseline", fontsize=6, **above)
     top = max(level for level in row_of.values())
     ax.set(xlim=(0.4, pulls + 0.6), ylim=(-1.6, top + 0.6), title=title, xticks=range(1, pulls + 1))
     names = ["cost", "array", *(f"node of {2 ** (level - 1)}" for level in range(1, top + 1))]
@@ -246,7 +247,7 @@ def release_game(ax, actions, left, right, change, side):
     change : int
         The round, from 1, in which the policy is shown `side`, "L" or "R"; in all others it sees the left reward.
     """
-    arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"}
+    arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black", "shrinkA": 9, "shrinkB": 9}  # from box to box
     for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
         shown = other if t == change and side == "R" else one
         for y, text in ((2, f"arm {action + 1}"), (1, f"$({one},{other})$"), (0, f"${shown}$")):
@@ -254,9 +255,9 @@ def release_game(ax, actions, left, right, change, side):
             box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
             ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box)
         for y in (2, 1):
-            ax.annotate("", (t, y - 0.72), (t, y - 0.26), arrowprops=arrow)
+            ax.annotate("", (t, y - 1), (t, y), arrowprops=arrow, zorder=1)
         if t < len(actions):
-            ax.annotate("", (t + 0.72, 1.9), (t + 0.18, 0.1), arrowprops=arrow)
+            ax.annotate("", (t + 1, 2), (t, 0), arrowprops=arrow, zorder=1)
         ax.text(t, -0.55, f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""), ha="center", va="center", fontsize=6)
     for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)

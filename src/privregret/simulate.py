@@ -80,11 +80,11 @@ def regret_curves(
     checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
     grids = []
     for problem in problems:
+        for algorithm in algorithms:
+            algorithm.data_of(problem)
         last = checks.integer("horizon", horizon, problem.shortest)
         rounds = checkpoints(last, points) if np.isscalar(points) else np.append(np.asarray(points), last)
         grids.append(checks.horizons(np.unique(rounds), problem.shortest))
-        for algorithm in algorithms:
-            algorithm.data_of(problem)
     block = MANY if shared_streams else BLOCK
     cells = [(a, p, rounds) for p, rounds in zip(problems, grids, strict=True) for a in algorithms]
     tasks = [(*cell, first) for cell in cells for first in range(0, runs, block)]

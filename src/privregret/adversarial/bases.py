@@ -101,8 +101,7 @@ class FTPL(RealLossBandit):
     """Follow the perturbed leader with geometric resampling: argmin of estimated losses plus Lap(1 / eta) on each.
 
     Instead of 1 / P(I) the estimate uses the number of fresh perturbations until I leads again, at most `cap`.
-    Privacy: none by itself (the perturbation is not made for it). Tuning: `tuning.batched_ftpl`. O(K^2) a step on
-    average.
+    Privacy: none by itself (the perturbation is not made for it). Tuning: `tuning.batched_ftpl`. Mean O(K^2) a step.
 
     Parameters
     ----------

@@ -26,6 +26,8 @@ class BatchSettings(NamedTuple):
     ends: np.ndarray  # pulls of an arm after each of its batches
     rule: int  # KLUCB or IMED
     first: bool  # of arms with equal indices
+    optimism: float = 1.0  # times ln t in DP-KLUCB's index; the algorithm's own is 1
+    forget: bool = False  # whether only an arm's last batch counts; the algorithms' own is no
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,11 @@ class GeometricBatches(BanditAlgorithm):
 
     def _run(self, means, rounds, rng):
         """Batch by batch: O(K log T) binomial and Laplace draws, whatever the horizon."""
-        return _pull_counts(means, rounds, self._settings(rounds[-1]), rng)
+        return _pull_counts(means, rounds, self._settings(rounds[-1]), -1, np.empty(0), rng)
 
     def _run_many(self, means, rounds, runs, rng):
         """All runs in one call of the kernel."""
-        return _many_pull_counts(means, rounds, runs, self._settings(rounds[-1]), rng)
+        return many_pull_counts(means, rounds, self._settings(rounds[-1]), -1, np.empty((runs, 0)), rng)
 
     def _settings(self, horizon):
         ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
@@ -131,9 +133,9 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
 @jit
 def _leader(mean, pulls, t, settings, rng):
-    """Arm with the best index in round t; of several, the first or one at random."""
+    """Arm with the best index in round t, `pulls` behind each mean; of several, the first or one at random."""
     epsilon, rule, first = settings.epsilon, settings.rule, settings.first
-    log_t = math.log(t)
+    log_t = settings.optimism * math.log(t)
     top = min(max(mean.max(), 0.0), 1.0)
     best, leader, ties = math.inf, 0, 0
     for j in range(len(mean)):
@@ -160,6 +162,7 @@ def _play(rewards, settings, rng):
     actions = np.empty(horizon, np.int64)
     noisy_sum = np.zeros(arms)
     mean = np.zeros(arms)
+    behind = np.zeros(arms, np.int64)  # pulls that the mean is of
     pulls = np.zeros(arms, np.int64)
     batches = np.zeros(arms, np.int64)  # completed
     started = 0
@@ -169,27 +172,30 @@ def _play(rewards, settings, rng):
             j = started
             started += 1
         else:
-            j = _leader(mean, pulls, t + 1, settings, rng)
-        total = 0.0
+            j = _leader(mean, behind, t + 1, settings, rng)
+        total, before = 0.0, pulls[j]
         while pulls[j] < ends[batches[j]] and t < horizon:
             actions[t] = j
             total += rewards[t, j]
             pulls[j] += 1
             t += 1
         if pulls[j] == ends[batches[j]]:
-            noisy_sum[j] += total + rng.laplace(0.0, 1 / settings.epsilon)
-            mean[j] = noisy_sum[j] / pulls[j]
+            kept, behind[j] = (0.0, pulls[j] - before) if settings.forget else (noisy_sum[j], pulls[j])
+            noisy_sum[j] = kept + (total + rng.laplace(0.0, 1 / settings.epsilon))
+            mean[j] = noisy_sum[j] / behind[j]
             batches[j] += 1
     return actions
 
 
 @jit
-def _pull_counts(means, rounds, settings, rng):
+def _pull_counts(means, rounds, settings, given_arm, given, rng):
+    """Pulls of each arm in rounds 1..rounds[h]; the noisy sums of one arm's first batches may be given (see `rare`)."""
     ends = settings.ends
     horizon, arms = rounds[-1], len(means)
     counts = np.empty((len(rounds), arms), np.int64)
     noisy_sum = np.zeros(arms)
     mean = np.zeros(arms)
+    behind = np.zeros(arms, np.int64)  # pulls that the mean is of
     pulls = np.zeros(arms, np.int64)
     batches = np.zeros(arms, np.int64)
     started = 0
@@ -200,22 +206,28 @@ def _pull_counts(means, rounds, settings, rng):
             j = started
             started += 1
         else:
-            j = _leader(mean, pulls, t + 1, settings, rng)
+            j = _leader(mean, behind, t + 1, settings, rng)
         size = ends[batches[j]] - pulls[j]
         played = min(size, horizon - t)
         reported = report(counts, rounds, reported, pulls, j, t + played)
         pulls[j] += played
         t += played
         if played == size:
-            noisy_sum[j] += rng.binomial(size, means[j]) + rng.laplace(0.0, 1 / settings.epsilon)
-            mean[j] = noisy_sum[j] / pulls[j]
+            if j == given_arm and batches[j] < len(given):
+                noisy = given[batches[j]]
+            else:
+                noisy = rng.binomial(size, means[j]) + rng.laplace(0.0, 1 / settings.epsilon)
+            kept, behind[j] = (0.0, size) if settings.forget else (noisy_sum[j], pulls[j])
+            noisy_sum[j] = kept + noisy
+            mean[j] = noisy_sum[j] / behind[j]
             batches[j] += 1
     return counts
 
 
 @jit
-def _many_pull_counts(means, rounds, runs, settings, rng):
-    counts = np.empty((runs, len(rounds), len(means)), np.int64)
-    for run in range(runs):
-        counts[run] = _pull_counts(means, rounds, settings, rng)
+def many_pull_counts(means, rounds, settings, given_arm, given, rng):
+    """One run for each row of `given`: (runs, H, K)."""
+    counts = np.empty((len(given), len(rounds), len(means)), np.int64)
+    for run in range(len(given)):
+        counts[run] = _pull_counts(means, rounds, settings, given_arm, given[run], rng)
     return counts

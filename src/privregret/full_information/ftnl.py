@@ -68,9 +68,9 @@ class FTNL(EpochAlgorithm):
     }
 
     def __post_init__(self):
-        super().__post_init__()
-        if isinstance(self.scale, str):  # not every preset has every noise
+        if self.noise in tuple(NAMES) and isinstance(self.scale, str):  # not every preset has every noise
             checks.choice("scale", self.scale, [name for name, scales in PRESETS.items() if self.noise in scales])
+        super().__post_init__()
 
     @property
     def factor(self) -> float:

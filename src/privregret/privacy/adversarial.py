@@ -58,8 +58,7 @@ def exp3_log_probabilities(adversary, horizon: int, eta: float, gamma: float) ->
 def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: int = 200) -> np.ndarray:
     """(2^J,) probability of every sequence of choices of J batches, told averages with noise Lap(scale).
 
-    By quadrature: each of the J - 1 noises that matter takes `nodes` equally likely values, quantiles of the Laplace
-    law.
+    By quadrature: each of the J - 1 noises that matter takes `nodes` equally likely values, Laplace quantiles.
 
     Parameters
     ----------

@@ -1,0 +1,143 @@
+"""Expectations that rare runs make: DP-KLUCB and DP-IMED by importance sampling.
+
+If noise and rewards put the best arm's private mean far down in its first batches, the arm is not pulled for a time that
+is exponential in its pulls. Such a run is rare, but its regret is linear for so long that regret has a power tail, and
+with an index below 2 (see `tail_index`) the standard error of a plain mean means nothing. So we draw the best arm's first
+noisy batch sums from laws under which such luck is common, and weight the runs by the ratio of densities.
+
+The laws are those of Chernoff's bound: rewards and noises of the first k batches, exponentially tilted until the private
+mean after batch k is a third of the true one, for k = 1, 2, ...; a quarter of the runs is left alone, so that no weight
+exceeds 4. A run's density is that of the mixture, given the batches that the run completed.
+"""
+
+import joblib
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+
+from privregret import checks
+from privregret.algorithm import flat_parameters
+from privregret.bandits.dp_klucb import GeometricBatches, many_pull_counts
+from privregret.divergence import d_epsilon
+from privregret.estimates import Estimate
+from privregret.simulate import MANY, rng_for
+
+PLAIN = 0.25  # share of runs from the law itself
+LOW = 1 / 3  # of the best arm's mean, at which tilted laws aim
+LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
+
+
+def regrets(algorithms, problems, horizon: int, runs: int, seed: int, workers: int = -1) -> pd.DataFrame:
+    """Final regrets with weights, of which `means` makes expectations.
+
+    Parameters
+    ----------
+    algorithms : GeometricBatches or sequence of them
+        DP-KLUCB, DP-IMED, with any parameters.
+    problems : BernoulliBandit or sequence of them
+    horizon, runs, seed, workers
+        As in `simulate.regret_curves`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per (problem, algorithm, run): columns algorithm, instance, run, regret, weight, and parameters.
+    """
+    algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
+    checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    for algorithm in algorithms:
+        if not isinstance(algorithm, GeometricBatches):
+            raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
+    tasks = [(a, p, r, min(MANY, runs - r)) for p in problems for a in algorithms for r in range(0, runs, MANY)]
+    blocks = joblib.Parallel(n_jobs=workers, prefer="threads")(
+        joblib.delayed(weighted)(a, p, horizon, n, rng_for(("rare", a), p, seed, r)) for a, p, r, n in tasks
+    )
+    frames = [
+        pd.DataFrame({"algorithm": a.label, "instance": p.name, "run": r + np.arange(n), "regret": x, "weight": w})
+        .assign(**flat_parameters(a))
+        for (a, p, r, n), (x, w) in zip(tasks, blocks, strict=True)
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def weighted(algorithm, problem, horizon: int, runs: int, rng):
+    """(runs,) final regrets under the mixture of tilted laws, and their weights, of mean 1."""
+    settings = algorithm._settings(checks.integer("horizon", horizon, problem.shortest))
+    arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
+    # batches that end where Laplace noise could still hide the mean from ln T
+    batches = min(1 + int(np.searchsorted(settings.ends, 2 * np.log(horizon) / epsilon)), len(settings.ends) - 1)
+    firsts = np.unique(np.geomspace(1, batches, LAWS).round().astype(int)) if batches > LAWS else 1 + np.arange(batches)
+    tilts = [_tilt(int(k), settings.ends[k - 1], mean, epsilon) for k in firsts]
+
+    law = np.where(rng.random(runs) < PLAIN, -1, rng.integers(len(firsts), size=runs))
+    first = np.append(firsts, 0)[law]
+    tilt = np.where(np.arange(batches) < first[:, None], np.append(tilts, 0.0)[law][:, None], 0.0)
+    left = rng.random(tilt.shape) < (1 + tilt) / 2
+    noise = rng.exponential(size=tilt.shape) / np.where(left, tilt - 1, 1 + tilt) / epsilon
+    sizes = np.diff(settings.ends[:batches], prepend=0)
+    given = noise + rng.binomial(np.broadcast_to(sizes, tilt.shape), _tilted(mean, tilt * epsilon))
+
+    rounds = np.array([horizon])
+    counts = many_pull_counts(problem.data, rounds, settings, arm, given, rng)
+    done = np.searchsorted(settings.ends, counts[:, -1, arm], side="right")
+    sums = np.insert(given.cumsum(axis=1), 0, 0.0, axis=1)
+    pulls = np.insert(settings.ends[:batches], 0, 0)
+    density = np.full(runs, PLAIN)
+    for k, tilt in zip(firsts, tilts, strict=True):
+        m = np.minimum(k, done)
+        norm = pulls[m] * np.log1p(mean * np.expm1(-tilt * epsilon)) - m * np.log1p(-(tilt**2))
+        density += (1 - PLAIN) / len(firsts) * np.exp(-tilt * epsilon * sums[np.arange(runs), m] - norm)
+    return problem.regret(counts, rounds)[:, 0], 1 / density
+
+
+def means(frame, by) -> pd.DataFrame:
+    """Expected regret, its standard error and the runs behind it, for each combination of the columns `by`.
+
+    The weighted mean over the sum of the weights. Column `top`: the largest share of a single run in it; if it is not
+    small, neither is the error of the standard error.
+    """
+
+    def one(rows):
+        share = rows.weight / rows.weight.sum()
+        mean = (share * rows.regret).sum()
+        return pd.Series(
+            {
+                "mean": mean,
+                "se": np.sqrt(((share * (rows.regret - mean)) ** 2).sum()),
+                "top": (share * rows.regret).max() / mean,
+                "runs": len(rows),
+            }
+        )
+
+    frame = frame.groupby(by, sort=False, dropna=False)[["regret", "weight"]].apply(one).reset_index()
+    return frame.astype({"runs": int})
+
+
+def share(rows, at_least: float) -> Estimate:
+    """Probability that regret is at least so much."""
+    weights = (rows.weight * (rows.regret >= at_least)).to_numpy()
+    return Estimate(weights.mean(), weights.std(ddof=1) / np.sqrt(len(weights)))
+
+
+def tail_index(means, epsilon: float) -> float:
+    """d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like this power of 1 / x.
+
+    After n pulls the best arm's private mean is 0 with probability about exp(-n d(0, best)), and then the arm waits until
+    n d(0, second) = ln of the second arm's pulls (DP-IMED) or of the round (DP-KLUCB).
+    """
+    best, second = sorted(means, reverse=True)[:2]
+    return d_epsilon(0.0, best, epsilon) / d_epsilon(0.0, second, epsilon)
+
+
+def _tilted(mean, rate):
+    """Mean of a Bernoulli law whose density is tilted by exp(-rate x)."""
+    return mean * np.exp(-rate) / (1 + mean * np.expm1(-rate))
+
+
+def _tilt(batches, pulls, mean, epsilon):
+    """Tilt, in units of epsilon, at which the noisy sum of the first batches is LOW pulls mean on average."""
+
+    def excess(tilt):
+        return pulls * (_tilted(mean, tilt * epsilon) - LOW * mean) - 2 * tilt * batches / (epsilon * (1 - tilt**2))
+
+    return brentq(excess, 0.0, 1 - 1e-12)

@@ -1,0 +1,532 @@
+"""Bounds of the five papers: known values, exact and measured regrets on the right side of them, and their steps."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from laws import FALSE_ALARM
+from scipy.integrate import quad
+from scipy.stats import laplace, norm
+
+from privregret import exact, instances, simulate
+from privregret.adversarial import tuning
+from privregret.bandits.dp_klucb import batch_ends
+from privregret.bounds import asi2025, azize2025, cesari2026, hu2021, wu2026
+from privregret.divergence import d_epsilon
+from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
+from privregret.instances import AZIZE2025_1, AZIZE2025_2, AZIZE2025_3, AZIZE2025_4, ExpertProblem
+
+FOREVER = 2**45
+
+
+def regret(algorithm, instance, horizon=FOREVER):
+    return float(exact.expected_regret(algorithm, instance, horizon).value[0])
+
+
+def smallest_gap(instance):
+    return instance.gaps[instance.gaps > 0].min()
+
+
+# hu2021, wu2026, cesari2026
+
+INSTANCES = [
+    instances.packing(2, 0.02),
+    instances.packing(1000, 0.2),
+    instances.packing(10**6, 0.5),
+    instances.doubling(7),
+    instances.doubling(6, 50),
+    instances.doubling(5, log_per_bracket=300.0),
+    instances.cyclic(100, 0.05),
+    instances.cyclic(10**6, 0.05, bernoulli=True),
+    instances.bernoulli_losses((0.0, 0.05, 1.0), (1, 1, 10**6)),
+    instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, 200.0)),
+    instances.bernoulli_losses((0.01, 0.02, 0.04, 0.16, 0.64), (1, 3, 27, 243, 10**4)),
+]
+EPSILONS = (0.02, 0.25, 1.0, 20.0)
+
+
+def test_brackets_partition_the_suboptimal_actions():
+    gap, sizes = hu2021.brackets([0, 0.1, 0.15, 0.2, 0.79, 0.8], np.log([1, 2, 3, 4, 5, 6]))
+    np.testing.assert_allclose(gap, [0.1, 0.2, 0.4, 0.8])
+    np.testing.assert_allclose(np.exp(sizes), [5, 4, 5, 6])
+    for brackets in range(1, 12):
+        gap, sizes = hu2021.brackets(instances.doubling(brackets, 3).gaps, np.log([1, *[3] * brackets]))
+        assert len(gap) == brackets and np.exp(sizes) == pytest.approx(3)
+
+
+@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: i.name)
+def test_upper_bounds_hold(instance):
+    gaps, counts, gap = instance.gaps, instance.log_counts, smallest_gap(instance)
+    for epsilon in (0.05, 1.0, 20.0):
+        for scale in ("hu2021", "corrected"):
+            found = regret(FTNL(epsilon, "laplace", scale), instance)
+            assert (
+                found
+                <= hu2021.theorem_7(gaps, counts, epsilon)
+                <= hu2021.theorem_7_middle(gaps, counts, epsilon) * (1 + 1e-12)
+            )
+            if gaps.max() <= epsilon:
+                assert found <= hu2021.corollary_8_small_gaps(gaps, counts)
+            if gaps.max() <= 2 * gap:
+                assert found <= hu2021.corollary_8_equal_gaps(instance.log_actions, gap, epsilon)
+            for horizon in (10, 10**4, 10**8):
+                assert regret(FTNL(epsilon, "laplace", scale), instance, horizon) <= hu2021.corollary_9(
+                    instance.log_actions, horizon, epsilon
+                )
+        for noise in ("laplace", "exponential", "gumbel"):
+            found = regret(FTNL(epsilon, noise, "wu2026", True), instance)
+            assert found <= wu2026.theorem_2(instance.log_actions, gap, epsilon, noise)
+            if not instance.bits and noise != "laplace":
+                for factor in (1.0, 2.0):
+                    found = regret(FTNL(epsilon, noise, factor), instance)
+                    sharp = wu2026.theorem_4_instance(gaps, counts, factor / epsilon)
+                    assert found <= sharp <= wu2026.theorem_4(instance.log_actions, epsilon, noise, factor)
+                    assert found <= wu2026.theorem_4(instance.log_actions, epsilon, noise, factor, "corrected")
+        for prefix in ("random", "full") if epsilon < 2 else ("full",):  # the cap makes large epsilons all the same
+            algorithm = RandomPrefixSoftmax(epsilon, prefix)
+            found = regret(algorithm, instance)
+            assert found <= cesari2026.theorem_1(instance.log_actions, gap, algorithm.eta)
+            assert found <= cesari2026.theorem_1_steps(instance.log_actions, gap, epsilon)
+            assert found <= cesari2026.theorem_1_simple(instance.log_actions, gap, epsilon)
+
+
+def test_pointwise_bounds_hold():
+    for means in ((0.3, 0.5, 0.8), (0.45, 0.5, 0.55)):
+        instance = instances.bernoulli_losses(means, (1, 40, 3))
+        for epsilon in EPSILONS:
+            for noise in ("laplace", "exponential", "gumbel"):
+                for rounds in (1, 8, 64, 1024):
+                    one = np.exp(exact.selection_probabilities(instance, rounds, noise, 2 / epsilon).log_action)
+                    assert (one[1:] <= wu2026.selection(rounds, instance.gaps[1:], epsilon, noise)).all()
+                    assert (one[1:] <= one[:1]).all() and (np.diff(one) <= 0).all()  # Lemma 1
+                    fixed = np.exp(
+                        exact.selection_from_sums(rounds * instance.means, instance.log_counts, noise, 2 / epsilon)
+                    )
+                    if (noise, 2.0) in wu2026.COROLLARY_2:
+                        bound = wu2026.deterministic_selection(rounds, instance.gaps, epsilon, noise, 2.0)
+                        assert (np.log(fixed) / np.exp(instance.log_counts) <= bound)[1:].all()
+            eta = min(epsilon / 2, 0.125)
+            small = (instance.gaps <= 4 * eta) & (instance.gaps > 0)
+            for rounds in (1, 30, 500):
+                one = np.exp(exact.selection_probabilities(instance, rounds, "gumbel", 1 / eta).log_action)
+                assert (one[small] <= cesari2026.small_gap(rounds, instance.gaps[small])).all()
+
+
+def test_lemma_13_against_the_exact_probability():
+    for epsilon in (0.1, 1.0):
+        for scale in (1.0, 2.0):
+            for gap in (0.05, 0.3, 0.6):
+                pair = instances.bernoulli_losses((0.2, 0.2 + gap))
+                for rounds in 2 ** np.arange(0, 14):
+                    p = exact.selection_probabilities(pair, int(rounds), "laplace", scale / epsilon).group[1]
+                    assert p <= hu2021.lemma_13(gap, rounds, epsilon)
+
+
+PRIVATE = [
+    lambda e, n=n, b=b: FTNL(e, n, "corrected", b) for n in ("laplace", "exponential", "gumbel") for b in (False, True)
+]
+PRIVATE += [
+    RandomPrefixSoftmax,
+    lambda e: RandomPrefixSoftmax(e, cap=math.inf),
+    lambda e: RandomPrefixSoftmax(e, "full"),
+    NaiveFTNL,
+]
+
+
+@pytest.mark.parametrize("log_actions", [math.log(6), math.log(100), math.log(10**6), 40.0])
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0])
+def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
+    horizons = np.array([1, 2, 3, 7, 20, 100, 1000, 2**14, 2**20])
+    bounds = [
+        wu2026.theorem_3(log_actions, epsilon, horizons),
+        wu2026.theorem_3_sharp(log_actions, epsilon, horizons),
+    ]
+    assert (bounds[0] <= bounds[1] + 1e-12).all()
+    for gap in (0.05, 0.5):
+        instance = instances.cyclic(None, gap, log_actions=log_actions)
+        for make in PRIVATE:
+            algorithm = make(epsilon)
+            assert algorithm.privacy.proved <= epsilon * (1 + 1e-12)
+            found = exact.expected_regret(algorithm, instance, horizons)
+            assert (found.value + found.error >= bounds[1]).all(), algorithm
+        if bounds[1][-1] > 1:  # a leader that is not private pays the first round only, and goes below
+            leader = exact.expected_regret(EpochLeader(), instance, horizons).value
+            assert (leader < bounds[1]).any()
+
+
+def test_theorem_3_known_values():
+    expected = {
+        (0.1, 10): (9.195, 10.123),
+        (0.1, 10**4): (80.116, 81.615),
+        (1, 100): (2.538, 3.973),
+        (1, 10**6): (11.717, 13.217),
+    }
+    for (epsilon, actions), (printed, sharp) in expected.items():
+        assert wu2026.theorem_3(math.log(actions), epsilon, 2**24 - 1) == pytest.approx(printed, abs=6e-4)
+        assert wu2026.theorem_3_sharp(math.log(actions), epsilon, 2**24 - 1)[0] == pytest.approx(sharp, abs=6e-4)
+        rounds = np.arange(1, 10**5)
+        by_rounds = wu2026.theorem_3_rounds(math.log(actions), epsilon, rounds).sum()
+        assert by_rounds == pytest.approx(sharp, abs=6e-4)
+    with pytest.raises(ValueError, match="6 actions"):
+        wu2026.theorem_3(math.log(5), 1.0, 10)
+
+
+def test_lemma_5_and_its_parts():
+    worst_small = worst_large = 0.0
+    for eta in (0.01, 0.125):
+        for gap in (0.5 * eta, 4 * eta, 4.001 * eta):
+            pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
+            mask = pair.gaps > 4 * eta * (1 + 1e-12)
+            small, large = (exact.prefix_sum(pair, "gumbel", 1 / eta, m)[0] for m in (~mask, mask))
+            assert small <= cesari2026.small_part(math.log(2), gap) and large <= cesari2026.large_part(math.log(2), eta)
+            assert small + large <= cesari2026.lemma_5(math.log(2), gap, eta)
+            worst_small = max(worst_small, small / (math.log(2) / gap))
+            worst_large = max(worst_large, large / (math.log(2) / eta))
+    assert worst_small == pytest.approx(4.185, abs=0.01)  # what an independent computation found worst
+    assert worst_large == pytest.approx(1.046, abs=0.01)
+
+
+def test_small_lemmas():
+    grid = cesari2026.lemma_2(np.linspace(1e-3, 1, 1000), np.arange(20), np.arange(2, 1000))
+    assert all(0 < ratio <= 1 for ratio in grid.values())
+    assert grid["v"] == pytest.approx(math.log(3) / (2 * math.log(2)))
+    worst = 0.0
+    for mean in (0.02, 0.1, 0.5, 1.0):
+        rounds = np.arange(1, 1001)
+        ratio = cesari2026.lemma_1_signs(rounds, mean) / cesari2026.lemma_1(rounds, mean)
+        worst = max(worst, ratio.max())
+    assert 0.5 < worst <= 0.741
+    rng = np.random.default_rng(0)
+    top = 0.0
+    for _ in range(200):
+        a = np.concatenate([[0.0], rng.exponential(1.0, 6) * 2.0 ** rng.integers(-3, 5)])
+        f, slope = wu2026.lemma_2(a, np.zeros(7), 0.7)
+        h = 1e-5
+        numeric = (wu2026.lemma_2(a, np.zeros(7), 0.7 + h)[0] - wu2026.lemma_2(a, np.zeros(7), 0.7 - h)[0]) / (2 * h)
+        assert slope == pytest.approx(numeric, abs=1e-6) and slope <= math.log(2) * f + 1e-12
+        top = max(top, wu2026.lemma_3(a, np.zeros(7)))
+    assert 1 < top <= 2
+    assert wu2026.LEMMA_3["printed"] == pytest.approx(4.885, abs=1e-3) and wu2026.LEMMA_3["corrected"] == pytest.approx(
+        2.4427, abs=1e-4
+    )
+
+
+def test_remark_4_needs_ever_larger_constants():
+    expected = {(9, 2048): 3.2e4, (16, 512): 9.4e4, (32, 256): 5.3e3}
+    for (c2, rounds), value in expected.items():
+        limit = wu2026.remark_4_limit(rounds, 0.11, 0.1, 2.0, c2)
+        assert math.exp(limit) == pytest.approx(value, rel=0.02)
+        assert wu2026.remark_4(2000.0, rounds, 0.11, 0.1, 2.0, c2) == pytest.approx(limit, abs=1e-6)
+    # the finite value is the exact selection probability over the conjectured bound
+    instance = instances.bernoulli_losses((0.0, 0.11, 1.0), log_counts=(0.0, 0.0, 12.0))
+    p = exact.selection_probabilities(instance, 256, "gumbel", 20.0).log_action[1]
+    hot = 4 * 0.1 / 16 * 256
+    weights = np.array([0.0, -hot * 0.11, 12.0 - hot])
+    assert wu2026.remark_4(12.0, 256, 0.11, 0.1, 2.0, 16) == pytest.approx(
+        p - (weights[1] - np.logaddexp.reduce(weights)), abs=1e-9
+    )
+
+
+def test_packing_lower_bounds():
+    for actions in (4, 100, 10**6):
+        log_actions = math.log(actions)
+        for epsilon in (0.01, 0.1):
+            for gap in (0.05, 0.4):
+                rounds = int(hu2021.theorem_10_rounds(log_actions, gap, epsilon))
+                instance = instances.packing(actions, gap)
+                for algorithm in (FTNL(epsilon), FTNL(epsilon, "gumbel"), RandomPrefixSoftmax(epsilon)):
+                    if rounds >= 1:
+                        assert regret(algorithm, instance, rounds) >= hu2021.theorem_10(log_actions, epsilon)
+                for n in (1, max(rounds, 1), 20 * max(rounds, 1)):
+                    error = 1 - exact.selection_probabilities(instance, n, "laplace", 2 / epsilon).group[0]
+                    assert error >= hu2021.selection_error(log_actions, n, gap, epsilon)
+        # the leader is not private, and errs less than every private selector must
+        n = int(200 / 0.4**2) + 100
+        leader = 1 - exact.selection_probabilities(instances.packing(actions, 0.4), n, "none", 1.0).group[0]
+        assert leader < hu2021.selection_error(log_actions, n, 0.4, 1e-5)
+
+
+# steps of wu2026's and cesari2026's proofs
+
+GAPS = 2.0 ** -np.arange(5)
+
+
+def multi_scale(log_actions, losses=instances.deterministic_losses):
+    """K^(1 - i / 6) actions of gap 2^-i: every epoch is expensive."""
+    return losses((0.0, *GAPS), log_counts=(0.0, *(log_actions * (1 - np.arange(5) / 6))))
+
+
+@pytest.mark.parametrize("log_actions", [2.0, 30.0, 300.0])
+def test_random_prefixes_pay_the_entropy_once(log_actions):
+    """With deterministic losses F_m is decreasing, so 4 sum F_m <= 4 ln K / eta, and close to it when eta is small."""
+    for problem in (
+        multi_scale(log_actions),
+        instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, log_actions)),
+    ):
+        algorithm = RandomPrefixSoftmax(0.02)
+        regret = exact.expected_regret(algorithm, problem, 2**60).value[0]
+        paid = 4 * problem.log_actions / algorithm.eta
+        assert 0.98 * paid < regret <= 1 + paid
+
+
+@pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
+def test_no_second_logarithm_on_the_multi_scale_instance(noise):
+    ratio = [
+        exact.expected_regret(FTNL(0.05, noise), multi_scale(log_k), 2**60).value[0]
+        * 0.05
+        / multi_scale(log_k).log_actions
+        for log_k in (3.0, 10.0, 30.0, 100.0, 300.0)
+    ]
+    assert 4 < min(ratio) and max(ratio) < 8  # a second logarithm would multiply them by 100
+
+
+def test_epoch_costs_are_below_what_they_take_off_the_potential():
+    scale, problem = 20.0, multi_scale(12.0)
+    counts = np.array(problem.log_counts)
+    for n in 2 ** np.arange(0, 14):
+        cost = 2 * n * exact.expected_gap(problem, int(n), "gumbel", scale)[0]
+        phi = [np.logaddexp.reduce(counts - s * problem.gaps / scale) for s in (n / 2, n)]
+        assert cost <= 4 * scale * (phi[0] - phi[1]) * (1 + 1e-9)
+
+
+def test_tally_by_rank_is_the_sum_over_actions():
+    gap, sizes = np.array([0.0, 0.1, 0.5, 1.0]), np.array([1, 9, 290, 1700])
+    rank = np.arange(1, 2001)
+    for n in (1, 20, 200):
+        tail = np.exp(-n * np.repeat(gap, sizes) * 0.1 / 2)
+        direct = np.add.reduceat(np.minimum(1 / rank, tail), np.cumsum(sizes) - sizes)
+        # a sum of 1/j and the integral of 1/x between the same ranks are within 1/(first rank)
+        np.testing.assert_allclose(
+            wu2026.by_rank(np.log(sizes), -n * gap * 0.1 / 2)[1:], direct[1:], atol=0.5, rtol=0.02
+        )
+    assert wu2026.by_rank([0.0, 300.0], [0.0, 0.0])[1] == pytest.approx(300)
+
+
+def test_the_missing_half_breaks_the_printed_step():
+    pair, n, gap, epsilon = instances.bernoulli_losses((0.2, 0.8)), 256, 0.6, 0.25
+    selection = exact.selection_probabilities(pair, n, "gumbel", 2 / epsilon)
+    p = selection.group[1]
+    assert p - selection.error > 1.8 * (math.exp(-n * gap * epsilon / 2) + math.exp(-n * gap**2 / 4))
+    assert p < math.exp(-n * gap * epsilon / 4) + math.exp(-n * gap**2 / 4)
+
+
+def test_lemma_1_and_its_need_for_independence():
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        problem = instances.bernoulli_losses(np.sort(rng.random(4)), rng.integers(1, 30, 4))
+        noise = ("laplace", "exponential", "gumbel")[rng.integers(3)]
+        p = np.exp(
+            exact.selection_probabilities(
+                problem, int(rng.integers(1, 60)), noise, float(np.exp(rng.uniform(-1, 3)))
+            ).log_action
+        )
+        assert (np.diff(p) <= 1e-9).all()
+        assert (p * np.cumsum(problem.counts) <= 1 + 1e-9).all()
+    copies = np.exp(exact.selection_probabilities(instances.DEPENDENT_COPIES, 1, "gumbel", 0.5).log_action)
+    np.testing.assert_allclose(copies, [0.3130, 0.3740], atol=6e-5)
+
+
+def test_lemma_3s_best_constant_is_approached():
+    def worst(log_k):
+        sizes = np.array([0.0, log_k + math.log1p(-math.exp(-log_k))])
+        return max(wu2026.lemma_3((0.0, 2.0 ** (phase - 5)), sizes) for phase in np.linspace(0, 1, 65))
+
+    assert worst(math.log(10)) == pytest.approx(1.443, abs=0.03)
+    assert worst(math.log(1e100)) == pytest.approx(1.950, abs=0.005)
+    assert 1.98 < worst(3000.0) < 2
+
+
+def test_drift_of_the_potential():
+    """E[log Z'] <= log Z - (7/8) eta V for gaps above 4 eta, by enumeration of one round's bits; the paper uses 1/4."""
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        k, eta = int(rng.integers(2, 6)), float(rng.uniform(0.005, 0.125))
+        gaps = rng.uniform(4 * eta, 1, k - 1)
+        best = rng.uniform(0, 1 - gaps.max())
+        means = np.concatenate([[best], best + gaps])
+        state = np.concatenate([[0.0], rng.normal(0, 2 / eta, k - 1)])
+        now, expected = np.logaddexp.reduce(-eta * state), 0.0
+        for bits in product((0, 1), repeat=k):
+            weight = np.prod(np.where(bits, means, 1 - means))
+            after = state + np.array(bits) - bits[0]
+            expected += weight * np.logaddexp.reduce(-eta * after)
+        v = np.exp(-eta * state[1:] - now) @ gaps
+        assert expected <= now - 7 / 8 * eta * v + 1e-12
+
+
+@pytest.mark.parametrize("kind", ["antithetic", "comonotone"])
+def test_theorem_1_needs_no_independent_actions(kind):
+    known = {
+        (0.1, 0.05): {"antithetic": 79.87, "comonotone": 56.33},
+        (0.25, 0.2): {"antithetic": 27.41, "comonotone": 22.69},
+    }
+    for (epsilon, gap), values in known.items():
+        algorithm = RandomPrefixSoftmax(epsilon)
+        regret = exact.expected_regret(algorithm, instances.dependent(kind, gap), 2**60).value[0]
+        assert regret == pytest.approx(values[kind], abs=0.006)
+        assert regret < cesari2026.theorem_1(math.log(2), gap, algorithm.eta)
+
+
+# azize2025
+
+
+def test_lower_bound_constants():
+    for instance, kl_constant, new in (
+        (AZIZE2025_1, 31.243, (407.66, 49.42, 31.244)),
+        (AZIZE2025_2, 7.128, (401.57, 41.68, 17.89)),
+        (AZIZE2025_3, 5.042, (401.07, 41.12, 17.21)),
+        (AZIZE2025_4, 18.071, (404.38, 45.76, 25.87)),
+    ):
+        assert azize2025.lai_robbins(instance.means) == pytest.approx(kl_constant, abs=6e-4)
+        for epsilon, value in zip((0.01, 0.1, 0.25), new, strict=True):
+            assert azize2025.theorem_3_1(instance.means, epsilon) == pytest.approx(value, abs=6e-3)
+        assert azize2025.equation_7(instance.means, 0.01) == pytest.approx(4 / 0.06, rel=1e-12)
+    assert azize2025.critical_epsilon(0.1, 0.8) == pytest.approx(math.log(36), rel=1e-12)
+
+
+def test_theorem_3_1_is_never_below_the_older_bound():
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        means, epsilon = rng.uniform(0.01, 0.99, 3), 10 ** rng.uniform(-3, 1)
+        new, old = azize2025.theorem_3_1(means, epsilon), azize2025.equation_7(means, epsilon)
+        assert old * (1 - 1e-12) <= new <= old / (1 - math.exp(-1 / 6))
+        assert azize2025.theorem_4_3(means, epsilon, 2.0, 1000) == pytest.approx(2 * new * math.log(1000))
+
+
+def test_laplace_tail():
+    z = np.linspace(-20, 20, 41)
+    assert azize2025.laplace_tail(z, 1, 0.7) == pytest.approx(laplace.logsf(z, scale=1 / 0.7), rel=1e-12, abs=1e-14)
+    both = np.exp(azize2025.laplace_tail(z, 9, 0.7)) + np.exp(azize2025.laplace_tail(-z, 9, 0.7))
+    assert both == pytest.approx(np.ones(len(z)), rel=1e-12)
+    assert azize2025.laplace_tail(60.0, 20, 1.0) == pytest.approx(math.log(1.2759104840429e-14), rel=1e-10)
+    assert azize2025.laplace_tail(1e4, 300, 1.0) < -5000  # far beyond what probabilities can hold
+    rng = np.random.default_rng(0)
+    for m, epsilon, at in ((2, 1.0, 1.5), (7, 0.3, 12.0), (20, 2.0, 2.0)):
+        hits = (rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1) >= at).mean()
+        p = math.exp(azize2025.laplace_tail(at, m, epsilon))
+        assert abs(hits - p) <= norm.isf(FALSE_ALARM / 6) * math.sqrt(p * (1 - p) / 200_000)
+
+
+def test_tail_of_binomial_plus_laplace():
+    rng = np.random.default_rng(1)
+    for n, m, mu, epsilon, x in ((30, 3, 0.4, 0.5, 15), (127, 7, 0.75, 1.0, 100), (3, 1, 0.9, 0.1, 5)):
+        hits = (rng.binomial(n, mu, 200_000) + rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1) >= x).mean()
+        p = math.exp(azize2025.tail(x, n, m, mu, epsilon))
+        assert abs(hits - p) <= norm.isf(FALSE_ALARM / 6) * math.sqrt(p * (1 - p) / 200_000)
+    n, m, mu, epsilon, x = 4095, 12, 0.7, 0.25, 0.75
+    for function, value in (
+        (azize2025.tail, 7.427e-9),
+        (azize2025.separate, 1.949e-4),
+        (azize2025.joint_chernoff, 1.236e-7),
+        (azize2025.lemma_d3, 6.454e24),
+    ):
+        assert math.exp(function(n * x, n, m, mu, epsilon)) == pytest.approx(value, rel=1e-3)
+    assert math.exp(azize2025.lemma_d3(n * x, n, m, mu, epsilon, proved=True)) == pytest.approx(1.274e26, rel=1e-3)
+
+
+def test_exact_tails_are_below_every_bound():
+    z = np.geomspace(0.01, 300, 60)
+    for m in (1, 2, 5, 20, 60):
+        for epsilon in (0.05, 1.0, 10.0):
+            exact = azize2025.laplace_tail(z, m, epsilon)
+            for bound in (azize2025.lemma_d1, azize2025.lemma_d1_sharper, azize2025.laplace_chernoff):
+                assert (exact <= bound(z, m, epsilon) + 1e-12).all()
+            assert (azize2025.laplace_chernoff(z, m, epsilon) <= azize2025.lemma_d1_sharper(z, m, epsilon) + 1e-9).all()
+    for mu in (0.05, 0.3, 0.75, 0.95):
+        for epsilon in (0.01, 0.25, 3.0):
+            for m in (2, 5, 9):
+                n = 2**m - 1
+                log_a = azize2025.proposition_4_1(batch_ends(2.0, 1, 0, 10**6), epsilon / 2, epsilon)
+                for x in mu + (1 - mu) * np.array([0.0, 0.1, 0.4, 0.9]):
+                    exact = azize2025.tail(n * x, n, m, mu, epsilon)
+                    for bound in (azize2025.lemma_d3, azize2025.joint_chernoff, azize2025.separate):
+                        assert exact <= bound(n * x, n, m, mu, epsilon) + 1e-9
+                    assert exact <= azize2025.lemma_d3(n * x, n, m, mu, epsilon, proved=True)
+                    assert exact <= log_a - n * (d_epsilon(x, mu, epsilon) - epsilon / 2) + 1e-9
+
+
+# asi2025
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.1, 0.01])
+@pytest.mark.parametrize(
+    "adversary",
+    [
+        instances.gap_adversary(4, 0.25),
+        instances.gap_adversary(4, 0.5, bernoulli=True),
+        instances.riser(4, 3000),
+        instances.stochastically_constrained(4, 0.3, 20000),
+        instances.switching(4, 9, 20000),
+        instances.drifting(4, 20000),
+    ],
+    ids=lambda a: a.name,
+)
+def test_measured_regrets_are_below_their_bounds(adversary, epsilon):
+    T = 20000
+    pairs = [
+        (tuning.batched_htinf(epsilon), asi2025.corollary_2(T, 4, epsilon, corrected=True)),
+        (tuning.batched_exp3(T, 4, epsilon), asi2025.corollary_22(T, 4, epsilon, corrected=True)),
+        (tuning.batched_ftpl(T, 4, epsilon), asi2025.corollary_24(T, 4, epsilon)),
+        (tuning.local_exp3(T, 4, epsilon), asi2025.local_exp3(T, 4, epsilon)),
+    ]
+    for algorithm, bound in pairs:
+        assert simulate.regret_curves(algorithm, adversary, T, 5, 1, points=1).regret.mean() <= bound
+    advice = instances.tracking_experts(adversary, 8, T, 500, 1)
+    pairs = [
+        (tuning.batched_htinf_over_experts(epsilon), asi2025.corollary_8(T, 8, epsilon, corrected=True)),
+        (tuning.local_exp4(T, 4, 8, epsilon), asi2025.theorem_9(T, 4, 8, epsilon)),
+        (tuning.batched_exp4(T, 4, 8, epsilon, 1e-3), asi2025.theorem_10(T, 4, 8, epsilon, 1e-3)),
+    ]
+    for algorithm, bound in pairs:
+        problem = ExpertProblem(adversary, advice)
+        assert simulate.regret_curves(algorithm, problem, T, 5, 1, points=1).regret.mean() <= bound
+
+
+def test_constants_of_asi2025():
+    assert 30 * math.sqrt(6) * 2 * math.sqrt(2) == pytest.approx(60 * math.sqrt(12))
+    assert 207.8 < 60 * math.sqrt(12) < 208
+    assert 60 * math.sqrt(6) < asi2025.corollary_2(1, 1, 1, corrected=True) - 2 + 1e-12
+    grid = [(t, k) for k in (2, 3, 5, 20, 300, 10**4) for t in np.geomspace(3, 1e10, 60)]
+    ratios = [asi2025.lemma_25_terms(t, k, 1.0) / asi2025.lemma_25(t, k, 1.0) for t, k in grid]
+    assert 3 < max(ratios) < 3.5
+    assert max(asi2025.lemma_25_terms(t, k, 1.0) / asi2025.lemma_25(t, k, 1.0, corrected=True) for t, k in grid) < 1
+    assert all(asi2025.corollary_22_constant(log) <= 22.25 for log in np.linspace(1, 40, 500))
+    for scale in (0.3, 1.0, 4.0):
+        for loss in (0.0, 0.4, 1.0):
+            for cut in (0.0, 0.2, 0.7, 3.0):
+                law, kinks = laplace(loc=loss, scale=scale), [loss] if loss < cut else None
+                inside = quad(lambda x, law=law: x * law.pdf(x), -cut, cut, points=kinks)[0]
+                assert asi2025.lemma_19(loss, scale, cut) == pytest.approx(loss - inside, abs=1e-8)
+
+
+def test_lemma_11_forms():
+    """The maximum of the two branches is at least their geometric mean, when p / rate is whole."""
+    for rate in (0.5, 0.1, 0.01):
+        for pulls in (1, 2, 5):
+            for drop in (0, 3, 50):
+                strong = asi2025.lemma_11(10**5, 0.1, rate, drop, pulls)
+                assert strong >= asi2025.lemma_11_weaker(10**5, 0.1, drop, pulls) - 1e-9
+    assert asi2025.lemma_11_weaker(10**5, 1.0, 0, 1) == 0.0  # e > 2: no bound
+
+
+def test_lemma_11_certificate_finds_what_is_there():
+    """Pulls with probability 0.05 in each round meet both conditions from the start."""
+    rng, horizon, runs = np.random.default_rng(1), 4000, 1000
+    pulls = (rng.random((runs, horizon)) < 0.05).cumsum(axis=1)
+    found = asi2025.lemma_11_certified(pulls, np.arange(1, horizon + 1), 0.1)
+    assert found["drop"] == 0
+    assert 0.045 < found["rate"] * 2 ** round(math.log2(0.05 / found["rate"])) < 0.05
+    assert found["bound"] == asi2025.lemma_11(horizon, 0.1, found["rate"], 0, found["pulls"])
+    window = int(found["pulls"] / found["rate"])
+    assert (pulls[:, window - 1] <= found["pulls"]).mean() > 0.5
+    assert (pulls[:, -1] >= found["rate"] * horizon).mean() > 0.5
+
+
+def test_lemma_11_certificate_is_not_given_for_nothing():
+    """Pulls in the first half only: windows that may begin there hold too many. And epsilon above ln 2."""
+    rounds = np.arange(1, 4001)
+    early = np.tile(np.minimum(rounds, 2000) // 10, (200, 1))
+    assert asi2025.lemma_11_certified(early, rounds, 0.1) is None
+    assert asi2025.lemma_11_certified(np.tile(rounds // 20, (200, 1)), rounds, 0.7) is None
+    assert asi2025.lemma_11_certified(np.tile(rounds // 20, (5, 1)), rounds, 0.1) is not None

@@ -1,0 +1,38 @@
+"""Verdicts that can fail: faults planted in the package turn the findings that are about them."""
+
+import importlib
+import pkgutil
+
+import planted
+import pytest
+from planted import run
+
+MODULES = [m.name for m in pkgutil.iter_modules(planted.__path__) if m.name != "run"]
+PLANTS = [plant for name in MODULES for plant in importlib.import_module(f"planted.{name}").PLANTS]
+
+
+@pytest.fixture(scope="module")
+def sound():
+    """A notebook's findings without a fault, computed once."""
+    done = {}
+
+    def findings(name):
+        if name not in done:
+            with pytest.MonkeyPatch.context() as monkeypatch:
+                done[name] = run.findings(name, monkeypatch)
+        return done[name]
+
+    return findings
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.notebook}: {plant.fault}")
+def test_a_planted_fault_turns_the_verdicts_about_it(plant, sound, monkeypatch):
+    before = sound(plant.notebook)
+    plant.patch(monkeypatch)
+    assert run.unturned(plant, before, run.findings(plant.notebook, monkeypatch)) == []
+
+
+def test_every_notebook_with_findings_has_a_planted_fault():
+    from test_notebooks import NAMES
+
+    assert {plant.notebook for plant in PLANTS} == set(NAMES)

@@ -1,0 +1,52 @@
+"""Importance sampling of rare runs, against brute force where that can be afforded."""
+
+import numpy as np
+import pytest
+
+from privregret import estimates, simulate
+from privregret.bandits import DPIMED, DPKLUCB, AdaPKLUCB, rare
+from privregret.instances import AZIZE2025_1, BernoulliBandit
+
+TWO = BernoulliBandit("two arms", (0.75, 0.5))
+CASES = [  # horizons at which two hundred thousand plain runs have seen what there is to see
+    (DPIMED(1.0), TWO, 3000),
+    (DPIMED(0.25, n0=8), TWO, 3000),
+    (DPIMED(3.0, 1.3), BernoulliBandit("best arm last", (0.2, 0.6, 0.9)), 2000),
+    (DPKLUCB(0.25), AZIZE2025_1, 3000),
+    (DPIMED(0.5, power=1), TWO, 1000),
+]
+
+
+@pytest.mark.parametrize("algorithm, problem, horizon", CASES, ids=lambda v: getattr(v, "label", ""))
+def test_agrees_with_brute_force(algorithm, problem, horizon):
+    plain = simulate.regret_curves(algorithm, problem, horizon, 200_000, 1, points=1, shared_streams=True).regret
+    sample = rare.regrets(algorithm, problem, horizon, 40_000, 2)
+    found = estimates.cell(rare.means(sample, ["algorithm"]))
+    assert abs((found - estimates.mean(plain)).value) < 4 * np.hypot(found.se, estimates.mean(plain).se)
+    assert abs(sample.weight.mean() - 1) < 4 * sample.weight.std() / np.sqrt(len(sample))
+    assert sample.weight.between(0, 1 / rare.PLAIN).all()
+    for x in np.quantile(plain, [0.5, 0.9, 0.999]):
+        measured, expected = rare.share(sample, x), estimates.share(plain >= x)
+        assert abs(measured.value - expected.value) < 4 * np.hypot(measured.se, expected.se)
+
+
+def test_knows_the_mean_where_plain_runs_do_not():
+    """At T = 10^12 and eps = 1 the mean of DP-IMED is made by runs of which one in thousands is one."""
+    sample = rare.regrets(DPIMED(1.0), AZIZE2025_1, 10**12, 20_000, 1)
+    found = rare.means(sample, ["algorithm"])
+    assert found.se[0] < 0.03 * found["mean"][0]
+    assert found.top[0] < 0.02
+    assert rare.share(sample, 50_000).high < 1e-3
+    rest = sample.assign(regret=sample.regret.clip(upper=50_000))
+    assert rare.means(rest, ["algorithm"])["mean"][0] < 0.6 * found["mean"][0]
+
+
+def test_same_numbers_with_any_number_of_workers():
+    one, two = (rare.regrets(DPIMED(0.5), TWO, 1000, 2500, 3, workers=n) for n in (1, 2))
+    assert one.equals(two)
+
+
+def test_tail_index():
+    assert rare.tail_index((0.5, 0.75), 1e-6) == pytest.approx(1.5, rel=1e-5)
+    with pytest.raises(TypeError, match="only DP-KLUCB and DP-IMED"):
+        rare.regrets(AdaPKLUCB(1.0), TWO, 1000, 10, 0)
