@@ -309,13 +309,12 @@ def test_bad_rounds(case):
 def test_problems_of_another_kind(case):
     others = [p for p in PROBLEMS if type(p) is not type(case.problem)]
     for wrong in (*others, (0.5, 0.6), None):
-        calls = [
+        for call in (
             lambda p=wrong: case.algorithm.run(p, [101], 0),
             lambda p=wrong: case.algorithm.run_many(p, [101], 2, 0),
-        ]
-        calls.append(lambda p=wrong: simulate.regret_curves(case.algorithm, p, 101, 1, 0))
-        for call in calls:
-            refused(call, f"plays a{'n' * isinstance(case.problem, ())} {type(case.problem).__name__}", "got a")
+            lambda p=wrong: simulate.regret_curves(case.algorithm, [p], 101, 1, 0),
+        ):
+            refused(call, f"{case.algorithm.label} plays a {type(case.problem).__name__}, got a")
 
 
 @pytest.mark.parametrize("kind", ["bandit", "losses", "adversary"])

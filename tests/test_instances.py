@@ -64,9 +64,8 @@ def test_comparators_of_experts():
     problem = ExpertProblem(Adversary("t", np.arange(120), losses), Advice.of_table(advice))
     expected = np.cumsum(np.einsum("tnk,tk->tn", advice, losses), axis=0)
     np.testing.assert_allclose(problem.comparators([1, 50, 120]), expected[[0, 49, 119]], rtol=1e-12)
-    blocks = ExpertProblem(
-        instances.switching(3, 7, 120), Advice.of_arms(rng.integers(3, size=(5, 5)), 3, range(0, 120, 25))
-    )
+    named = rng.integers(3, size=(5, 5))
+    blocks = ExpertProblem(instances.switching(3, 7, 120), Advice.of_arms(named, 3, range(0, 120, 25)))
     expected = np.cumsum(np.einsum("tnk,tk->tn", dense(blocks.advice, 120), blocks.adversary.table(120)), axis=0)
     np.testing.assert_allclose(blocks.comparators([7, 120]), expected[[6, 119]], rtol=1e-12)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def keeps_to_ledger(play, releases, epsilon):
 @pytest.mark.parametrize("tree", hybrid_ucb.TREES)
 def test_hybrid_kernel_keeps_to_the_ledger(tree, epsilon, monkeypatch):
     monkeypatch.setattr(hybrid_ucb, "_node_noise", naive.plain(hybrid_ucb._node_noise))
-    loop, settings = naive.plain(hybrid_ucb._loop), hybrid_ucb.Settings(epsilon, hybrid_ucb.TREES.index(tree), 2.0)
+    loop, settings = naive.plain(hybrid_ucb._loop), hybrid_ucb.TreeSettings(epsilon, hybrid_ucb.TREES.index(tree), 2.0)
 
     def literal(rewards, rng):
         return loop(rewards, np.zeros(3), np.array([len(rewards)]), settings, rng)[0]
@@ -392,9 +392,7 @@ def test_list_table_and_tree_privacy_agree():
 
 def test_enumeration_catches_policies_that_are_not_private():
     for model in enumeration.MODELS:
-        losses = [
-            enumeration.privacy_loss(enumeration.stay_or_switch(3, epsilon), model) for epsilon in (1, 4, math.inf)
-        ]
+        losses = [enumeration.privacy_loss(enumeration.stay_or_switch(3, e), model) for e in (1, 4, math.inf)]
         assert losses[0] <= 1
         assert losses[1] > 2  # noise for 4 passed off as for 2
         assert losses[2] == math.inf
@@ -469,7 +467,7 @@ def test_what_the_presets_of_ftnl_deliver():
     for noise in ("laplace", "exponential", "gumbel"):
         algorithm = FTNL(0.5, noise)
         losses = [selection.privacy_loss(3, n, noise, algorithm.noise_scale(3)).value for n in (1, 4, 64, 4096)]
-        assert all(a <= b * (1 + 1e-9) for a, b in zip(losses, losses[1:], strict=False))
+        assert all(a <= b * (1 + 1e-9) for a, b in pairwise(losses))
         assert losses[-1] == pytest.approx(algorithm.privacy.proved, rel=1e-6)  # the supremum
 
 

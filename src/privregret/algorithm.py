@@ -91,7 +91,7 @@ class Algorithm(checks.Checked, ABC):
     def data_of(self, problem):
         """What kernels take of a problem, after a check that it is of the kind that the algorithm plays."""
         if not isinstance(problem, self.plays):
-            raise TypeError(f"{self.label} plays a {self.plays.__name__}, got a {type(problem).__name__}: {problem!r}")
+            raise TypeError(f"{self.label} plays problems of type {self.plays.__name__}, got {problem!r}")
         return problem.data
 
     @abstractmethod

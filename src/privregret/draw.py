@@ -76,21 +76,33 @@ def legend_below(fig, columns: int = 2) -> None:
     fig.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
 
 
-def regret_panel(summary, title=""):
+def regret_limits(summary) -> tuple[float, float]:
+    """A range of regrets for panels that belong together: from a tenth of the smallest final mean to above all bands.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        Columns t, mean, sd; the curves of all panels.
+    """
+    return summary["mean"][summary.t == summary.t.max()].min() / 10, 1.5 * (summary["mean"] + summary.sd).max()
+
+
+def regret_panel(summary, title="", limits=None):
     """Regret (logarithmic) against rounds, one curve per algorithm; the legend gives the final means.
 
     Parameters
     ----------
     summary : pandas.DataFrame
         Columns algorithm, t, mean, sd.
+    limits : (float, float), optional
+        Range of regrets; of this panel alone if not given.
     """
     fig, ax = plt.subplots()
     groups = list(summary.groupby("algorithm", sort=False))
     for i, (label, curve) in enumerate(groups):
         every = (0.04 + 0.04 * i, 0.16)  # fractions of the axes: markers of different curves stay apart
         band(ax, curve.t, curve["mean"], curve.sd, f"{label}: {curve['mean'].iloc[-1]:,.0f}", style.look(label), every)
-    smallest = min(curve["mean"].iloc[-1] for _, curve in groups)
-    ax.set(yscale="log", ylim=(smallest / 30, None), xlabel="round $t$", ylabel="regret", title=title)
+    ax.set(yscale="log", ylim=limits or regret_limits(summary), xlabel="round $t$", ylabel="regret", title=title)
     ax.xaxis.set_major_formatter(EngFormatter(sep=""))
     ax.legend(loc="lower right", title="final mean regret", title_fontsize=7)
     return fig

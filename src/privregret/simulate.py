@@ -97,7 +97,10 @@ def regret_curves(
     frames = []
     for algorithm, problem, rounds in cells:
         played = np.concatenate([next(results) for _ in range(0, runs, block)])
-        frames.append(_tidy(algorithm, problem, rounds, problem.regret(played, rounds)))
+        regrets = problem.regret(played, rounds)
+        if regrets.shape != (runs, len(rounds)):
+            raise TypeError(f"{algorithm.label}: run must report at {len(rounds)} rounds, got shape {played.shape[1:]}")
+        frames.append(_tidy(algorithm, problem, rounds, regrets))
     next(results, None)  # so that the bar ends
     return pd.concat(frames, ignore_index=True)
 

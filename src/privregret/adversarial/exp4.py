@@ -205,9 +205,10 @@ def _batched(tables, rounds, record, eta, gamma, tau, scale, rng):
             if t == change:
                 segment, advised, change = next_segments(loss_starts, advice_starts, segment, advised, t)
             stop = min(last, rounds[reported], change)
+            row = group[advised]
             crowd[:] = 0.0
             for j in range(experts):
-                crowd[group[advised, j]] += weight[j]
+                crowd[row[j]] += weight[j]
             q[:] = 0.0
             for d in range(distinct):
                 for i in range(arms):
@@ -240,7 +241,7 @@ def _batched(tables, rounds, record, eta, gamma, tau, scale, rng):
                 for i in range(arms):
                     crowd[d] += rows[advised, d, i] * seen[i]
             for j in range(experts):
-                gain[j] += crowd[group[advised, j]]
+                gain[j] += crowd[row[j]]
             t = stop
             if t == rounds[reported]:
                 paid[reported] = total

@@ -5,9 +5,10 @@ is exponential in its pulls. Such a run is rare, but its regret is linear for so
 with an index below 2 (see `tail_index`) the standard error of a plain mean means nothing. So we draw the best arm's first
 noisy batch sums from laws under which such luck is common, and weight the runs by the ratio of densities.
 
-The laws are those of Chernoff's bound: rewards and noises of the first k batches, exponentially tilted until the private
-mean after batch k is a third of the true one, for k = 1, 2, ...; a quarter of the runs is left alone, so that no weight
-exceeds 4. A run's density is that of the mixture, given the batches that the run completed.
+The laws are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the first k batches, exponentially
+tilted until the private mean after batch k is a third of the true one on average; or more, if that is enough to keep the
+arm away until the horizon. A quarter of the runs is left alone, so that no weight exceeds 4. A run's density is that of
+the mixture, given the batches that the run completed.
 """
 
 import joblib
@@ -23,7 +24,8 @@ from privregret.estimates import Estimate
 from privregret.simulate import MANY, rng_for
 
 PLAIN = 0.25  # share of runs from the law itself
-LOW = 1 / 3  # of the best arm's mean, at which tilted laws aim
+LOW = 1 / 3  # of the best arm's mean: no tilted law aims lower
+HIGH = 0.8  # of the second arm's mean: nor higher
 LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
 
 
@@ -64,10 +66,9 @@ def weighted(algorithm, problem, horizon: int, runs: int, rng):
     """(runs,) final regrets under the mixture of tilted laws, and their weights, of mean 1."""
     settings = algorithm._settings(checks.integer("horizon", horizon, problem.shortest))
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
-    # batches that end where Laplace noise could still hide the mean from ln T
-    batches = min(1 + int(np.searchsorted(settings.ends, 2 * np.log(horizon) / epsilon)), len(settings.ends) - 1)
-    firsts = np.unique(np.geomspace(1, batches, LAWS).round().astype(int)) if batches > LAWS else 1 + np.arange(batches)
-    tilts = [_tilt(int(k), settings.ends[k - 1], mean, epsilon) for k in firsts]
+    firsts, levels = _aims(settings.ends, sorted(set(problem.means))[-2:][0], mean, epsilon, np.log(horizon))
+    batches = firsts[-1]
+    tilts = [_tilt(k, settings.ends[k - 1], x, mean, epsilon) for k, x in zip(firsts, levels, strict=True)]
 
     law = np.where(rng.random(runs) < PLAIN, -1, rng.integers(len(firsts), size=runs))
     first = np.append(firsts, 0)[law]
@@ -134,10 +135,31 @@ def _tilted(mean, rate):
     return mean * np.exp(-rate) / (1 + mean * np.expm1(-rate))
 
 
-def _tilt(batches, pulls, mean, epsilon):
-    """Tilt, in units of epsilon, at which the noisy sum of the first batches is LOW pulls mean on average."""
+def _aims(ends, second, mean, epsilon, log_t):
+    """Numbers k of batches, and the private mean at which each tilted law aims."""
+    low = LOW * mean
+    high = max(HIGH * second, low)
+
+    def level(pulls):  # at which an arm with so many pulls waits until the horizon
+        if pulls * d_epsilon(low, second, epsilon) <= log_t or low >= second:
+            return low
+        return brentq(lambda x: pulls * d_epsilon(x, second, epsilon) - log_t, low, second)
+
+    levels = []
+    for pulls in ends[:-1]:
+        levels.append(min(level(pulls), high))
+        if levels[-1] == high > low:
+            break
+    batches = np.arange(1, len(levels) + 1)
+    if len(levels) > LAWS:
+        batches = np.unique(np.geomspace(1, len(levels), LAWS).round().astype(int))
+    return batches, np.array(levels)[batches - 1]
+
+
+def _tilt(batches, pulls, level, mean, epsilon):
+    """Tilt, in units of epsilon, at which the noisy mean of the first batches is `level` on average."""
 
     def excess(tilt):
-        return pulls * (_tilted(mean, tilt * epsilon) - LOW * mean) - 2 * tilt * batches / (epsilon * (1 - tilt**2))
+        return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (epsilon * (1 - tilt**2))
 
     return brentq(excess, 0.0, 1 - 1e-12)

@@ -87,13 +87,38 @@ def laplace_tail(z, m, epsilon):
     return np.where(z >= 0, upper, np.log1p(-np.exp(upper)))
 
 
-def tail(x, n, m, mu, epsilon) -> float:
-    """ln P[S + Z >= x] for S binomial(n, mu) and Z a sum of m >= 1 Laplace variables of scale 1 / epsilon: O(n m)."""
+def tail(x, n, m, mu, epsilon, lower=False) -> float:
+    """ln P[S + Z >= x] for S binomial(n, mu) and Z a sum of m >= 1 Laplace variables of scale 1 / epsilon: O(n m).
+
+    If `lower`, ln P[S + Z <= x].
+    """
     k = np.arange(n + 1)
-    return float(logsumexp(binom.logpmf(k, n, mu) + laplace_tail(x - k, m, epsilon)))
+    return float(logsumexp(binom.logpmf(k, n, mu) + laplace_tail(k - x if lower else x - k, m, epsilon)))
+
+
+def crossing(p, q, alpha, n) -> float:
+    """P[for some m <= n the sum of ln(P(X_i) / Q(X_i)) over i <= m exceeds (1 + alpha) n kl(p, q)], X_i Bernoulli(p).
+
+    The event of Lemma C.3, for p < q in (0, 1). A walk that is absorbed when it crosses: O(n^2).
+    """
+    up, down, level = np.log(p / q), np.log((1 - p) / (1 - q)), (1 + alpha) * n * kl(p, q)
+    alive, lost = np.ones(1), 0.0  # alive[k]: not crossed so far, k ones
+    for m in range(1, n + 1):
+        alive = np.append(alive * (1 - p), 0) + np.append(0, alive * p)
+        crossed = np.arange(m + 1) * up + (m - np.arange(m + 1)) * down > level
+        lost += alive[crossed].sum()
+        alive[crossed] = 0
+    return lost
 
 
 # Bounds on them ------------------------------------------------------------------------------------------------
+
+
+def crossing_bound(p, q, alpha, n):
+    """Doob's inequality for `crossing`: exp(-n kl(r, p)) with r the frequency of ones at the level; 0 if there is none."""
+    down = np.log((1 - p) / (1 - q))
+    ones = (down - (1 + alpha) * kl(p, q)) / (down - np.log(p / q))
+    return np.exp(-np.asarray(n) * kl(ones, p)) if ones >= 0 else np.zeros(np.shape(n))
 
 
 def lemma_d1(z, m, epsilon):

@@ -15,14 +15,20 @@ def theorem_1_rate(log_actions, gap, horizon, epsilon):
     return log_actions / gap + log_actions * np.log(horizon) / epsilon
 
 
-def theorem_2(log_actions, gap, epsilon, noise):
-    """Regret with resampling, for all T: (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) / epsilon.
+def theorem_2_parts(log_actions, gap, epsilon, noise):
+    """Regret with resampling of actions with gaps up to epsilon, (8 c2 ln K + 2 c1 c2) / gap, and of the others,
+    (2 c2 ln^2 K + c1 c2) / epsilon.
 
     The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives,
     corrected by a factor in the first term.
     """
     c2 = C2[noise]
-    return (8 * c2 * log_actions + 2 * C1 * c2) / gap + (2 * c2 * log_actions**2 + C1 * c2) / epsilon
+    return (8 * c2 * log_actions + 2 * C1 * c2) / gap, (2 * c2 * log_actions**2 + C1 * c2) / epsilon
+
+
+def theorem_2(log_actions, gap, epsilon, noise):
+    """Regret with resampling, for all T: the sum of `theorem_2_parts`."""
+    return sum(theorem_2_parts(log_actions, gap, epsilon, noise))
 
 
 def theorem_2_rate(log_actions, gap, epsilon):

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import laplace
 
 from privregret import checks
+from privregret.divergence import kl
 
 MODELS = ("list", "table", "tree")
 
@@ -89,3 +90,35 @@ def delta(policy: list, model: str, epsilon: float) -> float:
     """Smallest delta for which the policy is (epsilon, delta)-DP: here the three models part."""
     p, pairs = laws(policy, model)
     return float(np.maximum(p[pairs[:, 0]] - np.exp(epsilon) * p[pairs[:, 1]], 0).sum(axis=1).max())
+
+
+def double_change(policy: list, means, n2: int, alpha: float) -> float:
+    """Left over right side of Lemma C.1's first inequality (azize2025), for a two-armed policy.
+
+    Arm 2 goes from mean mu to mu' by a coupling that the policy does not see, and on to mu'' by a change of measure.
+    Left: the probability of at most n2 pulls of arm 2, at most (1 + alpha) n2 (mu' - mu) coupled rewards that differ,
+    and a log-likelihood ratio of at most (1 + alpha) n2 kl(mu', mu''). Right: exp((1 + alpha) n2 (epsilon (mu' - mu)
+    + kl(mu', mu''))) times the probability of at most n2 pulls under mu'', with the policy's exact epsilon.
+
+    Parameters
+    ----------
+    means : (4,) floats
+        mu < mu' < mean of arm 1 < mu'', in (0, 1).
+    n2 : int
+    alpha : float
+        Above 0.
+    """
+    mu, middle, best, beyond = means
+    rounds, seen, shift, change = len(policy), view_law(policy), middle - mu, kl(middle, beyond)
+    pairs = np.array([(0, 1, 1), (0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)])  # arm, its reward, the coupled reward
+    picks = np.array(list(product(range(5), repeat=rounds)))
+    arms, rewards, coupled = pairs[picks].transpose(2, 0, 1)
+    chance = np.array([best, 1 - best, mu, shift, 1 - middle])[picks].prod(axis=1) * seen[(*rewards.T, *arms.T)]
+    logs = np.where(coupled, np.log(middle / beyond), np.log((1 - middle) / (1 - beyond)))
+    event = (arms.sum(axis=1) <= n2) & ((arms * logs).sum(axis=1) <= (1 + alpha) * n2 * change)
+    event &= (rewards != coupled).sum(axis=1) <= (1 + alpha) * n2 * shift
+    arms, rewards = np.divmod(np.array(list(product(range(4), repeat=rounds))), 2)
+    mean = np.where(arms, beyond, best)
+    other = np.where(rewards, mean, 1 - mean).prod(axis=1) * seen[(*rewards.T, *arms.T)]
+    factor = np.exp((1 + alpha) * n2 * (privacy_loss(policy, "list") * shift + change))
+    return float(chance[event].sum() / (factor * other[arms.sum(axis=1) <= n2].sum()))

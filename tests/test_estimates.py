@@ -1,0 +1,279 @@
+"""Estimates: every operation against closed forms and simulation; the intervals of verdicts cover what they should."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import refused
+from scipy import stats
+
+from privregret import estimates
+from privregret.estimates import Estimate, exactly
+
+MISS = 2 * estimates.LEVEL  # how often an interval of three standard errors may miss, to either side
+DRAWS = 20_000
+
+
+def seldom(misses, chance, draws) -> bool:
+    """Whether so many misses in so many draws are no more than `chance` says (one in 10^4 seeds would break it)."""
+    return misses <= stats.binom.isf(1e-4, draws, chance)
+
+
+# one number
+
+
+def test_an_interval_is_three_standard_errors_and_the_bound():
+    e = Estimate(2.0, 0.1, 0.5)
+    assert (e.low, e.high, e.reach) == pytest.approx((1.2, 2.8, 0.8))
+    assert Estimate(2.0, 1e-13).reach == 0 and Estimate(2.0, 1e-11).reach > 0  # rounding is no error
+    assert Estimate(0.0, 1e-300).reach > 0
+    assert Estimate(1.0, math.inf).low == -math.inf and Estimate(1.0, math.inf).high == math.inf
+    assert exactly(3) == Estimate(3.0) and exactly(e) is e
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Estimate(1.0, -0.1), "se must be a number of at least 0, got -0.1"),
+        (lambda: Estimate(1.0, math.nan), "se must be"),
+        (lambda: Estimate(1.0, 0.0, -1), "bound must be"),
+        (lambda: Estimate(math.nan), "must be a number, got nan"),
+        (lambda: estimates.rounded(1.0, -1), "error must be"),
+        (lambda: estimates.largest([]), "at least one number"),
+        (lambda: estimates.cell(pd.DataFrame({"a": [1, 1], "mean": 0.0, "se": 0.0}), a=1), "must name one row, got 2"),
+    ],
+)
+def test_bad_numbers(call, words):
+    refused(call, words)
+
+
+# arithmetic
+
+A, B = Estimate(5.0, 0.02), Estimate(3.0, 0.03)
+OPERATIONS = {
+    "sum": (lambda a, b: a + b, A, B),
+    "difference": (lambda a, b: a - b, A, B),
+    "product": (lambda a, b: a * b, A, B),
+    "ratio": (lambda a, b: a / b, A, B),
+    "number less": (lambda a, b: 7 - b, A, B),
+    "number over": (lambda a, b: 7 / b, A, B),
+    "scaled": (lambda a, b: 2 * a + b / 4 - 1, A, B),
+    "negative": (lambda a, b: -a, A, B),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations_propagate_standard_errors(name):
+    """Against the standard deviation of the operation on normal draws; 10^5 draws give it to 1 per cent."""
+    operation, a, b = OPERATIONS[name]
+    rng = np.random.default_rng(0)
+    x, y = (rng.normal(e.value, e.se, 100_000) for e in (a, b))
+    found, sample = operation(a, b), operation(x, y)
+    assert found.value == pytest.approx(operation(a.value, b.value), rel=1e-15)
+    assert found.se == pytest.approx(sample.std(), rel=0.015) and found.bound == 0
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations_propagate_bounds(name):
+    """The true value lies within the bound wherever the operands are, and reaches it to first order."""
+    operation = OPERATIONS[name][0]
+    a, b = Estimate(5.0, 0, 0.2), Estimate(-3.0, 0, 0.3)
+    found = operation(a, b)
+    ends = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    assert max(abs(e - found.value) for e in ends) == pytest.approx(found.bound, rel=1e-12) and found.se == 0
+
+
+def test_logarithms():
+    assert Estimate(5.0, 0.1).log() == Estimate(math.log(5), 0.02)
+    e = Estimate(5.0, 0, 0.5).log()
+    assert e.bound == pytest.approx(math.log(5) - math.log(4.5)) and e.high >= math.log(5.5)
+    assert [e.value for e in estimates.logs([1.0, math.e])] == [0.0, 1.0]
+
+
+def test_a_divisor_that_may_be_0():
+    for wrong in (0.0, Estimate(0.1, 0, 0.1), Estimate(-0.1, 0, 0.2)):
+        with pytest.raises(ZeroDivisionError, match="not known to differ from 0"):
+            Estimate(1.0) / wrong
+    assert (Estimate(1.0) / Estimate(0.1, 0, 0.05)).high >= 1 / 0.05  # the asymmetric end is inside
+
+
+# samples
+
+
+def test_mean_of_a_sample():
+    sample = np.array([1.0, 2.0, 4.0, 9.0])
+    e = estimates.mean(sample)
+    assert (e.value, e.se, e.bound) == (4.0, sample.std(ddof=1) / 2, 0.0)
+    assert estimates.mean([3.0]) == Estimate(3.0, math.inf)
+    means = np.random.default_rng(0).normal(size=(DRAWS, 100))
+    reach = 3 * means.std(axis=1, ddof=1) / 10
+    assert seldom((abs(means.mean(axis=1)) > reach).sum(), stats.t.sf(3, 99) * 2, DRAWS)
+    assert estimates.mean(means[0]).reach == pytest.approx(reach[0])
+
+
+@pytest.mark.parametrize("draws", [1, 3, 10, 100, 10_000])
+def test_share_at_0_and_1_covers(draws):
+    """Never seen in n draws: the interval reaches as far as the exact limit, and never is there none."""
+    exact = 1 - estimates.LEVEL ** (1 / draws)
+    none, every = estimates.share(0, draws), estimates.share(draws, draws)
+    assert none.value == 0 and every.value == 1
+    assert none.high >= exact and every.low <= 1 - exact
+    assert none.se == every.se > 0
+    assert estimates.share(np.zeros(draws, bool)) == none and estimates.share(np.ones(draws, bool)) == every
+
+
+@pytest.mark.parametrize("p", [0.001, 0.02, 0.1, 0.5, 0.97, 0.999])
+@pytest.mark.parametrize("draws", [20, 200, 5000])
+def test_share_covers(p, draws):
+    """Exactly, over all outcomes; normal limits at small n are not perfect, but miss at most 3 times as often."""
+    hits = np.arange(draws + 1)
+    intervals = [estimates.share(h, draws) for h in hits]
+    missed = np.array([not e.low <= p <= e.high for e in intervals])
+    assert stats.binom.pmf(hits, draws, p)[missed].sum() <= 3 * MISS
+
+
+@pytest.mark.parametrize(
+    "law", [stats.norm(), stats.expon(), stats.pareto(1.1), stats.uniform(-1, 2)], ids=["n", "e", "p", "u"]
+)
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+def test_quantiles_cover_for_any_law(law, level):
+    samples = law.rvs(size=(2000, 150), random_state=1)
+    truth = law.ppf(level)
+    found = [estimates.quantile(s, level) for s in samples]
+    assert seldom(sum(not e.low <= truth <= e.high for e in found), MISS, len(found))
+    assert np.mean([e.reach for e in found]) < 12 * math.sqrt(level * (1 - level) / 150) / law.pdf(truth)
+
+
+def test_median_of_few_draws_is_not_known():
+    assert estimates.median(np.arange(9.0)).se == math.inf
+    assert estimates.median([2.0, 1.0, 3.0]).value == 2.0
+    e = estimates.median(np.arange(1001.0))
+    assert e.value == 500 and e.se > 0
+
+
+# frames
+
+
+def frame():
+    return pd.DataFrame(
+        {"t": [1, 2, 3], "mean": [2.0, 4.0, 3.0], "se": [0.1, 0.2, 0.3], "runs": [5, 1, 5], "bound": [4.0, 4.0, 1.0]}
+    )
+
+
+def test_rows_as_estimates():
+    assert estimates.cells(frame()) == [Estimate(2.0, 0.1), Estimate(4.0, math.inf), Estimate(3.0, 0.3)]
+    exact = pd.DataFrame({"regret": [1.0, 2.0], "error": [0.1, 0.2], "x": [3.0, 4.0], "x_se": [0.5, 0.6]})
+    assert estimates.cells(exact) == [Estimate(1.0, 0, 0.1), Estimate(2.0, 0, 0.2)]
+    assert estimates.cells(exact, "x") == [Estimate(3.0, 0.5), Estimate(4.0, 0.6)]
+    assert estimates.cell(frame(), t=1) == Estimate(2.0, 0.1)
+    assert estimates.cell(frame(), "bound", t=3) == Estimate(1.0)
+    refused(lambda: estimates.cell(frame(), t=9), "must name one row, got 0")
+    largest = estimates.largest(frame()[frame().runs > 1], over="bound")
+    assert largest.value == 3.0
+
+
+# the largest of many
+
+
+@pytest.mark.parametrize("cells", [1, 2, 20])
+@pytest.mark.parametrize("spread", [0.0, 0.3])
+def test_largest_covers_all_cells_at_once(cells, spread):
+    """2000 times `cells` noisy numbers, the means equal or not: the interval holds the largest mean."""
+    rng = np.random.default_rng(0)
+    means = np.linspace(1 - spread, 1, cells)
+    samples = rng.normal(means, 1.0, (2000, cells))
+    high = low = 0
+    for sample in samples:
+        e = estimates.largest([Estimate(x, 1.0) for x in sample])
+        assert e.value == sample.max()
+        high, low = high + (e.high < 1), low + (e.low > 1)
+    assert high + low <= 0.01 * len(samples)
+    assert seldom(high, estimates.LEVEL, len(samples)) and seldom(low, estimates.LEVEL, len(samples))
+    # what a plain interval about the largest would do: it lies too high
+    if cells == 20 and spread == 0:
+        assert (samples.max(axis=1) - 3 > 1).sum() > 5 * seldom(0, 0, 1) + 20
+
+
+def test_largest_of_exact_numbers_is_exact():
+    assert estimates.largest([1.0, 3.0, 2.0]) == Estimate(3.0)
+    assert estimates.smallest([1.0, 3.0, 2.0]) == Estimate(1.0)
+    assert estimates.spread([1.0, 3.0, 2.0]) == Estimate(3.0)
+    assert estimates.largest_step([1.0, 3.0, 6.0]) == Estimate(3.0)
+    e = estimates.largest([Estimate(1.0, 0, 0.5), Estimate(1.2, 0, 0.1)])
+    assert e.low <= 1.1 and e.high >= 1.5
+
+
+def test_asymmetric_traps():
+    """A low number of which hardly anything is known may be the largest; a high one that is known stays high."""
+    loose = estimates.largest([Estimate(1.0, 0.001), Estimate(0.5, 1.0)])
+    assert loose.value == 1.0 and loose.high > 3 and loose.low <= 1.0
+    single = estimates.largest([Estimate(1.0, 0.001), Estimate(0.5, math.inf)])
+    assert single.high == math.inf
+    low = estimates.smallest([Estimate(1.0, 0.001), Estimate(1.5, 1.0)])
+    assert low.value == 1.0 and low.low < -1
+    share = estimates.spread([Estimate(1.0, 0.1), Estimate(2.0, 0.1)])
+    assert share.low <= 1.9 / 1.1 and share.high >= 2.1 / 0.9
+    exact = estimates.largest([Estimate(1.0, 0, 0.0), Estimate(0.9, 0, 0.3)])
+    assert exact.high >= 1.2 and exact.value == 1.0
+
+
+def test_smallest_and_steps_cover():
+    rng = np.random.default_rng(1)
+    samples = rng.normal(10.0, 0.2, (2000, 10))
+    noisy = [[Estimate(x, 0.2) for x in sample] for sample in samples]
+    for function, truth in ((estimates.smallest, 10.0), (estimates.spread, 1.0), (estimates.largest_step, 1.0)):
+        misses = sum(not (e := function(n)).low <= truth <= e.high for n in noisy)
+        assert misses <= 0.01 * len(noisy), function
+
+
+# slopes
+
+
+def test_slope_of_a_line_is_exact():
+    assert estimates.slope([1, 2, 3], [exactly(y) for y in (2.0, 4.0, 6.0)]) == Estimate(2.0)
+    assert estimates.slope([0, 1], [5.0, 8.0]) == Estimate(3.0, math.inf)  # two points scatter about nothing
+    powers = estimates.slope(np.log([1, 2, 4, 8]), estimates.logs([1.0, 2**0.5, 2.0, 2**1.5]))
+    assert powers.value == pytest.approx(0.5) and powers.se == 0
+
+
+@pytest.mark.parametrize("points", [3, 4, 10, 100])
+def test_slope_with_scatter_has_students_error(points):
+    """Coverage of three standard errors, whatever the number of points; with normal limits 3 points would miss often."""
+    rng, x = np.random.default_rng(0), np.linspace(0, 1, points)
+    slopes = [estimates.slope(x, 2 * x + rng.normal(size=points)) for _ in range(4000)]
+    missed = sum(not e.low <= 2 <= e.high for e in slopes)
+    assert seldom(missed, MISS, len(slopes))
+    if points == 3:
+        width = stats.t.isf(estimates.LEVEL, 1) / 3
+        assert sum(abs(e.value - 2) > 3 * e.se / width for e in slopes) > 0.05 * len(slopes)
+
+
+def test_slope_of_estimates_uses_their_errors():
+    rng, x = np.random.default_rng(0), np.array([0.0, 1.0, 2.0, 5.0])
+    se = np.array([0.1, 0.5, 0.2, 1.0])
+    samples = rng.normal(3 * x, se, (DRAWS, 4))
+    found = [estimates.slope(x, [Estimate(v, s) for v, s in zip(row, se, strict=True)]) for row in samples]
+    assert found[0].se == pytest.approx(np.std([e.value for e in found]), rel=0.03)
+    assert seldom(sum(not e.low <= 3 <= e.high for e in found), MISS, DRAWS)
+    bounded = estimates.slope(x, [Estimate(3 * v, 0, 0.1) for v in x])
+    assert bounded.se == 0 and bounded.bound == pytest.approx(0.1 * np.abs(x - 2).sum() / ((x - 2) ** 2).sum())
+
+
+# printing
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "printed"),
+    [
+        (123.456, 1.23, "123.5"),
+        (123.456, 0.0, "123.5"),
+        (0.0012345, 0.0, "0.001234"),
+        (0.012345, 0.00056, "0.01235"),
+        (5.0, math.inf, "5"),
+        (98765.4, 321.0, "98765"),
+        (1.0, 0.2, "1.00"),
+    ],
+)
+def test_rounded(value, error, printed):
+    assert estimates.rounded(value, error) == printed
