@@ -77,14 +77,14 @@ def legend_below(fig, columns: int = 2) -> None:
 
 
 def regret_limits(summary) -> tuple[float, float]:
-    """A range of regrets for panels that belong together: from a tenth of the smallest final mean to above all bands.
+    """A range of regrets for panels that belong together: from far below the smallest final mean to above all bands.
 
     Parameters
     ----------
     summary : pandas.DataFrame
         Columns t, mean, sd; the curves of all panels.
     """
-    return summary["mean"][summary.t == summary.t.max()].min() / 10, 1.5 * (summary["mean"] + summary.sd).max()
+    return summary["mean"][summary.t == summary.t.max()].min() / 30, 1.5 * (summary["mean"] + summary.sd).max()
 
 
 def regret_panel(summary, title="", limits=None):
@@ -171,33 +171,38 @@ def releases(ax, released, pulls, title):
 
 
 def regret_axes(ax, summary, legend_values=False):
-    """Regret against rounds, both logarithmic, one curve per algorithm with a band of one standard deviation of a run.
+    """Regret against rounds, both logarithmic, one curve per algorithm with a band.
 
     Parameters
     ----------
     summary : pandas.DataFrame
-        Columns algorithm, t, mean, sd.
+        Columns algorithm, t, mean, and low, high, between which the band is.
     legend_values : bool
         Whether labels give the final means.
     """
     groups = list(summary.groupby("algorithm", sort=False))
     for i, (label, curve) in enumerate(groups):
         name = f"{label}: {curve['mean'].iloc[-1]:,.0f}" if legend_values else label
-        band(ax, curve.t, curve["mean"], curve.sd, name, style.look(label), (0.03 + 0.02 * i, 0.14))
-    smallest = min(curve["mean"].iloc[-1] for _, curve in groups)
+        look = style.look(label)
+        ax.fill_between(curve.t, curve.low, curve.high, color=look["color"], alpha=0.2, linewidth=0)
+        ax.plot(curve.t, curve["mean"], label=name, markevery=(0.03 + 0.02 * i, 0.14), **look)
+    last = [curve["mean"].iloc[-1] for _, curve in groups]
     ax.set(xscale="log", xlim=(summary.t.max() / 1e4, summary.t.max()), xlabel="round $t$")
-    ax.set(yscale="log", ylim=(smallest / 15, None), ylabel="regret")
+    ax.set(yscale="log", ylim=(min(last) / 15, 3 * max(last)), ylabel="regret")
 
 
-def survival(sample, points=60):
-    """How often a sample reaches x: (x, share) at about `points` ranks, evenly spaced in the logarithm of the share."""
-    ordered = np.sort(sample)[::-1]
-    ranks = np.unique(np.geomspace(1, len(ordered), points).round().astype(int))
-    return ordered[ranks - 1], ranks / len(ordered)
+def survival(sample, weights=None, points=240):
+    """How often a sample reaches x: (x, share) at about `points` shares, evenly spaced in the share and its logarithm."""
+    order = np.argsort(sample)[::-1]
+    share = np.cumsum(np.ones(len(order)) if weights is None else np.asarray(weights)[order])
+    share /= share[-1]
+    wanted = np.append(np.geomspace(share[0], 1, points // 2), np.linspace(share[0], 1, points // 2))
+    at = np.unique(np.searchsorted(share, wanted).clip(0, len(order) - 1))
+    return np.asarray(sample)[order][at], share[at]
 
 
 def survival_axes(ax, curves, means):
-    """Share of runs with at least so much regret, both axes logarithmic; a ring marks the mean.
+    """Share of runs with at least so much regret, both axes logarithmic; an open marker shows the mean.
 
     Parameters
     ----------
@@ -206,9 +211,9 @@ def survival_axes(ax, curves, means):
     means : dict
         Algorithm -> mean regret.
     """
-    for label, curve in curves.groupby("algorithm", sort=False):
-        look = style.look(label)
-        ax.plot(curve.regret, curve.share, color=look["color"], linestyle=look["linestyle"])
+    for i, (label, curve) in enumerate(curves.groupby("algorithm", sort=False)):
+        look = style.look(label) | {"linestyle": (style.SOLID, style.DASHED)[i % 2]}  # apart in grey
+        ax.plot(curve.regret, curve.share, color=look["color"], linestyle=look["linestyle"], drawstyle="steps-post")
         at = np.interp(np.log(means[label]), np.log(curve.regret[::-1]), np.log(curve.share[::-1]))
         ax.plot(means[label], np.exp(at), look["marker"], color=look["color"], markersize=6, markerfacecolor="white")
     ax.set(xscale="log", yscale="log", xlabel="final regret $x$", ylabel="share of runs with at least $x$")

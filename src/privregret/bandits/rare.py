@@ -87,7 +87,8 @@ def weighted(algorithm, problem, horizon: int, runs: int, rng):
     for k, tilt in zip(firsts, tilts, strict=True):
         m = np.minimum(k, done)
         norm = pulls[m] * np.log1p(mean * np.expm1(-tilt * epsilon)) - m * np.log1p(-(tilt**2))
-        density += (1 - PLAIN) / len(firsts) * np.exp(-tilt * epsilon * sums[np.arange(runs), m] - norm)
+        log_ratio = -tilt * epsilon * sums[np.arange(runs), m] - norm
+        density += (1 - PLAIN) / len(firsts) * np.exp(np.minimum(log_ratio, 700.0))
     return problem.regret(counts, rounds)[:, 0], 1 / density
 
 

@@ -108,6 +108,17 @@ def local_exp3(horizon, arms, epsilon, corrected=False):
     ) + 1
 
 
+def any_local(horizon, epsilon):
+    """Regret that every locally epsilon-private learner has against some losses: (T / 2)(1 - (2/3) sqrt(T KL / 2)).
+
+    KL = epsilon tanh(epsilon / 2). Two arms, losses (0, 1) always or (1, 0) always: what an epsilon-private channel says
+    of a round differs by at most KL in divergence, so after t rounds actions differ by at most sqrt(t KL / 2) in total
+    variation (Pinsker), and the two regrets add up to at least the sum of 1 - sqrt(t KL / 2). More arms do not help.
+    """
+    divergence = epsilon * math.tanh(epsilon / 2)
+    return horizon / 2 * (1 - 2 / 3 * math.sqrt(horizon * divergence / 2))
+
+
 def corollary_22_constant(log):
     """What the proof's terms give for Corollary 22 when ln(epsilon K T) = log: 2 (sqrt 22 + (20 + 8 / log + 2
     / log^2) / sqrt 22).

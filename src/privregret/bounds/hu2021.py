@@ -4,6 +4,7 @@ Gaps: (K,) array with 0 for the best arm. Logs: ln unless a name says log2.
 """
 
 import numpy as np
+from scipy import special
 
 
 def lazy_last_array(gaps, horizon, epsilon):
@@ -44,6 +45,33 @@ def hybrid_last_array(gaps, horizon, epsilon):
     sampling = 256 * np.log2(horizon) / gaps**2
     privacy = 256 * np.log2(horizon) / (epsilon * gaps)
     return np.ceil(np.log2(np.maximum(sampling, privacy * np.maximum(1, np.log2(privacy))))).astype(int)
+
+
+def lemma_11(gaps, horizon, epsilon):
+    """Left side of (27), both widths of Anytime-Lazy-UCB after array d_j, over the gap: below 1/2."""
+    pulls = 2.0 ** lazy_last_array(gaps, horizon, epsilon)
+    log_t = np.log(horizon)
+    return (np.sqrt(3 * log_t / pulls) + 3 * log_t / (epsilon * pulls)) / gaps
+
+
+def lemma_12(gaps, horizon, epsilon):
+    """Right side of (42), both widths of Hybrid-UCB after array d_j, over the gap: at most (sqrt 3 + 3 sqrt 2) / 16."""
+    array = hybrid_last_array(gaps, horizon, epsilon) + 1.0
+    pulls = 2**array - 1
+    log_t = np.log2(horizon)
+    return (np.sqrt(3 * log_t / pulls) + 6 * np.sqrt(8) * log_t * array / (epsilon * pulls)) / gaps
+
+
+def fact_2(noises, delta):
+    """Exact P(|Y| > chi sqrt(8 ln(2 / delta))) over delta, for the sum Y of so many noises and the smallest chi of (7).
+
+    With n noises of scale 1, |Y| has a gamma law of shape n - k with probability 2 C(n - 1 + k, k) / 2^(n + k), k < n.
+    """
+    log = np.log(2 / delta)
+    y = np.sqrt(np.maximum(noises, log)) * np.sqrt(8 * log)
+    k = np.arange(noises)
+    weights = 2 * special.comb(noises - 1 + k, k) * 0.5 ** (noises + k)
+    return float((weights * special.gammaincc(noises - k, y)).sum() / delta)
 
 
 def theorem_5(gaps, horizon, epsilon):

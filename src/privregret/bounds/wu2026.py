@@ -15,20 +15,14 @@ def theorem_1_rate(log_actions, gap, horizon, epsilon):
     return log_actions / gap + log_actions * np.log(horizon) / epsilon
 
 
-def theorem_2_parts(log_actions, gap, epsilon, noise):
-    """Regret with resampling of actions with gaps up to epsilon, (8 c2 ln K + 2 c1 c2) / gap, and of the others,
-    (2 c2 ln^2 K + c1 c2) / epsilon.
+def theorem_2(log_actions, gap, epsilon, noise):
+    """Regret with resampling, for all T: (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) / epsilon.
 
     The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives,
     corrected by a factor in the first term.
     """
     c2 = C2[noise]
-    return (8 * c2 * log_actions + 2 * C1 * c2) / gap, (2 * c2 * log_actions**2 + C1 * c2) / epsilon
-
-
-def theorem_2(log_actions, gap, epsilon, noise):
-    """Regret with resampling, for all T: the sum of `theorem_2_parts`."""
-    return sum(theorem_2_parts(log_actions, gap, epsilon, noise))
+    return (8 * c2 * log_actions + 2 * C1 * c2) / gap + (2 * c2 * log_actions**2 + C1 * c2) / epsilon
 
 
 def theorem_2_rate(log_actions, gap, epsilon):
@@ -67,6 +61,17 @@ def by_rank(log_counts, log_tail):
     cut = np.clip(-np.asarray(log_tail, float), first, ends)  # from here on 1/j is the smaller
     capped = np.where(cut > first, np.exp(log_tail + cut) * -np.expm1(first - cut), 0.0)
     return capped + ends - cut
+
+
+def corollary_2(log_actions, epsilon):
+    """Regret with deterministic losses, without resampling: 1 + (4 c2 ln^2 K + 2 c1 c2) / epsilon, for all three noises.
+
+    The paper has O(ln^2 K / epsilon). From `deterministic_selection` and Lemma 1's 1/j, with the largest of each constant
+    in `COROLLARY_2`: an action of rank j costs 4 c2 ln K / (epsilon j) in epochs of up to c2 ln K / (gap epsilon) losses,
+    later 2 c1 c2 / (epsilon K).
+    """
+    c1, c2 = (max(constants) for constants in zip(*COROLLARY_2.values(), strict=True))
+    return 1 + (4 * c2 * log_actions**2 + 2 * c1 * c2) / epsilon
 
 
 def theorem_3(log_actions, epsilon, horizon):

@@ -10,7 +10,15 @@ import numpy as np
 from scipy.signal import fftconvolve
 
 from privregret import checks
-from privregret.adversarial.bases import EXP3_STEP, HTINF_STEP, THETA, RealLossBandit, exp3_weights, htinf_weights
+from privregret.adversarial.bases import (
+    EXP3_STEP,
+    FTPL_STEP,
+    HTINF_STEP,
+    THETA,
+    RealLossBandit,
+    exp3_weights,
+    htinf_weights,
+)
 from privregret.jit import jit
 
 
@@ -62,7 +70,8 @@ def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: i
 
     Parameters
     ----------
-    base : EXP3 or HTINF
+    base : EXP3, HTINF or FTPL
+        FTPL with the corrected resampling, and two batches only.
     averages : (J, 2) array
         Average loss of each arm in each batch.
     scale : float
@@ -70,11 +79,25 @@ def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: i
     nodes : int
         Even; cost is proportional to 2^J nodes^(J - 1).
     """
-    if base.step.kind not in (EXP3_STEP, HTINF_STEP):
-        raise TypeError(f"base must be EXP3 or HTINF, got {base!r}")
     u = (np.arange(checks.integer("nodes", nodes, 2)) + 0.5) / nodes
     quantiles = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5))) * scale
-    return _batched_probabilities(base.step, np.asarray(averages, float), quantiles)
+    averages = np.asarray(averages, float)
+    if base.step.kind != FTPL_STEP:
+        return _batched_probabilities(base.step, averages, quantiles)
+    if len(averages) != 2 or base.resampling != "corrected":
+        raise ValueError("FTPL must have two batches and the corrected resampling")
+    return _ftpl_probabilities(base, averages, quantiles)
+
+
+def _ftpl_probabilities(base, averages, quantiles):
+    """Both arms lead with probability 1/2 at first, so that the number of resamplings is geometric up to the cap."""
+    number = np.arange(1, base.cap + 1)
+    law = 0.5**number
+    law[-1] = 0.5 ** (base.cap - 1)
+    ahead = base.eta * np.multiply.outer(averages[0][:, None] + quantiles, number)  # (2, nodes, cap), of the arm played
+    again = 0.5 * np.exp(-np.abs(ahead)) * (1 + np.abs(ahead) / 2)
+    again = (np.where(ahead > 0, again, 1 - again) @ law).mean(axis=1)
+    return 0.5 * np.array([again[0], 1 - again[0], 1 - again[1], again[1]])
 
 
 @jit
@@ -105,15 +128,48 @@ def _batched_probabilities(step, averages, quantiles):
     return result
 
 
-def worst_batched_loss(base: RealLossBandit, scale: float, later=(), nodes: int = 200) -> float:
-    """Largest privacy loss over action sequences when the first batch's losses change between corners of [0, 1]^2.
+def worst_batched_loss(base: RealLossBandit, scale: float, later=(), nodes: int = 200, tau: int = 1) -> float:
+    """Largest privacy loss over action sequences when one round of the first batch changes between corners of [0, 1]^2.
 
-    Batches of one round, as many as there are rows in `later`, plus two; the last one's losses do not matter.
+    As many batches as there are rows in `later`, plus two; the last one's losses do not matter. The other tau - 1
+    rounds of the first batch cost each arm nothing, or all that they can.
     """
     later = np.reshape(np.asarray(later, float), (-1, 2))
-    corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
-    logs = [np.log(batched_probabilities(base, np.vstack([c, later, (0, 0)]), scale, nodes)) for c in corners]
-    return max(float(np.abs(a - b).max()) for a, b in itertools.combinations(logs, 2))
+    worst = 0.0
+    for group in _neighbouring_averages(tau):
+        logs = [np.log(batched_probabilities(base, np.vstack([a, later, (0, 0)]), scale, nodes)) for a in group]
+        worst = max(worst, *(float(np.abs(a - b).max()) for a, b in itertools.combinations(logs, 2)))
+    return worst
+
+
+def _neighbouring_averages(tau):
+    """Groups of four average losses of two arms over tau rounds, one of which is (0, 0), (0, 1), (1, 0) or (1, 1)."""
+    corners = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
+    rests = corners if tau > 1 else corners[:1]
+    return [(rest * (tau - 1) + corners) / tau for rest in rests]
+
+
+def adaptive_losses(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> tuple[float, float, float]:
+    """Privacy against adversaries who answer actions: their losses in the second of three batches depend on the first.
+
+    All such adversaries of 0/1 losses that are alike in all but one round of a batch, and neighbours that differ in
+    that round, whatever was played before it (`privacy.enumeration` calls this a tree).
+
+    Returns
+    -------
+    float, float, float
+        The largest privacy loss; the smallest delta for half of it; the same if the adversary may not answer.
+    """
+    averages = np.concatenate(_neighbouring_averages(tau))
+    rows = [[batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages] for a in averages]
+    law = np.array(rows).reshape(len(averages) // 4, 4, len(averages), 2, 4)  # group, a, b; first action, the others
+    p, q = law[:, :, None], law[:, None]  # the first batch changes within its group
+    first = float(np.log(p / q).max())
+    excess = np.maximum(p - math.exp(first / 2) * q, 0).sum(axis=-1)  # an answering adversary picks b by the action
+    answering, fixed = excess.max(axis=3).sum(axis=-1).max(), excess.sum(axis=-1).max()
+    law = law.reshape(len(averages), len(averages) // 4, 4, 2, 4)  # a; group and b
+    second = float(np.log(law[:, :, :, None] / law[:, :, None]).max())
+    return max(first, second), float(answering), float(fixed)
 
 
 def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:

@@ -4,7 +4,7 @@ Pulls of an arm are numbered from 1. A sum of rewards in [0, 1] with Laplace noi
 1 / b of privacy; independent releases of the same reward add up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,16 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
         if full:
             releases.append(Release("array", pull - 2**depth + 1, pull, pull, 2.0))
     return releases
+
+
+def through_children(releases: list[Release]) -> list[Release]:
+    """The same, but the last prefix of a tree is the sum of the root's two children: the right one is released."""
+    return [
+        replace(r, first=(r.first + r.last + 1) // 2)
+        if r.kind == "node" and r.last - r.first + 1 == 2 ** (r.scale / 2)  # the printed scale is twice the depth
+        else r
+        for r in releases
+    ]
 
 
 def cost(releases: list[Release], pulls: int) -> np.ndarray:

@@ -1,0 +1,162 @@
+"""Faults that the verdicts on azize2025 must notice."""
+
+import numpy as np
+
+from planted import Plant, uniform_play
+from privregret import divergence
+from privregret.bandits import dp_klucb
+from privregret.bounds import azize2025 as bounds
+from privregret.privacy import batches, enumeration
+
+
+def scaled(module, name, factor):
+    """The function of that name, times a factor."""
+    right = getattr(module, name)
+    return lambda monkeypatch: monkeypatch.setattr(module, name, lambda *a, **k: factor * right(*a, **k))
+
+
+def replaced(module, name, wrong):
+    return lambda monkeypatch: monkeypatch.setattr(module, name, wrong)
+
+
+def plays_uniformly(monkeypatch):
+    def many(self, means, rounds, runs, rng):
+        return np.array([uniform_play(means, rounds, rng) for _ in range(runs)])
+
+    monkeypatch.setattr(dp_klucb.GeometricBatches, "_run", lambda self, *a: uniform_play(*a))
+    monkeypatch.setattr(dp_klucb.GeometricBatches, "_run_many", many)
+
+
+def hardly_private(monkeypatch):
+    right = dp_klucb.GeometricBatches._settings
+
+    def settings(self, horizon):
+        return right(self, horizon)._replace(epsilon=100.0)
+
+    monkeypatch.setattr(dp_klucb.GeometricBatches, "_settings", settings)
+
+
+class HalfTheNoise:
+    """scipy's Laplace law with half the scale."""
+
+    @staticmethod
+    def cdf(x, loc, scale):
+        return batches_laplace.cdf(x, loc=loc, scale=scale / 2)
+
+
+batches_laplace = batches.laplace
+
+
+def groups_of_rewards(monkeypatch):
+    right = enumeration.laws
+
+    def laws(policy, model):
+        p, pairs = right(policy, model)
+        return p, pairs if model == "list" else np.argwhere(~np.eye(len(p), dtype=bool))
+
+    monkeypatch.setattr(enumeration, "laws", laws)
+
+
+def too_little_noise(monkeypatch):
+    right = enumeration.stay_or_switch
+    monkeypatch.setattr(enumeration, "stay_or_switch", lambda rounds, epsilon: right(rounds, 2 * epsilon))
+
+
+def walk_against_no_slack(monkeypatch):
+    right = bounds.crossing
+    monkeypatch.setattr(bounds, "crossing", lambda p, q, alpha, n: right(p, q, -0.5, n))
+
+
+def forgets_kl(x, y, epsilon):
+    return divergence.kl(x, y)
+
+
+LOWER, ALGORITHMS = "azize2025/3-lower-bound", "azize2025/4-algorithms"
+MODELS, TAILS = "azize2025/B-release-models", "azize2025/D-concentration"
+PLANTS = [
+    Plant(
+        LOWER,
+        "d_epsilon is a hundredth too small",
+        scaled(divergence, "d_epsilon", 0.99),
+        (
+            ("Equation (8)", "closed form"),
+            ("Lemma F.1", "minimiser"),
+            ("Section 3 (b)", "sim"),
+            ("Equation (9)", "Bernoulli"),
+            ("Section 3 (a)", "low privacy"),
+        ),
+    ),
+    Plant(
+        LOWER,
+        "d_epsilon is a tenth too large",
+        scaled(divergence, "d_epsilon", 1.1),
+        (
+            ("Lemma F.3", "partial"),
+            ("Lemma F.5", "partial"),
+            ("Proof of Lemma F.5, (33)", "partial"),
+            ("Theorem 3.1", "never below"),
+            ("Section 3 (a)", "exactly if"),
+        ),
+    ),
+    Plant(
+        LOWER,
+        "the new bound is the older one",
+        replaced(bounds, "theorem_3_1", bounds.equation_7),
+        (("Section 3 (a)", "Strict improvement"),),
+    ),
+    Plant(LOWER, "the walk has half its mean to cross", walk_against_no_slack, (("Lemma C.3", "vanishes"),)),
+    Plant(
+        LOWER,
+        "privacy costs nothing in the change of environment",
+        scaled(enumeration, "privacy_loss", 0.0),
+        (("Lemma C.1", "double change"),),
+    ),
+    Plant(
+        ALGORITHMS,
+        "both play uniformly",
+        plays_uniformly,
+        (("Theorem 4.3", "grows at most"), ("Section 4, comment (a)", "close to 1"), ("Appendix F, last remark", "KLUCB")),
+    ),
+    Plant(
+        ALGORITHMS,
+        "both have noise and index of epsilon = 100",
+        hardly_private,
+        (("Theorem 3.1", "at least"), ("Section 4, comment (a)", "close to 1")),
+    ),
+    Plant(
+        ALGORITHMS,
+        "half the noise",
+        replaced(batches, "laplace", HalfTheNoise),
+        (("Proposition 4.2", "DP-KLUCB"), ("Proposition 4.2", "DP-IMED")),
+    ),
+    Plant(
+        MODELS,
+        "neighbouring tables and trees differ anywhere",
+        groups_of_rewards,
+        (("Proposition 2.4", "the same"), ("Proposition B.5 (b)", "adaptive")),
+    ),
+    Plant(MODELS, "half the noise", too_little_noise, (("Appendix B", "Noise"),)),
+    Plant(MODELS, "a law that does not add up", scaled(enumeration, "view_law", 0.99), (("Remark B.3", "view"),)),
+    Plant(
+        MODELS,
+        "delta the wrong way round",
+        replaced(enumeration, "delta", lambda policy, model, epsilon: {"list": 0.3, "table": 0.2, "tree": 0.1}[model]),
+        (("Proposition B.5 (a)", "implies"), ("Appendix B", "loses privacy")),
+    ),
+    Plant(
+        TAILS,
+        "d_epsilon is kl",
+        replaced(divergence, "d_epsilon", forgets_kl),
+        (("Proposition 4.1", "tends"),),
+    ),
+    Plant(
+        TAILS,
+        "bounds with kl in the exponent",
+        replaced(bounds, "d_epsilon", forgets_kl),
+        (("Lemma D.3", "with the printed"),),
+    ),
+    Plant(TAILS, "Lemma D.1 without its factor", replaced(bounds, "lemma_d1", lambda z, m, e: -2 * e * z), (("Lemma D.1", "1+m"),)),
+    Plant(TAILS, "apart as good as together", scaled(bounds, "joint_chernoff", 0.01), (("Section 4.1 (c)", "by Chernoff"),)),
+    Plant(TAILS, "the bound apart is far too small", scaled(bounds, "separate", 20.0), (("Section 4.1 (c)", "Lemma D.3"),)),
+    Plant(TAILS, "A_a far too small", scaled(bounds, "proposition_4_1", -1.0), (("Proposition 4.1", "explicit"),)),
+]

@@ -1,0 +1,91 @@
+"""Faults for the bandit part of hu2021 and its lower bound."""
+
+from dataclasses import replace
+
+import privregret.instances
+from planted import Plant, uniform_play
+from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
+from privregret.bounds import hu2021 as bounds
+from privregret.full_information import FTNL
+from privregret.privacy import ledger
+
+
+def uniform(cls):
+    """The learner draws every arm uniformly."""
+    return lambda monkeypatch: monkeypatch.setattr(cls, "_run", lambda self, *args: uniform_play(*args))
+
+
+def other_epsilon(cls, change):
+    """The learner runs with another epsilon than it is told."""
+    run = cls._run
+
+    def patch(monkeypatch):
+        monkeypatch.setattr(cls, "_run", lambda self, *args: run(replace(self, epsilon=change(self.epsilon)), *args))
+
+    return patch
+
+
+def half_the_noise(monkeypatch):
+    monkeypatch.setattr(
+        ledger, "lazy_releases", lambda pulls, real=ledger.lazy_releases: [replace(r, scale=0.5) for r in real(pulls)]
+    )
+
+
+def roots_after_all(monkeypatch):
+    monkeypatch.setattr(ledger, "through_children", lambda releases: releases)
+
+
+def short_arrays(monkeypatch):
+    for name, less in (("lazy_last_array", 2), ("hybrid_last_array", 4)):
+        real = getattr(bounds, name)
+        monkeypatch.setattr(bounds, name, lambda *args, real=real, less=less: real(*args) - less)
+
+
+def no_noise(monkeypatch):
+    real = FTNL.noise_scale
+    monkeypatch.setattr(FTNL, "noise_scale", lambda self, actions: 1e-4 * real(self, actions))
+
+
+def two_experts(monkeypatch):
+    real = privregret.instances.packing
+    monkeypatch.setattr(privregret.instances, "packing", lambda actions, gap: real(2, gap))
+
+
+def hundred_times_too_small(name):
+    """A bound is a hundredth of what it should be."""
+    return lambda mp: mp.setattr(bounds, name, lambda *args, real=getattr(bounds, name): 0.01 * real(*args))
+
+
+BANDITS, LOWER, FIGURES, MORE = (
+    f"hu2021/{name}" for name in ("4-bandit-setting", "H-lower-bound", "6-experiments", "I-additional-plots")
+)
+PLANTS = [
+    Plant(
+        BANDITS,
+        "Anytime-Lazy-UCB plays uniformly",
+        uniform(AnytimeLazyUCB),
+        (("Theorem 3", "constant 96"), ("Theorem 3", "no faster"), ("Theorem 4", "at most"), ("Theorem 4", "no faster")),
+    ),
+    Plant(BANDITS, "Hybrid-UCB plays uniformly", uniform(HybridUCB), (("Theorem 5", "at most"), ("Theorem 5", "no faster"))),
+    Plant(BANDITS, "the bound of Theorem 3 is too small", hundred_times_too_small("theorem_3"), (("Theorem 3", "96"),)),
+    Plant(BANDITS, "half the noise in lazy releases", half_the_noise, (("Theorem 2", "DP"),)),
+    Plant(BANDITS, "roots released instead of children", roots_after_all, (("Theorem 5, privacy", "two children"),)),
+    Plant(BANDITS, "arrays too short", short_arrays, (("Lemma 11", "(27)"), ("Lemma 12", "(42)"))),
+    Plant(LOWER, "FTNL without noise", no_noise, (("Equation (58)", "private selectors"), ("Theorem 10", "private"))),
+    Plant(LOWER, "a packing of two experts, whatever K", two_experts, (("Theorem 10", "private or not"),)),
+    Plant(
+        FIGURES,
+        "Anytime-Lazy-UCB plays uniformly",
+        uniform(AnytimeLazyUCB),
+        (("Figure 1", LAZY := "competitive"), ("Figure 2", LAZY), ("Figure 6", LAZY)),
+    ),
+    Plant(
+        FIGURES,
+        "Hybrid-UCB plays uniformly",
+        uniform(HybridUCB),
+        tuple((f"Figure {i}", "performs well") for i in (3, 4, 7, 8)) + (("Section 6", "The larger"),),
+    ),
+    Plant(FIGURES, "Hybrid-UCB hardly uses epsilon", other_epsilon(HybridUCB, lambda e: e**0.25), (("Section 6", "basically"),)),
+    Plant(FIGURES, "DP-SE has a fiftieth of epsilon", other_epsilon(DPSE, lambda e: e / 50), (("Figure 5", "flat"),)),
+    Plant(MORE, "DP-SE has a fiftieth of epsilon", other_epsilon(DPSE, lambda e: e / 50), (("Figure 10", "flat over"),)),
+]

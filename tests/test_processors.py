@@ -1,0 +1,82 @@
+"""Another processor: other instructions round differently, and what is published must not change by it."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import ROOT, Project
+from test_notebooks import SMOKE, smoke  # noqa: F401
+
+from privregret import manifest
+
+# One notebook for each engine: simulated events and rounds, exact regret, enumeration, adversaries.
+NOTEBOOKS = ["azize2025/B-release-models", "cesari2026/6-extra-logarithm", "hu2021/6-experiments", "asi2025/G-exp3-leakage"]
+OLD_PROCESSOR = {  # neither AVX-512 nor AVX2 nor fused multiplication and addition
+    "NPY_DISABLE_CPU_FEATURES": " ".join(np._core._multiarray_umath.__cpu_dispatch__),
+    "OPENBLAS_CORETYPE": "Nehalem",
+    "NUMBA_CPU_NAME": "nehalem",
+    "NUMBA_CPU_FEATURES": "",
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL,-AVX512DQ",
+    "PYTHONWARNINGS": "ignore",
+}
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """The smoke profile of some notebooks, run as if on an old processor."""
+    project = Project(tmp_path_factory.mktemp("elsewhere"))
+    for name in NOTEBOOKS:
+        target = project.root / "notebooks" / f"{name}.ipynb"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((ROOT / "notebooks" / f"{name}.ipynb").read_bytes())
+    (project.root / "notebooks/smoke.toml").write_bytes((ROOT / "notebooks/smoke.toml").read_bytes())
+    command = [sys.executable, "-m", "privregret", "reproduce", "--smoke"]
+    done = subprocess.run(command, cwd=project.root, env=project.environment | OLD_PROCESSOR, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    return project.root / "build" / "smoke"
+
+
+def test_the_processor_is_another(elsewhere):
+    code = "import numpy as np; print(sum(np._core._multiarray_umath.__cpu_features__.values()))"
+    here, there = (
+        int(subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=os.environ | e, capture_output=True).stdout)
+        for e in ({}, OLD_PROCESSOR)
+    )
+    assert there < here or here < 20, "the switches have no effect"
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_numbers_and_verdicts_are_the_same(name, elsewhere, smoke):  # noqa: F811
+    assert name in SMOKE
+    here, there = (manifest.read(root) for root in (smoke.root, elsewhere))
+    outputs = [o for o, entry in here["outputs"].items() if entry["notebook"] == name]
+    assert outputs
+    for output in outputs:
+        frames = (pd.read_csv(root / "figures" / f"{output}.csv") for root in (smoke.root, elsewhere))
+        assert manifest.first_difference(output, *frames) == []
+    assert manifest.record_difference(*(m["notebooks"][name] for m in (here, there)), name) == []
+
+
+def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_path):  # noqa: F811
+    """Files made here and adopted there stay, to the last byte."""
+    for name in NOTEBOOKS:
+        record = manifest.read(smoke.root)
+        origin = {key: next(e for e in record["outputs"].values() if e["notebook"] == name)[key] for key in ("code", "lock")}
+        for source in (smoke.root, elsewhere):
+            part = manifest.read(source)
+            staged = tmp_path / f"{source.name}-{name.replace('/', '-')}-{source is elsewhere}"
+            kept = {o: e for o, e in part["outputs"].items() if e["notebook"] == name}
+            for output, entry in kept.items():
+                for ending in manifest.KINDS[entry["kind"]]:
+                    content = (source / "figures" / f"{output}{ending}").read_bytes()
+                    manifest.write(staged / "figures" / f"{output}{ending}", content)
+            with manifest.changing(staged) as new:
+                new |= {"outputs": kept, "notebooks": {name: part["notebooks"][name]}}
+            manifest.adopt(staged, tmp_path / "root", name, origin)
+            files = {p: p.read_bytes() for p in (tmp_path / "root").rglob("*") if p.is_file()}
+            if source is smoke.root:
+                first = files
+        assert files == first, name
