@@ -34,16 +34,16 @@ PROBLEMS = {  # ten groups of actions; two groups, few and many actions
 def cases() -> dict:
     """(algorithm, method, horizon) -> what to time, how many units of work it is, and their unit of time."""
     rng = np.random.default_rng(1)
-    means, rewards = HU2021_1.means, HU2021_1.rewards(ROUNDS, rng)
+    rewards = HU2021_1.table(ROUNDS, rng)
     lazy, hybrid, dp_se, ucb1 = AnytimeLazyUCB(1.0), HybridUCB(1.0), DPSE(1.0), UCB1()
 
-    long_rewards = np.tile(AZIZE2025_2.rewards(MILLION, rng), (TEN_MILLION // MILLION, 1))
+    long_rewards = np.tile(AZIZE2025_2.table(MILLION, rng), (TEN_MILLION // MILLION, 1))
 
     def play(a, rewards=rewards):
         return lambda: a._play(rewards, rng)
 
-    def runs(a, horizon, calls, means=means):
-        return lambda: [a.pull_counts(means, [horizon], rng) for _ in range(calls)]
+    def runs(a, horizon, calls, problem=HU2021_1):
+        return lambda: [a.run(problem, [horizon], rng) for _ in range(calls)]
 
     def regret(a, problem):
         return lambda: exact.expected_regret(a, problem, LONG)
@@ -52,17 +52,17 @@ def cases() -> dict:
     for a in (hybrid, ucb1, lazy, dp_se):
         todo[a.label, "play", ROUNDS] = play(a), ROUNDS, "ns/round"
     for a in (hybrid, ucb1):
-        todo[a.label, "pull_counts", ROUNDS] = runs(a, ROUNDS, 1), ROUNDS, "ns/round"
+        todo[a.label, "run", ROUNDS] = runs(a, ROUNDS, 1), ROUNDS, "ns/round"
     for a in (lazy, dp_se):
         for horizon in (ROUNDS, MILLION, MILLION_MILLION):
-            todo[a.label, "pull_counts", horizon] = runs(a, horizon, CALLS), CALLS, "us/run"
+            todo[a.label, "run", horizon] = runs(a, horizon, CALLS), CALLS, "us/run"
     for a in (DPKLUCB(1.0), DPIMED(1.0)):
         todo[a.label, "play", TEN_MILLION] = play(a, long_rewards), TEN_MILLION, "ns/round"
         for horizon in (TEN_MILLION, MILLION_MILLION):
-            todo[a.label, "pull_counts", horizon] = runs(a, horizon, CALLS, AZIZE2025_2.means), CALLS, "us/run"
+            todo[a.label, "run", horizon] = runs(a, horizon, CALLS, AZIZE2025_2), CALLS, "us/run"
     for epsilon in (0.01, 1.0):
-        function = runs(LazyDPTS(epsilon), MILLION, 1, AZIZE2025_2.means)
-        todo[f"Lazy-DP-TS, epsilon {epsilon:g}", "pull_counts", MILLION] = function, MILLION, "ns/round"
+        function = runs(LazyDPTS(epsilon), MILLION, 1, AZIZE2025_2)
+        todo[f"Lazy-DP-TS, epsilon {epsilon:g}", "run", MILLION] = function, MILLION, "ns/round"
     for a in FULL:
         for name, problem in PROBLEMS.items():
             todo[a.label, name, LONG] = regret(a, problem), 1, "us/run"
@@ -74,10 +74,10 @@ def adversarial_cases(rng) -> dict:
     adversary, rounds = gap_adversary(10, 0.5), 10**5
     losses, advice = adversary.table(rounds), Advice.of_table(rng.dirichlet(np.ones(10), size=1000))
     todo = {}
-    by_horizon = (make(MILLION, 10, 0.1) for make in (tuning.corollary_22, tuning.corollary_24))
-    for a in (tuning.corollary_2(0.1), *by_horizon):
-        todo[a.label, "run", MILLION] = lambda a=a: a.cumulative_loss(adversary, [MILLION], rng), 1, "us/run"
-    for a in (tuning.theorem_9(rounds, 10, 1000, 0.5), tuning.theorem_10(rounds, 10, 1000, 0.5, 1e-6)):
+    by_horizon = (make(MILLION, 10, 0.1) for make in (tuning.batched_exp3, tuning.batched_ftpl))
+    for a in (tuning.batched_htinf(0.1), *by_horizon):
+        todo[a.label, "run", MILLION] = lambda a=a: a.run(adversary, [MILLION], rng), 1, "us/run"
+    for a in (tuning.local_exp4(rounds, 10, 1000, 0.5), tuning.batched_exp4(rounds, 10, 1000, 0.5, 1e-6)):
         todo[a.label, "play", rounds] = lambda a=a: a.play(losses, advice, rng), 1, "us/run"
     return todo
 
@@ -101,18 +101,18 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
     by = frame.set_index(["algorithm", "method", "horizon", "repeat"])[["wall", "cpu"]].sort_index()
     rows = []
     for algorithm, bar in ((LAZY, ">= 2000"), (SE, "")):
-        ratio = by.loc[algorithm, "play", ROUNDS] * ROUNDS / 1e3 / by.loc[algorithm, "pull_counts", ROUNDS]
+        ratio = by.loc[algorithm, "play", ROUNDS] * ROUNDS / 1e3 / by.loc[algorithm, "run", ROUNDS]
         rows.append((f"{algorithm}, T = 2^22: round by round over by events", *ratio.median(), bar))
     for algorithm, bar in ((LAZY, "<= 3"), (SE, "")):
-        ratio = by.loc[algorithm, "pull_counts", MILLION_MILLION] / by.loc[algorithm, "pull_counts", MILLION]
+        ratio = by.loc[algorithm, "run", MILLION_MILLION] / by.loc[algorithm, "run", MILLION]
         rows.append((f"{algorithm}, by events: T = 10^12 over T = 10^6", *ratio.median(), bar))
     for algorithm in (DPKLUCB.label, DPIMED.label):
         ratio = (
-            by.loc[algorithm, "play", TEN_MILLION] * TEN_MILLION / 1e3 / by.loc[algorithm, "pull_counts", TEN_MILLION]
+            by.loc[algorithm, "play", TEN_MILLION] * TEN_MILLION / 1e3 / by.loc[algorithm, "run", TEN_MILLION]
         )
         rows.append((f"{algorithm}, T = 10^7: round by round over by events", *ratio.median(), ">= 1000"))
-    per_round = by.loc[HYBRID, "pull_counts", ROUNDS].median()
-    rows.append((f"{HYBRID}, pull_counts: ns per round", *per_round, "<= 60"))
+    per_round = by.loc[HYBRID, "run", ROUNDS].median()
+    rows.append((f"{HYBRID}, run: ns per round", *per_round, "<= 60"))
     million, few, many = PROBLEMS
     for algorithm, bar in zip((a.label for a in FULL), ("<= 2", "<= 2", "<= 2", ""), strict=True):
         seconds = by.loc[algorithm, million, LONG].median() / 1e6

@@ -67,7 +67,7 @@ class Case(NamedTuple):
     twin: Callable  # `play` of the slow version: (*tables, rng) -> actions
     problem: object
     rounds: tuple  # reported; the last is the horizon
-    runs: int = 4000  # of each method: two means 0.1 standard deviations apart are told apart
+    runs: int = 2500  # of each method: tells means apart that differ by 0.14 deviations; 1500 by 0.18, 1000 by 0.22
 
     def __repr__(self):
         return f"{self.algorithm!r} on {self.problem.name}"
@@ -93,55 +93,55 @@ def batched(rule, *parameters, **options):
 BANDITS = [
     Case(AnytimeLazyUCB(0.05), bandits.AnytimeLazyUCB(0.05).play, THREE, (30, 300, 3000)),
     Case(AnytimeLazyUCB(0.5), bandits.AnytimeLazyUCB(0.5).play, FIVE, (10, 200, 4000)),
-    Case(AnytimeLazyUCB(1.0), bandits.AnytimeLazyUCB(1.0).play, TWO, (20, 150, 1500), 5000),
+    Case(AnytimeLazyUCB(1.0), bandits.AnytimeLazyUCB(1.0).play, TWO, (20, 150, 1500), 1500),
     Case(AnytimeLazyUCB(8.0), bandits.AnytimeLazyUCB(8.0).play, EQUAL, (40, 400, 3000)),
     Case(AnytimeLazyUCB(1e9), bandits.AnytimeLazyUCB(1e9).play, LOW, (40, 400, 3000)),
-    Case(DPSE(0.02, 0.9), bandits.DPSE(0.02, 0.9).play, THREE, (2000, 3500, 9000), 3000),
-    Case(DPSE(1.0, 0.9), bandits.DPSE(1.0, 0.9).play, CLOSE, (1200, 2000, 6000), 3000),
-    Case(DPSE(0.1, 0.9), bandits.DPSE(0.1, 0.9).play, FOUR, (500, 3000, 9000), 2500),
-    Case(DPSE(100.0, 0.5), bandits.DPSE(100.0, 0.5).play, GOOD, (1000, 1501, 5000), 3000),
-    Case(DPSE(20.0), bandits.DPSE(20.0).play, THREE, (2000, 3500, 6000), 2000),
-    Case(HybridUCB(0.5), bandits.HybridUCB(0.5).play, THREE, (20, 150, 1000), 3000),
-    Case(HybridUCB(16.0), bandits.HybridUCB(16.0).play, FIVE, (20, 150, 1500), 3000),
-    Case(HybridUCB(1e9), bandits.HybridUCB(1e9).play, LOW, (20, 150, 1000), 3000),
-    Case(HybridUCB(1.0, "rootfree"), bandits.HybridUCB(1.0, "rootfree").play, TWO, (20, 150, 1000), 3000),
-    Case(HybridUCB(16.0, "rootfree"), bandits.HybridUCB(16.0, "rootfree").play, THREE, (20, 150, 1000), 3000),
-    Case(HybridUCB(128.0, "rootfree"), bandits.HybridUCB(128.0, "rootfree").play, FIVE, (20, 150, 1000), 3000),
-    Case(HybridUCB(1.0, "scaled"), bandits.HybridUCB(1.0, "scaled").play, TWO, (20, 150, 1000), 3000),
-    Case(HybridUCB(16.0, "scaled"), bandits.HybridUCB(16.0, "scaled").play, THREE, (20, 150, 1000), 3000),
+    Case(DPSE(0.02, 0.9), bandits.DPSE(0.02, 0.9).play, THREE, (2000, 3500, 9000), 1500),
+    Case(DPSE(1.0, 0.9), bandits.DPSE(1.0, 0.9).play, CLOSE, (1200, 2000, 6000), 1500),
+    Case(DPSE(0.1, 0.9), bandits.DPSE(0.1, 0.9).play, FOUR, (500, 3000, 9000), 1500),
+    Case(DPSE(100.0, 0.5), bandits.DPSE(100.0, 0.5).play, GOOD, (1000, 1501, 5000), 1500),
+    Case(DPSE(20.0), bandits.DPSE(20.0).play, THREE, (2000, 3500, 6000), 1500),
+    Case(HybridUCB(0.5), bandits.HybridUCB(0.5).play, THREE, (20, 150, 1000), 1500),
+    Case(HybridUCB(16.0), bandits.HybridUCB(16.0).play, FIVE, (20, 150, 1500), 1500),
+    Case(HybridUCB(1e9), bandits.HybridUCB(1e9).play, LOW, (20, 150, 1000), 1500),
+    Case(HybridUCB(1.0, "rootfree"), bandits.HybridUCB(1.0, "rootfree").play, TWO, (20, 150, 1000), 1500),
+    Case(HybridUCB(16.0, "rootfree"), bandits.HybridUCB(16.0, "rootfree").play, THREE, (20, 150, 1000), 1500),
+    Case(HybridUCB(128.0, "rootfree"), bandits.HybridUCB(128.0, "rootfree").play, FIVE, (20, 150, 1000), 1500),
+    Case(HybridUCB(1.0, "scaled"), bandits.HybridUCB(1.0, "scaled").play, TWO, (20, 150, 1000), 1500),
+    Case(HybridUCB(16.0, "scaled"), bandits.HybridUCB(16.0, "scaled").play, THREE, (20, 150, 1000), 1500),
     Case(
         HybridUCB(128.0, "scaled", math.e),
         bandits.HybridUCB(128.0, "scaled", math.e).play,
         FIVE,
         (20, 150, 1000),
-        3000,
+        1500,
     ),
-    Case(HybridUCB(64.0, log_base=10), bandits.HybridUCB(64.0, log_base=10).play, THREE, (20, 150, 700), 3000),
+    Case(HybridUCB(64.0, log_base=10), bandits.HybridUCB(64.0, log_base=10).play, THREE, (20, 150, 400), 1500),
     Case(UCB1(), bandits.UCB1().play, THREE, (5, 100, 1500)),
     Case(UCB1(), bandits.UCB1().play, FIVE, (8, 100, 1500)),
     Case(DPKLUCB(0.05), batched("klucb", 0.05), THREE, (30, 300, 3000)),
     Case(DPKLUCB(1.0), batched("klucb", 1.0), FIVE, (10, 200, 3000)),
     Case(DPKLUCB(20.0, 1.3, 2), batched("klucb", 20.0, 1.3, 2), TWO, (20, 150, 1500)),
-    Case(DPKLUCB(8.0, 1.1, 3, "first"), batched("klucb", 8.0, 1.1, 3, "first"), THREE, (20, 150, 1000), 2000),
-    Case(DPKLUCB(0.7, power=1), batched("klucb", 0.7, power=1), APART, (20, 150, 1000), 2000),
+    Case(DPKLUCB(8.0, 1.1, 3, "first"), batched("klucb", 8.0, 1.1, 3, "first"), THREE, (20, 150, 1000), 1500),
+    Case(DPKLUCB(0.7, power=1), batched("klucb", 0.7, power=1), APART, (20, 150, 1000), 1500),
     Case(DPIMED(0.05), batched("imed", 0.05), THREE, (30, 300, 3000)),
     Case(DPIMED(1.0), batched("imed", 1.0), FIVE, (10, 200, 3000)),
     Case(DPIMED(20.0, 1.1), batched("imed", 20.0, 1.1), TWO, (20, 150, 1500)),
-    Case(DPIMED(8.0, 1.1, 2, "first"), batched("imed", 8.0, 1.1, 2, "first"), THREE, (20, 150, 1000), 2000),
-    Case(DPIMED(30.0, 1.5, power=2), batched("imed", 30.0, 1.5, power=2), APART, (20, 150, 1000), 2000),
+    Case(DPIMED(8.0, 1.1, 2, "first"), batched("imed", 8.0, 1.1, 2, "first"), THREE, (20, 150, 1000), 1500),
+    Case(DPIMED(30.0, 1.5, power=2), batched("imed", 30.0, 1.5, power=2), APART, (20, 150, 1000), 1500),
     Case(DPIMED(1.0, power=1), batched("imed", 1.0, power=1), TWO, (20, 150, 1500)),
     Case(AdaPKLUCB(0.1), azize2025.AdaPKLUCB(0.1).play, THREE, (30, 300, 3000)),
     Case(AdaPKLUCB(5.0), azize2025.AdaPKLUCB(5.0).play, FIVE, (10, 200, 3000)),
     Case(AdaPKLUCB(20.0, 1.5), azize2025.AdaPKLUCB(20.0, 1.5).play, TWO, (20, 150, 1500)),
-    Case(LazyDPTS(0.05), azize2025.LazyDPTS(0.05).play, THREE, (30, 300, 2000), 2500),
-    Case(LazyDPTS(1.0), azize2025.LazyDPTS(1.0).play, FIVE, (10, 200, 1500), 3000),
+    Case(LazyDPTS(0.05), azize2025.LazyDPTS(0.05).play, THREE, (30, 300, 2000), 1500),
+    Case(LazyDPTS(1.0), azize2025.LazyDPTS(1.0).play, FIVE, (10, 200, 1500), 1500),
     Case(LazyDPTS(30.0), azize2025.LazyDPTS(30.0).play, TWO, (20, 150, 1500)),
-    Case(LazyDPTS(4.0), azize2025.LazyDPTS(4.0).play, APART, (200, 2000, 12_000), 2500),  # most rounds are skipped
-    Case(LazyDPTS(1000.0), azize2025.LazyDPTS(1000.0).play, LOW, (100, 1000, 8000), 2000),
+    Case(LazyDPTS(4.0), azize2025.LazyDPTS(4.0).play, APART, (200, 2000, 12_000), 1500),  # most rounds are skipped
+    Case(LazyDPTS(1000.0), azize2025.LazyDPTS(1000.0).play, LOW, (100, 1000, 8000), 1500),
     Case(IMED(), azize2025.PerRound("imed").play, FIVE, (10, 100, 1500)),
-    Case(KLUCB(), azize2025.PerRound("klucb").play, THREE, (10, 100, 800), 3000),
-    Case(KLUCB(3.0), azize2025.PerRound("klucb", 3.0).play, TWO, (10, 100, 500), 3000),
-    Case(KLUCB(0.5), azize2025.PerRound("klucb", 0.5).play, THREE, (10, 100, 500), 3000),
+    Case(KLUCB(), azize2025.PerRound("klucb").play, THREE, (10, 100, 800), 1500),
+    Case(KLUCB(3.0), azize2025.PerRound("klucb", 3.0).play, TWO, (10, 100, 500), 1500),
+    Case(KLUCB(0.5), azize2025.PerRound("klucb", 0.5).play, THREE, (10, 100, 500), 1500),
 ]
 
 # Full information. Horizons are short, so that whole vectors of counts can be compared
@@ -250,33 +250,33 @@ def exp4(play, *parameters):
     return lambda losses, advice, rng: play(losses, dense(advice, len(losses)), *parameters, rng)
 
 
-ADVERSARIAL = [Case(base, conversion(oracle), TURN, (40, 200, 300), 1500) for base, oracle in BASES]
+ADVERSARIAL = [Case(base, conversion(oracle), TURN, (40, 200, 300), 1000) for base, oracle in BASES]
 ADVERSARIAL += [
-    Case(BatchedPrivate(base, e, tau), conversion(oracle, size, 1 / (size * e)), TURN, REPORTS, 1500)
+    Case(BatchedPrivate(base, e, tau), conversion(oracle, size, 1 / (size * e)), TURN, REPORTS, 1000)
     for base, oracle in BASES
     for e, tau, size in BUDGETS
 ]
 ADVERSARIAL += [
-    Case(LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, (40, 200, 300), 1500)
+    Case(LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, (40, 200, 300), 1000)
     for (base, oracle), e in zip(BASES[::3] + BASES[:1], (0.5, 20.0, 1.0, 0.01), strict=True)
 ]
 ADVERSARIAL += [
-    Case(SparseSwitch(*p), sparse_switch(*p), SIDES, (40, 200, 400), 2000)
+    Case(SparseSwitch(*p), sparse_switch(*p), SIDES, (40, 200, 400), 1500)
     for p in ((2.0, 0.2), (0.1, 1.0), (50.0, 0.05))
 ]
 EXPERTS = [
-    Case(ExpertsFromBandit(BatchedPrivate(base, e)), over_experts(oracle, size, 1 / (size * e)), ADVISED, REPORTS, 1500)
+    Case(ExpertsFromBandit(BatchedPrivate(base, e)), over_experts(oracle, size, 1 / (size * e)), ADVISED, REPORTS, 1000)
     for (base, oracle), (e, size) in zip(
         BASES[::3] + BASES[3:4], ((0.4, 3), (0.05, 20), (30.0, 1), (0.2, 5)), strict=True
     )
 ]
-EXPERTS += [Case(ExpertsFromBandit(BASES[1][0]), over_experts(BASES[1][1], 1, 0.0), ADVISED, (40, 200, 300), 1500)]
+EXPERTS += [Case(ExpertsFromBandit(BASES[1][0]), over_experts(BASES[1][1], 1, 0.0), ADVISED, (40, 200, 300), 1000)]
 EXPERTS += [
-    Case(EXP4Local(*p), exp4(adversarial.exp4_local, *p), ADVISED, (40, 200, 300), 1500)
+    Case(EXP4Local(*p), exp4(adversarial.exp4_local, *p), ADVISED, (40, 200, 300), 1000)
     for p in ((1.0, 0.1, 0.05), (0.05, 0.01, 0.05), (20.0, 2.0, 0.2))
 ]
 EXPERTS += [
-    Case(EXP4Batched(*p), exp4(adversarial.exp4_batched, *p), ADVISED, REPORTS, 1500)
+    Case(EXP4Batched(*p), exp4(adversarial.exp4_batched, *p), ADVISED, REPORTS, 1000)
     for p in ((1.0, 1e-3, 0.2, 0.3, 1), (0.5, 1e-2, 0.2, 0.3, 13), (0.1, 1e-3, 3.0, 0.9, 400))
 ]
 
@@ -294,18 +294,18 @@ class WithoutNoise(azize2025.Batched):
 
 # algorithm with a huge epsilon, `play` of what it should then be, problem, rounds, runs of the latter
 LIMITS = [
-    (AnytimeLazyUCB(1e9), bandits.LazyUCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 700),
-    (HybridUCB(1e9), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 700),
+    (AnytimeLazyUCB(1e9), bandits.LazyUCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
+    (HybridUCB(1e9), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
     (DPSE(1e9, 0.9), bandits.DPSE(1e9, 0.9).play, CLOSE, (1200, 2000, 5000), 200),
-    (DPKLUCB(1e6), WithoutNoise("klucb", 500.0).play, EQUAL, (20, 100, 500), 700),
-    (DPIMED(1e6), WithoutNoise("imed", 500.0).play, EQUAL, (20, 100, 500), 700),
-    *((FTNL(1e7, noise), EpochLeader().play, ACTIONS, (5, 19), 4000) for noise in ("laplace", "exponential", "gumbel")),
-    (FTNL(1e7, "gumbel", bernoulli_resampling=True), EpochLeader(True).play, TWO_ACTION_FIXED, (5, 19), 4000),
-    (NaiveFTNL(1e7), EpochLeader().play, ACTIONS, (5, 19), 4000),
-    (RandomPrefixSoftmax(1e7, "full", INF), EpochLeader().play, ACTIONS, (5, 19), 4000),
-    *((BatchedPrivate(base, 1e9), base.play, TURN, REPORTS, 1500) for base, _ in BASES),
-    (LocallyPrivate(HTINF(1.0), 1e9), HTINF(1.0).play, TURN, REPORTS, 1500),
-    (ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9)), ExpertsFromBandit(HTINF(1.0)).play, ADVISED, REPORTS, 1500),
+    (DPKLUCB(1e6), WithoutNoise("klucb", 500.0).play, EQUAL, (20, 100, 500), 400),
+    (DPIMED(1e6), WithoutNoise("imed", 500.0).play, EQUAL, (20, 100, 500), 400),
+    *((FTNL(1e7, noise), EpochLeader().play, ACTIONS, (5, 19), 2500) for noise in ("laplace", "exponential", "gumbel")),
+    (FTNL(1e7, "gumbel", bernoulli_resampling=True), EpochLeader(True).play, TWO_ACTION_FIXED, (5, 19), 2500),
+    (NaiveFTNL(1e7), EpochLeader().play, ACTIONS, (5, 19), 2500),
+    (RandomPrefixSoftmax(1e7, "full", INF), EpochLeader().play, ACTIONS, (5, 19), 2500),
+    *((BatchedPrivate(base, 1e9), base.play, TURN, REPORTS, 1000) for base, _ in BASES),
+    (LocallyPrivate(HTINF(1.0), 1e9), HTINF(1.0).play, TURN, REPORTS, 1000),
+    (ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9)), ExpertsFromBandit(HTINF(1.0)).play, ADVISED, REPORTS, 1000),
     (EXP4Local(1e9, 0.1, 0.05), exp4(adversarial.exp4_local, INF, 0.1, 0.05), ADVISED, (40, 200), 300),
 ]
 

@@ -224,11 +224,11 @@ def leads(estimate, i, scale):
 @pytest.mark.parametrize("resampling", ["corrected", "zero at cap"])
 @pytest.mark.parametrize("played", [0, 1, 2])
 def test_geometric_resampling_estimates_the_selection_probability(resampling, played):
-    """Mean of 100000 draws against (1 - (1 - q)^M) / q, less M (1 - q)^M if the cap gives 0; within 5
+    """Mean of 20 000 draws against (1 - (1 - q)^M) / q, less M (1 - q)^M if the cap gives 0; within 5
     standard errors.
     """
     estimate, scale, cap, rng = np.array([0.0, 1.0, 2.5]), 1.3, 6, np.random.default_rng(4)
-    runs = 100_000
+    runs = 20_000
     q = leads(estimate, played, scale)
     g = [bases.resamples(estimate, played, scale, cap, bases.RESAMPLINGS.index(resampling), rng) for _ in range(runs)]
     expected = (1 - (1 - q) ** cap) / q - (cap * (1 - q) ** cap if resampling == "zero at cap" else 0)

@@ -12,7 +12,7 @@ from privregret import estimates
 from privregret.estimates import Estimate, exactly
 
 MISS = 2 * estimates.LEVEL  # how often an interval of three standard errors may miss, to either side
-DRAWS = 20_000
+DRAWS = 5000
 
 
 def seldom(misses, chance, draws) -> bool:
@@ -220,7 +220,7 @@ def test_asymmetric_traps():
 
 def test_smallest_and_steps_cover():
     rng = np.random.default_rng(1)
-    samples = rng.normal(10.0, 0.2, (2000, 10))
+    samples = rng.normal(10.0, 0.2, (1000, 10))
     noisy = [[Estimate(x, 0.2) for x in sample] for sample in samples]
     for function, truth in ((estimates.smallest, 10.0), (estimates.spread, 1.0), (estimates.largest_step, 1.0)):
         misses = sum(not (e := function(n)).low <= truth <= e.high for n in noisy)
@@ -241,7 +241,7 @@ def test_slope_of_a_line_is_exact():
 def test_slope_with_scatter_has_students_error(points):
     """Three standard errors cover as normal ones do, whatever the number of points; normal limits would miss often."""
     rng, x = np.random.default_rng(0), np.linspace(0, 1, points)
-    slopes = [estimates.slope(x, 2 * x + rng.normal(size=points)) for _ in range(4000)]
+    slopes = [estimates.slope(x, 2 * x + rng.normal(size=points)) for _ in range(1500)]
     missed = sum(not e.low <= 2 <= e.high for e in slopes)
     assert seldom(missed, MISS, len(slopes))
     if points == 3:

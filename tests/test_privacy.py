@@ -541,8 +541,8 @@ def test_too_little_noise_is_seen():
 
 
 def test_quadrature_agrees_with_play():
-    """Frequencies of the 8 paths of three batches over 40000 plays, chi-squared at level 1e-4."""
-    runs = 40000
+    """Frequencies of the 8 paths of three batches over 10 000 plays, chi-squared at level 1e-4."""
+    runs = 10_000
     losses, base, rng = (
         np.array([[0.0, 1.0], [1.0, 0.3], [0.0, 0.0]]),
         EXP3(1.5, 0.1),
@@ -572,7 +572,7 @@ class NoiseOfOneLoss(BatchedPrivate):
 
 
 def test_the_black_box_audit_sees_planted_faults():
-    """20000 plays on neighbouring tables; faults exceed epsilon beyond doubt, the algorithm does not."""
+    """5000 plays on neighbouring tables; faults exceed epsilon beyond doubt, the algorithm does not."""
     losses = np.zeros((4, 2))
     neighbour = losses.copy()
     neighbour[0] = 1.0
@@ -582,7 +582,7 @@ def test_the_black_box_audit_sees_planted_faults():
         return actions[2] == actions[0]
 
     found = {
-        kind.__name__: loss_lower_bound(kind(base, epsilon, 2), losses, neighbour, stayed, 20000, 1)
+        kind.__name__: loss_lower_bound(kind(base, epsilon, 2), losses, neighbour, stayed, 5000, 1)
         for kind in (BatchedPrivate, NoNoise, NoiseOfOneLoss)
     }
     assert found["BatchedPrivate"] <= epsilon < min(found["NoNoise"], found["NoiseOfOneLoss"])

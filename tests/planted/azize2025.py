@@ -115,7 +115,11 @@ PLANTS = [
         ALGORITHMS,
         "both play uniformly",
         plays_uniformly,
-        (("Theorem 4.3", "grows at most"), ("Section 4, comment (a)", "close to 1"), ("Appendix F, last remark", "KLUCB")),
+        (
+            ("Theorem 4.3", "grows at most"),
+            ("Section 4, comment (a)", "close to 1"),
+            ("Appendix F, last remark", "KLUCB"),
+        ),
     ),
     Plant(
         ALGORITHMS,
@@ -155,8 +159,20 @@ PLANTS = [
         replaced(bounds, "d_epsilon", forgets_kl),
         (("Lemma D.3", "with the printed"),),
     ),
-    Plant(TAILS, "Lemma D.1 without its factor", replaced(bounds, "lemma_d1", lambda z, m, e: -2 * e * z), (("Lemma D.1", "1+m"),)),
-    Plant(TAILS, "apart as good as together", scaled(bounds, "joint_chernoff", 0.01), (("Section 4.1 (c)", "by Chernoff"),)),
-    Plant(TAILS, "the bound apart is far too small", scaled(bounds, "separate", 20.0), (("Section 4.1 (c)", "Lemma D.3"),)),
+    Plant(
+        TAILS,
+        "Lemma D.1 without its factor",
+        replaced(bounds, "lemma_d1", lambda z, m, e: -2 * e * z),
+        (("Lemma D.1", "1+m"),),
+    ),
+    Plant(
+        TAILS,
+        "apart as good as together",
+        scaled(bounds, "joint_chernoff", 0.01),
+        (("Section 4.1 (c)", "by Chernoff"),),
+    ),
+    Plant(
+        TAILS, "the bound apart is far too small", scaled(bounds, "separate", 20.0), (("Section 4.1 (c)", "Lemma D.3"),)
+    ),
     Plant(TAILS, "A_a far too small", scaled(bounds, "proposition_4_1", -1.0), (("Proposition 4.1", "explicit"),)),
 ]

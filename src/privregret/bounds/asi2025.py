@@ -167,7 +167,8 @@ def lemma_11_weaker(horizon, epsilon, drop, pulls):
 def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     """The best bound of Lemma 11 whose two conditions samples certify.
 
-    Tries rates below the median rate of pulls, whole p < ln 2 / epsilon and drops on the grid of rounds; a
+    Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and drops on the grid of
+    rounds are scanned for the best bound. The other half certify that one choice, so that scanning biases nothing: a
     condition counts if its probability is at least 1/2 by a one-sided Clopper-Pearson limit.
 
     Parameters
@@ -186,10 +187,26 @@ def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     dict or None
         bound, rate, drop, pulls; None if no choice is certified.
     """
-    runs, horizon = len(pulls), rounds[-1]
-    enough = next(k for k in range(runs + 1) if k and beta.ppf(level, k, runs - k + 1) >= 0.5)
-    highest = min(np.sort(pulls[:, -1])[runs - enough] / horizon, 0.5)  # `enough` runs have at least this rate
-    starts, before = np.concatenate([[0], rounds]), np.column_stack([np.zeros(runs), pulls])
+    starts = np.concatenate([[0], rounds])
+    choosing, testing = (np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2]))
+    best = _best_choice(choosing, starts, epsilon, _enough(len(choosing), level / 50))
+    if best is None:
+        return None
+    window = np.searchsorted(starts, best["drop"] + _window(best["pulls"], best["rate"]))
+    kept = testing[:, window] - testing[:, np.searchsorted(starts, best["drop"])] <= best["pulls"]
+    often = testing[:, -1] >= best["rate"] * starts[-1]
+    return best if min(kept.sum(), often.sum()) >= _enough(len(testing), level) else None
+
+
+def _enough(runs, level):
+    """How many of so many runs must show what has probability at least 1/2, at a one-sided level."""
+    return next(k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5)
+
+
+def _best_choice(before, starts, epsilon, enough):
+    """The best bound whose conditions at least `enough` of the runs show; `before`: pulls before each of `starts`."""
+    runs, horizon = len(before), starts[-1]
+    highest = min(np.sort(before[:, -1])[runs - enough] / horizon, 0.5)  # `enough` runs have at least this rate
     best = None
     for rate in highest / 2.0 ** np.arange(7):
         for p in range(1, int(math.log(2) / epsilon) + 1):

@@ -115,7 +115,7 @@ def crossing(p, q, alpha, n) -> float:
 
 
 def crossing_bound(p, q, alpha, n):
-    """Doob's inequality for `crossing`: exp(-n kl(r, p)) with r the frequency of ones at the level; 0 if there is none."""
+    """Doob's inequality for `crossing`: exp(-n kl(r, p)), r the frequency of ones at the level; 0 if there is none."""
     down = np.log((1 - p) / (1 - q))
     ones = (down - (1 + alpha) * kl(p, q)) / (down - np.log(p / q))
     return np.exp(-np.asarray(n) * kl(ones, p)) if ones >= 0 else np.zeros(np.shape(n))

@@ -64,11 +64,11 @@ def by_rank(log_counts, log_tail):
 
 
 def corollary_2(log_actions, epsilon):
-    """Regret with deterministic losses, without resampling: 1 + (4 c2 ln^2 K + 2 c1 c2) / epsilon, for all three noises.
+    """Regret with deterministic losses, without resampling, all three noises: 1 + (4 c2 ln^2 K + 2 c1 c2) / epsilon.
 
-    The paper has O(ln^2 K / epsilon). From `deterministic_selection` and Lemma 1's 1/j, with the largest of each constant
-    in `COROLLARY_2`: an action of rank j costs 4 c2 ln K / (epsilon j) in epochs of up to c2 ln K / (gap epsilon) losses,
-    later 2 c1 c2 / (epsilon K).
+    The paper has O(ln^2 K / epsilon). From `deterministic_selection`, with the largest of each constant, and Lemma 1's
+    1/j: an action of rank j costs 4 c2 ln K / (epsilon j) in epochs of up to c2 ln K / (gap epsilon) losses, and
+    2 c1 c2 / (epsilon K) in all later ones.
     """
     c1, c2 = (max(constants) for constants in zip(*COROLLARY_2.values(), strict=True))
     return 1 + (4 * c2 * log_actions**2 + 2 * c1 * c2) / epsilon

@@ -149,27 +149,20 @@ def _neighbouring_averages(tau):
     return [(rest * (tau - 1) + corners) / tau for rest in rests]
 
 
-def adaptive_losses(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> tuple[float, float, float]:
-    """Privacy against adversaries who answer actions: their losses in the second of three batches depend on the first.
+def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> float:
+    """Largest privacy loss of three batches over adversaries whose losses in the second depend on the first action.
 
-    All such adversaries of 0/1 losses that are alike in all but one round of a batch, and neighbours that differ in
-    that round, whatever was played before it (`privacy.enumeration` calls this a tree).
-
-    Returns
-    -------
-    float, float, float
-        The largest privacy loss; the smallest delta for half of it; the same if the adversary may not answer.
+    Over all such adversaries of 0/1 losses that are alike in all rounds of a batch but one, and all neighbours: they
+    differ in that round, whatever was played before it (`privacy.enumeration` calls such inputs trees). A path has
+    the probability that it has under the losses that the adversary answers it with, so every pair of answers to the
+    two first actions is covered by every one of them.
     """
     averages = np.concatenate(_neighbouring_averages(tau))
-    rows = [[batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages] for a in averages]
-    law = np.array(rows).reshape(len(averages) // 4, 4, len(averages), 2, 4)  # group, a, b; first action, the others
-    p, q = law[:, :, None], law[:, None]  # the first batch changes within its group
-    first = float(np.log(p / q).max())
-    excess = np.maximum(p - math.exp(first / 2) * q, 0).sum(axis=-1)  # an answering adversary picks b by the action
-    answering, fixed = excess.max(axis=3).sum(axis=-1).max(), excess.sum(axis=-1).max()
-    law = law.reshape(len(averages), len(averages) // 4, 4, 2, 4)  # a; group and b
-    second = float(np.log(law[:, :, :, None] / law[:, :, None]).max())
-    return max(first, second), float(answering), float(fixed)
+    laws = [[batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages] for a in averages]
+    logs, groups = np.log(laws), len(averages) // 4
+    first = logs.reshape(groups, 4, -1)  # the first batch changes within its group
+    second = logs.reshape(-1, groups, 4, 8)  # the second does
+    return max(float(np.ptp(first, axis=1).max()), float(np.ptp(second, axis=2).max()))
 
 
 def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:

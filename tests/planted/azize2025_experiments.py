@@ -1,0 +1,106 @@
+"""Faults behind the verdicts on the experiments of azize2025."""
+
+import numpy as np
+
+from planted import Plant, uniform_play
+from privregret.bandits import AdaPKLUCB, dp_klucb, rare
+from privregret.bandits.dp_klucb import GeometricBatches
+from privregret.bounds import azize2025 as bounds
+
+
+def uniform(monkeypatch):
+    """DP-KLUCB and DP-IMED play uniformly."""
+
+    def weighted(algorithm, problem, horizon, runs, rng):
+        return np.full(runs, problem.gaps.mean() * horizon), np.ones(runs)
+
+    monkeypatch.setattr(GeometricBatches, "_run", lambda self, *given: uniform_play(*given))
+    monkeypatch.setattr(
+        GeometricBatches,
+        "_run_many",
+        lambda self, data, rounds, runs, rng: np.array([uniform_play(data, rounds, rng) for _ in range(runs)]),
+    )
+    monkeypatch.setattr(rare, "weighted", weighted)
+
+
+def small_optimism(monkeypatch):
+    """AdaP-KLUCB with optimism ln t."""
+    run = AdaPKLUCB._run
+    monkeypatch.setattr(AdaPKLUCB, "_run", lambda self, *given: run(AdaPKLUCB(self.epsilon + 0.0, 0.5), *given))
+
+
+def bound_times(factor):
+    def patch(monkeypatch):
+        exact = bounds.theorem_3_1
+        monkeypatch.setattr(bounds, "theorem_3_1", lambda *given: factor * exact(*given))
+
+    return patch
+
+
+def kink(monkeypatch):
+    """A lower bound with two branches, epsilon and kl, that meet at an angle."""
+
+    def angular(means, epsilon):
+        return bounds.lai_robbins(means) * max(1.0, bounds.critical_epsilon(min(means), max(means)) / epsilon)
+
+    monkeypatch.setattr(bounds, "theorem_3_1", angular)
+
+
+def first_batch(change):
+    def patch(monkeypatch):
+        ends = dp_klucb.batch_ends
+        monkeypatch.setattr(dp_klucb, "batch_ends", lambda alpha, n0, *rest: ends(alpha, change(n0), *rest))
+
+    return patch
+
+
+SECTION_5, APPENDIX_G, FIRST = "azize2025/5-experiments", "azize2025/G-extended-experiments", "azize2025/n0-first-batch"
+PLANTS = [
+    Plant(
+        SECTION_5,
+        "DP-KLUCB and DP-IMED play uniformly",
+        uniform,
+        (
+            ("Figure 1", "DP-KLUCB has less regret"),
+            ("Figure 1", "DP-IMED has less regret"),
+            ("Figure 1", "shows both algorithms below"),
+            ("Figure 1", "enough to see DP-KLUCB below"),
+            ("Figure 1", "The regret of DP-IMED with $n_0=1$ has so heavy a tail"),
+            ("Section 5", "do not forget half"),
+            ("Section 5", "their optimism is"),
+        ),
+    ),
+    Plant(
+        SECTION_5,
+        "AdaP-KLUCB with a sixth of its optimism",
+        small_optimism,
+        (("Section 5", "These two are all"),),
+    ),
+    Plant(
+        APPENDIX_G,
+        "DP-KLUCB and DP-IMED play uniformly",
+        uniform,
+        (
+            ("Figures 4 to 7", "DP-KLUCB has less regret"),
+            ("Figures 4 to 7", "DP-IMED has less regret"),
+            ("Figures 4 to 7", "shows both algorithms below"),
+            ("Section 5", "up to 10 times less"),
+            ("Figure 8", "matches the lower bound"),
+        ),
+    ),
+    Plant(APPENDIX_G, "a lower bound of half the size", bound_times(0.5), (("Figure 8", "matches the lower bound"),)),
+    Plant(APPENDIX_G, "a lower bound with a kink", kink, (("Figure 8", "smooth"),)),
+    Plant(
+        FIRST,
+        "the first batch is always one pull",
+        first_batch(lambda n0: 1),
+        (("Equation (14)", "the regret of DP-IMED is within"), ("Equation (14)", r"$n_0=\ln T/\epsilon$ does")),
+    ),
+    Plant(
+        FIRST,
+        "the first batch is forty times as long",
+        first_batch(lambda n0: 40 * n0 if n0 > 1 else 1),
+        (("Equation (14)", "For DP-KLUCB"), ("Equation (14)", "cures the heavy tail")),
+    ),
+    Plant(FIRST, "a lower bound ten times as large", bound_times(10.0), (("Equation (14)", "it is not"),)),
+]

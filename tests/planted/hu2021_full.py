@@ -1,0 +1,146 @@
+"""Faults for the notebooks on full information in hu2021: Section 5 and the doubling instance."""
+
+from planted import Plant
+
+from privregret import exact
+from privregret.bounds import hu2021 as bounds
+from privregret.bounds import wu2026
+from privregret.exact import regret
+from privregret.full_information import FTNL, ftnl
+from privregret.privacy import selection
+
+FULL, DOUBLING = "hu2021/5-full-information", "hu2021/7-doubling-instance"
+
+
+def times(monkeypatch, module, name, factor):
+    """Multiply what a function returns."""
+    function = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *args: factor * function(*args))
+
+
+def exact_regret(monkeypatch, factor):
+    """Multiply exact regret by what `factor` says of the instance."""
+    function = regret.expected_regret
+
+    def patched(algorithm, instance, horizons):
+        return regret.Regret(*(factor(instance) * part for part in function(algorithm, instance, horizons)))
+
+    monkeypatch.setattr(regret, "expected_regret", patched)
+
+
+def scales_mixed_up(monkeypatch):
+    monkeypatch.setitem(ftnl.PRESETS["hu2021"], "laplace", 2.5)
+    monkeypatch.setitem(ftnl.PRESETS["corrected"], "laplace", 1.5)
+
+
+def half_the_loss(monkeypatch):
+    def patched(*args, function=selection.privacy_loss):
+        found = function(*args)
+        return found._replace(value=found.value / 2)
+
+    monkeypatch.setattr(selection, "privacy_loss", patched)
+
+
+def uniform(monkeypatch):
+    monkeypatch.setattr(FTNL, "noise_scale", lambda self, actions: 1e30)
+
+
+def bounds_too_small(monkeypatch):
+    times(monkeypatch, bounds, "theorem_7", 0.01)
+    for name in ("theorem_7_middle", "lemma_13", "corollary_8_small_gaps", "corollary_8_equal_gaps", "corollary_9"):
+        times(monkeypatch, bounds, name, 1e-3)
+
+
+def without_the_one(gaps, log_counts, epsilon):
+    _, sizes = bounds.brackets(gaps, log_counts)
+    return float(1 + 256 * sum(sizes) / epsilon)
+
+
+def the_one_in_the_wrong_form(monkeypatch):
+    monkeypatch.setattr(bounds, "theorem_7_printed", bounds.theorem_7)
+    monkeypatch.setattr(bounds, "theorem_7", without_the_one)
+
+
+def constants_of_the_doubling_instance(monkeypatch):
+    monkeypatch.setattr(bounds, "theorem_7", without_the_one)
+    monkeypatch.setitem(ftnl.PRESETS["corrected"], "gumbel", 1.3)
+    times(monkeypatch, wu2026, "theorem_4", 0.4)
+
+
+def likelier_mistakes(monkeypatch):
+    def patched(*args, function=exact.selection_probabilities):
+        found = function(*args)
+        return found._replace(group=2 * found.group)
+
+    monkeypatch.setattr(exact, "selection_probabilities", patched)
+
+
+PLANTS = [
+    Plant(
+        FULL,
+        "what is called printed has more than the corrected noise, and the repair too little",
+        scales_mixed_up,
+        (("Theorem 6", "FTNL with"), ("Theorem 6", "counterexample"), ("Theorem 6", "repair")),
+    ),
+    Plant(
+        FULL,
+        "losses of privacy are half of what they are",
+        half_the_loss,
+        (("Theorem 6", "FTNL with"), ("Section 5.1", "more than once")),
+    ),
+    Plant(
+        FULL,
+        "noise drowns the sums: FTNL plays uniformly",
+        uniform,
+        (
+            ("Theorem 7", "Regret is"),
+            ("Theorem 7, notation", "The missing 1"),
+            ("Lemma 13", "A worse expert"),
+            ("Corollary 8(i)", "If all gaps"),
+            ("Corollary 8(i)", "The rate"),
+            ("Corollary 8(ii)", "With gaps"),
+            ("Corollary 8(ii)", "The rate"),
+            ("Corollary 9", "Regret is"),
+            ("Corollary 9", "No $"),
+            ("Section 5", "naive"),
+        ),
+    ),
+    Plant(
+        FULL,
+        "exact regret is twice what it is",
+        lambda monkeypatch: exact_regret(monkeypatch, lambda instance: 2),
+        (("Section 5", "simulation"), ("Theorem 7, notation", "The missing 1")),
+    ),
+    Plant(
+        FULL,
+        "bounds have constants that are far too small",
+        bounds_too_small,
+        (
+            ("Theorem 7", "Regret is"),
+            ("Theorem 7, proof", "(57)"),
+            ("Lemma 13", "A worse expert"),
+            ("Corollary 8(i)", "If all gaps"),
+            ("Corollary 8(ii)", "With gaps"),
+            ("Corollary 9", "Regret is"),
+        ),
+    ),
+    Plant(
+        FULL,
+        "the printed form has the 1, and the proved one has not",
+        the_one_in_the_wrong_form,
+        (("Theorem 7, notation", "The last line"), ("Theorem 7, notation", "With $1+")),
+    ),
+    Plant(
+        DOUBLING,
+        "FTNL pays for each bracket",
+        lambda monkeypatch: exact_regret(monkeypatch, lambda instance: len(instance.gaps) - 1),
+        (("Section 7", "should not be"), ("Section 7", "Evidence")),
+    ),
+    Plant(
+        DOUBLING,
+        "the proved bound has lost the 1, the noise is two thirds, the telescoped bound is too small",
+        constants_of_the_doubling_instance,
+        (("Section 7", "does not maximise"), ("Section 7", "phase"), ("Section 7", "The sum telescopes")),
+    ),
+    Plant(DOUBLING, "mistakes are twice as likely", likelier_mistakes, (("Section 7", "every epoch"),)),
+]

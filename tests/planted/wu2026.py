@@ -1,0 +1,173 @@
+"""Faults for wu2026."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from planted import Plant
+from privregret import exact
+from privregret.bounds import wu2026 as bounds
+from privregret.exact import regret
+from privregret.full_information import FTNL
+from privregret.privacy import selection
+
+RESAMPLING, DETERMINISTIC = "wu2026/3-bernoulli-resampling", "wu2026/4-deterministic-setting"
+
+
+def select(change, everywhere=True):
+    """Selection probabilities of other arguments: `change` takes and gives instance, rounds, noise, scale."""
+
+    def patch(monkeypatch):
+        def chosen(*arguments, real=exact.selection_probabilities):
+            return real(*change(*arguments))
+
+        monkeypatch.setattr(exact, "selection_probabilities", chosen)
+        if everywhere:
+            monkeypatch.setattr(regret, "selection_probabilities", chosen)
+            monkeypatch.setattr(regret, "_largest_gap", lambda *_: float("inf"))  # leaves no epoch out
+
+    return patch
+
+
+def flipped(instance):
+    outcomes = tuple(tuple(1 - loss for loss in outcome) for outcome in instance.outcomes)
+    return replace(instance, outcomes=outcomes)
+
+
+def times(factor, *names):
+    """Bounds times a factor."""
+
+    def patch(monkeypatch):
+        for name in names:
+            real = getattr(bounds, name)
+            monkeypatch.setattr(bounds, name, lambda *args, real=real: factor * real(*args))
+
+    return patch
+
+
+def half_the_noise(monkeypatch):
+    real = selection.privacy_loss
+    monkeypatch.setattr(selection, "privacy_loss", lambda K, n, noise, scale: real(K, n, noise, scale / 2))
+    times(0.001, "theorem_2", "corollary_1", "selection")(monkeypatch)
+
+
+def noise_scale(change):
+    """FTNL draws noise of another scale."""
+
+    def patch(monkeypatch, real=FTNL.noise_scale):
+        monkeypatch.setattr(FTNL, "noise_scale", lambda self, actions: change(self) * real(self, actions))
+
+    return patch
+
+
+def resampled_worse(monkeypatch):
+    noise_scale(lambda learner: 2 if learner.bernoulli_resampling else 1)(monkeypatch)
+    real = exact.selection_from_sums
+    monkeypatch.setattr(exact, "selection_from_sums", lambda sums, *rest: real(0 * np.asarray(sums), *rest))
+
+
+def wrong_constants(monkeypatch):
+    times(0.01, "theorem_4", "corollary_2", "deterministic_selection")(monkeypatch)
+    times(3, "lemma_3")(monkeypatch)
+    times(0.01, "remark_4", "remark_4_limit")(monkeypatch)
+    monkeypatch.setattr(bounds, "theorem_3_sharp", lambda *args: np.atleast_1d(bounds.theorem_3(*args)))
+
+
+PLANTS = [
+    Plant(
+        RESAMPLING,
+        "every choice is uniform",
+        select(lambda instance, rounds, *noise: (instance, 0, *noise)),
+        (
+            ("Lemma 5, (5), (7)", "universal constants"),
+            ("Section 3", "strictly reduces the regret"),
+            ("Theorem 2", "constants that the proof gives"),
+            ("Theorem 2, Remark 1", "constant in $T$"),
+            ("Theorem 1", "never shows"),
+            ("Corollary 1", "Whatever the gaps"),
+            ("Corollary 1", "inside the range"),
+        ),
+    ),
+    Plant(
+        RESAMPLING,
+        "the largest loss wins, as the paper's example has it",
+        select(lambda instance, *rest: (flipped(instance), *rest)),
+        (
+            ("Section 3", r"$\Pr[J_1=2]=0.8$"),
+            ("Lemma 1", "With independent bits"),
+            ("Lemma 1", r"$\Pr[J_r=j]\le1/j$"),
+            ("Lemma 5, proof", r"for $\mathrm{Exp}(1/\epsilon)$"),
+        ),
+    ),
+    Plant(
+        RESAMPLING,
+        "half the noise; bounds a thousandth of what they are",
+        half_the_noise,
+        (
+            ("Theorems 2, 4", r"$\mathrm{Lap}(2/\epsilon)$ or"),
+            ("Theorems 2, 4", "The repair"),
+            ("Theorem 2", "constants that the proof gives"),
+            ("Corollary 1", "Whatever the gaps"),
+            ("Lemma 5, (5), (7)", "universal constants"),
+        ),
+    ),
+    Plant(
+        RESAMPLING,
+        "twice the noise with resampling; small cases choose uniformly",
+        resampled_worse,
+        (
+            ("Section 3", "The worst case with resampling is not worse"),
+            ("Section 3, footnote 1", "strictly improves"),
+            ("Lemma 5, Theorem 4 (proofs)", "a factor"),
+        ),
+    ),
+    Plant(
+        DETERMINISTIC,
+        "next to no noise",
+        noise_scale(lambda learner: 1e-3),
+        (
+            ("Theorem 3", r"Every $\epsilon$-DP algorithm"),
+            ("Theorem 3", "The sharper form"),
+            ("Remark 3", "Under privacy"),
+        ),
+    ),
+    Plant(
+        DETERMINISTIC,
+        "every choice is uniform",
+        select(lambda instance, rounds, *noise: (instance, 0, *noise)),
+        (
+            ("Theorem 3", "rejects an algorithm without privacy"),
+            ("Remark 3", "Without privacy"),
+            ("Theorem 4", r"Regret is $O(\log K/\epsilon)$"),
+            ("Theorem 4", "The rate is optimal"),
+            ("Theorem 4", "The convexity argument"),
+            ("Theorem 4", "On every instance"),
+            ("Corollary 2", "without resampling"),
+            ("Corollary 2, proof", "(9)"),
+            ("Section 4.2", "With Laplace noise"),
+        ),
+    ),
+    Plant(
+        DETERMINISTIC,
+        "wrong constants; the blind first round forgotten",
+        wrong_constants,
+        (
+            ("Theorem 3", "The theorem stands there"),
+            ("Theorem 4", r"Regret is $O(\log K/\epsilon)$"),
+            ("Corollary 2", "without resampling"),
+            ("Corollary 2, proof", "(9)"),
+            ("Lemma 3", "printed proof's constant"),
+            ("Lemma 3", "Every sum is at most"),
+            ("Remark 4", "The conjecture is refuted"),
+        ),
+    ),
+    Plant(
+        DETERMINISTIC,
+        "next to no noise in the choice, twice as much if exponential",
+        select(lambda i, n, noise, b: (i, n, noise, b * (0.02 if noise == "gumbel" else 0.2)), everywhere=False),
+        (
+            ("Theorem 3, proof", "In every round"),
+            ("Theorem 4, proof", "exponential noise is never worse"),
+        ),
+    ),
+]
