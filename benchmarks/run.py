@@ -107,9 +107,7 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
         ratio = by.loc[algorithm, "run", MILLION_MILLION] / by.loc[algorithm, "run", MILLION]
         rows.append((f"{algorithm}, by events: T = 10^12 over T = 10^6", *ratio.median(), bar))
     for algorithm in (DPKLUCB.label, DPIMED.label):
-        ratio = (
-            by.loc[algorithm, "play", TEN_MILLION] * TEN_MILLION / 1e3 / by.loc[algorithm, "run", TEN_MILLION]
-        )
+        ratio = by.loc[algorithm, "play", TEN_MILLION] * TEN_MILLION / 1e3 / by.loc[algorithm, "run", TEN_MILLION]
         rows.append((f"{algorithm}, T = 10^7: round by round over by events", *ratio.median(), ">= 1000"))
     per_round = by.loc[HYBRID, "run", ROUNDS].median()
     rows.append((f"{HYBRID}, run: ns per round", *per_round, "<= 60"))

@@ -115,7 +115,9 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     assert readme.read_text() == text
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"notebooks": [], "outputs": {}}', '{"notebooks": {"a": 1}, "outputs": {}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "{}", '{"notebooks": [], "outputs": {}}', '{"notebooks": {"a": 1}, "outputs": {}}']
+)
 def test_a_damaged_manifest_is_named_in_one_line(tmp_path, text):
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures/manifest.json").write_text(text)

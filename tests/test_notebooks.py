@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from conftest import ROOT
 
-from privregret import notebook as nb
 from privregret import manifest, reproduce
+from privregret import notebook as nb
 from privregret.papers import PAPERS
 
 NAMES = reproduce.select([])

@@ -13,7 +13,12 @@ from test_notebooks import SMOKE, smoke  # noqa: F401
 from privregret import manifest
 
 # One notebook for each engine: simulated events and rounds, exact regret, enumeration, adversaries.
-NOTEBOOKS = ["azize2025/B-release-models", "cesari2026/6-extra-logarithm", "hu2021/6-experiments", "asi2025/G-exp3-leakage"]
+NOTEBOOKS = [
+    "azize2025/B-release-models",
+    "cesari2026/6-extra-logarithm",
+    "hu2021/6-experiments",
+    "asi2025/G-exp3-leakage",
+]
 OLD_PROCESSOR = {  # neither AVX-512 nor AVX2 nor fused multiplication and addition
     "NPY_DISABLE_CPU_FEATURES": " ".join(np._core._multiarray_umath.__cpu_dispatch__),
     "OPENBLAS_CORETYPE": "Nehalem",
@@ -34,7 +39,9 @@ def elsewhere(tmp_path_factory):
         target.write_bytes((ROOT / "notebooks" / f"{name}.ipynb").read_bytes())
     (project.root / "notebooks/smoke.toml").write_bytes((ROOT / "notebooks/smoke.toml").read_bytes())
     command = [sys.executable, "-m", "privregret", "reproduce", "--smoke"]
-    done = subprocess.run(command, cwd=project.root, env=project.environment | OLD_PROCESSOR, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=project.root, env=project.environment | OLD_PROCESSOR, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     return project.root / "build" / "smoke"
 
@@ -42,7 +49,9 @@ def elsewhere(tmp_path_factory):
 def test_the_processor_is_another(elsewhere):
     code = "import numpy as np; print(sum(np._core._multiarray_umath.__cpu_features__.values()))"
     here, there = (
-        int(subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=os.environ | e, capture_output=True).stdout)
+        int(
+            subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=os.environ | e, capture_output=True).stdout
+        )
         for e in ({}, OLD_PROCESSOR)
     )
     assert there < here or here < 20, "the switches have no effect"
@@ -64,7 +73,9 @@ def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_pat
     """Files made here and adopted there stay, to the last byte."""
     for name in NOTEBOOKS:
         record = manifest.read(smoke.root)
-        origin = {key: next(e for e in record["outputs"].values() if e["notebook"] == name)[key] for key in ("code", "lock")}
+        origin = {
+            key: next(e for e in record["outputs"].values() if e["notebook"] == name)[key] for key in ("code", "lock")
+        }
         for source in (smoke.root, elsewhere):
             part = manifest.read(source)
             staged = tmp_path / f"{source.name}-{name.replace('/', '-')}-{source is elsewhere}"

@@ -71,7 +71,9 @@ def test_only_what_changed_runs_again(project):
     one, two = write(project, "one", BOUNDS), write(project, "two")
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 0
-    assert "demo/one: " in out and "1 figures, 0 tables, claims: 1 reproduced, 0 not, 0 undecided; 0 other findings" in out
+    assert (
+        "demo/one: " in out and "1 figures, 0 tables, claims: 1 reproduced, 0 not, 0 undecided; 0 other findings" in out
+    )
     assert figure(project, "one", "pdf").exists() and (project.root / "build/notebooks/demo/one.ipynb").exists()
     assert pd.read_csv(figure(project, "one")).value.tolist() == [1.5, 3.0]
     assert stale(project) == {}
@@ -160,7 +162,9 @@ def test_a_run_by_papermill_touches_nothing_published(settled):
     assert code == 0, err
     assert "in build/lab/figures. The published ones" in (settled.root / "build/out.ipynb").read_text()
     assert pd.read_csv(settled.root / "build/lab/figures/demo/one.csv").value.tolist() == [1.0, 2.0]
-    code, _, err = settled.python("papermill", "one.ipynb", "../../build/out.ipynb", "-p", "runs", "4", cwd=settled.notebook.parent)
+    code, _, err = settled.python(
+        "papermill", "one.ipynb", "../../build/out.ipynb", "-p", "runs", "4", cwd=settled.notebook.parent
+    )
     assert code == 0, err
     assert pd.read_csv(settled.root / "build/lab/figures/demo/one.csv").value.tolist() == [2.0, 4.0]
     assert published(settled) == before and stale(settled) == {}

@@ -28,7 +28,12 @@ def parser() -> argparse.ArgumentParser:
             )
             command.add_argument("--force", action="store_true", help="run what is up to date, too")
             command.add_argument(
-                "-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), help="set a notebook parameter; the output goes to build/custom"
+                "-p",
+                nargs=2,
+                action="append",
+                default=[],
+                metavar=("NAME", "VALUE"),
+                help="set a notebook parameter; the output goes to build/custom",
             )
         if name != "status":
             command.add_argument(

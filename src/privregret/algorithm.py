@@ -91,7 +91,9 @@ class Algorithm(checks.Checked, ABC):
     def data_of(self, problem):
         """What kernels take of a problem, after a check that it is of the kind that the algorithm plays."""
         if not isinstance(problem, self.plays):
-            raise TypeError(f"{self.label} plays problems of type {self.plays.__name__}, got {problem!r}")
+            found = getattr(problem, "name", "")
+            found = type(problem).__name__ + (f" ({found})" if isinstance(found, str) and found else "")
+            raise TypeError(f"{self.label} plays problems of type {self.plays.__name__}, got {found}")
         return problem.data
 
     @abstractmethod

@@ -31,9 +31,7 @@ def panels(count: int, width=None, height=None, **axes):
     figure, list of axes
     """
     size = style.COLUMN if count == 1 else style.PAGE
-    fig, row = plt.subplots(
-        1, count, sharey=count > 1, squeeze=False, figsize=(width or size[0], height or size[1])
-    )
+    fig, row = plt.subplots(1, count, sharey=count > 1, squeeze=False, figsize=(width or size[0], height or size[1]))
     for i, ax in enumerate(row[0]):
         ax.set(**({} if i else {"ylabel": axes.get("ylabel", "")}), **{k: v for k, v in axes.items() if k != "ylabel"})
     return fig, list(row[0])
@@ -133,13 +131,6 @@ def epsilon_ticks(ax, values):
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-def against_bound(ax, x, summary, bound, every=1):
-    """Measured regret of Anytime-Lazy-UCB (columns mean, sd) below a theorem's bound (column bound, name `bound`)."""
-    label = "Anytime-Lazy-UCB"
-    band(ax, x, summary["mean"], summary.sd, label, style.look(label), every)
-    ax.plot(x, summary.bound, label=bound, **style.BOUND)
-
-
 def releases(ax, released, pulls, title):
     """What is released about an arm (see `privacy.ledger`), one bar a release, and what each reward costs."""
     row_of = {"array": 0}
@@ -192,7 +183,7 @@ def regret_axes(ax, summary, legend_values=False):
 
 
 def survival(sample, weights=None, points=240):
-    """How often a sample reaches x: (x, share) at about `points` shares, evenly spaced in the share and its logarithm."""
+    """How often a sample reaches x: (x, share) at about `points` shares, evenly spaced in it and its logarithm."""
     order = np.argsort(sample)[::-1]
     share = np.cumsum(np.ones(len(order)) if weights is None else np.asarray(weights)[order])
     share /= share[-1]

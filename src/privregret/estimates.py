@@ -120,13 +120,12 @@ def share(successes, draws: int | None = None) -> Estimate:
     Parameters
     ----------
     successes : (n,) array of bool, or int with `draws`
-        The error is that of the share with half the squared number of standard errors added on either side (Agresti
-        and Coull), at which three standard errors reach at least as far as the exact limits at shares of 0 and 1.
+        The error is a third of the distance to the farther of the exact (Clopper-Pearson) limits.
     """
     hits, n = (int(np.sum(successes)), np.size(successes)) if draws is None else (int(successes), int(draws))
-    more = STANDARD_ERRORS**2
-    middle = (hits + more / 2) / (n + more)
-    return Estimate(hits / n, math.sqrt(middle * (1 - middle) / n))
+    low = stats.beta.ppf(LEVEL, hits, n - hits + 1) if hits else 0.0
+    high = stats.beta.isf(LEVEL, hits + 1, n - hits) if hits < n else 1.0
+    return Estimate(hits / n, max(high - hits / n, hits / n - low) / STANDARD_ERRORS)
 
 
 def median(sample) -> Estimate:

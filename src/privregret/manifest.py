@@ -159,7 +159,8 @@ def first_difference(name: str, kept: pd.DataFrame, fresh: pd.DataFrame) -> list
         return [f"{name}: {len(kept)} rows of {list(kept.columns)} became {len(fresh)} rows of {list(fresh.columns)}"]
     for column in kept.columns:
         a, b = kept[column], fresh[column]
-        if pd.api.types.is_float_dtype(a) or pd.api.types.is_float_dtype(b):
+        numeric = all(pd.api.types.is_numeric_dtype(c) for c in (a, b))
+        if numeric and not all(pd.api.types.is_integer_dtype(c) for c in (a, b)):
             a, b = a.to_numpy(float), b.to_numpy(float)
             size = np.maximum(np.abs(a), np.abs(b))
             if column == "error" or column.endswith("_error"):
@@ -179,7 +180,7 @@ def first_difference(name: str, kept: pd.DataFrame, fresh: pd.DataFrame) -> list
 
 
 def record_difference(kept: dict, fresh: dict, name: str = "") -> list[str]:
-    """One line that names the first of a notebook's findings or numbers that moved, or nothing; as `first_difference`."""
+    """One line that names the first of a notebook's findings or numbers that moved; as `first_difference`."""
     for what, frame in (("finding", _findings_rows), ("number", _number_rows)):
         one, other = (frame(record) for record in (kept, fresh))
         difference = first_difference(f"{what}s of {name}", one, other)
@@ -265,7 +266,12 @@ def _current(root, path):
 
 def _tally(frame):
     """Markdown: how many claims of each paper reproduce, and beside them the steps of proofs and what is ours."""
-    heads = ["paper", *fnd.VERDICTS[fnd.CLAIM], "steps of proofs: hold, do not, undecided", "ours: hold, do not, undecided"]
+    heads = [
+        "paper",
+        *fnd.VERDICTS[fnd.CLAIM],
+        "steps of proofs: hold, do not, undecided",
+        "ours: hold, do not, undecided",
+    ]
     lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * 5]
     papers = frame.notebook.str.split("/").str[0]
     for name, rows in [*frame.groupby(papers), ("all", frame)]:
@@ -326,7 +332,9 @@ def _findings_tex(rows):
 
 
 def _reach(entry):
-    """The error that decides how many digits are shown."""
+    """The error that decides how many digits are shown; a numerical one only if it is seen in four of them."""
+    if entry["error"] == 0 and entry["numerical_error"] < 1e-4 * abs(entry["value"]):
+        return 0.0
     return entry["error"] + entry["numerical_error"]
 
 

@@ -1,6 +1,6 @@
-"""Faults planted in the package, and the findings whose verdicts they must turn: a verdict that cannot fail says nothing.
+"""Faults planted in the package, and the findings whose verdicts they must turn.
 
-One file per paper. `patch` gets pytest's monkeypatch and breaks something: a learner that plays uniformly, a bound that
+A verdict that cannot fail says nothing. One file per paper. `patch` gets pytest's monkeypatch and breaks something: a learner that plays uniformly, a bound that
 is far too small, a noise of the wrong scale, a wrong exponent. `turns` names findings by their place and a part of the
 claim; each must have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
 """

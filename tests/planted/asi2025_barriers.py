@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from planted import Plant
 from privregret.adversarial import SparseSwitch
 from privregret.bounds import asi2025 as bounds
+from privregret.instances import Adversary
 from privregret.privacy import adversarial as privacy
-
-from planted import Plant
 
 
 def tiny_bound(monkeypatch):
@@ -16,16 +16,25 @@ def tiny_bound(monkeypatch):
 
 
 def no_loss(monkeypatch):
-    """A learner that pays nothing: no lower bound allows it."""
-    monkeypatch.setattr(SparseSwitch, "_run", lambda self, data, rounds, rng: np.zeros(len(rounds)))
-    monkeypatch.setattr(bounds, "lemma_11_certified", lambda *args: {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1})
+    """A learner that pays next to nothing more than the best arm: no lower bound allows it."""
+
+    def knows_all(self, data, rounds, rng):
+        return Adversary("the same", data.loss_starts, data.losses).comparators(rounds).min(axis=1) + 0.01
+
+    monkeypatch.setattr(SparseSwitch, "_run", knows_all)
+    monkeypatch.setattr(
+        bounds, "lemma_11_certified", lambda *args: {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1}
+    )
 
 
 def forgets(monkeypatch):
     """EXP3 that does what it does whatever it sees."""
-    same = lambda adversary, actions, eta, gamma: np.linspace(0.5, 0.8, len(actions))  # noqa: E731
+    same = lambda adversary, actions, *_: np.linspace(0.5, 0.8, len(actions)) + adversary.table(1)[0, 1] / 1e3  # noqa: E731
     monkeypatch.setattr(privacy, "exp3_path", same)
-    flat = lambda adversary, horizon, eta, gamma: np.full(2**horizon, -horizon * np.log(2.0))  # noqa: E731
+
+    def flat(adversary, horizon, eta, gamma):
+        return np.full(2**horizon, 0.05 * adversary.table(1)[0, 1] - horizon * np.log(2.0))
+
     monkeypatch.setattr(privacy, "exp3_log_probabilities", flat)
 
 

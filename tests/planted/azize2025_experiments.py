@@ -24,9 +24,9 @@ def uniform(monkeypatch):
 
 
 def small_optimism(monkeypatch):
-    """AdaP-KLUCB with optimism ln t."""
+    """AdaP-KLUCB with optimism 0.5 ln t instead of 3.1 ln t."""
     run = AdaPKLUCB._run
-    monkeypatch.setattr(AdaPKLUCB, "_run", lambda self, *given: run(AdaPKLUCB(self.epsilon + 0.0, 0.5), *given))
+    monkeypatch.setattr(AdaPKLUCB, "_run", lambda self, *given: run(AdaPKLUCB(self.epsilon, 0.5), *given))
 
 
 def bound_times(factor):
@@ -100,7 +100,12 @@ PLANTS = [
         FIRST,
         "the first batch is forty times as long",
         first_batch(lambda n0: 40 * n0 if n0 > 1 else 1),
-        (("Equation (14)", "For DP-KLUCB"), ("Equation (14)", "cures the heavy tail")),
+        (("Equation (14)", "the regret of DP-IMED is within"), ("Equation (14)", "For DP-KLUCB")),
     ),
-    Plant(FIRST, "a lower bound ten times as large", bound_times(10.0), (("Equation (14)", "it is not"),)),
+    Plant(
+        FIRST,
+        "a lower bound ten times as large",
+        bound_times(10.0),
+        (("Equation (14)", "it is not"), ("Equation (14)", "cures the heavy tail")),
+    ),
 ]

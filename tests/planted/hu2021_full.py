@@ -1,7 +1,8 @@
 """Faults for the notebooks on full information in hu2021: Section 5 and the doubling instance."""
 
-from planted import Plant
+import numpy as np
 
+from planted import Plant
 from privregret import exact
 from privregret.bounds import hu2021 as bounds
 from privregret.bounds import wu2026
@@ -42,7 +43,16 @@ def half_the_loss(monkeypatch):
 
 
 def uniform(monkeypatch):
-    monkeypatch.setattr(FTNL, "noise_scale", lambda self, actions: 1e30)
+    function = regret.expected_regret
+
+    def patched(algorithm, instance, horizons):
+        if not isinstance(algorithm, FTNL):
+            return function(algorithm, instance, horizons)
+        mean_gap = np.exp(np.array(instance.log_counts) - instance.log_actions) @ instance.gaps
+        return regret.Regret(mean_gap * np.atleast_1d(horizons), np.zeros(np.size(horizons)))
+
+    monkeypatch.setattr(FTNL, "noise_scale", lambda self, actions: 1e12)
+    monkeypatch.setattr(regret, "expected_regret", patched)
 
 
 def bounds_too_small(monkeypatch):

@@ -85,13 +85,14 @@ PLANTS = [
             ("Theorem 2, Remark 1", "constant in $T$"),
             ("Theorem 1", "never shows"),
             ("Corollary 1", "Whatever the gaps"),
+            ("Corollary 1", "with constant 1"),
             ("Corollary 1", "inside the range"),
         ),
     ),
     Plant(
         RESAMPLING,
         "the largest loss wins, as the paper's example has it",
-        select(lambda instance, *rest: (flipped(instance), *rest)),
+        select(lambda instance, *rest: (flipped(instance), *rest), everywhere=False),
         (
             ("Section 3", r"$\Pr[J_1=2]=0.8$"),
             ("Lemma 1", "With independent bits"),

@@ -28,12 +28,12 @@ def htinf_choices(answer, choices: int, arms: int, sigma: float, scale: float, r
     chosen = np.empty((choices, runs), np.int64)
     for j in range(choices):
         behind = (estimate - estimate.min(axis=1, keepdims=True)) / (sigma * math.sqrt(j + 1))
-        low, high = np.ones((runs, 1)), np.full((runs, 1), math.sqrt(arms))
-        for _ in range(40):  # bisection for the w with sum (behind + w)^-2 = 1
-            middle = (low + high) / 2
-            heavy = ((behind + middle) ** -2).sum(axis=1, keepdims=True) > 1
-            low, high = np.where(heavy, middle, low), np.where(heavy, high, middle)
-        p = (behind + low) ** -2
+        w = np.ones((runs, 1))
+        for _ in range(12):  # Newton's steps from the left: sum (behind + w)^-2 = 1
+            inverse = 1 / (behind + w)
+            squares = np.square(inverse)
+            w += (squares.sum(axis=1, keepdims=True) - 1) / (2 * (squares * inverse).sum(axis=1, keepdims=True))
+        p = 1 / np.square(behind + w)
         p /= p.sum(axis=1, keepdims=True)
         chosen[j] = (p.cumsum(axis=1)[:, :-1] < rng.random((runs, 1))).sum(axis=1)
         share = p[every, chosen[j]]

@@ -1,14 +1,14 @@
 """Expectations that rare runs make: DP-KLUCB and DP-IMED by importance sampling.
 
-If noise and rewards put the best arm's private mean far down in its first batches, the arm is not pulled for a time that
-is exponential in its pulls. Such a run is rare, but its regret is linear for so long that regret has a power tail, and
-with an index below 2 (see `tail_index`) the standard error of a plain mean means nothing. So we draw the best arm's first
-noisy batch sums from laws under which such luck is common, and weight the runs by the ratio of densities.
+If noise and rewards put the best arm's private mean far down in its first batches, the arm is not pulled for a time
+that is exponential in its pulls. Such a run is rare, but its regret is linear for so long that regret has a power tail, and
+with an index below 2 (see `tail_index`) the standard error of a plain mean means nothing. So we draw the best arm's
+first noisy batch sums from laws under which such luck is common, and weight the runs by the ratio of densities.
 
 The laws are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the first k batches, exponentially
-tilted until the private mean after batch k is a third of the true one on average; or more, if that is enough to keep the
-arm away until the horizon. A quarter of the runs is left alone, so that no weight exceeds 4. A run's density is that of
-the mixture, given the batches that the run completed.
+tilted until the private mean after batch k is a third of the true one on average; or more, if that is enough to keep
+the arm away until the horizon. A quarter of the runs is left alone, so that no weight exceeds 4. A run's density is
+that of the mixture, given the batches that the run completed.
 """
 
 import joblib
@@ -55,8 +55,9 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, workers: i
         joblib.delayed(weighted)(a, p, horizon, n, rng_for(("rare", a), p, seed, r)) for a, p, r, n in tasks
     )
     frames = [
-        pd.DataFrame({"algorithm": a.label, "instance": p.name, "run": r + np.arange(n), "regret": x, "weight": w})
-        .assign(**flat_parameters(a))
+        pd.DataFrame(
+            {"algorithm": a.label, "instance": p.name, "run": r + np.arange(n), "regret": x, "weight": w}
+        ).assign(**flat_parameters(a))
         for (a, p, r, n), (x, w) in zip(tasks, blocks, strict=True)
     ]
     return pd.concat(frames, ignore_index=True)
@@ -124,7 +125,7 @@ def share(rows, at_least: float) -> Estimate:
 def tail_index(means, epsilon: float) -> float:
     """d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like this power of 1 / x.
 
-    After n pulls the best arm's private mean is 0 with probability about exp(-n d(0, best)), and then the arm waits until
+    After n pulls the best arm's private mean is 0 with probability about exp(-n d(0, best)); then the arm waits until
     n d(0, second) = ln of the second arm's pulls (DP-IMED) or of the round (DP-KLUCB).
     """
     best, second = sorted(means, reverse=True)[:2]

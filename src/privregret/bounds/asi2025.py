@@ -111,7 +111,7 @@ def local_exp3(horizon, arms, epsilon, corrected=False):
 def any_local(horizon, epsilon):
     """Regret that every locally epsilon-private learner has against some losses: (T / 2)(1 - (2/3) sqrt(T KL / 2)).
 
-    KL = epsilon tanh(epsilon / 2). Two arms, losses (0, 1) always or (1, 0) always: what an epsilon-private channel says
+    KL = epsilon tanh(epsilon / 2). Two arms, losses (0, 1) always or (1, 0): what an epsilon-private channel says
     of a round differs by at most KL in divergence, so after t rounds actions differ by at most sqrt(t KL / 2) in total
     variation (Pinsker), and the two regrets add up to at least the sum of 1 - sqrt(t KL / 2). More arms do not help.
     """

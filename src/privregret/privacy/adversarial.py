@@ -13,7 +13,6 @@ from privregret import checks
 from privregret.adversarial.bases import (
     EXP3_STEP,
     FTPL_STEP,
-    HTINF_STEP,
     THETA,
     RealLossBandit,
     exp3_weights,

@@ -1,0 +1,101 @@
+"""Faults for the notebooks on cesari2026: wrong temperatures, bounds that are too small, uniform play."""
+
+import numpy as np
+
+from planted import Plant
+from privregret import exact
+from privregret.bounds import cesari2026 as bounds
+from privregret.bounds import wu2026
+from privregret.full_information import EpochAlgorithm, RandomPrefixSoftmax
+from privregret.privacy import prefix
+
+ALGORITHM, PROOFS, LOGARITHM = (f"cesari2026/{n}" for n in ("4-algorithm", "5-proofs", "6-extra-logarithm"))
+
+
+def temperature(factor):
+    """Random-prefix softmax at that multiple of its inverse temperature."""
+    return lambda patch: patch.setattr(
+        RandomPrefixSoftmax, "eta", property(lambda a: factor * min(a.epsilon / 2, a.cap))
+    )
+
+
+def second_logarithm(patch):
+    patch.setattr(RandomPrefixSoftmax, "noise_scale", lambda a, actions: np.log(actions) / a.eta)
+
+
+def scaled(module, factor, *names):
+    """Functions of a module that return so many times what they should."""
+
+    def patch(monkeypatch):
+        for name in names:
+            right = getattr(module, name)
+            monkeypatch.setattr(module, name, lambda *a, right=right, **k: factor * right(*a, **k))
+
+    return patch
+
+
+def one_logarithm(patch):
+    """Ranks are counted as if the sum of 1/j over all actions were 1."""
+    right = wu2026.by_rank
+    patch.setattr(wu2026, "by_rank", lambda counts, tail: right(counts, tail) / np.logaddexp.reduce(counts))
+
+
+def uniform(patch):
+    def run(self, data, rounds, rng):
+        shares = data.counts / data.counts.sum()
+        return np.cumsum([rng.multinomial(n, shares) for n in np.diff(rounds, prepend=0)], axis=0)
+
+    patch.setattr(EpochAlgorithm, "_run", run)
+
+
+def twice_the_temperature(patch):
+    right = prefix.loss_by_position
+    patch.setattr(prefix, "loss_by_position", lambda rounds, eta, *more: right(rounds, 2 * eta, *more))
+
+
+def softmax_of_few(patch):
+    """Selection errors as if only a tenth of the losses had been seen."""
+    right = exact.expected_gap
+    patch.setattr(exact, "expected_gap", lambda p, rounds, *more: right(p, -(-rounds // 10), *more))
+
+
+PLANTS = [
+    Plant(ALGORITHM, "the learner plays uniformly", uniform, (("Section 4", "exact regret is that of the algorithm"),)),
+    Plant(
+        ALGORITHM,
+        "a temperature 200 times too high",
+        temperature(1 / 200),
+        (("Theorem 1 (1)", "800"), ("Theorem 1 (2)", "1000"), ("Theorem 1, proof", "802"), ("Section 1", "dependence")),
+    ),
+    Plant(
+        ALGORITHM,
+        "noise with a second logarithm",
+        second_logarithm,
+        (("Corollary 1", r"\log K/\epsilon"), ("Corollary 1", r"\log K/\Delta")),
+    ),
+    Plant(
+        ALGORITHM,
+        "a lower bound 100 times too large",
+        scaled(wu2026, 100, "theorem_3_sharp"),
+        (("Corollary 1", "(privacy)"),),
+    ),
+    Plant(PROOFS, "Hoeffding with 2 for 8", scaled(bounds, 0.5, "lemma_1"), (("Lemma 1", "signs"),)),
+    Plant(PROOFS, "twice the inverse temperature in one choice", twice_the_temperature, (("Lemma 3", "DP"),)),
+    Plant(PROOFS, "twice the inverse temperature in the algorithm", temperature(2), (("Proposition 1", "is $"),)),
+    Plant(PROOFS, "the learner plays uniformly", uniform, (("Lemma 4", "Played regret"), ("Lemma 4", "mathcal R"))),
+    Plant(
+        PROOFS,
+        "bounds a hundredth of what they are",
+        scaled(bounds, 0.01, "lemma_5", "small_gap", "small_part", "group_part", "large_part"),
+        (
+            ("Lemma 5", "bound"),
+            ("Lemma 5, (4)", "le2e"),
+            ("Lemma 5, (5)", "Small"),
+            ("Lemma 5, proof", "group"),
+            ("Lemma 5, (6)", "Large"),
+        ),
+    ),
+    Plant(LOGARITHM, "noise with a second logarithm", second_logarithm, (("Section 6", "order"),)),
+    Plant(LOGARITHM, "a tally without the sum over ranks", one_logarithm, (("Remark 1", "Summing"),)),
+    Plant(LOGARITHM, "selection from a tenth of the losses", softmax_of_few, (("Section 6", "potential"),)),
+]
