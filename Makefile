@@ -5,13 +5,16 @@ run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
 
 .DELETE_ON_ERROR:
-.PHONY: all test smoke status check lab bench paper lint lock test-floors clean help FORCE
+.PHONY: all test faults smoke status check lab bench paper lint lock test-floors clean help FORCE
 
 all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
 	$(run) -m privregret reproduce $(ARGS)
 
 test: .venv/.ready  ## run the tests
 	$(run) -m pytest $(ARGS)
+
+faults: .venv/.ready  ## try every planted fault: each must turn the verdicts about it (half an hour)
+	$(run) -m pytest --every-fault tests/test_planted.py $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 	$(run) -m privregret reproduce --smoke $(ARGS)

@@ -16,6 +16,10 @@ matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_addoption(parser):
+    parser.addoption("--every-fault", action="store_true", help="try all planted faults, not one for each notebook")
+
+
 def compiled_and_not(code: str) -> list[str]:
     """What a script prints, first with compiled kernels and then without; it may import tests and the package."""
     here, package = Path(__file__).parent, Path(privregret.__file__).parents[1]

@@ -38,7 +38,7 @@ def test_contract(name):
         statement = ast.parse(line).body[0]
         assert isinstance(statement, ast.AnnAssign) and "#" in line
         ast.literal_eval(statement.value)
-    call = ast.parse(check.source).body[-1].value
+    call = next(line.value for line in ast.parse(check.source).body if isinstance(line, ast.Expr))
     assert call.args[0].value == name
     assert [k.arg for k in call.keywords] == list(reproduce.declared_parameters(notebook))
     for cell in notebook.cells:

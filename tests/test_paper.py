@@ -33,10 +33,12 @@ def test_every_section_is_part_of_the_draft():
 def test_every_quoted_figure_and_table_is_published():
     graphics = re.findall(r"\\includegraphics(?:\[[^]]*\])?\{([^}]+?)(?:\.pdf|\.png)?\}", DRAFT)
     papers = {name.split("/")[0] for name, entry in MANIFEST["notebooks"].items() if entry.get("findings")}
-    published = set(MANIFEST["outputs"]) | {f"{paper}/findings" for paper in papers}
+    published = set(MANIFEST["outputs"]) | {
+        f"{paper}/{name}" for paper in papers for name in ("findings", "not-reproduced")
+    }
     assert set(QUOTED) | set(graphics) <= published
     for name in QUOTED:
-        inside = re.findall(r"\\includegraphics\{([^}]+)\}", read(FIGURES / f"{name}.tex"))
+        inside = re.findall(r"\\includegraphics(?:\[[^]]*\])?\{([^}]+)\}", read(FIGURES / f"{name}.tex"))
         assert all((FIGURES / graphic).exists() for graphic in inside), name
 
 
@@ -52,6 +54,19 @@ def test_numbers():
     assert defined == published
     assert quoted <= defined
     assert defined - quoted - LEFT_OUT == set()
+
+
+def test_what_does_not_reproduce_stands_in_the_body_and_everything_in_an_appendix():
+    body, appendix = MAIN.split(r"\appendix")
+    failed = {
+        name.split("/")[0]
+        for name, entry in MANIFEST["notebooks"].items()
+        if any(row["verdict"] == "not reproduced" for row in entry.get("findings", []))
+    }
+    assert r"\input{sections/verdicts}" in body and r"\input{sections/findings}" in appendix
+    assert set(re.findall(r"figures/(\w+)/not-reproduced", SECTIONS["verdicts"])) == failed
+    papers = {name.split("/")[0] for name in MANIFEST["notebooks"]}
+    assert set(re.findall(r"figures/(\w+)/findings", SECTIONS["findings"])) == papers
 
 
 def test_citations():

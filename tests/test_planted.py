@@ -1,4 +1,7 @@
-"""Verdicts that can fail: faults planted in the package turn the findings that are about them."""
+"""Verdicts that can fail: faults planted in the package turn the findings that are about them.
+
+One fault for each notebook; `pytest --every-fault` (`make faults`) tries all of them, which takes about half an hour.
+"""
 
 import importlib
 import pkgutil
@@ -25,7 +28,13 @@ def sound():
     return findings
 
 
-@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.notebook}: {plant.fault}")
+def pytest_generate_tests(metafunc):
+    if "plant" in metafunc.fixturenames:
+        first = {plant.notebook: plant for plant in reversed(PLANTS)}
+        chosen = PLANTS if metafunc.config.getoption("--every-fault") else first.values()
+        metafunc.parametrize("plant", chosen, ids=lambda plant: f"{plant.notebook}: {plant.fault}")
+
+
 def test_a_planted_fault_turns_the_verdicts_about_it(plant, sound, monkeypatch):
     before = sound(plant.notebook)
     plant.patch(monkeypatch)

@@ -1,9 +1,9 @@
 """Expectations that rare runs make: DP-KLUCB and DP-IMED by importance sampling.
 
 If noise and rewards put the best arm's private mean far down in its first batches, the arm is not pulled for a time
-that is exponential in its pulls. Such a run is rare, but its regret is linear for so long that regret has a power tail, and
-with an index below 2 (see `tail_index`) the standard error of a plain mean means nothing. So we draw the best arm's
-first noisy batch sums from laws under which such luck is common, and weight the runs by the ratio of densities.
+that is exponential in its pulls. Such a run is rare, but its regret is linear for so long that regret has a power
+tail, and with an index below 2 (see `tail_index`) the standard error of a plain mean means nothing. So we draw the best
+arm's first noisy batch sums from laws under which such luck is common, and weight the runs by the ratio of densities.
 
 The laws are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the first k batches, exponentially
 tilted until the private mean after batch k is a third of the true one on average; or more, if that is enough to keep
