@@ -119,7 +119,7 @@ def test_share_at_0_and_1_covers(draws):
     exact = 1 - estimates.LEVEL ** (1 / draws)
     none, every = estimates.share(0, draws), estimates.share(draws, draws)
     assert none.value == 0 and every.value == 1
-    assert none.high >= exact and every.low <= 1 - exact
+    assert none.high >= exact - 1e-12 and every.low <= 1 - exact + 1e-12
     assert none.se == pytest.approx(every.se) and none.se > 0
     assert estimates.share(np.zeros(draws, bool)) == none and estimates.share(np.ones(draws, bool)) == every
 
@@ -131,7 +131,7 @@ def test_share_covers(p, draws):
     hits = np.arange(draws + 1)
     intervals = [estimates.share(h, draws) for h in hits]
     missed = np.array([not e.low <= p <= e.high for e in intervals])
-    assert stats.binom.pmf(hits, draws, p)[missed].sum() <= 3 * MISS
+    assert stats.binom.pmf(hits, draws, p)[missed].sum() <= MISS
 
 
 @pytest.mark.parametrize(
