@@ -29,6 +29,9 @@ OLD_PROCESSOR = {  # neither AVX-512 nor AVX2 nor fused multiplication and addit
 }
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:invalid value")  # infinite numbers are compared as well
+
+
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory):
     """The smoke profile of some notebooks, run as if on an old processor."""
