@@ -10,7 +10,7 @@ pip_install := -m pip --disable-pip-version-check install --quiet
 all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
 	$(run) -m privregret reproduce $(ARGS)
 
-test: .venv/.ready  ## run the tests
+test: .venv/.witnesses  ## run the tests, with packages by others as witnesses
 	$(run) -m pytest $(ARGS)
 
 faults: .venv/.ready  ## try every planted fault: each must turn the verdicts about it (half an hour)
@@ -42,12 +42,15 @@ paper:  ## typeset the draft with the published figures and numbers
 	    latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../build/paper main.tex
 	@echo "The draft is build/paper/main.pdf"
 
-lock:  ## pin the dependencies anew in requirements.lock (ARGS=--upgrade: at their newest versions)
+lock:  ## pin the dependencies anew in both locks (ARGS=--upgrade: at their newest versions)
 	rm -rf build/uv
 	$(PYTHON) -m venv build/uv
 	build/uv/bin/python $(pip_install) uv
 	build/uv/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
 	    --fork-strategy fewest --no-annotate --no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements.lock $(ARGS)
+	build/uv/bin/uv pip compile --group witnesses --constraint requirements.lock --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-package attrs --no-emit-package numpy --no-emit-package scipy \
+	    --fork-strategy fewest --no-annotate --no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements-witnesses.lock $(ARGS)
 
 test-floors: .venv-floors/.ready  ## run the tests with the oldest versions that pyproject.toml allows (Python 3.11)
 	.venv-floors/bin/python $(pip_install) --no-deps --no-build-isolation -e .
@@ -74,9 +77,16 @@ endif
 	@$(run) $(pip_install) --no-deps --no-build-isolation -e .
 	@pwd -P >$@
 
+# What only tests need, put beside the rest: `make` does without. No dependencies: the other lock has them.
+.venv/.witnesses: .venv/.ready requirements-witnesses.lock
+	@echo "Adding opendp and dp-accounting from requirements-witnesses.lock (some seconds, once)"
+	@$(run) $(pip_install) --no-deps --require-hashes -r requirements-witnesses.lock
+	@touch $@
+
 # Every `>=` of pyproject.toml read as `==`.
-floors := import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-    print(*{d.replace(">=", "==") for d in sum(p["optional-dependencies"].values(), p["dependencies"])}, sep="\n")
+floors := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); p = t["project"]; \
+    groups = [p["dependencies"], *p["optional-dependencies"].values(), *t["dependency-groups"].values()]; \
+    print(*{d.replace(">=", "==") for d in sum(groups, [])}, sep="\n")
 .venv-floors/.ready: pyproject.toml
 	rm -rf .venv-floors
 	$(PYTHON) -m venv .venv-floors

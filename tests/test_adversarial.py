@@ -10,6 +10,8 @@ from conftest import refused
 from naive import adversarial as naive
 from scipy import stats
 from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import chisquare
 
 from privregret import instances, simulate
 from privregret.adversarial import (
@@ -22,6 +24,7 @@ from privregret.adversarial import (
     ExpertsFromBandit,
     LocallyPrivate,
     SparseSwitch,
+    answering,
     bases,
     tuning,
 )
@@ -189,6 +192,46 @@ def _htinf_walk(steps, rng):
         if abs(y) <= bases.THETA * sigma * math.sqrt(t * p[i]):
             estimate[i] += y / p[i]
     return worst, low, high
+
+
+def htinf_law(answer, choices, arms, sigma):
+    """Probability of each sequence of choices, without noise; `answer` is a function of the choices so far."""
+    laws = {(): (1.0, (0.0,) * arms)}
+    for j in range(choices):
+        step, reached = sigma * math.sqrt(j + 1), {}
+        for path, (probability, estimate) in laws.items():
+            behind = [(x - min(estimate)) / step for x in estimate]
+            w = brentq(lambda w, b=behind: sum((x + w) ** -2 for x in b) - 1, 1e-6, arms, xtol=1e-14)
+            for arm in range(arms):
+                p, y = (behind[arm] + w) ** -2, answer((*path, arm))
+                told = list(estimate)
+                told[arm] += y / p if abs(y) <= bases.THETA * step * math.sqrt(p) else 0.0
+                reached[(*path, arm)] = (probability * p, tuple(told))
+        laws = reached
+    return {path: probability for path, (probability, _) in laws.items()}
+
+
+@pytest.mark.parametrize("sigma", [1.5, 6.0])  # at the smaller one, losses are skipped
+def test_htinf_against_one_who_answers(sigma):
+    """The law of its first four choices, when the loss depends on what was chosen before."""
+    runs, arms, past = 20_000, 3, []
+
+    def loss(path):
+        return 0.2 * path[-1] + 0.7 * (len(path) > 1 and path[-1] != path[-2])
+
+    def answer(j, chosen):
+        past.append(chosen.copy())
+        return 0.2 * chosen + (0.7 * (chosen != past[-2]) if j else 0.0)
+
+    law = htinf_law(loss, 4, arms, sigma)
+    chosen = answering.htinf_choices(answer, 4, arms, sigma, 0.0, runs, np.random.default_rng(5))
+    seen = np.bincount(np.ravel_multi_index(chosen, (arms,) * 4), minlength=arms**4)
+    expected = runs * np.array([law[path] for path in sorted(law)])
+    assert expected.min() > 5 and expected.sum() == pytest.approx(runs)
+    assert chisquare(seen, expected).pvalue > 1e-4
+    other = htinf_law(lambda path: 0.2 * path[-1], 4, arms, sigma)  # one who does not answer
+    away = (runs * (np.array([other[path] for path in sorted(law)]) - expected / runs) ** 2 / (expected / runs)).sum()
+    assert away > 500  # would be seen
 
 
 def test_exp3_estimates_are_unbiased():

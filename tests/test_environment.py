@@ -1,7 +1,10 @@
-"""pyproject.toml, requirements.lock, environment.yml, the Makefile and .ci/run name the same packages and commands."""
+"""pyproject.toml, the two locks, environment.yml, the Makefile and .ci/run name the same packages and commands."""
 
 import re
+import sys
 import tomllib
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 import yaml
@@ -17,14 +20,18 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
 DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
-PINS = (ROOT / "requirements.lock").read_text().replace("\\\n", "").splitlines()
-PINS = [line for line in PINS if line and not line.startswith("#")]
+WITNESSES = [Requirement(line) for line in PYPROJECT["dependency-groups"]["witnesses"]]
 
 
-def locked():
-    """Every version that the lock holds of each package: one, or one for each platform."""
+def pins(lock):
+    lines = (ROOT / lock).read_text().replace("\\\n", "").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def locked(lock="requirements.lock"):
+    """Every version that a lock holds of each package: one, or one for each platform."""
     versions = {}
-    for pin in PINS:
+    for pin in pins(lock):
         requirement = Requirement(pin.split("--hash")[0])
         (specifier,) = requirement.specifier
         versions.setdefault(canonicalize_name(requirement.name), []).append(specifier.version)
@@ -37,23 +44,40 @@ def test_the_lock_holds_each_direct_dependency_at_a_version_allowed(requirement)
     assert all(version in requirement.specifier for version in versions)
 
 
-@pytest.mark.parametrize("group", ["dependencies", *PROJECT["optional-dependencies"]])
+def test_the_lock_of_witnesses_holds_them_and_nothing_that_figures_are_made_with():
+    versions = locked("requirements-witnesses.lock")
+    for requirement in WITNESSES:
+        assert all(version in requirement.specifier for version in versions[requirement.name])
+    assert not set(versions) & set(locked())
+
+
+@pytest.mark.parametrize("package", sorted(locked("requirements-witnesses.lock")))
+def test_make_test_installs_the_witnesses_as_locked(package):
+    if not (Path(sys.prefix) / ".witnesses").exists():
+        pytest.skip("not in the environment that `make test` sets up")
+    assert [version(package)] == locked("requirements-witnesses.lock")[package]
+
+
+GROUPS = {"dependencies": PROJECT["dependencies"]} | PROJECT["optional-dependencies"] | PYPROJECT["dependency-groups"]
+
+
+@pytest.mark.parametrize("group", GROUPS)
 def test_each_dependency_has_a_floor_and_nothing_else(group):
-    lines = PROJECT.get(group) or PROJECT["optional-dependencies"][group]
+    lines = GROUPS[group]
     assert [line for line in lines if not re.fullmatch(r"[\w-]+>=[\d.]+", line)] == []
 
 
-def test_every_pin_is_exact_and_hashed():
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-witnesses.lock"])
+def test_every_pin_is_exact_and_hashed(lock):
     exact = re.compile(r"[\w.-]+==[\w.]+ *(;[^#]+?)?( +--hash=sha256:[0-9a-f]{64})+")
-    assert [pin for pin in PINS if not exact.fullmatch(pin.strip())] == []
+    assert [pin for pin in pins(lock) if not exact.fullmatch(pin.strip())] == []
 
 
 def test_conda_users_get_the_same_lock():
     python, pip, from_pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     assert pip == "pip"
     assert from_pip == {"pip": ["-r requirements.lock"]}
-    version = python.removeprefix("python=")
-    assert version in SpecifierSet(PROJECT["requires-python"])
+    assert python.removeprefix("python=") in SpecifierSet(PROJECT["requires-python"])
 
 
 def test_what_users_were_promised_is_a_runtime_dependency():
@@ -64,13 +88,13 @@ def test_the_build_backend_is_among_the_development_tools():
     assert set(PYPROJECT["build-system"]["requires"]) <= {str(r) for r in DEV}
 
 
-def test_extras_agree_on_shared_packages():
-    extras = [Requirement(line) for lines in PROJECT["optional-dependencies"].values() for line in lines]
+def test_groups_agree_on_shared_packages():
+    extras = [Requirement(line) for lines in GROUPS.values() for line in lines]
     floors = {(r.name, str(r.specifier)) for r in extras}
     assert len(floors) == len({name for name, _ in floors})
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run"])
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-witnesses.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run"])
 def test_no_address_is_written_down(name):
     text = (ROOT / name).read_text()
     assert re.findall(r"\S*://\S*|--(?:extra-)?index-url\s\S+", text.replace("--no-emit-index-url", "")) == []

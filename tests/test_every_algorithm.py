@@ -146,12 +146,7 @@ def test_tables_are_read_alike_whatever_their_form_and_not_changed(case):
 # What it says of itself
 
 BARE = {"EXP3", "HTINF", "FTPL", "FTPL (zero at cap)", "FTPL (printed)", "EXP3 over experts"}  # not private
-UNDRAWN = BARE | {"Batched EXP3 over experts", "Batched FTPL over experts"}
-UNDRAWN |= {
-    "full-block softmax (resampled)",
-    "half-block softmax (no cap)",
-    r"FTNL (Laplace, $3.7/\epsilon$, resampled)",
-}
+OWN_SCALE = r"FTNL (Laplace, $3.7/\epsilon$, resampled)"  # a number of the user's, so no label of the project
 
 
 @every_algorithm
@@ -167,9 +162,13 @@ def test_every_algorithm_says_what_it_is(case):
     assert repr(algorithm).startswith(f"{type(algorithm).__name__}(")
 
 
-def test_algorithms_in_figures_have_a_look_of_their_own():
-    labels = {case.algorithm.label for case in FIRST}
-    assert labels <= set(style.ALGORITHMS) | UNDRAWN
+@pytest.mark.parametrize("family", ["BANDITS", "FULL_INFORMATION", "ADVERSARIAL", "EXPERTS"])
+def test_every_algorithm_has_a_look_that_no_other_of_its_family_has(family):
+    labels = {case.algorithm.label for case in getattr(cases, family)} - {OWN_SCALE}
+    assert labels <= set(style.ALGORITHMS)
+    assert len({style.ALGORITHMS[label] for label in labels}) == len(labels)
+    # in grey, where colours do not count, markers keep them apart
+    assert len({style.ALGORITHMS[label][1:] for label in labels}) == len(labels)
 
 
 @singledispatch

@@ -315,6 +315,23 @@ def test_leaders_agree_with_simulation(algorithm):
     assert abs(np.mean(regret) - value[0]) <= 3 * np.std(regret) / math.sqrt(runs) + error[0]
 
 
+@pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
+@pytest.mark.parametrize("scale", [1e-30, 1e-7, 1e16, 1e30, 1e300])
+def test_a_scale_that_no_lattice_fits_is_refused_in_one_line(noise, scale):
+    bits = instances.bernoulli_losses((0.2, 0.5), (1, 3))
+    refused(lambda: exact.selection_probabilities(bits, 8, noise, scale), "scale", "[1e-06, 1e+15]", f"{scale:g}")
+    refused(lambda: exact.expected_regret(FTNL(2 / scale, noise), bits, 100), "scale", f"{scale:g}")
+
+
+@pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
+def test_the_ends_of_the_allowed_scales(noise):
+    bits = instances.bernoulli_losses((0.2, 0.5), (1, 3))
+    flat = exact.selection_probabilities(bits, 8, noise, 1e15).group
+    np.testing.assert_allclose(flat, [0.25, 0.75], atol=1e-9)
+    cold, none = (exact.selection_probabilities(bits, 8, n, 1e-6).group for n in (noise, "none"))
+    np.testing.assert_allclose(cold, none, atol=1e-4)
+
+
 # Regret
 
 

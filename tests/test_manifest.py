@@ -115,6 +115,31 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     assert readme.read_text() == text
 
 
+def test_a_new_headline_is_adopted(root, stage):  # noqa: F811
+    for said in ("It falls by {value}.", "It falls, by {value}."):
+        staged = stage()
+        draw()
+        find(headline=said)
+        manifest.adopt(staged, root, "hu2021/one", ORIGIN)
+        assert manifest.read(root)["notebooks"]["hu2021/one"]["findings"][0]["headline"] == said
+
+
+def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F811
+    monkeypatch.setitem(notebook.current, "name", "companion/one")
+    (root / "README.md").write_text("<!-- findings -->\n<!-- end of findings -->\n")
+    draw("companion/figure")
+    publish.finding("Here", "Is small.", "ratio", 2.0, high=1, kind="ours", headline="It is {value}.")
+    manifest.render(root)
+    assert pd.read_csv(root / "figures/findings.csv", keep_default_na=False).version.tolist() == [""]
+    page = (root / "figures/findings.md").read_text()
+    assert "\n## Ours (companion)\n\nWhat goes beyond the five papers.\n\n### ours\n" in page
+    readme = (root / "README.md").read_text()
+    assert "| Ours (companion) | 0 | 0 | 0 | 0, 0, 0 | 0, 1, 0 |" in readme
+    assert "- It is 2. ([companion, Here](figures/companion/figure.png))" in readme
+    assert "Is small." in (root / "figures/companion/findings.tex").read_text()
+    assert (root / "figures/companion/not-reproduced.tex").read_text() == "% none\n"
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "null", "{}", '{"notebooks": [], "outputs": {}}', '{"notebooks": {"a": 1}, "outputs": {}}']
 )
@@ -142,8 +167,10 @@ FRAME = pd.DataFrame({"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret"
         ("error", 1, 1e-13, False),
         ("n", 0, 2, True),
         ("name", 1, "c", True),
+        ("x", 0, float("inf"), True),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry(column, row, value, moved):
     fresh = FRAME.copy()
     fresh.loc[row, column] = value
@@ -151,6 +178,13 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry(column, 
     assert bool(difference) == moved
     if moved:
         assert difference == [f"it, row {row + 1}, {column}: {FRAME[column][row]} became {fresh[column][row]}"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_infinite_agrees_with_itself():
+    endless = FRAME.assign(x=float("inf"))
+    assert first_difference("it", endless, endless.copy()) == []
+    assert first_difference("it", endless, endless.assign(x=-float("inf"))) == ["it, row 1, x: inf became -inf"]
 
 
 def test_other_columns_or_rows_are_a_difference():

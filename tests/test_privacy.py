@@ -10,16 +10,16 @@ from laws import FALSE_ALARM
 from naive import azize2025
 from naive import bandits as naive
 from scipy.integrate import quad
-from scipy.stats import chisquare, norm
+from scipy.stats import chisquare, laplace, norm
 
 from privregret import exact, instances
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, LocallyPrivate
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB, dp_se, hybrid_ucb, lazy_ucb
 from privregret.full_information import FTNL
-from privregret.privacy import adversarial, batches, enumeration, selection
+from privregret.privacy import adversarial, batches, enumeration, pull_times, selection
 from privregret.privacy.audit import loss_lower_bound
 from privregret.privacy.ledger import cost, hybrid_releases, lazy_releases, looks
-from privregret.privacy.prefix import loss_by_position
+from privregret.privacy.prefix import loss_by_position, sequence_loss
 
 # the ledger's own numbers
 
@@ -499,6 +499,83 @@ def test_privacy_by_position():
         np.testing.assert_allclose(shares, known, atol=6e-5)
     with pytest.raises(ValueError, match="too many data sets"):
         loss_by_position(16, 0.1)
+
+
+def naive_sequence(blocks, eta, counts, forget):
+    """The same for whole sequences of actions, over all pairs of tables that are equal within kinds of action."""
+    kinds = [kind for kind, count in enumerate(counts) for _ in range(count)]
+    rounds = 2**blocks - 1
+
+    def law(table):
+        result = np.ones(1)
+        for block in range(blocks):
+            n, start = 2**block, 2**block - 1
+            p = np.zeros(len(kinds))
+            for m in range(n // 2 + 1, n + 1) if n > 1 else (1,):
+                seen = table[start if forget else 0 : start + m]
+                weights = np.exp([-eta * sum(row[kind] for row in seen) for kind in kinds])
+                p += weights / weights.sum()
+            result = np.outer(result, p / p.sum()).ravel()
+        return np.log(result)
+
+    rows = list(product((0, 1), repeat=len(counts)))
+    laws = {table: law(table) for table in product(rows, repeat=rounds)}
+    return max(
+        np.abs(law - laws[(*table[:s], row, *table[s + 1 :])]).max()
+        for table, law in laws.items()
+        for s, row in product(range(rounds), rows)
+    )
+
+
+@pytest.mark.parametrize("forget", [True, False])
+@pytest.mark.parametrize(("blocks", "eta", "counts"), [(1, 0.3, (1, 1)), (2, 0.1, (1, 1)), (2, 2.0, (1, 3))])
+def test_privacy_of_the_sequence(blocks, eta, counts, forget):
+    loss = sequence_loss(blocks, eta, counts, forget)
+    assert loss == pytest.approx(naive_sequence(blocks, eta, counts, forget), rel=1e-9)
+    assert 0 < loss and (loss <= 2 * eta) == (forget or blocks == 1)  # Proposition 1, and why it forgets
+
+
+def test_a_sequence_too_long_to_list():
+    with pytest.raises(ValueError, match="15 rounds and 2 kinds of action have too many data sets"):
+        sequence_loss(4, 0.1)
+
+
+# the attack on Hybrid-UCB
+
+
+@pytest.mark.parametrize(("epsilon", "more"), [(0.5, 0), (1.0, 0), (1.0, 1)])
+def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
+    """The sums at which arm 1's index meets arm 0's, by the naive twin's index; the noise of the first full array is
+    integrated out by scipy, panel by panel between the integrand's kinks."""
+    twin, rounds = naive.HybridUCB(epsilon), [int(t) for t in pull_times.LATE.round()]
+    s = []
+    for k, t in enumerate(rounds, start=1):
+        leader = twin.index(0.0, t - 1 - k, t)
+        s.append(k * (leader - twin.index(0.0, k, t)))
+    array, shallow, deep = 2 / epsilon, 2 * (1 + more) / epsilon, 2 * (2 + more) / epsilon
+
+    def log_density(reward):
+        base = s[0] + reward
+        fixed = laplace.logpdf(s[0], scale=array)  # Z_0
+        fixed += laplace.logpdf([s[1] - base, s[2] - base], scale=shallow).sum()  # leaf, root
+        fixed += laplace.logpdf(s[5] - s[4], scale=deep)  # the leaf beside the first pair
+        kinks = sorted({0.0, *(x - base for x in (s[3], s[4], s[6]))})
+
+        def inside(z, top):
+            parts = laplace.logpdf([x - base - z for x in (s[3], s[4], s[6])], scale=deep).sum()
+            return math.exp(laplace.logpdf(z, scale=array) + parts - top)
+
+        top = max(math.log(inside(z, 0.0)) if inside(z, 0.0) > 0 else -math.inf for z in kinks)
+        far = 60 / epsilon
+        edges = [kinks[0] - far, *kinks, kinks[-1] + far]
+        return fixed + top + math.log(sum(quad(inside, a, b, (top,))[0] for a, b in pairwise(edges)))
+
+    expected = log_density(0) - log_density(1)
+    ours = pull_times.log_density(0, epsilon, 0.0, more) - pull_times.log_density(1, epsilon, 0.0, more)
+    assert ours == pytest.approx(expected, abs=1e-3 * epsilon)
+    worst = pull_times.hybrid_loss(epsilon, more)
+    assert 0.9 * ours < worst <= ours
+    assert (worst > epsilon) == (more == 0)  # as printed it is no epsilon; with noise for r + 1 nodes this attack fails
 
 
 def test_exponential_noise_of_half_the_scale_is_half_as_private():

@@ -25,11 +25,13 @@ CACHE = ROOT / ".cache" / "numba" / source_hash(PACKAGE.rglob("*.py"))[:16]
 def jit(function):
     """Compile `function`: releases the GIL, cached, no fastmath, no automatic parallelism.
 
+    Only the package's own kernels are cached: its sources are all that the cache's directory knows of.
     Randomness comes in as a `numpy.random.Generator` argument, whose stream is the same compiled or not.
     """
+    ours = getattr(function, "__module__", "").startswith("privregret.")
     configured = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(CACHE)  # read once, while decorating: other libraries keep their own
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        return numba.njit(cache=ours, nogil=True)(function)
     finally:
         numba.config.CACHE_DIR = configured

@@ -18,7 +18,7 @@ import pandas as pd
 
 from privregret import findings as fnd
 from privregret.estimates import rounded
-from privregret.papers import PAPERS, version
+from privregret.papers import PAPERS, title, version
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 TOLERANCE = 1e-9  # relative: less than this is rounding, which differs between processors
@@ -170,7 +170,9 @@ def first_difference(name: str, kept: pd.DataFrame, fresh: pd.DataFrame) -> list
                 companion = "error" if column == "regret" else f"{column}_error"
                 if companion in kept:
                     allowed = allowed + kept[companion].to_numpy(float) + fresh[companion].to_numpy(float)
-            same = (np.abs(a - b) <= allowed) | (a == b) | (np.isnan(a) & np.isnan(b))
+            same = (a == b) | (np.isnan(a) & np.isnan(b))
+            finite = np.isfinite(a) & np.isfinite(b)
+            same[finite] |= np.abs(a[finite] - b[finite]) <= allowed[finite]
         else:
             same = ((a == b) | (a.isna() & b.isna())).to_numpy()
         if not np.all(same):
@@ -190,7 +192,8 @@ def record_difference(kept: dict, fresh: dict, name: str = "") -> list[str]:
 
 
 def _findings_rows(record):
-    rows = pd.DataFrame(record.get("findings", []), columns=[c for c in COLUMNS if c not in ("notebook", "version")])
+    columns = [c for c in (*COLUMNS, "headline") if c not in ("notebook", "version")]
+    rows = pd.DataFrame(record.get("findings", []), columns=columns)
     rows = rows.rename(columns={"error": "se", "numerical_error": "value_error"})
     return rows.astype(dict.fromkeys(("value", "se", "value_error", "low", "high"), float))
 
@@ -274,7 +277,7 @@ def _tally(frame):
     ]
     lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * 5]
     papers = frame.notebook.str.split("/").str[0]
-    for name, rows in [*frame.groupby(papers), ("all", frame)]:
+    for name, rows in [*frame.groupby(papers.map(title)), ("all", frame)]:
         count = rows.groupby(["kind", "verdict"]).size()
         claims, steps, ours = ([str(count.get((kind, v), 0)) for v in fnd.VERDICTS[kind]] for kind in fnd.KINDS)
         lines.append("| " + " | ".join([name, *claims, ", ".join(steps), ", ".join(ours)]) + " |")
@@ -300,8 +303,8 @@ def _findings_page(frame):
     ]
     for key, rows in frame.groupby(frame.notebook.str.split("/").str[0]):
         paper = PAPERS.get(key)
-        lines += ["", f"## {key}", ""]
-        lines += [f"{paper.cited}: *{paper.title}*, {paper.version}."] if paper else []
+        lines += ["", f"## {title(key)}", ""]
+        lines += [f"{paper.cited}: *{paper.title}*, {paper.version}." if paper else "What goes beyond the five papers."]
         for kind in fnd.KINDS:
             mine = rows[rows.kind == kind]
             if not len(mine):

@@ -38,6 +38,11 @@ PAPERS = {
 }
 
 
+def title(key: str) -> str:
+    """How findings of notebooks in the folder `key` are headed: by the paper's key, or as ours."""
+    return key if key in PAPERS else f"Ours ({key})"
+
+
 def version(paper: str) -> str:
     """The version of a paper that a finding is about; empty for what is not one of the five."""
     return PAPERS[paper].version if paper in PAPERS else ""

@@ -82,7 +82,7 @@ def hedge(losses, rate, rng):
     for t in range(1, len(table) + 1):
         total = table[: t - 1].sum(axis=0)
         if rate == math.inf:
-            weights = (total == total.min()).astype(float)
+            weights = (total <= total.min() + 1e-9).astype(float)
         else:
             weights = np.exp(-rate * math.sqrt(math.log(len(total)) / t) * (total - total.min()))
         pick = rng.random() * weights.sum()

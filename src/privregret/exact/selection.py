@@ -27,6 +27,7 @@ from privregret.noise import CODES, EXPONENTIAL, LAPLACE, NONE, TIE
 TAIL = 50.0  # what is left out of a distribution has probability at most e^-50
 ROUNDING = 1e-11  # of all integrals here; the tests hold them to it
 CELLS = 2**15  # most lattice cells that a score's distribution is spread over
+FINEST, COARSEST = 1e-6, 1e15  # scales of noise that a lattice of cells can be laid out for
 NEVER = 1e-30  # groups that are selected with less than this probability are left out
 ROWS = 200_000  # most compositions of outcomes that are enumerated
 
@@ -57,7 +58,7 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     noise : {"laplace", "exponential", "gumbel", "none"}
         Independent on each sum; without noise the least sum wins, ties broken uniformly.
     scale : float
-        Scale of the noise, above 0 (of no meaning without noise).
+        Scale of the noise, above 0 (of no meaning without noise); for Bernoulli losses in [1e-6, 1e15].
 
     Returns
     -------
@@ -72,7 +73,7 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     Raises
     ------
     ValueError
-        For a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that is not
+        For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that is not
         independent over actions.
     """
     if checks.integer("rounds", rounds, 0) > 2**60:
@@ -87,6 +88,8 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         probabilities, sums = _compositions(instance, rounds)
         group = probabilities @ selection_from_sums(sums, log_counts, noise, scale)
         return _selection(group, log_counts, ROUNDING + 2 * exp(-TAIL))
+    if noise != "none" and not FINEST <= scale <= COARSEST:
+        raise ValueError(f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {scale:g}")
     if log_counts.max() > 600:
         raise ValueError(f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}")
     means, bounds = independent_means(instance), largest_probabilities(instance, rounds, noise, scale)

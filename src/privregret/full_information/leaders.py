@@ -9,6 +9,7 @@ from privregret import checks
 from privregret.algorithm import NOT_PRIVATE
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.jit import jit
+from privregret.noise import TIE
 
 
 class EveryRoundAlgorithm(FullInformationAlgorithm):
@@ -32,7 +33,8 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
 
 @dataclass(frozen=True)
 class FollowTheLeader(EveryRoundAlgorithm):
-    """Play an action with the least total loss so far, uniformly among several. Not private; minimax for
+    """Play an action with the least total loss so far, uniformly among several (sums that differ by at most
+    1e-9 are ties, so that rounding decides nothing). Not private; minimax for
     Bernoulli losses."""
 
     label = "follow the leader"
@@ -65,7 +67,7 @@ def _choose(total, rate, t, weights, rng):
     mass = 0.0
     for j in range(len(total)):
         if math.isinf(rate):
-            weights[j] = 1.0 if total[j] == least else 0.0
+            weights[j] = 1.0 if total[j] <= least + TIE else 0.0
         else:
             weights[j] = math.exp(-eta * (total[j] - least))
         mass += weights[j]
