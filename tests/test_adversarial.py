@@ -231,7 +231,7 @@ def test_htinf_against_one_who_answers(sigma):
     assert chisquare(seen, expected).pvalue > 1e-4
     other = htinf_law(lambda path: 0.2 * path[-1], 4, arms, sigma)  # one who does not answer
     away = (runs * (np.array([other[path] for path in sorted(law)]) - expected / runs) ** 2 / (expected / runs)).sum()
-    assert away > 500  # would be seen
+    assert away > 100  # on 80 degrees of freedom: seen without fail
 
 
 def test_exp3_estimates_are_unbiased():

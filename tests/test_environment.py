@@ -94,7 +94,10 @@ def test_groups_agree_on_shared_packages():
     assert len(floors) == len({name for name, _ in floors})
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-witnesses.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run"])
+FILES = ["requirements.lock", "requirements-witnesses.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run"]
+
+
+@pytest.mark.parametrize("name", FILES)
 def test_no_address_is_written_down(name):
     text = (ROOT / name).read_text()
     assert re.findall(r"\S*://\S*|--(?:extra-)?index-url\s\S+", text.replace("--no-emit-index-url", "")) == []

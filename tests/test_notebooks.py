@@ -93,3 +93,19 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
     for output, entry in published.items():
         if entry["notebook"] == name:
             assert entry["parameters"] == defaults, output
+
+
+def test_every_erratum_has_a_check_with_a_computed_verdict(smoke):
+    """A row of the errata's tables stands for a slip, and its repair if it has a number, that findings say is there."""
+    record = manifest.read(smoke.root)
+    findings = record["notebooks"]["companion/errata"]["findings"]
+    tables = [o for o, entry in record["outputs"].items() if entry["notebook"] == "companion/errata"]
+    rows = pd.concat([pd.read_csv(smoke.root / "figures" / f"{table}.csv") for table in tables])
+    slips = {(f["place"], f["claim"]): f for f in findings if f["claim"].startswith("The slip is there: ")}
+    repairs = {(f["place"], f["claim"]): f for f in findings if f["claim"].startswith("The repair holds: ")}
+    listed = {(row.place, f"The slip is there: {row.printed}") for row in rows.itertuples()}
+    assert len(rows) == len(listed) > 20 and listed == set(slips)
+    assert {f["verdict"] for f in (*slips.values(), *repairs.values())} == {"holds"}
+    assert {f["place"] for f in repairs.values()} <= {place for place, _ in slips}
+    for f in slips.values():  # on the other side of what is printed
+        assert f["value"] >= f["low"] if f["low"] is not None else f["value"] <= f["high"]

@@ -65,7 +65,9 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
         display(Image(png.getvalue(), width=int(inches * 130)), Markdown(f"*{name}.* {caption}"))
 
 
-def table(frame: pd.DataFrame, name: str, caption: str, columns: dict, formats: dict | None = None) -> None:
+def table(
+    frame: pd.DataFrame, name: str, caption: str, columns: dict, formats: dict | None = None, widths: dict | None = None
+) -> None:
     """Publish a table as `figures/<name>.csv` (all numbers) and `.tex` (booktabs, in a table environment).
 
     Parameters
@@ -80,12 +82,16 @@ def table(frame: pd.DataFrame, name: str, caption: str, columns: dict, formats: 
         Which columns the printed table shows, in order, and their TeX headings.
     formats : dict, optional
         Format specifications of printed columns, such as {"regret": ".0f"}.
+    widths : dict, optional
+        Printed columns of running text, and their shares of the line: {"reason": 0.3}.
     """
     shown = frame[list(columns)].copy()
     for column, spec in (formats or {}).items():
         shown[column] = ["" if pd.isna(value) else format(value, spec) for value in shown[column]]
     shown = shown.rename(columns=columns)
-    alignment = "".join("r" if pd.api.types.is_numeric_dtype(frame[column]) else "l" for column in columns)
+    kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
+    kinds |= {column: rf"p{{{width:g}\linewidth}}" for column, width in (widths or {}).items()}
+    alignment = "".join(kinds[column] for column in columns)
     tex = shown.to_latex(
         index=False, caption=tex_escape(caption), label=f"tab:{name}", position="htbp", column_format=alignment
     ).replace(r"\begin{table}[htbp]", "\\begin{table}[htbp]\n\\centering\\small")

@@ -73,8 +73,8 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     Raises
     ------
     ValueError
-        For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that is not
-        independent over actions.
+        For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that
+        is not independent over actions.
     """
     if checks.integer("rounds", rounds, 0) > 2**60:
         raise ValueError(f"rounds must be at most 2^60, got {rounds}")
