@@ -139,3 +139,12 @@ def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
     draw("hu2021/figure-02")
     record = manifest.read(root)
     assert set(record["outputs"]) == {"hu2021/figure-02"} and not record["notebooks"].get("hu2021/one")
+
+
+def test_columns_of_running_text_have_a_width(root):
+    frame = pd.DataFrame({"why": ["one, two", "three"], "x": [1.5, 2.5]})
+    publish.table(frame, "hu2021/text", "Words.", {"why": "Why", "x": "$x$"}, {"x": ".1f"}, {"why": 0.3})
+    tex = (root / "figures/hu2021/text.tex").read_text()
+    assert r"{p{0.3\linewidth}r}" in tex and r"{\raggedright one, two\par} & 1.5 \\" in tex
+    assert tex.count(r"\addlinespace") == 1  # between the rows only
+    assert pd.read_csv(root / "figures/hu2021/text.csv").why.tolist() == ["one, two", "three"]

@@ -88,13 +88,16 @@ def table(
     shown = frame[list(columns)].copy()
     for column, spec in (formats or {}).items():
         shown[column] = ["" if pd.isna(value) else format(value, spec) for value in shown[column]]
-    shown = shown.rename(columns=columns)
+    running = shown.assign(**{c: [rf"{{\raggedright {text}\par}}" for text in shown[c]] for c in widths or {}})
+    shown, running = (f.rename(columns=columns) for f in (shown, running))
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
     kinds |= {column: rf"p{{{width:g}\linewidth}}" for column, width in (widths or {}).items()}
     alignment = "".join(kinds[column] for column in columns)
-    tex = shown.to_latex(
+    tex = running.to_latex(
         index=False, caption=tex_escape(caption), label=f"tab:{name}", position="htbp", column_format=alignment
     ).replace(r"\begin{table}[htbp]", "\\begin{table}[htbp]\n\\centering\\small")
+    if widths:
+        tex = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", tex)
     _publish("table", name, [_csv(frame), _with_origin(tex)])
     if get_ipython():
         display(HTML(shown.to_html(index=False)), Markdown(f"*{name}.* {caption}"))

@@ -28,17 +28,16 @@ def constants_that_hold(monkeypatch):
     monkeypatch.setattr(asi2025, "corollary_22_constant", lambda log: 40.0)
 
 
-HU, WU, ASI = "Hu, Huang and Mehta (2021)", "Wu and Wang (2026)", "Asi, Raman and Talwar (2025)"
 PLANTS = [
     Plant(
         ERRATA,
         "noise hides twice as much, the attack on the tree learns little, and its repair costs double",
         no_slip_in_privacy,
         (
-            (f"{HU}, Theorem 6", "The slip"),
-            (f"{WU}, Theorems 2 and 4", "The slip"),
-            (f"{HU}, Theorem 5", "The slip"),
-            (f"{HU}, Theorem 5", "The repair"),
+            ("hu2021, Theorem 6", "The slip"),
+            ("wu2026, Theorems 2 and 4", "The slip"),
+            ("hu2021, Theorem 5", "The slip"),
+            ("hu2021, Theorem 5", "The repair"),
             ("Errata", "Every slip"),
         ),
     ),
@@ -47,9 +46,9 @@ PLANTS = [
         "the printed constants of Lemma 25 and of the composition hold, and a repaired constant does not",
         constants_that_hold,
         (
-            (f"{ASI}, Lemma 25", "The slip"),
-            (f"{ASI}, Theorem 10, privacy", "The slip"),
-            (f"{ASI}, Corollary 22, proof", "The repair"),
+            ("asi2025, Lemma 25", "The slip"),
+            ("asi2025, Theorem 10, privacy", "The slip"),
+            ("asi2025, Corollary 22, proof", "The repair"),
             ("Errata", "Every slip"),
         ),
     ),
