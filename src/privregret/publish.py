@@ -88,8 +88,10 @@ def table(
     shown = frame[list(columns)].copy()
     for column, spec in (formats or {}).items():
         shown[column] = ["" if pd.isna(value) else format(value, spec) for value in shown[column]]
-    running = shown.assign(**{c: [rf"{{\raggedright {text}\par}}" for text in shown[c]] for c in widths or {}})
-    shown, running = (f.rename(columns=columns) for f in (shown, running))
+    ragged = r"\rightskip0pt plus1fil\relax "  # \raggedright would change the end of a row
+    running = shown.assign(**{c: [ragged + text for text in shown[c]] for c in widths or {}})
+    running = running.rename(columns={c: ragged * (c in (widths or {})) + heading for c, heading in columns.items()})
+    shown = shown.rename(columns=columns)
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
     kinds |= {column: rf"p{{{width:g}\linewidth}}" for column, width in (widths or {}).items()}
     alignment = "".join(kinds[column] for column in columns)
