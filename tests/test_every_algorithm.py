@@ -171,6 +171,13 @@ def test_every_algorithm_has_a_look_that_no_other_of_its_family_has(family):
     assert len({style.ALGORITHMS[label][1:] for label in labels}) == len(labels)
 
 
+def test_rounding_does_not_break_ties_between_leaders():
+    """0.1 + 0.2 is 0.30000000000000004: two experts who have lost the same must lead equally often."""
+    losses = np.array([[0.1, 0.3], [0.2, 0.0], [0.0, 0.0]])
+    leads = np.mean([full_information.FollowTheLeader().play(losses, seed)[2] for seed in range(1000)])
+    assert abs(leads - 0.5) < 5 * 0.5 / 1000**0.5
+
+
 @singledispatch
 def audited(algorithm):
     """A privacy loss that some run of the algorithm certainly has, by what `privacy` computes."""
