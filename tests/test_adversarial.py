@@ -28,11 +28,14 @@ from privregret.adversarial import (
     bases,
     tuning,
 )
+from privregret.adversarial.answering import htinf_choices, punished_regret, regret_on_draws
 from privregret.adversarial.cells import draw
+from privregret.adversarial.certificates import lemma_11_certificate
 from privregret.adversarial.conversions import batch_size
 from privregret.adversarial.exp4 import _batched
 from privregret.instances import Adversary, Advice, ExpertProblem
 from privregret.jit import jit
+from privregret.privacy import adversarial as privacy
 
 every_base = pytest.mark.parametrize("base", [base for base, _ in BASES], ids=repr)
 EQUAL = Adversary("all equal", [0], np.full((1, 4), 0.5))
@@ -372,3 +375,71 @@ def test_bad_advice():
         ([[0.5, math.nan]] * 2, "nan"),
     ):
         refused(lambda a=advice: algorithm.play(losses, a, 0), words)
+
+
+def test_the_punisher_makes_regret_linear():
+    """Of 100 batches of ten rounds some arm is played at most 50 times; each played one costs 9."""
+    algorithm = tuning.batched_htinf(0.1)
+    regret = punished_regret(algorithm, 2, 1004, 50, np.random.default_rng(1))
+    assert regret.shape == (50,)
+    assert regret.min() >= 9 * 50 - 1e-9
+    assert np.allclose(regret / 9, np.round(regret / 9))
+
+
+def test_regret_on_draws_of_experts_who_always_name_one_arm():
+    """Nothing is left to draw: the regret is that of HTINF on the averages of the arms, in the mean."""
+    losses, experts = table(60, 3), np.broadcast_to(np.eye(3), (60, 3, 3))
+    found = regret_on_draws(losses, experts, 20, 1.0, 0.5, 4000, np.random.default_rng(1))
+    averages = losses.reshape(3, 20, 3).mean(axis=1)
+    chosen = htinf_choices(lambda j, arm: averages[j, arm], 3, 3, 1.0, 0.5, 4000, np.random.default_rng(2))
+    expected = averages[np.arange(3)[:, None], chosen].sum(axis=0) - averages.sum(axis=0).min()
+    spread = math.hypot(found.std(), expected.std()) / math.sqrt(4000)
+    assert abs(found.mean() - expected.mean()) < 5 * spread
+
+
+def test_regret_on_draws_draws():
+    """Both experts name either arm with probability 1/2: one draw each, and the best of two is 1/4 on average."""
+    losses, experts = np.tile([0.0, 1.0], (1, 1)), np.full((1, 2, 2), 0.5)
+    found = regret_on_draws(losses, experts, 1, 1.0, 0.0, 20_000, np.random.default_rng(3))
+    assert found.mean() == pytest.approx(1 / 4, abs=0.02)
+    assert set(np.unique(found)) == {0.0, 1.0}
+
+
+def test_the_certificate_of_lemma_11():
+    """Sparse switch: certified with a drop at 0; it plays arm 2 at the rate of its looks, or more if it errs."""
+    found = lemma_11_certificate(SparseSwitch(0.2, 0.05), 0.2, 4096, 200, 1, {"late": 256})
+    assert list(found)[-2:] == ["regret_late", "regret_late_se"]
+    assert 0.045 < found["pull_rate"] < 0.1
+    assert found["regret"] == pytest.approx(found["pull_rate"] * 4096 / 2)
+    assert found["drop"] == 0
+    assert 0 < found["bound"] <= max(found["regret"], found["regret_changed"])
+    nothing = lemma_11_certificate(EXP3(1e-9, 1.0), 0.2, 4096, 80, 1)
+    assert nothing["regret_changed"] > 0
+    assert "regret_late" not in nothing
+
+
+def test_exact_loss_and_divergence_of_exp3():
+    """Against play on a small table; and a pair that does not differ."""
+    losses = table(6, 2)
+    small = Adversary("small", np.arange(6), losses)
+    exact = privacy.exp3_expected_loss(small, 6, 0.5, 0.2)
+    paid = EXP3(0.5, 0.2).run_many(small, [6], 20_000, np.random.default_rng(1))[:, -1]
+    assert abs(paid.mean() - exact) < 5 * paid.std() / math.sqrt(20_000)
+    same = privacy.exp3_divergence(small, small, 6, 0.5, 0.2)
+    assert same["loss"] == same["kl"] == same["tv"] == 0
+    pair = instances.exp3_leakage_pair()
+    far = privacy.exp3_divergence(*pair, 8, 0.2, 0.1)
+    assert far["loss"] == pytest.approx(2.8386, abs=6e-5)
+    assert 0 < 2 * far["tv"] ** 2 <= far["kl"] < far["loss"]  # Pinsker
+    actions = np.array([int(arm) - 1 for arm in far["worst"]])
+    p, q = (privacy.exp3_path(adversary, actions, 0.2, 0.1) for adversary in pair)
+    assert abs(privacy.path_log_ratio(actions, p, q)[-1]) == pytest.approx(far["loss"])
+
+
+def test_looks_and_the_constant_in_the_noise():
+    """A learner that plays uniformly looks more than twice in four rounds with probability 5/16."""
+    assert privacy.many_looks(EXP3(1e-12, 1.0), 5, (), 1.0, 4) == pytest.approx(5 / 16)
+    constant = privacy.noise_constant(1.0, 1e-6, 16)
+    assert 0.5 < constant < 3
+    shift = 1 / ((constant + 2e-3) * math.sqrt(16 * math.log(1e6)))
+    assert privacy.laplace_delta(1.0, shift, 16, 200) <= 1e-6

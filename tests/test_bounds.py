@@ -500,6 +500,45 @@ def test_constants_of_asi2025():
                 assert asi2025.lemma_19(loss, scale, cut) == pytest.approx(loss - inside, abs=1e-8)
 
 
+def test_steps_of_asi2025():
+    """Sums of a proof's terms against closed forms, and the exponents of Table 1 against what they are by hand."""
+    grid = [(10**4, 4, 2.0), (10**6, 16, 1.0), (10**9, 2, 1.0)]
+    for horizon, arms, scale in grid:
+        base = tuning.local_exp3(horizon, arms, 1 / scale).base
+        eta, gamma, log = base.eta, base.gamma, math.log(arms * horizon)
+        terms = asi2025.corollary_22_terms(horizon, arms, scale, eta, gamma)
+        line = asi2025.local_exp3(horizon, arms, 1 / scale)
+        assert terms - line == pytest.approx(8 * eta * scale * arms * horizon * log, rel=1e-6)
+        leading = asi2025.theorem_10_leading(horizon, arms, 16, 0.5, 1e-6)
+        c = math.sqrt(16 * math.log(1e6)) * math.log(16 * horizon) * math.log(16) / 0.5
+        assert leading == pytest.approx(math.sqrt(arms) * (c * horizon**2) ** (1 / 3))
+        bare = asi2025.theorem_10_leading(horizon, arms, 16, 0.5, 1e-6, logs=False)
+        assert leading / bare == pytest.approx((math.log(16 * horizon) * math.log(16)) ** (1 / 3))
+        rounds = 2 * asi2025.lemma_25(horizon, arms, 1.0) + 2
+        assert asi2025.corollary_24_step(horizon, arms, 1.0) == pytest.approx(rounds - 10 * math.sqrt(arms * horizon))
+    powers = asi2025.table_1_exponents(0.5, 0.4)
+    by_hand = {"Corollary 8": 0.95, "Theorem 9": 0.9, "Theorem 10": 1 / 12 + 2 / 3 + 0.4 / 3}
+    assert powers == pytest.approx(by_hand)
+
+
+def test_lemmas_of_asi2025():
+    table = np.random.default_rng(1).random((30, 3))
+    right = table.sum(axis=0).min() + 2 * 0.1 * 30 + math.log(3) / 0.2 + 0.2 * (table**2).sum()
+    assert asi2025.lemma_23(table, 0.2, 0.1) == pytest.approx(right)
+    loss, bound = asi2025.lemma_26(table, 0.5)
+    weights, paid = np.ones(3), 0.0
+    for row in table:
+        paid += weights @ row / weights.sum()
+        weights *= np.exp(-0.5 * row)
+    assert loss == pytest.approx(paid)
+    assert loss <= bound
+    assert asi2025.lemma_20(3, 50) == pytest.approx(1 - (1 - 2 * laplace.sf(math.sqrt(10) * math.log(150))) ** 150)
+    assert asi2025.best_composition([0.1] * 4, 1e-3) == pytest.approx(
+        0.4 * math.tanh(0.05) + math.sqrt(0.08 * math.log(1e3))
+    )
+    assert asi2025.theorem_10_composed(16, 1.0, 1e-6) == pytest.approx(1 / (6 * math.log(1e6)) + math.sqrt(2 / 3))
+
+
 def test_lemma_11_forms():
     """The maximum of the two branches is at least their geometric mean, when p / rate is whole."""
     for rate in (0.5, 0.1, 0.01):

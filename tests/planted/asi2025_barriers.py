@@ -3,7 +3,8 @@
 import numpy as np
 
 from planted import Plant
-from privregret.adversarial import SparseSwitch
+from planted.asi2025 import times, uniform
+from privregret.adversarial import EXP3, BatchedPrivate, SparseSwitch
 from privregret.bounds import asi2025 as bounds
 from privregret.instances import Adversary
 from privregret.privacy import adversarial as privacy
@@ -27,6 +28,20 @@ def no_loss(monkeypatch):
     )
 
 
+def soon_done(monkeypatch):
+    """EXP3 plays the worse arm in ten rounds, whatever T is, and never again."""
+
+    def ten(self, data, rounds, rng):
+        low, high = np.sort(data.losses[0])
+        return low * np.asarray(rounds) + (high - low) * np.minimum(rounds, 10)
+
+    monkeypatch.setattr(EXP3, "_run", ten)
+
+
+def both(*patches):
+    return lambda monkeypatch: [patch(monkeypatch) for patch in patches]
+
+
 def forgets(monkeypatch):
     """EXP3 that does what it does whatever it sees."""
     same = lambda adversary, actions, *_: np.linspace(0.5, 0.8, len(actions)) + adversary.table(1)[0, 1] / 1e3  # noqa: E731
@@ -46,10 +61,35 @@ PLANTS = [
         (("Lemma 11", "The bound holds"), ("Section 5.2", "No choice of")),
     ),
     Plant(
+        "asi2025/5-barriers", "EXP3 in batches plays uniformly", uniform(BatchedPrivate), (("Section 5.2", "No tuning of"),)
+    ),
+    Plant(
+        "asi2025/5-barriers",
+        "EXP3 is done with the worse arm after ten rounds",
+        soon_done,
+        (("Section 5.2", r"in $O(\log T)$ steps"),),
+    ),
+    Plant(
         "asi2025/E-conversions",
         "the bounds are 1",
         tiny_bound,
         (("Corollary 22", "Regret is at most"), ("Corollary 24", "Regret is at most"), ("Theorem 21", "HTINF")),
+    ),
+    Plant(
+        "asi2025/E-conversions",
+        "smaller terms in two proofs",
+        both(times("corollary_22_terms", 0.9), times("lemma_25", 0.8), times("lemma_25_terms", 0.2)),
+        (
+            ("Corollary 22, proof", "Its line without"),
+            ("Corollary 24, proof", "second line"),
+            ("Lemma 25, proof", "Its terms add up"),
+        ),
+    ),
+    Plant(
+        "asi2025/E-conversions",
+        "a larger bound in Lemma 25",
+        times("lemma_25", 1.5),
+        (("Corollary 24, proof", "last line"),),
     ),
     Plant(
         "asi2025/G-exp3-leakage",

@@ -41,3 +41,52 @@ def htinf_choices(answer, choices: int, arms: int, sigma: float, scale: float, r
         counts = np.abs(told) <= THETA * sigma * np.sqrt((j + 1) * share)
         estimate[every, chosen[j]] += np.where(counts, told / share, 0)
     return chosen
+
+
+def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.ndarray:
+    """(runs,) regret of HTINF in batches against an adversary who punishes the arm of each batch.
+
+    In the first round of a batch all losses are 0; then the arm that was played costs 1, all others 0. Compared with
+    the arm that was punished least. A last partial batch is left out.
+
+    Parameters
+    ----------
+    algorithm : BatchedPrivate
+        Around HTINF.
+    """
+    batches, cost = horizon // algorithm.tau, 1 - 1 / algorithm.tau
+    sigma, scale = algorithm.base.sigma, algorithm.scale
+    chosen = htinf_choices(lambda j, arm: np.full(runs, cost), batches, arms, sigma, scale, runs, rng)
+    counts = np.array([(chosen == arm).sum(axis=0) for arm in range(arms)])
+    return algorithm.tau * cost * (batches - counts.min(axis=0))
+
+
+def regret_on_draws(losses, advice, tau: int, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
+    """(runs,) regret, per round of a batch, of HTINF over experts on the losses of arms drawn from their advice.
+
+    Every expert draws an arm in each round. HTINF chooses among experts and is told the average loss of the chosen
+    one's draws over tau rounds plus Lap(scale); it is compared with the best expert's draws. The right sides of
+    Theorems 6 (tau = 1) and 7.
+
+    Parameters
+    ----------
+    losses : (T, K) array
+    advice : (T, N, K) array
+    tau, runs : int
+    sigma, scale : float
+        As of `htinf_choices`.
+    """
+    experts, every = advice.shape[1], np.arange(runs)
+    totals, paid = np.zeros((runs, experts)), np.zeros(runs)
+
+    def answer(j, chosen):
+        rounds = np.arange(j * tau, (j + 1) * tau)
+        u = rng.random((tau, runs, experts, 1))
+        drawn = (u > advice[rounds, None].cumsum(axis=-1)[..., :-1]).sum(axis=-1)
+        costs = losses[rounds[:, None, None], drawn].mean(axis=0)
+        totals[:] += costs
+        paid[:] += costs[every, chosen]
+        return costs[every, chosen]
+
+    htinf_choices(answer, len(losses) // tau, experts, sigma, scale, runs, rng)
+    return paid - totals.min(axis=1)

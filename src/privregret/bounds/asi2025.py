@@ -7,7 +7,10 @@ Logs are natural. Where a printed constant is not what the proof supports, `corr
 import math
 
 import numpy as np
+from scipy.special import softmax
 from scipy.stats import beta
+
+FOR_EXPERTS = ("Corollary 8", "Theorem 9", "Theorem 10")  # of Table 1
 
 
 def conversion(noisy_regret, tau):
@@ -92,7 +95,19 @@ def theorem_10(horizon, arms, experts, epsilon, delta):
     D = N ln(1 / delta). The proof writes 100 A + C; its terms add up to 95 A + 12 sqrt K C^(2/3) T^(1/3).
     """
     c = math.sqrt(experts * math.log(1 / delta)) * math.log(experts * horizon) * math.log(experts) / epsilon
-    return 107 * math.sqrt(arms) * c ** (1 / 3) * horizon ** (2 / 3) if c <= horizon else float(horizon)
+    return 107 * theorem_10_leading(horizon, arms, experts, epsilon, delta) if c <= horizon else float(horizon)
+
+
+def theorem_10_leading(horizon, arms, experts, epsilon, delta, logs=True):
+    """A of `theorem_10`, with its factor (ln(N T) ln N)^(1/3) or without."""
+    log = math.log(experts * horizon) * math.log(experts) if logs else 1.0
+    c = math.sqrt(experts * math.log(1 / delta)) * log / epsilon
+    return math.sqrt(arms) * c ** (1 / 3) * horizon ** (2 / 3)
+
+
+def theorem_10_composed(experts, epsilon, delta):
+    """Epsilon that the proof of Theorem 10 gives: Lemma 15 on N releases, each epsilon / (3 sqrt(N ln(1 / delta)))."""
+    return lemma_15([epsilon / (3 * math.sqrt(experts * math.log(1 / delta)))] * experts, delta)
 
 
 def local_exp3(horizon, arms, epsilon, corrected=False):
@@ -126,6 +141,29 @@ def corollary_22_constant(log):
     return 2 * (math.sqrt(22) + (20 + 8 / log + 2 / log**2) / math.sqrt(22))
 
 
+def lemma_23(losses, eta, gamma):
+    """Right side of Lemma 23 for EXP3 on a (T, K) table: min_i L_i + 2 gamma T + ln K / eta + eta sum of squares."""
+    losses = np.asarray(losses, float)
+    horizon, arms = losses.shape
+    return losses.sum(axis=0).min() + 2 * gamma * horizon + math.log(arms) / eta + eta * np.sum(losses**2)
+
+
+def corollary_22_terms(horizon, arms, scale, eta, gamma):
+    """What the proof of Corollary 22 gets from Lemma 23 for EXP3 with noise Lap(scale): 2 gamma T + ln K / eta +
+    2 eta K T (1 + 10 scale^2 ln^2(K T)) + 1.
+    """
+    squares = 2 * arms * horizon * (1 + 10 * scale**2 * math.log(arms * horizon) ** 2)
+    return 2 * gamma * horizon + math.log(arms) / eta + eta * squares + 1
+
+
+def corollary_24_step(horizon, arms, epsilon):
+    """Second line of the proof of Corollary 24, which turns Lemma 25 from batches to rounds: 22 sqrt(epsilon K T) ln K
+    ln(K T) / epsilon + 10 sqrt(K T) + 2 / epsilon.
+    """
+    logs, root = math.log(arms) * math.log(arms * horizon), math.sqrt(arms * horizon)
+    return 22 * math.sqrt(epsilon) * root * logs / epsilon + 10 * root + 2 / epsilon
+
+
 def table_1(horizon, arms, experts, epsilon, logs=True):
     """Table 1's bounds, constants and ln(1 / delta) dropped: existing, new, and the three for experts, by
     name.
@@ -143,6 +181,12 @@ def table_1(horizon, arms, experts, epsilon, logs=True):
         / epsilon ** (1 / 3)
         + math.sqrt(experts) * log(experts * horizon) / epsilon,
     }
+
+
+def table_1_exponents(a, b):
+    """Exponents in T of Table 1's three bounds for experts at N = T^a, epsilon = T^(-b), K fixed, by name."""
+    near, far = (table_1(T, 1, T**a, T**-b, logs=False) for T in (1e40, 1e60))
+    return {name: math.log(far[name] / near[name]) / math.log(1e20) for name in FOR_EXPERTS}
 
 
 def lemma_11(horizon, epsilon, rate, drop, pulls):
@@ -229,6 +273,14 @@ def lemma_15(losses, delta):
     return 1.5 * squares + math.sqrt(6 * squares * math.log(1 / delta))
 
 
+def best_composition(losses, delta):
+    """Total epsilon by the best known form of advanced composition: sum of x tanh(x / 2) + sqrt(2 sum of squares
+    ln(1 / delta)).
+    """
+    squares = sum(x * x for x in losses)
+    return sum(x * math.tanh(x / 2) for x in losses) + math.sqrt(2 * squares * math.log(1 / delta))
+
+
 def lemma_19(loss, scale, cut):
     """E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form; the lemma says that it is not
     negative.
@@ -236,3 +288,18 @@ def lemma_19(loss, scale, cut):
     if cut >= loss:
         return (cut + scale) * math.exp(-cut / scale) * math.sinh(loss / scale)
     return loss - math.exp(-loss / scale) * (cut * math.cosh(cut / scale) - scale * math.sinh(cut / scale))
+
+
+def lemma_20(experts, horizon):
+    """P(the largest of N T noises Lap(lambda) is at least sqrt(10) lambda ln(N T) in absolute value), exactly."""
+    count = experts * horizon
+    return -math.expm1(count * math.log1p(-(count ** -math.sqrt(10))))
+
+
+def lemma_26(losses, eta):
+    """Both sides of Lemma 26 for multiplicative weights on a (T, N) table of real losses: loss, and bound on it."""
+    losses = np.asarray(losses, float)
+    before = np.vstack([np.zeros(losses.shape[1]), losses.cumsum(axis=0)[:-1]])
+    weights = softmax(-eta * before, axis=1)
+    bound = losses.sum(axis=0).min() + math.log(losses.shape[1]) / eta + eta * np.sum(weights * losses**2)
+    return np.sum(weights * losses), bound

@@ -7,6 +7,7 @@ import itertools
 import math
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
 from privregret import checks
@@ -62,6 +63,34 @@ def exp3_log_probabilities(adversary, horizon: int, eta: float, gamma: float) ->
     return log_p
 
 
+def exp3_expected_loss(adversary, horizon: int, eta: float, gamma: float) -> float:
+    """Expected cumulative loss of EXP3, over all 2^T paths."""
+    table = adversary.table(horizon)
+    paths = (np.arange(2**horizon)[:, None] >> np.arange(horizon - 1, -1, -1)) & 1
+    paid = table[np.arange(horizon), paths].sum(axis=1)
+    return float(np.exp(exp3_log_probabilities(adversary, horizon, eta, gamma)) @ paid)
+
+
+def exp3_divergence(one, other, horizon: int, eta: float, gamma: float) -> dict:
+    """How far EXP3's laws on two adversaries are apart, over all 2^T paths.
+
+    Returns
+    -------
+    dict
+        loss: largest |ln P / P'| of a path; kl and tv: divergence and total variation; worst: the path, as a string of
+        1 and 2.
+    """
+    p, q = (exp3_log_probabilities(adversary, horizon, eta, gamma) for adversary in (one, other))
+    worst = format(int(np.abs(p - q).argmax()), f"0{horizon}b").translate(str.maketrans("01", "12"))
+    tv = np.abs(np.exp(p) - np.exp(q)).sum() / 2
+    return {"loss": np.abs(p - q).max(), "kl": np.sum(np.exp(p) * (p - q)), "tv": tv, "worst": worst}
+
+
+def path_log_ratio(actions, p, q) -> np.ndarray:
+    """(T,) ln P / P' of a path's beginnings, from the probabilities of arm 2 in each round."""
+    return np.cumsum(np.where(np.asarray(actions) == 1, np.log(p / q), np.log1p(-p) - np.log1p(-q)))
+
+
 def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: int = 200) -> np.ndarray:
     """(2^J,) probability of every sequence of choices of J batches, told averages with noise Lap(scale).
 
@@ -86,6 +115,17 @@ def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: i
     if len(averages) != 2 or base.resampling != "corrected":
         raise ValueError("FTPL must have two batches and the corrected resampling")
     return _ftpl_probabilities(base, averages, quantiles)
+
+
+def many_looks(base: RealLossBandit, rounds: int, zeros, epsilon: float, nodes: int = 200) -> float:
+    """P(arm 2 is played more than twice in the last four rounds) on Lemma 11's losses, by batches of one round.
+
+    Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`.
+    """
+    losses = np.tile([0.5, 1.0], (rounds, 1))
+    losses[list(zeros), 1] = 0.0
+    law = batched_probabilities(base, losses, 1 / epsilon, nodes)
+    return float(law[[(path & 15).bit_count() > 2 for path in range(2**rounds)]].sum())
 
 
 def _ftpl_probabilities(base, averages, quantiles):
@@ -188,3 +228,14 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
     total = (low + np.arange(len(law))) * (shift / grid)
     above = total > epsilon
     return float(np.sum(law[above] * -np.expm1(epsilon - total[above])))
+
+
+def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) -> float:
+    """Smallest c for which `count` numbers, each moved by epsilon / (c sqrt(count ln(1 / delta))) scales, are (epsilon,
+    delta)-private: Theorem 10 has 3. Found in [0.05, 3] to 1e-3.
+    """
+
+    def surplus(c):
+        return laplace_delta(epsilon, epsilon / (c * math.sqrt(count * math.log(1 / delta))), count, grid) - delta
+
+    return brentq(surplus, 0.05, 3.0, xtol=1e-3)
