@@ -382,6 +382,10 @@ def test_lower_bound_constants():
         for epsilon, value in zip((0.01, 0.1, 0.25), new, strict=True):
             assert azize2025.theorem_3_1(instance.means, epsilon) == pytest.approx(value, abs=6e-3)
         assert azize2025.equation_7(instance.means, 0.01) == pytest.approx(4 / 0.06, rel=1e-12)
+        three = azize2025.lower_bounds(instance.means, (0.01, 0.1))
+        assert three["theorem_3_1"] == pytest.approx(new[:2], abs=6e-3)
+        assert three["equation_7"] == pytest.approx([4 / 0.06, 4 / 0.6], rel=1e-12)
+        assert three["lai_robbins"] == pytest.approx([kl_constant] * 2, abs=6e-4)
     assert azize2025.critical_epsilon(0.1, 0.8) == pytest.approx(math.log(36), rel=1e-12)
 
 
@@ -422,6 +426,7 @@ def test_tail_of_binomial_plus_laplace():
         (azize2025.lemma_d3, 6.454e24),
     ):
         assert math.exp(function(n * x, n, m, mu, epsilon)) == pytest.approx(value, rel=1e-3)
+        assert azize2025.at_batch_end(function, m, mu, epsilon, x) == function(n * x, n, m, mu, epsilon)
     assert math.exp(azize2025.lemma_d3(n * x, n, m, mu, epsilon, proved=True)) == pytest.approx(1.274e26, rel=1e-3)
 
 

@@ -37,6 +37,13 @@ def equation_7(means, epsilon) -> float:
     return sum((best - mean) / min(kl(mean, best), 6 * epsilon * (best - mean)) for mean in others)
 
 
+def lower_bounds(means, epsilons) -> dict:
+    """Theorem 3.1, equation (7) and Lai and Robbins' bound as (n,) arrays over epsilon, by their functions' names."""
+    new, old = ([bound(means, e) for e in epsilons] for bound in (theorem_3_1, equation_7))
+    free = np.full(len(new), lai_robbins(means))
+    return {"theorem_3_1": np.array(new), "equation_7": np.array(old), "lai_robbins": free}
+
+
 def equation_6(x, y, epsilon, ways: int = 20001):
     """The divergence d_epsilon by its definition: the least epsilon |z - x| + kl(z, y) over `ways` z from x to y.
 
@@ -118,6 +125,12 @@ def crossing(p, q, alpha, n) -> float:
         lost += alive[crossed].sum()
         alive[crossed] = 0
     return lost
+
+
+def at_batch_end(log_of, m, mu, epsilon, x, **options) -> float:
+    """`tail`, or one of the bounds below, for P[S + Z >= n x] after m batches of 1, 2, 4, ... pulls: n = 2^m - 1."""
+    n = 2**m - 1
+    return log_of(n * x, n, m, mu, epsilon, **options)
 
 
 # Bounds on them ------------------------------------------------------------------------------------------------
