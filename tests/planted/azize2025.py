@@ -36,6 +36,10 @@ class HalfTheNoise:
     def cdf(x, loc, scale):
         return batches_laplace.cdf(x, loc=loc, scale=scale / 2)
 
+    @staticmethod
+    def logpdf(x, scale):
+        return batches_laplace.logpdf(x, scale=scale / 2)
+
 
 batches_laplace = batches.laplace
 
@@ -124,7 +128,7 @@ PLANTS = [
         ALGORITHMS,
         "half the noise",
         replaced(batches, "laplace", HalfTheNoise),
-        (("Proposition 4.2", "DP-KLUCB"), ("Proposition 4.2", "DP-IMED")),
+        (("Proposition 4.2", "DP-KLUCB"), ("Proposition 4.2", "DP-IMED"), ("Lemma E.1", "Releasing sums")),
     ),
     Plant(
         MODELS,
