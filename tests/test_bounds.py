@@ -1,7 +1,7 @@
 """Bounds of the five papers: known values, exact and measured regrets on the right side of them, and their steps."""
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from privregret import exact, instances, simulate
 from privregret.adversarial import tuning
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.bounds import asi2025, azize2025, cesari2026, hu2021, wu2026
-from privregret.divergence import d_epsilon
+from privregret.divergence import d_epsilon, kl
 from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
 from privregret.instances import AZIZE2025_1, AZIZE2025_2, AZIZE2025_3, AZIZE2025_4, ExpertProblem
 
@@ -382,6 +382,10 @@ def test_lower_bound_constants():
         for epsilon, value in zip((0.01, 0.1, 0.25), new, strict=True):
             assert azize2025.theorem_3_1(instance.means, epsilon) == pytest.approx(value, abs=6e-3)
         assert azize2025.equation_7(instance.means, 0.01) == pytest.approx(4 / 0.06, rel=1e-12)
+        three = azize2025.lower_bounds(instance.means, (0.01, 0.1))
+        assert three["theorem_3_1"] == pytest.approx(new[:2], abs=6e-3)
+        assert three["equation_7"][0] == pytest.approx(4 / 0.06, rel=1e-12) and len(three["equation_7"]) == 2
+        assert three["lai_robbins"] == pytest.approx([kl_constant] * 2, abs=6e-4)
     assert azize2025.critical_epsilon(0.1, 0.8) == pytest.approx(math.log(36), rel=1e-12)
 
 
@@ -422,6 +426,7 @@ def test_tail_of_binomial_plus_laplace():
         (azize2025.lemma_d3, 6.454e24),
     ):
         assert math.exp(function(n * x, n, m, mu, epsilon)) == pytest.approx(value, rel=1e-3)
+        assert azize2025.at_batch_end(function, m, mu, epsilon, x) == function(n * x, n, m, mu, epsilon)
     assert math.exp(azize2025.lemma_d3(n * x, n, m, mu, epsilon, proved=True)) == pytest.approx(1.274e26, rel=1e-3)
 
 
@@ -444,6 +449,66 @@ def test_exact_tails_are_below_every_bound():
                         assert exact <= bound(n * x, n, m, mu, epsilon) + 1e-9
                     assert exact <= azize2025.lemma_d3(n * x, n, m, mu, epsilon, proved=True)
                     assert exact <= log_a - n * (d_epsilon(x, mu, epsilon) - epsilon / 2) + 1e-9
+
+
+def test_equations_6_and_9_are_one_divergence_for_bernoulli_laws():
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(0.01, 0.99, (2, 30))
+    e = 10 ** rng.uniform(-3, 1, 30)
+    exact = [d_epsilon(*row) for row in zip(x, y, e, strict=True)]
+    assert azize2025.equation_6(x, y, e) == pytest.approx(exact, abs=1e-7)
+    assert azize2025.equation_6(x[0], y[0], e[0]) == pytest.approx(exact[0], abs=1e-7)
+    for mean, best, epsilon in zip(np.minimum(x, y), np.maximum(x, y), e, strict=True):
+        found = azize2025.equation_9(np.array([0.0, 1.0]), np.array([1 - mean, mean]), best, epsilon)
+        assert found == pytest.approx(d_epsilon(mean, best, epsilon), abs=1e-7)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 50.0])
+def test_equation_9_is_the_infimum_over_laws_on_three_points(epsilon):
+    """Weak duality for all laws of a grid, and no gap beyond what the grid leaves."""
+    support, law, best = np.array([0.0, 0.5, 1.0]), np.array([0.5, 0.3, 0.2]), 0.6
+    steps = np.arange(1, 60) / 60
+    laws = np.array([(p, q, 1 - p - q) for p in steps for q in steps if p + q < 1 - 1e-9])
+    good = laws[laws @ support >= best - 1e-9]
+    shift = epsilon * np.abs(laws - law).sum(axis=1) / 2
+    change = (laws * np.log(laws)).sum(axis=1)[:, None] - laws @ np.log(good).T
+    dual = azize2025.equation_9(support, law, best, epsilon)
+    assert dual - 1e-9 <= (shift[:, None] + change).min() <= dual + 2e-3
+
+
+def test_crossing_counts_every_sequence():
+    p, q, alpha, n = 0.4, 0.7, 0.2, 9
+    x = np.array(list(product((0, 1), repeat=n)))
+    ratios = np.where(x, np.log(p / q), np.log((1 - p) / (1 - q))).cumsum(axis=1)
+    crossed = (ratios > (1 + alpha) * n * kl(p, q)).any(axis=1)
+    chances = np.where(x, p, 1 - p).prod(axis=1)
+    assert 0.05 < azize2025.crossing(p, q, alpha, n) == pytest.approx(chances[crossed].sum(), rel=1e-12)
+    for alpha in (0.05, 0.5):
+        sizes = np.array([20, 200])
+        exact = [azize2025.crossing(p, q, alpha, n) for n in sizes]
+        assert (exact <= azize2025.crossing_bound(p, q, alpha, sizes)).all()
+    assert azize2025.crossing(p, q, 100.0, 20) == 0 == azize2025.crossing_bound(p, q, 100.0, 20)
+
+
+def test_steps_of_theorem_f7():
+    """The printed step fails, its repair holds; a longer run has the decisions of a shorter one and more."""
+    means = (0.75, 0.625, 0.5)
+    short, long = (
+        [azize2025.theorem_f7(means, 0.5, t, 0.02, np.random.default_rng(s)) for s in range(9)] for t in (300, 3000)
+    )
+    assert np.all(np.array(long) >= short)
+    printed, first, second = np.max(long, axis=0)
+    assert printed > 0.01 and first <= 1e-9 and second <= 1e-9
+
+
+def test_steps_about_batches():
+    for alpha, n0 in ((2.0, 1), (1.1, 1), (1.25, 7)):
+        ends = batch_ends(alpha, n0, 0, 10**6)
+        steps = azize2025.batch_steps(ends, n0, alpha)
+        assert steps["schedule"] <= 1e-6 and steps["pulled, mended"] <= 1e-6 and steps["batch, mended"] <= 1e-6
+        assert steps["batch"] == pytest.approx(max(b - a - alpha * a for a, b in pairwise(ends.tolist())), abs=1e-6)
+        assert steps["pulled"] - steps["pulled, mended"] == pytest.approx(n0 * alpha / (alpha - 1))
+    assert azize2025.batch_steps(batch_ends(1.1, 1, 0, 10**6), 1, 1.1)["batch"] > 0.5
 
 
 # asi2025

@@ -400,6 +400,63 @@ def test_enumeration_catches_policies_that_are_not_private():
         enumeration.reward_functions("forest", 2, 1)
 
 
+def test_views_are_as_probable_as_their_actions_on_the_list_of_rewards_seen():
+    """Remark B.3, for more arms than two as well."""
+    rng = np.random.default_rng(0)
+    for arms, rounds in ((2, 3), (3, 2)):
+        policy = enumeration.random_policy(arms, rounds, rng)
+        tree = [rng.integers(2, size=(arms,) * t) for t in range(1, rounds + 1)]
+        law, views = enumeration.view_law(policy), enumeration.views(policy, tree)
+        assert len({actions for _, actions, _ in views}) == len(views) == arms**rounds
+        assert sum(chance for chance, _, _ in views) == pytest.approx(1)
+        for chance, actions, seen in views:
+            assert seen == tuple(tree[t][actions[: t + 1]] for t in range(rounds))
+            assert chance == pytest.approx(law[(*seen, *actions)], rel=1e-12)
+
+
+def test_double_change_by_loops():
+    """Lemma C.1, two rounds: outcome by outcome, with `play`-like loops for both environments."""
+    rng = np.random.default_rng(3)
+    policies = [enumeration.random_policy(2, 2, rng), enumeration.stay_or_switch(2, 1.5)]
+    for policy, n2, alpha in product(policies, (0, 1, 2), (0.1, 1.0)):
+        mu, middle, best, beyond = means = np.sort(rng.uniform(0.05, 0.95, 4))
+        change = middle * np.log(middle / beyond) + (1 - middle) * np.log((1 - middle) / (1 - beyond))
+        chances = {(0, 1, 1): best, (0, 0, 0): 1 - best, (1, 1, 1): mu, (1, 0, 1): middle - mu, (1, 0, 0): 1 - middle}
+        left = 0.0
+        for (a, r, x), (b, s, y) in product(chances, repeat=2):
+            logs = sum(
+                np.log(middle / beyond) if v else np.log((1 - middle) / (1 - beyond)) for v, i in ((x, a), (y, b)) if i
+            )
+            limit = (1 + alpha) * n2
+            if a + b <= n2 and (r != x) + (s != y) <= limit * (middle - mu) and logs <= limit * change:
+                left += policy[0][a] * policy[1][a, r, b] * chances[a, r, x] * chances[b, s, y]
+        right = 0.0
+        for a, r, b in product((0, 1), repeat=3):
+            mean = beyond if a else best
+            right += (a + b <= n2) * policy[0][a] * (mean if r else 1 - mean) * policy[1][a, r, b]
+        loss = enumeration.privacy_loss(policy, "list")
+        right *= math.exp((1 + alpha) * n2 * (loss * (middle - mu) + change))
+        ratio = enumeration.double_change(policy, means, n2, alpha)
+        assert ratio == pytest.approx(left / right, rel=1e-10) and ratio <= 1 + 1e-12
+
+
+def test_prefix_sums_of_noisy_blocks_are_private_and_fresh_noise_is_not():
+    rng = np.random.default_rng(0)
+    blocks, rewards = [0, 3, 4, 9], rng.random(12)
+    losses = []
+    for t in range(12):
+        other = np.where(np.arange(12) == t, 1 - rewards, rewards)
+        change = abs(other[t] - rewards[t])
+        for _ in range(50):
+            summed, fresh = batches.prefix_losses(blocks, rewards, other, 2.0, rng)
+            assert abs(summed) <= 2.0 * change + 1e-9
+            losses.append((t, abs(fresh) / (2.0 * change)))
+    for block, (first, last) in enumerate(pairwise([*blocks, 12])):
+        assert max(loss for t, loss in losses if first <= t < last) <= len(blocks) - block + 1e-9
+    assert max(loss for t, loss in losses if t < 3) > 2
+    assert batches.prefix_losses(blocks, rewards, rewards, 2.0, rng) == (0, 0)
+
+
 def test_privacy_of_algorithm_1_on_the_smallest_instance():
     for epsilon, imed, klucb in ((0.5, 0.553, 0.0), (1.0, 0.594, 0.647), (3.0, 0.894, 0.880)):
         assert batches.privacy_loss(DPIMED(epsilon)) / epsilon == pytest.approx(imed, abs=0.02)

@@ -1,9 +1,10 @@
 """Importance sampling of rare runs, against brute force where that can be afforded."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from privregret import estimates, simulate
+from privregret import draw, estimates, simulate
 from privregret.bandits import DPIMED, DPKLUCB, AdaPKLUCB, rare
 from privregret.instances import AZIZE2025_1, BernoulliBandit
 
@@ -44,6 +45,39 @@ def test_knows_the_mean_where_plain_runs_do_not():
 def test_same_numbers_with_any_number_of_workers():
     one, two = (rare.regrets(DPIMED(0.5), TWO, 1000, 2500, 3, workers=n) for n in (1, 2))
     assert one.equals(two)
+
+
+def test_every_round_and_growth_against_brute_force():
+    algorithm, rounds = DPIMED(0.25, n0=8), [100, 1000]
+    plain = simulate.regret_curves(algorithm, TWO, 3000, 100_000, 1, points=rounds, shared_streams=True)
+    sample = rare.regrets(algorithm, TWO, 3000, 20_000, 2, points=rounds)
+    assert sorted(sample.t.unique()) == [*rounds, 3000]
+    found, expected = rare.means(sample, ["t"]).set_index("t"), simulate.summary(plain, ["t"]).set_index("t")
+    assert (abs(found["mean"] - expected["mean"]) < 4 * np.hypot(found.se, expected.se)).all()
+    grown = estimates.cell(rare.growth(sample[sample.t >= 1000], ["algorithm"]))
+    ends = plain.pivot(index="run", columns="t", values="regret")
+    truth = estimates.mean((ends[3000] - ends[1000]) / np.log(3))
+    assert abs((grown - truth).value) < 4 * np.hypot(grown.se, truth.se)
+    for level in (0.1, 0.5, 0.9):
+        low, high = (np.quantile(ends[3000], level + d) for d in (-0.02, 0.02))
+        assert low <= rare.quantile(sample[sample.t == 3000], level) <= high
+    last = rare.regrets(algorithm, TWO, 3000, 20_000, 2).regret.to_numpy()
+    assert (sample.regret[sample.t == 3000].to_numpy() == last).all()
+
+
+def test_what_figures_of_regret_are_made_of():
+    frame = pd.DataFrame({"algorithm": "a", "t": 1, "regret": np.arange(101.0)})
+    assert draw.quantiles(frame, ["algorithm", "t"]).loc["a", 1].to_dict() == {"low": 10, "high": 90}
+    assert draw.quantiles(frame, "t", median=0.5).loc[1].to_dict() == {"median": 50}
+    curves = draw.survivals(
+        {"plain": np.array([1.0, 2, 3, 4]), "weighted": (np.array([1.0, 2, 3]), np.array([2.0, 1, 1]))},
+        {"plain": estimates.exactly(2.5), "weighted": estimates.exactly(1.75)},
+        3.0,
+    )
+    assert curves.columns.tolist() == ["algorithm", "regret", "share", "mean", "bound"]
+    for label, mean, share in (("plain", 2.5, [1, 0.75, 0.5, 0.25]), ("weighted", 1.75, [1, 0.5, 0.25])):
+        curve = curves[curves.algorithm == label].sort_values("regret")
+        assert curve.share.tolist() == pytest.approx(share) and set(curve["mean"]) == {mean}
 
 
 def test_tail_index():

@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
 
 from privregret import style
@@ -192,21 +193,21 @@ def survival(sample, weights=None, points=240):
     return np.asarray(sample)[order][at], share[at]
 
 
-def survival_axes(ax, curves, means):
+def survival_axes(ax, curves):
     """Share of runs with at least so much regret, both axes logarithmic; an open marker shows the mean.
 
     Parameters
     ----------
     curves : pandas.DataFrame
-        Columns algorithm, regret, share.
-    means : dict
-        Algorithm -> mean regret.
+        As `survivals` makes it.
     """
     for i, (label, curve) in enumerate(curves.groupby("algorithm", sort=False)):
         look = style.look(label) | {"linestyle": (style.SOLID, style.DASHED)[i % 2]}  # apart in grey
         ax.plot(curve.regret, curve.share, color=look["color"], linestyle=look["linestyle"], drawstyle="steps-post")
-        at = np.interp(np.log(means[label]), np.log(curve.regret[::-1]), np.log(curve.share[::-1]))
-        ax.plot(means[label], np.exp(at), look["marker"], color=look["color"], markersize=6, markerfacecolor="white")
+        mean = curve["mean"].iloc[0]
+        at = np.interp(np.log(mean), np.log(curve.regret[::-1]), np.log(curve.share[::-1]))
+        ax.plot([mean], [np.exp(at)], label=label, **(look | {"markersize": 6, "markerfacecolor": "white"}))
+    ax.axvline(curves.bound.iloc[0], label=r"lower bound $\times\ln T$", **style.BOUND)
     ax.set(xscale="log", yscale="log", xlabel="final regret $x$", ylabel="share of runs with at least $x$")
 
 
@@ -271,3 +272,40 @@ def release_game(ax, actions, left, right, change, side):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
     ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
     ax.axis("off")
+
+
+def survivals(samples: dict, means: dict, bound: float) -> pd.DataFrame:
+    """What `survival_axes` draws: columns algorithm, regret, share, mean, bound.
+
+    Parameters
+    ----------
+    samples : dict
+        Algorithm -> regrets of runs, or a pair of these and their weights.
+    means : dict
+        Algorithm -> Estimate of its mean regret.
+    bound : float
+        Lower bound on regret, for a vertical line.
+    """
+    curves = {a: survival(*(x if isinstance(x, tuple) else (x,))) for a, x in samples.items()}
+    return pd.concat(
+        pd.DataFrame({"algorithm": a, "regret": x, "share": share, "mean": means[a].value, "bound": bound})
+        for a, (x, share) in curves.items()
+    )
+
+
+def quantiles(curves, by, value: str = "regret", **levels) -> pd.DataFrame:
+    """Quantiles of regret over runs, one row for each combination of the columns `by`, for `join(..., on=by)`.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        One row for each run, and for each round if `by` has t.
+    by : str or list of str
+        Columns; the index of what is returned.
+    value : str
+        Which column, if not regret.
+    **levels : float
+        Name of a column -> level of its quantile; low and high, at 10 and 90 per cent, if none are given.
+    """
+    levels = levels or {"low": 0.1, "high": 0.9}
+    return curves.groupby(by, sort=False)[value].quantile([*levels.values()]).unstack().set_axis([*levels], axis=1)

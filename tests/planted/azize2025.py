@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from planted import Plant, uniform_play
+from planted import Plant
+from planted.azize2025_experiments import uniform
 from privregret import divergence
 from privregret.bandits import dp_klucb
 from privregret.bounds import azize2025 as bounds
@@ -17,14 +18,6 @@ def scaled(module, name, factor):
 
 def replaced(module, name, wrong):
     return lambda monkeypatch: monkeypatch.setattr(module, name, wrong)
-
-
-def plays_uniformly(monkeypatch):
-    def many(self, means, rounds, runs, rng):
-        return np.array([uniform_play(means, rounds, rng) for _ in range(runs)])
-
-    monkeypatch.setattr(dp_klucb.GeometricBatches, "_run", lambda self, *a: uniform_play(*a))
-    monkeypatch.setattr(dp_klucb.GeometricBatches, "_run_many", many)
 
 
 def hardly_private(monkeypatch):
@@ -42,6 +35,10 @@ class HalfTheNoise:
     @staticmethod
     def cdf(x, loc, scale):
         return batches_laplace.cdf(x, loc=loc, scale=scale / 2)
+
+    @staticmethod
+    def logpdf(x, scale):
+        return batches_laplace.logpdf(x, scale=scale / 2)
 
 
 batches_laplace = batches.laplace
@@ -114,7 +111,7 @@ PLANTS = [
     Plant(
         ALGORITHMS,
         "both play uniformly",
-        plays_uniformly,
+        uniform,
         (
             ("Theorem 4.3", "grows at most"),
             ("Section 4, comment (a)", "close to 1"),
@@ -131,7 +128,7 @@ PLANTS = [
         ALGORITHMS,
         "half the noise",
         replaced(batches, "laplace", HalfTheNoise),
-        (("Proposition 4.2", "DP-KLUCB"), ("Proposition 4.2", "DP-IMED")),
+        (("Proposition 4.2", "DP-KLUCB"), ("Proposition 4.2", "DP-IMED"), ("Lemma E.1", "Releasing sums")),
     ),
     Plant(
         MODELS,

@@ -11,8 +11,8 @@ from privregret.bounds import azize2025 as bounds
 def uniform(monkeypatch):
     """DP-KLUCB and DP-IMED play uniformly."""
 
-    def weighted(algorithm, problem, horizon, runs, rng):
-        return np.full(runs, problem.gaps.mean() * horizon), np.ones(runs)
+    def weighted(algorithm, problem, rounds, runs, rng):
+        return np.outer(np.ones(runs), problem.gaps.mean() * rounds), np.ones(runs)
 
     monkeypatch.setattr(GeometricBatches, "_run", lambda self, *given: uniform_play(*given))
     monkeypatch.setattr(

@@ -29,8 +29,8 @@ HIGH = 0.8  # of the second arm's mean: nor higher
 LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
 
 
-def regrets(algorithms, problems, horizon: int, runs: int, seed: int, workers: int = -1) -> pd.DataFrame:
-    """Final regrets with weights, of which `means` makes expectations.
+def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=(), workers: int = -1) -> pd.DataFrame:
+    """Regrets with weights, of which `means` makes expectations.
 
     Parameters
     ----------
@@ -39,33 +39,44 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, workers: i
     problems : BernoulliBandit or sequence of them
     horizon, runs, seed, workers
         As in `simulate.regret_curves`.
+    points : sequence of int
+        Rounds at which regret is reported, besides the horizon.
 
     Returns
     -------
     pandas.DataFrame
-        One row per (problem, algorithm, run): columns algorithm, instance, run, regret, weight, and parameters.
+        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, weight, and parameters.
     """
     algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
     checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
     for algorithm in algorithms:
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
+    rounds = checks.horizons(np.unique(np.append(np.asarray(points, int), horizon)), 1)
     tasks = [(a, p, r, min(MANY, runs - r)) for p in problems for a in algorithms for r in range(0, runs, MANY)]
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads")(
-        joblib.delayed(weighted)(a, p, horizon, n, rng_for(("rare", a), p, seed, r)) for a, p, r, n in tasks
+        joblib.delayed(weighted)(a, p, rounds, n, rng_for(("rare", a), p, seed, r)) for a, p, r, n in tasks
     )
     frames = [
         pd.DataFrame(
-            {"algorithm": a.label, "instance": p.name, "run": r + np.arange(n), "regret": x, "weight": w}
+            {
+                "algorithm": a.label,
+                "instance": p.name,
+                "run": np.repeat(r + np.arange(n), len(rounds)),
+                "t": np.tile(rounds, n),
+                "regret": x.ravel(),
+                "weight": np.repeat(w, len(rounds)),
+            }
         ).assign(**flat_parameters(a))
         for (a, p, r, n), (x, w) in zip(tasks, blocks, strict=True)
     ]
     return pd.concat(frames, ignore_index=True)
 
 
-def weighted(algorithm, problem, horizon: int, runs: int, rng):
-    """(runs,) final regrets under the mixture of tilted laws, and their weights, of mean 1."""
-    settings = algorithm._settings(checks.integer("horizon", horizon, problem.shortest))
+def weighted(algorithm, problem, rounds, runs: int, rng):
+    """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1."""
+    horizon = checks.integer("horizon", rounds[-1], problem.shortest)
+    settings = algorithm._settings(horizon)
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
     firsts, levels = _aims(settings.ends, sorted(set(problem.means))[-2:][0], mean, epsilon, np.log(horizon))
     batches = firsts[-1]
@@ -79,7 +90,6 @@ def weighted(algorithm, problem, horizon: int, runs: int, rng):
     sizes = np.diff(settings.ends[:batches], prepend=0)
     given = noise + rng.binomial(np.broadcast_to(sizes, tilt.shape), _tilted(mean, tilt * epsilon))
 
-    rounds = np.array([horizon])
     counts = many_pull_counts(problem.data, rounds, settings, arm, given, rng)
     done = np.searchsorted(settings.ends, counts[:, -1, arm], side="right")
     sums = np.insert(given.cumsum(axis=1), 0, 0.0, axis=1)
@@ -90,7 +100,7 @@ def weighted(algorithm, problem, horizon: int, runs: int, rng):
         norm = pulls[m] * np.log1p(mean * np.expm1(-tilt * epsilon)) - m * np.log1p(-(tilt**2))
         log_ratio = -tilt * epsilon * sums[np.arange(runs), m] - norm
         density += (1 - PLAIN) / len(firsts) * np.exp(np.minimum(log_ratio, 700.0))
-    return problem.regret(counts, rounds)[:, 0], 1 / density
+    return problem.regret(counts, rounds), 1 / density
 
 
 def means(frame, by) -> pd.DataFrame:
@@ -114,6 +124,20 @@ def means(frame, by) -> pd.DataFrame:
 
     frame = frame.groupby(by, sort=False, dropna=False)[["regret", "weight"]].apply(one).reset_index()
     return frame.astype({"runs": int})
+
+
+def growth(frame, by) -> pd.DataFrame:
+    """Expected growth of regret per unit of ln t from the first to the last of the frame's rounds; as `means`."""
+    first, last = (frame[frame.t == t].set_index([*by, "run"]) for t in (frame.t.min(), frame.t.max()))
+    grown = (last.regret - first.regret) / np.log(last.t / first.t)
+    return means(last.assign(regret=grown).reset_index(), by)
+
+
+def quantile(rows, level: float) -> float:
+    """Smallest regret that at least so large a share of runs does not exceed."""
+    rows = rows.sort_values("regret")
+    share = rows.weight.cumsum() / rows.weight.sum()
+    return float(rows.regret.iloc[np.searchsorted(share, level)])
 
 
 def share(rows, at_least: float) -> Estimate:

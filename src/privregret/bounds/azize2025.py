@@ -5,7 +5,7 @@ Means: (K,) array. Logarithms are natural. Tails and their bounds are returned a
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import gammaln, logsumexp, xlogy
+from scipy.special import gammaln, logsumexp, rel_entr, xlogy
 from scipy.stats import binom
 
 from privregret.divergence import d_epsilon, kl
@@ -35,6 +35,22 @@ def equation_7(means, epsilon) -> float:
     """Sum of gap / min(kl(mean, best mean), 6 epsilon gap): the older lower bound (Azize and Basu 2022)."""
     best, others = _suboptimal(means)
     return sum((best - mean) / min(kl(mean, best), 6 * epsilon * (best - mean)) for mean in others)
+
+
+def lower_bounds(means, epsilons) -> dict:
+    """Theorem 3.1, equation (7) and Lai and Robbins' bound as (n,) arrays over epsilon, by their functions' names."""
+    new, old = ([bound(means, e) for e in epsilons] for bound in (theorem_3_1, equation_7))
+    free = np.full(len(new), lai_robbins(means))
+    return {"theorem_3_1": np.array(new), "equation_7": np.array(old), "lai_robbins": free}
+
+
+def equation_6(x, y, epsilon, ways: int = 20001):
+    """The divergence d_epsilon by its definition: the least epsilon |z - x| + kl(z, y) over `ways` z from x to y.
+
+    Arrays of one shape; x and y in (0, 1).
+    """
+    z = x + (y - x) * np.linspace(0, 1, ways).reshape(-1, *[1] * np.ndim(x))
+    return (epsilon * abs(z - x) + rel_entr(z, y) + rel_entr(1 - z, 1 - y)).min(axis=0)
 
 
 def equation_9(support, law, best, epsilon) -> float:
@@ -111,6 +127,12 @@ def crossing(p, q, alpha, n) -> float:
     return lost
 
 
+def at_batch_end(log_of, m, mu, epsilon, x, **options) -> float:
+    """`tail`, or one of the bounds below, for P[S + Z >= n x] after m batches of 1, 2, 4, ... pulls: n = 2^m - 1."""
+    n = 2**m - 1
+    return log_of(n * x, n, m, mu, epsilon, **options)
+
+
 # Bounds on them ------------------------------------------------------------------------------------------------
 
 
@@ -183,3 +205,76 @@ def proposition_4_1(ends, a, epsilon) -> float:
     ends = np.asarray(ends, float)
     m = np.arange(1, len(ends) + 1)
     return float(max(0.0, (m * np.log(2 * epsilon / a) - a * ends / 2).max()))
+
+
+# Steps of the proof of Theorem 4.3 (Appendix F) -----------------------------------------------------------------
+
+
+def theorem_f7(means, epsilon, horizon, delta, rng) -> np.ndarray:
+    """Excess, in nats, of three inequalities of Theorem F.7's proof: the largest over the decisions of a DP-IMED run.
+
+    About decisions for another arm than the best, j. (A): the index chosen is at most n_j d_epsilon(mean_j, level)
+    + ln n_j, level being `delta` below the best mean; as printed, while j's private mean is below the level, and as
+    repaired, while all are. (B), in all other cases: it is at least n_i d_epsilon(min(mean_i, level), level).
+
+    Parameters
+    ----------
+    means : (K,) array
+    epsilon, horizon
+        As in DP-IMED with alpha = 2 and n0 = 1, Algorithm 1 as printed.
+    delta : float
+        In (0, largest mean).
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (3,) array
+        (A) as printed, (A) and (B) as repaired; -inf where there was no such decision.
+    """
+    best = int(np.argmax(means))
+    level, worst = means[best] - delta, np.full(3, -np.inf)
+    pulls = np.ones(len(means), int)
+    size, sums = pulls.copy(), rng.binomial(1, means) + rng.laplace(size=len(means)) / epsilon
+    while pulls.sum() < horizon:
+        private = np.clip(sums / pulls, 0, 1)
+        index = [n * d_epsilon(x, private.max(), epsilon) + np.log(n) for n, x in zip(pulls, private, strict=True)]
+        i = int(np.argmin(index))
+        if i != best:
+            before = index[i] - pulls[best] * d_epsilon(private[best], level, epsilon) - np.log(pulls[best])
+            after = pulls[i] * d_epsilon(min(private[i], level), level, epsilon) - index[i]
+            cases = private[best] < level, private.max() < level, private.max() >= level
+            worst = np.maximum(worst, np.where(cases, (before, before, after), -np.inf))
+        size[i] *= 2
+        sums[i] += rng.binomial(size[i], means[i]) + rng.laplace() / epsilon
+        pulls[i] += size[i]
+    return worst
+
+
+def batch_steps(ends, n0, alpha) -> dict:
+    """Excess, in pulls, of five inequalities about the batches of equation (14): the largest over batches.
+
+    Parameters
+    ----------
+    ends : (m,) array
+        Pulls after the batches, as `batch_ends` gives them for this alpha and n0.
+
+    Returns
+    -------
+    dict
+        "schedule": n_m <= n0 (alpha^(m+1) - 1) / (alpha - 1) + 1 and B_m <= 2 n0 alpha^m, (35) and (36);
+        "pulled": n_m* - n0 <= alpha H + 1 - n0 alpha / (alpha - 1), m* the first batch with n_m >= H, before (45);
+        "pulled, mended": without the last term; "batch": B_(m+1) <= alpha n_m, in Theorem F.9; "batch, mended": plus 1.
+    """
+    ends = np.asarray(ends, float)
+    powers, sizes = alpha ** np.arange(len(ends)), np.diff(ends, prepend=0)
+    levels = np.geomspace(1, np.exp(12), 2000)  # H of (43)
+    pulled = (ends[np.searchsorted(ends, levels)] - n0 - alpha * levels - 1).max()
+    batch = (sizes[1:] - alpha * ends[:-1]).max()
+    schedule = ends - n0 * (alpha * powers - 1) / (alpha - 1) - 1
+    return {
+        "schedule": max(schedule.max(), (sizes - 2 * n0 * powers).max()),
+        "pulled": pulled + n0 * alpha / (alpha - 1),
+        "pulled, mended": pulled,
+        "batch": batch,
+        "batch, mended": batch - 1,
+    }

@@ -14,6 +14,8 @@ from privregret.bandits.dp_klucb import IMED
 from privregret.divergence import d_epsilon, d_epsilon_inverse
 from privregret.jit import jit
 
+TIE = 1e-12  # indices closer than this are equal: rounding must not decide
+
 
 @jit
 def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
@@ -26,7 +28,7 @@ def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
         gain -= pulls_0 * d_epsilon(x, top, epsilon) + np.log(pulls_0)
     else:
         gain = d_epsilon_inverse(x, np.log(t) / pulls_0, epsilon) - d_epsilon_inverse(y, np.log(t) / pulls_1, epsilon)
-    if gain == 0:
+    if abs(gain) <= TIE:
         return 0.5
     return 1.0 if gain > 0 else 0.0
 
@@ -71,6 +73,27 @@ def action_law(algorithm, cells: int = 160) -> np.ndarray:
     cdf[:, 0], cdf[:, -1] = 0, 1  # the outer cells reach to infinity
     law = _action_law((edges[1:] + edges[:-1]) / 2, np.diff(cdf), epsilon, algorithm.rule)
     return np.array([law[r, q, s + u] for r, q, s, u in product((0, 1), repeat=4)]).reshape((2,) * 6)
+
+
+def prefix_losses(blocks, rewards, other, epsilon, rng) -> tuple[float, float]:
+    """Log-ratio of the densities of all released prefix sums under two lists of rewards, at one draw under the first.
+
+    In the algorithms' way, sums of noisy block sums (azize2025, Lemma E.1), and with fresh noise on each prefix sum.
+
+    Parameters
+    ----------
+    blocks : sequence of int
+        Where the blocks begin.
+    rewards, other : (n,) arrays
+    epsilon : float
+        Every noise is Laplace of scale 1 / epsilon.
+    rng : numpy.random.Generator
+    """
+    sums = np.add.reduceat([rewards, other], blocks, axis=1)
+    noise = rng.laplace(size=len(blocks)) / epsilon
+    # who knows the sums of noisy block sums knows the noisy block sums
+    logs = [laplace.logpdf(c[0] + noise - c, scale=1 / epsilon).sum(axis=1) for c in (sums, sums.cumsum(axis=1))]
+    return tuple(float(first - second) for first, second in logs)
 
 
 def privacy_loss(algorithm, cells: int = 160) -> float:

@@ -52,6 +52,27 @@ def view_law(policy: list) -> np.ndarray:
     return law
 
 
+def views(policy: list, tree: list) -> list:
+    """(probability, actions, rewards seen) of every play of a policy against an adversary, branch by branch.
+
+    Parameters
+    ----------
+    policy : list
+    tree : list
+        The adversary's rewards of rounds 1, 2, ...: arrays with one axis for each action so far.
+    """
+
+    def branches(chance, actions, seen):
+        t = len(actions)
+        if t == len(policy):
+            return [(chance, actions, seen)]
+        law = policy[t][(*actions, *seen)]
+        ways = [(*actions, a) for a in range(len(law))]
+        return [b for way in ways for b in branches(chance * law[way[-1]], way, (*seen, int(tree[t][way])))]
+
+    return branches(1.0, (), ())
+
+
 def reward_functions(model: str, arms: int, t: int) -> list:
     """What one round's input can be: (K,) * t arrays, the reward of round t after each sequence of t actions."""
     shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[checks.choice("model", model, MODELS)]
