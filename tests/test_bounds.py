@@ -308,6 +308,7 @@ def test_footnote_1_is_the_exact_regret_on_bits():
         expected = regret(FTNL(epsilon, "gumbel"), instances.bernoulli_losses(means), horizon)
         assert found == pytest.approx(expected, rel=1e-9)
 
+
 GAPS = 2.0 ** -np.arange(5)
 
 
