@@ -201,10 +201,12 @@ def test_small_lemmas():
     top = 0.0
     for _ in range(200):
         a = np.concatenate([[0.0], rng.exponential(1.0, 6) * 2.0 ** rng.integers(-3, 5)])
-        f, slope = wu2026.lemma_2(a, np.zeros(7), 0.7)
+        f, square = wu2026.lemma_2(a, np.zeros(7), 0.7)
+        slope = math.log(2) * (f - (square - f**2))
         h = 1e-5
         numeric = (wu2026.lemma_2(a, np.zeros(7), 0.7 + h)[0] - wu2026.lemma_2(a, np.zeros(7), 0.7 - h)[0]) / (2 * h)
         assert slope == pytest.approx(numeric, abs=1e-6) and slope <= math.log(2) * f + 1e-12
+        assert slope == pytest.approx(wu2026.lemma_2(a, np.zeros(7), 0.7 + 1e-30j)[0].imag / 1e-30, abs=1e-9)
         top = max(top, wu2026.lemma_3(a, np.zeros(7)))
     assert 1 < top <= 2
     assert wu2026.LEMMA_3["printed"] == pytest.approx(4.885, abs=1e-3) and wu2026.LEMMA_3["corrected"] == pytest.approx(
@@ -247,7 +249,65 @@ def test_packing_lower_bounds():
         assert leader < hu2021.selection_error(log_actions, n, 0.4, 1e-5)
 
 
+# steps of hu2021's proofs
+
+
+def test_lemma_11_has_the_constants_of_its_proof():
+    gap, horizon, epsilon = 0.1, 10**6, 0.02
+    array = math.ceil(math.log2(24 * math.log(horizon) / (gap * epsilon)))
+    widths = math.sqrt(3 * math.log(horizon) / 2**array) + 3 * math.log(horizon) / (epsilon * 2**array)
+    assert hu2021.lemma_11(np.array([gap]), horizon, epsilon) == pytest.approx(widths / gap)
+    gaps, epsilons = (g.ravel() for g in np.meshgrid(np.geomspace(1e-3, 1, 200), np.geomspace(1e-3, 128, 200)))
+    found = max(hu2021.lemma_11(gaps, horizon, epsilons).max() for horizon in (10, 10**4, 10**9))
+    assert 0.95 * (math.sqrt(1 / 8) + 1 / 8) < found <= math.sqrt(1 / 8) + 1 / 8 < 1 / 2
+
+
+def test_lemma_12_has_the_constant_of_its_proof():
+    gap, horizon, epsilon = 0.1, 2**20, 0.5
+    privacy = 256 * 20 / (epsilon * gap)
+    array = math.ceil(math.log2(max(256 * 20 / gap**2, privacy * math.log2(privacy)))) + 1
+    pulls = 2**array - 1
+    widths = math.sqrt(3 * 20 / pulls) + 6 * math.sqrt(8) * 20 * array / (epsilon * pulls)
+    assert hu2021.lemma_12(np.array([gap]), horizon, epsilon) == pytest.approx(widths / gap)
+    gaps, epsilons = (g.ravel() for g in np.meshgrid(np.geomspace(1e-3, 1, 200), np.geomspace(1e-3, 128, 200)))
+    found = max(hu2021.lemma_12(gaps, horizon, epsilons).max() for horizon in (10, 10**4, 10**9))
+    assert 0.1 < found <= (math.sqrt(3) + 3 * math.sqrt(2)) / 16
+
+
+def test_fact_2_is_the_tail_of_a_sum_of_laplace_variables():
+    for delta in (0.9, 0.1, 1e-6):
+        log = math.log(2 / delta)
+        one, two = (math.sqrt(max(n, log) * 8 * log) for n in (1, 2))
+        assert hu2021.fact_2(1, delta) == pytest.approx(math.exp(-one) / delta)
+        assert hu2021.fact_2(2, delta) == pytest.approx((1 + two / 2) * math.exp(-two) / delta)
+    assert max(hu2021.fact_2(n, delta) for n in (1, 5, 40) for delta in np.geomspace(1e-12, 1, 40)) <= 1
+
+
 # steps of wu2026's and cesari2026's proofs
+
+
+def test_corollary_2_adds_up_what_its_proof_does():
+    rng = np.random.default_rng(0)
+    c1, c2 = np.max(list(wu2026.COROLLARY_2.values()), axis=0)
+    assert wu2026.corollary_2(math.log(2), 0.1) == pytest.approx(1 + 10 * (32 * math.log(2) ** 2 + 16))
+    for _ in range(30):
+        actions, epsilon = int(rng.integers(2, 400)), float(np.exp(rng.uniform(-4, 1)))
+        gaps = np.append(0.0, np.sort(2.0 ** -rng.uniform(0, rng.uniform(0.1, 8), actions - 1)))
+        rank, bound = np.arange(1, actions + 1), wu2026.corollary_2(math.log(actions), epsilon)
+        by_rank = (np.minimum(1 / rank, c1 * np.exp(-2 * n * gaps * epsilon / c2)) for n in 2.0 ** np.arange(40))
+        assert sum(2 * n * gaps @ p for n, p in zip(2.0 ** np.arange(40), by_rank, strict=True)) <= bound
+        problem = instances.deterministic_losses(gaps)
+        for noise in ("laplace", "exponential", "gumbel"):
+            assert regret(FTNL(epsilon, noise), problem) <= bound
+
+
+def test_footnote_1_is_the_exact_regret_on_bits():
+    for means, epsilon, horizon in (((0.3, 0.6), 0.5, 7), ((0.1, 0.2, 0.9), 10.0, 6), ((0.3, 0.6), 2.0, 1)):
+        zero, one = np.zeros(len(means)), np.ones(len(means))
+        found = wu2026.footnote_1(zero, one, means, epsilon, horizon)
+        expected = regret(FTNL(epsilon, "gumbel"), instances.bernoulli_losses(means), horizon)
+        assert found == pytest.approx(expected, rel=1e-9)
+
 
 GAPS = 2.0 ** -np.arange(5)
 
@@ -346,6 +406,7 @@ def test_drift_of_the_potential():
         best = rng.uniform(0, 1 - gaps.max())
         means = np.concatenate([[best], best + gaps])
         state = np.concatenate([[0.0], rng.normal(0, 2 / eta, k - 1)])
+        assert cesari2026.drift(eta, means, state) >= 7 / 8 - 1e-9
         now, expected = np.logaddexp.reduce(-eta * state), 0.0
         for bits in product((0, 1), repeat=k):
             weight = np.prod(np.where(bits, means, 1 - means))
@@ -353,6 +414,20 @@ def test_drift_of_the_potential():
             expected += weight * np.logaddexp.reduce(-eta * after)
         v = np.exp(-eta * state[1:] - now) @ gaps
         assert expected <= now - 7 / 8 * eta * v + 1e-12
+        assert cesari2026.drift(eta, means, state) * eta * v == pytest.approx(now - expected, abs=1e-12)
+    assert cesari2026.drift(0.1, np.array([0.1, 0.6]), np.array([0.0, 1e4])) == math.inf  # V is 0
+
+
+def test_potential_of_actions_that_share_a_bit():
+    gap, eta, log_bad, rounds = 0.4, 0.1, math.log(20), 3
+    log_z = v = 0.0
+    for bits in product((0, 1), repeat=2 * rounds):
+        best, bad = bits[:rounds], bits[rounds:]
+        weight = math.prod([0.3 if b else 0.7 for b in best] + [0.7 if b else 0.3 for b in bad])
+        rest = 20 * math.exp(-eta * (sum(bad) - sum(best)))
+        log_z += weight * math.log(1 + rest)
+        v += weight * gap * rest / (1 + rest)
+    assert cesari2026.potential(log_bad, rounds, gap, eta) == pytest.approx((log_z, v), rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["antithetic", "comonotone"])

@@ -1,5 +1,7 @@
 """The kinds of picture that recur: regret against rounds, final regret against epsilon."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -309,3 +311,52 @@ def quantiles(curves, by, value: str = "regret", **levels) -> pd.DataFrame:
     """
     levels = levels or {"low": 0.1, "high": 0.9}
     return curves.groupby(by, sort=False)[value].quantile([*levels.values()]).unstack().set_axis([*levels], axis=1)
+def looks(values, dashes=(style.SOLID,)) -> dict:
+    """A colour, a marker and dashes for each value of what is no algorithm: the `looks` of `lines`.
+
+    Parameters
+    ----------
+    values : iterable
+        In the order of the legend; six stay apart.
+    dashes : sequence
+        Line styles, taken in turn.
+    """
+    colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
+    series = zip(itertools.cycle(colours), itertools.cycle("o^sDPv"), itertools.cycle(dashes), strict=False)
+    return {v: {"color": c, "marker": m, "linestyle": d} for v, (c, m, d) in zip(values, series, strict=False)}
+
+
+def family(data, by: str, x: str, y: str, title: str = "{}", bounds=None, curves="algorithm", axes=None, **style_):
+    """One panel for each value of a column, side by side with one y axis: its curves, with bounds beside them.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        Tidy: one row a point; panels and curves in the order of the rows.
+    by : str
+        Column that tells panels apart; its values fill the `title`.
+    x, y : str
+        Columns drawn.
+    bounds : dict, optional
+        Columns of bounds -> labels; dashed, dotted, mixed, solid.
+    curves : str
+        Column that tells curves apart.
+    axes : dict, optional
+        As in `panels`.
+    **style_
+        As in `lines`.
+
+    Returns
+    -------
+    figure, list of axes
+    """
+    groups = list(data.groupby(by, sort=False))
+    fig, row = panels(len(groups), **(axes or {}))
+    for ax, (value, part) in zip(row, groups, strict=True):
+        once = part.drop_duplicates(x)
+        dashes = style.DASHED, style.DOTTED, style.MIXED, style.SOLID
+        for (column, label), dash in zip((bounds or {}).items(), dashes, strict=False):
+            bound(ax, once[x], once[column], label, linestyle=dash)
+        lines(ax, part, x, y, by=curves, **style_)
+        ax.set_title(title.format(value))
+    return fig, row

@@ -20,8 +20,8 @@ class AnytimeLazyUCB(BanditAlgorithm):
     m + sqrt(3 ln t / n) + 3 ln t / (epsilon n), t being the round about to be played (equation 4).
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since each
-    reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first pull of an
-    arm is noised too: the paper does not say so, its proof needs it. Anytime, O(K) memory.
+    reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first pull of an arm is
+    array 0, of one pull, and noised like the others (equation 3). Anytime, O(K) memory.
 
     Parameters
     ----------

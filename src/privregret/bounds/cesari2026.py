@@ -1,6 +1,8 @@
 """Bounds of cesari2026; all its constants are explicit. Logs are natural; eta is the inverse temperature
 min(epsilon / 2, 1/8)."""
 
+from itertools import product
+
 import numpy as np
 from scipy.stats import binom
 
@@ -83,3 +85,38 @@ def large_part(log_actions, eta):
 def group_part(log_size, gap):
     """The part due to one group of gaps in [gap, 2 gap): (32 ln(size + 1) + 18) / gap."""
     return (32 * np.logaddexp(log_size, 0.0) + 18) / gap
+
+
+def drift(eta, means, lead):
+    """Expected fall of log Z in the next round, over eta V: Lemma 5's proof says at least 1/4, whatever has happened.
+
+    Z = 1 + the sum of e^(-eta lead) over the worse actions. All next losses are listed, bits independent over actions.
+
+    Parameters
+    ----------
+    eta : float
+    means : (K,) array
+        Mean losses, that of the best action first.
+    lead : (K,) array
+        Losses so far, less those of the best action; so the first is 0.
+
+    Returns
+    -------
+    float
+        inf where V is next to 0.
+    """
+    losses = np.array(list(product((0.0, 1.0), repeat=len(means))))
+    weights = np.prod(np.where(losses == 1, means, 1 - means), axis=1)
+    after = np.logaddexp.reduce(-eta * (lead + losses - losses[:, :1]), axis=1)
+    now = np.logaddexp.reduce(-eta * lead)
+    v = float(np.exp(-eta * lead[1:] - now) @ (means[1:] - means[0]))
+    return float((now - weights @ after) / (eta * v)) if v > 1e-9 else np.inf
+
+
+def potential(log_bad, rounds, gap, eta):
+    """(E log Z, E V) after so many rounds, when e^log_bad worse actions share one bit: means (1 -+ gap) / 2."""
+    n = np.arange(rounds + 1)
+    law = np.convolve(binom.pmf(n, rounds, (1 + gap) / 2), binom.pmf(n, rounds, (1 - gap) / 2)[::-1])
+    log_sum = log_bad - eta * np.arange(-rounds, rounds + 1)
+    log_z = np.logaddexp(0.0, log_sum)
+    return float(law @ log_z), float(gap * (law @ np.exp(log_sum - log_z)))

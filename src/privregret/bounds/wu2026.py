@@ -2,7 +2,10 @@
 are natural."""
 
 import numpy as np
+from scipy.special import comb
 from scipy.stats import binom
+
+from privregret import exact
 
 C1 = 2.0
 C2 = {"laplace": 32.0, "exponential": 16.0, "gumbel": 16.0}  # of (5) and (7), derived from the proofs
@@ -74,6 +77,34 @@ def corollary_2(log_actions, epsilon):
     return 1 + (4 * c2 * log_actions**2 + 2 * c1 * c2) / epsilon
 
 
+def footnote_1(low, high, p, epsilon, horizon):
+    """Exact regret without resampling, Gumbel noise of scale 2 / epsilon, when every action has two losses of its own.
+
+    Footnote 1 asks whether the worst case is worse than with resampling, that is, than with low = 0 and high = 1.
+    All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
+
+    Parameters
+    ----------
+    low, high, p : (K,) arrays
+        Each action's losses, in [0, 1] and independent over actions, and the probability of `high`.
+    epsilon : float
+    horizon : int
+        Rounds T, at least 1.
+    """
+    low, high, p = (np.asarray(x, float)[:, None] for x in (low, high, p))
+    means = (low * (1 - p) + high * p)[:, 0]
+    gaps, n = means - means.min(), 1
+    total = gaps.mean()
+    while 2 * n <= horizon:
+        hits = np.indices((n + 1,) * len(p)).reshape(len(p), -1)
+        weights = np.prod(comb(n, hits) * p**hits * (1 - p) ** (n - hits), axis=0)
+        sums = (n * low + hits * (high - low)).T
+        chosen = weights @ exact.selection_from_sums(sums, np.zeros(len(p)), "gumbel", 2 / epsilon)
+        total += min(2 * n, horizon - 2 * n + 1) * chosen @ gaps
+        n *= 2
+    return float(total)
+
+
 def theorem_3(log_actions, epsilon, horizon):
     """Regret that every epsilon-DP algorithm has on some member of the cyclic family, as printed:
     ln((3 + (K - 5) e^-epsilon) / (3 + (K - 5) e^(-(T + 1) epsilon))) / epsilon, for K >= 6."""
@@ -131,14 +162,12 @@ def theorem_4_instance(gaps, log_counts, scale):
 
 
 def lemma_2(a, log_counts, x):
-    """f(x) = mean of 2^x a under weights e^(-2^x a), and its derivative ln 2 (f - variance); the lemma says
-    f' <= ln 2 f."""
+    """f(x) = mean of u = 2^x a under weights e^-u, for a real or complex x, and the mean of u^2; the lemma says
+    f' <= ln 2 f, since f' = ln 2 (f - variance of u)."""
     u = 2.0**x * np.asarray(a, float)
     weights = np.asarray(log_counts, float) - u
-    weights = np.exp(weights - weights.max())
-    weights /= weights.sum()
-    f = float(weights @ u)
-    return f, float(np.log(2) * (f - weights @ (u - f) ** 2))
+    weights = np.exp(weights - weights.real.max())
+    return weights @ u / weights.sum(), weights @ u**2 / weights.sum()
 
 
 def lemma_3(a, log_counts, terms=200):
