@@ -209,9 +209,10 @@ def expected_maximum(sums, noise: str, scale: float) -> np.ndarray:
     d = (sums - least[..., None]) / scale
     if noise == "gumbel":
         return scale * (np.log(np.exp(-d).sum(axis=-1)) + np.euler_gamma) - least
-    return scale * np.array([_maximum(row, noise == "laplace") for row in d.reshape(-1, d.shape[-1])]).reshape(
-        least.shape
-    ) - least
+    return (
+        scale * np.array([_maximum(row, noise == "laplace") for row in d.reshape(-1, d.shape[-1])]).reshape(least.shape)
+        - least
+    )
 
 
 def _maximum(d, laplace):

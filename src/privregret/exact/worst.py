@@ -32,7 +32,7 @@ def worst_instance(
     R is the expected regret after 2^60 rounds.
 
     First all other actions have the same gap, which is tried on a grid and then polished by Brent's method about the
-    best point. With more groups, Nelder and Mead's simplex starts there, in the groups' gaps and sizes. The same
+    two best points. With more groups, Nelder and Mead's simplex starts there, in the groups' gaps and sizes. The same
     arguments give the same result. The search is local in the end, so its ratio is a lower bound on the largest one.
 
     Parameters
@@ -49,10 +49,9 @@ def worst_instance(
     points : int
         Gaps on the grid, at least 2, evenly spaced in their logarithm.
     polish : int
-        Steps of Brent's method, at least 0.
+        Steps of Brent's method about each, at least 0.
     groups : int
-        Number of groups of equal actions besides the best one, at least 1; they need
-        as many actions.
+        Number of groups of equal actions besides the best one, at least 1; they need as many actions.
     budget : int
         Regrets that the simplex may compute, at least 1; without effect for one group.
 
@@ -94,10 +93,11 @@ def worst_instance(
 
     grid = np.linspace(math.log(low), math.log(high), points)
     values = [ratio([g], [others]) for g in grid]
-    top = int(np.argmax(values))
-    a, b = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
-    if polish:
-        minimize_scalar(lambda g: -ratio([g], [others]), bounds=(a, b), method="bounded", options={"maxiter": polish})
+    padded = np.array([-np.inf, *values, -np.inf])
+    tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
+    for top in sorted(tops, key=lambda i: -values[i])[: 2 * (polish > 0)]:  # octaves are much alike: try the two best
+        ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
+        minimize_scalar(lambda g: -ratio([g], [others]), bounds=ends, method="bounded", options={"maxiter": polish})
     if groups > 1:
         start = math.log(max(tried, key=lambda w: w.ratio).instance.gaps[1])
 
