@@ -77,7 +77,7 @@ def worst_instance(
     checks.integer("polish", polish, 0)
     checks.integer("groups", groups, 1)
     checks.integer("budget", budget, 1)
-    others = log_actions + math.log1p(-math.exp(-log_actions))
+    others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))  # ln(K - 1)
     tried = []
 
     def ratio(log_gaps, log_counts):
