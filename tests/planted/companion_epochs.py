@@ -49,16 +49,19 @@ PLANTS = [
         (
             ("Lemma 1", "(3)"),
             ("Lemma 4", r"\Pr[J_n=j]\le"),
-            ("Theorem", "$R_T"),
+            ("Theorem", r"32(1+\ln K)"),
             ("Theorem", "(a)"),
             ("Theorem", "(b)"),
         ),
     ),
     Plant(
-        EPOCHS, "the learner has three times its noise", other_noise(3), (("Theorem", "(b)"), ("Constants", "swings"))
+        EPOCHS,
+        "the learner has three times its noise",
+        other_noise(3),
+        (("Theorem", "(b)"), ("Constants", "cannot be improved")),
     ),
     Plant(EPOCHS, "choices colder than their potential", colder_choice, (("Lemma 3", "tanh"),)),
     Plant(EPOCHS, "choices that do not look at the losses", uniform_choice, (("Lemma 2", "exchangeable"),)),
     Plant(EPOCHS, "a kept gap that is too large", scaled(1.2, "kept"), (("Lemma 3", "tanh"),)),
-    Plant(EPOCHS, "a minimax bound that forgets the epochs", scaled(1 / 10, "minimax"), (("Theorem", "(c)"),)),
+    Plant(EPOCHS, "a minimax bound that forgets the epochs", scaled(1 / 30, "minimax"), (("Theorem", "(c)"),)),
 ]
