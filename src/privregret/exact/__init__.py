@@ -2,16 +2,20 @@
 their error."""
 
 from privregret.exact.regret import Regret, expected_gap, expected_regret, prefix_gaps, prefix_sum, regret_curves
-from privregret.exact.selection import Selection, selection_from_sums, selection_probabilities
+from privregret.exact.selection import Selection, expected_maximum, selection_from_sums, selection_probabilities
+from privregret.exact.worst import WorstInstance, worst_instance
 
 __all__ = [
     "Regret",
     "Selection",
+    "WorstInstance",
     "expected_gap",
+    "expected_maximum",
     "expected_regret",
     "prefix_gaps",
     "prefix_sum",
     "regret_curves",
     "selection_from_sums",
     "selection_probabilities",
+    "worst_instance",
 ]

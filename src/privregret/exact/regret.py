@@ -136,7 +136,7 @@ def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None
 
 def _epoch_gap(algorithm, instance, length, so_far):
     """Expected gap of the action chosen on an epoch of `length` rounds, and its error."""
-    scale = algorithm.noise_scale(np.exp(instance.log_actions))
+    scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
     shortest = length if algorithm.prefix == "full" or length == 1 else length // 2 + 1
     bound = _largest_gap(instance, shortest, algorithm.noise, scale)
     if bound * 2 * length < NEGLIGIBLE:

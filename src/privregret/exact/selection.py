@@ -112,17 +112,18 @@ def largest_probabilities(instance: StochasticLosses, rounds: int, noise: str, s
     behind (Hoeffding), or the noise must make up for the other half; with sums that are certain, for all of
     it.
     """
-    gaps = instance.gaps
+    gaps, log_counts = instance.gaps, np.array(instance.log_counts)
     if len(instance.outcomes) == 1 and not instance.bits:
-        sampling, share = np.where(gaps > 0, 0.0, 1.0), 1.0
+        sampling, share = np.where(gaps > 0, -inf, 0.0), 1.0
     else:
         # independent coordinates are 2 n terms of range 1, dependent ones n terms of range 2
         wide = 4 if instance.bits else 8
-        sampling, share = np.exp(-rounds * gaps**2 / wide), 0.5
+        sampling, share = -rounds * gaps**2 / wide, 0.5
     u = share * rounds * gaps / scale if noise != "none" else np.full(len(gaps), inf)
     tails = {"exponential": 0.5, "laplace": 0.5 + np.minimum(u, 1e9) / 4, "gumbel": 1.0, "none": 0.0}
-    tail = tails[noise] * np.exp(-u)
-    return np.minimum(np.exp(np.minimum(instance.log_counts, 700.0)) * (sampling + tail), 1.0)
+    with np.errstate(divide="ignore"):
+        tail = np.log(tails[noise]) - u
+    return np.exp(np.minimum(log_counts + np.logaddexp(sampling, tail), 0.0))
 
 
 def independent_means(instance: StochasticLosses) -> np.ndarray:
@@ -185,9 +186,53 @@ def selection_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarra
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+def expected_maximum(sums, noise: str, scale: float) -> np.ndarray:
+    """Expected score of the winner of report noisy max, E max_j (noise_j - sum_j).
+
+    A convex function of the sums; its slope in a sum is minus the probability that this action wins.
+
+    Parameters
+    ----------
+    sums : (..., K) array
+        Sum of losses of each action.
+    noise, scale
+        As in `selection_probabilities`.
+
+    Returns
+    -------
+    (...) array
+
+    Notes
+    -----
+    In closed form for Gumbel noise; else the integral of 1 minus the maximum's distribution function, by a rule
+    of its own: nothing is shared with `selection_from_sums`.
+    """
+    sums = np.asarray(sums, float)
+    least = sums.min(axis=-1)
+    d = (sums - least[..., None]) / scale
+    if noise == "gumbel":
+        return scale * (np.log(np.exp(-d).sum(axis=-1)) + np.euler_gamma) - least
+    return (
+        scale * np.array([_maximum(row, noise == "laplace") for row in d.reshape(-1, d.shape[-1])]).reshape(least.shape)
+        - least
+    )
+
+
+def _maximum(d, laplace):
+    # the tail is below K e^-x; breaks where some density has a kink
+    top = log(len(d)) + 40.0
+    breaks = sorted({0.0, top, *([-40.0, *-d[d < 40]] if laplace else [])})
+    x, w = _composite(np.unique(np.concatenate([np.linspace(a, b, 2 + int(b - a)) for a, b in pairwise(breaks)])), 16)
+    z = x + d[:, None]
+    below = np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.abs(z))) if laplace else -np.expm1(-z)
+    return top - below.prod(axis=0) @ w
+
+
 def _from_sums(d, log_counts, laplace):
-    top = (log_counts - d).max() + TAIL
-    breaks = [0.0, top, *([-TAIL, *-d[d < TAIL]] if laplace else [])]
+    group = int(np.argmax(log_counts - d))
+    ahead, many = (log_counts - d)[group], log_counts[group] >= 6  # then the largest of them is above ahead - 6
+    low, top = max(ahead - 6 if many else -inf, -TAIL if laplace else 0.0), ahead + TAIL
+    breaks = [low, top, *([x for x in (0.0, *-d) if low < x < top] if laplace else [])]
     panels = [np.linspace(a, b, 2 + int(2 * (b - a))) for a, b in pairwise(sorted(set(breaks)))]
     x, w = _composite(np.unique(np.concatenate(panels)), 16)
     z = x + d[:, None]

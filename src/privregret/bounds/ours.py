@@ -1,0 +1,69 @@
+"""Our bounds for Follow-the-Noisy-Leader on whole epochs (notebook companion/whole-epochs), all constants explicit.
+
+The noise has scale 2 / epsilon: Laplace, exponential or Gumbel. Losses are in [0, 1], independent and identically
+distributed over rounds, and of any joint law over actions. Logs are natural.
+"""
+
+import numpy as np
+from scipy.special import digamma
+
+
+def maximum(log_actions, noise: str):
+    """E max_j xi_j - E xi_1 for K independent draws of scale 1: ln K for Gumbel noise, H_K - 1 for exponential
+    noise, at most H_K - ln 2 for Laplace noise (less than 1/4 above it for K = 2, by nothing for large K)."""
+    log_actions = np.asarray(log_actions, float)
+    if noise == "gumbel":
+        return log_actions
+    few = digamma(np.exp(np.minimum(log_actions, 30.0)) + 1)
+    harmonic = np.where(log_actions < 30, few, log_actions) + np.euler_gamma
+    return harmonic - {"exponential": 1.0, "laplace": np.log(2)}[noise]
+
+
+def kept(gap, eta):
+    """The share c of a gap with E[Q_j(D_n) D_nj] >= c n E[Q_j(D_n)], times the gap: tanh(artanh(gap) - eta), which
+    is at least gap - eta for gaps from eta on."""
+    gap = np.asarray(gap, float)
+    return (gap - np.tanh(eta)) / (1 - gap * np.tanh(eta))
+
+
+def small_gap(rounds, gap, epsilon):
+    """P[an action of that gap is selected after n rounds] <= exp(-n gap min(gap, epsilon / 4) / 2)."""
+    gap = np.asarray(gap, float)
+    return np.exp(-0.5 * np.asarray(rounds, float) * gap * np.minimum(gap, epsilon / 4))
+
+
+def small_gaps(log_actions, gap, epsilon):
+    """Regret due to gaps in [gap, epsilon]: 4 (1 + ln(K - 1)) times the integral of the layers, before it is
+    rounded up to 8 / gap; 0 if there are none."""
+    gap, log_others = np.asarray(gap, float), log_actions + np.log1p(-np.exp(-np.asarray(log_actions, float)))
+    layers = np.where(
+        gap <= epsilon / 4,
+        4 / gap + 8 / epsilon * (np.log(4) - 1),
+        8 / epsilon * (1 + np.log(epsilon / gap)),
+    )
+    return np.where(gap <= epsilon, 4 * (1 + log_others) * layers, 0.0)
+
+
+def theorem(log_actions, gap, epsilon, noise: str):
+    """Regret <= 1 + 32 (1 + ln K) / gap + (16 / epsilon) (E max xi - E xi), the middle term only if the smallest gap
+    is at most epsilon."""
+    statistical = np.where(np.asarray(gap) <= epsilon, 32 * (1 + np.asarray(log_actions)) / gap, 0.0)
+    return 1 + statistical + 16 / epsilon * maximum(log_actions, noise)
+
+
+def large_gaps(log_actions, gap, epsilon, noise: str):
+    """If the smallest gap is above epsilon / 2: 1 + (8 / epsilon) (E max xi - E xi) / (1 - epsilon / (2 gap))."""
+    share = 1 - epsilon / (2 * np.asarray(gap, float))
+    return 1 + np.where(share > 0, 8 / epsilon * maximum(log_actions, noise) / np.maximum(share, 1e-300), np.inf)
+
+
+def deterministic(log_actions, epsilon, noise: str, mean_gap=1.0):
+    """For losses that are the same in every round: mean gap + (8 / epsilon) (E max xi - E xi)."""
+    return mean_gap + 8 / epsilon * maximum(log_actions, noise)
+
+
+def minimax(log_actions, rounds, epsilon, noise: str):
+    """Whatever the gaps: 1 + 8 sqrt(2 T (1 + ln K)) + (16 / epsilon) (E max xi - E xi)."""
+    log_actions = np.asarray(log_actions, float)
+    sampling = 8 * np.sqrt(2 * np.asarray(rounds, float) * (1 + log_actions))
+    return 1 + sampling + 16 / epsilon * maximum(log_actions, noise)

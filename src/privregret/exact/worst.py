@@ -1,0 +1,112 @@
+"""A search for the instance on which an algorithm pays most for its privacy."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize, minimize_scalar
+
+from privregret import checks
+from privregret.exact.regret import expected_regret
+from privregret.full_information import EpochAlgorithm
+from privregret.instances import StochasticLosses, bernoulli_losses, deterministic_losses
+
+HORIZON = 2**60
+
+
+class WorstInstance(NamedTuple):
+    """The worst instance found; `ratio` is epsilon R / ln K on it, `error` bounds the numerical error of that (not
+    how far the search is from the largest ratio), and `tried` counts the instances whose regret was computed."""
+
+    instance: StochasticLosses
+    ratio: float
+    error: float
+    tried: int
+
+
+def worst_instance(
+    algorithm, log_actions, bernoulli=False, gaps=(0.3, 1.0), points=16, polish=12, groups=1, budget=200
+) -> WorstInstance:
+    """Maximise epsilon R / ln K over instances with one best action and groups of equal others.
+
+    R is the expected regret after 2^60 rounds.
+
+    First all other actions have the same gap, which is tried on a grid and then polished by Brent's method about the
+    two best points. With more groups, Nelder and Mead's simplex starts there, in the groups' gaps and sizes. The same
+    arguments give the same result. The search is local in the end, so its ratio is a lower bound on the largest one.
+
+    Parameters
+    ----------
+    algorithm : EpochAlgorithm
+        With a parameter `epsilon`.
+    log_actions : float
+        ln K, at least ln 2.
+    bernoulli : bool
+        Independent bits, means centred at 1/2, in place of losses that are always the same. For bits, small gaps
+        cost ln K / gap even without privacy, so the ratio depends on the smallest gap allowed.
+    gaps : (float, float)
+        Smallest and largest gap allowed, in (0, 1].
+    points : int
+        Gaps on the grid, at least 2, evenly spaced in their logarithm.
+    polish : int
+        Steps of Brent's method about each, at least 0.
+    groups : int
+        Number of groups of equal actions besides the best one, at least 1; they need as many actions.
+    budget : int
+        Regrets that the simplex may compute, at least 1; without effect for one group.
+
+    Returns
+    -------
+    WorstInstance
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an algorithm without exact regret or without epsilon, or a value out of range.
+    """
+    if not isinstance(algorithm, EpochAlgorithm) or not hasattr(algorithm, "epsilon"):
+        raise TypeError(f"algorithm must be a private algorithm that plays in epochs, got {algorithm!r}")
+    log_actions = checks.number("log_actions", log_actions, math.log(2))
+    if not isinstance(gaps, tuple | list) or len(gaps) != 2:
+        raise TypeError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
+    low, high = (checks.number("gaps", g, 0, 1) for g in gaps)
+    if not 0 < low < high:
+        raise ValueError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
+    checks.boolean("bernoulli", bernoulli)
+    checks.integer("points", points, 2)
+    checks.integer("polish", polish, 0)
+    checks.integer("groups", groups, 1)
+    checks.integer("budget", budget, 1)
+    others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))  # ln(K - 1)
+    tried = []
+
+    def ratio(log_gaps, log_counts):
+        """epsilon R / ln K, kept with its error and the instance."""
+        sizes, which = np.clip(np.exp(log_gaps), low, high), np.append(0.0, log_counts)
+        best = (1 - sizes.max()) / 2 if bernoulli else 0.0
+        make = bernoulli_losses if bernoulli else deterministic_losses
+        instance = make((best, *(best + sizes)), log_counts=tuple(which))
+        regret = expected_regret(algorithm, instance, HORIZON)
+        factor = algorithm.epsilon / instance.log_actions
+        tried.append(WorstInstance(instance, float(regret.value[0]) * factor, float(regret.error[0]) * factor, 0))
+        return tried[-1].ratio
+
+    grid = np.linspace(math.log(low), math.log(high), points)
+    values = [ratio([g], [others]) for g in grid]
+    padded = np.array([-np.inf, *values, -np.inf])
+    tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
+    for top in sorted(tops, key=lambda i: -values[i])[: 2 * (polish > 0)]:  # octaves are much alike: try the two best
+        ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
+        minimize_scalar(lambda g: -ratio([g], [others]), bounds=ends, method="bounded", options={"maxiter": polish})
+    if groups > 1:
+        start = math.log(max(tried, key=lambda w: w.ratio).instance.gaps[1])
+
+        def negative(x):
+            # sizes are as (K - 1)^share, with share 1 for the last group; no group has less than one action
+            sizes = others * np.append(x[groups:], 1.0)
+            return -ratio(x[:groups], np.maximum(sizes - np.logaddexp.reduce(sizes) + others, 0.0))
+
+        first = np.concatenate([start + np.linspace(-0.2, 0.2, groups), np.full(groups - 1, 0.95)])
+        minimize(negative, first, method="Nelder-Mead", options={"maxfev": budget, "xatol": 1e-6, "fatol": 1e-9})
+    best = max(tried, key=lambda w: w.ratio)
+    return best._replace(tried=len(tried))

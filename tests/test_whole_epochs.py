@@ -1,0 +1,200 @@
+"""Whole epochs: our bounds by brute force, the expected maximum, very many actions, the search for worst instances."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from conftest import refused
+from scipy import stats
+from scipy.integrate import quad
+from scipy.special import logsumexp
+
+from privregret import exact, instances
+from privregret.bounds import ours
+from privregret.full_information import FTNL, FollowTheLeader, NaiveFTNL, RandomPrefixSoftmax
+
+LAWS = {"laplace": stats.laplace(), "exponential": stats.expon(), "gumbel": stats.gumbel_r()}
+
+
+def maximum_by_quadrature(law, actions):
+    """E max of K draws, minus the mean."""
+    above = quad(lambda x: 1 - law.cdf(x) ** actions, 0, 80, limit=400, points=[1, 3, 10])[0]
+    below = quad(lambda x: law.cdf(x) ** actions, -60, 0, limit=400, points=[-10, -3, -1])[0]
+    return above - below - law.mean()
+
+
+@pytest.mark.parametrize("noise", LAWS)
+@pytest.mark.parametrize("actions", [2, 3, 10, 1000])
+def test_the_expected_maximum_of_the_noise(noise, actions):
+    known = maximum_by_quadrature(LAWS[noise], actions)
+    computed = float(exact.expected_maximum(np.zeros(actions), noise, 1.0)) - LAWS[noise].mean()
+    assert computed == pytest.approx(known, abs=1e-7)
+    bound = float(ours.maximum(math.log(actions), noise))
+    assert known <= bound + 1e-7
+    if noise != "laplace":
+        assert known == pytest.approx(bound, abs=1e-7)
+    else:
+        series = sum((1 - 2.0**-i) / i for i in range(1, actions + 1)) - 2.0**-actions / actions
+        assert known == pytest.approx(series, abs=1e-7)
+
+
+def test_the_maximum_is_continuous_where_its_formula_changes():
+    for noise in LAWS:
+        assert ours.maximum(30 - 1e-9, noise) == pytest.approx(ours.maximum(30 + 1e-9, noise), abs=1e-8)
+    assert ours.maximum(3000.0, "exponential") == pytest.approx(3000 + np.euler_gamma - 1)
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_the_slope_of_the_expected_maximum_is_the_probability(noise):
+    sums, step = np.random.default_rng(1).random((5, 4)) * 6, 1e-4
+    for j in range(4):
+        up, down = sums + step * np.eye(4)[j], sums - step * np.eye(4)[j]
+        slope = (exact.expected_maximum(up, noise, 1.7) - exact.expected_maximum(down, noise, 1.7)) / (2 * step)
+        won = exact.selection_from_sums(sums, np.zeros(4), noise, 1.7)[:, j]
+        assert -slope == pytest.approx(won, abs=1e-6)
+
+
+def test_the_layers_are_an_integral():
+    for gap, epsilon, log_actions in product((0.001, 0.02, 0.1, 0.7), (0.02, 0.1, 0.8, 4.0), (math.log(2), 5.0, 300.0)):
+        bound = float(ours.small_gaps(log_actions, gap, epsilon))
+        if gap > epsilon:
+            assert bound == 0
+            continue
+        y = np.geomspace(gap, epsilon, 20001)
+        rate = 0.5 * y * np.minimum(y, epsilon / 4)
+        integral = gap / rate[0] + np.trapezoid(1 / rate, y)
+        others = log_actions + math.log1p(-math.exp(-log_actions))
+        assert bound == pytest.approx(4 * (1 + others) * integral, rel=1e-6)
+        assert bound <= 32 * (1 + others) / gap * (1 + 1e-12)
+        assert bound + 1 <= ours.theorem(log_actions, gap, epsilon, "gumbel")
+
+
+def test_small_gaps_bound_the_sum_over_epochs():
+    """Brute force: the epochs' costs when every probability is as large as its bound allows."""
+    epsilon, n = 0.2, 2.0 ** np.arange(60)[:, None]
+    for gaps in ([0.01] * 5, [0.01, 0.02, 0.04, 0.08, 0.16], [0.2] * 40, list(np.linspace(0.003, 0.2, 30))):
+        gaps = np.sort(gaps)
+        probabilities = ours.small_gap(n, gaps, epsilon)
+        left = np.ones((len(n), 1))
+        cost = 0.0
+        for j in reversed(range(len(gaps))):  # the largest gaps first
+            taken = np.minimum(left, probabilities[:, j : j + 1])
+            cost, left = cost + float((2 * n * taken * gaps[j]).sum()), left - taken
+        assert cost <= ours.small_gaps(math.log(len(gaps) + 1), gaps[0], epsilon)
+
+
+def test_kept_is_at_least_the_gap_less_eta():
+    gap, eta = np.linspace(0.01, 1, 100), np.array([0.01, 0.1, 0.5, 2.0])[:, None]
+    kept = ours.kept(gap, eta)
+    inner = gap[:-1]
+    assert kept[:, :-1] == pytest.approx(np.tanh(np.arctanh(inner) - eta))
+    assert (kept >= gap - eta)[gap >= eta * np.ones_like(gap)].all()
+    assert kept[:, -1] == pytest.approx(1)
+
+
+def one_group(log_actions, gap, epsilon, noise):
+    """Regret for ever with one group of equal gaps, losses the same every round, by its own formulas."""
+    scale = 2 / epsilon
+    others = log_actions + math.log1p(-math.exp(-log_actions))
+    total = -math.expm1(-log_actions) * gap
+    for n in 2.0 ** np.arange(50):
+        u = n * gap / scale
+        if noise == "gumbel":
+            wrong = math.exp(others - u - logsumexp([0.0, others - u]))
+        else:
+            count = math.exp(others)
+            law = LAWS[noise]
+            points = sorted({min(max(p, -59), 119) for p in (0.0, -u, others - u, others - u + 3)})
+            right, _ = quad(lambda x: law.pdf(x) * law.cdf(x + u) ** count, -60, 120, points=points, limit=500)  # noqa: B023
+            wrong = 1 - right
+        if wrong < 1e-8:
+            break
+        total += 2 * n * gap * wrong
+    return total
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_exact_regret_of_one_group(noise):
+    for log_actions in (math.log(5), 7.5):
+        others = log_actions + math.log1p(-math.exp(-log_actions))
+        problem = instances.deterministic_losses((0.0, 0.4), log_counts=(0.0, others))
+        value = exact.expected_regret(FTNL(0.1, noise), problem, 2**50).value[0]
+        assert value == pytest.approx(one_group(log_actions, 0.4, 0.1, noise), rel=1e-4)
+
+
+def test_exact_regret_beyond_what_a_float_can_count():
+    """e^3000 actions: epochs far past 700 scales of the noise still cost (they were once left out)."""
+    problem = instances.deterministic_losses((0.0, 0.5), log_counts=(0.0, 3000.0))
+    known = one_group(3000.0, 0.5, 0.02, "gumbel")
+    for noise in LAWS:
+        regret = exact.expected_regret(FTNL(0.02, noise), problem, 2**50)
+        assert regret.value[0] == pytest.approx(known, rel=1e-6 if noise == "gumbel" else 0.05)
+        assert regret.error[0] < 1e-3
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_regret_is_below_the_bounds(noise):
+    for gap, epsilon, log_actions in product((0.02, 0.3, 0.9), (0.01, 0.3, 3.0), (math.log(2), 8.0)):
+        others = log_actions + math.log1p(-math.exp(-log_actions))
+        problem = instances.bernoulli_losses(((1 - gap) / 2, (1 + gap) / 2), log_counts=(0.0, others))
+        horizons = [100, 10**5, 2**50]
+        values = exact.expected_regret(FTNL(epsilon, noise), problem, horizons).value
+        assert values[-1] <= ours.theorem(log_actions, gap, epsilon, noise)
+        if gap > epsilon / 2:
+            assert values[-1] <= ours.large_gaps(log_actions, gap, epsilon, noise)
+        assert (values <= ours.minimax(log_actions, horizons, epsilon, noise)).all()
+
+
+# the search
+
+KNOWN = [  # ln K, losses, noise: epsilon R / ln K of an instance that is known, gaps in [0.3, 1], epsilon = 0.02
+    (math.log(2), False, "gumbel", 5.766),
+    (4.0, False, "gumbel", 5.811),
+    (4.0, False, "laplace", 5.60),
+    (10.0, False, "gumbel", 6.226),
+    (30.0, False, "laplace", 7.03),
+    (1000.0, False, "gumbel", 7.942),
+    (3000.0, False, "exponential", 7.977),
+    (10.0, True, "gumbel", 6.23),
+]
+
+
+@pytest.mark.parametrize(("log_actions", "bernoulli", "noise", "known"), KNOWN)
+def test_the_search_finds_what_is_known(log_actions, bernoulli, noise, known):
+    found = exact.worst_instance(FTNL(0.02, noise), log_actions, bernoulli=bernoulli, points=12)
+    assert known <= found.ratio <= 8 * float(ours.maximum(log_actions, noise)) / log_actions / 0.95
+    assert found.error < 1e-6 and found.tried <= 12 + 2 * 13
+
+
+def test_the_search_is_reproducible_and_its_ratio_is_that_of_its_instance():
+    algorithm = RandomPrefixSoftmax(0.02, prefix="half")
+    first, again = (exact.worst_instance(algorithm, 5.0, points=5, polish=4, groups=2, budget=15) for _ in range(2))
+    assert first == again
+    regret = exact.expected_regret(algorithm, first.instance, 2**60).value[0]
+    assert first.ratio == 0.02 * regret / first.instance.log_actions
+    assert 5 + 15 <= first.tried <= 5 + 2 * 5 + 16
+    assert exact.worst_instance(algorithm, 5.0, points=5, polish=0).tried == 5
+
+
+def test_more_groups_are_no_worse_a_search():
+    one, three = (exact.worst_instance(FTNL(0.02, "gumbel"), 6.0, points=8, groups=g, budget=30) for g in (1, 3))
+    assert three.ratio >= one.ratio and one.instance.arms == 2
+
+
+def test_bad_input_of_the_search():
+    def search(log_actions=3.0, algorithm=None, **options):
+        return lambda: exact.worst_instance(algorithm or FTNL(0.1), log_actions, **options)
+
+    refused(search(algorithm=FollowTheLeader()), "private algorithm")
+    refused(search(algorithm="FTNL"), "private algorithm", "'FTNL'")
+    refused(search(log_actions=0.1), "log_actions", "0.1")
+    for gaps in ((0.5, 0.3), (0.0, 1.0), (0.3, 1.5), 0.5, (0.1, 0.2, 0.3), ("a", 1.0)):
+        refused(search(gaps=gaps), "gaps")
+    for name, value in {"points": 1, "polish": -1, "groups": 0, "budget": 0, "bernoulli": 1}.items():
+        refused(search(**{name: value}), name, str(value))
+    refused(search(log_actions=700.0, bernoulli=True), "e^600")
+
+
+def test_naive_noise_is_worse_than_the_constant():
+    assert exact.worst_instance(NaiveFTNL(0.02), math.log(8), points=4, polish=0).ratio > 15
