@@ -21,6 +21,7 @@ from privregret import checks
 
 FEEDBACKS = ("bandit", "full")
 LARGEST = 2**18  # most sequences of a game: about what memory and patience allow
+METHOD="highs"
 WASTE = 1e-12  # a plan's probabilities below this are 0 in `policy`: the solver's rounding
 
 
@@ -80,8 +81,10 @@ class Minimax:
 class Game(checks.Checked):
     """T rounds against tables of 0/1 losses that are fixed in advance.
 
-    Binary losses make the value a lower bound for losses in [0, 1]. With full information, tables that differ by a
-    constant in a round are one: a row where all lose is the row where none does.
+    Nothing is lost by 0/1: a learner who replaces each loss in [0, 1] that it sees by a bit of that mean has the same
+    expected regret on the table as on the random table of bits, and mixing keeps privacy. With full information rows
+    whose losses are all equal can go, too: seeing one, the learner draws an action's bit by a fair coin, gives all
+    others the opposite one, and on average no action is better than another.
 
     Parameters
     ----------
@@ -112,7 +115,7 @@ class Game(checks.Checked):
     def rows(self) -> np.ndarray:
         """(R, K) losses that a round can have."""
         rows = np.array(list(product((0, 1), repeat=self.actions)))
-        return rows if self.feedback == "bandit" else rows[:-1]
+        return rows if self.feedback == "bandit" else rows[1:-1]
 
     @cached_property
     def symbols(self) -> np.ndarray:
@@ -123,7 +126,7 @@ class Game(checks.Checked):
     @property
     def seen(self) -> int:
         """Number of things that can be seen in a round."""
-        return 2 if self.feedback == "bandit" else 2**self.actions - 1
+        return 2 if self.feedback == "bandit" else len(self.rows)
 
     @property
     def sequences(self) -> int:
@@ -300,13 +303,21 @@ class Game(checks.Checked):
             best = least.reshape(-1, self.actions, self.seen).sum(axis=2) if len(least) > 1 else least
         return constant + float(best[0])
 
-    def orbits(self, *numbers):
-        """Classes of things that a renaming of the actions turns into each other: (first of each, class of all, sizes).
+    # Repair ------------------------------------------------------------------------------------------------------
 
-        numbers : for each renaming, what number each thing gets
-        """
-        least = np.min(numbers, axis=0)
-        return np.unique(least, return_inverse=True, return_counts=True)
+    def repaired(self, plan, epsilon: float, delta: float = 0.0) -> np.ndarray:
+        """A plan that is one, and private, up to rounding: as much uniform play as the solver's tolerance makes needed."""
+        plan = self.plan_of(self.policy(np.maximum(plan, 0)))
+        uniform = float(self.actions) ** -self.rounds
+        if math.isinf(epsilon):
+            return plan
+        if delta > 0:
+            spent = self.delta(plan, epsilon)
+            share = max(0.0, 1 - delta / spent) if spent > 0 else 0.0
+        else:
+            above = float((plan[:, None, None] - math.exp(epsilon) * plan[self.neighbours()]).max())
+            share = above / (above + uniform * math.expm1(epsilon)) if above > 0 else 0.0
+        return (1 - share) * plan + share * uniform
 
 
 def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
@@ -339,7 +350,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
     orbit, first, plans = [], [], 0  # one variable for each orbit of sequences; they stand level after level
     for t in range(1, T + 1):
-        kept, classes, _ = game.orbits(*(game.swapped(t, names, symbols) for names, symbols, _ in game.renamings))
+        kept, classes, _ = _orbits([game.swapped(t, names, symbols) for names, symbols, _ in game.renamings])
         orbit.append(plans + classes)
         first.append(kept)
         plans += len(kept)
@@ -353,7 +364,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         flow.append((np.column_stack([orbit[t][codes], orbit[t + 1][after]]), np.array([1.0] + [-1.0] * K)))
     for t, h in enumerate(game.histories):
         here = starts[t] + np.arange(len(h))[:, None]
-        for r in range(len(rows)) if t < T - 1 else [2 ** (K - 1) - 1]:  # at last action 0 loses nothing, the others 1
+        for r in range(len(rows)) if t < T - 1 else [int((rows == np.arange(K).clip(max=1)).all(axis=1).argmax())]:  # at last action 0 loses nothing, the others 1
             sign = rows[r] - rows[r, 0]
             columns = [orbit[t][h * K + a] for a in np.flatnonzero(sign)]
             columns.append(here)
@@ -370,14 +381,19 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     if math.isfinite(epsilon):
         pairs = game.neighbours()
         renamed = [game.swapped(T, names, symbols) for names, symbols, _ in game.renamings]
-        kept, classes, sizes = game.orbits(*(np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed))
+        kept, classes, sizes = _orbits([np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed])
         both = orbit[-1][np.column_stack(np.divmod(kept, game.sequences))]
         above = vstack([above, _matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
         right = np.zeros(above.shape[0])
     helpers = len(kept) if delta > 0 else 0
     if helpers:  # what is above e^epsilon times the other probability; it must not add up to more than delta
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
-        added = _matrix([(classes[game.paired()], 1.0)], helpers)
+        here, t, d = np.nonzero(game.opposed)
+        there = game.neighbouring_tables()[here, t, d]
+        renamed = [game.renamed(T - 1, moved) for _, _, moved in game.renamings]
+        _, pair_classes, pair_sizes = _orbits([new[here] * len(new) + new[there] for new in renamed])
+        chosen = np.unique(pair_classes, return_index=True)[1]
+        added = _matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
         above = block_array([[above, excess], [None, added]])
         right = np.concatenate([right, np.full(added.shape[0], delta)])
         equal = hstack([equal, coo_array((equal.shape[0], helpers))])
@@ -387,7 +403,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     bounds[plans:width, 0] = -np.inf
     known = np.zeros(equal.shape[0])
     known[0] = 1.0
-    found = linprog(cost, above.tocsr(), right, equal.tocsr(), known, bounds, method="highs")
+    found = linprog(cost, above.tocsr(), right, equal.tocsr(), known, bounds, method=METHOD)
     if found.status:
         raise RuntimeError(f"the solver gave up at rounds={T}, epsilon={epsilon:g}: {found.message}")
 
@@ -400,9 +416,15 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     if len(kept):
         pairs = (weights[leaves.stop : leaves.stop + len(kept)] / sizes)[classes].reshape(pairs.shape)
     if helpers:
-        tables[game.opposed] = weights[leaves.stop + helpers :]
-    plan = np.maximum(found.x[orbit[-1]], 0.0)
+        tables[game.opposed] = (weights[leaves.stop + helpers :] / pair_sizes)[pair_classes]
+    plan = game.repaired(found.x[orbit[-1]], epsilon, delta)
     return Minimax(float(found.fun), plan, Certificate(adversary, pairs, tables), game, epsilon, delta)
+
+
+def _orbits(numbers):
+    """Classes of things that renamings turn into each other, given the number that each renaming gives each thing: the
+    least number of each class, everything's class, sizes."""
+    return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
 
 
 def _matrix(blocks, width):
