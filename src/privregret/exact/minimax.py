@@ -21,7 +21,6 @@ from privregret import checks
 
 FEEDBACKS = ("bandit", "full")
 LARGEST = 2**18  # most sequences of a game: about what memory and patience allow
-METHOD="highs"
 WASTE = 1e-12  # a plan's probabilities below this are 0 in `policy`: the solver's rounding
 
 
@@ -303,8 +302,6 @@ class Game(checks.Checked):
             best = least.reshape(-1, self.actions, self.seen).sum(axis=2) if len(least) > 1 else least
         return constant + float(best[0])
 
-    # Repair ------------------------------------------------------------------------------------------------------
-
     def repaired(self, plan, epsilon: float, delta: float = 0.0) -> np.ndarray:
         """A plan that is one, and private, up to rounding: as much uniform play as the solver's tolerance makes needed."""
         plan = self.plan_of(self.policy(np.maximum(plan, 0)))
@@ -403,7 +400,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     bounds[plans:width, 0] = -np.inf
     known = np.zeros(equal.shape[0])
     known[0] = 1.0
-    found = linprog(cost, above.tocsr(), right, equal.tocsr(), known, bounds, method=METHOD)
+    found = linprog(cost, above.tocsr(), right, equal.tocsr(), known, bounds, method="highs-ipm")
     if found.status:
         raise RuntimeError(f"the solver gave up at rounds={T}, epsilon={epsilon:g}: {found.message}")
 
