@@ -21,8 +21,9 @@ REFERENCE = {  # K = 2, bandit feedback; eps -> T = 2, 3, 4, 5
     math.inf: (0.5, 0.75, 0.825, 0.9464),
 }
 GAMES = [
-    (Game(2), 1.0, 0.0), (Game(3), 0.5, 0.0), (Game(4), 2.0, 0.0), (Game(3, "full"), 1.0, 0.0), (Game(4, "full"), 0.5, 0.0),
-    (Game(3), math.inf, 0.0), (Game(2, "bandit", 3), 1.0, 0.0), (Game(2, "full", 3), 1.0, 0.0), (Game(3, "bandit", 3), 1.0, 0.0),
+    (Game(2), 1.0, 0.0), (Game(3), 0.5, 0.0), (Game(4), 2.0, 0.0), (Game(3), math.inf, 0.0),
+    (Game(3, "full"), 1.0, 0.0), (Game(4, "full"), 0.5, 0.0),
+    (Game(2, "bandit", 3), 1.0, 0.0), (Game(3, "bandit", 3), 1.0, 0.0), (Game(2, "full", 3), 1.0, 0.0),
     (Game(3), 0.5, 0.1), (Game(3, "full"), 1.0, 0.05), (Game(2, "bandit", 3), 0.5, 0.2),
 ]  # fmt: skip
 
@@ -80,8 +81,9 @@ class Naive:
 
 def lower_bound(naive, certificate, epsilon, delta):
     """What a certificate proves, in fractions: weak duality, then the cheapest plan by backward induction."""
-    exact = [np.array([Fraction(max(x, 0.0)) for x in part.ravel()], object).reshape(part.shape) for part in certificate]
-    adversary, pairs, tables = exact
+    adversary, pairs, tables = (
+        np.array([Fraction(max(x, 0.0)) for x in part.ravel()], object).reshape(part.shape) for part in certificate
+    )
     mass, constant = adversary.sum(), Fraction(0)
     cost = dict.fromkeys(naive.sequences, Fraction(0))
     for j, (i, table) in product(range(naive.K), enumerate(naive.tables)):
@@ -147,7 +149,8 @@ def test_certificate_and_plan_prove_the_value_in_exact_arithmetic(game, epsilon,
         factor = above_exp(epsilon)
         for table in naive.tables:
             for _, _, other in naive.table_neighbours(table):
-                both = [[w[naive.sequence(x, a)] for x in (table, other)] for a in product(range(naive.K), repeat=naive.T)]
+                plays = product(range(naive.K), repeat=naive.T)
+                both = [[w[naive.sequence(x, actions)] for x in (table, other)] for actions in plays]
                 assert float(sum(max(p - factor * q, 0) for p, q in both)) < delta + 1e-12
 
 
@@ -196,7 +199,8 @@ def test_epoch_plans_have_the_privacy_of_report_noisy_max(noise):
 def test_plans_follow_the_law_of_play():
     rng, runs = np.random.default_rng(1), 4_000
     table = np.array([(0, 1), (1, 0), (0, 1), (0, 1)], float)
-    for learner, game in ((RandomPrefixSoftmax(1.0, cap=math.inf), Game(4, "full")), (BatchedPrivate(EXP3(1.0, 0.1), 0.5), Game(4))):
+    softmax, batched = RandomPrefixSoftmax(1.0, cap=math.inf), BatchedPrivate(EXP3(1.0, 0.1), 0.5)
+    for learner, game in ((softmax, Game(4, "full")), (batched, Game(4))):
         plan = epoch_plan(game, learner) if game.feedback == "full" else batched_plan(game, learner, 200)
         code = np.ravel_multi_index(table[:-1].astype(int).T, (2, 2)) - (game.feedback == "full")
         place = int(code @ len(game.rows) ** np.arange(2, -1, -1))

@@ -134,7 +134,7 @@ class Game(checks.Checked):
 
     @cached_property
     def histories(self) -> list:
-        """For t = 1..T, (R^(t-1), K^(t-1)): the history that each table of t - 1 rows and sequence of actions leads to."""
+        """For t = 1..T, (R^(t-1), K^(t-1)): the history that t - 1 rows and a sequence of actions lead to."""
         levels = [np.zeros((1, 1), int)]
         for _ in range(self.rounds - 1):
             h = levels[-1][:, None, :, None] * self.actions * self.seen + self.symbols[None, :, None, :]
@@ -189,7 +189,7 @@ class Game(checks.Checked):
 
     @cached_property
     def opposed(self) -> np.ndarray:
-        """(R^(T-1), T-1, R-1) of bool: which neighbouring tables matter; of a bandit's, those with all of a row changed."""
+        """(R^(T-1), T-1, R-1) of bool: which neighbouring tables matter; a bandit's, if all of a row changes."""
         if self.feedback == "full":
             return np.ones(self.neighbouring_tables().shape, bool)
         place = len(self.rows) ** np.arange(self.rounds - 1)[::-1]
@@ -218,13 +218,11 @@ class Game(checks.Checked):
     def regrets(self, plan) -> np.ndarray:
         """(K, R^(T-1)) expected regret of a plan against each action, on each table; the last row is the worst one."""
         total = np.zeros((self.actions, 1))
-        for t, (x, h) in enumerate(zip(self.prefixes(plan), self.histories, strict=True), start=1):
-            play = x[h].sum(axis=1)  # (tables so far, K)
-            if t == self.rounds:
-                return total + 1 - play.T
+        *before, last = [x[h].sum(axis=1) for x, h in zip(self.prefixes(plan), self.histories, strict=True)]
+        for play in before:  # (tables so far, K)
             paid = play @ self.rows.T
             total = (total[:, :, None] + paid - self.rows.T[:, None, :]).reshape(self.actions, -1)
-        raise AssertionError
+        return total + 1 - last.T
 
     def worst_regret(self, plan) -> float:
         """Largest expected regret of a plan, over all tables."""
@@ -242,10 +240,11 @@ class Game(checks.Checked):
         """Smallest delta for which a plan is (epsilon, delta)-DP."""
         law = np.asarray(plan, float).reshape(-1, self.actions)[self.histories[-1]]
         law = law.reshape(len(law), -1)
-        return float(np.maximum(law[:, None, None] - math.exp(epsilon) * law[self.neighbouring_tables()], 0).sum(-1).max())
+        above = law[:, None, None] - math.exp(epsilon) * law[self.neighbouring_tables()]
+        return float(np.maximum(above, 0).sum(axis=-1).max())
 
     def policy(self, plan) -> list:
-        """For t = 1..T, (histories of t-1 rounds, K): probability of each action, given the history; uniform if never."""
+        """For t = 1..T, (histories of t-1 rounds, K): probability of each action given the history; else uniform."""
         result = []
         for x in self.prefixes(plan):
             x = np.where(x > WASTE, x, 0.0)
@@ -303,7 +302,7 @@ class Game(checks.Checked):
         return constant + float(best[0])
 
     def repaired(self, plan, epsilon: float, delta: float = 0.0) -> np.ndarray:
-        """A plan that is one, and private, up to rounding: as much uniform play as the solver's tolerance makes needed."""
+        """A plan made one, and private, up to rounding: with the uniform play that the solver's tolerance calls for."""
         plan = self.plan_of(self.policy(np.maximum(plan, 0)))
         uniform = float(self.actions) ** -self.rounds
         if math.isinf(epsilon):
@@ -354,14 +353,15 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     starts = plans + np.cumsum([0] + [len(h) for h in game.histories])  # the worst regret still to come, table by table
     width = starts[-1]
 
-    flow, regret, private = [(orbit[0][None], 1.0)], [], []
+    flow, regret = [(orbit[0][None], 1.0)], []
+    last = int((rows == np.arange(K).clip(max=1)).all(axis=1).argmax())  # action 0 loses nothing, the others 1
     for t in range(T - 1):
         codes = np.repeat(first[t], seen)
         after = (codes * seen + np.tile(np.arange(seen), len(first[t])))[:, None] * K + np.arange(K)
         flow.append((np.column_stack([orbit[t][codes], orbit[t + 1][after]]), np.array([1.0] + [-1.0] * K)))
     for t, h in enumerate(game.histories):
         here = starts[t] + np.arange(len(h))[:, None]
-        for r in range(len(rows)) if t < T - 1 else [int((rows == np.arange(K).clip(max=1)).all(axis=1).argmax())]:  # at last action 0 loses nothing, the others 1
+        for r in range(len(rows)) if t < T - 1 else [last]:
             sign = rows[r] - rows[r, 0]
             columns = [orbit[t][h * K + a] for a in np.flatnonzero(sign)]
             columns.append(here)
