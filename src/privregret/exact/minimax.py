@@ -1,0 +1,435 @@
+"""The least worst-case regret of any private learner over a few rounds, by linear programming.
+
+A learner is a plan in sequence form: x_t(h, a) is the probability of the actions of the history h and of a after them,
+if the losses seen are those of h. Such x are what a linear flow allows; expected losses are linear in them, and so is
+privacy. A history is a sequence of symbols (action, what was seen), read as a number with the first symbol as highest
+digit. Permuting the actions changes nothing, so plans that do not care for their names are enough: variables of one
+orbit are one variable, and only regret against action 0 needs to be bounded.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations, product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import block_array, coo_array, eye_array, hstack, vstack
+
+from privregret import checks
+
+FEEDBACKS = ("bandit", "full")
+LARGEST = 2**18  # most sequences of a game: about what memory and patience allow
+WASTE = 1e-12  # a plan's probabilities below this are 0 in `policy`: the solver's rounding
+
+
+class Certificate(NamedTuple):
+    """What proves that no private learner does better: weights that need no solver to be checked.
+
+    Attributes
+    ----------
+    adversary : (K, R^(T-1)) array
+        Probability of each comparator and table; in the last round all actions but the comparator lose 1.
+    pairs : (sequences, T-1, seen-1) array
+        Multipliers, at least 0, of w(s) <= e^epsilon w(s'), where in round t of s' what is seen is d+1 further on.
+    tables : (R^(T-1), T-1, R-1) array
+        With delta > 0: multipliers of the pairs of neighbouring tables; else of size 0.
+    """
+
+    adversary: np.ndarray
+    pairs: np.ndarray
+    tables: np.ndarray
+
+
+@dataclass(frozen=True)
+class Minimax:
+    """The best plan and the proof that it is the best.
+
+    Attributes
+    ----------
+    value : float
+        Minimax regret, as the solver reports it.
+    plan : (sequences,) array
+        Probability of all T actions of each sequence (histories of T - 1 rounds and a last action) if the losses seen
+        are its own.
+    certificate : Certificate
+    game : Game
+    epsilon, delta : float
+    """
+
+    value: float
+    plan: np.ndarray
+    certificate: Certificate
+    game: "Game"
+    epsilon: float
+    delta: float
+
+    @property
+    def upper(self) -> float:
+        """Worst regret of the plan on all tables: recomputed from the plan."""
+        return self.game.worst_regret(self.plan)
+
+    @property
+    def lower(self) -> float:
+        """What the certificate proves, by backward induction: the least that any private learner has for regret."""
+        return self.game.certified(self.certificate, self.epsilon, self.delta)
+
+
+@dataclass(frozen=True)
+class Game(checks.Checked):
+    """T rounds against tables of 0/1 losses that are fixed in advance.
+
+    Nothing is lost by 0/1: a learner who replaces each loss in [0, 1] that it sees by a bit of that mean has the same
+    expected regret on the table as on the random table of bits, and mixing keeps privacy. With full information rows
+    whose losses are all equal can go, too: seeing one, the learner draws an action's bit by a fair coin, gives all
+    others the opposite one, and on average no action is better than another.
+
+    Parameters
+    ----------
+    rounds : int
+        T, 2 to 9.
+    feedback : {"bandit", "full"}
+        Whether the loss of the action played is seen, or the losses of all actions.
+    actions : int
+        K, 2 or 3.
+
+    Raises
+    ------
+    ValueError
+        For a game with more than 2^18 sequences.
+    """
+
+    rounds: int
+    feedback: str = "bandit"
+    actions: int = 2
+    rules = {"rounds": checks.whole(2, 9), "feedback": checks.one_of(*FEEDBACKS), "actions": checks.whole(2, 3)}
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.sequences > LARGEST:
+            raise ValueError(f"rounds must be fewer: {self.sequences} sequences of play, at most {LARGEST} allowed")
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """(R, K) losses that a round can have."""
+        rows = np.array(list(product((0, 1), repeat=self.actions)))
+        return rows if self.feedback == "bandit" else rows[1:-1]
+
+    @cached_property
+    def symbols(self) -> np.ndarray:
+        """(R, K) symbol that an action and a row put into the history."""
+        shown = self.rows if self.feedback == "bandit" else np.arange(len(self.rows))[:, None]
+        return np.arange(self.actions) * self.seen + shown
+
+    @property
+    def seen(self) -> int:
+        """Number of things that can be seen in a round."""
+        return 2 if self.feedback == "bandit" else len(self.rows)
+
+    @property
+    def sequences(self) -> int:
+        """Number of histories of T - 1 rounds with a last action."""
+        return (self.actions * self.seen) ** (self.rounds - 1) * self.actions
+
+    @cached_property
+    def histories(self) -> list:
+        """For t = 1..T, (R^(t-1), K^(t-1)): the history that t - 1 rows and a sequence of actions lead to."""
+        levels = [np.zeros((1, 1), int)]
+        for _ in range(self.rounds - 1):
+            h = levels[-1][:, None, :, None] * self.actions * self.seen + self.symbols[None, :, None, :]
+            levels.append(h.reshape(h.shape[0] * h.shape[1], -1))
+        return levels
+
+    @cached_property
+    def renamings(self) -> list:
+        """For each permutation of the actions: itself, what becomes of symbols, and of rows."""
+        index = {tuple(row): i for i, row in enumerate(self.rows)}
+        result = []
+        for names in permutations(range(self.actions)):
+            back = np.argsort(names)
+            rows = np.array([index[tuple(row[back])] for row in self.rows])
+            shown = np.arange(2) if self.feedback == "bandit" else rows
+            result.append((np.array(names), (np.array(names)[:, None] * self.seen + shown).ravel(), rows))
+        return result
+
+    def renamed(self, rounds: int, digits: np.ndarray) -> np.ndarray:
+        """What becomes of each number of so many digits when each digit d becomes digits[d]."""
+        result = np.zeros(1, int)
+        for _ in range(rounds):
+            result = (result[:, None] * len(digits) + digits).ravel()
+        return result
+
+    def swapped(self, rounds: int, names, symbols) -> np.ndarray:
+        """What becomes of sequences of `rounds` actions when they are renamed."""
+        return (self.renamed(rounds - 1, symbols)[:, None] * self.actions + names).ravel()
+
+    def neighbours(self) -> np.ndarray:
+        """(sequences, T-1, seen-1): the sequences that differ in what is seen in one round."""
+        codes, step = np.arange(self.sequences), self.actions * self.seen
+        result = np.empty((self.sequences, self.rounds - 1, self.seen - 1), int)
+        for t in range(self.rounds - 1):
+            place = self.actions * step ** (self.rounds - 2 - t)
+            shown = codes // place % step % self.seen
+            for d in range(self.seen - 1):
+                result[:, t, d] = codes + ((shown + d + 1) % self.seen - shown) * place
+        return result
+
+    def neighbouring_tables(self) -> np.ndarray:
+        """(R^(T-1), T-1, R-1): the tables that differ in one row."""
+        count = len(self.rows)
+        codes = np.arange(count ** (self.rounds - 1))
+        result = np.empty((len(codes), self.rounds - 1, count - 1), int)
+        for t in range(self.rounds - 1):
+            place = count ** (self.rounds - 2 - t)
+            digit = codes // place % count
+            for d in range(count - 1):
+                result[:, t, d] = codes + ((digit + d + 1) % count - digit) * place
+        return result
+
+    @cached_property
+    def opposed(self) -> np.ndarray:
+        """(R^(T-1), T-1, R-1) of bool: which neighbouring tables matter; a bandit's, if all of a row changes."""
+        if self.feedback == "full":
+            return np.ones(self.neighbouring_tables().shape, bool)
+        place = len(self.rows) ** np.arange(self.rounds - 1)[::-1]
+        digits = np.arange(len(self.rows) ** (self.rounds - 1))[:, None] // place % len(self.rows)
+        other = (digits[:, :, None] + np.arange(1, len(self.rows))) % len(self.rows)
+        return digits[:, :, None] + other == len(self.rows) - 1
+
+    def paired(self) -> np.ndarray:
+        """(opposed pairs of tables, K^T): the pairs of sequences under the two, as places in `neighbours` flattened."""
+        first, t, d = np.nonzero(self.opposed)
+        codes = (self.histories[-1][:, :, None] * self.actions + np.arange(self.actions)).reshape(len(self.opposed), -1)
+        here, there, t = codes[first], codes[self.neighbouring_tables()[first, t, d]], t[:, None]
+        which = (self.neighbours()[here, t] == there[:, :, None]).argmax(axis=2)
+        return (here * (self.rounds - 1) + t) * (self.seen - 1) + which
+
+    # What a plan is worth ---------------------------------------------------------------------------------------
+
+    def prefixes(self, plan) -> list:
+        """For t = 1..T, (histories of t-1 rounds, K) probabilities; what is seen from round t on does not matter."""
+        levels = [np.asarray(plan, float).reshape(-1, self.actions)]
+        while len(levels[0]) > 1:
+            left = levels[0].sum(axis=1).reshape(-1, self.actions, self.seen)
+            levels.insert(0, left.mean(axis=2))
+        return levels
+
+    def regrets(self, plan) -> np.ndarray:
+        """(K, R^(T-1)) expected regret of a plan against each action, on each table; the last row is the worst one."""
+        total = np.zeros((self.actions, 1))
+        *before, last = [x[h].sum(axis=1) for x, h in zip(self.prefixes(plan), self.histories, strict=True)]
+        for play in before:  # (tables so far, K)
+            paid = play @ self.rows.T
+            total = (total[:, :, None] + paid - self.rows.T[:, None, :]).reshape(self.actions, -1)
+        return total + 1 - last.T
+
+    def worst_regret(self, plan) -> float:
+        """Largest expected regret of a plan, over all tables."""
+        return float(self.regrets(plan).max())
+
+    def privacy(self, plan) -> float:
+        """Smallest epsilon for which a plan is epsilon-DP; inf if there is none."""
+        plan = np.asarray(plan, float)
+        other = plan[self.neighbours()]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.log(plan[:, None, None] / other)
+        return float(np.where((plan > 0)[:, None, None], ratio, -np.inf).max())
+
+    def delta(self, plan, epsilon: float) -> float:
+        """Smallest delta for which a plan is (epsilon, delta)-DP."""
+        law = np.asarray(plan, float).reshape(-1, self.actions)[self.histories[-1]]
+        law = law.reshape(len(law), -1)
+        above = law[:, None, None] - math.exp(epsilon) * law[self.neighbouring_tables()]
+        return float(np.maximum(above, 0).sum(axis=-1).max())
+
+    def policy(self, plan) -> list:
+        """For t = 1..T, (histories of t-1 rounds, K): probability of each action given the history; else uniform."""
+        result = []
+        for x in self.prefixes(plan):
+            x = np.where(x > WASTE, x, 0.0)
+            mass = x.sum(axis=1, keepdims=True)
+            result.append(np.where(mass > 0, x / np.where(mass > 0, mass, 1), 1 / self.actions))
+        return result
+
+    def plan_of(self, policy) -> np.ndarray:
+        """The plan of a policy, given for t = 1..T as (histories of t-1 rounds, K) arrays."""
+        plan = np.ones(1)
+        for t, step in enumerate(policy, start=1):
+            plan = plan[:, None] * np.reshape(step, (-1, self.actions))
+            if t < self.rounds:
+                plan = np.repeat(plan.ravel(), self.seen)
+        return plan.ravel()
+
+    # What nobody can go below -----------------------------------------------------------------------------------
+
+    def certified(self, certificate: Certificate, epsilon: float, delta: float = 0.0) -> float:
+        """What a certificate proves: a lower bound on the worst regret of every (epsilon, delta)-DP learner.
+
+        A private learner's worst regret is at least its mean regret against the adversary plus the weighted privacy
+        constraints, which are at most 0. That is linear in the plan; its minimum over *all* plans, private or not, is
+        found from the last round to the first.
+        """
+        adversary, pairs, tables = (np.maximum(part, 0) for part in certificate)
+        adversary = adversary / adversary.sum()
+        constant = 0.0
+        cost = [np.zeros(((self.actions * self.seen) ** t, self.actions)) for t in range(self.rounds)]
+        left = adversary
+        for t in range(self.rounds, 0, -1):  # what the actions of round t cost, less what the comparator does
+            h = self.histories[t - 1]
+            if t == self.rounds:
+                weight = 1 - np.eye(self.actions)
+                by_action = left.T @ weight  # (tables, K)
+            else:
+                left = left.reshape(self.actions, -1, len(self.rows))
+                by_action = left.sum(axis=0) @ self.rows
+                constant -= float(np.einsum("jpr,rj->", left, self.rows))
+                left = left.sum(axis=2)
+            np.add.at(cost[t - 1], h, by_action[:, None, :])
+        if math.isfinite(epsilon) and pairs.size:
+            if delta > 0:
+                most = np.zeros(pairs.size)
+                np.add.at(most, self.paired(), tables[self.opposed][:, None])
+                pairs = np.minimum(pairs, most.reshape(pairs.shape))
+                constant -= delta * tables[self.opposed].sum()
+            extra = pairs.sum(axis=(1, 2))
+            np.add.at(extra, self.neighbours().ravel(), -math.exp(epsilon) * pairs.ravel())
+            cost[-1] += extra.reshape(-1, self.actions)
+        best = np.zeros((len(cost[-1]), self.actions))
+        for step in reversed(cost):
+            least = (step + best).min(axis=1)
+            best = least.reshape(-1, self.actions, self.seen).sum(axis=2) if len(least) > 1 else least
+        return constant + float(best[0])
+
+    def repaired(self, plan, epsilon: float, delta: float = 0.0) -> np.ndarray:
+        """A plan made one, and private, up to rounding: with the uniform play that the solver's tolerance calls for."""
+        plan = self.plan_of(self.policy(np.maximum(plan, 0)))
+        uniform = float(self.actions) ** -self.rounds
+        if math.isinf(epsilon):
+            return plan
+        if delta > 0:
+            spent = self.delta(plan, epsilon)
+            share = max(0.0, 1 - delta / spent) if spent > 0 else 0.0
+        else:
+            above = float((plan[:, None, None] - math.exp(epsilon) * plan[self.neighbours()]).max())
+            share = above / (above + uniform * math.expm1(epsilon)) if above > 0 else 0.0
+        return (1 - share) * plan + share * uniform
+
+
+def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
+    """The least worst-case regret of any (epsilon, delta)-DP learner, a learner that has it, and the proof.
+
+    Privacy is of the whole sequence of actions, when one round's losses are all replaced. Only whole sequences need
+    constraints: those of shorter ones are their sums. In the last round only the row that hurts most is considered.
+
+    Parameters
+    ----------
+    game : Game
+    epsilon : float
+        At least 0; inf for no privacy.
+    delta : float
+        In [0, 1).
+
+    Returns
+    -------
+    Minimax
+
+    Raises
+    ------
+    ValueError
+        For epsilon or delta out of range.
+    RuntimeError
+        If the solver fails.
+    """
+    epsilon = float(epsilon) if epsilon == math.inf else checks.number("epsilon", epsilon, 0, 700)
+    delta = checks.number("delta", delta, 0, 1 - 1e-9)
+    K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
+    orbit, first, plans = [], [], 0  # one variable for each orbit of sequences; they stand level after level
+    for t in range(1, T + 1):
+        kept, classes, _ = _orbits([game.swapped(t, names, symbols) for names, symbols, _ in game.renamings])
+        orbit.append(plans + classes)
+        first.append(kept)
+        plans += len(kept)
+    starts = plans + np.cumsum([0] + [len(h) for h in game.histories])  # the worst regret still to come, table by table
+    width = starts[-1]
+
+    flow, regret = [(orbit[0][None], 1.0)], []
+    last = int((rows == np.arange(K).clip(max=1)).all(axis=1).argmax())  # action 0 loses nothing, the others 1
+    for t in range(T - 1):
+        codes = np.repeat(first[t], seen)
+        after = (codes * seen + np.tile(np.arange(seen), len(first[t])))[:, None] * K + np.arange(K)
+        flow.append((np.column_stack([orbit[t][codes], orbit[t + 1][after]]), np.array([1.0] + [-1.0] * K)))
+    for t, h in enumerate(game.histories):
+        here = starts[t] + np.arange(len(h))[:, None]
+        for r in range(len(rows)) if t < T - 1 else [last]:
+            sign = rows[r] - rows[r, 0]
+            columns = [orbit[t][h * K + a] for a in np.flatnonzero(sign)]
+            columns.append(here)
+            factors = [*np.repeat(sign[sign != 0], h.shape[1]), -1.0]
+            if t < T - 1:
+                columns.append(starts[t + 1] + np.arange(len(h))[:, None] * len(rows) + r)
+                factors.append(1.0)
+            regret.append((np.hstack(columns), np.array(factors)))
+    equal, above = _matrix(flow, width), _matrix(regret, width)
+    leaves = slice(above.shape[0] - len(game.histories[-1]), above.shape[0])
+    right = np.zeros(above.shape[0])
+
+    kept = sizes = classes = np.zeros(0, int)
+    if math.isfinite(epsilon):
+        pairs = game.neighbours()
+        renamed = [game.swapped(T, names, symbols) for names, symbols, _ in game.renamings]
+        kept, classes, sizes = _orbits([np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed])
+        both = orbit[-1][np.column_stack(np.divmod(kept, game.sequences))]
+        above = vstack([above, _matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
+        right = np.zeros(above.shape[0])
+    helpers = len(kept) if delta > 0 else 0
+    if helpers:  # what is above e^epsilon times the other probability; it must not add up to more than delta
+        excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
+        here, t, d = np.nonzero(game.opposed)
+        there = game.neighbouring_tables()[here, t, d]
+        renamed = [game.renamed(T - 1, moved) for _, _, moved in game.renamings]
+        _, pair_classes, pair_sizes = _orbits([new[here] * len(new) + new[there] for new in renamed])
+        chosen = np.unique(pair_classes, return_index=True)[1]
+        added = _matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
+        above = block_array([[above, excess], [None, added]])
+        right = np.concatenate([right, np.full(added.shape[0], delta)])
+        equal = hstack([equal, coo_array((equal.shape[0], helpers))])
+    cost = np.zeros(width + helpers)
+    cost[starts[0]] = 1.0
+    bounds = np.full((width + helpers, 2), (0.0, np.inf))
+    bounds[plans:width, 0] = -np.inf
+    known = np.zeros(equal.shape[0])
+    known[0] = 1.0
+    found = linprog(cost, above.tocsr(), right, equal.tocsr(), known, bounds, method="highs-ipm")
+    if found.status:
+        raise RuntimeError(f"the solver gave up at rounds={T}, epsilon={epsilon:g}: {found.message}")
+
+    weights = np.maximum(-found.ineqlin.marginals, 0)
+    adversary = np.zeros((K, len(game.histories[-1])))
+    for names, _, moved in game.renamings:  # everybody's name may be action 0
+        adversary[names[0], game.renamed(T - 1, moved)] += weights[leaves] / len(game.renamings)
+    pairs = np.zeros((game.sequences, T - 1, seen - 1))
+    tables = np.zeros(game.opposed.shape if helpers else 0)
+    if len(kept):
+        pairs = (weights[leaves.stop : leaves.stop + len(kept)] / sizes)[classes].reshape(pairs.shape)
+    if helpers:
+        tables[game.opposed] = (weights[leaves.stop + helpers :] / pair_sizes)[pair_classes]
+    plan = game.repaired(found.x[orbit[-1]], epsilon, delta)
+    return Minimax(float(found.fun), plan, Certificate(adversary, pairs, tables), game, epsilon, delta)
+
+
+def _orbits(numbers):
+    """Classes of things that renamings turn into each other, given the number that each renaming gives each thing: the
+    least number of each class, everything's class, sizes."""
+    return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
+
+
+def _matrix(blocks, width):
+    """Rows given as blocks of (rows, entries) columns and their factors, as a sparse matrix."""
+    parts, height = [], 0
+    for columns, factors in blocks:
+        rows = np.broadcast_to(height + np.arange(len(columns))[:, None], columns.shape)
+        parts.append((np.broadcast_to(factors, columns.shape).ravel(), rows.ravel(), columns.ravel()))
+        height += len(columns)
+    data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return coo_array((data, (rows, columns)), (height, width)).tocsr()

@@ -1,0 +1,91 @@
+"""The project's learners as plans of a small game (`exact.minimax`): exact laws of all their actions, two actions."""
+
+import numpy as np
+
+from privregret.adversarial import BatchedPrivate
+from privregret.exact.minimax import Game
+from privregret.exact.selection import selection_from_sums
+from privregret.full_information import EpochAlgorithm
+from privregret.privacy.adversarial import batched_probabilities
+
+
+def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
+    """The plan of a learner that plays one action an epoch, with full information and two actions.
+
+    Parameters
+    ----------
+    game : Game
+        Full information, two actions.
+    learner : FTNL, RandomPrefixSoftmax, EpochLeader or NaiveFTNL
+        Without resampling, which does nothing to losses of 0 and 1.
+
+    Returns
+    -------
+    (sequences,) array
+        Probability of the actions of each sequence, if the losses seen are its own.
+    """
+    scale = float(learner.noise_scale(2))
+    policy = []
+    for t in range(game.rounds):
+        steps = _steps(game, t)
+        if t == 0:
+            law = np.full((1, 2), 0.5)
+        elif t & (t + 1):  # rounds 2^k, ..., 2^(k+1) - 1 are an epoch, from 1
+            law = np.eye(2)[steps[:, -1, 0]]
+        else:
+            length = (t + 1) // 2
+            losses = game.rows[steps[:, -length:, 1]]  # (histories, rounds of the epoch, actions)
+            lengths = {"full": [length], "half": [length // 2 + 1], "random": range(length // 2 + 1, length + 1)}
+            used = lengths[learner.prefix] if length > 1 else [1]
+            law = np.mean([_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used], axis=0)
+        policy.append(law)
+    return game.plan_of(policy)
+
+
+def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
+    """The plan of a bandit algorithm made private by batches of rounds, by quadrature over the noise; two actions.
+
+    Parameters
+    ----------
+    game : Game
+        Bandit feedback, two actions.
+    learner : BatchedPrivate or LocallyPrivate
+        Around EXP3 or HTINF.
+    nodes : int
+        Even: as many values as each noise takes (`privacy.adversarial.batched_probabilities`).
+
+    Returns
+    -------
+    (sequences,) array
+        Probability of the actions of each sequence, if the losses seen are its own.
+    """
+    batches = -(-game.rounds // learner.tau)
+    plan = np.zeros(game.sequences)
+    steps, last = _steps(game, game.rounds - 1), np.arange(game.sequences) % 2
+    actions = np.column_stack([np.repeat(steps[:, :, 0], 2, axis=0), last])
+    losses = np.repeat(steps[:, :, 1], 2, axis=0)
+    batch = np.arange(game.rounds) // learner.tau
+    chosen = actions[:, :: learner.tau]
+    constant = (actions == chosen[:, batch]).all(axis=1)
+    path = chosen @ (1 << np.arange(batches)[::-1])
+    full = (batches - 1) * learner.tau  # a last batch is never told of
+    for seen in np.unique(losses[:, :full], axis=0):
+        told = seen.reshape(batches - 1, learner.tau).mean(axis=1)
+        averages = np.append(told, 0.0)[:, None].repeat(2, axis=1)  # whatever is played, this is what is seen
+        law = batched_probabilities(learner.base, averages, learner.scale, nodes) if batches > 1 else np.full(2, 0.5)
+        here = constant & (losses[:, :full] == seen).all(axis=1)
+        plan[here] = law[path[here]]
+    return plan
+
+
+def _selected(sums, noise, scale):
+    """(histories, 2) probabilities that report noisy max picks each action, given its sum of losses."""
+    different, which = np.unique(sums, axis=0, return_inverse=True)
+    return selection_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
+
+
+def _steps(game, rounds):
+    """(histories, rounds, 2): action and what was seen, round by round, of all histories of so many rounds."""
+    base = game.actions * game.seen
+    digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
+    return np.stack(np.divmod(digits, game.seen), axis=2)

@@ -1,0 +1,225 @@
+"""Minimax regret by linear programming: certificates and plans are checked in exact arithmetic, without the solver."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from privregret.adversarial import EXP3, BatchedPrivate
+from privregret.exact.minimax import Game, minimax
+from privregret.exact.plans import batched_plan, epoch_plan
+from privregret.full_information import FTNL, RandomPrefixSoftmax
+from privregret.privacy import selection
+
+REFERENCE = {  # K = 2, bandit feedback; eps -> T = 2, 3, 4, 5
+    0.1: (0.9750, 1.4500, 1.9013, 2.3526),
+    0.5: (0.8775, 1.2551, 1.5402, 1.8252),
+    1.0: (0.7689, 1.0379, 1.1828, 1.3434),
+    2.0: (0.6192, 0.8256, 0.9125, 1.0544),
+    math.inf: (0.5, 0.75, 0.825, 0.9464),
+}
+GAMES = [
+    (Game(2), 1.0, 0.0), (Game(3), 0.5, 0.0), (Game(4), 2.0, 0.0), (Game(3), math.inf, 0.0),
+    (Game(3, "full"), 1.0, 0.0), (Game(4, "full"), 0.5, 0.0),
+    (Game(2, "bandit", 3), 1.0, 0.0), (Game(3, "bandit", 3), 1.0, 0.0), (Game(2, "full", 3), 1.0, 0.0),
+    (Game(3), 0.5, 0.1), (Game(3, "full"), 1.0, 0.05), (Game(2, "bandit", 3), 0.5, 0.2),
+]  # fmt: skip
+
+
+def above_exp(epsilon):
+    """A rational number that is no smaller than e^epsilon, by the series and a bound on its rest (epsilon <= 2)."""
+    x = Fraction(epsilon)
+    terms = [Fraction(1)]
+    for k in range(1, 40):
+        terms.append(terms[-1] * x / k)
+    return sum(terms) + 2 * terms[-1]
+
+
+class Naive:
+    """The game again, the obvious way: tables are tuples of rows, sequences are tuples, all numbers are fractions."""
+
+    def __init__(self, game):
+        self.K, self.T, self.bandit = game.actions, game.rounds, game.feedback == "bandit"
+        self.rows = list(product((0, 1), repeat=self.K))
+        if not self.bandit:
+            self.rows = self.rows[1:-1]
+        self.shown = [0, 1] if self.bandit else self.rows
+        self.tables = list(product(self.rows, repeat=self.T - 1))
+        steps = list(product(range(self.K), self.shown))
+        self.sequences = [(*h, a) for h in product(steps, repeat=self.T - 1) for a in range(self.K)]
+        self.place = {s: i for i, s in enumerate(self.sequences)}
+
+    def sequence(self, table, actions):
+        see = (lambda row, a: row[a]) if self.bandit else (lambda row, a: row)
+        return (*((a, see(row, a)) for row, a in zip(table, actions, strict=False)), actions[-1])
+
+    def last_row(self, j):
+        return tuple(int(a != j) for a in range(self.K))
+
+    def regret(self, w, table, j):
+        total = Fraction(0)
+        for actions in product(range(self.K), repeat=self.T):
+            rows = (*table, self.last_row(j))
+            total += w[self.sequence(table, actions)] * sum(r[a] - r[j] for r, a in zip(rows, actions, strict=True))
+        return total
+
+    def neighbours(self, s):
+        for t in range(self.T - 1):
+            a, o = s[t]
+            at = self.shown.index(o)
+            for d in range(len(self.shown) - 1):
+                yield t, d, (*s[:t], (a, self.shown[(at + d + 1) % len(self.shown)]), *s[t + 1 :])
+
+    def table_neighbours(self, table):
+        for t in range(self.T - 1):
+            at = self.rows.index(table[t])
+            for d in range(len(self.rows) - 1):
+                yield t, d, (*table[:t], self.rows[(at + d + 1) % len(self.rows)], *table[t + 1 :])
+
+
+def lower_bound(naive, certificate, epsilon, delta):
+    """What a certificate proves, in fractions: weak duality, then the cheapest plan by backward induction."""
+    adversary, pairs, tables = (
+        np.array([Fraction(max(x, 0.0)) for x in part.ravel()], object).reshape(part.shape) for part in certificate
+    )
+    mass, constant = adversary.sum(), Fraction(0)
+    cost = dict.fromkeys(naive.sequences, Fraction(0))
+    for j, (i, table) in product(range(naive.K), enumerate(naive.tables)):
+        if not adversary[j, i]:
+            continue
+        weight, rows = adversary[j, i] / mass, (*table, naive.last_row(j))
+        for actions in product(range(naive.K), repeat=naive.T):
+            gain = sum(r[a] - r[j] for r, a in zip(rows, actions, strict=True))
+            cost[naive.sequence(table, actions)] += weight * gain
+    if math.isfinite(epsilon):
+        factor = above_exp(epsilon)
+        if delta:
+            allowed = {}
+            for i, table in enumerate(naive.tables):
+                for t, d, other in naive.table_neighbours(table):
+                    constant -= Fraction(delta) * tables[i, t, d]
+                    if tables[i, t, d]:
+                        for actions in product(range(naive.K), repeat=naive.T):
+                            key = naive.sequence(table, actions), naive.sequence(other, actions)
+                            if key[0] != key[1]:
+                                allowed[key] = allowed.get(key, 0) + tables[i, t, d]
+        for i, s in enumerate(naive.sequences):
+            for t, d, other in naive.neighbours(s):
+                m = min(pairs[i, t, d], allowed.get((s, other), Fraction(0))) if delta else pairs[i, t, d]
+                cost[s] += m
+                cost[other] -= factor * m
+
+    def cheapest(history):
+        if len(history) == naive.T - 1:
+            return min(cost[(*history, a)] for a in range(naive.K))
+        return min(sum(cheapest((*history, (a, o))) for o in naive.shown) for a in range(naive.K))
+
+    return constant + cheapest(())
+
+
+@pytest.mark.parametrize(("game", "epsilon", "delta"), GAMES, ids=str)
+def test_certificate_and_plan_prove_the_value_in_exact_arithmetic(game, epsilon, delta):
+    found, naive = minimax(game, epsilon, delta), Naive(game)
+    proved = lower_bound(naive, found.certificate, epsilon, delta)
+    assert abs(float(proved) - found.value) < 1e-10
+    assert abs(float(proved) - found.lower) < 1e-12
+    w = {s: Fraction(float(x)) for s, x in zip(naive.sequences, found.plan, strict=True)}
+    assert min(w.values()) >= 0
+    for table in naive.tables:  # a probability on every table
+        total = sum(w[naive.sequence(table, actions)] for actions in product(range(naive.K), repeat=naive.T))
+        assert abs(float(total - 1)) < 1e-14
+    for t in range(naive.T - 1):  # and what is done up to round t + 1 does not depend on what is seen from there on
+        sums = {}
+        for s, x in w.items():
+            key = (s[:t], s[t][0], tuple(o for _, o in s[t : naive.T - 1]))
+            sums[key] = sums.get(key, 0) + x
+        grouped = {}
+        for (past, action, _), x in sums.items():
+            grouped.setdefault((past, action), []).append(x)
+        assert max(float(max(x) - min(x)) for x in grouped.values()) < 1e-14
+    worst = max(naive.regret(w, table, j) for table in naive.tables for j in range(naive.K))
+    assert float(worst) == pytest.approx(found.upper, abs=1e-13)
+    assert float(worst - proved) < 1e-10
+    if math.isfinite(epsilon) and not delta:
+        factor = above_exp(epsilon)
+        assert max(float(w[s] - factor * w[o]) for s in w for _, _, o in naive.neighbours(s)) < 1e-15
+    if delta:
+        factor = above_exp(epsilon)
+        for table in naive.tables:
+            for _, _, other in naive.table_neighbours(table):
+                plays = product(range(naive.K), repeat=naive.T)
+                both = [[w[naive.sequence(x, actions)] for x in (table, other)] for actions in plays]
+                assert float(sum(max(p - factor * q, 0) for p, q in both)) < delta + 1e-12
+
+
+@pytest.mark.parametrize("epsilon", REFERENCE)
+def test_values(epsilon):
+    for T, value in zip((2, 3, 4, 5), REFERENCE[epsilon], strict=True):
+        found = minimax(Game(T), epsilon)
+        assert found.value == pytest.approx(value, abs=5.1e-5)
+        assert found.upper - found.lower < 1e-9
+
+
+@pytest.mark.parametrize("feedback", ["bandit", "full"])
+def test_two_rounds_have_a_closed_form(feedback):
+    for epsilon in (0.0, 0.1, 1.0, 5.0):
+        for delta in (0.0, 0.2):
+            expected = 0.5 + (1 - delta) / (1 + math.exp(epsilon))
+            assert minimax(Game(2, feedback), epsilon, delta).value == pytest.approx(expected, abs=1e-9)
+
+
+def test_rows_of_equal_losses_do_not_matter_with_full_information():
+    class WithTies(Game):
+        rows = np.array([(0, 0), (0, 1), (1, 0)])
+        seen = 3
+
+    for epsilon in (0.5, math.inf):
+        with_ties = minimax(WithTies(3, "full"), epsilon).value
+        assert with_ties == pytest.approx(minimax(Game(3, "full"), epsilon).value, abs=1e-9)
+
+
+def test_an_invalid_certificate_proves_less():
+    found = minimax(Game(3), 1.0)
+    adversary, pairs, tables = found.certificate
+    assert found.game.certified((adversary, pairs * 0, tables), 1.0) < found.value - 0.1
+    assert found.game.certified((adversary, pairs, tables), 2.0) < found.value - 0.01
+
+
+@pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
+def test_epoch_plans_have_the_privacy_of_report_noisy_max(noise):
+    game, learner = Game(5, "full"), FTNL(1.0, noise)
+    plan = epoch_plan(game, learner)
+    expected = max(selection.privacy_loss(2, n, noise, learner.noise_scale(2)).value for n in (1, 2))
+    assert game.privacy(plan) == pytest.approx(expected, rel=1e-9)
+    assert game.worst_regret(plan) > minimax(game, game.privacy(plan)).value
+
+
+def test_plans_follow_the_law_of_play():
+    rng, runs = np.random.default_rng(1), 4_000
+    table = np.array([(0, 1), (1, 0), (0, 1), (0, 1)], float)
+    softmax, batched = RandomPrefixSoftmax(1.0, cap=math.inf), BatchedPrivate(EXP3(1.0, 0.1), 0.5)
+    for learner, game in ((softmax, Game(4, "full")), (batched, Game(4))):
+        plan = epoch_plan(game, learner) if game.feedback == "full" else batched_plan(game, learner, 200)
+        code = np.ravel_multi_index(table[:-1].astype(int).T, (2, 2)) - (game.feedback == "full")
+        place = int(code @ len(game.rows) ** np.arange(2, -1, -1))
+        law = plan.reshape(-1, 2)[game.histories[-1][place]].ravel()
+        played = [int(learner.play(table, rng) @ [8, 4, 2, 1]) for _ in range(runs)]
+        seen = np.bincount(played, minlength=16) / runs
+        assert np.abs(seen - law).max() < 5 * 0.5 / math.sqrt(runs)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Game(1), "rounds must be at least 2"),
+        (lambda: Game(3, "half"), "feedback must be one of"),
+        (lambda: Game(9, "full", 3), "sequences of play"),
+        (lambda: minimax(Game(2), -1), "epsilon must be"),
+        (lambda: minimax(Game(2), 1, 1.5), "delta must be"),
+    ],
+)
+def test_bad_input(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
