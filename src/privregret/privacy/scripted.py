@@ -34,8 +34,8 @@ class _NotInScript(Exception):
 class _Script:
     """A source of randomness that gives what a script says: cells of the grid, and sides of fair coins."""
 
-    def __init__(self, picks, notes, cells, rounds):
-        self.picks, self.notes, self.cells, self.rounds = iter(picks), notes, cells, rounds
+    def __init__(self, picks, notes, cells, rounds, most):
+        self.picks, self.notes, self.cells, self.rounds, self.most = iter(picks), notes, cells, rounds, most
         self.kinds = ()  # the scale of each noise, 0 for a coin
 
     def _pick(self, options, scale):
@@ -47,7 +47,7 @@ class _Script:
     def laplace(self, loc, scale):
         if self.notes.row == self.rounds - 1:
             return 0.0
-        cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.rounds)
+        cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.most)
         inside = cell - 0.5 + 0.05 * len(self.kinds)  # noises differ, so that rounding makes no ties
         return float(inner[0] + inside * (inner[1] - inner[0]))
 
@@ -63,77 +63,82 @@ class _Traced(trace.Tracer):
         return self.drawn(value, scale, False) if len([k for k in self.rng.kinds if k]) > known else value
 
 
-class _Zeros:
-    """A table of rewards 0 that notes which row was read last."""
+class _Plain:
+    """A table of rewards that notes which row was read last."""
 
-    def __init__(self, rounds, notes):
-        self.shape, self.notes = (rounds, 2), notes
+    def __init__(self, table, notes):
+        self.numbers, self.shape, self.notes = table.tolist(), table.shape, notes
 
     def __len__(self):
         return self.shape[0]
 
     def __getitem__(self, at):
         self.notes.row = at[0]
-        return 0.0
+        return self.numbers[at[0]][at[1]]
 
 
 @lru_cache(maxsize=64)
-def grid(cells, scale, rounds):
-    """(cells - 1,) inner edges of the cells to which sums of at most `rounds` rewards are rounded."""
-    return np.linspace(-REACH * scale, rounds + REACH * scale, cells - 1)
+def grid(cells, scale, most):
+    """(cells - 1,) inner edges of the cells to which noisy sums of at most `most` rewards are rounded."""
+    return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
 
 
-def action_law(algorithm, rounds: int, cells: int = 24) -> dict:
-    """Probabilities of the sequences of actions, for all lists of 0/1 rewards.
+def action_law(algorithm, table, rounds=None, cells: int = 24) -> dict:
+    """Probabilities of the sequences of actions, for all 0/1 rewards in some rounds.
 
     Parameters
     ----------
     algorithm : BanditAlgorithm
-        With Laplace noise and fair coins; plays two arms here.
-    rounds : int
-        T >= 3. The last reward comes after the last action and is no part of the lists.
+        With Laplace noise and fair coins.
+    table : (T, 2) array
+        Rewards of all other rounds.
+    rounds : sequence of int, optional
+        Rounds, from 0, whose rewards go through all lists of 0 and 1, whatever stands in the table; by default all but
+        the last, whose reward comes after the last action.
     cells : int
         Of the grid, at least 4. Work is cells to the power of the number of noises.
 
     Returns
     -------
     dict
-        actions -> (2,) * (T - 1) array.
+        actions -> array with an axis of length 2 for each of `rounds`.
     """
-    rounds, cells = checks.integer("rounds", rounds, 3), checks.integer("cells", cells, 4)
+    cells = checks.integer("cells", cells, 4)
+    table = checks.table("table", table).copy()
+    free = list(range(len(table) - 1) if rounds is None else rounds)
+    table[free] = 0.0
+    size = (cells, len(table), len(free))
     scripts, paths = [()], {}
     with trace.uncompiled(values=False):
         while scripts:
             script, notes = scripts.pop(), trace.Notes()
-            source = _Script(script, notes, cells, rounds)
+            source = _Script(script, notes, *size)
             try:
-                actions = tuple(map(int, algorithm._play(_Zeros(rounds, notes), source)))
+                actions = tuple(map(int, algorithm._play(_Plain(table, notes), source)))
             except _NotInScript as more:
                 scripts += [(*script, pick) for pick in range(more.args[0])]
                 continue
             paths.setdefault((actions, source.kinds), []).append(script)
-    law = {actions: np.zeros((2,) * (rounds - 1)) for actions, _ in paths}
+    law = {actions: np.zeros((2,) * len(free)) for actions, _ in paths}
     for (actions, kinds), picked in paths.items():
         notes = trace.Notes()
-        source = _Traced(_Script(picked[0], notes, cells, rounds), notes)
         with trace.uncompiled():
-            trace.play(algorithm, np.zeros((rounds, 2)), source, notes)
-        law[actions] += _probabilities(np.array(picked), actions, np.array(kinds), notes, cells, rounds)
+            trace.play(algorithm, table, _Traced(_Script(picked[0], notes, *size), notes), notes)
+        # by how much each noise falls if a reward is 1 and what is released stays
+        units = [trace.moves(notes, {(t, actions[t]): 1.0}) for t in free]
+        if any(unit is None for unit in units):
+            raise ValueError("some reward is not hidden by any noise: its loss is infinite")
+        law[actions] += _probabilities(np.array(picked), np.array(kinds), np.array(units), notes.scales, cells)
     return law
 
 
-def _probabilities(picked, actions, kinds, notes, cells, rounds):
-    """(2,) * (T - 1) probability of all scripts with the same actions and draws."""
-    # by how much each noise falls if a reward is 1 and what is released stays
-    units = [trace.moves(notes, {(t, actions[t]): 1.0}) for t in range(rounds - 1)]
-    if any(unit is None for unit in units):
-        raise ValueError("some reward is not hidden by any noise: its loss is infinite")
-    result, noises = np.zeros((2,) * (rounds - 1)), picked[:, kinds > 0]
-    for rewards in product((0, 1), repeat=rounds - 1):
+def _probabilities(picked, kinds, units, scales, cells):
+    """(2,) * F probability of all scripts with the same actions and draws, for all lists of F rewards."""
+    result, noises = np.zeros((2,) * len(units)), picked[:, kinds > 0]
+    for rewards in product((0, 1), repeat=len(units)):
         chance = np.full(len(picked), 0.5 ** np.sum(kinds == 0))
-        for i, shift in enumerate(np.array(rewards) @ np.array(units)):
-            scale = notes.scales[i]
-            below = laplace.cdf(grid(cells, scale, rounds) + shift, scale=scale)
+        for i, shift in enumerate(np.array(rewards) @ units):
+            below = laplace.cdf(grid(cells, scales[i], len(units)) + shift, scale=scales[i])
             chance *= np.diff(below, prepend=0.0, append=1.0)[noises[:, i]]
         result[rewards] = chance.sum()
     return result
