@@ -50,7 +50,9 @@ class Value:
         if isinstance(factor, np.ndarray):
             return NotImplemented
         factor = float(factor)  # a product of two is not linear: the other one is used
-        return Value(self.value * factor, {key: c * factor for key, c in self.form.items()} if factor else {}, self.notes)
+        return Value(
+            self.value * factor, {key: c * factor for key, c in self.form.items()} if factor else {}, self.notes
+        )
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -84,7 +86,9 @@ class Value:
         outcome = gap.value > 0 or (gap.value == 0 and not strict)
         rounds = {key[0] for key in gap.form if isinstance(key, tuple)}
         if len(rounds) == 1 and len(gap.form) == sum(isinstance(key, tuple) for key in gap.form):
-            return Value(float(outcome), {min(gap.form): 1.0}, self.notes)  # a bit of one round's data, no use of it yet
+            return Value(
+                float(outcome), {min(gap.form): 1.0}, self.notes
+            )  # a bit of one round's data, no use of it yet
         for side in (self, other):
             if gap.form and isinstance(side, Value):
                 self.notes.use(side.form, kept=False)
