@@ -1,4 +1,4 @@
-"""The ledger of any algorithm, from a run of its own code: what its decisions read of the data, and through which noise.
+"""The ledger of any algorithm, from a run of its own code: what it uses of the data, and through which noise.
 
 `traced` runs `play` uncompiled on a table of `Value`s, numbers that remember how they were added up from rewards (or
 losses) and noises. Whenever the algorithm compares such a number, or takes a function of it, it uses it: that is
@@ -312,7 +312,7 @@ def moves(notes: Notes, change: dict, keep: str = "numbers"):
 
 
 def costs(trace: Trace, keep: str = "numbers", rounds=None) -> np.ndarray:
-    """(T,) privacy cost of each round along a run: the dearest replacement of what was read of it; inf if not hidden.
+    """(T,) privacy cost of each round along a run: the dearest replacement of what was read; inf if not hidden.
 
     Parameters
     ----------
