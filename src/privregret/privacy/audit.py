@@ -4,6 +4,8 @@ It can show that an algorithm is not epsilon-DP; it cannot show that it is.
 """
 
 import math
+from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import beta
@@ -45,3 +47,53 @@ def loss_lower_bound(algorithm, rewards, neighbour, event, runs: int, seed: int,
             at_most = beta.ppf(1 - level, q + 1, runs - q) if q < runs else 1.0
             loss = max(loss, math.log(at_least / at_most))
     return loss
+
+
+class Found(NamedTuple):
+    """A lower confidence bound, and the actions of the event that shows it, of which there are `sequences`."""
+
+    value: float
+    actions: tuple
+    sequences: int
+
+
+def searched_loss(play, tables, runs: int, seed: int, failure: float = 1e-6) -> Found:
+    """A lower confidence bound on the privacy loss of the action sequence, with an event found by search.
+
+    Half of the plays choose the event: sequences are sorted by how often they came on one table and on the other, and
+    the event is a head of that list. The other half measures it, with exact binomial (Clopper-Pearson) limits.
+
+    Parameters
+    ----------
+    play : callable
+        (table, rng) -> (T,) actions.
+    tables : pair of (T, K) arrays
+        They differ in one row.
+    runs : int
+        Plays on each table, at least 4.
+    seed : int
+    failure : float
+        The bound exceeds the true loss with at most this probability.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = [[tuple(map(int, play(table, rng))) for _ in range(runs)] for table in tables]
+    half = runs // 2
+    best = Found(0.0, (), 0)
+    for one, other in (drawn, drawn[::-1]):
+        counts, others = Counter(one[:half]), Counter(other[:half])
+        order = sorted(counts, key=lambda s: ((counts[s] + 0.5) / (others[s] + 0.5), s), reverse=True)
+        heads = np.cumsum([(counts[s], others[s]) for s in order], axis=0)
+        event = set(order[: 1 + int(np.argmax([_log_ratio(a, b, half, failure / 4) for a, b in heads]))])
+        hits = [sum(s in event for s in sample[half:]) for sample in (one, other)]
+        value = _log_ratio(*hits, runs - half, failure / 4)
+        if value > best.value:
+            best = Found(value, max(event, key=counts.get), len(event))
+    return best
+
+
+def _log_ratio(hits, others, runs, level):
+    """Lower limit of ln(P / P'), each limit of the two wrong with probability `level` at most."""
+    if hits == 0:
+        return -math.inf
+    at_most = beta.ppf(1 - level, others + 1, runs - others) if others < runs else 1.0
+    return math.log(beta.ppf(level, hits, runs - hits + 1) / at_most)

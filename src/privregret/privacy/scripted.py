@@ -1,0 +1,158 @@
+"""Exact laws of the actions of bandit algorithms on two arms and a few rounds, from their own code.
+
+Every number that is released is rounded to a grid. That is post-processing: the loss of the algorithm so rounded is
+exact, and at most that of the released numbers. `play` is run, uncompiled, on every combination of the grid's cells; a
+noise that is drawn after the last row of rewards was read decides nothing, and is left out.
+"""
+
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import laplace
+
+from privregret import checks
+from privregret.privacy import trace
+
+REACH = 8.0  # of the grid beyond the sums, in scales of the noise; its outer cells reach to infinity
+
+
+class Worst(NamedTuple):
+    """The largest log-ratio, the two lists of rewards and the actions that have it."""
+
+    value: float
+    before: tuple
+    after: tuple
+    actions: tuple
+
+
+class _NotInScript(Exception):
+    """The script ends here: it must go on with each of so many picks."""
+
+
+class _Script:
+    """A source of randomness that gives what a script says: cells of the grid, and sides of fair coins."""
+
+    def __init__(self, picks, notes, cells, rounds, most):
+        self.picks, self.notes, self.cells, self.rounds, self.most = iter(picks), notes, cells, rounds, most
+        self.kinds = ()  # the scale of each noise, 0 for a coin
+
+    def _pick(self, options, scale):
+        if (pick := next(self.picks, None)) is None:
+            raise _NotInScript(options)
+        self.kinds += (scale,)
+        return pick
+
+    def laplace(self, loc, scale):
+        if self.notes.row == self.rounds - 1:
+            return 0.0
+        cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.most)
+        inside = cell - 0.5 + 0.05 * len(self.kinds)  # noises differ, so that rounding makes no ties
+        return float(inner[0] + inside * (inner[1] - inner[0]))
+
+    def random(self):
+        return (0.25, 0.75)[self._pick(2, 0.0)]
+
+
+class _Traced(trace.Tracer):
+    """The same, and its noises are traced."""
+
+    def laplace(self, loc, scale):
+        value, known = self.rng.laplace(loc, scale), len(self.notes.scales)
+        return self.drawn(value, scale, False) if len([k for k in self.rng.kinds if k]) > known else value
+
+
+class _Plain:
+    """A table of rewards that notes which row was read last."""
+
+    def __init__(self, table, notes):
+        self.numbers, self.shape, self.notes = table.tolist(), table.shape, notes
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, at):
+        self.notes.row = at[0]
+        return self.numbers[at[0]][at[1]]
+
+
+@lru_cache(maxsize=64)
+def grid(cells, scale, most):
+    """(cells - 1,) inner edges of the cells to which noisy sums of at most `most` rewards are rounded."""
+    return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
+
+
+def action_law(algorithm, table, rounds=None, cells: int = 24) -> dict:
+    """Probabilities of the sequences of actions, for all 0/1 rewards in some rounds.
+
+    Parameters
+    ----------
+    algorithm : BanditAlgorithm
+        With Laplace noise and fair coins.
+    table : (T, 2) array
+        Rewards of all other rounds.
+    rounds : sequence of int, optional
+        Rounds, from 0, whose rewards go through all lists of 0 and 1, whatever stands in the table; by default all but
+        the last, whose reward comes after the last action.
+    cells : int
+        Of the grid, at least 4. Work is cells to the power of the number of noises.
+
+    Returns
+    -------
+    dict
+        actions -> array with an axis of length 2 for each of `rounds`.
+    """
+    cells = checks.integer("cells", cells, 4)
+    table = checks.table("table", table).copy()
+    free = list(range(len(table) - 1) if rounds is None else rounds)
+    table[free] = 0.0
+    size = (cells, len(table), len(free))
+    scripts, paths = [()], {}
+    with trace.uncompiled(values=False):
+        while scripts:
+            script, notes = scripts.pop(), trace.Notes()
+            source = _Script(script, notes, *size)
+            try:
+                actions = tuple(map(int, algorithm._play(_Plain(table, notes), source)))
+            except _NotInScript as more:
+                scripts += [(*script, pick) for pick in range(more.args[0])]
+                continue
+            paths.setdefault((actions, source.kinds), []).append(script)
+    law = {actions: np.zeros((2,) * len(free)) for actions, _ in paths}
+    for (actions, kinds), picked in paths.items():
+        notes = trace.Notes()
+        with trace.uncompiled():
+            trace.play(algorithm, table, _Traced(_Script(picked[0], notes, *size), notes), notes)
+        # by how much each noise falls if a reward is 1 and what is released stays
+        units = [trace.moves(notes, {(t, actions[t]): 1.0}) for t in free]
+        if any(unit is None for unit in units):
+            raise ValueError("some reward is not hidden by any noise: its loss is infinite")
+        law[actions] += _probabilities(np.array(picked), np.array(kinds), np.array(units), notes.scales, cells)
+    return law
+
+
+def _probabilities(picked, kinds, units, scales, cells):
+    """(2,) * F probability of all scripts with the same actions and draws, for all lists of F rewards."""
+    result, noises = np.zeros((2,) * len(units)), picked[:, kinds > 0]
+    for rewards in product((0, 1), repeat=len(units)):
+        chance = np.full(len(picked), 0.5 ** np.sum(kinds == 0))
+        for i, shift in enumerate(np.array(rewards) @ units):
+            below = laplace.cdf(grid(cells, scales[i], len(units)) + shift, scale=scales[i])
+            chance *= np.diff(below, prepend=0.0, append=1.0)[noises[:, i]]
+        result[rewards] = chance.sum()
+    return result
+
+
+def worst(law: dict) -> Worst:
+    """The largest log-ratio of the probabilities of a sequence of actions under lists that differ in one reward."""
+    found = Worst(0.0, (), (), ())
+    for actions, p in law.items():
+        for t in range(p.ndim):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.nan_to_num(np.log(np.flip(p, t) / p), nan=0.0, posinf=np.inf)
+            if ratio.max() > found.value:
+                before = tuple(map(int, np.unravel_index(ratio.argmax(), p.shape)))
+                after = tuple(1 - r if s == t else r for s, r in enumerate(before))
+                found = Worst(float(ratio.max()), before, after, actions)
+    return found

@@ -1,0 +1,78 @@
+"""Faults that the audit of privacy must notice; those that it plants itself are findings of its own."""
+
+from contextlib import nullcontext
+
+from planted import Plant
+from privregret.full_information import FTNL
+from privregret.privacy import adversarial, selection, trace
+
+AUDIT = "companion/privacy-audit"
+
+
+def half_the_noise(patch):
+    """FTNL draws half of the noise that it says."""
+    patch.setattr(FTNL, "noise_scale", lambda self, actions: self.factor / (2 * self.epsilon))
+
+
+def blind(patch):
+    """The ledger sees half of each move of a noise."""
+    right = trace.moves
+
+    def moves(*given):
+        found = right(*given)
+        return None if found is None else found / 2
+
+    patch.setattr(trace, "moves", moves)
+
+
+def nothing_is_altered(patch):
+    patch.setattr(trace, "altered", lambda *fault: nullcontext())
+
+
+def half_the_loss(patch):
+    right = selection.privacy_loss
+
+    def loss(*given):
+        worst = right(*given)
+        return worst._replace(value=worst.value / 2)
+
+    patch.setattr(selection, "privacy_loss", loss)
+
+
+def larger_scores(patch):
+    right = adversarial.laplace_delta
+    patch.setattr(adversarial, "laplace_delta", lambda e, shift, *more: right(e, 10 * shift, *more))
+
+
+def smaller_scores(patch):
+    right = adversarial.laplace_delta
+    patch.setattr(adversarial, "laplace_delta", lambda e, shift, *more: right(e, shift / 1000, *more))
+
+
+PLANTS = [
+    Plant(
+        AUDIT,
+        "a fault that is not there is not noticed",
+        nothing_is_altered,
+        (("Ledger", "descriptions"), ("Planted faults", "The ledger notices")),
+    ),
+    Plant(
+        AUDIT,
+        "FTNL with half of its noise",
+        half_the_noise,
+        (
+            ("Ledger", "pure privacy"),
+            ("Exact losses", "None of"),
+            ("Planted faults", "The same code without the fault"),
+        ),
+    ),
+    Plant(
+        AUDIT,
+        "a ledger that sees half",
+        blind,
+        (("Ledger", "descriptions"), ("Ledger", "pure privacy"), ("Exact losses", "No loss found exceeds")),
+    ),
+    Plant(AUDIT, "half of the loss of noisy maxima", half_the_loss, (("Exact losses", "Each of"),)),
+    Plant(AUDIT, "scores that move ten times as far", larger_scores, (("Batched EXP4", "as large as"),)),
+    Plant(AUDIT, "scores that hardly move", smaller_scores, (("Batched EXP4", "Near"),)),
+]
