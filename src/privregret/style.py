@@ -25,6 +25,7 @@ ALGORITHMS = {
     "Lazy-DP-TS": (VERMILION, "v", DOTTED),
     "IMED": (BLACK, "+", DASHED),
     "KL-UCB": (BLACK, "*", MIXED),
+    "explore first": (SKY, "P", DOTTED),
     "Batched HTINF": (BLUE, "o", SOLID),
     "Batched EXP3": (ORANGE, "s", SOLID),
     "Batched FTPL": (GREEN, "^", SOLID),
