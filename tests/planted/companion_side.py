@@ -3,9 +3,12 @@
 import numpy as np
 
 from planted import Plant, uniform_play
-from privregret.bandits import DPIMED, BanditAlgorithm
+from privregret.adversarial import HTINF, BatchedPrivate, tuning
+from privregret.bandits import DPIMED, BanditAlgorithm, rare
+from privregret.bounds import azize2025 as bounds
+from privregret.full_information import FTNL, RandomPrefixSoftmax
 
-OWN = "companion/your-own-algorithm"
+OWN, SIDE = "companion/your-own-algorithm", "companion/side-by-side"
 
 
 class HalfTheNoise:
@@ -32,7 +35,68 @@ def uniform_actions(monkeypatch):
     )
 
 
+def uniform_imed(monkeypatch):
+    """DP-IMED draws every arm uniformly on Bernoulli arms."""
+    right = rare.weighted
+
+    def weighted(algorithm, problem, horizon, runs, rng):
+        if isinstance(algorithm, DPIMED):
+            return np.full(runs, problem.gaps.mean() * horizon), np.ones(runs)
+        return right(algorithm, problem, horizon, runs, rng)
+
+    def run_many(self, data, rounds, runs, rng):
+        return np.array([uniform_play(data, rounds, rng) for _ in range(runs)])
+
+    monkeypatch.setattr(DPIMED, "_run_many", run_many)
+    monkeypatch.setattr(rare, "weighted", weighted)
+
+
+def noise_times(cls, factor, noises):
+    """An algorithm whose noise has so many times its scale, if it is one of those."""
+
+    def patch(monkeypatch):
+        right = cls.noise_scale
+        monkeypatch.setattr(cls, "noise_scale", lambda a, k: right(a, k) * (factor if a.noise in noises else 1))
+
+    return patch
+
+
+def small_bound(monkeypatch):
+    exact = bounds.theorem_3_1
+    monkeypatch.setattr(bounds, "theorem_3_1", lambda *given: exact(*given) / 10)
+
+
 PLANTS = [
+    Plant(
+        SIDE,
+        "DP-IMED plays uniformly",
+        uniform_imed,
+        (
+            ("Stochastic bandits", "has the least median regret of all"),
+            ("Stochastic bandits", "Its median is at most twice"),
+            ("Stochastic bandits", "has the smallest median"),
+            ("Stochastic bandits", "has the smallest 90 per cent"),
+        ),
+    ),
+    Plant(SIDE, "a tenth of the lower bound", small_bound, (("Stochastic bandits", "Its median is at most twice"),)),
+    Plant(
+        SIDE,
+        "Laplace noise of three times its scale",
+        noise_times(FTNL, 3.0, ("laplace",)),
+        (("Full information", "the three noises are within"),),
+    ),
+    Plant(
+        SIDE,
+        "random prefixes with a quarter of their noise",
+        noise_times(RandomPrefixSoftmax, 0.25, ("gumbel",)),
+        (("Full information", "A random prefix never helps"),),
+    ),
+    Plant(
+        SIDE,
+        "HTINF hardly learns",
+        lambda patch: patch.setattr(tuning, "batched_htinf", lambda e: BatchedPrivate(HTINF(1e6), e)),
+        (("Adversarial bandits", "HTINF in batches has"),),
+    ),
     Plant(
         OWN,
         "explore first adds half the noise",
