@@ -95,7 +95,7 @@ PLANTS = [
         SIDE,
         "HTINF hardly learns",
         lambda patch: patch.setattr(tuning, "batched_htinf", lambda e: BatchedPrivate(HTINF(1e6), e)),
-        (("Adversarial bandits", "HTINF in batches has"),),
+        (("Adversarial bandits", "HTINF in batches surely"),),
     ),
     Plant(
         OWN,
