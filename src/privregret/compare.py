@@ -1,4 +1,4 @@
-"""Comparisons of algorithms: rankings that account for every comparison made, equal true privacy, what a target affords."""
+"""Comparing algorithms: rankings that account for all comparisons made, equal true privacy, what a target affords."""
 
 import math
 
@@ -76,7 +76,8 @@ def at_privacy(make, epsilon: float):
     checks.positive("epsilon", epsilon)
     algorithm = make(epsilon * epsilon / make(epsilon).privacy.proved)
     if not math.isclose(algorithm.privacy.proved, epsilon):
-        raise ValueError(f"{algorithm.label} must spend epsilon = {epsilon:g}, got {algorithm.privacy.proved:g} at most")
+        most = algorithm.privacy.proved
+        raise ValueError(f"{algorithm.label} must spend epsilon = {epsilon:g}, got {most:g} at most")
     return algorithm
 
 
