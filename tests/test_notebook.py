@@ -72,3 +72,25 @@ def test_the_end_mark_is_found_only_where_it_is():
     assert notebook.end_mark(empty) is None
     cell.outputs = [nbformat.v4.new_output("display_data", {notebook.END: {"modules": ["src/a.py"]}})]
     assert notebook.end_mark(empty) == {"modules": ["src/a.py"]}
+
+
+def test_a_csv_file_is_checked_before_any_work(tmp_path):
+    def check(content, message):
+        path = tmp_path / "losses.csv"
+        path.write_text(content)
+        with pytest.raises(notebook.ParameterError, match=message) as error:
+            notebook.start("hu2021/test", {"table": str(path), "In": [""]}, table=checks.csv)
+        assert "\n" not in str(error.value)
+
+    check("a,b\n0.5,1.5\n0,0\n", r"table .*losses.csv' must lie in \[0, 1\], got 1.5 in row 0, column 1")
+    check("a,b\n0.5,left\n0,0\n", "must be a table of numbers")
+    check("a,b\n0.5,\n0,0\n", "got nan in row 0, column 1")
+    check("a\n0.5\n0\n", r"shape \(2, 1\)")
+    check("0.1,0.2\n0.5,0.5\n0,0\n", "must name its columns in the first line, got 0.1, 0.2")
+    check("a,b\n0.5,0.5,1\n0,0,1,1\n", "must name a CSV file")
+    check("", "must name a CSV file, .*: No columns")
+    with pytest.raises(ValueError, match=r"table must name a CSV file, got 'nowhere.csv': .*No such file"):
+        checks.csv("table", "nowhere.csv")
+    good = tmp_path / "good.csv"
+    good.write_text("a,b\n0,1\n0.5,0.25\n")
+    assert checks.csv("table", str(good)) == str(good) and checks.csv("table", "") == ""

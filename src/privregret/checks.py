@@ -170,3 +170,18 @@ def counts(played, rounds, arms: int) -> np.ndarray:
     if (array < 0).any() or (array.sum(axis=-1) != rounds).any():
         raise ValueError("counts of the arms must be at least 0 and add up to the rounds played")
     return array
+
+
+def csv(name: str, value) -> str:
+    """The path of a CSV file with a line of column names above a table (see `table`); or "" for none."""
+    if text(name, value):
+        import pandas as pd  # here alone: kernels, whose parameters these checks are for, do without it
+
+        try:
+            frame = pd.read_csv(value)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{name} must name a CSV file, got {value!r}: {str(error).splitlines()[0]}") from None
+        if all(column.replace(".", "", 1).isdigit() for column in frame.columns.astype(str)):
+            raise ValueError(f"{name} must name its columns in the first line, got {', '.join(frame.columns)}")
+        table(f"{name} {value!r}", frame)
+    return value

@@ -31,6 +31,7 @@ ALGORITHMS = {
     "FTPL": (GREEN, "d", DOTTED),
     "FTPL (zero at cap)": (SKY, "<", DOTTED),
     "FTPL (printed)": (BLACK, "+", MIXED),
+    "explore first": (SKY, "P", DOTTED),
     "Batched HTINF": (BLUE, "o", SOLID),
     "Batched EXP3": (ORANGE, "s", SOLID),
     "Batched FTPL": (GREEN, "^", SOLID),

@@ -1,0 +1,116 @@
+"""Comparing algorithms: rankings that account for all comparisons made, equal true privacy, what a target affords."""
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from privregret import checks
+from privregret.estimates import STANDARD_ERRORS, Estimate
+
+CONFIDENCE = 0.99  # that all limits of a table hold at once
+
+
+def quantiles(curves, by, level: float = 0.5, confidence: float = CONFIDENCE) -> pd.DataFrame:
+    """A quantile of regret for each combination of the columns `by`, with limits that hold for all of them at once.
+
+    For any law of regret, however heavy its tail: the limits are order statistics, at a level by Bonferroni's rule.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        One row a run: `by` and regret.
+    by : list of str
+    level : float
+        In (0, 1); 0.5 is the median.
+    confidence : float
+        Probability with which all limits hold, in (0, 1).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, value, low, high, runs. A limit for which there are too few runs is infinite.
+    """
+    groups = curves.groupby(by, sort=False, dropna=False).regret
+    chance, rows = (1 - confidence) / (2 * groups.ngroups), []
+    for key, sample in groups:
+        x, n = np.sort(sample.to_numpy()), len(sample)
+        low, high = int(binom.ppf(chance, n, level)), int(binom.ppf(1 - chance, n, level))
+        limits = x[low - 1] if low else -math.inf, x[high] if high < n else math.inf
+        rows.append((*key, x[min(int(n * level), n - 1)], *limits, n))
+    return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "runs"])
+
+
+def leaders(table, cell) -> pd.DataFrame:
+    """The table of `quantiles` with a column `leads`: whether no other row of its cell is surely smaller.
+
+    If one row alone of a cell leads, it has the smallest quantile there; all such statements hold at once, with
+    the confidence of the limits.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns low and high.
+    cell : list of str
+        Columns whose combinations are the cells.
+    """
+    return table.assign(leads=table.low <= table.groupby(cell, sort=False).high.transform("min"))
+
+
+def at_privacy(make, epsilon: float):
+    """The algorithm of a family that is proved to be epsilon-DP, no more and no less, whatever epsilon it claims.
+
+    Parameters
+    ----------
+    make : callable
+        Claimed epsilon -> algorithm; what is proved must be proportional to it.
+    epsilon : float
+        Above 0.
+
+    Raises
+    ------
+    ValueError
+        If there is none, as of a temperature that is capped.
+    """
+    checks.positive("epsilon", epsilon)
+    algorithm = make(epsilon * epsilon / make(epsilon).privacy.proved)
+    if not math.isclose(algorithm.privacy.proved, epsilon):
+        most = algorithm.privacy.proved
+        raise ValueError(f"{algorithm.label} must spend epsilon = {epsilon:g}, got {most:g} at most")
+    return algorithm
+
+
+def affordable(epsilons, regrets, target: float) -> Estimate:
+    """The epsilon from which on regret is at most a target, by interpolation in the logarithms.
+
+    Parameters
+    ----------
+    epsilons : (n,) increasing floats above 0
+    regrets : (n,) Estimate, above 0
+        Regret at each of them. The error is a third of the distance to where their limits meet the target.
+    target : float
+        Above 0.
+
+    Returns
+    -------
+    Estimate
+        Infinite if regret at the last epsilon is above the target, or at none; with an infinite error if that is so
+        of a limit.
+    """
+    values, lows, highs = ([getattr(r, end) for r in regrets] for end in ("value", "low", "high"))
+    value = _crossing(epsilons, values, target)
+    if math.isinf(value):
+        return Estimate(value)
+    reach = max(abs(_crossing(epsilons, ends, target) - value) for ends in (lows, highs))
+    return Estimate(value, reach / STANDARD_ERRORS)
+
+
+def _crossing(epsilons, values, target):
+    """Where log-linear interpolation of `values` last falls to the target; infinite if it never does or ends above."""
+    above = np.flatnonzero(np.asarray(values) > target)
+    if len(above) == 0 or above[-1] == len(values) - 1:
+        return math.inf
+    i = above[-1]
+    x, y = np.log(epsilons[i : i + 2]), np.log(np.maximum(values[i : i + 2], 1e-300))
+    return math.exp(x[0] + (math.log(target) - y[0]) / (y[1] - y[0]) * (x[1] - x[0]))

@@ -1,0 +1,118 @@
+"""Faults behind the verdicts of the companion's comparisons and of its tutorial."""
+
+import numpy as np
+
+from planted import Plant, uniform_play
+from privregret.adversarial import HTINF, BatchedPrivate, tuning
+from privregret.bandits import DPIMED, BanditAlgorithm, rare
+from privregret.bounds import azize2025 as bounds
+from privregret.full_information import FTNL, RandomPrefixSoftmax
+
+OWN, SIDE = "companion/your-own-algorithm", "companion/side-by-side"
+
+
+class HalfTheNoise:
+    """A generator whose Laplace noise has half the scale."""
+
+    def __init__(self, rng):
+        self.rng = np.random.default_rng(rng)
+
+    def laplace(self, loc, scale, size):
+        return self.rng.laplace(loc, scale / 2, size)
+
+
+def half_the_noise(monkeypatch):
+    def play(self, rewards, rng):
+        return self._play(rewards, HalfTheNoise(rng) if self.label == "explore first" else np.random.default_rng(rng))
+
+    monkeypatch.setattr(BanditAlgorithm, "play", play)
+
+
+def uniform_actions(monkeypatch):
+    """DP-IMED draws every arm uniformly on a table."""
+    monkeypatch.setattr(
+        DPIMED, "_play", lambda self, rewards, rng: rng.integers(rewards.shape[1], size=len(rewards)), raising=False
+    )
+
+
+def uniform_imed(monkeypatch):
+    """DP-IMED draws every arm uniformly on Bernoulli arms."""
+    right = rare.weighted
+
+    def weighted(algorithm, problem, horizon, runs, rng):
+        if isinstance(algorithm, DPIMED):
+            return np.full(runs, problem.gaps.mean() * horizon), np.ones(runs)
+        return right(algorithm, problem, horizon, runs, rng)
+
+    def run_many(self, data, rounds, runs, rng):
+        return np.array([uniform_play(data, rounds, rng) for _ in range(runs)])
+
+    monkeypatch.setattr(DPIMED, "_run_many", run_many)
+    monkeypatch.setattr(rare, "weighted", weighted)
+
+
+def noise_times(cls, factor, noises):
+    """An algorithm whose noise has so many times its scale, if it is one of those."""
+
+    def patch(monkeypatch):
+        right = cls.noise_scale
+        monkeypatch.setattr(cls, "noise_scale", lambda a, k: right(a, k) * (factor if a.noise in noises else 1))
+
+    return patch
+
+
+def small_bound(monkeypatch):
+    exact = bounds.theorem_3_1
+    monkeypatch.setattr(bounds, "theorem_3_1", lambda *given: exact(*given) / 10)
+
+
+PLANTS = [
+    Plant(
+        SIDE,
+        "DP-IMED plays uniformly",
+        uniform_imed,
+        (
+            ("Stochastic bandits", "has the least median regret of all"),
+            ("Stochastic bandits", "Its median is at most twice"),
+            ("Stochastic bandits", "has the smallest median"),
+            ("Stochastic bandits", "has the smallest 90 per cent"),
+        ),
+    ),
+    Plant(SIDE, "a tenth of the lower bound", small_bound, (("Stochastic bandits", "Its median is at most twice"),)),
+    Plant(
+        SIDE,
+        "Laplace noise of three times its scale",
+        noise_times(FTNL, 3.0, ("laplace",)),
+        (("Full information", "the three noises are within"),),
+    ),
+    Plant(
+        SIDE,
+        "random prefixes with a quarter of their noise",
+        noise_times(RandomPrefixSoftmax, 0.25, ("gumbel",)),
+        (("Full information", "A random prefix never helps"),),
+    ),
+    Plant(
+        SIDE,
+        "HTINF hardly learns",
+        lambda patch: patch.setattr(tuning, "batched_htinf", lambda e: BatchedPrivate(HTINF(1e6), e)),
+        (("Adversarial bandits", "less than half of the regret of EXP3"),),
+    ),
+    Plant(
+        OWN,
+        "explore first adds half the noise",
+        half_the_noise,
+        (("Explore first", "privacy loss is at most"), ("Explore first", "measured losses are the computed")),
+    ),
+    Plant(
+        OWN,
+        "explore first plays uniformly",
+        lambda patch: patch.setattr(BanditAlgorithm, "_run", lambda self, *given: uniform_play(*given)),
+        (("Explore first", "at most half of that of uniform play"), ("Explore first", "as good as DP-IMED")),
+    ),
+    Plant(
+        OWN,
+        "DP-IMED plays the table uniformly",
+        uniform_actions,
+        (("The table", "less regret than uniform"), ("One run", "index, worked out again")),
+    ),
+]
