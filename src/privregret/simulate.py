@@ -162,8 +162,6 @@ def _block(algorithm, problem, rounds, first, runs, seed, shared):
 def _tidy(algorithm, problem, rounds, regrets):
     """One row for each run and round of a (runs, H) array of regrets, with the algorithm's parameters."""
     runs = len(regrets)
-    frame = pd.DataFrame({"algorithm": algorithm.label, "instance": problem.name}, index=range(regrets.size))
-    frame["run"] = np.repeat(np.arange(runs), len(rounds))
-    frame["t"] = np.tile(rounds, runs)
-    frame["regret"] = regrets.ravel()
-    return frame.assign(**flat_parameters(algorithm))
+    names = {"algorithm": algorithm.label, "instance": problem.name}
+    numbers = {"run": np.repeat(np.arange(runs), len(rounds)), "t": np.tile(rounds, runs), "regret": regrets.ravel()}
+    return pd.DataFrame(names | numbers | flat_parameters(algorithm))
