@@ -81,9 +81,9 @@ PLANTS = [
     Plant(SIDE, "a tenth of the lower bound", small_bound, (("Stochastic bandits", "Its median is at most twice"),)),
     Plant(
         SIDE,
-        "Laplace noise of three times its scale",
-        noise_times(FTNL, 3.0, ("laplace",)),
-        (("Full information", "the three noises are within"),),
+        "exponential noise of three times its scale",
+        noise_times(FTNL, 3.0, ("exponential",)),
+        (("Full information", "exponential noise has the least regret"),),
     ),
     Plant(
         SIDE,
