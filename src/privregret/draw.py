@@ -311,6 +311,8 @@ def quantiles(curves, by, value: str = "regret", **levels) -> pd.DataFrame:
     """
     levels = levels or {"low": 0.1, "high": 0.9}
     return curves.groupby(by, sort=False)[value].quantile([*levels.values()]).unstack().set_axis([*levels], axis=1)
+
+
 def looks(values, dashes=(style.SOLID,)) -> dict:
     """A colour, a marker and dashes for each value of what is no algorithm: the `looks` of `lines`.
 

@@ -61,7 +61,10 @@ PLANTS = [
         (("Lemma 11", "The bound holds"), ("Section 5.2", "No choice of")),
     ),
     Plant(
-        "asi2025/5-barriers", "EXP3 in batches plays uniformly", uniform(BatchedPrivate), (("Section 5.2", "No tuning of"),)
+        "asi2025/5-barriers",
+        "EXP3 in batches plays uniformly",
+        uniform(BatchedPrivate),
+        (("Section 5.2", "No tuning of"),),
     ),
     Plant(
         "asi2025/5-barriers",
