@@ -5,8 +5,11 @@ import os
 import signal
 import sys
 
-from privregret import reproduce as r
-from privregret.notebook import ParameterError
+# At its import nbformat's validator would compile forty grammars, for three seconds, of formats that no notebook has.
+sys.modules.setdefault("rfc3987_syntax", None)
+
+from privregret import reproduce as r  # noqa: E402
+from privregret.notebook import ParameterError  # noqa: E402
 
 
 def parser() -> argparse.ArgumentParser:
