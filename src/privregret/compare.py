@@ -9,6 +9,7 @@ from scipy.stats import binom
 from privregret import checks
 from privregret.estimates import STANDARD_ERRORS, Estimate
 
+ROUNDING = 1e-9  # relative differences below this are none
 CONFIDENCE = 0.99  # that all limits of a table hold at once
 
 
@@ -55,7 +56,8 @@ def leaders(table, cell) -> pd.DataFrame:
     cell : list of str
         Columns whose combinations are the cells.
     """
-    return table.assign(leads=table.low <= table.groupby(cell, sort=False).high.transform("min"))
+    least = table.groupby(cell, sort=False).high.transform("min")
+    return table.assign(leads=table.low <= least * (1 + ROUNDING))  # regrets are often equal but for rounding
 
 
 def at_privacy(make, epsilon: float):
