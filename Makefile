@@ -46,7 +46,7 @@ lock:  ## pin the dependencies anew in both locks (ARGS=--upgrade: at their newe
 	rm -rf build/uv
 	$(PYTHON) -m venv build/uv
 	build/uv/bin/python $(pip_install) uv
-	build/uv/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	build/uv/bin/uv pip compile pyproject.toml --extra dev --extra site --universal --python-version 3.11 --generate-hashes \
 	    --fork-strategy fewest --no-annotate --no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements.lock $(ARGS)
 	build/uv/bin/uv pip compile --group witnesses --constraint requirements.lock --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-package attrs --no-emit-package numpy --no-emit-package scipy \

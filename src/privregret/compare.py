@@ -7,9 +7,8 @@ import pandas as pd
 from scipy.stats import binom
 
 from privregret import checks
-from privregret.estimates import STANDARD_ERRORS, Estimate
+from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
 
-ROUNDING = 1e-9  # relative differences below this are none
 CONFIDENCE = 0.99  # that all limits of a table hold at once
 
 
