@@ -63,6 +63,7 @@ PLANTS = [
         (
             ("Ledger", "pure privacy"),
             ("Exact losses", "None of"),
+            ("Other epsilons", "What is proved private"),
             ("Planted faults", "The same code without the fault"),
         ),
     ),
@@ -72,7 +73,12 @@ PLANTS = [
         blind,
         (("Ledger", "descriptions"), ("Ledger", "pure privacy"), ("Exact losses", "No loss found exceeds")),
     ),
-    Plant(AUDIT, "half of the loss of noisy maxima", half_the_loss, (("Exact losses", "Each of"),)),
+    Plant(
+        AUDIT,
+        "half of the loss of noisy maxima",
+        half_the_loss,
+        (("Exact losses", "Each of"), ("Other epsilons", "The printed variants")),
+    ),
     Plant(AUDIT, "scores that move ten times as far", larger_scores, (("Batched EXP4", "as large as"),)),
     Plant(AUDIT, "scores that hardly move", smaller_scores, (("Batched EXP4", "Near"),)),
 ]

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.polynomial import chebyshev, legendre
+from numpy.polynomial import chebyshev
 
 from privregret import checks
 from privregret.algorithm import flat_parameters
-from privregret.exact.selection import largest_probabilities, selection_probabilities
+from privregret.exact.selection import gauss_legendre, largest_probabilities, selection_probabilities
 from privregret.full_information import EpochAlgorithm, EveryRoundAlgorithm
 from privregret.instances import StochasticLosses
 
@@ -179,7 +179,7 @@ def _sum_over(function, first, last, size):
     if last - first < 4096:
         where, weights = (np.arange(first, last + 1) - middle) / half, np.ones(last - first + 1)
     else:  # a sum of so many equally spaced terms is the integral between half-integers, to 1 / (24 first^2)
-        x, w = legendre.leggauss(2 * NODES)
+        x, w = gauss_legendre(2 * NODES)
         where, weights = (1 + 0.5 / half) * x, (half + 0.5) * w
     sums = []
     for every in (1, 2):

@@ -11,6 +11,7 @@ where the largest of e^300 scores lies.
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise, product
 from math import comb, exp, inf, log
 from typing import NamedTuple
@@ -353,8 +354,11 @@ def _rule(noise, scale, crowd):
     return unit, _composite(np.array([0.0, 1.0]), 16)
 
 
+gauss_legendre = cache(np.polynomial.legendre.leggauss)  # nodes and weights on [-1, 1], worked out once
+
+
 def _composite(edges, points):
-    nodes, weights = np.polynomial.legendre.leggauss(points)
+    nodes, weights = gauss_legendre(points)
     half = np.diff(edges)[:, None] / 2
     return (edges[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
 
