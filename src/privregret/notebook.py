@@ -68,7 +68,7 @@ def end() -> None:
     manifest.render(root)
     message = f"All of {current['name']} has run. Its figures, tables and findings are in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
-        message += " Those in figures/ are as they were: only `make` renews them, and `make status` is about them alone."
+        message += " Those in figures/ are as they were; `make` renews them, and `make status` speaks of them alone."
     display({"text/plain": message, END: {"modules": modules}}, raw=True)
 
 
