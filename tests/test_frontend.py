@@ -1,10 +1,12 @@
 """What a person at a front end gets, and what papermill gets in its place."""
 
+import ast
 import inspect
 import json
 import os
 import subprocess
 import sys
+import time
 import tomllib
 
 import IPython.display
@@ -14,18 +16,17 @@ import nbformat
 import papermill
 import pytest
 from conftest import ROOT
-from matplotlib.figure import Figure
 
 from privregret import frontend, reproduce
 
 SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
-EXPLORERS = [name for name in reproduce.select([]) if "frontend.explorer(" in reproduce.read(name).cells.__repr__()]
+EXPLORERS = [name for name in reproduce.select([]) if "frontend.explorer(" in str(reproduce.read(name).cells)]
 
-# The code cells of a notebook up to its explorer, of which every knob is then turned from end to end.
+# Runs the cells that an explorer needs, and turns every knob of it from end to end.
 TURN = """
 import inspect, io, itertools, json, sys
 import matplotlib.pyplot as plt
-from privregret import frontend
+from privregret import frontend, publish
 
 def turn(picture, **knobs):
     defaults = [inspect.signature(picture).parameters[name].default for name in knobs]
@@ -42,6 +43,8 @@ def turn(picture, **knobs):
     print("turned", len(pictures))
 
 frontend.explorer = turn
+for said in ("figure", "table", "number", "finding"):  # verdicts and their figures have tests of their own
+    setattr(publish, said, lambda *args, **kwargs: None)
 cells, parameters = json.load(sys.stdin)
 namespace = {"In": []}
 for tags, source in cells:
@@ -54,13 +57,27 @@ def test_some_notebooks_have_explorers():
     assert len(EXPLORERS) >= 3
 
 
+def needed(cells):
+    """The cells that make what the last one uses, and itself: [(tags, source)]."""
+    result, names = [], {"notebook"}
+    for tags, source in reversed(cells):
+        nodes = list(ast.walk(ast.parse(source)))
+        made = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        made |= {node.name.split(".")[0] for node in nodes if isinstance(node, ast.FunctionDef | ast.alias)}
+        made |= {node.asname for node in nodes if isinstance(node, ast.alias) and node.asname}
+        if names & made or not result:
+            result.insert(0, (tags, source))
+            names |= {node.id for node in nodes if isinstance(node, ast.Name)} - made
+    return result
+
+
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_every_knob_changes_the_picture(name, tmp_path):
     cells = [(c.metadata.get("tags", []), c.source) for c in reproduce.read(name).cells if c.cell_type == "code"]
     last = next(i for i, (_, source) in enumerate(cells) if "frontend.explorer(" in source)
     done = subprocess.run(
         [sys.executable, "-c", TURN],
-        input=json.dumps([cells[: last + 1], SMOKE[name]]),
+        input=json.dumps([needed(cells[: last + 1]), SMOKE[name]]),
         env=os.environ | {"PRIVREGRET_OUTPUT": str(tmp_path), "MPLBACKEND": "agg"},
         capture_output=True,
         text=True,
@@ -129,10 +146,11 @@ def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeyp
     assert done.cells[1].outputs == []
 
 
-def test_a_bar_says_what_is_done_on_a_terminal(monkeypatch, capsys):
+def test_a_bar_on_a_terminal_says_what_is_done(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    bar = frontend.progress(range(3), 3)
-    bar.delay = 0
-    bar.set_description("DP-IMED, easy", refresh=False)
-    list(bar)
-    assert "DP-IMED, easy" in capsys.readouterr().err
+    bar = frontend.progress(range(8), 8)
+    for _ in bar:
+        bar.set_description("DP-IMED, easy", refresh=False)
+        time.sleep(0.2)
+    shown = capsys.readouterr().err
+    assert "DP-IMED, easy: " in shown and shown.endswith("\r") and "DP-IMED" not in shown.split("\r")[-2]
