@@ -26,7 +26,8 @@ check: .venv/.ready  ## compare the committed numbers with a fresh run
 	$(run) -m privregret check $(ARGS)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(run) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
+	cd notebooks && ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.strip.saved \
+	    $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 bench: .venv/.ready  ## time the kernels
 	$(run) benchmarks/run.py $(ARGS)

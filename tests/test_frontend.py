@@ -64,6 +64,7 @@ def needed(cells):
         nodes = list(ast.walk(ast.parse(source)))
         made = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         made |= {node.name.split(".")[0] for node in nodes if isinstance(node, ast.FunctionDef | ast.alias)}
+        made |= {node.arg for node in nodes if isinstance(node, ast.arg)}
         made |= {node.asname for node in nodes if isinstance(node, ast.alias) and node.asname}
         if names & made or not result:
             result.insert(0, (tags, source))

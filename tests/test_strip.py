@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 
 from privregret import reproduce
-from privregret.strip import stripped
+from privregret.strip import saved, stripped
 
 PATHS = {name: ROOT / "notebooks" / f"{name}.ipynb" for name in reproduce.select([])}
 ONE = PATHS["azize2025/3-lower-bound"]
@@ -71,9 +71,15 @@ def test_in_a_clone_with_the_set_up_of_make_and_without(tmp_path):
     (set_up,) = [line for line in recipe.splitlines() if "git config" in line]
     run("sh", "-c", set_up, cwd=clone)
     (clone / "two.ipynb").touch()
+    assert run("git", "diff", "--stat", cwd=clone) == ""
+    saved(str(clone / "one.ipynb"))
     assert run("git", "status", "--porcelain", cwd=clone) == ""
     as_lab_saves_it(clone / "one.ipynb", ("pairs: int = 20000", "pairs: int = 20"))
-    changed = run("git", "diff", "--numstat", cwd=clone)
-    assert changed == "1\t1\tone.ipynb\n"
+    shutil.copy(ONE, clone / "scratch.ipynb")
+    for path in clone.glob("*.ipynb"):
+        saved(str(path))
+    assert run("git", "status", "--porcelain", cwd=clone) == " M one.ipynb\n?? scratch.ipynb\n"
+    assert run("git", "diff", "--numstat", cwd=clone) == "1\t1\tone.ipynb\n"
     shutil.rmtree(clone / ".git")
     run("sh", "-c", set_up, cwd=clone)  # an unpacked archive is no clone
+    saved(str(clone / "one.ipynb"))

@@ -5,7 +5,9 @@ changed, so it starts fast: the standard library only, and nothing of this packa
 """
 
 import json
+import os
 import sys
+from contextlib import suppress
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -27,10 +29,22 @@ def stripped(text: str) -> str:
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+def saved(os_path: str, **_) -> None:
+    """For JupyterLab to call after it saved a file: have git look at it, if only what it strips has changed.
+
+    git takes a file whose length has changed for modified, whatever the filter says, until it is added again. Nothing
+    is staged by that here, since the file is as it was.
+    """
+    import subprocess  # here, since the filter needs none of it
+
+    folder, name = os.path.split(os_path)
+    with suppress(OSError):  # no git
+        if not subprocess.run(["git", "diff", "--quiet", "--", name], cwd=folder, capture_output=True).returncode:
+            subprocess.run(["git", "add", "--update", "--", name], cwd=folder, capture_output=True)
+
+
 if __name__ == "__main__":
     content = sys.stdin.buffer.read()
-    try:
+    with suppress(ValueError, LookupError, TypeError, AttributeError):  # no notebook, or a damaged one: kept as it is
         content = stripped(content.decode()).encode()
-    except (ValueError, LookupError, TypeError, AttributeError):
-        pass  # no notebook, or a damaged one: git keeps it as it is
     sys.stdout.buffer.write(content)
