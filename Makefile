@@ -26,7 +26,8 @@ check: .venv/.ready  ## compare the committed numbers with a fresh run
 	$(run) -m privregret check $(ARGS)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(run) -m jupyterlab $(ARGS)
+	cd notebooks && ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.strip.saved \
+	    $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 bench: .venv/.ready  ## time the kernels
 	$(run) benchmarks/run.py $(ARGS)
@@ -63,7 +64,7 @@ help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1: /p' Makefile | while IFS=: read -r name text; do printf '%-12s%s\n' "$$name" "$$text"; done
 
 # .ready is written last, so an interrupted set-up starts over; it holds the folder's path, because an environment
-# that was moved, or whose Python is gone, is of no use.
+# that was moved, or whose Python is gone, is of no use. The filter keeps outputs of notebooks out of git, here alone.
 ifneq ($(shell $(run) -c 'print(open(".venv/.ready").read())' 2>/dev/null),$(CURDIR))
 .venv/.ready: FORCE
 endif
@@ -75,6 +76,7 @@ endif
 	@$(PYTHON) -m venv .venv
 	@$(run) $(pip_install) --require-hashes -r requirements.lock
 	@$(run) $(pip_install) --no-deps --no-build-isolation -e .
+	@[ ! -e .git ] || git config filter.privregret.clean "$(PYTHON) -IS src/privregret/strip.py" || true
 	@pwd -P >$@
 
 # What only tests need, put beside the rest: `make` does without. No dependencies: the other lock has them.

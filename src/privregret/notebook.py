@@ -66,9 +66,9 @@ def end() -> None:
     root = output_root()
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
     manifest.render(root)
-    message = f"{current['name']} ran to its end. Its figures, tables and findings are in {shown}/figures."
+    message = f"All of {current['name']} has run. Its figures, tables and findings are in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
-        message += " The published ones in figures/ are as they were; `make` renews those."
+        message += " Those in figures/ are as they were; `make` renews them, and `make status` speaks of them alone."
     display({"text/plain": message, END: {"modules": modules}}, raw=True)
 
 

@@ -2,14 +2,12 @@
 
 import contextlib
 import hashlib
-import sys
 
 import joblib
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
-from privregret import checks
+from privregret import checks, frontend
 from privregret.algorithm import flat_parameters
 
 BLOCK = 8  # replicates per task: small enough to spread 15 slow runs, large enough for 20 000 fast ones
@@ -92,10 +90,10 @@ def regret_curves(
         joblib.delayed(_block)(a, p, rounds, first, min(block, runs - first), seed, shared_streams)
         for a, p, rounds, first in tasks
     )
-    quiet = {} if "ipykernel" in sys.modules else {"disable": None}  # a bar on terminals and in notebooks only
-    results = iter(tqdm(results, total=len(tasks), leave=False, **quiet))
-    frames = []
+    bar = frontend.progress(results, len(tasks))
+    results, frames = iter(bar), []
     for algorithm, problem, rounds in cells:
+        bar.set_description(f"{algorithm.label}, {problem.name}", refresh=False)
         played = np.concatenate([next(results) for _ in range(0, runs, block)])
         regrets = problem.regret(played, rounds)
         if regrets.shape != (runs, len(rounds)):
