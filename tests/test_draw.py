@@ -1,6 +1,7 @@
 """Pictures that recur: what is drawn where."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
 from privregret import draw, style
@@ -23,4 +24,16 @@ def test_a_family_has_a_panel_for_each_value_with_its_curves_and_bounds():
         assert set(drawn) == {"UCB1", "IMED", "a bound"} and ax.get_xlabel() == "x"
         assert list(drawn["IMED"].get_ydata()) == [k, 2 * k, 3 * k]
         assert list(drawn["a bound"].get_ydata()) == [9, 18, 27]
+    plt.close(fig)
+
+
+def test_bands_are_quantiles_and_limits_follow_the_means():
+    runs = np.arange(11.0)
+    curves = pd.DataFrame({"algorithm": "UCB1", "t": np.repeat([1, 10], 11), "regret": np.append(runs, 100 * runs)})
+    summary = draw.bands(curves, ["algorithm", "t"])
+    assert list(summary.low) == [1, 100] and list(summary.high) == [9, 900] and list(summary["mean"]) == [5, 500]
+    assert draw.regret_limits(summary) == (500 / 30, 1000)  # a wide band does not make an empty panel
+    fig, ax = plt.subplots()
+    draw.regret_axes(ax, summary, rounds="linear", legend_values=True)
+    assert ax.get_ylim() == (500 / 30, 1000) and ax.get_legend_handles_labels()[1] == ["UCB1: 500"]
     plt.close(fig)

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-from test_publish import DATA, draw, find, root  # noqa: F401
+from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
 from privregret import manifest, notebook, publish
 from privregret.manifest import first_difference
@@ -76,12 +76,12 @@ def test_adopting_renews_a_file_that_was_edited_and_a_picture_that_changed(root,
     first = adopted(root, stage)
     (root / "figures/hu2021/figure-01.pdf").write_bytes(b"%PDF edited")
     assert adopted(root, stage) == first
-    caption = adopted(root, stage, caption="Another.")
-    assert b"Another." in caption[next(n for n in caption if n.name == "figure-01.tex")]
+    caption = adopted(root, stage, caption=f"{HU}, again.")
+    assert b"again." in caption[next(n for n in caption if n.name == "figure-01.tex")]
     staged = stage()  # same numbers, drawn otherwise, by other code
     fig, ax = plt.subplots()
     ax.plot(DATA.t, DATA.regret, linewidth=7)
-    publish.figure(fig, "hu2021/figure-01", DATA, "Another.")
+    publish.figure(fig, "hu2021/figure-01", DATA, f"{HU}, again.")
     find()
     manifest.adopt(staged, root, "hu2021/one", {"code": "other", "lock": "l"})
     png = next(n for n in caption if n.name == "figure-01.png")

@@ -360,6 +360,11 @@ def tex_number(text: str) -> str:
     return re.sub(r"e([+-])0*(\d+)", lambda m: rf"\cdot 10^{{{m[1].strip('+')}{m[2]}}}", text)
 
 
+def one_epsilon(text: str) -> str:
+    r"""TeX with the epsilon that figures have: their fonts know no other than `\varepsilon`."""
+    return text.replace(r"\epsilon", r"\varepsilon")
+
+
 def tex_escape(text: str) -> str:
     """Text with TeX mathematics, its per cent and other signs made harmless."""
-    return re.sub(r"(?<!\\)([%&#])", r"\\\1", text)
+    return re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(text))

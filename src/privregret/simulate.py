@@ -139,14 +139,31 @@ def summary(curves, by):
     return frame[[*by, "mean", "sd", "se", "runs"]]
 
 
+class NoScheduler(ConnectionError):
+    """Nobody answers at the address of a Dask scheduler."""
+
+    def _render_traceback_(self):
+        return [f"NoScheduler: {self}"]  # one clear line instead of a traceback
+
+
 def cluster(scheduler: str = ""):
-    """Context in which replicates run on the Dask scheduler at that address; on this machine if it is empty."""
+    """Context in which replicates run on the Dask scheduler at that address; on this machine if it is empty.
+
+    Raises
+    ------
+    NoScheduler
+        If there is no answer within five seconds, or the text is not an address.
+    """
     if not scheduler:
         return contextlib.nullcontext()
     import distributed
 
     stack = contextlib.ExitStack()
-    stack.enter_context(distributed.Client(scheduler))
+    try:
+        stack.enter_context(distributed.Client(scheduler, timeout=5))
+    except (OSError, ValueError) as error:
+        why = f"no Dask scheduler at {scheduler!r} (an address is like tcp://127.0.0.1:8786)"
+        raise NoScheduler(f"{why}: {error}") from None
     stack.enter_context(joblib.parallel_config(backend="dask"))
     return stack
 
