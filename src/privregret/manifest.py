@@ -5,7 +5,6 @@ each of its files; and every notebook's findings and numbers. `figures/findings.
 findings' tables, `paper/numbers.tex` and the README's block are rendered from it.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -19,6 +18,11 @@ import pandas as pd
 from privregret import findings as fnd
 from privregret.estimates import rounded
 from privregret.papers import PAPERS, title, version
+
+try:
+    import fcntl
+except ImportError:  # native Windows: notebooks can be run there one at a time
+    fcntl = None
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 TOLERANCE = 1e-9  # relative: less than this is rounding, which differs between processors
@@ -72,7 +76,8 @@ def changing(root: Path):
     """The manifest below `root`, to change it: no other process does so meanwhile."""
     (root / "figures").mkdir(parents=True, exist_ok=True)
     with open(root / "figures" / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        if fcntl:
+            fcntl.flock(lock, fcntl.LOCK_EX)
         manifest = read(root)
         yield manifest
         write(root / "figures" / "manifest.json", (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode())
