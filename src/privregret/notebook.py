@@ -8,6 +8,7 @@ import ast
 import difflib
 import json
 import os
+import resource
 import sys
 
 from privregret import manifest
@@ -65,11 +66,12 @@ def end() -> None:
     modules = sorted({f[len(str(ROOT)) + 1 :] for f in files if f.startswith(str(ROOT / "src"))})
     root = output_root()
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # of the kernel
     manifest.render(root)
     message = f"{current['name']} ran to its end. Its figures, tables and findings are in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
         message += " The published ones in figures/ are as they were; `make` renews those."
-    display({"text/plain": message, END: {"modules": modules}}, raw=True)
+    display({"text/plain": message, END: {"modules": modules, "kilobytes": peak}}, raw=True)
 
 
 def end_mark(notebook) -> dict | None:
