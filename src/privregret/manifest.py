@@ -10,7 +10,9 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -223,6 +225,7 @@ def rendered(manifest: dict) -> dict[str, str]:
     paper = frame.notebook.str.split("/").str[0]
     texts = {"figures/findings.csv": frame[COLUMNS].to_csv(index=False, float_format="%.12g", lineterminator="\n")}
     texts["figures/findings.md"] = _findings_page(frame)
+    texts["figures/README.md"] = _index_page(manifest, frame)
     for key, rows in frame.groupby(paper):
         failed = rows[rows.verdict == fnd.NOT_REPRODUCED]
         texts[f"figures/{key}/findings.tex"] = _findings_tex(rows)
@@ -286,11 +289,40 @@ def _tally(frame):
 
 def _first_page(frame):
     told = [
-        f"- {r.headline.format(value=rounded(r.value, _reach(r._asdict())))} "
+        f"- {headline(r._asdict())} "
         f"([{r.notebook.split('/')[0]}, {r.place}](figures/{r.shown}))"
         for r in frame[frame.headline != ""].itertuples()
     ]
     return "\n".join([*told, "", _tally(frame), ""])
+
+
+def headline(entry: dict) -> str:
+    """The sentence of a finding for the first page; empty if it has none."""
+    return entry["headline"].format(value=rounded(entry["value"], _reach(entry)))
+
+
+def tally(findings: list[dict]) -> str:
+    """How many findings have which verdict, in words."""
+    count = Counter(f["verdict"] for f in findings)
+    known = dict.fromkeys(v for verdicts in fnd.VERDICTS.values() for v in verdicts)
+    return ", ".join(f"{count[verdict]} {verdict}" for verdict in known if verdict in count)
+
+
+def _index_page(manifest, frame):
+    """Markdown: all figures and tables by paper and notebook, as a host of code shows them."""
+    lines = ["# Figures and tables", "", "Generated. What was found in them: [findings.md](findings.md)."]
+    outputs = sorted(manifest["outputs"].items(), key=lambda item: (item[1]["notebook"], item[0]))
+    for key, mine in groupby(outputs, lambda item: item[1]["notebook"].split("/")[0]):
+        lines += ["", f"## {title(key)}", "", PAPERS[key].title if key in PAPERS else "What goes beyond the five papers."]
+        for name, entries in groupby(mine, lambda item: item[1]["notebook"]):
+            section = name.split("/")[1].replace("-", " ")
+            lines += ["", f"### [{section}](../notebooks/{name}.ipynb)", "", "| | name | files | findings |", "|---|---|---|---|"]
+            for output, entry in entries:
+                image = f'<img src="{output}.png" width="240" alt="{output}">' if entry["kind"] == "figure" else "table"
+                files = " ".join(f"[{ending[1:]}]({output}{ending})" for ending in KINDS[entry["kind"]])
+                told = tally(frame[frame.figure == output].to_dict("records"))
+                lines.append(f"| {image} | {output.split('/')[1]} | {files} | {told} |")
+    return "\n".join(lines) + "\n"
 
 
 def _findings_page(frame):
