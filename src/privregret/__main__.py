@@ -1,6 +1,7 @@
-"""`python -m privregret reproduce | status | check`."""
+"""`python -m privregret reproduce | status | check | site`."""
 
 import argparse
+import importlib
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ def parser() -> argparse.ArgumentParser:
         "status": "say which notebooks are stale and why",
         "check": "run afresh elsewhere and compare with the published numbers",
     }
+    commands.add_parser("site", help="render all that is published as pages, into build/site")
     for name, text in texts.items():
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument(
@@ -51,6 +53,8 @@ def interrupt(*_):
 
 def main(arguments=None) -> int:
     args = parser().parse_args(arguments)
+    if args.command == "site":
+        return importlib.import_module("privregret.site").main()  # what it needs, notebooks do without
     for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
         signal.signal(stop, interrupt)
     try:

@@ -289,8 +289,7 @@ def _tally(frame):
 
 def _first_page(frame):
     told = [
-        f"- {headline(r._asdict())} "
-        f"([{r.notebook.split('/')[0]}, {r.place}](figures/{r.shown}))"
+        f"- {headline(r._asdict())} ([{r.notebook.split('/')[0]}, {r.place}](figures/{r.shown}))"
         for r in frame[frame.headline != ""].itertuples()
     ]
     return "\n".join([*told, "", _tally(frame), ""])
@@ -305,7 +304,9 @@ def tally(findings: list[dict]) -> str:
     """How many findings have which verdict, in words."""
     count = Counter(f["verdict"] for f in findings)
     known = dict.fromkeys(v for verdicts in fnd.VERDICTS.values() for v in verdicts)
-    return ", ".join(f"{count[verdict]} {verdict}" for verdict in known if verdict in count)
+    many = {fnd.HOLDS: "hold", fnd.FAILS: "do not hold"}
+    words = {v: v if count[v] == 1 else many.get(v, v) for v in known}
+    return ", ".join(f"{count[v]} {words[v]}" for v in known if v in count)
 
 
 def _index_page(manifest, frame):
@@ -313,10 +314,12 @@ def _index_page(manifest, frame):
     lines = ["# Figures and tables", "", "Generated. What was found in them: [findings.md](findings.md)."]
     outputs = sorted(manifest["outputs"].items(), key=lambda item: (item[1]["notebook"], item[0]))
     for key, mine in groupby(outputs, lambda item: item[1]["notebook"].split("/")[0]):
-        lines += ["", f"## {title(key)}", "", PAPERS[key].title if key in PAPERS else "What goes beyond the five papers."]
+        about = PAPERS[key].title if key in PAPERS else "What goes beyond the five papers"
+        lines += ["", f"## {title(key)}", "", f"{about}."]
         for name, entries in groupby(mine, lambda item: item[1]["notebook"]):
             section = name.split("/")[1].replace("-", " ")
-            lines += ["", f"### [{section}](../notebooks/{name}.ipynb)", "", "| | name | files | findings |", "|---|---|---|---|"]
+            lines += ["", f"### [{section}](../notebooks/{name}.ipynb)", ""]
+            lines += ["| | name | files | findings |", "|---|---|---|---|"]
             for output, entry in entries:
                 image = f'<img src="{output}.png" width="240" alt="{output}">' if entry["kind"] == "figure" else "table"
                 files = " ".join(f"[{ending[1:]}]({output}{ending})" for ending in KINDS[entry["kind"]])

@@ -23,8 +23,8 @@ def heading(notebook) -> str:
     return notebook.cells[0].source.partition("\n")[0].lstrip("# ")
 
 
-def body(notebook, outputs: dict, names: set[str]) -> tuple[str, set[str]]:
-    """The cells of a notebook as HTML, for a page two folders below the site's root, and which outputs stand there.
+def body(notebook, outputs: dict, names: set[str]) -> tuple[str, list[str]]:
+    """The cells of a notebook as HTML, for a page two folders below the site's root; and the outputs shown, in order.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def body(notebook, outputs: dict, names: set[str]) -> tuple[str, set[str]]:
         Notebooks that have a page; links to them lead there.
     """
     pictures = {entry["files"].get(".png"): name for name, entry in outputs.items()}
-    met = set()
+    met = []
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [o for output in cell.outputs for o in _shown(output, pictures, outputs, met)]
@@ -67,16 +67,19 @@ def _shown(output, pictures, outputs, met):
     elif "image/png" in data:
         name = pictures.get(manifest.digest(base64.b64decode(data["image/png"])))
         if name:
-            image = f'<img src="../../figures/{name}.png" alt="{name}, described below" loading="lazy">'
+            width = output.metadata.get("image/png", {}).get("width", "")
+            image = f'<img src="../../figures/{name}.png" width="{width}" alt="{name}, described below" loading="lazy">'
             output.data = {"text/html": f'<a class="picture" href="../../figures/{name}.html">{image}</a>'}
         else:
             output.metadata.setdefault("image/png", {})["alt"] = "a picture that is not among the published"
     elif found := CAPTION.match(data.get("text/markdown", "")):
         name = found[1]
-        if name in outputs:
-            met.add(name)
+        if name in outputs and name not in met:
+            met.append(name)
             link = f'<a class="caption" id="{name.split("/")[1]}" href="../../figures/{name}.html">*{name}.*</a> '
             output.data = {"text/markdown": link + tex.words(data["text/markdown"][found.end() :])}
+    elif 'class="dataframe"' in data.get("text/html", ""):  # a published table has TeX in its cells
+        output.data = {"text/html": tex.words(data["text/html"])}
     elif output.output_type == "stream":
         output.text = re.sub(r"\S*/ipykernel_\d+/\d+\.py:", "cell, line ", output.text)
     return [output]

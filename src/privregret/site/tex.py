@@ -1,4 +1,4 @@
-"""TeX for browsers: mathematics as MathML, which they draw without a script, and the tables and captions of `.tex` files."""
+"""TeX for browsers: formulas as MathML, which they draw without a script; captions and tables of `.tex` files."""
 
 import html
 import re
@@ -12,11 +12,41 @@ VERBATIM = re.compile(r"(<(pre|code|script|style|textarea|math)\b.*?</\2>|<!--.*
 RAGGED = r"\rightskip0pt plus1fil\relax "
 
 
+SCRIPTS = r"<(?:msub|msup|msubsup|munder|mover|munderover)>"
+BEFORE = {  # what the converter cannot read, in other words
+    r"\\[bB]igg?[lr]?\s*(?=\\)": "",  # large brackets other than ( [ |
+    r"\\arg(?![a-z])": r"\\operatorname{arg}",
+    r"(\\math(?:cal|bb|bf)) ?(\w)": r"\1{\2}",
+}
+AFTER = {  # where it spaces or slants otherwise than TeX does
+    r"<mo>&#x0002F;</mo>": '<mo lspace="0" rspace="0">/</mo>',
+    r'<mo (?:fence="false" )?stretchy="false">(&#x0(?:007C|2016);)': r'<mo stretchy="false" lspace="0" rspace="0">\1',
+    r"<mo>&#x0221E;</mo>": "<mi>&#x0221E;</mi>",
+    r"<mi>&#x000B1;</mi>": "<mo>&#x000B1;</mo>",
+    r"<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>",
+    r'<mn mathvariant="bold">1</mn>': "<mn>&#x1D7CF;</mn>",
+    r"<mi>(&#x003(?:9[1-9A-F]|A[0-9]);)</mi>": r'<mi mathvariant="normal">\1</mi>',  # capital Greek is upright
+}
+
+
 @cache
 def mathml(tex: str, display: str = "inline") -> str:
-    """One formula, its dollars left out, as a `<math>` element."""
-    tex = re.sub(r"\\[bB]igg?[lr]?\s*(?=\\)", "", tex)  # large brackets other than ( [ |, which the converter drops
-    return convert(re.sub(r"\\arg(?![a-z])", r"\\operatorname{arg}", tex.strip()), display=display)
+    """One formula, its dollars left out, as a `<math>` element spaced as TeX does."""
+    tex = tex.strip()
+    for old, new in BEFORE.items():
+        tex = re.sub(old, new, tex)
+    text = convert(tex, display=display)
+    for old, new in AFTER.items():
+        text = re.sub(old, new, text)
+
+    def named(found):  # ln, Pr: a thin space to neighbours that are no operators
+        before = re.sub(rf"(?:{SCRIPTS})+$", "", text[: found.start()])
+        thin = re.search(r"(</m[a-np-z]\w*|&#x00029;</mo)>$", before)
+        close = re.match(r'<mo stretchy="false">(\(|\[|&#x00028;|&#x0007B;)', text[found.end() :])
+        space = f'lspace="{0.167 if thin else 0}em" rspace="{0 if close else 0.167}em"'
+        return f"<mo{found[1]} {space}>{found[2]}</mo>"
+
+    return re.sub(r"<m[io]((?: movablelimits=\S+)?)>([A-Za-z]{2,})</m[io]>", named, text)
 
 
 def typeset(page: str) -> str:
@@ -34,12 +64,17 @@ def typeset(page: str) -> str:
 
 def plain(text: str) -> str:
     """Text with its formulas in letters, for what can hold no more: alternative texts, titles, searches."""
-    return MATH.sub(lambda found: _line(ElementTree.fromstring(mathml(found[1] or found[2]))), text)
+
+    def letters(found):
+        line = _line(ElementTree.fromstring(mathml(found[1] or found[2])))
+        return re.sub(r"(?<=[(\[{_^]) | (?=[()\[\]{}_^])", "", re.sub(r"\s+", " ", line)).strip()
+
+    return MATH.sub(letters, text)
 
 
 def _line(node):
     inner = [_line(child) for child in node]
-    grouped = [part if len(part) < 2 or part.isalnum() else f"({part})" for part in inner]
+    grouped = [part if len(part) < 2 or part.strip().isalnum() else f"({part})" for part in inner]
     match node.tag.rpartition("}")[2]:
         case "mfrac":
             return "/".join(grouped)
@@ -51,7 +86,11 @@ def _line(node):
             return "_".join(grouped)
         case "msubsup" | "munderover":
             return f"{grouped[0]}_{grouped[1]}^{grouped[2]}"
-    return (node.text or "").strip() + "".join(inner)
+        case "mo" if node.text.isalpha() and len(node.text) > 1:
+            return f" {node.text} "
+        case "mspace":
+            return " "
+    return (node.text or "") + "".join(inner)
 
 
 def caption(source: str) -> str:

@@ -14,10 +14,13 @@ for (const form of document.querySelectorAll("form.filter")) {
     form.querySelector("output").textContent = `${items.filter((item) => !item.hidden).length} of ${items.length}`;
   };
   const read = () => { // an address such as gallery.html#paper=hu2021 names what to show
-    if (location.hash && !location.hash.includes("=")) return;
-    const wanted = new URLSearchParams(location.hash.slice(1));
+    const filters = location.hash.includes("=") ? location.hash.slice(1) : "";
+    const target = filters ? null : document.getElementById(location.hash.slice(1));
+    if (!filters && !target?.closest("[hidden]")) return;
+    const wanted = new URLSearchParams(filters);
     for (const field of fields) field.value = wanted.get(field.name) ?? "";
     apply();
+    target?.scrollIntoView();
   };
   form.addEventListener("input", () => {
     apply();
