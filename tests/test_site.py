@@ -94,9 +94,12 @@ class Page(HTMLParser):
             self.text.append(data)
 
 
-def broken(root: Path) -> list[str]:
+def parsed(root: Path) -> dict[Path, Page]:
+    return {path: Page(path) for path in sorted(root.rglob("*.html"))}
+
+
+def broken(root: Path, found: dict) -> list[str]:
     """Links and loads of all pages below `root` that lead nowhere or away."""
-    found = {path: Page(path) for path in sorted(root.rglob("*.html"))}
     wrong = []
     for path, page in found.items():
         for address in page.links + page.loads:
@@ -116,9 +119,14 @@ def broken(root: Path) -> list[str]:
     return wrong + [str(p) for p in styles if re.search(r"url\(|@import|https?:", p.read_text())]
 
 
-def test_every_link_leads_to_a_page_of_the_site(built):
-    assert len(list(built.rglob("*.html"))) > len(RECORD["outputs"]) + len(RECORD["notebooks"])
-    assert broken(built) == []
+@pytest.fixture(scope="module")
+def found(built):
+    return parsed(built)
+
+
+def test_every_link_leads_to_a_page_of_the_site(built, found):
+    assert len(found) > len(RECORD["outputs"]) + len(RECORD["notebooks"])
+    assert broken(built, found) == []
 
 
 @pytest.mark.parametrize(
@@ -136,15 +144,14 @@ def test_every_link_leads_to_a_page_of_the_site(built):
 def test_the_check_of_links_finds(text, tmp_path):
     page = tmp_path / "index.html"
     page.write_text('<a href="#here" id="here"><select name="paper"><option value="a"></select><a href="#paper=a">')
-    assert broken(tmp_path) == []
+    assert broken(tmp_path, parsed(tmp_path)) == []
     page.write_text(f"<select name=paper><option value=a></select>{text}")
-    assert len(broken(tmp_path)) == 1
+    assert len(broken(tmp_path, parsed(tmp_path))) == 1
 
 
-def test_every_formula_is_drawn_and_every_picture_described(built):
+def test_every_formula_is_drawn_and_every_picture_described(built, found):
     formulas = set()
-    for path in sorted(built.rglob("*.html")):
-        page = Page(path)
+    for path, page in found.items():
         if "api" not in path.relative_to(built).parts:
             left = re.search(r".{0,40}[$\\].{0,40}", "".join(page.text))
             assert not left, f"{path.name}: {left[0]}"
@@ -204,6 +211,23 @@ def test_a_notebook_shows_its_figures_from_their_pages():
 )
 def test_formulas_in_letters(source, line):
     assert tex.plain(source) == line
+
+
+@pytest.mark.parametrize(
+    ("source", "part"),
+    [
+        (r"\mathbb E\max_jx_j", ">𝔼<"),
+        (r"\mathcal B", ">ℬ<"),
+        (r"\mathbf 1", ">𝟏<"),
+        (r"\max\big\{a,b\big\}", "&#x0007B;"),
+        (r"K\ln K", '<mo lspace="0.167em" rspace="0.167em">ln</mo>'),
+        (r"(\ln(K))", '<mo lspace="0em" rspace="0em">ln</mo>'),
+        (r"1/2", '<mo lspace="0" rspace="0">/</mo>'),
+        (r"X\sim P", "<mo>&#x0223C;</mo>"),
+    ],
+)
+def test_formulas_are_spaced_and_lettered_as_in_print(source, part):
+    assert part in tex.mathml(source)
 
 
 def test_formulas_are_typeset_in_text_only():

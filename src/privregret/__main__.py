@@ -47,6 +47,14 @@ def parser() -> argparse.ArgumentParser:
     return main
 
 
+def site() -> int:
+    try:
+        return importlib.import_module("privregret.site").main()
+    except ModuleNotFoundError as missing:  # what it needs, notebooks do without
+        print(f"error: the site needs {missing.name}: pip install the extra 'site'", file=sys.stderr)
+        return r.FAILED
+
+
 def interrupt(*_):
     raise KeyboardInterrupt
 
@@ -54,7 +62,7 @@ def interrupt(*_):
 def main(arguments=None) -> int:
     args = parser().parse_args(arguments)
     if args.command == "site":
-        return importlib.import_module("privregret.site").main()  # what it needs, notebooks do without
+        return site()
     for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
         signal.signal(stop, interrupt)
     try:

@@ -314,8 +314,7 @@ def _index_page(manifest, frame):
     lines = ["# Figures and tables", "", "Generated. What was found in them: [findings.md](findings.md)."]
     outputs = sorted(manifest["outputs"].items(), key=lambda item: (item[1]["notebook"], item[0]))
     for key, mine in groupby(outputs, lambda item: item[1]["notebook"].split("/")[0]):
-        about = PAPERS[key].title if key in PAPERS else "What goes beyond the five papers"
-        lines += ["", f"## {title(key)}", "", f"{about}."]
+        lines += ["", f"## {title(key)}", "", _about(key)]
         for name, entries in groupby(mine, lambda item: item[1]["notebook"]):
             section = name.split("/")[1].replace("-", " ")
             lines += ["", f"### [{section}](../notebooks/{name}.ipynb)", ""]
@@ -328,6 +327,11 @@ def _index_page(manifest, frame):
     return "\n".join(lines) + "\n"
 
 
+def _about(key):
+    paper = PAPERS.get(key)
+    return f"{paper.cited}: *{paper.title}*, {paper.version}." if paper else "What goes beyond the five papers."
+
+
 def _findings_page(frame):
     lines = ["# Findings", "", "Generated; the numbers are in [findings.csv](findings.csv).", "", _tally(frame), ""]
     lines += [
@@ -337,9 +341,7 @@ def _findings_page(frame):
         *(f"*{kind}*: {says}." for kind, says in fnd.KINDS.items()),
     ]
     for key, rows in frame.groupby(frame.notebook.str.split("/").str[0]):
-        paper = PAPERS.get(key)
-        lines += ["", f"## {title(key)}", ""]
-        lines += [f"{paper.cited}: *{paper.title}*, {paper.version}." if paper else "What goes beyond the five papers."]
+        lines += ["", f"## {title(key)}", "", _about(key)]
         for kind in fnd.KINDS:
             mine = rows[rows.kind == kind]
             if not len(mine):

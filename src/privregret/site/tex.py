@@ -2,6 +2,7 @@
 
 import html
 import re
+import unicodedata
 from functools import cache
 from xml.etree import ElementTree
 
@@ -16,7 +17,6 @@ SCRIPTS = r"<(?:msub|msup|msubsup|munder|mover|munderover)>"
 BEFORE = {  # what the converter cannot read, in other words
     r"\\[bB]igg?[lr]?\s*(?=\\)": "",  # large brackets other than ( [ |
     r"\\arg(?![a-z])": r"\\operatorname{arg}",
-    r"(\\math(?:cal|bb|bf)) ?(\w)": r"\1{\2}",
 }
 AFTER = {  # where it spaces or slants otherwise than TeX does
     r"<mo>&#x0002F;</mo>": '<mo lspace="0" rspace="0">/</mo>',
@@ -24,7 +24,6 @@ AFTER = {  # where it spaces or slants otherwise than TeX does
     r"<mo>&#x0221E;</mo>": "<mi>&#x0221E;</mi>",
     r"<mi>&#x000B1;</mi>": "<mo>&#x000B1;</mo>",
     r"<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>",
-    r'<mn mathvariant="bold">1</mn>': "<mn>&#x1D7CF;</mn>",
     r"<mi>(&#x003(?:9[1-9A-F]|A[0-9]);)</mi>": r'<mi mathvariant="normal">\1</mi>',  # capital Greek is upright
 }
 
@@ -38,6 +37,7 @@ def mathml(tex: str, display: str = "inline") -> str:
     text = convert(tex, display=display)
     for old, new in AFTER.items():
         text = re.sub(old, new, text)
+    text = re.sub(r'<(m[in]) mathvariant="(bold|script|double-struck)">(\w)</m', _styled, text)
 
     def named(found):  # ln, Pr: a thin space to neighbours that are no operators
         before = re.sub(rf"(?:{SCRIPTS})+$", "", text[: found.start()])
@@ -47,6 +47,16 @@ def mathml(tex: str, display: str = "inline") -> str:
         return f"<mo{found[1]} {space}>{found[2]}</mo>"
 
     return re.sub(r"<m[io]((?: movablelimits=\S+)?)>([A-Za-z]{2,})</m[io]>", named, text)
+
+
+def _styled(found):
+    """A letter as the character that browsers draw in its style: of `mathvariant` they know only normal."""
+    kind, letter = found[2].upper(), unicodedata.name(found[3]).replace("LATIN ", "").replace(" LETTER", "")
+    try:
+        character = unicodedata.lookup(f"MATHEMATICAL {kind} {letter}")
+    except KeyError:  # of old, such as the real numbers' R
+        character = unicodedata.lookup(f"{kind} {letter}")
+    return f"<{found[1]}>{character}</m"
 
 
 def typeset(page: str) -> str:
