@@ -9,7 +9,9 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -228,6 +230,7 @@ def rendered(manifest: dict) -> dict[str, str]:
     paper = frame.notebook.str.split("/").str[0]
     texts = {"figures/findings.csv": frame[COLUMNS].to_csv(index=False, float_format="%.12g", lineterminator="\n")}
     texts["figures/findings.md"] = _findings_page(frame)
+    texts["figures/README.md"] = _index_page(manifest, frame)
     texts["figures/verdicts.tex"] = _verdicts_tex(frame)
     texts |= {f"figures/{key}/findings.tex": _findings_tex(key, rows) for key, rows in frame.groupby(paper)}
     numbers = sorted((n, e) for entry in manifest["notebooks"].values() for n, e in entry.get("numbers", {}).items())
@@ -289,11 +292,47 @@ def _tally(frame):
 
 def _first_page(frame):
     told = [
-        f"- {r.headline.format(value=rounded(r.value, _reach(r._asdict())))} "
-        f"([{r.notebook.split('/')[0]}, {r.place}](figures/{r.shown}))"
+        f"- {headline(r._asdict())} ([{r.notebook.split('/')[0]}, {r.place}](figures/{r.shown}))"
         for r in frame[frame.headline != ""].itertuples()
     ]
     return "\n".join([*told, "", _tally(frame), ""])
+
+
+def headline(entry: dict) -> str:
+    """The sentence of a finding for the first page; empty if it has none."""
+    return entry["headline"].format(value=rounded(entry["value"], _reach(entry)))
+
+
+def tally(findings: list[dict]) -> str:
+    """How many findings have which verdict, in words."""
+    count = Counter(f["verdict"] for f in findings)
+    known = dict.fromkeys(v for verdicts in fnd.VERDICTS.values() for v in verdicts)
+    many = {fnd.HOLDS: "hold", fnd.FAILS: "do not hold"}
+    words = {v: v if count[v] == 1 else many.get(v, v) for v in known}
+    return ", ".join(f"{count[v]} {words[v]}" for v in known if v in count)
+
+
+def _index_page(manifest, frame):
+    """Markdown: all figures and tables by paper and notebook, as a host of code shows them."""
+    lines = ["# Figures and tables", "", "Generated. What was found in them: [findings.md](findings.md)."]
+    outputs = sorted(manifest["outputs"].items(), key=lambda item: (item[1]["notebook"], item[0]))
+    for key, mine in groupby(outputs, lambda item: item[1]["notebook"].split("/")[0]):
+        lines += ["", f"## {title(key)}", "", _about(key)]
+        for name, entries in groupby(mine, lambda item: item[1]["notebook"]):
+            section = name.split("/")[1].replace("-", " ")
+            lines += ["", f"### [{section}](../notebooks/{name}.ipynb)", ""]
+            lines += ["| | name | files | findings |", "|---|---|---|---|"]
+            for output, entry in entries:
+                image = f'<img src="{output}.png" width="240" alt="{output}">' if entry["kind"] == "figure" else "table"
+                files = " ".join(f"[{ending[1:]}]({output}{ending})" for ending in KINDS[entry["kind"]])
+                told = tally(frame[frame.figure == output].to_dict("records"))
+                lines.append(f"| {image} | {output.split('/')[1]} | {files} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
+def _about(key):
+    paper = PAPERS.get(key)
+    return f"{paper.cited}: *{paper.title}*, {paper.version}." if paper else "What goes beyond the five papers."
 
 
 def _findings_page(frame):
@@ -305,9 +344,7 @@ def _findings_page(frame):
         *(f"*{kind}*: {says}." for kind, says in fnd.KINDS.items()),
     ]
     for key, rows in frame.groupby(frame.notebook.str.split("/").str[0]):
-        paper = PAPERS.get(key)
-        lines += ["", f"## {title(key)}", ""]
-        lines += [f"{paper.cited}: *{paper.title}*, {paper.version}." if paper else "What goes beyond the five papers."]
+        lines += ["", f"## {title(key)}", "", _about(key)]
         for kind in fnd.KINDS:
             mine = rows[rows.kind == kind]
             if not len(mine):
