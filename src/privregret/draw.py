@@ -248,18 +248,18 @@ def release_game(ax, actions, left, right, change, side):
     change : int
         The round, from 1, in which the policy is shown `side`, "L" or "R"; in all others it sees the left reward.
     """
-    arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black", "shrinkA": 9, "shrinkB": 9}  # from box to box
+    boxes = []
     for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
         shown = other if t == change and side == "R" else one
         for y, text in ((2, f"arm {action + 1}"), (1, f"$({one},{other})$"), (0, f"${shown}$")):
             fill = "#FFE9B8" if (y, t) == (0, change) else "white"
             box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
-            ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box)
-        for y in (2, 1):
-            ax.annotate("", (t, y - 1), (t, y), arrowprops=arrow, zorder=1)
-        if t < len(actions):
-            ax.annotate("", (t + 1, 2), (t, 0), arrowprops=arrow, zorder=1)
+            boxes.append(ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box))
         ax.text(t, -0.55, f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""), ha="center", va="center", fontsize=6)
+    for start, end in itertools.pairwise(boxes):  # from edge to edge; above the boxes, which are laid out first
+        ends = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "shrinkA": 0, "shrinkB": 0}
+        arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"} | ends
+        ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
     for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
     ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
