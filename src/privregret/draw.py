@@ -118,6 +118,41 @@ def regret_panel(summary, title: str = "", limits=None):
     return fig
 
 
+def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$", limits=None):
+    """A figure across a page: regret against rounds, both logarithmic, one panel for each value of a column.
+
+    Axes are shared, with at most four panels a row; the legend fills the place that the last row leaves, or is below.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        Columns `by`, algorithm, t, mean, low, high, as `bands` makes them.
+    title : str
+        Filled with the value of each panel.
+    limits : (float, float), optional
+        Range of regrets, if not that of these panels (see `regret_limits`).
+    """
+    groups = list(summary.groupby(by))
+    across = min(len(groups), 4)
+    down = -(-len(groups) // across)
+    size = (style.PAGE[0], 0.5 + 1.6 * down)
+    fig, axes = plt.subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
+    for i, (value, part) in enumerate(groups):
+        ax = axes.flat[i]
+        regret_axes(ax, part, limits or regret_limits(summary))
+        ax.set_title(title.format(value))
+        ax.label_outer()
+        ax.tick_params(labelbottom=i + across >= len(groups))
+    empty = axes.flat[len(groups) :]
+    for ax in empty:
+        ax.axis("off")
+    if len(empty):
+        empty[-1].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
+    else:
+        legend_below(fig, 4)
+    return fig
+
+
 def final_regret_panel(summary, title: str = "", limits=None):
     """A figure of final regret against epsilon, both axes logarithmic, one curve per algorithm with a band.
 
