@@ -362,7 +362,7 @@ def _findings_page(frame):
 
 
 # How findings look in TeX: a list that breaks across columns and pages, coloured where xcolor is loaded; a document
-# that wants them otherwise defines these commands first. And the cells of running text, whose \\ must stay the row's end.
+# that wants them otherwise defines these commands first. And cells of running text, whose \\ must stay the row's end.
 _COMMANDS = r"""
 \providecommand{\agrees}[1]{\textit{\ifcsname colorlet\endcsname\color{green!40!black}\fi #1}}
 \providecommand{\disagrees}[1]{\textbf{\ifcsname colorlet\endcsname\color{red!75!black}\fi #1}}
