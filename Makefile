@@ -5,7 +5,7 @@ run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
 
 .DELETE_ON_ERROR:
-.PHONY: all test faults smoke status check lab bench paper lint lock test-floors clean help FORCE
+.PHONY: all test faults smoke status check site lab bench paper lint lock test-floors clean help FORCE
 
 all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
 	$(run) -m privregret reproduce $(ARGS)
@@ -24,6 +24,9 @@ status: .venv/.ready  ## say which notebooks are stale, and why
 
 check: .venv/.ready  ## compare the committed numbers with a fresh run
 	$(run) -m privregret check $(ARGS)
+
+site: .venv/.ready  ## render all that is published as pages that open from disk, build/site/index.html
+	$(run) -m privregret site $(ARGS)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
 	cd notebooks && ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.strip.saved \

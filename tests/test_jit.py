@@ -24,6 +24,7 @@ def package(tmp_path):
     """A copy of the package's sources, in a root of its own."""
     copy = tmp_path / "src" / "privregret"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "notebooks").mkdir()
     return copy
 
 

@@ -34,7 +34,7 @@ def test_good_values_pass_and_integers_become_reals():
     [
         ({"runs": 0}, "runs must be at least 1, got 0"),
         ({"runs": "five"}, "runs must be a whole number, got 'five'"),
-        ({"runs": 2.0}, "runs must be a whole number, got 2.0"),
+        ({"runs": 2.5}, "runs must be a whole number, got 2.5"),
         ({"runs": True}, "runs must be a whole number, got True"),
         ({"epsilon": -1}, "epsilon must be a finite number above 0, got -1"),
         ({"epsilon": float("nan")}, "epsilon must be a finite number"),

@@ -4,10 +4,12 @@ import json
 
 import matplotlib.pyplot as plt
 import pandas as pd
+import PIL.Image
 import pytest
 
-from privregret import manifest, notebook, publish
+from privregret import manifest, notebook, publish, style
 from privregret.estimates import Estimate
+from privregret.papers import PAPERS
 
 
 @pytest.fixture
@@ -24,7 +26,10 @@ def root(tmp_path, monkeypatch):
 DATA = pd.DataFrame({"t": [1, 2, 3], "regret": [0.1, 1 / 3, 2.5]})
 
 
-def draw(name="hu2021/figure-01", data=DATA, caption=r"Regret at $\epsilon=1$: 100% of it."):
+HU, WU = PAPERS["hu2021"].cited, PAPERS["wu2026"].cited
+
+
+def draw(name="hu2021/figure-01", data=DATA, caption=rf"{HU}: regret at $\epsilon=1$: 100% of it."):
     fig, ax = plt.subplots()
     ax.plot(data.t, data.regret, label="$x$")
     ax.legend()
@@ -39,7 +44,7 @@ def test_a_figure_is_four_files_and_a_manifest_entry(root):
     pd.testing.assert_frame_equal(pd.read_csv(folder / "figure-01.csv"), DATA, rtol=1e-11)
     tex = (folder / "figure-01.tex").read_text()
     assert r"{hu2021/figure-01.pdf}" in tex and r"\begin{figure}[htbp]" in tex
-    assert r"100\% of it" in tex
+    assert r"$\varepsilon=1$: 100\% of it" in tex  # the epsilon of the figures
     assert r"\label{fig:hu2021/figure-01}" in tex
     entry = json.loads((root / "figures" / "manifest.json").read_text())["outputs"]["hu2021/figure-01"]
     assert (entry["notebook"], entry["seed"], entry["parameters"]) == ("hu2021/one", 3, {"seed": 3, "runs": 2})
@@ -84,9 +89,28 @@ def test_bad_names_are_refused(root, name):
     assert not list((root / "figures").rglob("*.pdf"))
 
 
+@pytest.mark.parametrize("caption", ["Regret.", f"{HU}: the paper says so.", f"{HU}: $T=4194304$."])
+def test_a_caption_stands_alone(root, caption):
+    with pytest.raises(ValueError, match="caption"):
+        draw(caption=caption)
+    assert not (root / "figures").exists()
+
+
+def test_integers():
+    assert [publish.integer(n) for n in (50, 4096, 20_000, 10**6, 2**22)] == [
+        "50", r"4\,096", r"20\,000", "10^{6}", "2^{22}",
+    ]  # fmt: skip
+
+
+def test_a_picture_has_few_colours_and_is_large_enough_for_slides(root):
+    draw()
+    with PIL.Image.open(root / "figures" / "hu2021" / "figure-01.png") as picture:
+        assert picture.mode == "P" and picture.width == round(style.COLUMN[0] * style.DPI)
+
+
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
     frame = pd.DataFrame({"k": [1, 2], "value": [0.123456789, 2.0], "hidden": [7, 8]})
-    publish.table(frame, "wu2026/table-1", "A caption.", {"k": "$k$", "value": "$v$"}, {"value": ".2f"})
+    publish.table(frame, "wu2026/table-1", f"A caption: {WU}.", {"k": "$k$", "value": "$v$"}, {"value": ".2f"})
     tex = (root / "figures/wu2026/table-1.tex").read_text()
     assert "0.12" in tex and "$k$ & $v$" in tex and "hidden" not in tex and r"\toprule" in tex
     pd.testing.assert_frame_equal(pd.read_csv(root / "figures/wu2026/table-1.csv"), frame)
@@ -143,8 +167,8 @@ def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
 
 def test_columns_of_running_text_have_a_width(root):
     frame = pd.DataFrame({"why": ["one, two", "three"], "x": [1.5, 2.5]})
-    publish.table(frame, "hu2021/text", "Words.", {"why": "Why", "x": "$x$"}, {"x": ".1f"}, {"why": 0.3})
+    publish.table(frame, "hu2021/text", f"Words: {HU}.", {"why": "Why", "x": "$x$"}, {"x": ".1f"}, {"why": 0.3})
     tex = (root / "figures/hu2021/text.tex").read_text()
-    assert r"{p{0.3\linewidth}r}" in tex and r"\relax one, two & 1.5 \\" in tex
+    assert r"{@{}p{0.3\linewidth}r@{}}" in tex and r"\hspace{0pt}one, two & 1.5 \\" in tex
     assert tex.count(r"\addlinespace") == 1  # between the rows only
     assert pd.read_csv(root / "figures/hu2021/text.csv").why.tolist() == ["one, two", "three"]

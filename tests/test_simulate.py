@@ -2,8 +2,11 @@
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -22,7 +25,7 @@ from privregret.adversarial import tuning
 from privregret.algorithm import NOT_PRIVATE
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
-from privregret.simulate import BLOCK, checkpoints, cluster, hardest, regret_curves, rng_for, summary
+from privregret.simulate import BLOCK, NoScheduler, checkpoints, cluster, hardest, regret_curves, rng_for, summary
 
 ALGORITHMS = [AnytimeLazyUCB(0.5), HybridUCB(8.0, "scaled"), DPSE(1.0), UCB1()]
 RUNS = 2 * BLOCK + 3  # three blocks, the last one short
@@ -55,6 +58,38 @@ def test_same_numbers_on_a_dask_cluster():
     assert_frame_equal(curves(), remote, check_exact=True)
     with cluster():  # no address: this machine
         assert type(get_active_backend()[0]).__name__ != "DaskDistributedBackend"
+
+
+def test_a_killed_worker_changes_no_digit():
+    import distributed
+
+    few = {"horizon": 2**20, "algorithms": [HybridUCB(8.0), UCB1()]}
+    with distributed.LocalCluster(3, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as local:
+        with cluster(local.scheduler_address):
+            curves(horizon=100, workers=-1)  # every worker has imported what it needs
+            victim, killed = local.workers[0].pid, []
+
+            def kill():
+                os.kill(victim, signal.SIGKILL)
+                killed.append(time.monotonic())
+
+            timer = threading.Timer(0.3, kill)
+            timer.start()
+            remote = curves(**few, workers=-1)
+            ended = time.monotonic()
+            timer.join()
+    assert killed and killed[0] < ended  # it died in the middle of the work
+    assert_frame_equal(curves(**few, workers=2), remote, check_exact=True)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
+def test_an_unreachable_scheduler_gets_one_line_soon(address):
+    start = time.monotonic()
+    with pytest.raises(NoScheduler) as caught:
+        cluster(address)
+    assert time.monotonic() - start < 10
+    (line,) = caught.value._render_traceback_()
+    assert address in line and "\n" not in line
 
 
 def test_a_curve_depends_on_nothing_but_itself():

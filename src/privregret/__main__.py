@@ -1,25 +1,27 @@
-"""`python -m privregret reproduce | status | check`."""
+"""The command `privregret reproduce | status | check | site`, also `python -m privregret`."""
 
 import argparse
 import os
 import signal
 import sys
+from pathlib import Path
 
-# At its import nbformat's validator would compile forty grammars, for three seconds, of formats that no notebook has.
-sys.modules.setdefault("rfc3987_syntax", None)
+from privregret import __version__
+from privregret.paths import CHECKOUT, ROOT
 
-from privregret import reproduce as r  # noqa: E402
-from privregret.notebook import ParameterError  # noqa: E402
+USAGE = 2  # exit code, as argparse's own
 
 
 def parser() -> argparse.ArgumentParser:
     main = argparse.ArgumentParser("privregret", description="Regenerate the figures and tables from the notebooks.")
+    main.add_argument("--version", action="version", version=f"privregret {__version__}")
     commands = main.add_subparsers(dest="command", required=True)
     texts = {
         "reproduce": "run every notebook that is stale, and refresh figures/ and paper/",
         "status": "say which notebooks are stale and why",
         "check": "run afresh elsewhere and compare with the published numbers",
     }
+    commands.add_parser("site", help="render all that is published as pages, into build/site")
     for name, text in texts.items():
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument(
@@ -38,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
                 metavar=("NAME", "VALUE"),
                 help="set a notebook parameter; the output goes to build/custom",
             )
+            command.add_argument("--output", type=Path, metavar="FOLDER", help="put the output there: figures/ stays")
         if name != "status":
             command.add_argument(
                 "-j", type=int, default=os.cpu_count(), metavar="N", help="notebooks at once (default: cores)"
@@ -49,8 +52,28 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
+def refuse(why) -> int:
+    print(f"error: {why}", file=sys.stderr)
+    return USAGE
+
+
 def main(arguments=None) -> int:
     args = parser().parse_args(arguments)
+    if not CHECKOUT:
+        return refuse("the notebooks are not installed with the package; run this in a checkout of the project")
+    if os.name == "nt":
+        return refuse("the batch command needs Linux, macOS or WSL; single notebooks run in JupyterLab or by papermill")
+    # At its import nbformat's validator would compile grammars, for three seconds, of formats that no notebook has.
+    sys.modules.setdefault("rfc3987_syntax", None)
+    if args.command == "site":
+        try:
+            from privregret import site
+        except ModuleNotFoundError as missing:  # what it needs, notebooks do without
+            return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
+        return site.main()
+    from privregret import reproduce as r
+    from privregret.notebook import ParameterError
+
     for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
         signal.signal(stop, interrupt)
     try:
@@ -64,10 +87,13 @@ def main(arguments=None) -> int:
         if args.command == "check":
             return r.check(todo, args.j)
         place = r.SMOKE if smoke else r.CUSTOM if overrides else r.PROJECT
+        if args.output:
+            if args.output.resolve() == ROOT:
+                raise r.UsageError("--output is for what is not to be published: name another folder")
+            place = r.Place(args.output.resolve(), args.output.resolve())
         return r.reproduce(todo, place, args.j, args.force)
     except (ParameterError, r.UsageError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return r.BAD_PARAMETER
+        return refuse(error)
 
 
 if __name__ == "__main__":

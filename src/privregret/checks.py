@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import re
 from typing import ClassVar
 
 import numpy as np
@@ -20,25 +21,32 @@ class Checked:
             object.__setattr__(self, name, rule(name, getattr(self, name)))
 
 
+def _is_bool(value):
+    return isinstance(value, (bool, np.bool_))
+
+
 def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite real number in [low, high]; never a bool or a string."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+    if _is_bool(value) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     if not (math.isfinite(value) and low <= value <= high):
-        raise ValueError(f"{name} must be a finite number in [{low:g}, {high:g}], got {value!r}")
+        allowed = f" in [{low:g}, {high:g}]" if high < math.inf else f" of at least {low:g}" if low > -math.inf else ""
+        raise ValueError(f"{name} must be a finite number{allowed}, got {value!r}")
     return float(value)
 
 
 def positive(name: str, value) -> float:
     """A finite number above 0."""
-    if number(name, value) <= 0:
+    if isinstance(value, numbers.Real) and not 0 < value < math.inf:
         raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
-    return float(value)
+    return number(name, value)
 
 
 def integer(name: str, value, low: int = 0, high: int = 2**62) -> int:
-    """A whole number in low..high; 3.0 is not one, nor is True."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+    """A whole number in low..high; 1e6 is one, 2.5 and True are not."""
+    if isinstance(value, numbers.Real) and abs(value) < 2**53 and value == int(value) and not _is_bool(value):
+        value = int(value)
+    if _is_bool(value) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if value < low:
         raise ValueError(f"{name} must be at least {low}, got {value!r}")
@@ -49,7 +57,7 @@ def integer(name: str, value, low: int = 0, high: int = 2**62) -> int:
 
 def boolean(name: str, value) -> bool:
     """True or False."""
-    if not isinstance(value, (bool, np.bool_)):
+    if not _is_bool(value):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return bool(value)
 
@@ -83,12 +91,15 @@ def one_of(*allowed: str):
     return lambda name, value: choice(name, value, allowed)
 
 
-def many(rule):
-    """The check for a list of at least one value, none of them twice, each of which passes `rule`."""
+def many(rule, least: int = 1):
+    """The check for a list of at least so many values, none of them twice, each of which passes `rule`."""
 
     def check(name, value):
-        if not isinstance(value, (list, tuple)) or not value:
-            raise TypeError(f'{name} must be a list of at least one value, such as "[0.5, 1]", got {value!r}')
+        if not isinstance(value, (list, tuple)):
+            like = ", ".join(re.findall(r"[-+.\de]*\d", str(value))) or "0.5, 1"
+            raise TypeError(f'{name} must be a list, such as "[{like}]", got {value!r}')
+        if len(value) < least:
+            raise ValueError(f"{name} must be a list of at least {least} value{'s'[: least > 1]}, got {value!r}")
         values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
         if len(set(values)) < len(values):
             raise ValueError(f"{name} must not hold a value twice, got {value!r}")
@@ -102,6 +113,9 @@ def listed(name: str, value) -> list:
     items = list(value) if isinstance(value, (list, tuple)) else [value]
     if not items:
         raise ValueError(f"{name} must hold at least one, got none")
+    for item in items:
+        if isinstance(item, type):
+            raise TypeError(f"{name} must hold {item.__name__}(...), with its parameters, got the class itself")
     return items
 
 
@@ -137,7 +151,9 @@ def table(name: str, value, low: float = 0.0, high: float = 1.0, short: bool = F
     try:
         array = np.ascontiguousarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a table of numbers, one row a round, all rows equally long") from None
+        words = [c for c in getattr(value, "columns", ()) if value[c].dtype.kind not in "biuf"]
+        found = f"; column {words[0]!r} holds {value[words[0]].iloc[0]!r}" if words else ""
+        raise ValueError(f"{name} must be a table of numbers, one row a round, all rows equally long{found}") from None
     if array.ndim != 2 or array.shape[1] < 2 or array.shape[0] < (1 if short else array.shape[1]):
         rounds = "T >= 1, K >= 2" if short else "T >= K >= 2"
         raise ValueError(f"{name} must have shape (T, K) with {rounds}, got shape {array.shape}")

@@ -7,14 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
 
-from privregret import style
+from privregret import simulate, style
 from privregret.privacy import ledger
-
-
-def band(ax, x, mean, sd, label, look, every=1):
-    """A curve with a band of one standard deviation to either side, in the look of an algorithm."""
-    ax.fill_between(x, np.maximum(mean - sd, 1e-9), mean + sd, color=look["color"], alpha=0.2, linewidth=0)
-    ax.plot(x, mean, label=label, markevery=every, **look)
 
 
 def panels(count: int, width=None, height=None, **axes):
@@ -40,7 +34,7 @@ def panels(count: int, width=None, height=None, **axes):
     return fig, list(row[0])
 
 
-def lines(ax, data, x: str, y: str, by: str = "algorithm", band: str | None = None, looks=None, **style_):
+def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, **style_):
     """One curve for each value of a column, in the look of its algorithm.
 
     Parameters
@@ -51,16 +45,16 @@ def lines(ax, data, x: str, y: str, by: str = "algorithm", band: str | None = No
         Columns drawn.
     by : str
         Column that tells curves apart; its values are the labels.
-    band : str, optional
-        Column with the half-width of a band about the curve.
+    band : (str, str), optional
+        Columns between which a band is shaded, as `bands` makes them: ("low", "high").
     looks : dict, optional
         Value of `by` -> keywords for `plot`, for what is not an algorithm.
     """
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
         look = {"markevery": (0.03 + 0.03 * i, 0.15)} | (looks[label] if looks else style.look(label)) | style_
         if band:
-            low, high = curve[y] - curve[band], curve[y] + curve[band]
-            ax.fill_between(curve[x], low, high, color=look["color"], alpha=0.2, linewidth=0)
+            low, high = (curve[column] for column in band)
+            ax.fill_between(curve[x].astype(float), low, high, color=look["color"], alpha=0.2, linewidth=0)
         ax.plot(curve[x].astype(float), curve[y], label=str(label), **look)
 
 
@@ -78,49 +72,101 @@ def legend_below(fig, columns: int = 2) -> None:
 
 
 def regret_limits(summary) -> tuple[float, float]:
-    """A range of regrets for panels that belong together: from far below the smallest final mean to above all bands.
+    """A range of regrets for panels that belong together: from below the smallest final mean to above the largest.
 
     Parameters
     ----------
     summary : pandas.DataFrame
-        Columns t, mean, sd; the curves of all panels.
+        Columns t, mean; the curves of all panels.
     """
-    return summary["mean"][summary.t == summary.t.max()].min() / 30, 1.5 * (summary["mean"] + summary.sd).max()
+    last = summary["mean"][summary.t == summary.t.max()]
+    return last.min() / 30, 2 * last.max()
 
 
-def regret_panel(summary, title="", limits=None):
-    """Regret (logarithmic) against rounds, one curve per algorithm; the legend gives the final means.
+def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bool = False) -> None:
+    """Regret, on a logarithmic axis, against rounds: one curve per algorithm with a band.
 
     Parameters
     ----------
     summary : pandas.DataFrame
-        Columns algorithm, t, mean, sd.
+        Columns algorithm, t, mean, low, high, as `bands` makes them.
     limits : (float, float), optional
-        Range of regrets; of this panel alone if not given.
+        Range of regrets, for panels that share it (see `regret_limits`); of this panel alone if not given.
+    rounds : {"log", "linear"}
+        The axis of rounds; a logarithmic one shows the last four decades.
+    legend_values : bool
+        Whether labels give the final means.
     """
+    for i, (label, curve) in enumerate(summary.groupby("algorithm", sort=False)):
+        name = f"{label}: {curve['mean'].iloc[-1]:,.0f}" if legend_values else label
+        look = style.look(label)
+        ax.fill_between(curve.t, curve.low, curve.high, color=look["color"], alpha=0.2, linewidth=0)
+        ax.plot(curve.t, curve["mean"], label=name, markevery=(0.03 + 0.03 * i, 0.15), **look)
+    last = summary.t.max()
+    ax.set(xlabel="round $t$", ylabel="regret", yscale="log", ylim=limits or regret_limits(summary), xscale=rounds)
+    ax.set_xlim(*((last / 1e4, last) if rounds == "log" else (-0.02 * last, 1.02 * last)))
+    if rounds == "linear":
+        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+def regret_panel(summary, title: str = "", limits=None):
+    """A figure of one panel as papers draw it: rounds linear, the final means in the legend (see `regret_axes`)."""
     fig, ax = plt.subplots()
-    groups = list(summary.groupby("algorithm", sort=False))
-    for i, (label, curve) in enumerate(groups):
-        every = (0.04 + 0.04 * i, 0.16)  # fractions of the axes: markers of different curves stay apart
-        band(ax, curve.t, curve["mean"], curve.sd, f"{label}: {curve['mean'].iloc[-1]:,.0f}", style.look(label), every)
-    ax.set(yscale="log", ylim=limits or regret_limits(summary), xlabel="round $t$", ylabel="regret", title=title)
-    ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    regret_axes(ax, summary, limits, "linear", legend_values=True)
+    ax.set_title(title)
     ax.legend(loc="lower right", title="final mean regret", title_fontsize=7)
     return fig
 
 
-def final_regret_panel(summary, title=""):
-    """Final regret against epsilon, both axes logarithmic, one curve per algorithm.
+def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$", limits=None):
+    """A figure across a page: regret against rounds, both logarithmic, one panel for each value of a column.
+
+    Axes are shared, with at most four panels a row; the legend fills the place that the last row leaves, or is below.
 
     Parameters
     ----------
     summary : pandas.DataFrame
-        Columns algorithm, epsilon, mean, sd.
+        Columns `by`, algorithm, t, mean, low, high, as `bands` makes them.
+    title : str
+        Filled with the value of each panel.
+    limits : (float, float), optional
+        Range of regrets, if not that of these panels (see `regret_limits`).
+    """
+    groups = list(summary.groupby(by))
+    across = min(len(groups), 4)
+    down = -(-len(groups) // across)
+    size = (style.PAGE[0], 0.5 + 1.6 * down)
+    fig, axes = plt.subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
+    for i, (value, part) in enumerate(groups):
+        ax = axes.flat[i]
+        regret_axes(ax, part, limits or regret_limits(summary))
+        ax.set_title(title.format(value))
+        ax.label_outer()
+        ax.tick_params(labelbottom=i + across >= len(groups))
+    empty = axes.flat[len(groups) :]
+    for ax in empty:
+        ax.axis("off")
+    if len(empty):
+        empty[-1].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
+    else:
+        legend_below(fig, 4)
+    return fig
+
+
+def final_regret_panel(summary, title: str = "", limits=None):
+    """A figure of final regret against epsilon, both axes logarithmic, one curve per algorithm with a band.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        Columns algorithm, epsilon, mean, low, high, as `bands` makes them.
+    limits : (float, float), optional
+        Range of regrets, for panels that share it.
     """
     fig, ax = plt.subplots()
-    for label, curve in summary.groupby("algorithm", sort=False):
-        band(ax, curve.epsilon, curve["mean"], curve.sd, label, style.look(label))
+    lines(ax, summary, "epsilon", "mean", band=("low", "high"), markevery=1)
     ax.set(xscale="log", yscale="log", xlabel=r"privacy parameter $\epsilon$", ylabel="final regret", title=title)
+    ax.set_ylim(limits)
     epsilon_ticks(ax, summary.epsilon.unique())
     ax.legend(loc="best")
     return fig
@@ -162,27 +208,6 @@ def releases(ax, released, pulls, title):
     ax.set_yticks(range(-1, top + 1), names)
     ax.grid(False)
     ax.tick_params(length=0)
-
-
-def regret_axes(ax, summary, legend_values=False):
-    """Regret against rounds, both logarithmic, one curve per algorithm with a band.
-
-    Parameters
-    ----------
-    summary : pandas.DataFrame
-        Columns algorithm, t, mean, and low, high, between which the band is.
-    legend_values : bool
-        Whether labels give the final means.
-    """
-    groups = list(summary.groupby("algorithm", sort=False))
-    for i, (label, curve) in enumerate(groups):
-        name = f"{label}: {curve['mean'].iloc[-1]:,.0f}" if legend_values else label
-        look = style.look(label)
-        ax.fill_between(curve.t, curve.low, curve.high, color=look["color"], alpha=0.2, linewidth=0)
-        ax.plot(curve.t, curve["mean"], label=name, markevery=(0.03 + 0.02 * i, 0.14), **look)
-    last = [curve["mean"].iloc[-1] for _, curve in groups]
-    ax.set(xscale="log", xlim=(summary.t.max() / 1e4, summary.t.max()), xlabel="round $t$")
-    ax.set(yscale="log", ylim=(min(last) / 15, 3 * max(last)), ylabel="regret")
 
 
 def survival(sample, weights=None, points=240):
@@ -258,18 +283,18 @@ def release_game(ax, actions, left, right, change, side):
     change : int
         The round, from 1, in which the policy is shown `side`, "L" or "R"; in all others it sees the left reward.
     """
-    arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black", "shrinkA": 9, "shrinkB": 9}  # from box to box
+    boxes = []
     for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
         shown = other if t == change and side == "R" else one
         for y, text in ((2, f"arm {action + 1}"), (1, f"$({one},{other})$"), (0, f"${shown}$")):
             fill = "#FFE9B8" if (y, t) == (0, change) else "white"
             box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
-            ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box)
-        for y in (2, 1):
-            ax.annotate("", (t, y - 1), (t, y), arrowprops=arrow, zorder=1)
-        if t < len(actions):
-            ax.annotate("", (t + 1, 2), (t, 0), arrowprops=arrow, zorder=1)
+            boxes.append(ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box))
         ax.text(t, -0.55, f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""), ha="center", va="center", fontsize=6)
+    for start, end in itertools.pairwise(boxes):  # from edge to edge; above the boxes, which are laid out first
+        ends = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "shrinkA": 0, "shrinkB": 0}
+        arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"} | ends
+        ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
     for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
     ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
@@ -293,6 +318,22 @@ def survivals(samples: dict, means: dict, bound: float) -> pd.DataFrame:
         pd.DataFrame({"algorithm": a, "regret": x, "share": share, "mean": means[a].value, "bound": bound})
         for a, (x, share) in curves.items()
     )
+
+
+def bands(curves, by: list) -> pd.DataFrame:
+    """Mean regret over runs with the band that figures shade: columns `by`, mean, sd, se, runs, low, high.
+
+    The band goes from the 10 to the 90 per cent quantile of a run: where regret has a long tail, a standard deviation
+    below the mean is below zero.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        What `simulate.regret_curves` returns.
+    by : list of str
+        Columns; one row for each combination of their values.
+    """
+    return simulate.summary(curves, by).join(quantiles(curves, by), on=by)
 
 
 def quantiles(curves, by, value: str = "regret", **levels) -> pd.DataFrame:

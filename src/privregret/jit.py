@@ -5,10 +5,12 @@ code without a word. So the cache directory is keyed by a hash of the whole pack
 """
 
 import hashlib
+import os
+from pathlib import Path
 
 import numba
 
-from privregret.paths import PACKAGE, ROOT
+from privregret.paths import CHECKOUT, PACKAGE, ROOT
 
 
 def source_hash(files) -> str:
@@ -19,7 +21,25 @@ def source_hash(files) -> str:
     return digest.hexdigest()
 
 
-CACHE = ROOT / ".cache" / "numba" / source_hash(PACKAGE.rglob("*.py"))[:16]
+def cache_folder() -> Path | None:
+    """Where compiled kernels are kept: in the checkout, else in the user's cache; None if nothing can be written.
+
+    Without a folder there must be no cache at all: numba would look for one elsewhere, not keyed by source.
+    """
+    own = [ROOT / ".cache"] if CHECKOUT else []
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
+    for caches in (*own, Path(home).expanduser() / "privregret"):
+        folder = caches / "numba" / source_hash(PACKAGE.rglob("*.py"))[:16]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return None
+
+
+CACHE = cache_folder()
 
 
 def jit(function):
@@ -28,9 +48,9 @@ def jit(function):
     Only the package's own kernels are cached: its sources are all that the cache's directory knows of.
     Randomness comes in as a `numpy.random.Generator` argument, whose stream is the same compiled or not.
     """
-    ours = getattr(function, "__module__", "").startswith("privregret.")
+    ours = CACHE is not None and getattr(function, "__module__", "").startswith("privregret.")
     configured = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE)  # read once, while decorating: other libraries keep their own
+    numba.config.CACHE_DIR = str(CACHE or configured)  # read once, while decorating: other libraries keep their own
     try:
         return numba.njit(cache=ours, nogil=True)(function)
     finally:

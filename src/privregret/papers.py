@@ -13,25 +13,25 @@ class Paper(NamedTuple):
 
 PAPERS = {
     "hu2021": Paper(
-        "Hu, Huang and Mehta (2021)",
+        "Hu, Huang and Mehta (2021, arXiv v2)",
         "Near-Optimal Algorithms for Private Online Learning in a Stochastic Environment",
         "arXiv:2102.07929v2",
     ),
     "wu2026": Paper(
-        "Wu and Wang (2026)",
+        "Wu and Wang (2026, PMLR 313)",
         "Improved Regret in Stochastic Decision-Theoretic Online Learning under Differential Privacy",
         "ALT 2026, PMLR 313",
     ),
     "cesari2026": Paper(
-        "Cesari and Colomboni (2026)",
+        "Cesari and Colomboni (2026, arXiv v1)",
         "Optimal Gap-Dependent Regret for Private Stochastic Decision-Theoretic Online Learning",
         "arXiv:2605.29148v1",
     ),
     "asi2025": Paper(
-        "Asi, Raman and Talwar (2025)", "Faster Rates for Private Adversarial Bandits", "ICML 2025, PMLR 267"
+        "Asi, Raman and Talwar (2025, PMLR 267)", "Faster Rates for Private Adversarial Bandits", "ICML 2025, PMLR 267"
     ),
     "azize2025": Paper(
-        "Azize et al. (2025)",
+        "Azize et al. (2025, arXiv v1)",
         "Optimal Regret of Bernoulli Bandits under Global Differential Privacy",
         "arXiv:2505.05613v1",
     ),

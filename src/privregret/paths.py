@@ -8,6 +8,7 @@ ROOT = PACKAGE.parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 BUILD = ROOT / "build"
 LAB = BUILD / "lab"
+CHECKOUT = PACKAGE.parent.name == "src" and NOTEBOOKS.is_dir()  # else the package was installed without notebooks
 
 
 def output_root() -> Path:
@@ -18,4 +19,4 @@ def output_root() -> Path:
     """
     if os.environ.get("PRIVREGRET_OUTPUT"):
         return Path(os.environ["PRIVREGRET_OUTPUT"])
-    return LAB if NOTEBOOKS.is_dir() else Path.cwd()
+    return LAB if CHECKOUT else Path.cwd()

@@ -7,6 +7,7 @@ is `manifest`'s business.
 import hashlib
 import importlib.metadata
 import io
+import math
 import platform
 import re
 import sys
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 
 import matplotlib.pyplot as plt
 import pandas as pd
+import PIL.Image
 from IPython import get_ipython
 from IPython.display import HTML, Image, Markdown, display
 
@@ -21,7 +23,8 @@ from privregret import manifest, notebook, style
 from privregret.estimates import Estimate, exactly
 from privregret.findings import CLAIM, Finding
 from privregret.jit import source_hash
-from privregret.manifest import KINDS, tex_escape
+from privregret.manifest import KINDS, one_epsilon, tex_escape
+from privregret.papers import PAPERS
 from privregret.paths import PACKAGE, output_root
 
 style.use()
@@ -42,11 +45,19 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     data : pandas.DataFrame
         The numbers in the figure; column names of letters, digits and underscores.
     caption : str
-        TeX; says what bands and markers mean.
+        TeX; stands alone: names the paper as `papers.PAPERS` does, and the setting; says what bands and markers mean.
+
+    Raises
+    ------
+    ValueError
+        For a caption that does not stand alone, or a name or column that is not spelt as above.
     """
+    _stands_alone(name, caption)
+    fig.draw_without_rendering()
+    fig.set_layout_engine("none")  # one layout for both files: laying out takes as long as drawing
     pdf, png = io.BytesIO(), io.BytesIO()
     fig.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None})
-    fig.savefig(png, format="png", metadata={"Software": None})
+    _few_colours(fig).save(png, "png", optimize=True, dpi=(style.DPI, style.DPI))
     plt.close(fig)
     inches = fig.get_figwidth()
     star = "*" if inches > 1.1 * style.COLUMN[0] else ""
@@ -62,7 +73,7 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     )
     _publish("figure", name, [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)])
     if get_ipython():
-        display(Image(png.getvalue(), width=int(inches * 130)), Markdown(f"*{name}.* {caption}"))
+        display(Image(png.getvalue(), width=int(inches * 130)), Markdown(f"*{name}.* {one_epsilon(caption)}"))
 
 
 def table(
@@ -85,24 +96,47 @@ def table(
     widths : dict, optional
         Printed columns of running text, and their shares of the line: {"reason": 0.3}.
     """
+    _stands_alone(name, caption)
     shown = frame[list(columns)].copy()
     for column, spec in (formats or {}).items():
         shown[column] = ["" if pd.isna(value) else format(value, spec) for value in shown[column]]
-    ragged = r"\rightskip0pt plus1fil\relax "  # \raggedright would change the end of a row
+    # \raggedright would change the row's end, and without the space a first word would not be hyphenated
+    ragged = r"\rightskip0pt plus1fil\hspace{0pt}"
     running = shown.assign(**{c: [ragged + text for text in shown[c]] for c in widths or {}})
     running = running.rename(columns={c: ragged * (c in (widths or {})) + heading for c, heading in columns.items()})
     shown = shown.rename(columns=columns)
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
-    kinds |= {column: rf"p{{{width:g}\linewidth}}" for column, width in (widths or {}).items()}
-    alignment = "".join(kinds[column] for column in columns)
-    tex = running.to_latex(
-        index=False, caption=tex_escape(caption), label=f"tab:{name}", position="htbp", column_format=alignment
-    ).replace(r"\begin{table}[htbp]", "\\begin{table}[htbp]\n\\centering\\small")
+    stretch = 0.92 / sum(widths.values()) if set(widths or {}) == set(columns) else 1.0  # the rest is between columns
+    kinds |= {column: rf"p{{{stretch * width:.3g}\linewidth}}" for column, width in (widths or {}).items()}
+    rows = running.to_latex(index=False, column_format="@{}" + "".join(kinds[column] for column in columns) + "@{}")
     if widths:
-        tex = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", tex)
+        rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
+    star = "*" if widths or _points(shown) > 72 * style.COLUMN[0] else ""
+    size = r"\ifdim\linewidth<5in\scriptsize\else\footnotesize\fi\tabcolsep=2.5pt" if widths else r"\small"
+    tex = _TABLE % {"star": star, "size": size, "caption": tex_escape(caption), "name": name, "rows": rows.rstrip()}
     _publish("table", name, [_csv(frame), _with_origin(tex)])
     if get_ipython():
-        display(HTML(shown.to_html(index=False)), Markdown(f"*{name}.* {caption}"))
+        display(HTML(shown.to_html(index=False)), Markdown(f"*{name}.* {one_epsilon(caption)}"))
+
+
+# A table that is too wide for its place is set smaller, and shrunk only if that is not enough.
+_TABLE = r"""\begin{table%(star)s}[htbp]
+\centering
+\caption{%(caption)s}
+\label{tab:%(name)s}
+\def\rows#1{\sbox0{#1%%
+%(rows)s}}
+\rows{%(size)s}
+\ifdim\wd0>\linewidth \rows{\scriptsize\tabcolsep=3pt}\fi
+\ifdim\wd0>\linewidth \resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi
+\end{table%(star)s}
+"""
+
+
+def _points(shown):
+    """About how wide a table is in small type: a sign is a letter or a command, and has five points."""
+    signs = [[len(re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(text))) for text in (c, *shown[c])] for c in shown]
+    return sum(5 * max(column) + 12 for column in signs)
 
 
 def number(name: str, value, meaning: str) -> None:
@@ -189,6 +223,32 @@ def _record():
 
 def _mine(record):
     return record["notebooks"].setdefault(notebook.current["name"], {})
+
+
+def integer(value: int) -> str:
+    r"""A large whole number for TeX's mathematics: `2^{22}`, `10^{6}`, `20\,000`."""
+    for base, least in ((10, 10**5), (2, 2**14)):
+        power = round(math.log(value, base)) if value >= least else 0
+        if power and base**power == value:
+            return f"{base}^{{{power}}}"
+    return f"{value:,}".replace(",", r"\,")
+
+
+def _stands_alone(name, caption):
+    """A caption is read where nothing else of its notebook is: it names the paper, and its numbers can be read."""
+    paper = PAPERS.get(name.split("/")[0])
+    if paper and paper.cited not in caption:
+        raise ValueError(f"{name}: the caption does not name {paper.cited!r}")
+    for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
+        if found := re.search(bad, caption):
+            raise ValueError(f"{name}: the caption must stand alone, but says {found[0]!r} (see publish.integer)")
+
+
+def _few_colours(fig):
+    """The figure as a picture of at most 256 colours: a third of the bytes at twice the resolution."""
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png", dpi=style.DPI, pil_kwargs={"compress_level": 1})
+    return PIL.Image.open(buffer).convert("RGB").quantize(256, PIL.Image.Quantize.FASTOCTREE, dither=0)
 
 
 def _publish(kind, name, contents):

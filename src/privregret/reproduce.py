@@ -6,7 +6,6 @@ notebooks' own defaults is adopted into `figures/`, `paper/` and the README.
 """
 
 import ast
-import fcntl
 import json
 import os
 import shutil
@@ -123,7 +122,7 @@ def read(name: str):
 
 
 def select(wanted: list[str]) -> list[str]:
-    """Names of the notebooks that `wanted` (papers, notebooks, paths; empty means all) stands for.
+    """Names of the notebooks that `wanted` (papers, notebooks, their bare names, paths; empty means all) stands for.
 
     Scratch notebooks, copies and Jupyter's checkpoints among them are skipped with a word; one that has published
     something must not be missing or damaged.
@@ -136,10 +135,13 @@ def select(wanted: list[str]) -> list[str]:
             names.append(str(path.relative_to(NOTEBOOKS).with_suffix("")))
     chosen = set() if wanted else set(names)
     for word in wanted:
-        key = word.removesuffix(".ipynb").removeprefix("./").removeprefix("notebooks/").rstrip("/")
-        found = {n for n in names if n == key or n.startswith(f"{key}/")}
+        here = Path(word).resolve()
+        near_by = here.exists() and here != NOTEBOOKS and here.is_relative_to(NOTEBOOKS)
+        key = str(here.relative_to(NOTEBOOKS)) if near_by else word.removeprefix("./").removeprefix("notebooks/")
+        key = key.removesuffix(".ipynb").rstrip("/")
+        found = {n for n in names if n == key or n.startswith(f"{key}/") or n.endswith(f"/{key}")}
         if not found:
-            near = get_close_matches(key, [*names, *{n.split("/")[0] for n in names}], 1)
+            near = get_close_matches(key, [*names, *{part for n in names for part in n.split("/")}], 1)
             raise UsageError(f"no notebook or paper {word!r}" + (f"; did you mean {near[0]}?" if near else ""))
         chosen |= found
     result = []
@@ -155,9 +157,10 @@ def select(wanted: list[str]) -> list[str]:
 
 
 def parse_value(text: str):
-    """The Python literal that `text` is, else `text` itself."""
+    """The Python literal that `text` is, else `text` itself; 0.5,1,2 is a list."""
     try:
-        return ast.literal_eval(text)
+        value = ast.literal_eval(text)
+        return list(value) if isinstance(value, tuple) else value
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return {"true": True, "false": False}.get(text, text)
 
@@ -294,11 +297,12 @@ def _inputs(job: Job) -> dict:
     }
 
 
-def _write_stamp(job: Job, place: Place, inputs: dict, modules: list[str], seconds: float) -> None:
+def _write_stamp(job: Job, place: Place, inputs: dict, mark: dict, seconds: float) -> None:
     stamp = inputs | {
-        "modules": {module: inputs["modules"][module] for module in modules},
+        "modules": {module: inputs["modules"][module] for module in mark["modules"]},
         "record": _record_hash(place, job.name),
         "seconds": round(seconds, 1),
+        "kilobytes": mark.get("kilobytes"),
     }
     manifest.write(place.stamp(job.name), json.dumps(stamp, indent=1).encode())
 
@@ -339,24 +343,44 @@ papermill_engines.register("privregret", _Engine)
 
 
 class Progress:
-    """Which notebooks are running and how far they are: one live line on a terminal, plain lines elsewhere."""
+    """Which notebooks are running, how far they are, how long it takes: one live line on a terminal, else plain ones.
 
-    def __init__(self, total):
-        self.total, self.done, self.running, self.lock = total, 0, {}, threading.Lock()
+    `seconds` says how long each notebook took last time, None if that is not known: it is taken to be an average one.
+    """
+
+    def __init__(self, seconds: dict, at_once: int):
+        self.seconds, self.at_once, self.total = dict(seconds), at_once, len(seconds)
+        self.began, self.since, self.running, self.lock = time.monotonic(), {}, {}, threading.Lock()
+
+    def head(self):
+        now, known = time.monotonic(), [s for s in self.seconds.values() if s is not None]
+        text = f"[{self.total - len(self.seconds)}/{self.total}] {_clock(now - self.began)}"
+        if not known:
+            return text
+        average = sum(known) / len(known)
+        left = {name: average if s is None else s for name, s in self.seconds.items()}
+        left |= {name: max(left[name] - (now - since), 0) for name, since in self.since.items()}
+        return f"{text}, about {_clock(max(sum(left.values()) / self.at_once, *left.values()))} left"
 
     def at(self, name, cell, cells):
         with self.lock:
+            self.since.setdefault(name, time.monotonic())
             self.running[name] = f"{name} {cell}/{cells}"
             if sys.stdout.isatty():
-                print(f"\r\033[K[{self.done}/{self.total}] {', '.join(self.running.values())}", end="", flush=True)
+                line = f"{self.head()}: {', '.join(self.running.values())}"
+                print(f"\r\033[K{line[: shutil.get_terminal_size().columns - 1]}", end="", flush=True)
             elif cell in (1, cells // 2):
-                print(f"[{self.done}/{self.total}] {name}: cell {cell} of {cells}", flush=True)
+                print(f"{self.head()}: {name}, cell {cell} of {cells}", flush=True)
 
     def ended(self, name, line):
         with self.lock:
-            self.done += 1
-            self.running.pop(name, None)
+            for record in (self.seconds, self.since, self.running):
+                record.pop(name, None)
             print(("\r\033[K" if sys.stdout.isatty() else "") + line, flush=True)
+
+
+def _clock(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
 def run(job: Job, place: Place, progress: Progress) -> int:
@@ -387,7 +411,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
             manifest.adopt(staged, place.root, job.name, {"code": inputs["code"], "lock": inputs["lock"]})
             place.executed(job.name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(executed, place.executed(job.name))
-            _write_stamp(job, place, inputs, mark["modules"], time.monotonic() - began)
+            _write_stamp(job, place, inputs, mark, time.monotonic() - began)
             error, code = "", 0
     except DeadKernelError:
         error, code = "its kernel died (out of memory?)", KERNEL_DIED
@@ -414,6 +438,12 @@ def _shown(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
+def _last_time(job: Job, place: Place) -> float | None:
+    """Seconds that the notebook took when it last ran with these parameters, here or in the project."""
+    stamps = (read_stamp(job, p) for p in (place, PROJECT))
+    return next((s["seconds"] for s in stamps if s and s["parameters"] == job.wanted), None)
+
+
 def _tally(name: str, place: Place) -> str:
     record = manifest.read(place.root)
     kinds = [entry["kind"] for entry in record["outputs"].values() if entry["notebook"] == name]
@@ -431,9 +461,9 @@ def _alone(place: Place):
     place.build.mkdir(parents=True, exist_ok=True)
     with open(place.build / ".lock", "w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            manifest.fcntl.flock(lock, manifest.fcntl.LOCK_EX | manifest.fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UsageError("another run is under way in this folder") from None
+            raise UsageError("another run is under way in this folder: wait for it, or stop it") from None
         yield
 
 
@@ -455,7 +485,7 @@ def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False) 
         for job in todo:
             if job not in stale:
                 print(f"{job.name}: up to date, {_tally(job.name, place)}")
-        progress = Progress(len(stale))
+        progress = Progress({job.name: _last_time(job, place) for job in stale}, at_once)
         pool = ThreadPoolExecutor(at_once)
         try:
             codes = [f.result() for f in as_completed([pool.submit(run, job, place, progress) for job in stale])]

@@ -98,7 +98,7 @@ def regret_curves(
         regrets = problem.regret(played, rounds)
         if regrets.shape != (runs, len(rounds)):
             raise TypeError(f"{algorithm.label}: run must report at {len(rounds)} rounds, got shape {played.shape[1:]}")
-        frames.append(_tidy(algorithm, problem, rounds, regrets))
+        frames.append(tidy(algorithm, problem, rounds, regrets))
     next(results, None)  # so that the bar ends
     return pd.concat(frames, ignore_index=True)
 
@@ -137,14 +137,39 @@ def summary(curves, by):
     return frame[[*by, "mean", "sd", "se", "runs"]]
 
 
+def tidy(algorithm, problem, rounds, regrets) -> pd.DataFrame:
+    """The rows of `regret_curves` for one algorithm on one problem, of a (runs, H) array of regrets."""
+    runs = len(regrets)
+    names = {"algorithm": algorithm.label, "instance": problem.name}
+    numbers = {"run": np.repeat(np.arange(runs), len(rounds)), "t": np.tile(rounds, runs), "regret": regrets.ravel()}
+    return pd.DataFrame(names | numbers | flat_parameters(algorithm))
+
+
+class NoScheduler(ConnectionError):
+    """Nobody answers at the address of a Dask scheduler."""
+
+    def _render_traceback_(self):
+        return [f"NoScheduler: {self}"]  # one clear line instead of a traceback
+
+
 def cluster(scheduler: str = ""):
-    """Context in which replicates run on the Dask scheduler at that address; on this machine if it is empty."""
+    """Context in which replicates run on the Dask scheduler at that address; on this machine if it is empty.
+
+    Raises
+    ------
+    NoScheduler
+        If there is no answer within five seconds, or the text is not an address.
+    """
     if not scheduler:
         return contextlib.nullcontext()
     import distributed
 
     stack = contextlib.ExitStack()
-    stack.enter_context(distributed.Client(scheduler))
+    try:
+        stack.enter_context(distributed.Client(scheduler, timeout=5))
+    except (OSError, ValueError) as error:
+        why = f"no Dask scheduler at {scheduler!r} (an address is like tcp://127.0.0.1:8786)"
+        raise NoScheduler(f"{why}: {error}") from None
     stack.enter_context(joblib.parallel_config(backend="dask"))
     return stack
 
@@ -155,11 +180,3 @@ def _block(algorithm, problem, rounds, first, runs, seed, shared):
         return algorithm.run_many(problem, rounds, runs, rng_for(("block", algorithm), problem, seed, first))
     streams = (rng_for(algorithm, problem, seed, run) for run in range(first, first + runs))
     return np.array([algorithm.run(problem, rounds, rng) for rng in streams])
-
-
-def _tidy(algorithm, problem, rounds, regrets):
-    """One row for each run and round of a (runs, H) array of regrets, with the algorithm's parameters."""
-    runs = len(regrets)
-    names = {"algorithm": algorithm.label, "instance": problem.name}
-    numbers = {"run": np.repeat(np.arange(runs), len(rounds)), "t": np.tile(rounds, runs), "regret": regrets.ravel()}
-    return pd.DataFrame(names | numbers | flat_parameters(algorithm))

@@ -2,10 +2,12 @@
 
 import hashlib
 
+import matplotlib as mpl
 import seaborn as sns
 
 COLUMN = (3.4, 2.45)  # inches: one column of a two-column page
 PAGE = (7.0, 2.6)  # across both columns
+DPI = 400  # of the PNGs, for slides
 
 # Okabe and Ito's colours, which stay apart for the colour-blind; markers and dashes keep curves apart in grey.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -34,6 +36,7 @@ ALGORITHMS = {
     "explore first": (SKY, "P", DOTTED),
     "Batched HTINF": (BLUE, "o", SOLID),
     "Batched EXP3": (ORANGE, "s", SOLID),
+    "Batched EXP3, best rate": (ORANGE, "X", MIXED),
     "Batched FTPL": (GREEN, "^", SOLID),
     "Batched FTPL (zero at cap)": (SKY, "v", DASHED),
     "Batched FTPL (printed)": (BLACK, "x", DOTTED),
@@ -97,14 +100,14 @@ RC = {
     "figure.figsize": COLUMN,
     "figure.constrained_layout.use": True,
     "figure.dpi": 200,
-    "savefig.dpi": 200,
     "pdf.fonttype": 42,
     "svg.hashsalt": "privregret",
 }
 
 
 def use() -> None:
-    """Set the look for all figures drawn from now on."""
+    """Set the look for all figures drawn from now on; a user's own matplotlibrc has no part in it."""
+    mpl.rcdefaults()
     sns.set_theme(context="paper", style="ticks", rc=RC)
 
 

@@ -58,9 +58,9 @@ class BernoulliBandit(checks.Checked):
         """(..., H) pseudo-regret of (..., H, K) pulls of each arm in rounds 1..rounds[h]."""
         return checks.counts(played, rounds, self.arms) @ self.gaps
 
-    def table(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
-        """(horizon, K) table of independent 0/1 rewards."""
-        return (rng.random((horizon, len(self.means))) < self.means).astype(float)
+    def table(self, horizon: int, rng) -> np.ndarray:
+        """(horizon, K) table of independent 0/1 rewards; `rng` is a seed or a generator."""
+        return (np.random.default_rng(rng).random((horizon, len(self.means))) < self.means).astype(float)
 
 
 def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:

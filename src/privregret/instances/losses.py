@@ -124,8 +124,9 @@ class StochasticLosses(checks.Checked):
         """(..., H) pseudo-regret, when actions of each group were played (..., H, G) times in rounds 1..rounds[h]."""
         return checks.counts(played, rounds, self.arms) @ self.gaps
 
-    def table(self, horizon: int, rng: np.random.Generator) -> np.ndarray:
-        """(horizon, K) table of losses, one row a round, groups in their order."""
+    def table(self, horizon: int, rng) -> np.ndarray:
+        """(horizon, K) table of losses, one row a round, groups in their order; `rng` is a seed or a generator."""
+        rng = np.random.default_rng(rng)
         drawn = rng.choice(len(self.outcomes), size=horizon, p=self.probabilities)
         table = np.repeat(np.array(self.outcomes), self.counts, axis=1)[drawn]
         return (rng.random(table.shape) < table).astype(float) if self.bits else table
