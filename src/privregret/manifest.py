@@ -372,8 +372,8 @@ def _verdicts_tex(frame):
         _COMMANDS + r"\begin{table*}[htbp]",
         r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
         r"\caption{All verdicts. Yes: the claim is reproduced, the step of a proof or what is ours holds. No: it is "
-        r"not reproduced, does not hold. ?: the error of the measured number leaves it open. Below, each claim that does "
-        r"not reproduce.}",
+        r"not reproduced, does not hold. ?: the error of the measured number leaves it open. Below, each claim that "
+        r"does not reproduce.}",
         r"\label{tab:verdicts}",
         r"\begin{tabular}{@{}p{0.44\linewidth}*{9}{r}@{}}",
         r"\toprule",
