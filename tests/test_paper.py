@@ -70,6 +70,16 @@ def test_every_finding_is_in_tex_and_what_fails_is_marked():
     assert tex.count("\n\\finding{") == len(rows)
     fails = [row for row in rows if row["verdict"] in (findings.NOT_REPRODUCED, findings.FAILS)]
     assert len(re.findall(r"\n\\finding\{.*\\disagrees\{", tex)) == len(fails)
+    claims = sum(row["verdict"] == findings.NOT_REPRODUCED for row in rows)
+    word = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")[claims]
+    assert f"has the {word} cases" in SECTIONS["introduction"] and f"all but the {word} of" in SECTIONS["discussion"]
+
+
+def test_the_table_of_times_names_notebooks():
+    rows = (ROOT / "benchmarks" / "notebooks.csv").read_text().splitlines()[1:]
+    times = read(ROOT / "benchmarks" / "notebooks.tex")
+    for name in (row.split(",")[0] for row in rows):
+        assert (ROOT / "notebooks" / f"{name}.ipynb").exists() and f"\\texttt{{{name}}}" in times
 
 
 def test_citations():
