@@ -361,7 +361,7 @@ def _findings_page(frame):
     return "\n".join(lines) + "\n"
 
 
-# How findings look in TeX: a list that breaks across columns and pages, coloured where xcolor is loaded; a document
+# How findings look in TeX: a list that breaks across columns and pages, coloured where xcolor is loaded. A document
 # that wants them otherwise defines these commands first. And cells of running text, whose \\ must stay the row's end.
 _COMMANDS = r"""
 \providecommand{\agrees}[1]{\textit{\ifcsname colorlet\endcsname\color{green!40!black}\fi #1}}
