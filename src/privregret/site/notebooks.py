@@ -71,7 +71,7 @@ def _shown(output, pictures, outputs, met):
             image = f'<img src="../../figures/{name}.png" width="{width}" alt="{name}, described below" loading="lazy">'
             output.data = {"text/html": f'<a class="picture" href="../../figures/{name}.html">{image}</a>'}
         else:
-            output.metadata.setdefault("image/png", {})["alt"] = "a picture that is not among the published"
+            output.metadata.setdefault("image/png", {}).setdefault("alt", "a picture that is not among the published")
     elif found := CAPTION.match(data.get("text/markdown", "")):
         name = found[1]
         if name in outputs and name not in met:
