@@ -5,7 +5,7 @@ run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
 
 .DELETE_ON_ERROR:
-.PHONY: all test faults smoke status check lab bench paper lint lock test-floors clean help FORCE
+.PHONY: all test faults smoke status check site lab bench paper lint lock test-floors clean help FORCE
 
 all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
 	$(run) -m privregret reproduce $(ARGS)
@@ -25,8 +25,12 @@ status: .venv/.ready  ## say which notebooks are stale, and why
 check: .venv/.ready  ## compare the committed numbers with a fresh run
 	$(run) -m privregret check $(ARGS)
 
+site: .venv/.ready  ## render all that is published as pages that open from disk, build/site/index.html
+	$(run) -m privregret site $(ARGS)
+
 lab: .venv/.ready  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(run) -m jupyterlab $(ARGS)
+	cd notebooks && ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.strip.saved \
+	    $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 bench: .venv/.ready  ## time the kernels
 	$(run) benchmarks/run.py $(ARGS)
@@ -63,7 +67,7 @@ help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1: /p' Makefile | while IFS=: read -r name text; do printf '%-12s%s\n' "$$name" "$$text"; done
 
 # .ready is written last, so an interrupted set-up starts over; it holds the folder's path, because an environment
-# that was moved, or whose Python is gone, is of no use.
+# that was moved, or whose Python is gone, is of no use. The filter keeps outputs of notebooks out of git, here alone.
 ifneq ($(shell $(run) -c 'print(open(".venv/.ready").read())' 2>/dev/null),$(CURDIR))
 .venv/.ready: FORCE
 endif
@@ -75,6 +79,7 @@ endif
 	@$(PYTHON) -m venv .venv
 	@$(run) $(pip_install) --require-hashes -r requirements.lock
 	@$(run) $(pip_install) --no-deps --no-build-isolation -e .
+	@[ ! -e .git ] || git config filter.privregret.clean "$(PYTHON) -IS src/privregret/strip.py" || true
 	@pwd -P >$@
 
 # What only tests need, put beside the rest: `make` does without. No dependencies: the other lock has them.

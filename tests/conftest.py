@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matplotlib
 import pytest
+from browser import chromium
 
 import privregret
 
@@ -85,3 +86,10 @@ class Project:
 @pytest.fixture
 def project(tmp_path):
     return Project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A headless browser for all tests of a module; see `browser.py`."""
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver

@@ -30,9 +30,9 @@ from privregret.adversarial import (
 )
 from privregret.adversarial.answering import htinf_choices, punished_regret, regret_on_draws
 from privregret.adversarial.cells import draw
-from privregret.adversarial.certificates import lemma_11_certificate
 from privregret.adversarial.conversions import batch_size
 from privregret.adversarial.exp4 import _batched
+from privregret.certificates import lemma_11_certificate
 from privregret.instances import Adversary, Advice, ExpertProblem
 from privregret.jit import jit
 from privregret.privacy import adversarial as privacy

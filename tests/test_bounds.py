@@ -304,7 +304,7 @@ def test_corollary_2_adds_up_what_its_proof_does():
 def test_footnote_1_is_the_exact_regret_on_bits():
     for means, epsilon, horizon in (((0.3, 0.6), 0.5, 7), ((0.1, 0.2, 0.9), 10.0, 6), ((0.3, 0.6), 2.0, 1)):
         zero, one = np.zeros(len(means)), np.ones(len(means))
-        found = wu2026.footnote_1(zero, one, means, epsilon, horizon)
+        found = exact.two_loss_regret(zero, one, means, epsilon, horizon)
         expected = regret(FTNL(epsilon, "gumbel"), instances.bernoulli_losses(means), horizon)
         assert found == pytest.approx(expected, rel=1e-9)
 

@@ -1,8 +1,11 @@
 """Pictures that recur: what is drawn where."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pytest
 
 from privregret import draw, style
 
@@ -36,4 +39,23 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     fig, ax = plt.subplots()
     draw.regret_axes(ax, summary, rounds="linear", legend_values=True)
     assert ax.get_ylim() == (500 / 30, 1000) and ax.get_legend_handles_labels()[1] == ["UCB1: 500"]
+    plt.close(fig)
+
+
+@pytest.mark.parametrize(("count", "rows"), [(3, 1), (4, 1), (7, 2)])
+def test_a_grid_has_shared_axes_and_one_legend_in_its_empty_place_or_below(count, rows):
+    cells = itertools.product(range(count), ("UCB1", "IMED"), (1, 10, 100))
+    data = pd.DataFrame([(e, a, t, t * (e + 1)) for e, a, t in cells], columns=["epsilon", "algorithm", "t", "mean"])
+    fig = draw.regret_grid(data.assign(low=data["mean"], high=data["mean"]))
+    drawn = [ax for ax in fig.axes if ax.axison]
+    assert [ax.get_title() for ax in drawn] == [rf"$\epsilon = {e:g}$" for e in range(count)]
+    assert len({ax.get_subplotspec().rowspan.start for ax in fig.axes}) == rows
+    assert {ax.get_ylim() for ax in drawn} == {draw.regret_limits(data)}
+    assert {(ax.get_xscale(), ax.get_yscale()) for ax in drawn} == {("log", "log")}
+    below = {ax.get_subplotspec().colspan.start: ax for ax in drawn}  # the lowest panel of each column
+    assert {ax for ax in drawn if any(tick.label1.get_visible() for tick in ax.xaxis.get_major_ticks())} == set(
+        below.values()
+    )
+    legends = [*fig.legends, *(ax.get_legend() for ax in fig.axes if ax.get_legend())]
+    assert [[text.get_text() for text in legend.get_texts()] for legend in legends] == [["UCB1", "IMED"]]
     plt.close(fig)

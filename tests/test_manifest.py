@@ -102,8 +102,10 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     assert frame.verdict.tolist() == ["reproduced", "not reproduced", "does not hold"]
     assert frame.version.unique() == ["arXiv:2102.07929v2"] and frame.figure.unique() == ["hu2021/figure-01"]
     assert r"Falls \& falls." in (root / "figures/hu2021/findings.tex").read_text()
-    assert "Is small." in (root / "figures/hu2021/not-reproduced.tex").read_text()
-    assert "Is large." not in (root / "figures/hu2021/not-reproduced.tex").read_text()
+    assert r"\disagrees{does not hold}" in (root / "figures/hu2021/findings.tex").read_text()
+    verdicts = (root / "figures/verdicts.tex").read_text()
+    assert "Is small." in verdicts and "Is large." not in verdicts
+    assert "arXiv:2102.07929v2 & 1 & 1 & 0 & 0 & 1 & 0 & 0 & 0 & 0" in verdicts
     text = readme.read_text()
     assert "| hu2021 | 1 | 1 | 0 | 0, 1, 0 | 0, 0, 0 |" in text and "\nold\n" not in text
     assert "- It falls by 0.500 times. ([hu2021, Figure 1](figures/hu2021/figure-01.png))" in text
@@ -137,7 +139,7 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
     assert "| Ours (companion) | 0 | 0 | 0 | 0, 0, 0 | 0, 1, 0 |" in readme
     assert "- It is 2. ([companion, Here](figures/companion/figure.png))" in readme
     assert "Is small." in (root / "figures/companion/findings.tex").read_text()
-    assert (root / "figures/companion/not-reproduced.tex").read_text() == "% none\n"
+    assert r"\disagrees{not reproduced}" not in (root / "figures/verdicts.tex").read_text()
 
 
 @pytest.mark.parametrize(

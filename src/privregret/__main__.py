@@ -1,4 +1,4 @@
-"""The command `privregret reproduce | status | check`, also `python -m privregret`."""
+"""The command `privregret reproduce | status | check | site`, also `python -m privregret`."""
 
 import argparse
 import os
@@ -21,6 +21,7 @@ def parser() -> argparse.ArgumentParser:
         "status": "say which notebooks are stale and why",
         "check": "run afresh elsewhere and compare with the published numbers",
     }
+    commands.add_parser("site", help="render all that is published as pages, into build/site")
     for name, text in texts.items():
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument(
@@ -64,6 +65,12 @@ def main(arguments=None) -> int:
         return refuse("the batch command needs Linux, macOS or WSL; single notebooks run in JupyterLab or by papermill")
     # At its import nbformat's validator would compile grammars, for three seconds, of formats that no notebook has.
     sys.modules.setdefault("rfc3987_syntax", None)
+    if args.command == "site":
+        try:
+            from privregret import site
+        except ModuleNotFoundError as missing:  # what it needs, notebooks do without
+            return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
+        return site.main()
     from privregret import reproduce as r
     from privregret.notebook import ParameterError
 

@@ -118,6 +118,41 @@ def regret_panel(summary, title: str = "", limits=None):
     return fig
 
 
+def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$", limits=None):
+    """A figure across a page: regret against rounds, both logarithmic, one panel for each value of a column.
+
+    Axes are shared, with at most four panels a row; the legend fills the place that the last row leaves, or is below.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        Columns `by`, algorithm, t, mean, low, high, as `bands` makes them.
+    title : str
+        Filled with the value of each panel.
+    limits : (float, float), optional
+        Range of regrets, if not that of these panels (see `regret_limits`).
+    """
+    groups = list(summary.groupby(by))
+    across = min(len(groups), 4)
+    down = -(-len(groups) // across)
+    size = (style.PAGE[0], 0.5 + 1.6 * down)
+    fig, axes = plt.subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
+    for i, (value, part) in enumerate(groups):
+        ax = axes.flat[i]
+        regret_axes(ax, part, limits or regret_limits(summary))
+        ax.set_title(title.format(value))
+        ax.label_outer()
+        ax.tick_params(labelbottom=i + across >= len(groups))
+    empty = axes.flat[len(groups) :]
+    for ax in empty:
+        ax.axis("off")
+    if len(empty):
+        empty[-1].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
+    else:
+        legend_below(fig, 4)
+    return fig
+
+
 def final_regret_panel(summary, title: str = "", limits=None):
     """A figure of final regret against epsilon, both axes logarithmic, one curve per algorithm with a band.
 
@@ -248,18 +283,18 @@ def release_game(ax, actions, left, right, change, side):
     change : int
         The round, from 1, in which the policy is shown `side`, "L" or "R"; in all others it sees the left reward.
     """
-    arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black", "shrinkA": 9, "shrinkB": 9}  # from box to box
+    boxes = []
     for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
         shown = other if t == change and side == "R" else one
         for y, text in ((2, f"arm {action + 1}"), (1, f"$({one},{other})$"), (0, f"${shown}$")):
             fill = "#FFE9B8" if (y, t) == (0, change) else "white"
             box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
-            ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box)
-        for y in (2, 1):
-            ax.annotate("", (t, y - 1), (t, y), arrowprops=arrow, zorder=1)
-        if t < len(actions):
-            ax.annotate("", (t + 1, 2), (t, 0), arrowprops=arrow, zorder=1)
+            boxes.append(ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box))
         ax.text(t, -0.55, f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""), ha="center", va="center", fontsize=6)
+    for start, end in itertools.pairwise(boxes):  # from edge to edge; above the boxes, which are laid out first
+        ends = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "shrinkA": 0, "shrinkB": 0}
+        arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"} | ends
+        ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
     for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
     ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")

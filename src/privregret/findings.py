@@ -91,6 +91,9 @@ class Finding(checks.Checked):
             return f"at least {self.low:.4g}"
         return f"{self.low:.4g} to {self.high:.4g}"
 
+    def _ipython_display_(self):
+        """Nothing: `publish.finding` has shown it, and the last value of a cell would be shown once more."""
+
     def row(self) -> dict:
         """As one row of `findings.csv`; a bound that is not there is None."""
         return {

@@ -2,14 +2,16 @@
 
 `figures/manifest.json` holds, for every figure and table, the notebook, parameters and sources behind it and a hash of
 each of its files; and every notebook's findings and numbers. `figures/findings.csv`, `figures/findings.md`, the
-findings' tables, `paper/numbers.tex` and the README's block are rendered from it.
+findings and verdicts in TeX, `paper/numbers.tex` and the README's block are rendered from it.
 """
 
 import hashlib
 import json
 import os
 import re
+from collections import Counter
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -228,10 +230,9 @@ def rendered(manifest: dict) -> dict[str, str]:
     paper = frame.notebook.str.split("/").str[0]
     texts = {"figures/findings.csv": frame[COLUMNS].to_csv(index=False, float_format="%.12g", lineterminator="\n")}
     texts["figures/findings.md"] = _findings_page(frame)
-    for key, rows in frame.groupby(paper):
-        failed = rows[rows.verdict == fnd.NOT_REPRODUCED]
-        texts[f"figures/{key}/findings.tex"] = _findings_tex(rows)
-        texts[f"figures/{key}/not-reproduced.tex"] = _findings_tex(failed) if len(failed) else "% none\n"
+    texts["figures/README.md"] = _index_page(manifest, frame)
+    texts["figures/verdicts.tex"] = _verdicts_tex(frame)
+    texts |= {f"figures/{key}/findings.tex": _findings_tex(key, rows) for key, rows in frame.groupby(paper)}
     numbers = sorted((n, e) for entry in manifest["notebooks"].values() for n, e in entry.get("numbers", {}).items())
     lines = [
         rf"\newcommand{{\{n}}}{{\ensuremath{{{tex_number(rounded(e['value'], _reach(e)))}}}}}"
@@ -291,11 +292,47 @@ def _tally(frame):
 
 def _first_page(frame):
     told = [
-        f"- {r.headline.format(value=rounded(r.value, _reach(r._asdict())))} "
-        f"([{r.notebook.split('/')[0]}, {r.place}](figures/{r.shown}))"
+        f"- {headline(r._asdict())} ([{r.notebook.split('/')[0]}, {r.place}](figures/{r.shown}))"
         for r in frame[frame.headline != ""].itertuples()
     ]
     return "\n".join([*told, "", _tally(frame), ""])
+
+
+def headline(entry: dict) -> str:
+    """The sentence of a finding for the first page; empty if it has none."""
+    return entry["headline"].format(value=rounded(entry["value"], _reach(entry)))
+
+
+def tally(findings: list[dict]) -> str:
+    """How many findings have which verdict, in words."""
+    count = Counter(f["verdict"] for f in findings)
+    known = dict.fromkeys(v for verdicts in fnd.VERDICTS.values() for v in verdicts)
+    many = {fnd.HOLDS: "hold", fnd.FAILS: "do not hold"}
+    words = {v: v if count[v] == 1 else many.get(v, v) for v in known}
+    return ", ".join(f"{count[v]} {words[v]}" for v in known if v in count)
+
+
+def _index_page(manifest, frame):
+    """Markdown: all figures and tables by paper and notebook, as a host of code shows them."""
+    lines = ["# Figures and tables", "", "Generated. What was found in them: [findings.md](findings.md)."]
+    outputs = sorted(manifest["outputs"].items(), key=lambda item: (item[1]["notebook"], item[0]))
+    for key, mine in groupby(outputs, lambda item: item[1]["notebook"].split("/")[0]):
+        lines += ["", f"## {title(key)}", "", _about(key)]
+        for name, entries in groupby(mine, lambda item: item[1]["notebook"]):
+            section = name.split("/")[1].replace("-", " ")
+            lines += ["", f"### [{section}](../notebooks/{name}.ipynb)", ""]
+            lines += ["| | name | files | findings |", "|---|---|---|---|"]
+            for output, entry in entries:
+                image = f'<img src="{output}.png" width="240" alt="{output}">' if entry["kind"] == "figure" else "table"
+                files = " ".join(f"[{ending[1:]}]({output}{ending})" for ending in KINDS[entry["kind"]])
+                told = tally(frame[frame.figure == output].to_dict("records"))
+                lines.append(f"| {image} | {output.split('/')[1]} | {files} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
+def _about(key):
+    paper = PAPERS.get(key)
+    return f"{paper.cited}: *{paper.title}*, {paper.version}." if paper else "What goes beyond the five papers."
 
 
 def _findings_page(frame):
@@ -307,9 +344,7 @@ def _findings_page(frame):
         *(f"*{kind}*: {says}." for kind, says in fnd.KINDS.items()),
     ]
     for key, rows in frame.groupby(frame.notebook.str.split("/").str[0]):
-        paper = PAPERS.get(key)
-        lines += ["", f"## {title(key)}", ""]
-        lines += [f"{paper.cited}: *{paper.title}*, {paper.version}." if paper else "What goes beyond the five papers."]
+        lines += ["", f"## {title(key)}", "", _about(key)]
         for kind in fnd.KINDS:
             mine = rows[rows.kind == kind]
             if not len(mine):
@@ -326,17 +361,89 @@ def _findings_page(frame):
     return "\n".join(lines) + "\n"
 
 
-def _findings_tex(rows):
-    widths = (0.12, 0.39, 0.27, 0.14)
-    columns = "".join(rf">{{\raggedright\arraybackslash}}p{{{w}\linewidth}}" for w in widths)
-    lines = [rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}"]
-    lines += [r"\toprule Place & What is said & Measured (agrees if) & Verdict \\ \midrule \endhead"]
+# How findings look in TeX: a list that breaks across columns and pages, coloured where xcolor is loaded; a document that
+# wants them otherwise defines these commands first. And the cells of running text, whose \\ must stay the row's end.
+_COMMANDS = r"""
+\providecommand{\agrees}[1]{\textit{\ifcsname colorlet\endcsname\color{green!40!black}\fi #1}}
+\providecommand{\disagrees}[1]{\textbf{\ifcsname colorlet\endcsname\color{red!75!black}\fi #1}}
+\providecommand{\undecided}[1]{\textbf{\ifcsname colorlet\endcsname\color{orange!80!black}\fi #1}}
+\providecommand{\finding}[4]{\par\noindent\hangindent=1em \textbf{#1.} #2 \textit{#3}%
+  \unskip\nobreak\hfill\penalty50\hskip1em\null\nobreak\hfill\mbox{#4}\par}
+""".lstrip()
+_RAGGED = r"\rightskip0pt plus1fil\hspace{0pt}"
+
+
+def _findings_tex(key, rows):
+    paper = PAPERS.get(key)
+    about = f"{paper.cited}, {paper.version}" if paper else "what goes beyond the five papers"
+    lines = [
+        r"% Generated. Needs amssymb; colours with xcolor. Not a float: it breaks across columns and pages.",
+        _COMMANDS + r"\begingroup\raggedright\scriptsize",
+        r"\makeatletter\def\@captype{table}\makeatother",
+        rf"\caption{{Findings on {about}: what is said, \textit{{what was measured}} (what would have agreed), and the "
+        r"verdict. What is not a claim of the paper is marked as a step of a proof or as ours.}",
+        rf"\label{{tab:{key}/findings}}\smallskip",
+    ]
     for r in rows.itertuples():
-        number = f"{r.quantity}: {measured(r._asdict(), tex=True)} ({r.criterion})"
+        number = f"{_number_tex(r)}."
         kind = "" if r.kind == fnd.CLAIM else f" ({r.kind})"
-        cells = (r.place + kind, r.claim, number, r.verdict)
-        lines.append(" & ".join(map(tex_escape, cells)) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{longtable}"]) + "\n"
+        cells = (r.place + kind, r.claim, number, _verdict_tex(r))
+        lines.append(r"\finding" + "".join(f"{{{tex_escape(cell)}}}" for cell in cells))
+    return "\n".join([*lines, r"\endgroup"]) + "\n"
+
+
+def _number_tex(row):
+    criterion = re.sub(r"\S+e[+-]\d+", lambda m: f"${tex_number(m[0])}$", row.criterion)
+    return f"{row.quantity}: {measured(row._asdict(), tex=True)} ({criterion})"
+
+
+def _verdict_tex(row):
+    command = (r"\agrees", r"\disagrees", r"\undecided")[fnd.VERDICTS[row.kind].index(row.verdict)]
+    return f"{command}{{{row.verdict}}}"
+
+
+def _verdicts_tex(frame):
+    """The tally as a table, and below it the claims that do not reproduce."""
+    papers = frame.notebook.str.split("/").str[0]
+    names = {key: f"{p.cited}, {p.version}" for key, p in PAPERS.items()}
+    order = {key: i for i, key in enumerate(PAPERS)}
+    failed = frame[frame.verdict == fnd.NOT_REPRODUCED]
+    failed = failed.iloc[np.argsort([order.get(key, len(order)) for key in papers[failed.index]], kind="stable")]
+    lines = [
+        r"% Generated. Needs booktabs; colours with xcolor.",
+        _COMMANDS + r"\begin{table*}[htbp]",
+        r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+        r"\caption{All verdicts. Yes: the claim is reproduced, the step of a proof or what is ours holds. No: it is not "
+        r"reproduced, does not hold. ?: the error of the measured number leaves it open. Below, each claim that does "
+        r"not reproduce.}",
+        r"\label{tab:verdicts}",
+        r"\begin{tabular}{@{}p{0.44\linewidth}*{9}{r}@{}}",
+        r"\toprule",
+        " & " + " & ".join(rf"\multicolumn{{3}}{{c}}{{{kind}}}" for kind in ("claims", "steps", "ours")) + r" \\",
+        r"\cmidrule(lr){2-4}\cmidrule(lr){5-7}\cmidrule(l){8-10}",
+        "paper" + " & yes & no & ?" * 3 + r" \\",
+    ]
+    keys = [key for key in PAPERS if key in set(papers)]
+    groups = [(names[key], frame[papers == key]) for key in keys]
+    groups += [("what goes beyond the papers", frame[~papers.isin(keys)]), ("all", frame)]
+    for name, rows in groups:
+        count = rows.groupby(["kind", "verdict"]).size()
+        cells = [str(count.get((kind, v), 0)) for kind in fnd.KINDS for v in fnd.VERDICTS[kind]]
+        rule = r"\midrule " if name in (groups[0][0], "all") else ""
+        lines.append(rule + _RAGGED + " & ".join([name, *cells]) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}", ""]
+    if len(failed):
+        lines += [
+            r"\medskip",
+            r"\begin{tabular}{@{}p{0.19\linewidth}p{0.43\linewidth}p{0.33\linewidth}@{}}",
+            r"\toprule \disagrees{not reproduced} & what is said & measured (agrees if) \\ \midrule",
+        ]
+        for r in failed.itertuples():
+            key = r.notebook.split("/")[0]
+            place = f"{PAPERS[key].cited if key in PAPERS else key}, {r.place}"
+            lines.append(" & ".join(_RAGGED + tex_escape(cell) for cell in (place, r.claim, _number_tex(r))) + r" \\")
+        lines += [r"\bottomrule", r"\end{tabular}"]
+    return "\n".join([*lines, r"\end{table*}"]) + "\n"
 
 
 def _reach(entry):
@@ -366,5 +473,6 @@ def one_epsilon(text: str) -> str:
 
 
 def tex_escape(text: str) -> str:
-    """Text with TeX mathematics, its per cent and other signs made harmless."""
-    return re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(text))
+    """Text with TeX mathematics, its per cent and other signs made harmless, and `code` as such."""
+    plain = re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(text))
+    return re.sub("(?<!`)`([^`']+)`", r"\\texttt{\1}", plain)

@@ -10,6 +10,11 @@ import json
 import os
 import sys
 
+try:
+    import resource
+except ImportError:  # native Windows
+    resource = None
+
 from privregret import manifest
 from privregret.paths import ROOT, output_root
 
@@ -65,11 +70,12 @@ def end() -> None:
     modules = sorted({f[len(str(ROOT)) + 1 :] for f in files if f.startswith(str(ROOT / "src"))})
     root = output_root()
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else None  # of the kernel
     manifest.render(root)
-    message = f"{current['name']} ran to its end. Its figures, tables and findings are in {shown}/figures."
+    message = f"All of {current['name']} has run. Its figures, tables and findings are in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
-        message += " The published ones in figures/ are as they were; `make` renews those."
-    display({"text/plain": message, END: {"modules": modules}}, raw=True)
+        message += " Those in figures/ are as they were; `make` renews them, and `make status` speaks of them alone."
+    display({"text/plain": message, END: {"modules": modules, "kilobytes": peak}}, raw=True)
 
 
 def end_mark(notebook) -> dict | None:

@@ -100,21 +100,43 @@ def table(
     shown = frame[list(columns)].copy()
     for column, spec in (formats or {}).items():
         shown[column] = ["" if pd.isna(value) else format(value, spec) for value in shown[column]]
-    ragged = r"\rightskip0pt plus1fil\relax "  # \raggedright would change the end of a row
+    # \raggedright would change the row's end, and without the space a first word would not be hyphenated
+    ragged = r"\rightskip0pt plus1fil\hspace{0pt}"
     running = shown.assign(**{c: [ragged + text for text in shown[c]] for c in widths or {}})
     running = running.rename(columns={c: ragged * (c in (widths or {})) + heading for c, heading in columns.items()})
     shown = shown.rename(columns=columns)
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
-    kinds |= {column: rf"p{{{width:g}\linewidth}}" for column, width in (widths or {}).items()}
-    alignment = "".join(kinds[column] for column in columns)
-    tex = running.to_latex(
-        index=False, caption=tex_escape(caption), label=f"tab:{name}", position="htbp", column_format=alignment
-    ).replace(r"\begin{table}[htbp]", "\\begin{table}[htbp]\n\\centering\\small")
+    stretch = 0.92 / sum(widths.values()) if set(widths or {}) == set(columns) else 1.0  # the rest is between columns
+    kinds |= {column: rf"p{{{stretch * width:.3g}\linewidth}}" for column, width in (widths or {}).items()}
+    rows = running.to_latex(index=False, column_format="@{}" + "".join(kinds[column] for column in columns) + "@{}")
     if widths:
-        tex = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", tex)
+        rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
+    star = "*" if widths or _points(shown) > 72 * style.COLUMN[0] else ""
+    size = r"\ifdim\linewidth<5in\scriptsize\else\footnotesize\fi\tabcolsep=2.5pt" if widths else r"\small"
+    tex = _TABLE % {"star": star, "size": size, "caption": tex_escape(caption), "name": name, "rows": rows.rstrip()}
     _publish("table", name, [_csv(frame), _with_origin(tex)])
     if get_ipython():
         display(HTML(shown.to_html(index=False)), Markdown(f"*{name}.* {one_epsilon(caption)}"))
+
+
+# A table that is too wide for its place is set smaller, and shrunk only if that is not enough.
+_TABLE = r"""\begin{table%(star)s}[htbp]
+\centering
+\caption{%(caption)s}
+\label{tab:%(name)s}
+\def\rows#1{\sbox0{#1%%
+%(rows)s}}
+\rows{%(size)s}
+\ifdim\wd0>\linewidth \rows{\scriptsize\tabcolsep=3pt}\fi
+\ifdim\wd0>\linewidth \resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi
+\end{table%(star)s}
+"""
+
+
+def _points(shown):
+    """About how wide a table is in small type: a sign is a letter or a command, and has five points."""
+    signs = [[len(re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(text))) for text in (c, *shown[c])] for c in shown]
+    return sum(5 * max(column) + 12 for column in signs)
 
 
 def number(name: str, value, meaning: str) -> None:

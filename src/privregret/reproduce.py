@@ -297,11 +297,12 @@ def _inputs(job: Job) -> dict:
     }
 
 
-def _write_stamp(job: Job, place: Place, inputs: dict, modules: list[str], seconds: float) -> None:
+def _write_stamp(job: Job, place: Place, inputs: dict, mark: dict, seconds: float) -> None:
     stamp = inputs | {
-        "modules": {module: inputs["modules"][module] for module in modules},
+        "modules": {module: inputs["modules"][module] for module in mark["modules"]},
         "record": _record_hash(place, job.name),
         "seconds": round(seconds, 1),
+        "kilobytes": mark.get("kilobytes"),
     }
     manifest.write(place.stamp(job.name), json.dumps(stamp, indent=1).encode())
 
@@ -410,7 +411,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
             manifest.adopt(staged, place.root, job.name, {"code": inputs["code"], "lock": inputs["lock"]})
             place.executed(job.name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(executed, place.executed(job.name))
-            _write_stamp(job, place, inputs, mark["modules"], time.monotonic() - began)
+            _write_stamp(job, place, inputs, mark, time.monotonic() - began)
             error, code = "", 0
     except DeadKernelError:
         error, code = "its kernel died (out of memory?)", KERNEL_DIED

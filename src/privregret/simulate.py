@@ -2,14 +2,12 @@
 
 import contextlib
 import hashlib
-import sys
 
 import joblib
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
-from privregret import checks
+from privregret import checks, frontend
 from privregret.algorithm import flat_parameters
 
 BLOCK = 8  # replicates per task: small enough to spread 15 slow runs, large enough for 20 000 fast ones
@@ -92,15 +90,15 @@ def regret_curves(
         joblib.delayed(_block)(a, p, rounds, first, min(block, runs - first), seed, shared_streams)
         for a, p, rounds, first in tasks
     )
-    quiet = {} if "ipykernel" in sys.modules else {"disable": None}  # a bar on terminals and in notebooks only
-    results = iter(tqdm(results, total=len(tasks), leave=False, **quiet))
-    frames = []
+    bar = frontend.progress(results, len(tasks))
+    results, frames = iter(bar), []
     for algorithm, problem, rounds in cells:
+        bar.set_description(f"{algorithm.label}, {problem.name}", refresh=False)
         played = np.concatenate([next(results) for _ in range(0, runs, block)])
         regrets = problem.regret(played, rounds)
         if regrets.shape != (runs, len(rounds)):
             raise TypeError(f"{algorithm.label}: run must report at {len(rounds)} rounds, got shape {played.shape[1:]}")
-        frames.append(_tidy(algorithm, problem, rounds, regrets))
+        frames.append(tidy(algorithm, problem, rounds, regrets))
     next(results, None)  # so that the bar ends
     return pd.concat(frames, ignore_index=True)
 
@@ -139,6 +137,14 @@ def summary(curves, by):
     return frame[[*by, "mean", "sd", "se", "runs"]]
 
 
+def tidy(algorithm, problem, rounds, regrets) -> pd.DataFrame:
+    """The rows of `regret_curves` for one algorithm on one problem, of a (runs, H) array of regrets."""
+    runs = len(regrets)
+    names = {"algorithm": algorithm.label, "instance": problem.name}
+    numbers = {"run": np.repeat(np.arange(runs), len(rounds)), "t": np.tile(rounds, runs), "regret": regrets.ravel()}
+    return pd.DataFrame(names | numbers | flat_parameters(algorithm))
+
+
 class NoScheduler(ConnectionError):
     """Nobody answers at the address of a Dask scheduler."""
 
@@ -174,11 +180,3 @@ def _block(algorithm, problem, rounds, first, runs, seed, shared):
         return algorithm.run_many(problem, rounds, runs, rng_for(("block", algorithm), problem, seed, first))
     streams = (rng_for(algorithm, problem, seed, run) for run in range(first, first + runs))
     return np.array([algorithm.run(problem, rounds, rng) for rng in streams])
-
-
-def _tidy(algorithm, problem, rounds, regrets):
-    """One row for each run and round of a (runs, H) array of regrets, with the algorithm's parameters."""
-    runs = len(regrets)
-    names = {"algorithm": algorithm.label, "instance": problem.name}
-    numbers = {"run": np.repeat(np.arange(runs), len(rounds)), "t": np.tile(rounds, runs), "regret": regrets.ravel()}
-    return pd.DataFrame(names | numbers | flat_parameters(algorithm))

@@ -36,6 +36,7 @@ ALGORITHMS = {
     "explore first": (SKY, "P", DOTTED),
     "Batched HTINF": (BLUE, "o", SOLID),
     "Batched EXP3": (ORANGE, "s", SOLID),
+    "Batched EXP3, best rate": (ORANGE, "X", MIXED),
     "Batched FTPL": (GREEN, "^", SOLID),
     "Batched FTPL (zero at cap)": (SKY, "v", DASHED),
     "Batched FTPL (printed)": (BLACK, "x", DOTTED),

@@ -22,3 +22,24 @@ def uniform_play(data, rounds, rng):
 
     steps = np.diff(rounds, prepend=0)
     return np.array([rng.multinomial(step, np.full(len(data), 1 / len(data))) for step in steps]).cumsum(axis=0)
+
+
+def scaled(module, factor, *names):
+    """Functions of a module that return so many times what they should."""
+
+    def patch(monkeypatch):
+        for name in names:
+            right = getattr(module, name)
+            monkeypatch.setattr(module, name, lambda *a, right=right, **k: factor * right(*a, **k))
+
+    return patch
+
+
+def other_noise(cls, factor, noises=("laplace", "exponential", "gumbel")):
+    """A learner with full information and so many times its noise, if that is one of `noises`."""
+
+    def patch(monkeypatch):
+        right = cls.noise_scale
+        monkeypatch.setattr(cls, "noise_scale", lambda a, k: right(a, k) * (factor if a.noise in noises else 1))
+
+    return patch

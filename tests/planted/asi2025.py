@@ -3,7 +3,7 @@
 import numpy as np
 
 import privregret.adversarial.exp4
-from planted import Plant
+from planted import Plant, scaled
 from privregret.adversarial import HTINF, BatchedPrivate, EXP4Batched, ExpertsFromBandit, LocallyPrivate, tuning
 from privregret.bounds import asi2025 as bounds
 
@@ -19,11 +19,6 @@ def uniform(*classes):
         return lengths @ data.losses.mean(axis=1)
 
     return lambda monkeypatch: [monkeypatch.setattr(cls, "_run", run) for cls in classes]
-
-
-def times(name, factor):
-    """A bound is so many times what it should be."""
-    return lambda mp: mp.setattr(bounds, name, lambda *args, real=getattr(bounds, name): factor * real(*args))
 
 
 def less_noise(cls, factor):
@@ -87,7 +82,9 @@ PLANTS = [
         less_noise(BatchedPrivate, 0.5),
         (("Lemma 3", ""), ("Corollary 24", "FTPL"), ("Section 2.4", "adaptive")),
     ),
-    Plant(BANDITS, "Corollary 2's bound is a hundredth", times("corollary_2", 0.01), (("Corollary 2", "208"),)),
+    Plant(
+        BANDITS, "Corollary 2's bound is a hundredth", scaled(bounds, 0.01, "corollary_2"), (("Corollary 2", "208"),)
+    ),
     Plant(BANDITS, "no noise in the local model", local_without_privacy, (("Section 3", "Local model"),)),
     Plant(
         EXPERTS,
@@ -102,10 +99,12 @@ PLANTS = [
         (("Theorem 6", ""), ("Theorem 7", ""), ("Table 2", "first regime ($")),
     ),
     *(
-        Plant(EXPERTS, f"the bound of {place} is a thousandth", times(name, 0.001), ((place, "at most"),))
+        Plant(EXPERTS, f"the bound of {place} is a thousandth", scaled(bounds, 0.001, name), ((place, "at most"),))
         for place, name in (("Corollary 8", "corollary_8"), ("Theorem 9", "theorem_9"))
     ),
-    Plant(EXPERTS, "Theorem 10's bound is a thousandth", times("theorem_10", 0.001), (("Theorem 10", "$107A$"),)),
+    Plant(
+        EXPERTS, "Theorem 10's bound is a thousandth", scaled(bounds, 0.001, "theorem_10"), (("Theorem 10", "$107A$"),)
+    ),
     Plant(EXPERTS, "half the noise on losses", half_the_noise_on_losses, (("Theorem 9", "Algorithm 6"),)),
     Plant(EXPERTS, "a third of the noise on scores", less_noise(EXP4Batched, 0.3), (("Theorem 10", "-DP"),)),
     Plant(

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from planted import Plant
-from planted.asi2025 import times, uniform
+from planted import Plant, scaled
+from planted.asi2025 import uniform
 from privregret.adversarial import EXP3, BatchedPrivate, SparseSwitch
 from privregret.bounds import asi2025 as bounds
 from privregret.instances import Adversary
@@ -81,7 +81,11 @@ PLANTS = [
     Plant(
         "asi2025/E-conversions",
         "smaller terms in two proofs",
-        both(times("corollary_22_terms", 0.9), times("lemma_25", 0.8), times("lemma_25_terms", 0.2)),
+        both(
+            scaled(bounds, 0.9, "corollary_22_terms"),
+            scaled(bounds, 0.8, "lemma_25"),
+            scaled(bounds, 0.2, "lemma_25_terms"),
+        ),
         (
             ("Corollary 22, proof", "Its line without"),
             ("Corollary 24, proof", "second line"),
@@ -91,7 +95,7 @@ PLANTS = [
     Plant(
         "asi2025/E-conversions",
         "a larger bound in Lemma 25",
-        times("lemma_25", 1.5),
+        scaled(bounds, 1.5, "lemma_25"),
         (("Corollary 24, proof", "last line"),),
     ),
     Plant(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from planted import Plant
+from planted import Plant, scaled
 from privregret import exact
 from privregret.bounds import cesari2026 as bounds
 from privregret.bounds import wu2026
@@ -21,17 +21,6 @@ def temperature(factor):
 
 def second_logarithm(patch):
     patch.setattr(RandomPrefixSoftmax, "noise_scale", lambda a, actions: np.log(actions) / a.eta)
-
-
-def scaled(module, factor, *names):
-    """Functions of a module that return so many times what they should."""
-
-    def patch(monkeypatch):
-        for name in names:
-            right = getattr(module, name)
-            monkeypatch.setattr(module, name, lambda *a, right=right, **k: factor * right(*a, **k))
-
-    return patch
 
 
 def one_logarithm(patch):

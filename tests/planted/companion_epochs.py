@@ -2,28 +2,12 @@
 
 import numpy as np
 
-from planted import Plant
+from planted import Plant, other_noise, scaled
 from privregret import exact
 from privregret.bounds import ours
 from privregret.full_information import FTNL
 
 EPOCHS = "companion/whole-epochs"
-
-
-def scaled(factor, *names):
-    """Bounds that return so many times what they should."""
-
-    def patch(monkeypatch):
-        for name in names:
-            right = getattr(ours, name)
-            monkeypatch.setattr(ours, name, lambda *a, right=right, **k: factor * right(*a, **k))
-
-    return patch
-
-
-def other_noise(factor):
-    """Follow-the-Noisy-Leader with so many times its noise."""
-    return lambda patch: patch.setattr(FTNL, "noise_scale", lambda a, actions: factor * a.factor / a.epsilon)
 
 
 def colder_choice(patch):
@@ -45,7 +29,7 @@ PLANTS = [
     Plant(
         EPOCHS,
         "bounds a third of what they are",
-        scaled(1 / 3, "theorem", "large_gaps", "deterministic", "maximum", "small_gap"),
+        scaled(ours, 1 / 3, "theorem", "large_gaps", "deterministic", "maximum", "small_gap"),
         (
             ("Lemma 1", "(3)"),
             ("Lemma 4", r"\Pr[J_n=j]\le"),
@@ -57,11 +41,11 @@ PLANTS = [
     Plant(
         EPOCHS,
         "the learner has three times its noise",
-        other_noise(3),
+        other_noise(FTNL, 3),
         (("Theorem", "(b)"), ("Constants", "cannot be improved")),
     ),
     Plant(EPOCHS, "choices colder than their potential", colder_choice, (("Lemma 3", "tanh"),)),
     Plant(EPOCHS, "choices that do not look at the losses", uniform_choice, (("Lemma 2", "exchangeable"),)),
-    Plant(EPOCHS, "a kept gap that is too large", scaled(1.2, "kept"), (("Lemma 3", "tanh"),)),
-    Plant(EPOCHS, "a minimax bound that forgets the epochs", scaled(1 / 30, "minimax"), (("Theorem", "(c)"),)),
+    Plant(EPOCHS, "a kept gap that is too large", scaled(ours, 1.2, "kept"), (("Lemma 3", "tanh"),)),
+    Plant(EPOCHS, "a minimax bound that forgets the epochs", scaled(ours, 1 / 30, "minimax"), (("Theorem", "(c)"),)),
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from planted import Plant, uniform_play
+from planted import Plant, other_noise, uniform_play
 from privregret.adversarial import HTINF, BatchedPrivate, tuning
 from privregret.bandits import DPIMED, BanditAlgorithm, rare
 from privregret.bounds import azize2025 as bounds
@@ -51,16 +51,6 @@ def uniform_imed(monkeypatch):
     monkeypatch.setattr(rare, "weighted", weighted)
 
 
-def noise_times(cls, factor, noises):
-    """An algorithm whose noise has so many times its scale, if it is one of those."""
-
-    def patch(monkeypatch):
-        right = cls.noise_scale
-        monkeypatch.setattr(cls, "noise_scale", lambda a, k: right(a, k) * (factor if a.noise in noises else 1))
-
-    return patch
-
-
 def small_bound(monkeypatch):
     exact = bounds.theorem_3_1
     monkeypatch.setattr(bounds, "theorem_3_1", lambda *given: exact(*given) / 10)
@@ -82,13 +72,13 @@ PLANTS = [
     Plant(
         SIDE,
         "exponential noise of three times its scale",
-        noise_times(FTNL, 3.0, ("exponential",)),
+        other_noise(FTNL, 3.0, ("exponential",)),
         (("Full information", "exponential noise has the least regret"),),
     ),
     Plant(
         SIDE,
         "random prefixes with a quarter of their noise",
-        noise_times(RandomPrefixSoftmax, 0.25, ("gumbel",)),
+        other_noise(RandomPrefixSoftmax, 0.25, ("gumbel",)),
         (("Full information", "A random prefix never helps"),),
     ),
     Plant(

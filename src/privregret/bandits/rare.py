@@ -11,17 +11,18 @@ the arm away until the horizon. A quarter of the runs is left alone, so that no 
 that of the mixture, given the batches that the run completed.
 """
 
+from itertools import islice
+
 import joblib
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
 from privregret import checks
-from privregret.algorithm import flat_parameters
 from privregret.bandits.dp_klucb import GeometricBatches, many_pull_counts
 from privregret.divergence import d_epsilon
 from privregret.estimates import Estimate
-from privregret.simulate import MANY, rng_for
+from privregret.simulate import MANY, rng_for, tidy
 
 PLAIN = 0.25  # share of runs from the law itself
 LOW = 1 / 3  # of the best arm's mean: no tilted law aims lower
@@ -45,7 +46,7 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=(),
     Returns
     -------
     pandas.DataFrame
-        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, weight, and parameters.
+        The rows of `simulate.regret_curves`, with a column weight.
     """
     algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
     checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
@@ -53,23 +54,16 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=(),
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
     rounds = checks.horizons(np.unique(np.append(np.asarray(points, int), horizon)), 1)
-    tasks = [(a, p, r, min(MANY, runs - r)) for p in problems for a in algorithms for r in range(0, runs, MANY)]
-    blocks = joblib.Parallel(n_jobs=workers, prefer="threads")(
-        joblib.delayed(weighted)(a, p, rounds, n, rng_for(("rare", a), p, seed, r)) for a, p, r, n in tasks
+    cells = [(a, p) for p in problems for a in algorithms]
+    blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
+        joblib.delayed(weighted)(a, p, rounds, min(MANY, runs - r), rng_for(("rare", a), p, seed, r))
+        for a, p in cells
+        for r in range(0, runs, MANY)
     )
-    frames = [
-        pd.DataFrame(
-            {
-                "algorithm": a.label,
-                "instance": p.name,
-                "run": np.repeat(r + np.arange(n), len(rounds)),
-                "t": np.tile(rounds, n),
-                "regret": x.ravel(),
-                "weight": np.repeat(w, len(rounds)),
-            }
-        ).assign(**flat_parameters(a))
-        for (a, p, r, n), (x, w) in zip(tasks, blocks, strict=True)
-    ]
+    frames = []
+    for a, p in cells:
+        regret, weight = map(np.concatenate, zip(*islice(blocks, -(-runs // MANY)), strict=True))
+        frames.append(tidy(a, p, rounds, regret).assign(weight=np.repeat(weight, len(rounds))))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -2,10 +2,7 @@
 are natural."""
 
 import numpy as np
-from scipy.special import comb
 from scipy.stats import binom
-
-from privregret import exact
 
 C1 = 2.0
 C2 = {"laplace": 32.0, "exponential": 16.0, "gumbel": 16.0}  # of (5) and (7), derived from the proofs
@@ -75,34 +72,6 @@ def corollary_2(log_actions, epsilon):
     """
     c1, c2 = (max(constants) for constants in zip(*COROLLARY_2.values(), strict=True))
     return 1 + (4 * c2 * log_actions**2 + 2 * c1 * c2) / epsilon
-
-
-def footnote_1(low, high, p, epsilon, horizon):
-    """Exact regret without resampling, Gumbel noise of scale 2 / epsilon, when every action has two losses of its own.
-
-    Footnote 1 asks whether the worst case is worse than with resampling, that is, than with low = 0 and high = 1.
-    All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
-
-    Parameters
-    ----------
-    low, high, p : (K,) arrays
-        Each action's losses, in [0, 1] and independent over actions, and the probability of `high`.
-    epsilon : float
-    horizon : int
-        Rounds T, at least 1.
-    """
-    low, high, p = (np.asarray(x, float)[:, None] for x in (low, high, p))
-    means = (low * (1 - p) + high * p)[:, 0]
-    gaps, n = means - means.min(), 1
-    total = gaps.mean()
-    while 2 * n <= horizon:
-        hits = np.indices((n + 1,) * len(p)).reshape(len(p), -1)
-        weights = np.prod(comb(n, hits) * p**hits * (1 - p) ** (n - hits), axis=0)
-        sums = (n * low + hits * (high - low)).T
-        chosen = weights @ exact.selection_from_sums(sums, np.zeros(len(p)), "gumbel", 2 / epsilon)
-        total += min(2 * n, horizon - 2 * n + 1) * chosen @ gaps
-        n *= 2
-    return float(total)
 
 
 def theorem_3(log_actions, epsilon, horizon):

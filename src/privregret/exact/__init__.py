@@ -1,7 +1,15 @@
 """Selection probabilities and expected regret as numbers, by quadrature instead of averages, with a bound on
 their error."""
 
-from privregret.exact.regret import Regret, expected_gap, expected_regret, prefix_gaps, prefix_sum, regret_curves
+from privregret.exact.regret import (
+    Regret,
+    expected_gap,
+    expected_regret,
+    prefix_gaps,
+    prefix_sum,
+    regret_curves,
+    two_loss_regret,
+)
 from privregret.exact.selection import Selection, expected_maximum, selection_from_sums, selection_probabilities
 from privregret.exact.worst import WorstInstance, worst_instance
 
@@ -17,5 +25,6 @@ __all__ = [
     "regret_curves",
     "selection_from_sums",
     "selection_probabilities",
+    "two_loss_regret",
     "worst_instance",
 ]

@@ -5,11 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.polynomial import chebyshev, legendre
+from numpy.polynomial import chebyshev
+from scipy.special import comb
 
 from privregret import checks
 from privregret.algorithm import flat_parameters
-from privregret.exact.selection import largest_probabilities, selection_probabilities
+from privregret.exact.selection import (
+    gauss_legendre,
+    largest_probabilities,
+    selection_from_sums,
+    selection_probabilities,
+)
 from privregret.full_information import EpochAlgorithm, EveryRoundAlgorithm
 from privregret.instances import StochasticLosses
 
@@ -134,6 +140,34 @@ def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None
         total, error, first = total + part, error + part_error, 2 * first
 
 
+def two_loss_regret(low, high, p, epsilon, horizon):
+    """Expected regret of FTNL with Gumbel noise of scale 2 / epsilon when every action has two losses of its own.
+
+    Footnote 1 of wu2026 asks whether the worst case is worse than with resampling, that is, with low = 0 and high = 1.
+    All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
+
+    Parameters
+    ----------
+    low, high, p : (K,) arrays
+        Each action's losses, in [0, 1] and independent over actions, and the probability of `high`.
+    epsilon : float
+    horizon : int
+        Rounds T, at least 1.
+    """
+    low, high, p = (np.asarray(x, float)[:, None] for x in (low, high, p))
+    means = (low * (1 - p) + high * p)[:, 0]
+    gaps, n = means - means.min(), 1
+    total = gaps.mean()
+    while 2 * n <= horizon:
+        hits = np.indices((n + 1,) * len(p)).reshape(len(p), -1)
+        weights = np.prod(comb(n, hits) * p**hits * (1 - p) ** (n - hits), axis=0)
+        sums = (n * low + hits * (high - low)).T
+        chosen = weights @ selection_from_sums(sums, np.zeros(len(p)), "gumbel", 2 / epsilon)
+        total += min(2 * n, horizon - 2 * n + 1) * chosen @ gaps
+        n *= 2
+    return float(total)
+
+
 def _epoch_gap(algorithm, instance, length, so_far):
     """Expected gap of the action chosen on an epoch of `length` rounds, and its error."""
     scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
@@ -179,7 +213,7 @@ def _sum_over(function, first, last, size):
     if last - first < 4096:
         where, weights = (np.arange(first, last + 1) - middle) / half, np.ones(last - first + 1)
     else:  # a sum of so many equally spaced terms is the integral between half-integers, to 1 / (24 first^2)
-        x, w = legendre.leggauss(2 * NODES)
+        x, w = gauss_legendre(2 * NODES)
         where, weights = (1 + 0.5 / half) * x, (half + 0.5) * w
     sums = []
     for every in (1, 2):

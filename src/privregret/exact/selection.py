@@ -11,6 +11,7 @@ where the largest of e^300 scores lies.
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise, product
 from math import comb, exp, inf, log
 from typing import NamedTuple
@@ -353,8 +354,11 @@ def _rule(noise, scale, crowd):
     return unit, _composite(np.array([0.0, 1.0]), 16)
 
 
+gauss_legendre = cache(np.polynomial.legendre.leggauss)  # nodes and weights on [-1, 1], worked out once
+
+
 def _composite(edges, points):
-    nodes, weights = np.polynomial.legendre.leggauss(points)
+    nodes, weights = gauss_legendre(points)
     half = np.diff(edges)[:, None] / 2
     return (edges[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
 
@@ -432,17 +436,19 @@ def _lattice(mass, first, last, counts, scale, noise, edges, unit, unit_weights,
 @jit
 def _gumbel(mass, first, last, counts, scale, top, bottom, spacing):
     # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like e^(-pi^2
-    # scale / spacing). Atoms at y = x + G below -4.5 scale count as certain to be exceeded, those above 40
-    # scale by their exponential tail.
+    # scale / spacing). Atoms at y = x + G below -4.5 scale count as certain to be exceeded; those above 18 scale,
+    # where w = e^(-y / scale) < 2e-8, by 1 - e^-w = w - w^2 / 2 and w e^-w = w - w^2, all of them at once.
     groups, width = mass.shape
     factor = np.exp(-1 / scale)
     below = np.zeros((groups, width + 1))
-    tail = np.zeros((groups, width + 1))
+    tail = np.zeros((groups, width + 1))  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
+    square = np.zeros((groups, width + 1))  # the same of the square of that power of e
     for g in range(groups):
         for k in range(width):
             below[g, k + 1] = below[g, k] + mass[g, k]
         for k in range(width - 1, -1, -1):
             tail[g, k] = mass[g, k] + factor * tail[g, k + 1]
+            square[g, k] = mass[g, k] + factor**2 * square[g, k + 1]
     result = np.zeros(groups)
     log_f, density = np.empty(groups), np.empty(groups)
     x = top
@@ -452,7 +458,7 @@ def _gumbel(mass, first, last, counts, scale, top, bottom, spacing):
             size = int(last[g] - first[g]) + 1
             y0 = x + first[g]
             start = min(max(int(np.ceil(-4.5 * scale - y0)), 0), size)
-            end = min(max(int(np.ceil(40 * scale - y0)), 0), size)
+            end = min(max(int(np.ceil(18 * scale - y0)), 0), size)
             survival = below[g, start]
             f = 0.0
             w = np.exp(-(y0 + start) / scale)
@@ -464,9 +470,9 @@ def _gumbel(mass, first, last, counts, scale, top, bottom, spacing):
                 f += mass[g, k] * w * (1 - s)
                 w *= factor
             if end < size:
-                rest = np.exp(-(y0 + end) / scale) * tail[g, end]
-                survival += rest
-                f += rest
+                w = np.exp(-(y0 + end) / scale)
+                survival += w * (tail[g, end] - 0.5 * w * square[g, end])
+                f += w * (tail[g, end] - w * square[g, end])
             density[g] = f / scale
             log_f[g] = np.log1p(-survival) if survival < 1 else -np.inf
             total += counts[g] * log_f[g]

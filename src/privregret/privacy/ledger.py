@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from privregret import checks
+from privregret.bandits.dp_se import epoch_length
 from privregret.bandits.hybrid_ucb import TREES
 
 
@@ -44,6 +45,21 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
         if full:
             releases.append(Release("array", pull - 2**depth + 1, pull, pull, 2.0))
     return releases
+
+
+def elimination_releases(pulls, epsilon: float, beta: float) -> int:
+    """Releases of DP-SE about all arms together, after so many pulls of each: one of each active arm in an epoch."""
+    pulls = np.asarray(pulls)
+    released = done = epoch = 0
+    active = len(pulls)
+    while active > 1:
+        epoch += 1
+        done += int(np.ceil(epoch_length(epoch, active, epsilon, beta)))
+        if np.sum(pulls >= done) < active:
+            break  # the horizon came first
+        released += active
+        active = int(np.sum(pulls > done))
+    return released
 
 
 def through_children(releases: list[Release]) -> list[Release]:

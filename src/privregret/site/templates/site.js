@@ -1,0 +1,52 @@
+// Filters, copying and the folding of code. Without this script all is shown.
+for (const form of document.querySelectorAll("form.filter")) {
+  const items = [...document.querySelectorAll(form.dataset.items)];
+  const fields = [...form.elements].filter((field) => field.name);
+  const texts = items.map((item) => `${item.dataset.words} ${item.textContent}`.toLowerCase());
+  const fits = (item, text) => fields.every(({ name, value }) => !value || (name === "words"
+    ? value.toLowerCase().split(/\s+/).every((word) => text.includes(word))
+    : item.dataset[name].split("|").includes(value)));
+  const apply = () => {
+    items.forEach((item, i) => { item.hidden = !fits(item, texts[i]); });
+    for (const group of document.querySelectorAll("[data-group]")) {
+      group.hidden = items.every((item) => item.hidden || !group.contains(item));
+    }
+    form.querySelector("output").textContent = `${items.filter((item) => !item.hidden).length} of ${items.length}`;
+  };
+  const read = () => { // an address such as gallery.html#paper=hu2021 names what to show
+    const filters = location.hash.includes("=") ? location.hash.slice(1) : "";
+    const target = filters ? null : document.getElementById(location.hash.slice(1));
+    if (!filters && !target?.closest("[hidden]")) return;
+    const wanted = new URLSearchParams(filters);
+    for (const field of fields) field.value = wanted.get(field.name) ?? "";
+    apply();
+    target?.scrollIntoView();
+  };
+  form.addEventListener("input", () => {
+    apply();
+    history.replaceState(null, "", "#" + new URLSearchParams(fields.filter((f) => f.value).map((f) => [f.name, f.value])));
+  });
+  form.addEventListener("reset", () => setTimeout(() => { history.replaceState(null, "", "#"); apply(); }));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("hashchange", read);
+  form.hidden = false;
+  apply();
+  read();
+}
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.addEventListener("click", () => {
+    getSelection().selectAllChildren(document.getElementById(button.dataset.copy));
+    button.textContent = document.execCommand("copy") ? "copied" : "press Ctrl+C"; // navigator.clipboard asks pages from disk
+  });
+}
+
+const fold = document.getElementById("fold");
+if (fold) {
+  fold.hidden = false;
+  fold.addEventListener("click", () => {
+    const open = fold.textContent.startsWith("show");
+    for (const cell of document.querySelectorAll("details.code")) cell.open = open;
+    fold.textContent = open ? "hide code" : "show code";
+  });
+}

@@ -1,0 +1,157 @@
+"""What a person at a front end gets, and what papermill gets in its place."""
+
+import ast
+import inspect
+import json
+import os
+import subprocess
+import sys
+import time
+import tomllib
+
+import IPython.display
+import ipywidgets
+import matplotlib.pyplot as plt
+import nbformat
+import papermill
+import pytest
+from conftest import ROOT
+
+from privregret import frontend, reproduce
+
+SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
+EXPLORERS = [name for name in reproduce.select([]) if "frontend.explorer(" in str(reproduce.read(name).cells)]
+
+# Runs the cells that an explorer needs, and turns every knob of it from end to end.
+TURN = """
+import inspect, io, itertools, json, sys
+import matplotlib.pyplot as plt
+from privregret import frontend, publish
+
+def turn(picture, **knobs):
+    defaults = [inspect.signature(picture).parameters[name].default for name in knobs]
+    assert all(value in list(values) for value, values in zip(defaults, knobs.values(), strict=True))
+    pictures = set()
+    corners = [defaults, *itertools.product(*({values[0]: 0, values[-1]: 0} for values in knobs.values()))]
+    corners = list(dict.fromkeys(map(tuple, corners)))
+    for values in corners:
+        fig, png = picture(**dict(zip(knobs, values, strict=True))), io.BytesIO()
+        fig.savefig(png, format="png", dpi=50)
+        plt.close(fig)
+        pictures.add(png.getvalue())
+    assert len(pictures) == len(corners) > 2, "a knob that changes nothing"
+    print("turned", len(pictures))
+
+frontend.explorer = turn
+for said in ("figure", "table", "number", "finding"):  # verdicts and their figures have tests of their own
+    setattr(publish, said, lambda *args, **kwargs: None)
+cells, parameters = json.load(sys.stdin)
+namespace = {"In": []}
+for tags, source in cells:
+    exec(compile(source, "<notebook>", "exec"), namespace)
+    namespace.update(parameters if "parameters" in tags else {})
+"""
+
+
+def test_some_notebooks_have_explorers():
+    assert len(EXPLORERS) >= 3
+
+
+def needed(cells):
+    """The cells that make what the last one uses, and itself: [(tags, source)]."""
+    result, names = [], {"notebook"}
+    for tags, source in reversed(cells):
+        nodes = list(ast.walk(ast.parse(source)))
+        made = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        made |= {node.name.split(".")[0] for node in nodes if isinstance(node, ast.FunctionDef | ast.alias)}
+        made |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        made |= {node.asname for node in nodes if isinstance(node, ast.alias) and node.asname}
+        if names & made or not result:
+            result.insert(0, (tags, source))
+            names |= {node.id for node in nodes if isinstance(node, ast.Name)} - made
+    return result
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_every_knob_changes_the_picture(name, tmp_path):
+    cells = [(c.metadata.get("tags", []), c.source) for c in reproduce.read(name).cells if c.cell_type == "code"]
+    last = next(i for i, (_, source) in enumerate(cells) if "frontend.explorer(" in source)
+    done = subprocess.run(
+        [sys.executable, "-c", TURN],
+        input=json.dumps([needed(cells[: last + 1]), SMOKE[name]]),
+        env=os.environ | {"PRIVREGRET_OUTPUT": str(tmp_path), "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and "turned" in done.stdout, done.stderr[-2000:]
+
+
+def line(height=1.0, kind="b"):
+    """A line."""
+    fig, ax = plt.subplots()
+    ax.plot([0, height], label=kind)
+    return fig
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What is displayed."""
+    found = []
+    monkeypatch.setattr(IPython.display, "display", found.append)
+    return found
+
+
+def test_at_a_front_end_every_parameter_has_a_slider(monkeypatch, shown):
+    def interact(show, **sliders):
+        assert {name: (s.description, s.value) for name, s in sliders.items()} == {
+            "height": ("height", 1.0),
+            "kind": ("kind", "b"),
+        }
+        assert sliders["height"].options == (("0.001", 0.001), ("1", 1.0), ("1e+06", 1e6))
+        show(height=1.0, kind="b"), show(height=1e6, kind="b")
+
+    monkeypatch.setattr(frontend, "answers", lambda: True)
+    monkeypatch.setattr(ipywidgets, "interact", interact)
+    frontend.explorer(line, height=[0.001, 1.0, 1e6], kind=["a", "b"])
+    assert [type(x) for x in shown] == [IPython.display.Image] * 2 and shown[0].data != shown[1].data
+    assert shown[0].alt == "A line." and not plt.get_fignums()
+
+
+def test_elsewhere_it_is_one_picture_at_the_defaults(shown):
+    assert not frontend.answers()
+    frontend.explorer(line, height=[0.5, 1.0], kind=["a", "b"])
+    assert len(shown) == 1 and shown[0].data.startswith(b"\x89PNG") and not plt.get_fignums()
+
+
+def test_a_slider_has_its_default(shown):
+    with pytest.raises(ValueError, match=r"^height starts at 1\.0, which its slider does not have$"):
+        frontend.explorer(line, height=[0.5, 2.0])
+    assert not shown
+
+
+@pytest.mark.parametrize(("batch", "session"), [(False, False), (True, True)])
+def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeypatch):
+    """Not by itself, nor as the batch command calls it, even from a notebook in JupyterLab."""
+    code = inspect.getsource(line) + "frontend.explorer(line, height=[0.5, 1.0], kind=['a', 'b'])\n"
+    bar = "for _ in frontend.progress(range(3), 3):\n    time.sleep(0.6)"
+    head = "import time\nimport matplotlib.pyplot as plt\nfrom privregret import frontend\n\n"
+    cells = [nbformat.v4.new_code_cell(source) for source in (head + code, bar)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "in.ipynb")
+    for name, value, wanted in (("PRIVREGRET_OUTPUT", tmp_path, batch), ("JPY_SESSION_NAME", "a.ipynb", session)):
+        monkeypatch.setenv(name, str(value)) if wanted else monkeypatch.delenv(name, raising=False)
+    papermill.execute_notebook(tmp_path / "in.ipynb", tmp_path / "out.ipynb", kernel_name="python3", progress_bar=False)
+    done = nbformat.read(tmp_path / "out.ipynb", as_version=4)
+    assert "widgets" not in done.metadata
+    (picture,) = done.cells[0].outputs
+    assert set(picture.data) == {"image/png", "text/plain"}
+    assert done.cells[1].outputs == []
+
+
+def test_a_bar_on_a_terminal_says_what_is_done(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    bar = frontend.progress(range(8), 8)
+    for _ in bar:
+        bar.set_description("DP-IMED, easy", refresh=False)
+        time.sleep(0.2)
+    shown = capsys.readouterr().err
+    assert "DP-IMED, easy: " in shown and shown.endswith("\r") and "DP-IMED" not in shown.split("\r")[-2]
