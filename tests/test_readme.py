@@ -174,7 +174,7 @@ def test_links(page):
     links = re.findall(r"\]\(([^)\s]+)\)|(?:href|src)=\"([^\"]+)\"", text)
     here = (ROOT / page).parent
     missing = [a or b for a, b in links if not (here / (a or b)).exists()]
-    assert links and missing == []
+    assert missing == [] and (links or page == "CHANGELOG.md")
 
 
 def test_the_map_has_every_notebook_once_and_every_folder_of_figures():
