@@ -75,10 +75,12 @@ endif
 .venv/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "privregret needs Python 3.11 or later; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
-	@echo "Setting up .venv from requirements.lock (about a minute, once)"
+	@echo "Setting up .venv, once:"
 	@rm -rf .venv
 	@$(PYTHON) -m venv .venv
+	@echo "  installing the $$(grep -c == requirements.lock) packages of requirements.lock (about a minute, longer on a slow line)"
 	@$(run) $(pip_install) --require-hashes -r requirements.lock
+	@echo "  installing privregret itself"
 	@$(run) $(pip_install) --no-deps --no-build-isolation -e .
 	@[ ! -e .git ] || git config filter.privregret.clean "$(PYTHON) -IS src/privregret/strip.py" || true
 	@pwd -P >$@

@@ -42,7 +42,7 @@ def test_good_values_pass_and_integers_become_reals():
         ({"epsilons": [1, 0]}, r"epsilons\[1\] must be a finite number above 0, got 0"),
         ({"epsilons": [1, 1]}, "must not hold a value twice"),
         ({"epsilons": "[1, 2]"}, "must be a list"),
-        ({"epsilons": []}, "must be a list of at least one value"),
+        ({"epsilons": []}, "must be a list of at least 1 value"),
         ({"means": [0.5, 1.5]}, r"means must lie in \[0, 1\], got 1.5"),
         ({"means": [0.5]}, "at least 2 numbers"),
         ({"mode": "c"}, "mode must be one of 'a', 'b', got 'c'"),

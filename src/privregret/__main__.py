@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from privregret import __version__
@@ -61,7 +62,7 @@ def main(arguments=None) -> int:
     args = parser().parse_args(arguments)
     if not CHECKOUT:
         return refuse("the notebooks are not installed with the package; run this in a checkout of the project")
-    if os.name == "nt":
+    if not find_spec("fcntl"):  # native Windows
         return refuse("the batch command needs Linux, macOS or WSL; single notebooks run in JupyterLab or by papermill")
     # At its import nbformat's validator would compile grammars, for three seconds, of formats that no notebook has.
     sys.modules.setdefault("rfc3987_syntax", None)

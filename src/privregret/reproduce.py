@@ -31,7 +31,7 @@ from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.translators import PythonTranslator
 
-from privregret import findings, manifest
+from privregret import findings, jit, manifest
 from privregret.notebook import ParameterError, end_mark
 from privregret.paths import BUILD, NOTEBOOKS, PACKAGE, ROOT
 
@@ -485,6 +485,8 @@ def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False) 
         for job in todo:
             if job not in stale:
                 print(f"{job.name}: up to date, {_tally(job.name, place)}")
+        if stale and not (jit.CACHE and any(jit.CACHE.iterdir())):
+            print("Kernels are compiled when they are first called: this run takes some minutes longer", flush=True)
         progress = Progress({job.name: _last_time(job, place) for job in stale}, at_once)
         pool = ThreadPoolExecutor(at_once)
         try:

@@ -1,0 +1,200 @@
+"""What README.md and CONTRIBUTING.md tell readers to type works, and what they link to is there."""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT
+
+import privregret
+from privregret import __main__ as command
+from privregret import manifest, reproduce
+
+PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")}
+BLOCKS = [
+    pytest.param(language, code, id=f"{name}-{i}-{language}")
+    for name, text in PAGES.items()
+    for i, (language, code) in enumerate(re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S))
+]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+README = PAGES["README.md"]
+
+
+def blocks(*languages):
+    return [block for block in BLOCKS if block.values[0] in languages]
+
+
+def commands():
+    """Every command of the sh blocks, as words; without its comment."""
+    lines = [line for block in blocks("sh") for line in block.values[1].splitlines()]
+    return [words for line in lines if (words := shlex.split(line.removesuffix(" &"), comments=True))]
+
+
+def mentioned(program):
+    found = [words[1:] for words in commands() if Path(words[0]).name == program]
+    assert found, program
+    return found
+
+
+def test_every_block_is_of_a_kind_that_is_tested_here():
+    assert {block.values[0] for block in BLOCKS} == {"sh", "python", "tex", "bibtex"}
+    assert {Path(words[0]).name for words in commands()} == {
+        "make", "privregret", "papermill", "dask", "conda", "pip", "jupyter",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "code"), blocks("python"))
+def test_python(language, code, tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout and not list(tmp_path.iterdir())
+
+
+def test_make_has_the_targets():
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M)
+    named = {word for words in mentioned("make") for word in words}
+    named |= set(re.findall(r"`make ([\w-]+)`", "".join(PAGES.values())))
+    assert named <= set(targets)
+
+
+@pytest.mark.parametrize("words", mentioned("privregret"), ids=" ".join)
+def test_the_command_takes_what_is_said(words):
+    args = command.parser().parse_args(words)
+    overrides = {name: reproduce.parse_value(value) for name, value in getattr(args, "p", [])}
+    assert reproduce.jobs(reproduce.select(args.wanted), overrides, smoke=False)
+
+
+@pytest.mark.parametrize("words", mentioned("papermill"), ids=" ".join)
+def test_papermill_takes_what_is_said(words):
+    """papermill's own parser reads the line; the notebook's check reads the parameters."""
+    from papermill.cli import papermill
+
+    context = papermill.make_context("papermill", list(words))
+    assert (ROOT / context.params["notebook_path"]).exists()
+    given = dict(context.params["parameters"]) | yaml.safe_load("\n".join(context.params["parameters_yaml"]) or "{}")
+    values = {name: reproduce.parse_value(v) if isinstance(v, str) else v for name, v in given.items()}
+    (job,) = reproduce.jobs(reproduce.select([context.params["notebook_path"]]), values, smoke=False)
+    assert job.parameters == values != {}
+
+
+def test_pip_conda_and_jupyter_are_asked_for_what_is_there():
+    names = {name for words in [*mentioned("conda"), *mentioned("jupyter")] for name in words}
+    assert {"environment.yml", "notebooks"} <= names and (ROOT / "environment.yml").exists()
+    assert ["activate", yaml.safe_load((ROOT / "environment.yml").read_text())["name"]] in mentioned("conda")
+    assert mentioned("pip") == [["install", "--no-deps", "--no-build-isolation", "-e", "."]]
+    assert "jupyterlab" in {re.match(r"[\w-]+", line)[0] for line in PROJECT["dependencies"]}
+
+
+def test_dask_scheduler_and_workers_on_loopback_only(tmp_path):
+    """The lines as they stand, with another port: they compute, and listen nowhere else."""
+    from privregret import simulate
+    from privregret.bandits import DPSE
+    from privregret.instances import HU2021_2
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    started, environment = [], os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    try:
+        for words in mentioned("dask"):
+            words = [word.replace("8786", port) for word in words]
+            line = [sys.executable, "-m", "dask", *words]
+            started.append(subprocess.Popen(line, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True))
+        assert len(started) == 2
+        time.sleep(2)
+        with simulate.cluster(f"tcp://127.0.0.1:{port}"):
+            curves = simulate.regret_curves(DPSE(1.0), HU2021_2, 1000, 4, 0, points=1)
+        assert len(curves) == 4
+    finally:
+        for process in started[::-1]:
+            process.terminate()
+        said = "".join(process.communicate(timeout=30)[1] for process in started)
+    addresses = set(re.findall(r"(?:tcp|http)://\[?([\w.:]+?)\]?:\d+", said))
+    assert addresses == {"127.0.0.1"}, said
+
+
+def test_the_cluster_is_given_to_a_parameter_that_is_there():
+    address = [words for words in mentioned("privregret") if "scheduler" in words]
+    assert any("tcp://127.0.0.1:8786" in words for words in address) and mentioned("dask")[1][1] in address[0]
+
+
+@pytest.mark.parametrize(("language", "code"), blocks("tex"))
+def test_tex(language, code, tmp_path):
+    preamble, body = code.split(r"\input", 1)
+    (tmp_path / "main.tex").write_text(
+        rf"\documentclass{{article}}{preamble}\begin{{document}}\input{body}\end{{document}}"
+    )
+    for name in re.findall(r"\\input\{([^}]+)\}", code):
+        assert (ROOT / f"{name}.tex").exists()
+    if not shutil.which("latexmk"):
+        pytest.skip("no latexmk on the PATH")
+    (tmp_path / "figures").symlink_to(ROOT / "figures")
+    run = subprocess.run(["latexmk", "-pdf", "-halt-on-error", "main"], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-2000:]
+    assert (tmp_path / "main.pdf").stat().st_size > 10_000
+
+
+def test_one_version_and_one_title():
+    (entry,) = [block.values[1] for block in blocks("bibtex")]
+    bib = dict(re.findall(r"(\w+) = \{+(.*?)\}+,", entry))
+    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    meta = json.loads((ROOT / "codemeta.json").read_text())
+    changes, date = re.search(r"^## ([\d.]+) \(([\d-]+)\)", PAGES["CHANGELOG.md"], re.M).groups()
+    assert (
+        {bib["version"], cff["version"], meta["version"], changes} == {PROJECT["version"]} == {privregret.__version__}
+    )
+    assert bib["title"] == cff["title"] and bib["author"] == cff["authors"][0]["name"] == meta["author"][0]["name"]
+    assert date == str(cff["date-released"]) == meta["dateModified"] and date.startswith(bib["year"])
+    assert meta["license"].endswith(PROJECT["license"]) and meta["license"].endswith(cff["license"])
+    assert meta["description"] == PROJECT["description"] and meta["keywords"] == PROJECT["keywords"] == cff["keywords"]
+    assert entry.startswith("@software{privregret,\n") and entry.endswith("\n}\n")
+
+
+@pytest.mark.parametrize("page", [*PAGES, "paper/checklists.md"])
+def test_links(page):
+    text = (ROOT / page).read_text()
+    links = re.findall(r"\]\(([^)\s]+)\)|(?:href|src)=\"([^\"]+)\"", text)
+    here = (ROOT / page).parent
+    missing = [a or b for a, b in links if not (here / (a or b)).exists()]
+    assert missing == [] and (links or page == "CHANGELOG.md")
+
+
+def test_the_map_has_every_notebook_once_and_every_folder_of_figures():
+    table = README.split("## Map")[1].split("\n## ")[0]
+    linked = re.findall(r"\(notebooks/([\w/-]+)\.ipynb\)", table)
+    assert sorted(linked) == reproduce.select([])
+    assert all(row.count(f"({kind}/{key}") for row, key in rows(table) for kind in ("notebooks", "figures"))
+    published = {output.split("/")[0] for output in manifest.read(ROOT)["outputs"]}
+    assert {key for _, key in rows(table)} == published
+
+
+def rows(table):
+    return [(row, re.match(r"\| `(\w+)`", row)[1]) for row in table.splitlines() if row.startswith("| `")]
+
+
+def test_the_readme_is_short():
+    assert README.count("\n") <= 175
+
+
+def test_the_parser_has_help_on_everything():
+    parsers = next(a for a in command.parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
+    assert set(parsers) >= {"reproduce", "status", "check"}
+    assert all(action.help for parser in parsers.values() for action in parser._actions)
