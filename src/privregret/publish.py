@@ -114,7 +114,8 @@ def table(
         rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
     star = "*" if widths or _points(shown) > 72 * style.COLUMN[0] else ""
     size = r"\ifdim\linewidth<5in\scriptsize\else\footnotesize\fi\tabcolsep=2.5pt" if widths else r"\small"
-    tex = _TABLE % {"star": star, "size": size, "caption": tex_escape(caption), "name": name, "rows": one_epsilon(rows).rstrip()}
+    rows = one_epsilon(rows).rstrip()
+    tex = _TABLE % {"star": star, "size": size, "caption": tex_escape(caption), "name": name, "rows": rows}
     _publish("table", name, [_csv(frame), _with_origin(tex)])
     if get_ipython():
         display(HTML(shown.to_html(index=False)), Markdown(f"*{name}.* {one_epsilon(caption)}"))
