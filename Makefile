@@ -44,6 +44,7 @@ paper:  ## typeset the draft with the published figures and numbers
 	mkdir -p build/paper
 	cd paper && FORCE_SOURCE_DATE=1 SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
 	    latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../build/paper main.tex
+	@$(PYTHON) paper/check_log.py build/paper/main.log
 	@echo "The draft is build/paper/main.pdf"
 
 lock:  ## pin the dependencies anew in both locks (ARGS=--upgrade: at their newest versions)

@@ -147,7 +147,7 @@ BY_ROUNDS = [LazyDPTS(0.64), HybridUCB(0.64, tree="rootfree"), UCB1(), KLUCB(), 
 
 
 def costs(repeats: int) -> pd.DataFrame:
-    """A run of each algorithm for stochastic bandits: its time, and its peak memory with few and many arms.
+    """A run of each algorithm for stochastic bandits: processor time, and peak memory with few and many arms.
 
     Memory is what an uncompiled run allocates at its peak, in a process of its own: compiled code allocates the same
     arrays, but nothing counts them.
@@ -159,9 +159,9 @@ def costs(repeats: int) -> pd.DataFrame:
         horizon, calls = (10**8, 100) if algorithm in BY_EVENTS else (10**5, 5)
         times = []
         for _ in range(repeats + 1):  # the first time compiles
-            begun = time.perf_counter()
+            begun = time.process_time()
             algorithm.run_many(HU2021_1, [horizon], calls, 1)
-            times.append((time.perf_counter() - begun) * 1e3 / calls)
+            times.append((time.process_time() - begun) * 1e3 / calls)
         rows.append((algorithm.label, horizon, np.median(times[1:]), *memory[algorithm.label]))
     return pd.DataFrame(rows, columns=["algorithm", "T", "ms/run", "kB, K = 5", "kB, K = 50"])
 

@@ -23,7 +23,7 @@ NAME = "azize2025/3-lower-bound"
 TYPED = 321  # another number of random cases than the notebook's; it shows in its verdicts
 LIMIT = 300  # seconds for all of it; a machine that is not busy takes a tenth
 ALLOWED = {
-    "ms to activate": "JupyterLab says which of its plugins start slowly, as they do on a machine that is busy",
+    " to activate": "JupyterLab says which of its plugins start slowly, as they do on a machine that is busy",
 }
 
 

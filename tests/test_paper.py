@@ -4,9 +4,11 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
+from privregret import findings
 from privregret.paths import ROOT
 
 PAPER, FIGURES = ROOT / "paper", ROOT / "figures"
@@ -33,9 +35,7 @@ def test_every_section_is_part_of_the_draft():
 def test_every_quoted_figure_and_table_is_published():
     graphics = re.findall(r"\\includegraphics(?:\[[^]]*\])?\{([^}]+?)(?:\.pdf|\.png)?\}", DRAFT)
     papers = {name.split("/")[0] for name, entry in MANIFEST["notebooks"].items() if entry.get("findings")}
-    published = set(MANIFEST["outputs"]) | {
-        f"{paper}/{name}" for paper in papers for name in ("findings", "not-reproduced")
-    }
+    published = {*MANIFEST["outputs"], "verdicts", *(f"{paper}/findings" for paper in papers)}
     assert set(QUOTED) | set(graphics) <= published
     for name in QUOTED:
         inside = re.findall(r"\\includegraphics(?:\[[^]]*\])?\{([^}]+)\}", read(FIGURES / f"{name}.tex"))
@@ -56,17 +56,30 @@ def test_numbers():
     assert defined - quoted - LEFT_OUT == set()
 
 
-def test_what_does_not_reproduce_stands_in_the_body_and_everything_in_an_appendix():
+def test_verdicts_come_first_and_all_findings_in_an_appendix():
     body, appendix = MAIN.split(r"\appendix")
-    failed = {
-        name.split("/")[0]
-        for name, entry in MANIFEST["notebooks"].items()
-        if any(row["verdict"] == "not reproduced" for row in entry.get("findings", []))
-    }
-    assert r"\input{sections/verdicts}" in body and r"\input{sections/findings}" in appendix
-    assert set(re.findall(r"figures/(\w+)/not-reproduced", SECTIONS["verdicts"])) == failed
+    assert body.index(r"\tableofcontents") < body.index(r"\clearpage") < body.index(r"\input{sections/introduction}")
+    assert r"\input{../figures/verdicts}" in SECTIONS["introduction"] and r"\input{sections/findings}" in appendix
     papers = {name.split("/")[0] for name in MANIFEST["notebooks"]}
     assert set(re.findall(r"figures/(\w+)/findings", SECTIONS["findings"])) == papers
+
+
+def test_every_finding_is_in_tex_and_what_fails_is_marked():
+    rows = [row for entry in MANIFEST["notebooks"].values() for row in entry.get("findings", [])]
+    tex = "".join(path.read_text() for path in FIGURES.glob("*/findings.tex"))
+    assert tex.count("\n\\finding{") == len(rows)
+    fails = [row for row in rows if row["verdict"] in (findings.NOT_REPRODUCED, findings.FAILS)]
+    assert len(re.findall(r"\n\\finding\{.*\\disagrees\{", tex)) == len(fails)
+    claims = sum(row["verdict"] == findings.NOT_REPRODUCED for row in rows)
+    word = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")[claims]
+    assert f"has the {word} cases" in SECTIONS["introduction"] and f"all but the {word} of" in SECTIONS["discussion"]
+
+
+def test_the_table_of_times_names_notebooks():
+    rows = (ROOT / "benchmarks" / "notebooks.csv").read_text().splitlines()[1:]
+    times = read(ROOT / "benchmarks" / "notebooks.tex")
+    for name in (row.split(",")[0] for row in rows):
+        assert (ROOT / "notebooks" / f"{name}.ipynb").exists() and f"\\texttt{{{name}}}" in times
 
 
 def test_citations():
@@ -76,19 +89,59 @@ def test_citations():
 
 
 def test_references():
-    everything = "\n".join([DRAFT, *(read(FIGURES / f"{name}.tex") for name in QUOTED)])
+    times = read(ROOT / "benchmarks" / "notebooks.tex")
+    everything = "\n".join([DRAFT, times, *(read(FIGURES / f"{name}.tex") for name in QUOTED)])
     labels = re.findall(r"\\label\{([^}]+)\}", everything)
     assert len(labels) == len(set(labels))
     assert set(re.findall(r"\\(?:eq|page|auto)?ref\{([^}]+)\}", DRAFT)) <= set(labels)
 
 
-@pytest.mark.skipif(not shutil.which("latexmk"), reason="no latexmk on the PATH")
-def test_the_draft_typesets(tmp_path):
-    command = ["latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error", f"-outdir={tmp_path}", "main"]
+LOG = r"""
+Overfull \hbox (4.9pt too wide) in paragraph at lines 1--2
+Overfull \hbox (5.1pt too wide) in paragraph at lines 3--4
+LaTeX Warning: Reference `sec:a' on page 1 undefined on input line 3.
+Package natbib Warning: Citation `nobody' on page 2 undefined on input line 5.
+"""
+
+
+def check(path):
+    command = [sys.executable, PAPER / "check_log.py", path]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_log_is_checked(tmp_path):
+    (tmp_path / "main.log").write_text(LOG)
+    run = check(tmp_path / "main.log")
+    assert run.returncode == 1 and len(run.stderr.splitlines()) == 3
+    assert all(part in run.stderr for part in ("5.1pt", "sec:a", "nobody"))
+    (tmp_path / "main.log").write_text(LOG.splitlines()[1])
+    assert check(tmp_path / "main.log").returncode == 0
+    assert "paper/check_log.py" in (ROOT / "Makefile").read_text()
+
+
+@pytest.fixture(scope="module")
+def typeset(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("paper")
+    command = ["latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error", f"-outdir={folder}", "main"]
     run = subprocess.run(command, cwd=PAPER, capture_output=True)
     assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
-    assert (tmp_path / "main.pdf").stat().st_size > 10_000
-    log = (tmp_path / "main.log").read_text(errors="replace")
-    assert "undefined" not in log
-    too_wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
-    assert max(too_wide, default=0) < 5
+    return folder
+
+
+@pytest.mark.skipif(not shutil.which("latexmk"), reason="no latexmk on the PATH")
+def test_the_draft_typesets(typeset):
+    run = check(typeset / "main.log")
+    assert run.returncode == 0, run.stderr
+    pages = re.search(r"Output written on .*?\((\d+) pages", (typeset / "main.log").read_text(errors="replace"), re.S)
+    assert 35 <= int(pages[1]) <= 56
+
+
+@pytest.mark.skipif(not (shutil.which("latexmk") and shutil.which("pdftotext")), reason="no latexmk or no pdftotext")
+def test_the_verdicts_are_on_page_two(typeset):
+    command = ["pdftotext", "-f", "2", "-l", "2", "-layout", typeset / "main.pdf", "-"]
+    page = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "All verdicts" in page
+    rows = [row for entry in MANIFEST["notebooks"].values() for row in entry.get("findings", [])]
+    failed = [row for row in rows if row["verdict"] == findings.NOT_REPRODUCED]
+    tally = next(line for line in page.splitlines() if line.strip().startswith("all "))
+    assert int(tally.split()[2]) == len(failed)

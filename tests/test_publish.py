@@ -3,6 +3,7 @@
 import json
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import PIL.Image
 import pytest
@@ -109,10 +110,11 @@ def test_a_picture_has_few_colours_and_is_large_enough_for_slides(root):
 
 
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
-    frame = pd.DataFrame({"k": [1, 2], "value": [0.123456789, 2.0], "hidden": [7, 8]})
-    publish.table(frame, "wu2026/table-1", f"A caption: {WU}.", {"k": "$k$", "value": "$v$"}, {"value": ".2f"})
+    frame = pd.DataFrame({"k": [1, 2], "value": [0.123456789, np.inf], "hidden": [7, 8]})
+    columns = {"k": "$k$", "value": r"$\epsilon$"}
+    publish.table(frame, "wu2026/table-1", f"A caption: {WU}.", columns, {"value": ".2f"})
     tex = (root / "figures/wu2026/table-1.tex").read_text()
-    assert "0.12" in tex and "$k$ & $v$" in tex and "hidden" not in tex and r"\toprule" in tex
+    assert "0.12" in tex and r"$\infty$" in tex and r"$k$ & $\varepsilon$" in tex and "hidden" not in tex and r"\toprule" in tex
     pd.testing.assert_frame_equal(pd.read_csv(root / "figures/wu2026/table-1.csv"), frame)
 
 

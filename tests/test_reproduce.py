@@ -79,6 +79,8 @@ def test_only_what_changed_runs_again(project):
     assert figure(project, "one", "pdf").exists() and (project.root / "build/notebooks/demo/one.ipynb").exists()
     assert pd.read_csv(figure(project, "one")).value.tolist() == [1.5, 3.0]
     assert stale(project) == {}
+    stamp = json.loads((project.root / "build/stamps/demo/one.json").read_text())
+    assert stamp["seconds"] > 0 and stamp["kilobytes"] > 10_000
 
     before = figure(project, "one").stat().st_mtime_ns
     code, out, _ = project.python("privregret", "reproduce")

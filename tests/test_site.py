@@ -196,17 +196,17 @@ def test_a_notebook_shows_its_figures_from_their_pages():
     assert "<mfrac><mn>1</mn><mn>2</mn></mfrac>" in text and "<td>(%)</td>" in text
     assert "IntSlider" not in text and "make lab" in text
     assert "Finding(" not in text and "build/partial" not in text and "ipykernel" not in text
-    assert 'href="../companion/errata.html"' in text and 'href="../x/y.ipynb"' in text
+    assert '<a href="../companion/errata.html">this</a> and that.' in text
 
 
 @pytest.mark.parametrize(
     ("source", "line"),
     [
-        (r"loss at $\epsilon=1$", "loss at ϵ=1"),
+        (r"loss at $\epsilon=1$", "loss at ε=1"),
         (r"$\frac{\ln K}{\Delta_{\min}}$", "(ln K)/(Δ_min)"),
-        (r"$2^{-k}$ and $\sqrt{KT/\epsilon}$", "2^(−k) and √(KT/ϵ)"),
+        (r"$2^{-k}$ and $\sqrt{KT/\epsilon}$", "2^(−k) and √(KT/ε)"),
         (r"$\sum_{j=1}^Kx_j$", "∑_(j=1)^Kx_j"),
-        ("costs 5 per cent", "costs 5 per cent"),
+        ("costs `runs` of 5", "costs `runs` of 5"),
     ],
 )
 def test_formulas_in_letters(source, line):
@@ -232,9 +232,9 @@ def test_formulas_are_spaced_and_lettered_as_in_print(source, part):
 
 def test_formulas_are_typeset_in_text_only():
     kept = '<code>$x$</code><pre>$x$</pre><a title="$x$">'
-    page = tex.typeset(f"{kept}$a&lt;b$ <b>$$c$$</b>")
+    page = tex.typeset(f"{kept}$a&lt;b$ <b>$$c$$</b> `run`")
     assert page.startswith(kept) and page.count("<math") == 2 and "$" not in page.removeprefix(kept)
-    assert "&#x0003C;" in page and 'display="block"' in page
+    assert "&#x0003C;" in page and 'display="block"' in page and page.endswith("<code>run</code>")
 
 
 def test_tables_and_captions_are_read_from_their_tex():
@@ -242,6 +242,9 @@ def test_tables_and_captions_are_read_from_their_tex():
     assert alignment == "llllrlr"
     assert rows[0] == ["setting", "bound", "where", "rate", "value", "FTNL", "regret"]
     assert rows[-1][0] == "deterministic" and {len(row) for row in rows} == {7}
+    start = r"\begin{tabular}{@{}lp{0.3\linewidth}r@{}}" + "\n\\toprule\n"
+    rows = r"a & \rightskip0pt plus1fil\hspace{0pt}b & c \\" + "\n\\midrule\n" + r"d & e \& f & 1 \\" + "\n\\bottomrule"
+    assert tex.table(start + rows) == ("llr", [["a", "b", "c"], ["d", "e & f", "1"]])
     for name, entry in RECORD["outputs"].items():
         source = (ROOT / "figures" / f"{name}.tex").read_text()
         assert tex.caption(source)

@@ -361,8 +361,8 @@ def _findings_page(frame):
     return "\n".join(lines) + "\n"
 
 
-# How findings look in TeX: a list that breaks across columns and pages, coloured where xcolor is loaded; a document that
-# wants them otherwise defines these commands first. And the cells of running text, whose \\ must stay the row's end.
+# How findings look in TeX: a list that breaks across columns and pages, coloured where xcolor is loaded. A document
+# that wants them otherwise defines these commands first. And cells of running text, whose \\ must stay the row's end.
 _COMMANDS = r"""
 \providecommand{\agrees}[1]{\textit{\ifcsname colorlet\endcsname\color{green!40!black}\fi #1}}
 \providecommand{\disagrees}[1]{\textbf{\ifcsname colorlet\endcsname\color{red!75!black}\fi #1}}
@@ -413,9 +413,9 @@ def _verdicts_tex(frame):
         r"% Generated. Needs booktabs; colours with xcolor.",
         _COMMANDS + r"\begin{table*}[htbp]",
         r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-        r"\caption{All verdicts. Yes: the claim is reproduced, the step of a proof or what is ours holds. No: it is not "
-        r"reproduced, does not hold. ?: the error of the measured number leaves it open. Below, each claim that does "
-        r"not reproduce.}",
+        r"\caption{All verdicts. Yes: the claim is reproduced, the step of a proof or what is ours holds. No: it is "
+        r"not reproduced, does not hold. ?: the error of the measured number leaves it open. Below, each claim that "
+        r"does not reproduce.}",
         r"\label{tab:verdicts}",
         r"\begin{tabular}{@{}p{0.44\linewidth}*{9}{r}@{}}",
         r"\toprule",

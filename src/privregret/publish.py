@@ -99,7 +99,8 @@ def table(
     _stands_alone(name, caption)
     shown = frame[list(columns)].copy()
     for column, spec in (formats or {}).items():
-        shown[column] = ["" if pd.isna(value) else format(value, spec) for value in shown[column]]
+        words = {math.inf: r"$\infty$"}
+        shown[column] = ["" if pd.isna(v) else words.get(v) or format(v, spec) for v in shown[column]]
     # \raggedright would change the row's end, and without the space a first word would not be hyphenated
     ragged = r"\rightskip0pt plus1fil\hspace{0pt}"
     running = shown.assign(**{c: [ragged + text for text in shown[c]] for c in widths or {}})
@@ -113,7 +114,7 @@ def table(
         rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
     star = "*" if widths or _points(shown) > 72 * style.COLUMN[0] else ""
     size = r"\ifdim\linewidth<5in\scriptsize\else\footnotesize\fi\tabcolsep=2.5pt" if widths else r"\small"
-    tex = _TABLE % {"star": star, "size": size, "caption": tex_escape(caption), "name": name, "rows": rows.rstrip()}
+    tex = _TABLE % {"star": star, "size": size, "caption": tex_escape(caption), "name": name, "rows": one_epsilon(rows).rstrip()}
     _publish("table", name, [_csv(frame), _with_origin(tex)])
     if get_ipython():
         display(HTML(shown.to_html(index=False)), Markdown(f"*{name}.* {one_epsilon(caption)}"))

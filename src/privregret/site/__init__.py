@@ -130,6 +130,7 @@ class _Site:
         self.page("gallery.html", "gallery.html", cards=cards, books=papers, choices=choices)
         self.page("findings.html", "findings.html", findings=self.findings, outputs=self.outputs)
         slips = [card for name, card in cards.items() if name.startswith("companion/errata-")]
+        slips.sort(key=lambda card: [*card["book"]["shown"], card["name"]].index(card["name"]))  # as they are told
         parts = [card | {"records": card["frame"].to_dict("records")} for card in slips]
         self.page("errata.html", "errata.html", parts=parts)
         told = [f for f in self.findings if f["headline"]]
@@ -148,12 +149,11 @@ class _Site:
                 missing.append(name)
             notebook = nbformat.read(ran if ran.exists() else source, as_version=4)
             body, shown = notebooks.body(notebook, self.outputs, set(names))
-            mine = _ordered(output for output, entry in self.outputs.items() if entry["notebook"] == name)
             books[name] = {
                 "name": name,
                 "title": notebooks.heading(notebook),
                 "shown": shown,
-                "outputs": [*shown, *(output for output in mine if output not in shown)],
+                "outputs": _ordered(output for output, entry in self.outputs.items() if entry["notebook"] == name),
             }
             self.page(f"notebooks/{name}.html", "notebook.html", body=body, ran=name not in missing, **books[name])
             shutil.copy(source, self.place / "notebooks" / f"{name}.ipynb")
@@ -185,8 +185,9 @@ class _Site:
             "broad": False,
         }
         if entry["kind"] == "figure":
-            width, height = struct.unpack(">II", Path(f"{path}.png").read_bytes()[16:24])  # of 200 pixels an inch
-            card |= {"width": width * 3 // 4, "height": height * 3 // 4, "broad": width > 2 * height}
+            width, height = struct.unpack(">II", Path(f"{path}.png").read_bytes()[16:24])
+            shown = round(150 * float(re.search(r"([\d.]+)in\\fi\]", source)[1]))  # for each inch in print
+            card |= {"width": shown, "height": round(shown * height / width), "broad": width > 2 * height}
         return card
 
     def _tally(self):

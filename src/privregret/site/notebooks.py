@@ -42,10 +42,13 @@ def body(notebook, outputs: dict, names: set[str]) -> tuple[str, list[str]]:
     page = TemplateExporter.from_notebook_node(_exporter(), notebook)[0]  # HTMLExporter's own parses the page once more
 
     def link(found):
-        paper, name = found[1], found[2]
-        return f'href="../{paper}/{name}.html' if f"{paper}/{name}" in names else found[0]
+        """To a page if there is one; what is in the project but not among the pages is left as words."""
+        path = re.fullmatch(r"\.\./([a-z0-9]+/[^/#]+)\.ipynb", found[1])
+        if path and path[1] in names:
+            return f'<a href="../{path[1]}.html">{found[2]}</a>'
+        return found[0] if found[1].startswith("../../figures/") else found[2]
 
-    return re.sub(r'href="\.\./([a-z0-9]+)/([^"/#]+)\.ipynb', link, page), met
+    return re.sub(r'<a href="(\.\./[^"]*)">(.*?)</a>', link, page, flags=re.S), met
 
 
 @cache
@@ -71,7 +74,7 @@ def _shown(output, pictures, outputs, met):
             image = f'<img src="../../figures/{name}.png" width="{width}" alt="{name}, described below" loading="lazy">'
             output.data = {"text/html": f'<a class="picture" href="../../figures/{name}.html">{image}</a>'}
         else:
-            output.metadata.setdefault("image/png", {})["alt"] = "a picture that is not among the published"
+            output.metadata.setdefault("image/png", {}).setdefault("alt", "a picture that is not among the published")
     elif found := CAPTION.match(data.get("text/markdown", "")):
         name = found[1]
         if name in outputs and name not in met:

@@ -8,11 +8,20 @@ from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
+from privregret.manifest import one_epsilon
+
 MATH = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$", re.S)
 VERBATIM = re.compile(r"(<(pre|code|script|style|textarea|math)\b.*?</\2>|<!--.*?-->|<[^>]*>)", re.S)
-RAGGED = r"\rightskip0pt plus1fil\relax "
+RAGGED = re.compile(r"\\rightskip0pt plus1fil\\(?:relax |hspace\{0pt\})")
+CODE = re.compile("`([^`']+)`")
 
 
+WORDS = {
+    r"\\([%&# ])": r"\1",
+    "~": "\N{NO-BREAK SPACE}",
+    r"\\ref\{\w+:(.*?)\}": r"\1",
+    r"\\texttt\{(.*?)\}": r"`\1`",
+}
 SCRIPTS = r"<(?:msub|msup|msubsup|munder|mover|munderover)>"
 BEFORE = {  # what the converter cannot read, in other words
     r"\\[bB]igg?[lr]?\s*(?=\\)": "",  # large brackets other than ( [ |
@@ -31,7 +40,7 @@ AFTER = {  # where it spaces or slants otherwise than TeX does
 @cache
 def mathml(tex: str, display: str = "inline") -> str:
     """One formula, its dollars left out, as a `<math>` element spaced as TeX does."""
-    tex = tex.strip()
+    tex = one_epsilon(tex.strip())
     for old, new in BEFORE.items():
         tex = re.sub(old, new, tex)
     text = convert(tex, display=display)
@@ -60,14 +69,14 @@ def _styled(found):
 
 
 def typeset(page: str) -> str:
-    """HTML with the formulas of its text typeset; code, scripts and attributes stay as they are."""
+    """HTML with the formulas and `code` of its text typeset; elements of code, scripts and attributes stay."""
 
     def formula(found):
         tex = html.unescape(found[1] or found[2])
         return mathml(tex, "block" if found[1] else "inline")
 
     parts = re.split(VERBATIM, page)  # text, element, its name or None, text, ...
-    parts[::3] = [MATH.sub(formula, text) for text in parts[::3]]
+    parts[::3] = [CODE.sub(r"<code>\1</code>", MATH.sub(formula, text)) for text in parts[::3]]
     del parts[2::3]
     return "".join(parts)
 
@@ -111,14 +120,14 @@ def caption(source: str) -> str:
 def table(source: str) -> tuple[str, list[list[str]]]:
     """Alignment (l or r, a letter a column) and cells, the headings first, of a published table."""
     columns, body = re.search(r"\\begin\{tabular\}\{(.*)\}\n\\toprule\n(.*)\\bottomrule", source, re.S).groups()
-    body = re.sub(r"\\(midrule|addlinespace)\n", "", body.replace(RAGGED, ""))
+    columns, body = columns.replace("@{}", ""), re.sub(r"\\(midrule|addlinespace)\n", "", RAGGED.sub("", body))
     rows = [re.split(r"(?<!\\)&", row) for row in re.split(r"\\\\\n", body) if row.strip()]
     return re.sub(r"p\{.*?\}", "l", columns), [[words(cell.strip()) for cell in row] for row in rows]
 
 
 def words(text: str) -> str:
-    """Text without the TeX that it has outside formulas: escaped signs, spaces, references."""
+    """Text without the TeX that it has outside formulas: escaped signs, spaces, references, code."""
     parts = re.split(r"(\$.*?\$)", text)
-    for old, new in ((r"\\([%&# ])", r"\1"), ("~", "\N{NO-BREAK SPACE}"), (r"\\ref\{\w+:(.*?)\}", r"\1")):
+    for old, new in WORDS.items():
         parts[::2] = [re.sub(old, new, part) for part in parts[::2]]
     return "".join(parts)
