@@ -10,6 +10,8 @@ import nbformat
 import pandas as pd
 import pytest
 
+from privregret import reproduce
+
 PARAMETERS = """\
 runs: int = 3  # number of runs
 epsilons: list = [0.5, 1.0]  # privacy parameters
@@ -158,6 +160,37 @@ def test_a_run_with_other_parameters_touches_nothing_published(settled):
     assert published(settled) == before and stale(settled) == {}
 
 
+def test_a_run_goes_where_output_says_and_is_called_by_its_bare_name(settled):
+    before, folder = published(settled), settled.notebook.parent
+    words = ["one", "-p", "runs", "1e1", "-p", "epsilons", "2,4", "--output", "here"]
+    code, out, _ = settled.python("privregret", "reproduce", *words, cwd=folder)
+    assert code == 0 and "The output is in here; what is published stays as it was." in out
+    assert pd.read_csv(folder / "here/figures/demo/one.csv").value.tolist() == [20, 40]
+    assert settled.python("privregret", "reproduce", *words, cwd=folder)[1].startswith("demo/one: up to date")
+    for word, cwd in [("one.ipynb", folder), (".", folder), ("demo", folder.parent), (settled.notebook, "/")]:
+        assert settled.python("privregret", "status", word, cwd=cwd)[1].startswith("demo/one: up to date"), word
+    assert published(settled) == before
+
+
+def test_progress_tells_the_time_and_keeps_to_the_line(monkeypatch, capsys):
+    now = [100.0]
+    monkeypatch.setattr(reproduce.time, "monotonic", lambda: now[0])
+    monkeypatch.setenv("COLUMNS", "40")
+    progress = reproduce.Progress({"a": 60.0, "b": None, "c-with-a-long-name": 20.0}, at_once=2)
+    progress.at("a", 1, 10)
+    assert capsys.readouterr().out == "[0/3] 0:00, about 1:00 left: a, cell 1 of 10\n"  # (60 + 40 + 20) / 2
+    now[0] += 65
+    progress.ended("a", "a: done")
+    progress.at("b", 1, 10)
+    assert capsys.readouterr().out == "a: done\n[1/3] 1:05, about 0:20 left: b, cell 1 of 10\n"  # b as long as c
+    monkeypatch.setattr(reproduce.sys.stdout, "isatty", lambda: True, raising=False)
+    progress.at("c-with-a-long-name", 2, 10)
+    line = capsys.readouterr().out.removeprefix("\r\033[K")
+    assert line.startswith("[1/3] 1:05") and len(line) == 39
+    unknown = reproduce.Progress({"a": None}, at_once=2)
+    assert unknown.head() == "[0/1] 0:00"
+
+
 def test_a_run_by_papermill_touches_nothing_published(settled):
     before = published(settled)
     code, _, err = settled.python("papermill", settled.notebook, settled.root / "build/out.ipynb", "-p", "runs", "2")
@@ -248,6 +281,8 @@ def test_smoke_leaves_the_figures_alone(project):
         (["-p", "epsilons", "[-1]"], "demo/one: epsilons[0] must be a finite number above 0, got -1"),
         (["demo/on"], "no notebook or paper 'demo/on'; did you mean demo/one?"),
         (["-j", "0"], "-j must be at least 1, got 0"),
+        (["-p", "epsilons", "0.5"], 'demo/one: epsilons must be a list, such as "[0.5]", got 0.5'),
+        (["--output", "."], "--output is for what is not to be published: name another folder"),
     ],
 )
 def test_bad_requests_get_one_line_before_any_work(project, arguments, message):

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import beta
+from scipy import stats
 
 
 def loss_lower_bound(algorithm, rewards, neighbour, event, runs: int, seed: int, failure: float = 1e-6) -> float:
@@ -43,8 +43,8 @@ def loss_lower_bound(algorithm, rewards, neighbour, event, runs: int, seed: int,
     loss = 0.0
     for p, q in ((a, b), (b, a), (runs - a, runs - b), (runs - b, runs - a)):
         if p:
-            at_least = beta.ppf(level, p, runs - p + 1)
-            at_most = beta.ppf(1 - level, q + 1, runs - q) if q < runs else 1.0
+            at_least = stats.beta.ppf(level, p, runs - p + 1)
+            at_most = stats.beta.ppf(1 - level, q + 1, runs - q) if q < runs else 1.0
             loss = max(loss, math.log(at_least / at_most))
     return loss
 
@@ -95,5 +95,5 @@ def _log_ratio(hits, others, runs, level):
     """Lower limit of ln(P / P'), each limit of the two wrong with probability `level` at most."""
     if hits == 0:
         return -math.inf
-    at_most = beta.ppf(1 - level, others + 1, runs - others) if others < runs else 1.0
-    return math.log(beta.ppf(level, hits, runs - hits + 1) / at_most)
+    at_most = stats.beta.ppf(1 - level, others + 1, runs - others) if others < runs else 1.0
+    return math.log(stats.beta.ppf(level, hits, runs - hits + 1) / at_most)
