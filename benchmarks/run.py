@@ -6,16 +6,32 @@ them, `play` without drawing and checking its table of rewards, which favours it
 """
 
 import argparse
+import json
+import os
+import subprocess
+import sys
 import time
+import tracemalloc
 
 import numpy as np
 import pandas as pd
 
 from privregret import checks, exact
 from privregret.adversarial import tuning
-from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AnytimeLazyUCB, HybridUCB, LazyDPTS
+from privregret.bandits import (
+    DPIMED,
+    DPKLUCB,
+    DPSE,
+    IMED,
+    KLUCB,
+    UCB1,
+    AdaPKLUCB,
+    AnytimeLazyUCB,
+    HybridUCB,
+    LazyDPTS,
+)
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.instances import AZIZE2025_2, HU2021_1, Advice, bernoulli_losses, gap_adversary
+from privregret.instances import AZIZE2025_2, HU2021_1, Advice, bernoulli_losses, equal_gaps, gap_adversary
 from privregret.paths import BUILD
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
@@ -126,10 +142,56 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["what", "wall", "cpu", "bar"])
 
 
+BY_EVENTS = [AnytimeLazyUCB(0.64), DPSE(0.64), AdaPKLUCB(0.64), DPKLUCB(0.64, n0=13), DPIMED(0.64, n0=13)]
+BY_ROUNDS = [LazyDPTS(0.64), HybridUCB(0.64, tree="rootfree"), UCB1(), KLUCB(), IMED()]
+
+
+def costs(repeats: int) -> pd.DataFrame:
+    """A run of each algorithm for stochastic bandits: processor time, and peak memory with few and many arms.
+
+    Memory is what an uncompiled run allocates at its peak, in a process of its own: compiled code allocates the same
+    arrays, but nothing counts them.
+    """
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    memory = json.loads(subprocess.check_output([sys.executable, __file__, "--memory"], env=environment))
+    rows = []
+    for algorithm in BY_EVENTS + BY_ROUNDS:
+        horizon, calls = (10**8, 100) if algorithm in BY_EVENTS else (10**5, 5)
+        times = []
+        for _ in range(repeats + 1):  # the first time compiles
+            begun = time.process_time()
+            algorithm.run_many(HU2021_1, [horizon], calls, 1)
+            times.append((time.process_time() - begun) * 1e3 / calls)
+        rows.append((algorithm.label, horizon, np.median(times[1:]), *memory[algorithm.label]))
+    return pd.DataFrame(rows, columns=["algorithm", "T", "ms/run", "kB, K = 5", "kB, K = 50"])
+
+
+def peaks() -> dict:
+    """label -> peak kilobytes of a run of 1000 rounds on 5 and on 50 arms, without compiling."""
+    found = {}
+    for algorithm in BY_EVENTS + BY_ROUNDS:
+        for problem in (equal_gaps(5, 0.1), equal_gaps(50, 0.1)):
+            rng = np.random.default_rng(1)
+            algorithm.run(problem, [1000], rng)  # what is kept for later runs is not a run's
+            tracemalloc.start()
+            algorithm.run(problem, [1000], rng)
+            found.setdefault(algorithm.label, []).append(tracemalloc.get_traced_memory()[1] / 1e3)
+            tracemalloc.stop()
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description="Time the kernels at K = 5, epsilon = 1.")
     parser.add_argument("--repeats", type=int, default=7, help="repetitions behind each median (default: 7)")
-    frame = measure(checks.integer("repeats", parser.parse_args().repeats, 1))
+    parser.add_argument("--costs", action="store_true", help="only time and memory of the bandits' runs")
+    parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    repeats = checks.integer("repeats", given.repeats, 1)
+    if given.memory:
+        return print(json.dumps(peaks()))
+    if given.costs:
+        return print(costs(repeats).to_string(index=False, float_format="%.3g"))
+    frame = measure(repeats)
     keys = ["algorithm", "method", "horizon", "unit"]
     table = frame.groupby(keys, sort=False)[["wall", "cpu"]].median().reset_index()
     BUILD.mkdir(exist_ok=True)

@@ -18,7 +18,7 @@ from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB,
 from privregret.full_information import FTNL
 from privregret.privacy import adversarial, batches, enumeration, pull_times, selection
 from privregret.privacy.audit import loss_lower_bound
-from privregret.privacy.ledger import cost, hybrid_releases, lazy_releases, looks
+from privregret.privacy.ledger import cost, elimination_releases, hybrid_releases, lazy_releases, looks
 from privregret.privacy.prefix import loss_by_position, sequence_loss
 
 # the ledger's own numbers
@@ -104,20 +104,18 @@ def test_lazy_kernel_keeps_to_the_ledger(epsilon):
     assert keeps_to_ledger(naive.AnytimeLazyUCB(epsilon).play, lazy_releases, epsilon)
 
 
+@pytest.mark.parametrize("horizon", [300, 9000])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 30.0])
-def test_dp_se_kernel_draws_noise_for_each_arm_in_each_epoch(epsilon):
-    rewards = np.random.default_rng(0).random((9000, 3)) * (1, 0.7, 0.3)
-    recorder = naive.Recorder(np.random.default_rng(1))
-    actions = naive.plain(dp_se._play)(rewards, epsilon, 0.9, recorder).tolist()
-    expected, alive, start = 0, 3, 0
-    for epoch in (1, 2):
-        start += alive * math.ceil(dp_se.epoch_length(epoch, alive, epsilon, 0.9))
-        if alive == 1 or start > len(actions):
-            break
-        expected += alive
-        alive = len(set(actions[start : start + alive]))
-    assert alive < 3 and expected >= 3
-    assert recorder.scales == [1 / epsilon] * expected
+def test_dp_se_kernel_keeps_to_the_ledger(epsilon, horizon):
+    rewards = np.random.default_rng(0).random((horizon, 3)) * (1, 0.7, 0.3)
+    kernel = naive.plain(dp_se._play)
+    for play in (lambda rewards, rng: kernel(rewards, epsilon, 0.9, rng), naive.DPSE(epsilon, 0.9).play):
+        recorder = naive.Recorder(np.random.default_rng(1))
+        actions = np.array(play(rewards, recorder))
+        expected = elimination_releases(np.bincount(actions, minlength=3), epsilon, 0.9)
+        assert recorder.scales == [1 / epsilon] * expected
+        eliminated = len(set(actions[-100:])) < 3
+        assert expected >= 3 and eliminated if horizon == 9000 else expected == 0
 
 
 class HybridHalvedNodes(naive.HybridUCB):
