@@ -107,6 +107,7 @@ def test_a_picture_has_few_colours_and_is_large_enough_for_slides(root):
     draw()
     with PIL.Image.open(root / "figures" / "hu2021" / "figure-01.png") as picture:
         assert picture.mode == "P" and picture.width == round(style.COLUMN[0] * style.DPI)
+        assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)  # as white as the page around it
 
 
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):

@@ -250,7 +250,7 @@ def _few_colours(fig):
     """The figure as a picture of at most 256 colours: a third of the bytes at twice the resolution."""
     buffer = io.BytesIO()
     fig.savefig(buffer, format="png", dpi=style.DPI, pil_kwargs={"compress_level": 1})
-    return PIL.Image.open(buffer).convert("RGB").quantize(256, PIL.Image.Quantize.FASTOCTREE, dither=0)
+    return PIL.Image.open(buffer).convert("RGB").quantize(256, PIL.Image.Quantize.MEDIANCUT, dither=0)
 
 
 def _publish(kind, name, contents):
