@@ -19,7 +19,7 @@ CODE = re.compile("`([^`']+)`")
 WORDS = {
     r"\\([%&# ])": r"\1",
     "~": "\N{NO-BREAK SPACE}",
-    r"\\ref\{\w+:(.*?)\}": r"\1",
+    r"\\(?:ref\{\w+:|emph\{)(.*?)\}": r"\1",
     r"\\texttt\{(.*?)\}": r"`\1`",
 }
 SCRIPTS = r"<(?:msub|msup|msubsup|munder|mover|munderover)>"
