@@ -95,7 +95,8 @@ def line(height=1.0, kind="b"):
 
 @pytest.fixture
 def shown(monkeypatch):
-    """What is displayed."""
+    """What is displayed; no figure is open before."""
+    plt.close("all")
     found = []
     monkeypatch.setattr(IPython.display, "display", found.append)
     return found

@@ -26,7 +26,7 @@ from privregret.site import notebooks, tex
 
 TEMPLATES = Path(__file__).parent / "templates"
 STRIP = (  # of pictures, on the first page
-    "hu2021/figure-05",
+    "hu2021/theorem-6",
     "wu2026/lower-bound",
     "cesari2026/extra-logarithm",
     "asi2025/separation",
