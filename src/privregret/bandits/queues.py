@@ -12,6 +12,7 @@ import numpy as np
 
 from privregret.jit import jit
 
+HUGE = 1e300  # a slope that says nothing
 UNKNOWN = -1.0  # no index is asked for there
 ARM = np.dtype(
     [
