@@ -11,6 +11,7 @@ from privregret.jit import jit
 
 TINY = 1e-300  # instead of a denominator of 0
 
+
 @jit
 def _one_sided(p, q, difference):
     """p ln(p / q) + difference >= 0 for positive p, q and difference = q - p; no cancellation where that is small."""
@@ -64,28 +65,26 @@ def d_epsilon(x, y, epsilon):
 
 
 @jit
-def d_epsilon_slope(x, y, epsilon):
-    """Derivative of d_epsilon in y, for 0 <= x <= y <= 1; from the left if y = 1."""
-    shrink = math.exp(-epsilon)
-    rest = 1 - y + y * shrink
-    if x * rest < y * shrink:  # the logits differ by more than epsilon
-        return -math.expm1(-epsilon) / max(rest, TINY)
-    return (y - x) / max(y * (1 - y), TINY)
+def kl_inverse_bound(x, level):
+    """No less than `kl_inverse`, and 1 where that is 1: the better of two inequalities.
+
+    Pinsker's, and kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu).
+    """
+    if level <= 0 or x >= 1:
+        return min(x, 1.0)
+    if x <= 0:
+        return -math.expm1(-level)
+    entropy = -x * math.log(x) - (1 - x) * math.log1p(-x)
+    return min(1.0, x + math.sqrt(level / 2), -math.expm1(-(level + entropy) / (1 - x)))
 
 
 @jit
 def kl_inverse(x, level):
     """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x = 1."""
-    if level <= 0 or x >= 1:
-        return min(x, 1.0)
-    if x <= 0:
-        return -math.expm1(-level)
-    # Newton from the right, where it converges monotonically since kl(x, .) is convex: from the better of Pinsker's
-    # inequality and kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu)
-    entropy = -x * math.log(x) - (1 - x) * math.log1p(-x)
-    high = min(x + math.sqrt(level / 2), -math.expm1(-(level + entropy) / (1 - x)))
-    if high >= 1:
-        return 1.0
+    high = kl_inverse_bound(x, level)
+    if not 0 < x < 1 or level <= 0 or high >= 1:
+        return high
+    # Newton from the right, where it converges monotonically since kl(x, .) is convex
     low, mu = x, high
     for _ in range(100):
         excess = kl(x, mu) - level
