@@ -10,7 +10,7 @@ from pathlib import Path
 from privregret import __version__
 from privregret.paths import CHECKOUT, ROOT
 
-USAGE = 2  # exit code, as argparse's own
+USAGE, INTERRUPTED = 2, 130  # exit codes; the first as argparse's own
 
 
 def parser() -> argparse.ArgumentParser:
@@ -60,24 +60,36 @@ def refuse(why) -> int:
 
 def main(arguments=None) -> int:
     args = parser().parse_args(arguments)
+    for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
+        signal.signal(stop, interrupt)
+    try:
+        return command(args)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:  # no room, or a folder that may not be written to
+        return refuse(error)
+
+
+def command(args) -> int:
+    """Do what was asked for; the exit code."""
     if not CHECKOUT:
         return refuse("the notebooks are not installed with the package; run this in a checkout of the project")
     if not find_spec("fcntl"):  # native Windows
         return refuse("the batch command needs Linux, macOS or WSL; single notebooks run in JupyterLab or by papermill")
     # At its import nbformat's validator would compile grammars, for three seconds, of formats that no notebook has.
     sys.modules.setdefault("rfc3987_syntax", None)
-    if args.command == "site":
-        try:
-            from privregret import site
-        except ModuleNotFoundError as missing:  # what it needs, notebooks do without
-            return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
-        return site.main()
     from privregret import reproduce as r
+    from privregret.manifest import Damaged
     from privregret.notebook import ParameterError
 
-    for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
-        signal.signal(stop, interrupt)
     try:
+        if args.command == "site":
+            try:
+                from privregret import site
+            except ModuleNotFoundError as missing:  # what it needs, notebooks do without
+                return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
+            return site.main()
         smoke = getattr(args, "smoke", False)
         overrides = {name: r.parse_value(value) for name, value in getattr(args, "p", [])}
         todo = r.jobs(r.select(args.wanted), overrides, smoke)
@@ -93,7 +105,7 @@ def main(arguments=None) -> int:
                 raise r.UsageError("--output is for what is not to be published: name another folder")
             place = r.Place(args.output.resolve(), args.output.resolve())
         return r.reproduce(todo, place, args.j, args.force)
-    except (ParameterError, r.UsageError) as error:
+    except (ParameterError, r.UsageError, Damaged) as error:
         return refuse(error)
 
 
