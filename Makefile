@@ -6,7 +6,7 @@ pip_install := -m pip --disable-pip-version-check install --quiet
 two_at_once := -n 2 --dist loadgroup
 
 .DELETE_ON_ERROR:
-.PHONY: all test faults smoke status check site lab bench paper lint lock test-floors clean help FORCE
+.PHONY: all test faults smoke status check site lab bench bench-peers paper lint lock test-floors clean help FORCE
 
 all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
 	$(run) -m privregret reproduce $(ARGS)
@@ -35,6 +35,9 @@ lab: .venv/.ready  ## open the notebooks in JupyterLab
 
 bench: .venv/.ready  ## time the kernels
 	$(run) benchmarks/run.py $(ARGS)
+
+bench-peers: .venv-peers/.ready  ## time UCB1, KL-UCB and EXP3 beside those of other libraries
+	PYTHONPATH=src .venv-peers/bin/python benchmarks/peers.py $(ARGS)
 
 lint: .venv/.ready  ## check the style of the code
 	$(run) -m ruff check $(ARGS)
@@ -94,11 +97,21 @@ endif
 
 # Every `>=` of pyproject.toml read as `==`.
 floors := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); p = t["project"]; \
-    groups = [p["dependencies"], *p["optional-dependencies"].values(), *t["dependency-groups"].values()]; \
+    groups = [p["dependencies"], *p["optional-dependencies"].values(), t["dependency-groups"]["witnesses"]]; \
     print(*{d.replace(">=", "==") for d in sum(groups, [])}, sep="\n")
 .venv-floors/.ready: pyproject.toml
 	rm -rf .venv-floors
 	$(PYTHON) -m venv .venv-floors
 	.venv-floors/bin/python -c '$(floors)' >.venv-floors/floors.txt
 	.venv-floors/bin/python $(pip_install) -r .venv-floors/floors.txt
+	@touch $@
+
+# Other libraries at their newest versions, beside what privregret itself needs.
+peers := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); \
+    print(*t["project"]["dependencies"], *t["dependency-groups"]["peers"], sep="\n")
+.venv-peers/.ready: pyproject.toml
+	rm -rf .venv-peers
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -c '$(peers)' >.venv-peers/peers.txt
+	.venv-peers/bin/python $(pip_install) -r .venv-peers/peers.txt
 	@touch $@

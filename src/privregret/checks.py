@@ -41,7 +41,9 @@ def shown(value) -> str:
     """A value for a message: in one line, cut if it is long."""
     try:
         large = isinstance(value, numbers.Integral) and abs(value) >= 2**64
-        return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}" if large else " ".join(_repr.repr(value).split())
+        if large:
+            return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}"
+        return " ".join(_repr.repr(value).split())
     except Exception:  # a list that holds itself, a number of more digits than Python prints
         return f"a {type(value).__name__}"
 
