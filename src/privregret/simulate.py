@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import time
+from functools import reduce
 from typing import NamedTuple
 
 import joblib
@@ -77,9 +78,10 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
         For an algorithm that does not play one of the problems, and for numbers out of range; before any run.
     """
     cells, runs, seed = _checked(algorithms, problems, horizon, runs, seed, points)
-    regrets = [np.empty((runs, len(rounds))) for _, _, rounds in cells]
+    regrets = np.empty(runs * sum(len(rounds) for _, _, rounds in cells))
+    places = _split(cells, runs)
     for cell, first, part in _parts(cells, runs, seed, workers, np.asarray):
-        regrets[cell][first : first + len(part)] = part
+        regrets[places[cell]].reshape(runs, -1)[first : first + len(part)] = part
     return tidy(cells, regrets)
 
 
@@ -105,13 +107,11 @@ def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, poi
         found[cell].append(part)
         while len(found[cell]) > 1 and found[cell][-1].runs == found[cell][-2].runs:
             found[cell][-2:] = [_merged(*found[cell][-2:])]
-    frames = []
-    for (algorithm, problem, rounds), parts in zip(cells, found, strict=True):
-        while len(parts) > 1:
-            parts[-2:] = [_merged(*parts[-2:])]
-        numbers = {"t": rounds} | _spread(parts[0].mean, np.sqrt(parts[0].squares / max(runs - 1, 1)), runs)
-        frames.append(_labels(algorithm, problem, numbers | {"least": parts[0].least, "greatest": parts[0].greatest}))
-    return pd.concat(frames, ignore_index=True)
+    merged = [reduce(lambda later, earlier: _merged(earlier, later), reversed(parts)) for parts in found]
+    mean, squares, least, greatest = (np.concatenate(arrays) for arrays in list(zip(*merged, strict=True))[1:])
+    columns = {"t": np.concatenate([rounds for _, _, rounds in cells])}
+    columns |= _spread(mean, np.sqrt(squares / max(runs - 1, 1)), runs) | {"least": least, "greatest": greatest}
+    return _labelled(cells, 1, columns)
 
 
 class Moments(NamedTuple):
@@ -178,18 +178,29 @@ def _spread(mean, sd, runs):
 
 
 def tidy(cells, regrets) -> pd.DataFrame:
-    """The rows of `regret_curves`, of an (runs, H) array of regrets for each (algorithm, problem, rounds)."""
-    frames = []
-    for (algorithm, problem, rounds), regret in zip(cells, regrets, strict=True):
-        runs = np.repeat(np.arange(len(regret)), len(rounds))
-        numbers = {"run": runs, "t": np.tile(rounds, len(regret)), "regret": regret.ravel()}
-        frames.append(_labels(algorithm, problem, numbers))
-    return pd.concat(frames, ignore_index=True)
+    """The rows of `regret_curves`: (algorithm, problem, rounds) of each cell, and of all their regrets, run by run."""
+    runs = len(regrets) // sum(len(rounds) for _, _, rounds in cells)
+    run, t = np.empty((2, len(regrets)), np.int64)
+    for (_, _, rounds), part in zip(cells, _split(cells, runs), strict=True):
+        run[part].reshape(runs, -1)[:] = np.arange(runs)[:, None]
+        t[part].reshape(runs, -1)[:] = rounds
+    return _labelled(cells, runs, {"run": run, "t": t, "regret": regrets})
 
 
-def _labels(algorithm, problem, numbers):
-    """Rows of a table: who played what, the numbers, and the algorithm's parameters."""
-    return pd.DataFrame({"algorithm": algorithm.label, "instance": problem.name} | numbers | flat_parameters(algorithm))
+def _split(cells, runs):
+    """Which rows are of which cell, if there are so many of each round."""
+    ends = runs * np.cumsum([len(rounds) for _, _, rounds in cells])
+    return [slice(end - runs * len(rounds), end) for end, (_, _, rounds) in zip(ends, cells, strict=True)]
+
+
+def _labelled(cells, runs, columns):
+    """A table of these columns, after who played what and before the algorithms' parameters."""
+    rows = [{"algorithm": a.label, "instance": p.name} | flat_parameters(a) for a, p, _ in cells]
+    rows = pd.concat([pd.DataFrame([row]) for row in rows], ignore_index=True)
+    which = np.repeat(np.arange(len(cells)), [runs * len(rounds) for _, _, rounds in cells])
+    frame = rows.take(which).reset_index(drop=True)
+    names = [*rows.columns[:2], *columns, *rows.columns[2:]]
+    return pd.DataFrame({name: columns.get(name, frame.get(name)) for name in names}, copy=False)
 
 
 class NoScheduler(ConnectionError):

@@ -11,8 +11,6 @@ the arm away until the horizon. A quarter of the runs is left alone, so that no 
 that of the mixture, given the batches that the run completed.
 """
 
-from itertools import islice
-
 import joblib
 import numpy as np
 import pandas as pd
@@ -61,11 +59,8 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=(),
         for a, p in cells
         for r in range(0, runs, MANY)
     )
-    regrets, weights = zip(
-        *(map(np.concatenate, zip(*islice(blocks, -(-runs // MANY)), strict=True)) for _ in cells), strict=True
-    )
-    frame = tidy([(a, p, rounds) for a, p in cells], regrets)
-    return frame.assign(weight=np.repeat(np.concatenate(weights), len(rounds)))
+    regret, weight = map(np.concatenate, zip(*blocks, strict=True))
+    return tidy([(a, p, rounds) for a, p in cells], regret.ravel()).assign(weight=np.repeat(weight, len(rounds)))
 
 
 def weighted(algorithm, problem, rounds, runs: int, rng):
