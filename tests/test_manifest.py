@@ -7,6 +7,7 @@ from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
 from privregret import manifest, notebook, publish
 from privregret.manifest import first_difference
+from privregret.papers import PAPERS
 
 ORIGIN = {"code": "c", "lock": "l"}
 
@@ -105,7 +106,7 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     assert r"\disagrees{does not hold}" in (root / "figures/hu2021/findings.tex").read_text()
     verdicts = (root / "figures/verdicts.tex").read_text()
     assert "Is small." in verdicts and "Is large." not in verdicts
-    assert "arXiv:2102.07929v2 & 1 & 1 & 0 & 0 & 1 & 0 & 0 & 0 & 0" in verdicts
+    assert f"{PAPERS['hu2021'].cited} & 1 & 1 & 0 & 0 & 1 & 0 & 0 & 0 & 0" in verdicts
     text = readme.read_text()
     assert "| hu2021 | 1 | 1 | 0 | 0, 1, 0 | 0, 0, 0 |" in text and "\nold\n" not in text
     assert "- It falls by 0.500 times. ([hu2021, Figure 1](figures/hu2021/figure-01.png))" in text

@@ -332,7 +332,7 @@ def _index_page(manifest, frame):
 
 def _about(key):
     paper = PAPERS.get(key)
-    return f"{paper.cited}: *{paper.title}*, {paper.version}." if paper else "What goes beyond the five papers."
+    return f"{paper.cited}: *{paper.title}*." if paper else "What goes beyond the five papers."
 
 
 def _findings_page(frame):
@@ -375,7 +375,7 @@ _RAGGED = r"\rightskip0pt plus1fil\hspace{0pt}"
 
 def _findings_tex(key, rows):
     paper = PAPERS.get(key)
-    about = f"{paper.cited}, {paper.version}" if paper else "what goes beyond the five papers"
+    about = paper.cited if paper else "what goes beyond the five papers"
     lines = [
         r"% Generated. Needs amssymb; colours with xcolor. Not a float: it breaks across columns and pages.",
         _COMMANDS + r"\begingroup\raggedright\scriptsize",
@@ -405,7 +405,7 @@ def _verdict_tex(row):
 def _verdicts_tex(frame):
     """The tally as a table, and below it the claims that do not reproduce."""
     papers = frame.notebook.str.split("/").str[0]
-    names = {key: f"{p.cited}, {p.version}" for key, p in PAPERS.items()}
+    names = {key: p.cited for key, p in PAPERS.items()}
     order = {key: i for i, key in enumerate(PAPERS)}
     failed = frame[frame.verdict == fnd.NOT_REPRODUCED]
     failed = failed.iloc[np.argsort([order.get(key, len(order)) for key in papers[failed.index]], kind="stable")]

@@ -15,6 +15,7 @@ from privregret.adversarial.base import AdversarialAlgorithm
 from privregret.adversarial.cells import draw, next_segments
 from privregret.algorithm import NOT_PRIVATE
 from privregret.jit import jit
+from privregret.noise import laplace
 
 EXP3_STEP, HTINF_STEP, FTPL_STEP = range(3)
 RESAMPLINGS = ("corrected", "zero at cap", "printed")
@@ -176,7 +177,7 @@ def perturbed_leader(estimate, scale, rng):
     """Index of the smallest estimate after Laplace noise on each."""
     best, leader = math.inf, 0
     for i in range(len(estimate)):
-        score = estimate[i] + rng.laplace(0.0, scale)
+        score = estimate[i] + laplace(scale, rng)
         if score < best:
             best, leader = score, i
     return leader
@@ -187,10 +188,10 @@ def resamples(estimate, played, scale, cap, resampling, rng):
     """Fresh perturbations until arm `played` leads again; each as if drawn in full, but no longer than it takes."""
     sign = -1.0 if resampling == PRINTED else 1.0
     for k in range(1, cap + 1):
-        score = sign * (estimate[played] + rng.laplace(0.0, scale))
+        score = sign * (estimate[played] + laplace(scale, rng))
         leads = True
         for i in range(len(estimate)):
-            if i != played and sign * (estimate[i] + rng.laplace(0.0, scale)) <= score:
+            if i != played and sign * (estimate[i] + laplace(scale, rng)) <= score:
                 leads = False
                 break
         if leads:
@@ -272,7 +273,7 @@ def play(tables, rounds, record, step, tau, scale, rng):
             break
         y = observed / tau
         if scale > 0:
-            y += rng.laplace(0.0, scale)
+            y += laplace(scale, rng)
         if kind == EXP3_STEP:
             estimate[j] += y / p[j]
         elif kind == HTINF_STEP:

@@ -10,6 +10,7 @@ from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.divergence import kl_inverse
 from privregret.jit import jit
+from privregret.noise import laplace
 from privregret.reporting import report
 
 
@@ -83,7 +84,7 @@ def _play(rewards, epsilon, alpha, rng):
             total += rewards[t, j]
             t += 1
         pulls[j] += size[j]
-        mean[j] = (total + rng.laplace(0.0, 1 / epsilon)) / size[j]  # of no use if the horizon cut the episode
+        mean[j] = (total + laplace(1 / epsilon, rng)) / size[j]  # of no use if the horizon cut the episode
     return actions
 
 
@@ -102,5 +103,5 @@ def _pull_counts(means, rounds, epsilon, alpha, rng):
         reported = report(counts, rounds, reported, pulls, j, t + size[j])
         t += size[j]
         pulls[j] += size[j]
-        mean[j] = (rng.binomial(size[j], means[j]) + rng.laplace(0.0, 1 / epsilon)) / size[j]
+        mean[j] = (rng.binomial(size[j], means[j]) + laplace(1 / epsilon, rng)) / size[j]
     return counts

@@ -13,6 +13,7 @@ from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.divergence import d_epsilon, d_epsilon_inverse
 from privregret.jit import jit
+from privregret.noise import laplace
 from privregret.reporting import report
 
 KLUCB, IMED = 0, 1
@@ -177,7 +178,7 @@ def _play(rewards, settings, rng):
             t += 1
         if pulls[j] == ends[batches[j]]:
             kept, behind[j] = (0.0, pulls[j] - before) if settings.forget else (noisy_sum[j], pulls[j])
-            noisy_sum[j] = kept + (total + rng.laplace(0.0, 1 / settings.epsilon))
+            noisy_sum[j] = kept + (total + laplace(1 / settings.epsilon, rng))
             mean[j] = noisy_sum[j] / behind[j]
             batches[j] += 1
     return actions
@@ -212,7 +213,7 @@ def _pull_counts(means, rounds, settings, given_arm, given, rng):
             if j == given_arm and batches[j] < len(given):
                 noisy = given[batches[j]]
             else:
-                noisy = rng.binomial(size, means[j]) + rng.laplace(0.0, 1 / settings.epsilon)
+                noisy = rng.binomial(size, means[j]) + laplace(1 / settings.epsilon, rng)
             kept, behind[j] = (0.0, size) if settings.forget else (noisy_sum[j], pulls[j])
             noisy_sum[j] = kept + noisy
             mean[j] = noisy_sum[j] / behind[j]

@@ -9,6 +9,7 @@ from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.jit import jit
+from privregret.noise import laplace
 from privregret.reporting import report
 
 
@@ -68,7 +69,7 @@ def _play(rewards, epsilon, rng):
     filled = np.zeros(arms, np.int64)
     for j in range(arms):
         actions[j] = j
-        mean[j] = rewards[j, j] + rng.laplace(0.0, 1 / epsilon)
+        mean[j] = rewards[j, j] + laplace(1 / epsilon, rng)
     for t in range(arms + 1, horizon + 1):
         j = _leader(mean, size, epsilon, t)
         actions[t - 1] = j
@@ -76,7 +77,7 @@ def _play(rewards, epsilon, rng):
         filled[j] += 1
         if filled[j] == 2 * size[j]:
             size[j] *= 2
-            mean[j] = (total[j] + rng.laplace(0.0, 1 / epsilon)) / size[j]
+            mean[j] = (total[j] + laplace(1 / epsilon, rng)) / size[j]
             total[j] = 0.0
             filled[j] = 0
     return actions
@@ -115,12 +116,12 @@ def _pull_counts(means, rounds, epsilon, rng):
         reported = report(counts, rounds, reported, pulls, j, end - 1)
         pulls[j] += end - t
         if t <= arms:
-            mean[j] = rng.binomial(1, means[j]) + rng.laplace(0.0, 1 / epsilon)
+            mean[j] = rng.binomial(1, means[j]) + laplace(1 / epsilon, rng)
         else:
             missing[j] -= end - t
             if missing[j] == 0:
                 size[j] *= 2
-                mean[j] = (rng.binomial(size[j], means[j]) + rng.laplace(0.0, 1 / epsilon)) / size[j]
+                mean[j] = (rng.binomial(size[j], means[j]) + laplace(1 / epsilon, rng)) / size[j]
                 missing[j] = 2 * size[j]
         t = end
     return counts
