@@ -72,7 +72,7 @@ def usable() -> bool:
                 if rng.bit_generator.state != numpys.bit_generator.state:
                     raise LookupError
     except LookupError:
-        warnings.warn("this numpy keeps the state of PCG64 elsewhere: many short runs will take longer", stacklevel=2)
+        warnings.warn("this numpy starts streams in another way: many short runs will take longer", stacklevel=2)
         return False
     return True
 
@@ -163,7 +163,7 @@ def _loop(given, first, runs, pool, constants, state, spare):
         else:
             one = played
         if run == 0:
-            result = np.empty((runs,) + one.shape, one.dtype)
+            result = np.empty((runs, *one.shape), one.dtype)
         result[run] = one
     return result
 
@@ -179,4 +179,3 @@ def _looped(kernel):
     loop = FunctionType(_loop.__code__, globals() | {"kernel": kernel}, name)
     loop.__module__, loop.__qualname__ = kernel.__module__, name
     return jit(loop)
-

@@ -67,4 +67,4 @@ class RoundByRound(BanditAlgorithm):
 
     @abstractmethod
     def _kernel(self, means, rounds, rewards=DRAWN):
-        """The kernel gives actions on a table of rewards, and pull counts, which are of Bernoulli arms if it is empty."""
+        """The kernel gives actions on a table of rewards and pull counts, of Bernoulli arms if it is empty."""
