@@ -278,16 +278,16 @@ def rendered(manifest: dict) -> dict[str, str]:
     return texts
 
 
-def differing(root: Path) -> list[str]:
-    """Which of the rendered files are not what the manifest says."""
-    return [path for path, text in rendered(read(root)).items() if _current(root, path) not in (text, None)]
+def differing(root: Path) -> dict[str, str]:
+    """Which of the rendered files are not what the manifest says: path -> what they should be."""
+    texts = rendered(read(root))
+    return {path: text for path, text in texts.items() if _current(root, path) not in (text, None)}
 
 
 def render(root: Path) -> None:
     """Write all that is made from the manifest below `root`, where it differs."""
     with _locked(root):
-        for path in differing(root):
-            text = rendered(read(root))[path]
+        for path, text in differing(root).items():
             if path == "README.md":
                 old = (root / path).read_text()
                 text = BLOCK.sub(lambda m, new=text: m[1] + new + m[3], old)
@@ -351,6 +351,9 @@ def _index_page(manifest, frame):
     """Markdown: all figures and tables by paper and notebook, as a host of code shows them."""
     lines = ["# Figures and tables", "", "Generated. What was found in them: [findings.md](findings.md)."]
     outputs = sorted(manifest["outputs"].items(), key=lambda item: (item[1]["notebook"], item[0]))
+    told_by = {}
+    for row in frame.to_dict("records"):
+        told_by.setdefault(row["figure"], []).append(row)
     for key, mine in groupby(outputs, lambda item: item[1]["notebook"].split("/")[0]):
         lines += ["", f"## {title(key)}", "", _about(key)]
         for name, entries in groupby(mine, lambda item: item[1]["notebook"]):
@@ -360,14 +363,14 @@ def _index_page(manifest, frame):
             for output, entry in entries:
                 image = f'<img src="{output}.png" width="240" alt="{output}">' if entry["kind"] == "figure" else "table"
                 files = " ".join(f"[{ending[1:]}]({output}{ending})" for ending in KINDS[entry["kind"]])
-                told = tally(frame[frame.figure == output].to_dict("records"))
+                told = tally(told_by.get(output, []))
                 lines.append(f"| {image} | {output.split('/')[1]} | {files} | {told} |")
     return "\n".join(lines) + "\n"
 
 
 def _about(key):
     paper = PAPERS.get(key)
-    return f"{paper.cited}: *{paper.title}*, {paper.version}." if paper else "What goes beyond the five papers."
+    return f"{paper.cited}: *{paper.title}*." if paper else "What goes beyond the five papers."
 
 
 def _findings_page(frame):
@@ -410,7 +413,7 @@ _RAGGED = r"\rightskip0pt plus1fil\hspace{0pt}"
 
 def _findings_tex(key, rows):
     paper = PAPERS.get(key)
-    about = f"{paper.cited}, {paper.version}" if paper else "what goes beyond the five papers"
+    about = paper.cited if paper else "what goes beyond the five papers"
     lines = [
         r"% Generated. Needs amssymb; colours with xcolor. Not a float: it breaks across columns and pages.",
         _COMMANDS + r"\begingroup\raggedright\scriptsize",
@@ -440,7 +443,7 @@ def _verdict_tex(row):
 def _verdicts_tex(frame):
     """The tally as a table, and below it the claims that do not reproduce."""
     papers = frame.notebook.str.split("/").str[0]
-    names = {key: f"{p.cited}, {p.version}" for key, p in PAPERS.items()}
+    names = {key: p.cited for key, p in PAPERS.items()}
     order = {key: i for i, key in enumerate(PAPERS)}
     failed = frame[frame.verdict == fnd.NOT_REPRODUCED]
     failed = failed.iloc[np.argsort([order.get(key, len(order)) for key in papers[failed.index]], kind="stable")]

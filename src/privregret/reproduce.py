@@ -7,6 +7,7 @@ notebooks' own defaults is adopted into `figures/`, `paper/` and the README.
 
 import ast
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -93,6 +94,7 @@ PROJECT = Place(ROOT, BUILD)
 CUSTOM = Place(BUILD / "custom", BUILD / "custom")  # with parameters of one's own
 SMOKE = Place(BUILD / "smoke", BUILD / "smoke")
 CHECK = Place(BUILD / "check", BUILD / "check")
+TIMES = ROOT / "benchmarks" / "notebooks.csv"  # what notebooks took on one machine
 
 
 # Which notebooks, with which parameters -----------------------------------------------------------------------
@@ -377,19 +379,21 @@ class Progress:
     """Which notebooks are running, how far they are, how long it takes: one live line on a terminal, else plain ones.
 
     `seconds` says how long each notebook took last time, None if that is not known: it is taken to be an average one.
+    What is left is corrected by how long those that have ended took beside last time: machines differ.
     """
 
     def __init__(self, seconds: dict, at_once: int):
         self.seconds, self.at_once, self.total = dict(seconds), at_once, len(seconds)
         self.began, self.since, self.running, self.lock = time.monotonic(), {}, {}, threading.Lock()
+        self.expected = self.took = 0.0  # of the notebooks that have ended
 
     def head(self):
         now, known = time.monotonic(), [s for s in self.seconds.values() if s is not None]
         text = f"[{self.total - len(self.seconds)}/{self.total}] {_clock(now - self.began)}"
         if not known:
             return text
-        average = sum(known) / len(known)
-        left = {name: average if s is None else s for name, s in self.seconds.items()}
+        average, pace = sum(known) / len(known), self.took / self.expected if self.expected else 1.0
+        left = {name: pace * (average if s is None else s) for name, s in self.seconds.items()}
         left |= {name: max(left[name] - (now - since), 0) for name, since in self.since.items()}
         return f"{text}, about {_clock(max(sum(left.values()) / self.at_once, *left.values()))} left"
 
@@ -405,6 +409,9 @@ class Progress:
 
     def ended(self, name, line):
         with self.lock:
+            if self.seconds.get(name) and name in self.since:
+                self.expected += self.seconds[name]
+                self.took += time.monotonic() - self.since[name]
             for record in (self.seconds, self.since, self.running):
                 record.pop(name, None)
             print(("\r\033[K" if sys.stdout.isatty() else "") + line, flush=True)
@@ -435,7 +442,12 @@ def run(job: Job, place: Place, progress: Progress) -> int:
                 engine_name="privregret",
                 kernel_name="python3",
                 progress_bar=False,
-                environment={**os.environ, **KERNEL_ENVIRONMENT, "PRIVREGRET_OUTPUT": str(staged)},
+                environment={
+                    **os.environ,
+                    **KERNEL_ENVIRONMENT,
+                    "LOKY_MAX_CPU_COUNT": str(max(os.cpu_count() // progress.at_once, 1)),  # its share of the cores
+                    "PRIVREGRET_OUTPUT": str(staged),
+                },
                 log=log,
                 tell=lambda cell, cells: progress.at(job.name, cell, cells),
             )
@@ -480,9 +492,13 @@ def _shown(path: Path) -> Path:
 
 
 def _last_time(job: Job, place: Place) -> float | None:
-    """Seconds that the notebook took when it last ran with these parameters, here or in the project."""
+    """Seconds that the notebook took when it last ran with these parameters: here, in the project, or where the
+    project's benchmark ran."""
     stamps = (read_stamp(job, p) for p in (place, PROJECT))
-    return next((s["seconds"] for s in stamps if s and s["parameters"] == job.wanted), None)
+    measured = [s["seconds"] for s in stamps if s and s["parameters"] == job.wanted]
+    if not measured and job.wanted == job.defaults and TIMES.exists():
+        measured = [row.seconds for row in pd.read_csv(TIMES).itertuples() if row.notebook == job.name]
+    return measured[0] if measured else None
 
 
 def _tally(name: str, place: Place) -> str:
@@ -543,8 +559,10 @@ def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False, 
             if job not in stale:
                 print(f"{job.name}: up to date, {_tally(job.name, place)}")
         if stale and not (jit.CACHE and any(jit.CACHE.iterdir())):
-            print("Kernels are compiled when they are first called: this run takes some minutes longer", flush=True)
-        progress = Progress({job.name: _last_time(job, place) for job in stale}, at_once)
+            print("Kernels are compiled when they are first called: this run takes about a minute longer", flush=True)
+        seconds = {job.name: _last_time(job, place) for job in stale}
+        stale.sort(key=lambda job: -(seconds[job.name] or math.inf))  # so that no long one runs alone at the end
+        progress = Progress(seconds, min(at_once, max(len(stale), 1)))
         pool = ThreadPoolExecutor(at_once)
         try:
             codes = [f.result() for f in as_completed([pool.submit(run, job, place, progress) for job in stale])]
