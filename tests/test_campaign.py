@@ -43,8 +43,8 @@ def test_hostile_values_are_refused_in_one_line(name):
 
 @pytest.fixture(scope="module")
 def world():
-    with campaign.worlds() as make:
-        yield make()
+    with campaign.a_world() as world:
+        yield world
 
 
 @pytest.mark.parametrize(("section", "faults"), [("kills", 2), ("corruptions", 5), ("notebooks", 1), ("cache", 4)])

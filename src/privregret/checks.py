@@ -256,7 +256,8 @@ def csv(name: str, value) -> str:
                 raise ValueError("No such file")
             frame = pd.read_csv(value)
         except (OSError, ValueError) as error:
-            raise ValueError(f"{name} must name a CSV file, got {shown(value)}: {str(error).splitlines()[0][:100]}") from None
+            why = str(error).splitlines()[0][:100]
+            raise ValueError(f"{name} must name a CSV file, got {shown(value)}: {why}") from None
         if all(column.replace(".", "", 1).isdigit() for column in frame.columns.astype(str)):
             raise ValueError(f"{name} must name its columns in the first line, got {', '.join(frame.columns)}")
         table(f"{name} {shown(value)}", frame)
