@@ -261,8 +261,21 @@ def test_scratch_notebooks_are_skipped_with_a_word(settled):
     assert len(told) == 3 and all(line.startswith("skipped: notebooks/demo/") for line in told)
     assert "says that it is demo/one: a copy?" in err and "cannot be read" in err
     settled.notebook.write_text("{")  # one that has published something is missed
-    code, _, err = settled.python("privregret", "reproduce")
-    assert code == 2 and "error: notebooks/demo/one.ipynb cannot be read" in err
+    write(settled, "two")
+    code, out, _ = settled.python("privregret", "reproduce")
+    assert code == 1 and "FAILED demo/one: notebooks/demo/one.ipynb cannot be read" in out
+    assert "demo/two: " in out and figure(settled, "two").exists()
+    code, _, err = settled.python("privregret", "reproduce", "demo/Untitled")  # nothing else was asked for
+    assert code == 2 and "error: notebooks/demo/Untitled.ipynb cannot be read" in err
+
+
+def test_a_damaged_manifest_is_made_anew_from_what_the_last_run_left(settled):
+    before, record = published(settled), settled.root / "figures/manifest.json"
+    for text in ("[]", None, record.read_text().replace('"figure",', '"sculpture",')):
+        record.unlink() if text is None else record.write_text(text)
+        code, out, _ = settled.python("privregret", "reproduce")
+        assert code == 0 and "demo/one: up to date" in out, text
+        assert published(settled) == before, text
 
 
 def test_smoke_leaves_the_figures_alone(project):
