@@ -92,6 +92,16 @@ def test_an_unreachable_scheduler_gets_one_line_soon(address):
     assert address in line and "\n" not in line
 
 
+def test_a_scheduler_without_workers_gets_one_line_soon():
+    import distributed
+
+    start = time.monotonic()
+    with distributed.LocalCluster(0, processes=False, dashboard_address=None) as local:
+        with pytest.raises(NoScheduler, match=f"the Dask scheduler at '{local.scheduler_address}' has no workers$"):
+            cluster(local.scheduler_address)
+    assert time.monotonic() - start < 12
+
+
 def test_a_curve_depends_on_nothing_but_itself():
     alone = {a: part(curves([a]), a) for a in ALGORITHMS}
     for company in (

@@ -220,6 +220,7 @@ def _record():
     name = notebook.current["name"]
     with manifest.changing(output_root()) as record:
         if notebook.current["fresh"]:
+            manifest.sweep(output_root())
             record["notebooks"].pop(name, None)
             record["outputs"] = {o: entry for o, entry in record["outputs"].items() if entry["notebook"] != name}
             notebook.current["fresh"] = False

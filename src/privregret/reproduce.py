@@ -59,6 +59,7 @@ class Job:
     name: str
     parameters: dict = field(default_factory=dict)  # as asked for
     defaults: dict = field(default_factory=dict)  # as committed
+    problem: str = ""  # why it cannot be run at all
 
     @property
     def path(self) -> Path:
@@ -126,11 +127,11 @@ def read(name: str):
 def select(wanted: list[str]) -> list[str]:
     """Names of the notebooks that `wanted` (papers, notebooks, their bare names, paths; empty means all) stands for.
 
-    Scratch notebooks, copies and Jupyter's checkpoints among them are skipped with a word; one that has published
-    something must not be missing or damaged.
+    Scratch notebooks, copies and Jupyter's checkpoints among them are skipped with a word, unless nothing else was
+    asked for. One that has run or published something is never scratch, whatever became of it.
     """
     names, ours = [], set()
-    with suppress(ValueError):  # a damaged manifest is told elsewhere
+    with suppress(manifest.Damaged):  # told elsewhere
         ours = set(manifest.read(ROOT)["notebooks"])
     for path in sorted(NOTEBOOKS.glob("*/*.ipynb")):
         if not path.parent.name.startswith("."):
@@ -146,15 +147,20 @@ def select(wanted: list[str]) -> list[str]:
             near = get_close_matches(key, [*names, *{part for n in names for part in n.split("/")}], 1)
             raise UsageError(f"no notebook or paper {word!r}" + (f"; did you mean {near[0]}?" if near else ""))
         chosen |= found
-    result = []
+    result, skipped = [], []
     for name in sorted(chosen):
         try:
             read(name)
             result.append(name)
         except UsageError as problem:
-            if name in ours:
-                raise
-            print(f"skipped: {problem}", file=sys.stderr)
+            if name in ours or PROJECT.stamp(name).exists():
+                result.append(name)
+            else:
+                skipped.append(problem)
+    if wanted and not result:
+        raise skipped[0]
+    for problem in skipped:
+        print(f"skipped: {problem}", file=sys.stderr)
     return result
 
 
@@ -172,7 +178,11 @@ def jobs(names: list[str], overrides: dict, smoke: bool) -> list[Job]:
     profile = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()) if smoke else {}
     result, unused, known = [], set(overrides), set()
     for name in names:
-        notebook = read(name)
+        try:
+            notebook = read(name)
+        except UsageError as problem:  # one notebook's trouble must not stop the others
+            result.append(Job(name, problem=str(problem)))
+            continue
         declared = declared_parameters(notebook)
         known |= set(declared)
         mine = {p: v for p, v in overrides.items() if p in declared}
@@ -254,13 +264,18 @@ def read_stamp(job: Job, place: Place) -> dict:
     """What the notebook's last finished run left behind; empty if there is nothing of use."""
     try:
         stamp = json.loads(place.stamp(job.name).read_text())
-        return stamp if {"code", "parameters", "modules", "lock", "record", "seconds"} <= set(stamp) else {}
-    except (OSError, ValueError, TypeError):
+        return stamp if all(isinstance(stamp[key], kind) for key, kind in _STAMP.items()) else {}
+    except (OSError, ValueError, TypeError, KeyError):
         return {}
+
+
+_STAMP = {"code": str, "parameters": dict, "modules": dict, "lock": str, "record": dict, "seconds": (int, float)}
 
 
 def why_stale(job: Job, place: Place) -> str:
     """Why the notebook must run again, or an empty string."""
+    if job.problem:
+        return job.problem
     stamp = read_stamp(job, place)
     if not stamp:
         return "has not run to its end here"
@@ -275,18 +290,13 @@ def why_stale(job: Job, place: Place) -> str:
     if stamp["lock"] != _hash(ROOT / "requirements.lock"):
         return "requirements.lock changed"
     record = manifest.of_notebook(manifest.read(place.root), job.name)
-    for output, files in record["outputs"].items():
-        for ending, digest in files.items():
+    if stamp["record"] != record:
+        return "what figures/manifest.json says of it was changed"
+    for output, entry in record["outputs"].items():
+        for ending, digest in entry["files"].items():
             if _hash(place.root / "figures" / f"{output}{ending}") != digest:
                 return f"figures/{output}{ending} is missing or was changed"
-    if stamp["record"] != _record_hash(place, job.name):
-        return "what figures/manifest.json says of it was changed"
     return ""
-
-
-def _record_hash(place: Place, name: str) -> str:
-    record = manifest.of_notebook(manifest.read(place.root), name)
-    return manifest.digest(json.dumps(record, sort_keys=True).encode())
 
 
 def _inputs(job: Job) -> dict:
@@ -302,7 +312,7 @@ def _inputs(job: Job) -> dict:
 def _write_stamp(job: Job, place: Place, inputs: dict, mark: dict, seconds: float) -> None:
     stamp = inputs | {
         "modules": {module: inputs["modules"][module] for module in mark["modules"]},
-        "record": _record_hash(place, job.name),
+        "record": manifest.of_notebook(manifest.read(place.root), job.name),
         "seconds": round(seconds, 1),
         "kilobytes": mark.get("kilobytes"),
     }
@@ -315,12 +325,31 @@ def _write_stamp(job: Job, place: Place, inputs: dict, mark: dict, seconds: floa
 class _KernelManager(AsyncKernelManager):
     """Kernels over local sockets: no TCP ports to race for."""
 
+    sockets = ""  # folder of all that kernels are reached by; not below build/, where paths may be too long for them
+
     def __init__(self, **kwargs):
-        folder = tempfile.mkdtemp(prefix="privregret-")  # by default all kernels share one path
-        super().__init__(transport="ipc", ip=f"{folder}/kernel", **kwargs)
+        folder = tempfile.mkdtemp(dir=self.sockets)  # by default all kernels share one path
+        super().__init__(transport="ipc", ip=f"{folder}/kernel", connection_file=f"{folder}/kernel.json", **kwargs)
 
     def cleanup_ipc_files(self):
         shutil.rmtree(os.path.dirname(self.ip), ignore_errors=True)
+
+
+@contextmanager
+def _sockets():
+    """A temporary folder for the kernels' sockets; those that killed runs left behind go, which nobody has locked."""
+    for old in Path(tempfile.gettempdir()).glob("privregret-kernels-*"):
+        with suppress(OSError):  # in use, or somebody else's
+            _lock(old)
+            shutil.rmtree(old)
+    with tempfile.TemporaryDirectory(prefix="privregret-kernels-", ignore_cleanup_errors=True) as _KernelManager.sockets:
+        _lock(_KernelManager.sockets)
+        yield
+
+
+def _lock(folder):
+    """Lock a folder for as long as this process lives."""
+    manifest.fcntl.flock(os.open(folder, os.O_RDONLY), manifest.fcntl.LOCK_EX | manifest.fcntl.LOCK_NB)
 
 
 class _Engine(NBClientEngine):
@@ -392,15 +421,17 @@ def _clock(seconds):
 
 def run(job: Job, place: Place, progress: Progress) -> int:
     """Run one notebook; adopt its outputs if it got to its end. Returns 0 or an exit code."""
-    began, inputs, declared = time.monotonic(), _inputs(job), declared_parameters(read(job.name))
-    staged = place.partial(job.name)
-    shutil.rmtree(staged, ignore_errors=True)
-    staged.mkdir(parents=True)
-    place.stamp(job.name).unlink(missing_ok=True)
-    place.failed(job.name).unlink(missing_ok=True)
+    if job.problem:
+        progress.ended(job.name, f"FAILED {job.name}: {job.problem}")
+        return FAILED
+    began, staged = time.monotonic(), place.partial(job.name)
     executed = staged / "executed.ipynb"
     error, code = "it ended before its last cell", FAILED
     try:
+        inputs, declared = _inputs(job), declared_parameters(read(job.name))
+        for old in (staged, place.stamp(job.name), place.failed(job.name)):
+            _remove(old)
+        staged.mkdir(parents=True)
         with open(staged / "kernel.log", "wb") as log:  # what the kernel itself says: of interest if it dies
             papermill.execute_notebook(
                 job.path,
@@ -434,7 +465,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
         error = f"{type(problem).__name__}: {problem}".splitlines()[0]
     if error:
         line = f"FAILED {job.name}: {error}"
-        if executed.exists():
+        with suppress(OSError):  # it did not come that far, or there is no room
             place.failed(job.name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(executed, place.failed(job.name))
             os.replace(staged / "kernel.log", place.failed(job.name).with_suffix(".log"))
@@ -444,6 +475,14 @@ def run(job: Job, place: Place, progress: Progress) -> int:
     shutil.rmtree(staged, ignore_errors=True)
     progress.ended(job.name, line)
     return code
+
+
+def _remove(path):
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _shown(path: Path) -> Path:
@@ -484,19 +523,35 @@ def _alone(place: Place):
 
 
 def _mend(place: Place) -> None:
-    """Start a damaged manifest anew: every notebook is stale then, and writes its part again."""
+    """Remove what killed runs left behind, and make a damaged or missing manifest anew.
+
+    Stamps hold what it said of their notebooks; those without one run again.
+    """
+    shutil.rmtree(place.build / "partial", ignore_errors=True)
+    for folder in (place.root / "figures", place.root / "paper", place.build / "stamps"):
+        manifest.sweep(folder)
     try:
-        manifest.read(place.root)
-    except ValueError as problem:
-        print(f"{problem}: made anew from a run of all notebooks", flush=True)
-        manifest.write(place.root / "figures" / "manifest.json", json.dumps(manifest.empty()).encode())
+        if manifest.read_whole(place.root) != manifest.empty():
+            return
+    except manifest.Damaged as problem:
+        print(f"{problem}: made anew, from what the last runs left if nothing else changed", flush=True)
+    stamps = place.build / "stamps"
+    names = [str(path.relative_to(stamps).with_suffix("")) for path in stamps.rglob("*.json")]
+    kept = {name: stamp["record"] for name in names if (stamp := read_stamp(Job(name), place))}
+    with manifest.changing(place.root) as record:
+        record |= manifest.empty()
+        for name, said in kept.items():
+            record["notebooks"][name] = said.get("notebook", {})
+            record["outputs"] |= said.get("outputs", {})
 
 
-def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False) -> int:
+def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False, fresh: bool = False) -> int:
     """Run all stale notebooks (all if `force`), `at_once` at a time; returns the exit code."""
-    with _alone(place):
+    with _alone(place), _sockets():
+        if fresh:
+            for old in ("figures", "paper", "stamps", "notebooks", "failed"):
+                _remove(place.root / old)
         _mend(place)
-        shutil.rmtree(place.build / "partial", ignore_errors=True)  # left behind by a run that was killed
         stale = [job for job in todo if force or why_stale(job, place)]
         for job in todo:
             if job not in stale:
@@ -511,6 +566,7 @@ def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False) 
             codes = [f.result() for f in as_completed([pool.submit(run, job, place, progress) for job in stale])]
         except KeyboardInterrupt:
             print("\ninterrupted: what had finished is kept, the next run goes on from there", flush=True)
+            shutil.rmtree(_KernelManager.sockets, ignore_errors=True)
             os._exit(INTERRUPTED)  # kernels end by themselves once this process is gone
         manifest.render(place.root)
     if place is not PROJECT:
@@ -521,9 +577,9 @@ def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False) 
 def status(todo: list[Job], place: Place = PROJECT) -> int:
     """Say which notebooks are stale and why, and what else is not as it should be."""
     try:
-        manifest.read(place.root)
-    except ValueError as problem:
-        print(f"{problem}; `make` makes it anew from a run of all notebooks")
+        manifest.read_whole(place.root)
+    except manifest.Damaged as problem:
+        print(f"{problem}; `make` makes it anew")
         return 0
     for job in todo:
         print(f"{job.name}: {why_stale(job, place) or 'up to date'}")
@@ -537,11 +593,11 @@ def status(todo: list[Job], place: Place = PROJECT) -> int:
 
 def check(todo: list[Job], at_once: int) -> int:
     """Run everything afresh elsewhere and compare the data behind each published figure, table and finding."""
-    shutil.rmtree(CHECK.root, ignore_errors=True)
-    code = reproduce(todo, CHECK, at_once)
+    kept = manifest.read_whole(ROOT)
+    code = reproduce(todo, CHECK, at_once, fresh=True)
     if code:
         return code
-    fresh, kept = manifest.read(CHECK.root), manifest.read(ROOT)
+    fresh = manifest.read(CHECK.root)
     names = {job.name for job in todo}
     published = {o for o, entry in kept["outputs"].items() if entry["notebook"] in names}
     drift = [f"{o}: published, but no notebook makes it" for o in sorted(published - set(fresh["outputs"]))]

@@ -146,7 +146,7 @@ def tidy(algorithm, problem, rounds, regrets) -> pd.DataFrame:
 
 
 class NoScheduler(ConnectionError):
-    """Nobody answers at the address of a Dask scheduler."""
+    """Nobody answers at the address of a Dask scheduler, or nobody works for it."""
 
     def _render_traceback_(self):
         return [f"NoScheduler: {self}"]  # one clear line instead of a traceback
@@ -158,7 +158,7 @@ def cluster(scheduler: str = ""):
     Raises
     ------
     NoScheduler
-        If there is no answer within five seconds, or the text is not an address.
+        If there is no answer within five seconds, or no worker within eight, or the text is not an address.
     """
     if not scheduler:
         return contextlib.nullcontext()
@@ -166,10 +166,15 @@ def cluster(scheduler: str = ""):
 
     stack = contextlib.ExitStack()
     try:
-        stack.enter_context(distributed.Client(scheduler, timeout=5))
+        client = stack.enter_context(distributed.Client(scheduler, timeout=5))
     except (OSError, ValueError) as error:
         why = f"no Dask scheduler at {scheduler!r} (an address is like tcp://127.0.0.1:8786)"
         raise NoScheduler(f"{why}: {error}") from None
+    try:
+        client.wait_for_workers(1, timeout=8)
+    except TimeoutError:
+        stack.close()
+        raise NoScheduler(f"the Dask scheduler at {scheduler!r} has no workers") from None
     stack.enter_context(joblib.parallel_config(backend="dask"))
     return stack
 
