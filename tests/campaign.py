@@ -81,7 +81,12 @@ class World(Project):
 
     @property
     def environment(self):
-        own = {"MPLCONFIGDIR": self.root.parent / "fonts", "HOME": self.home, "TMPDIR": self.temporary, "JUPYTER_RUNTIME_DIR": self.temporary / "runtime"}
+        own = {
+            "MPLCONFIGDIR": self.root.parent / "fonts",
+            "HOME": self.home,
+            "TMPDIR": self.temporary,
+            "JUPYTER_RUNTIME_DIR": self.temporary / "runtime",
+        }
         return super().environment | {name: str(path) for name, path in own.items()}
 
     def _ask(self, request):
@@ -217,7 +222,13 @@ def corruptions(world, rng):
     made = ["figures/findings.csv", "figures/findings.md", "figures/README.md", "figures/verdicts.tex"]
     for name in [*kept, *made, "figures/demo/findings.tex", "paper/numbers.tex", "build/stamps/demo/one.json"]:
         cases += [(f"{name} {how}", damage) for how, damage in damages(root / name).items()]
-    for text in ("{}", "[]", "null", '{"notebooks": {}, "outputs": {}}', '{"notebooks": {"demo/one": {}}, "outputs": 3}'):
+    for text in (
+        "{}",
+        "[]",
+        "null",
+        '{"notebooks": {}, "outputs": {}}',
+        '{"notebooks": {"demo/one": {}}, "outputs": 3}',
+    ):
         path = root / "figures/manifest.json"
         cases.append((f"manifest.json {text}", lambda path=path, text=text: path.write_text(text)))
 
@@ -311,7 +322,7 @@ def notebooks(world, rng):
         "no tags": lambda: changed(untag),
         "an error among the parameters": lambda: changed(source(1, "runs: int = 3 +\n")),
         "an error in the check": lambda: changed(source(2, 'notebook.start("demo/one", globals(), runs=nowhere)')),
-        "another's name": lambda: edit(path, "demo/one\\\", globals", "demo/two\\\", globals"),
+        "another's name": lambda: edit(path, 'demo/one\\", globals', 'demo/two\\", globals'),
         "sys.exit(0)": lambda: changed(early),
         "a saved end mark": lambda: changed(saved_mark),
     }

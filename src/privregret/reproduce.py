@@ -342,7 +342,9 @@ def _sockets():
         with suppress(OSError):  # in use, or somebody else's
             _lock(old)
             shutil.rmtree(old)
-    with tempfile.TemporaryDirectory(prefix="privregret-kernels-", ignore_cleanup_errors=True) as _KernelManager.sockets:
+    with tempfile.TemporaryDirectory(
+        prefix="privregret-kernels-", ignore_cleanup_errors=True
+    ) as _KernelManager.sockets:
         _lock(_KernelManager.sockets)
         yield
 
