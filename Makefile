@@ -3,6 +3,7 @@ PYTHON ?= python3
 ARGS ?=
 run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
+two_at_once := -n 2 --dist loadgroup
 
 .DELETE_ON_ERROR:
 .PHONY: all test faults smoke status check site lab bench bench-peers paper lint lock test-floors clean help FORCE
@@ -11,10 +12,10 @@ all: .venv/.ready  ## set up, then run every notebook that is stale (the default
 	$(run) -m privregret reproduce $(ARGS)
 
 test: .venv/.witnesses  ## run the tests, with packages by others as witnesses
-	$(run) -m pytest $(ARGS)
+	$(run) -m pytest $(two_at_once) $(ARGS)
 
 faults: .venv/.ready  ## try every planted fault: each must turn the verdicts about it (half an hour)
-	$(run) -m pytest --every-fault tests/test_planted.py $(ARGS)
+	$(run) -m pytest $(two_at_once) --every-fault tests/test_planted.py $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 	$(run) -m privregret reproduce --smoke $(ARGS)
@@ -62,7 +63,7 @@ lock:  ## pin the dependencies anew in both locks (ARGS=--upgrade: at their newe
 
 test-floors: .venv-floors/.ready  ## run the tests with the oldest versions that pyproject.toml allows (Python 3.11)
 	.venv-floors/bin/python $(pip_install) --no-deps --no-build-isolation -e .
-	.venv-floors/bin/python -m pytest $(ARGS)
+	.venv-floors/bin/python -m pytest $(two_at_once) $(ARGS)
 
 clean:  ## remove build/ and .cache/, so that every notebook is stale
 	rm -rf build .cache

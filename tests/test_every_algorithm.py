@@ -67,6 +67,7 @@ def test_run_has_the_law_of_play(case):
     assert same_law(played, by_run(algorithm, problem, rounds, runs, seed=2))
 
 
+@pytest.mark.xdist_group("compiled")
 def test_compiled_or_not_the_same_numbers(short_runs):
     compiled, uncompiled = (runs["runs"] for runs in short_runs)
     assert list(compiled) == [repr(case.algorithm) for case in FIRST]

@@ -182,7 +182,8 @@ def test_progress_tells_the_time_and_keeps_to_the_line(monkeypatch, capsys):
     now[0] += 65
     progress.ended("a", "a: done")
     progress.at("b", 1, 10)
-    assert capsys.readouterr().out == "a: done\n[1/3] 1:05, about 0:20 left: b, cell 1 of 10\n"  # b as long as c
+    # b as long as c, and both longer by as much as a was
+    assert capsys.readouterr().out == "a: done\n[1/3] 1:05, about 0:21 left: b, cell 1 of 10\n"
     monkeypatch.setattr(reproduce.sys.stdout, "isatty", lambda: True, raising=False)
     progress.at("c-with-a-long-name", 2, 10)
     line = capsys.readouterr().out.removeprefix("\r\033[K")

@@ -73,7 +73,7 @@ def sweep(args) -> int:
         if args.j < 1 and args.j != -1:
             raise sweep.GridError(f"-j must be at least 1, got {args.j}")
         sweep.run(sweep.read(args.grid), args.output or args.grid.with_suffix(""), args.scheduler, args.j)
-    except (sweep.GridError, OSError) as error:  # an unreachable scheduler is an OSError too
+    except sweep.GridError as error:
         return refuse(error)
     except KeyboardInterrupt:
         print("\ninterrupted: finished cells are kept, the next run goes on from there", flush=True)
@@ -83,9 +83,20 @@ def sweep(args) -> int:
 
 def main(arguments=None) -> int:
     args = parser().parse_args(arguments)
+    for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
+        signal.signal(stop, interrupt)
+    try:
+        return command(args)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:  # no room, a folder that may not be written to, no scheduler
+        return refuse(error)
+
+
+def command(args) -> int:
+    """Do what was asked for; the exit code."""
     if args.command == "sweep":
-        for stop in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(stop, interrupt)
         return sweep(args)
     if not CHECKOUT:
         return refuse("the notebooks are not installed with the package; run this in a checkout of the project")
@@ -93,18 +104,17 @@ def main(arguments=None) -> int:
         return refuse("the batch command needs Linux, macOS or WSL; single notebooks run in JupyterLab or by papermill")
     # At its import nbformat's validator would compile grammars, for three seconds, of formats that no notebook has.
     sys.modules.setdefault("rfc3987_syntax", None)
-    if args.command == "site":
-        try:
-            from privregret import site
-        except ModuleNotFoundError as missing:  # what it needs, notebooks do without
-            return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
-        return site.main()
     from privregret import reproduce as r
+    from privregret.manifest import Damaged
     from privregret.notebook import ParameterError
 
-    for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
-        signal.signal(stop, interrupt)
     try:
+        if args.command == "site":
+            try:
+                from privregret import site
+            except ModuleNotFoundError as missing:  # what it needs, notebooks do without
+                return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
+            return site.main()
         smoke = getattr(args, "smoke", False)
         overrides = {name: r.parse_value(value) for name, value in getattr(args, "p", [])}
         todo = r.jobs(r.select(args.wanted), overrides, smoke)
@@ -120,7 +130,7 @@ def main(arguments=None) -> int:
                 raise r.UsageError("--output is for what is not to be published: name another folder")
             place = r.Place(args.output.resolve(), args.output.resolve())
         return r.reproduce(todo, place, args.j, args.force)
-    except (ParameterError, r.UsageError) as error:
+    except (ParameterError, r.UsageError, Damaged) as error:
         return refuse(error)
 
 

@@ -11,6 +11,7 @@ from privregret.adversarial.cells import draw, next_segments
 from privregret.adversarial.conversions import PUBLIC_ADVICE
 from privregret.algorithm import Privacy
 from privregret.jit import jit
+from privregret.noise import laplace
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def _local(tables, rounds, record, eta, gamma, scale, rng):
         if bernoulli:
             y = 1.0 if rng.random() < mean else 0.0
         if scale > 0:
-            y += rng.laplace(0.0, scale)
+            y += laplace(scale, rng)
         for d in range(distinct):
             since[d] += rows[advised, d, i] * y / q[i]
         if record:
@@ -251,5 +252,5 @@ def _batched(tables, rounds, record, eta, gamma, tau, scale, rng):
         for j in range(experts):
             score[j] += gain[j] / tau
             if scale > 0:
-                score[j] += rng.laplace(0.0, scale)
+                score[j] += laplace(scale, rng)
     return actions, paid
