@@ -46,9 +46,9 @@ class AdaPKLUCB(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, self.alpha, rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Episode by episode: O(K log T) draws, whatever the horizon."""
-        return _pull_counts(means, rounds, self.epsilon, self.alpha, rng)
+        return _pull_counts, (means, rounds, self.epsilon, self.alpha)
 
 
 @jit

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.algorithm import NOT_PRIVATE
-from privregret.bandits.base import RoundByRound
+from privregret.bandits.base import DRAWN, RoundByRound
 from privregret.divergence import kl
 from privregret.jit import jit
 
@@ -22,8 +22,8 @@ class IMED(RoundByRound):
     source = "Honda and Takemura 2015"
     privacy = NOT_PRIVATE
 
-    def _loop(self, rewards, means, rounds, rng):
-        return _loop(rewards, means, rounds, rng)
+    def _kernel(self, means, rounds, rewards=DRAWN):
+        return _loop, (rewards, means, rounds)
 
 
 @jit
