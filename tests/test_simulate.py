@@ -111,7 +111,8 @@ def test_a_scheduler_without_workers_gets_one_line_soon():
     import distributed
 
     start = time.monotonic()
-    with distributed.LocalCluster(0, processes=False, dashboard_address=None) as local:
+    alone = {"cls": distributed.Scheduler, "options": {"host": "127.0.0.1", "dashboard": False}}
+    with distributed.SpecCluster(workers={}, scheduler=alone) as local:
         with pytest.raises(NoScheduler, match=f"the Dask scheduler at '{local.scheduler_address}' has no workers$"):
             cluster(local.scheduler_address)
     assert time.monotonic() - start < 12
