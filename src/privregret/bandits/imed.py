@@ -29,8 +29,8 @@ class IMED(RoundByRound):
 @jit
 def _loop(rewards, means, rounds, rng):
     # kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows that an arm's index
-    # is above the smallest so far. It also shows for how many rounds, and down to which mean of its own, the arm with the
-    # largest mean has the smallest index. If arms are tied, each round has its draws.
+    # is above the smallest so far. It also shows for how many rounds, and down to which mean of its own, the arm with
+    # the largest mean has the smallest index. If arms are tied, each round has its draws.
     arms = len(means)
     actions = np.empty(len(rewards), np.int64)
     counts = np.empty((len(rounds), arms), np.int64)
