@@ -98,7 +98,7 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     publish.finding("Lemma 3, proof", "Is large.", "ratio", 2.0, high=1, kind="step")
     assert manifest.differing(root)
     manifest.render(root)
-    assert manifest.differing(root) == []
+    assert not manifest.differing(root)
     frame = pd.read_csv(root / "figures/findings.csv")
     assert frame.verdict.tolist() == ["reproduced", "not reproduced", "does not hold"]
     assert frame.version.unique() == ["arXiv:2102.07929v2"] and frame.figure.unique() == ["hu2021/figure-01"]
@@ -113,7 +113,7 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     assert text.startswith("before\n") and text.endswith("after\n")
     (root / "figures/findings.csv").write_text("cut")
     readme.write_text(text.replace("It falls", "It rises"))
-    assert manifest.differing(root) == ["figures/findings.csv", "README.md"]
+    assert list(manifest.differing(root)) == ["figures/findings.csv", "README.md"]
     manifest.render(root)
     assert readme.read_text() == text
 
