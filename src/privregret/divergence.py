@@ -113,7 +113,8 @@ def d_epsilon_inverse(x, level, epsilon):
         return x
     if level >= epsilon * (1 - x):
         return 1.0
-    mu = math.expm1(-(epsilon * x + level)) / math.expm1(-epsilon)
-    if mu * (1 - x) * math.exp(-epsilon) < x * (1 - mu):  # the logits differ by less than epsilon
-        return kl_inverse(x, level)
-    return min(1.0, max(x, mu))
+    if x > 0:
+        switch = x / (x + (1 - x) * math.exp(-epsilon))  # where the two logits differ by epsilon
+        if level < kl(x, switch):
+            return kl_inverse(x, level)
+    return min(1.0, max(x, math.expm1(-(epsilon * x + level)) / math.expm1(-epsilon)))
