@@ -189,10 +189,10 @@ def _play(rewards, settings, rng):
 def _tangent(x, y, epsilon, shrink, gone):
     """d_epsilon and its derivative in y, for x <= y; shrink = e^-epsilon, gone = 1 - shrink. Good to 1e-16 epsilon."""
     rest = 1 - y + y * shrink
-    if y >= 1 or x * rest < y * shrink:  # the logits differ by more than epsilon
-        return -(math.log1p(-y * gone) if rest > 0.5 else math.log(max(rest, TINY))) - epsilon * x, gone / max(
-            rest, TINY
-        )
+    if y >= 1:
+        return epsilon * (1 - x), gone / max(rest, TINY)
+    if x * rest < y * shrink:  # the logits differ by more than epsilon
+        return -(math.log1p(-y * gone) if rest > 0.5 else math.log(rest)) - epsilon * x, gone / rest
     return kl(x, y), (y - x) / max(y * (1 - y), TINY)
 
 
