@@ -143,12 +143,19 @@ def test_local_exp4_with_an_expert_for_each_arm_is_local_exp3():
 
 
 FAULTS = {
-    "epsilon dropped": (lazy_ucb, "_play", "1 / epsilon)) / size[j]", "1.0)) / size[j]", AnytimeLazyUCB(0.5), 2.0),
+    "epsilon dropped": (
+        lazy_ucb,
+        "_play",
+        "laplace(1 / epsilon, rng)) / size[j]",
+        "laplace(1.0, rng)) / size[j]",
+        AnytimeLazyUCB(0.5),
+        2.0,
+    ),
     "array released twice": (lazy_ucb, "_play", "            total[j] = 0.0\n", "", AnytimeLazyUCB(0.5), 2.0),
     "no noise": (
         lazy_ucb,
         "_play",
-        "+ rng.laplace(0.0, 1 / epsilon)) / size[j]",
+        "+ laplace(1 / epsilon, rng)) / size[j]",
         ") / size[j]",
         AnytimeLazyUCB(0.5),
         math.inf,
@@ -156,8 +163,8 @@ FAULTS = {
     "forgotten level": (
         hybrid_ucb,
         "_node_noise",
-        "rng.laplace(0.0, scale / (0.5 * settings.epsilon))",
-        "(rng.laplace(0.0, scale / (0.5 * settings.epsilon)) if position % 2 == 0 else 0.0)",
+        "laplace(scale / (0.5 * settings.epsilon), rng)",
+        "(laplace(scale / (0.5 * settings.epsilon), rng) if position % 2 == 0 else 0.0)",
         HybridUCB(0.5),
         math.inf,
     ),
@@ -190,8 +197,8 @@ def test_the_ledger_notices(name):
 def test_shared_noise_is_noticed_in_dp_se():
     algorithm, table = DPSE(0.5, 1.0), np.tile([0.6, 0.4], (716, 1))
     fault = (
-        "for j in range(len(active)):\n            mean[j] = (mean[j] + rng.laplace(0.0, 1 / epsilon)) / length",
-        "mean = (mean + rng.laplace(0.0, 1 / epsilon)) / length",
+        "for j in range(len(active)):\n            mean[j] = (mean[j] + laplace(1 / epsilon, rng)) / length",
+        "mean = (mean + laplace(1 / epsilon, rng)) / length",
     )
     assert trace.costs(trace.traced(algorithm, table, 0), rounds=[0]).max() == pytest.approx(0.5)
     with trace.altered(dp_se, "_play", *fault):

@@ -1,5 +1,6 @@
 """`make lab` for real: a browser opens a notebook in JupyterLab, changes a parameter, runs it and moves a slider."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -87,6 +88,7 @@ def lab(project, tmp_path_factory):
 
 
 def test_a_notebook_in_jupyterlab(lab, project, tmp_path_factory):
+    from selenium.common.exceptions import StaleElementReferenceException
     from selenium.webdriver import ActionChains, Keys
     from selenium.webdriver.common.by import By
 
@@ -94,10 +96,12 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path_factory):
         return browser.find_elements(By.CSS_SELECTOR, selector)
 
     def wait(what):
-        while not (found := what()):
-            assert time.monotonic() < began + LIMIT, f"waited {LIMIT} s in vain"
+        while time.monotonic() < began + LIMIT:
+            with contextlib.suppress(StaleElementReferenceException):  # what was found is gone: look again
+                if found := what():
+                    return found
             time.sleep(0.05)
-        return found
+        pytest.fail(f"waited {LIMIT} s in vain")
 
     def up():
         try:
@@ -117,14 +121,16 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path_factory):
         wait(lambda: all_of("li[data-command='runmenu:run-all']"))[0].click()
         wait(lambda: all_of(".jp-OutputArea-output img"))
         wait(lambda: f"All of {NAME} has run" in browser.page_source)
-        text = "\n".join(output.text for output in all_of(".jp-RenderedMarkdown.jp-OutputArea-output"))
+        text = wait(lambda: "\n".join(o.text for o in all_of(".jp-RenderedMarkdown.jp-OutputArea-output")))
         assert f"{TYPED} random cases" in text and "reproduced: " in text
 
-        handle, picture = all_of(".noUi-handle")[0], ".widget-interact img"
-        before = wait(lambda: all_of(picture))[0].get_attribute("src")
-        handle.send_keys(Keys.ARROW_RIGHT)
+        def pictures():
+            return [image.get_attribute("src") for image in all_of(".widget-interact img")]
+
+        before = wait(pictures)
+        all_of(".noUi-handle")[0].send_keys(Keys.ARROW_RIGHT)
         moved = time.monotonic()
-        wait(lambda: [i for i in all_of(picture) if i.get_attribute("src") != before])
+        wait(lambda: pictures() not in ([], before))
         print(f"a slider's new picture after {time.monotonic() - moved:.2f} s")
 
         ActionChains(browser).key_down(Keys.CONTROL).send_keys("s").key_up(Keys.CONTROL).perform()

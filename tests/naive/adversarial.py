@@ -9,6 +9,8 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
+from naive import laplace
+
 
 def inverse_cdf(p, rng):
     u = rng.random()
@@ -57,16 +59,16 @@ class FTPL:
         self.eta, self.cap, self.resampling, self.sums = eta, cap, resampling, [0.0] * arms
 
     def choose(self, rng):
-        scores = [s + rng.laplace(0.0, 1 / self.eta) for s in self.sums]
+        scores = [s + laplace(1 / self.eta, rng) for s in self.sums]
         self.i = scores.index(min(scores))
         return self.i
 
     def wins(self, rng):
         """Does arm i lead under a fresh perturbation? Its own noise first, then the others', until one is ahead."""
         sign = -1 if self.resampling == "printed" else 1
-        mine = sign * (self.sums[self.i] + rng.laplace(0.0, 1 / self.eta))
+        mine = sign * (self.sums[self.i] + laplace(1 / self.eta, rng))
         for k, s in enumerate(self.sums):
-            if k != self.i and sign * (s + rng.laplace(0.0, 1 / self.eta)) <= mine:
+            if k != self.i and sign * (s + laplace(1 / self.eta, rng)) <= mine:
                 return False
         return True
 
@@ -90,7 +92,7 @@ def conversion(losses, base, tau, scale, rng, advice=None):
         actions.append(arm)
         total += losses[t - 1][arm]
         if t % tau == 0:
-            base.update(total / tau + (rng.laplace(0.0, scale) if scale else 0.0), rng)
+            base.update(total / tau + (laplace(scale, rng) if scale else 0.0), rng)
             total = 0.0
     return actions
 
@@ -102,7 +104,7 @@ def exp4_local(losses, advice, epsilon, eta, gamma, rng):
         w = np.exp(-eta * (scores - scores.min()))
         q = (1 - gamma) * (w / w.sum()) @ mu + gamma / arms
         i = inverse_cdf(q, rng)
-        scores += mu[:, i] * (loss[i] + rng.laplace(0.0, 1 / epsilon)) / q[i]
+        scores += mu[:, i] * (loss[i] + laplace(1 / epsilon, rng)) / q[i]
         actions.append(i)
     return actions
 
@@ -119,20 +121,20 @@ def exp4_batched(losses, advice, epsilon, delta, eta, gamma, tau, rng):
         gains += mu[:, i] * loss[i] / q[i]
         actions.append(i)
         if t % tau == 0:
-            scores = scores + gains / tau + [rng.laplace(0.0, scale) for _ in range(experts)]
+            scores = scores + gains / tau + [laplace(scale, rng) for _ in range(experts)]
             gains = np.zeros(experts)
     return actions
 
 
 def sparse_switch(losses, epsilon, rate, rng):
     """Looks at arm 2 now and then; changes sides, once, when a noisy count of its small losses passes a threshold."""
-    threshold = 4 / epsilon * math.log(len(losses)) + rng.laplace(0.0, 2 / epsilon)
+    threshold = 4 / epsilon * math.log(len(losses)) + laplace(2 / epsilon, rng)
     home, count, actions = 0, 0, []
     for loss in losses:
         look = rng.random() < rate
         actions.append(1 - home if look else home)
         if look and home == 0:
             count += loss[1] < 0.5
-            if count + rng.laplace(0.0, 4 / epsilon) >= threshold:
+            if count + laplace(4 / epsilon, rng) >= threshold:
                 home = 1
     return actions

@@ -4,6 +4,7 @@ import math
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
+from naive import laplace
 from privregret.divergence import kl_inverse
 
 getcontext().prec = 50
@@ -98,7 +99,7 @@ class Batched:
         self.alpha, self.n0, self.power = alpha, n0, power
 
     def noise(self, rng):
-        return rng.laplace(0.0, 1 / self.epsilon)
+        return laplace(1 / self.epsilon, rng)
 
     def size(self, m):
         """B_m."""
@@ -163,7 +164,7 @@ class AdaPKLUCB:
                     return actions
                 data[j].append(table[len(actions)][j])
                 actions.append(j)
-            mean[j] = (sum(data[j][-size[j] :]) + rng.laplace(0.0, 1 / self.epsilon)) / size[j]
+            mean[j] = (sum(data[j][-size[j] :]) + laplace(1 / self.epsilon, rng)) / size[j]
         return actions
 
 
@@ -193,7 +194,7 @@ class LazyDPTS:
             arrays[j][-1].append(row[j])
             full = 2 ** (len(arrays[j]) - 1)
             if len(arrays[j][-1]) == full:
-                mean[j] = (sum(arrays[j][-1]) + rng.laplace(0.0, 1 / self.epsilon)) / full
+                mean[j] = (sum(arrays[j][-1]) + laplace(1 / self.epsilon, rng)) / full
                 arrays[j].append([])
         return actions
 

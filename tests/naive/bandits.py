@@ -6,8 +6,11 @@ pseudocode, by methods of their own: a faulty variant is a subclass that overrid
 
 import math
 from collections import defaultdict
+from types import FunctionType
 
 import numpy as np
+
+from naive import laplace
 
 
 def argmax(values):
@@ -23,7 +26,7 @@ class AnytimeLazyUCB:
 
     def noise(self, rng, r):
         """Noise of the sum of an array r."""
-        return rng.laplace(0.0, 1 / self.epsilon)
+        return laplace(1 / self.epsilon, rng)
 
     def index(self, mean, size, t):
         return mean + math.sqrt(3 * math.log(t) / size) + 3 * math.log(t) / (self.epsilon * size)  # (4)
@@ -66,12 +69,12 @@ class HybridUCB:
 
     def array_noise(self, rng, r):
         """Noise of the sum of a full array r."""
-        return rng.laplace(0.0, 2 / self.epsilon)
+        return laplace(2 / self.epsilon, rng)
 
     def node_noise(self, rng, r, level):
         """Noise of a node, `level` levels above the leaves, of a tree with 2^r leaves."""
         levels = r + 1 if self.tree == "scaled" else r
-        return rng.laplace(0.0, levels / (0.5 * self.epsilon))
+        return laplace(levels / (0.5 * self.epsilon), rng)
 
     def index(self, mean, pulls, t):
         log_t = math.log(t) / math.log(self.log_base)
@@ -124,7 +127,7 @@ class DPSE:
 
     def noises(self, rng, epoch, arms):
         """Noise of the `arms` sums that are released at the end of an epoch, in order."""
-        return [rng.laplace(0.0, 1 / self.epsilon) for _ in range(arms)]
+        return [laplace(1 / self.epsilon, rng) for _ in range(arms)]
 
     def length(self, epoch, arms, beta):
         gap = 2.0**-epoch
@@ -241,8 +244,10 @@ class Recorder:
 
 
 def plain(kernel):
-    """A compiled kernel's Python function; itself under NUMBA_DISABLE_JIT."""
-    return getattr(kernel, "py_func", kernel)
+    """A compiled kernel's Python function, which draws its noise with `Generator.laplace`."""
+    function = getattr(kernel, "py_func", kernel)
+    names = function.__globals__ | {"laplace": lambda scale, rng: rng.laplace(0.0, scale)}
+    return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
 
 
 def pulls_at(actions, horizons, arms):

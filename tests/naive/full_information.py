@@ -9,8 +9,10 @@ import math
 
 import numpy as np
 
+from naive import laplace
+
 DRAWS = {  # one draw of scale 1
-    "laplace": lambda rng: rng.laplace(),
+    "laplace": lambda rng: laplace(1.0, rng),
     "exponential": lambda rng: rng.standard_exponential(),
     "gumbel": lambda rng: -math.log(rng.standard_exponential()),
 }

@@ -15,6 +15,7 @@ from privregret.adversarial.base import AdversarialAlgorithm
 from privregret.adversarial.cells import draw, next_segments
 from privregret.algorithm import NOT_PRIVATE
 from privregret.jit import jit
+from privregret.noise import laplace
 
 EXP3_STEP, HTINF_STEP, FTPL_STEP = range(3)
 RESAMPLINGS = ("corrected", "zero at cap", "printed")
@@ -43,8 +44,8 @@ class RealLossBandit(AdversarialAlgorithm):
     def privacy(self):
         return NOT_PRIVATE
 
-    def _actions_and_losses(self, data, rounds, record, rng):
-        return play(data, rounds, record, self.step, 1, 0.0, rng)
+    def _kernel(self, data, rounds, record=False):
+        return play, (data, rounds, record, self.step, 1, 0.0)
 
 
 @dataclass(frozen=True)
@@ -131,15 +132,31 @@ class FTPL(RealLossBandit):
 
 
 @jit
-def exp3_weights(estimate, eta, gamma, p):
-    """p = (1 - gamma) softmax(-eta estimate) + gamma / K."""
+def softmax(estimate, eta, weight):
+    """weight_i = exp(-eta (estimate_i - min)), not normalised; returns the smallest estimate."""
     low = estimate.min()
+    for i in range(len(weight)):
+        weight[i] = math.exp(-eta * (estimate[i] - low))
+    return low
+
+
+@jit
+def mixed(weight, gamma, p):
+    """p = (1 - gamma) of the weights, normalised, and gamma / K for each; returns the sum of the weights."""
     total = 0.0
     for i in range(len(p)):
-        p[i] = math.exp(-eta * (estimate[i] - low))
-        total += p[i]
+        total += weight[i]
+    share, least = (1 - gamma) / total, gamma / len(p)
     for i in range(len(p)):
-        p[i] = (1 - gamma) * p[i] / total + gamma / len(p)
+        p[i] = share * weight[i] + least
+    return total
+
+
+@jit
+def exp3_weights(estimate, eta, gamma, p):
+    """p = (1 - gamma) softmax(-eta estimate) + gamma / K."""
+    softmax(estimate, eta, p)
+    mixed(p, gamma, p)
 
 
 @jit
@@ -147,27 +164,32 @@ def htinf_weights(estimate, eta, w, p):
     """p_i = (eta (estimate_i - min) + w)^-2, summing to 1; returns w in [1, sqrt K], found by Newton's method.
 
     The sum is convex and decreasing in w: from the left Newton's steps never cross the root; from the right the first
-    does. The w given, the last step's, is only where to start.
+    does. The w given, the last step's, is only where to start. A short step takes the second derivative along, and
+    after a very short one the terms are continued from where they were last worked out, which saves the divisions.
     """
-    low = estimate.min()
+    low = estimate[0]
+    for i in range(1, len(p)):
+        if estimate[i] < low:
+            low = estimate[i]
     for _ in range(100):
-        excess, slope = -1.0, 0.0
+        squares, cubes, fourths = 0.0, 0.0, 0.0
         for i in range(len(p)):
             inverse = 1 / (eta * (estimate[i] - low) + w)
             square = inverse * inverse
-            excess += square
-            slope += 2 * square * inverse
-        change = excess / slope
-        w = max(1.0, w + change)
-        if abs(change) <= 1e-9 * w:
+            p[i] = inverse
+            squares += square
+            cubes += square * inverse
+            fourths += square * square
+        change = (squares - 1) / (2 * cubes)
+        if abs(change) < 0.1:
+            change += 1.5 * fourths * change * change / cubes
+        change = max(1 - w, change)
+        w += change
+        if abs(change) < 3e-5:  # the step leaves an error of its third power, and so does the series
             break
-    total = 0.0
     for i in range(len(p)):
-        inverse = 1 / (eta * (estimate[i] - low) + w)
-        p[i] = inverse * inverse
-        total += p[i]
-    for i in range(len(p)):
-        p[i] /= total
+        x = p[i] * change
+        p[i] *= p[i] * (1 + x * (3 * x - 2))
     return w
 
 
@@ -176,7 +198,7 @@ def perturbed_leader(estimate, scale, rng):
     """Index of the smallest estimate after Laplace noise on each."""
     best, leader = math.inf, 0
     for i in range(len(estimate)):
-        score = estimate[i] + rng.laplace(0.0, scale)
+        score = estimate[i] + laplace(scale, rng)
         if score < best:
             best, leader = score, i
     return leader
@@ -187,10 +209,10 @@ def resamples(estimate, played, scale, cap, resampling, rng):
     """Fresh perturbations until arm `played` leads again; each as if drawn in full, but no longer than it takes."""
     sign = -1.0 if resampling == PRINTED else 1.0
     for k in range(1, cap + 1):
-        score = sign * (estimate[played] + rng.laplace(0.0, scale))
+        score = sign * (estimate[played] + laplace(scale, rng))
         leads = True
         for i in range(len(estimate)):
-            if i != played and sign * (estimate[i] + rng.laplace(0.0, scale)) <= score:
+            if i != played and sign * (estimate[i] + laplace(scale, rng)) <= score:
                 leads = False
                 break
         if leads:
@@ -215,7 +237,8 @@ def play(tables, rounds, record, step, tau, scale, rng):
     paid = np.empty(len(rounds))
     estimate = np.zeros(choices)
     p = np.empty(choices)
-    w = 1.0
+    weights = np.ones(choices)  # EXP3's: only that of the arm played changes, until all are too small or large
+    low, w = 0.0, 1.0
     total = 0.0
     segment, advised, change, reported = 0, 0, 0, 0
     batch = 0
@@ -223,7 +246,9 @@ def play(tables, rounds, record, step, tau, scale, rng):
     while t < horizon:
         batch += 1
         if kind == EXP3_STEP:
-            exp3_weights(estimate, rate, mixing, p)
+            if not 1e-100 < mixed(weights, mixing, p) < 1e100:
+                low = softmax(estimate, rate, weights)
+                mixed(weights, mixing, p)
             j = draw(p, rng)
         elif kind == HTINF_STEP:
             w = htinf_weights(estimate, 1 / (rate * math.sqrt(batch)), w, p)
@@ -272,9 +297,10 @@ def play(tables, rounds, record, step, tau, scale, rng):
             break
         y = observed / tau
         if scale > 0:
-            y += rng.laplace(0.0, scale)
+            y += laplace(scale, rng)
         if kind == EXP3_STEP:
             estimate[j] += y / p[j]
+            weights[j] = math.exp(min(700.0, -rate * (estimate[j] - low)))
         elif kind == HTINF_STEP:
             if abs(y) <= THETA * rate * math.sqrt(batch * p[j]):
                 estimate[j] += y / p[j]

@@ -28,9 +28,8 @@ def next_segments(loss_starts, advice_starts, segment, advised, t):
 @jit
 def draw(p, rng):
     """An index with probabilities p, from one uniform number."""
-    u = rng.random()
-    for i in range(len(p) - 1):
+    u, found = rng.random(), 0
+    for i in range(len(p) - 1):  # to the end: where it would stop is what no processor guesses
         u -= p[i]
-        if u < 0:
-            return i
-    return len(p) - 1
+        found += u >= 0
+    return found

@@ -11,6 +11,7 @@ from privregret.adversarial.cells import draw, next_segments
 from privregret.adversarial.conversions import PUBLIC_ADVICE
 from privregret.algorithm import Privacy
 from privregret.jit import jit
+from privregret.noise import laplace
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class EXP4Local(ExpertAlgorithm):
     def privacy(self):
         return Privacy(self.epsilon, self.epsilon, neighbours=PUBLIC_ADVICE)
 
-    def _actions_and_losses(self, data, rounds, record, rng):
-        return _local(data, rounds, record, self.eta, self.gamma, 1 / self.epsilon, rng)
+    def _kernel(self, data, rounds, record=False):
+        return _local, (data, rounds, record, self.eta, self.gamma, 1 / self.epsilon)
 
 
 def _share(name, value):
@@ -102,9 +103,9 @@ class EXP4Batched(ExpertAlgorithm):
         """Laplace scale of the noise on each score."""
         return 3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)
 
-    def _actions_and_losses(self, data, rounds, record, rng):
+    def _kernel(self, data, rounds, record=False):
         scale = self.scale(data.losses.shape[1], data.group.shape[1])
-        return _batched(data, rounds, record, self.eta, self.gamma, self.tau, scale, rng)
+        return _batched, (data, rounds, record, self.eta, self.gamma, self.tau, scale)
 
 
 @jit
@@ -163,7 +164,7 @@ def _local(tables, rounds, record, eta, gamma, scale, rng):
         if bernoulli:
             y = 1.0 if rng.random() < mean else 0.0
         if scale > 0:
-            y += rng.laplace(0.0, scale)
+            y += laplace(scale, rng)
         for d in range(distinct):
             since[d] += rows[advised, d, i] * y / q[i]
         if record:
@@ -251,5 +252,5 @@ def _batched(tables, rounds, record, eta, gamma, tau, scale, rng):
         for j in range(experts):
             score[j] += gain[j] / tau
             if scale > 0:
-                score[j] += rng.laplace(0.0, scale)
+                score[j] += laplace(scale, rng)
     return actions, paid

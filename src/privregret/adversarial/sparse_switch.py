@@ -9,6 +9,7 @@ from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm
 from privregret.algorithm import Privacy
 from privregret.jit import jit
+from privregret.noise import laplace
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,11 @@ class SparseSwitch(AdversarialAlgorithm):
     def privacy(self):
         return Privacy(self.epsilon, self.epsilon)
 
-    def _actions_and_losses(self, data, rounds, record, rng):
+    def _kernel(self, data, rounds, record=False):
         arms = data.losses.shape[1]
         if arms != 2:
             raise ValueError(f"{self.label} plays 2 arms, got {arms}")
-        return _play(data, rounds, record, self.epsilon, self.rate, rng)
+        return _play, (data, rounds, record, self.epsilon, self.rate)
 
 
 @jit
@@ -55,7 +56,7 @@ def _play(tables, rounds, record, epsilon, rate, rng):
     horizon = rounds[-1]
     actions = np.empty(horizon if record else 0, np.int64)
     paid = np.empty(len(rounds))
-    threshold = 4 / epsilon * math.log(horizon) + rng.laplace(0.0, 2 / epsilon)
+    threshold = 4 / epsilon * math.log(horizon) + laplace(2 / epsilon, rng)
     switched = False
     count = 0
     total = 0.0
@@ -73,7 +74,7 @@ def _play(tables, rounds, record, epsilon, rate, rng):
             if tables.bernoulli:
                 loss = 1.0 if rng.random() < loss else 0.0
             count += loss < 0.5
-            switched = count + rng.laplace(0.0, 4 / epsilon) >= threshold
+            switched = count + laplace(4 / epsilon, rng) >= threshold
         if t + 1 == rounds[reported]:
             paid[reported] = total
             reported += 1

@@ -9,6 +9,7 @@ from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.jit import jit
+from privregret.noise import laplace
 
 
 def _chance_or_none(name, value):
@@ -45,9 +46,9 @@ class DPSE(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, self.beta or 1 / len(rewards), rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Epoch by epoch: O(K log T) draws, whatever the horizon."""
-        return _pull_counts(means, rounds, self.epsilon, self.beta or 1 / rounds[-1], rng)
+        return _pull_counts, (means, rounds, self.epsilon, self.beta or 1 / rounds[-1])
 
 
 @jit
@@ -93,7 +94,7 @@ def _play(rewards, epsilon, beta, rng):
         if done < length * len(active):
             break  # the horizon came first: nothing is released
         for j in range(len(active)):
-            mean[j] = (mean[j] + rng.laplace(0.0, 1 / epsilon)) / length
+            mean[j] = (mean[j] + laplace(1 / epsilon, rng)) / length
         active = _survivors(mean, active, epoch, epsilon, beta)
     return actions
 
@@ -126,6 +127,6 @@ def _pull_counts(means, rounds, epsilon, beta, rng):
             length = played // width
             mean = np.empty(width)
             for j in range(width):
-                mean[j] = (rng.binomial(length, means[active[j]]) + rng.laplace(0.0, 1 / epsilon)) / length
+                mean[j] = (rng.binomial(length, means[active[j]]) + laplace(1 / epsilon, rng)) / length
             active = _survivors(mean, active, epoch, epsilon, beta)
     return counts

@@ -8,8 +8,9 @@ import numpy as np
 
 from privregret import checks
 from privregret.algorithm import Privacy
-from privregret.bandits.base import RoundByRound
+from privregret.bandits.base import DRAWN, RoundByRound
 from privregret.jit import jit
+from privregret.noise import laplace
 
 TREES = ("paper", "rootfree", "scaled")
 PAPER, ROOTFREE, SCALED = range(3)
@@ -68,9 +69,8 @@ class HybridUCB(RoundByRound):
     def privacy(self):
         return Privacy(self.epsilon, 1.5 * self.epsilon if self.tree == "paper" else self.epsilon)
 
-    def _loop(self, rewards, means, rounds, rng):
-        settings = TreeSettings(self.epsilon, TREES.index(self.tree), self.log_base)
-        return _loop(rewards, means, rounds, settings, rng)
+    def _kernel(self, means, rounds, rewards=DRAWN):
+        return _loop, (rewards, means, rounds, TreeSettings(self.epsilon, TREES.index(self.tree), self.log_base))
 
 
 @jit
@@ -91,7 +91,7 @@ def _node_noise(position, depth, nodes, j, settings, rng):
     """
     height = _popcount(position)
     scale = depth + 1 if settings.tree == SCALED else depth
-    nodes[j, height] = nodes[j, height - 1] + rng.laplace(0.0, scale / (0.5 * settings.epsilon))
+    nodes[j, height] = nodes[j, height - 1] + laplace(scale / (0.5 * settings.epsilon), rng)
     return nodes[j, height]
 
 
@@ -136,7 +136,7 @@ def _loop(rewards, means, rounds, settings, rng):
         pulls[j] += 1
         inverse = 1 / pulls[j]
         if pulls[j] == 1:
-            old[j] = x + rng.laplace(0.0, 2 / epsilon)
+            old[j] = x + laplace(2 / epsilon, rng)
             depth[j] = 1
             mean[j] = old[j]
         else:
@@ -146,7 +146,7 @@ def _loop(rewards, means, rounds, settings, rng):
             if not (full and tree == ROOTFREE):
                 total = old[j] + open_sum[j] + _node_noise(position[j], depth[j], nodes, j, settings, rng)
             if full:
-                old[j] += open_sum[j] + rng.laplace(0.0, 2 / epsilon)
+                old[j] += open_sum[j] + laplace(2 / epsilon, rng)
                 depth[j] += 1
                 position[j] = 0
                 open_sum[j] = 0.0

@@ -10,6 +10,7 @@ from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.jit import jit
+from privregret.noise import laplace
 from privregret.reporting import report
 
 BONUS = 3.0
@@ -55,9 +56,9 @@ class LazyDPTS(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Skips rounds whose outcome is certain (see `_go_on`); an array's sum is one binomial draw."""
-        return _pull_counts(means, rounds, self.epsilon, rng)
+        return _pull_counts, (means, rounds, self.epsilon)
 
 
 @jit
@@ -70,7 +71,7 @@ def _play(rewards, epsilon, rng):
     filled = np.zeros(arms, np.int64)
     for j in range(arms):
         actions[j] = j
-        mean[j] = rewards[j, j] + rng.laplace(0.0, 1 / epsilon)
+        mean[j] = rewards[j, j] + laplace(1 / epsilon, rng)
     for t in range(arms + 1, horizon + 1):
         best, chosen = -1.0, 0
         for j in range(arms):
@@ -83,7 +84,7 @@ def _play(rewards, epsilon, rng):
         filled[chosen] += 1
         if filled[chosen] == 2 * size[chosen]:
             size[chosen] *= 2
-            mean[chosen] = (total[chosen] + rng.laplace(0.0, 1 / epsilon)) / size[chosen]
+            mean[chosen] = (total[chosen] + laplace(1 / epsilon, rng)) / size[chosen]
             total[chosen] = 0.0
             filled[chosen] = 0
     return actions
@@ -163,7 +164,7 @@ def _pull_counts(means, rounds, epsilon, rng):
     for j in range(k):
         reported = report(counts, rounds, reported, arms.pulls, j, j + 1)
         arms.pulls[j] = 1
-        arms.mean[j] = rng.binomial(1, means[j]) + rng.laplace(0.0, 1 / epsilon)
+        arms.mean[j] = rng.binomial(1, means[j]) + laplace(1 / epsilon, rng)
     counts[reported:] = _go_on(means, rounds[reported:], epsilon, arms, rng)
     return counts
 
@@ -271,7 +272,7 @@ def _go_on(means, rounds, epsilon, arms, rng):
             if missing[chosen] == 0:
                 released = True
                 size[chosen] *= 2
-                total = rng.binomial(np.int64(size[chosen]), means[chosen]) + rng.laplace(0.0, 1 / epsilon)
+                total = rng.binomial(np.int64(size[chosen]), means[chosen]) + laplace(1 / epsilon, rng)
                 mean[chosen] = total / size[chosen]
                 bonus[chosen] = BONUS / (epsilon * size[chosen])
                 missing[chosen] = 2 * np.int64(size[chosen])

@@ -165,7 +165,7 @@ class Tracer:
         return Value(value, {len(self.notes.scales) - 1: 1.0}, self.notes)
 
     def laplace(self, loc, scale):
-        return self.drawn(loc + self.rng.laplace(0.0, scale), scale, False)
+        return self.drawn(loc + noise.laplace(scale, self.rng), scale, False)
 
     def random(self):
         return self.rng.random()
@@ -174,13 +174,18 @@ class Tracer:
         return self.rng.beta(float(a), float(b))
 
 
+def _laplace(scale, rng):
+    """`noise.laplace`, one draw of whatever stands in for a Generator."""
+    return rng.laplace(0.0, scale)
+
+
 def _draw(kind, scale, rng):
     """`noise.draw`, traced. The densities of exponential and Gumbel noise fall by exp(-x / scale) at most if it is
     raised by x; lowered, they may fall by any factor."""
     if kind == noise.NONE:
         return 0.0
     if kind == noise.LAPLACE:
-        return rng.laplace(0.0, scale)
+        return _laplace(scale, rng)
     return rng.drawn(noise.draw.py_func(kind, scale, rng.rng), scale, True)
 
 
@@ -210,9 +215,10 @@ def uncompiled(values: bool = True):
     kernels = [(m, name, k) for m in modules for name, k in vars(m).items() if hasattr(k, "py_func")]
     kernels = [(m, name, k) for m, name, k in kernels if values or "rng" in inspect.signature(k.py_func).parameters]
     arrays = [(m, "np", np) for m in modules if values and vars(m).get("np") is np]
+    noises = {noise.laplace: _laplace, noise.draw: _draw}
     try:
         for m, name, kernel in kernels:
-            setattr(m, name, _draw if kernel is noise.draw else kernel.py_func)
+            setattr(m, name, noises.get(kernel, kernel.py_func))
         for m, name, _ in arrays:
             setattr(m, name, _ObjectArrays())
         yield
@@ -268,7 +274,8 @@ def play(algorithm, table, source, notes, advice=None) -> tuple:
     if isinstance(algorithm, ExpertAlgorithm):
         problem = ExpertProblem(problem, Advice.of_table(np.eye(shown.shape[1]) if advice is None else advice))
     data = problem.data._replace(losses=shown)
-    actions, _ = algorithm._actions_and_losses(data, np.array([len(shown)]), True, source)
+    kernel, given = algorithm._kernel(data, np.array([len(shown)]), True)
+    actions, _ = kernel(*given, source)
     return tuple(map(int, actions))
 
 
