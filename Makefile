@@ -3,18 +3,19 @@ PYTHON ?= python3
 ARGS ?=
 run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
+two_at_once := -n 2 --dist loadgroup
 
 .DELETE_ON_ERROR:
-.PHONY: all test faults smoke status check site lab bench paper lint lock test-floors clean help FORCE
+.PHONY: all test faults smoke status check site lab bench bench-peers paper lint lock test-floors clean help FORCE
 
 all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
 	$(run) -m privregret reproduce $(ARGS)
 
 test: .venv/.witnesses  ## run the tests, with packages by others as witnesses
-	$(run) -m pytest $(ARGS)
+	$(run) -m pytest $(two_at_once) $(ARGS)
 
 faults: .venv/.ready  ## try every planted fault: each must turn the verdicts about it (half an hour)
-	$(run) -m pytest --every-fault tests/test_planted.py $(ARGS)
+	$(run) -m pytest $(two_at_once) --every-fault tests/test_planted.py $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 	$(run) -m privregret reproduce --smoke $(ARGS)
@@ -34,6 +35,9 @@ lab: .venv/.ready  ## open the notebooks in JupyterLab
 
 bench: .venv/.ready  ## time the kernels
 	$(run) benchmarks/run.py $(ARGS)
+
+bench-peers: .venv-peers/.ready  ## time UCB1, KL-UCB and EXP3 beside those of other libraries
+	PYTHONPATH=src .venv-peers/bin/python benchmarks/peers.py $(ARGS)
 
 lint: .venv/.ready  ## check the style of the code
 	$(run) -m ruff check $(ARGS)
@@ -59,7 +63,7 @@ lock:  ## pin the dependencies anew in both locks (ARGS=--upgrade: at their newe
 
 test-floors: .venv-floors/.ready  ## run the tests with the oldest versions that pyproject.toml allows (Python 3.11)
 	.venv-floors/bin/python $(pip_install) --no-deps --no-build-isolation -e .
-	.venv-floors/bin/python -m pytest $(ARGS)
+	.venv-floors/bin/python -m pytest $(two_at_once) $(ARGS)
 
 clean:  ## remove build/ and .cache/, so that every notebook is stale
 	rm -rf build .cache
@@ -93,11 +97,21 @@ endif
 
 # Every `>=` of pyproject.toml read as `==`.
 floors := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); p = t["project"]; \
-    groups = [p["dependencies"], *p["optional-dependencies"].values(), *t["dependency-groups"].values()]; \
+    groups = [p["dependencies"], *p["optional-dependencies"].values(), t["dependency-groups"]["witnesses"]]; \
     print(*{d.replace(">=", "==") for d in sum(groups, [])}, sep="\n")
 .venv-floors/.ready: pyproject.toml
 	rm -rf .venv-floors
 	$(PYTHON) -m venv .venv-floors
 	.venv-floors/bin/python -c '$(floors)' >.venv-floors/floors.txt
 	.venv-floors/bin/python $(pip_install) -r .venv-floors/floors.txt
+	@touch $@
+
+# Other libraries at their newest versions, beside what privregret itself needs.
+peers := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); \
+    print(*t["project"]["dependencies"], *t["dependency-groups"]["peers"], sep="\n")
+.venv-peers/.ready: pyproject.toml
+	rm -rf .venv-peers
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -c '$(peers)' >.venv-peers/peers.txt
+	.venv-peers/bin/python $(pip_install) -r .venv-peers/peers.txt
 	@touch $@

@@ -1,17 +1,23 @@
 """Shared by the tests: a copy of the project to run the batch command in, kernels compiled and not, bad input."""
 
+import functools
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib
 import pytest
+import warm
 from browser import chromium
 
 import privregret
+from privregret import reproduce
+from privregret.manifest import fcntl
+from privregret.paths import BUILD
 
 matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,6 +45,25 @@ def compiled_and_not(code: str) -> list[str]:
 def short_runs() -> list[dict]:
     """What `cases.short_runs` gives, with compiled kernels and without."""
     return [json.loads(o) for o in compiled_and_not("import json, cases; print(json.dumps(cases.short_runs()))")]
+
+
+@pytest.fixture(scope="session")
+def smoke():
+    """Runs a notebook with small parameters by the batch command, unless it is up to date, and gives its place.
+
+    Each has a place of its own, because processes that share out the tests (`pytest -n`) run them at the same time.
+    """
+
+    def ran(name):
+        root = BUILD / "smoke" / "each" / name
+        root.mkdir(parents=True, exist_ok=True)
+        place = reproduce.Place(root, root)
+        with open(root / ".turn", "w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)  # two tests about one notebook: the second finds it done
+            assert reproduce.reproduce(reproduce.jobs([name], {}, smoke=True), place, at_once=1) == 0
+        return place
+
+    return functools.cache(ran)
 
 
 def refused(call, *shown):
@@ -78,9 +103,13 @@ class Project:
 
     def python(self, *command, cwd=None):
         """Run `python -m <command>` to its end: (exit code, stdout, stderr)."""
-        process = self.start(*command, cwd=cwd)
-        out, err = process.communicate(timeout=600)
-        return process.returncode, out, err
+        with tempfile.TemporaryDirectory() as folder:
+            files = Path(folder, "out"), Path(folder, "err")
+            where = cwd or self.root, self.environment
+            process = warm.FORKS.Process(target=warm.run, args=([*map(str, command)], *where, *files))
+            process.start()
+            process.join(600)
+            return process.exitcode, *(file.read_text() for file in files)
 
 
 @pytest.fixture

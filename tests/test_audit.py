@@ -143,7 +143,14 @@ def test_local_exp4_with_an_expert_for_each_arm_is_local_exp3():
 
 
 FAULTS = {
-    "epsilon dropped": (lazy_ucb, "_play", "laplace(1 / epsilon, rng)) / size[j]", "laplace(1.0, rng)) / size[j]", AnytimeLazyUCB(0.5), 2.0),
+    "epsilon dropped": (
+        lazy_ucb,
+        "_play",
+        "laplace(1 / epsilon, rng)) / size[j]",
+        "laplace(1.0, rng)) / size[j]",
+        AnytimeLazyUCB(0.5),
+        2.0,
+    ),
     "array released twice": (lazy_ucb, "_play", "            total[j] = 0.0\n", "", AnytimeLazyUCB(0.5), 2.0),
     "no noise": (
         lazy_ucb,

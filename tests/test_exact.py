@@ -498,6 +498,7 @@ def test_curves_are_tidy():
     assert exact.regret_curves(FTNL(1.0), FOUR, 7).epsilon.tolist() == [1.0]
 
 
+@pytest.mark.xdist_group("compiled")
 def test_compiled_or_not_the_same_values(short_runs):
     np.testing.assert_allclose(*(runs["exact"] for runs in short_runs), rtol=1e-12)
 

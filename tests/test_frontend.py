@@ -2,9 +2,8 @@
 
 import ast
 import inspect
-import json
-import os
-import subprocess
+import io
+import itertools
 import sys
 import time
 import tomllib
@@ -17,18 +16,14 @@ import papermill
 import pytest
 from conftest import ROOT
 
-from privregret import frontend, reproduce
+from privregret import frontend, notebook, publish, reproduce
 
 SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
 EXPLORERS = [name for name in reproduce.select([]) if "frontend.explorer(" in str(reproduce.read(name).cells)]
 
-# Runs the cells that an explorer needs, and turns every knob of it from end to end.
-TURN = """
-import inspect, io, itertools, json, sys
-import matplotlib.pyplot as plt
-from privregret import frontend, publish
 
 def turn(picture, **knobs):
+    """Turns every knob of an explorer from end to end."""
     defaults = [inspect.signature(picture).parameters[name].default for name in knobs]
     assert all(value in list(values) for value, values in zip(defaults, knobs.values(), strict=True))
     pictures = set()
@@ -40,17 +35,6 @@ def turn(picture, **knobs):
         plt.close(fig)
         pictures.add(png.getvalue())
     assert len(pictures) == len(corners) > 2, "a knob that changes nothing"
-    print("turned", len(pictures))
-
-frontend.explorer = turn
-for said in ("figure", "table", "number", "finding"):  # verdicts and their figures have tests of their own
-    setattr(publish, said, lambda *args, **kwargs: None)
-cells, parameters = json.load(sys.stdin)
-namespace = {"In": []}
-for tags, source in cells:
-    exec(compile(source, "<notebook>", "exec"), namespace)
-    namespace.update(parameters if "parameters" in tags else {})
-"""
 
 
 def test_some_notebooks_have_explorers():
@@ -73,17 +57,21 @@ def needed(cells):
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
-def test_every_knob_changes_the_picture(name, tmp_path):
+def test_every_knob_changes_the_picture(name, tmp_path, monkeypatch):
     cells = [(c.metadata.get("tags", []), c.source) for c in reproduce.read(name).cells if c.cell_type == "code"]
     last = next(i for i, (_, source) in enumerate(cells) if "frontend.explorer(" in source)
-    done = subprocess.run(
-        [sys.executable, "-c", TURN],
-        input=json.dumps([needed(cells[: last + 1]), SMOKE[name]]),
-        env=os.environ | {"PRIVREGRET_OUTPUT": str(tmp_path), "MPLBACKEND": "agg"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0 and "turned" in done.stdout, done.stderr[-2000:]
+    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
+    monkeypatch.setattr(notebook, "current", dict(notebook.current))
+    for said in ("figure", "table", "number", "finding"):  # verdicts and their figures have tests of their own
+        monkeypatch.setattr(publish, said, lambda *args, **kwargs: None)
+    turned = []
+    monkeypatch.setattr(frontend, "explorer", lambda *args, **knobs: turned.append(turn(*args, **knobs)))
+    namespace = {"In": []}
+    for tags, source in needed(cells[: last + 1]):
+        exec(compile(source, f"<{name}>", "exec"), namespace)
+        namespace.update(SMOKE[name] if "parameters" in tags else {})
+    assert turned
+    plt.close("all")
 
 
 def line(height=1.0, kind="b"):

@@ -8,6 +8,8 @@ import sys
 import pytest
 from conftest import ROOT
 
+pytestmark = pytest.mark.xdist_group("installed")
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):

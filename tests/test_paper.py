@@ -128,6 +128,7 @@ def typeset(tmp_path_factory):
     return folder
 
 
+@pytest.mark.xdist_group("typeset")
 @pytest.mark.skipif(not shutil.which("latexmk"), reason="no latexmk on the PATH")
 def test_the_draft_typesets(typeset):
     run = check(typeset / "main.log")
@@ -136,6 +137,7 @@ def test_the_draft_typesets(typeset):
     assert 35 <= int(pages[1]) <= 56
 
 
+@pytest.mark.xdist_group("typeset")
 @pytest.mark.skipif(not (shutil.which("latexmk") and shutil.which("pdftotext")), reason="no latexmk or no pdftotext")
 def test_the_verdicts_are_on_page_two(typeset):
     command = ["pdftotext", "-f", "2", "-l", "2", "-layout", typeset / "main.pdf", "-"]

@@ -7,25 +7,12 @@ import importlib
 import pkgutil
 
 import planted
-import pytest
 from planted import run
+
+from privregret import manifest
 
 MODULES = [m.name for m in pkgutil.iter_modules(planted.__path__) if m.name != "run"]
 PLANTS = [plant for name in MODULES for plant in importlib.import_module(f"planted.{name}").PLANTS]
-
-
-@pytest.fixture(scope="module")
-def sound():
-    """A notebook's findings without a fault, computed once."""
-    done = {}
-
-    def findings(name):
-        if name not in done:
-            with pytest.MonkeyPatch.context() as monkeypatch:
-                done[name] = run.findings(name, monkeypatch)
-        return done[name]
-
-    return findings
 
 
 def pytest_generate_tests(metafunc):
@@ -35,10 +22,12 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("plant", chosen, ids=lambda plant: f"{plant.notebook}: {plant.fault}")
 
 
-def test_a_planted_fault_turns_the_verdicts_about_it(plant, sound, monkeypatch):
-    before = sound(plant.notebook)
+def test_a_planted_fault_turns_the_verdicts_about_it(plant, smoke, monkeypatch):
+    record = manifest.read(smoke(plant.notebook).root)
+    before = run.by_key(record["notebooks"][plant.notebook]["findings"])
+    wanted = {key for keys in run.turned(plant, before).values() for key in keys}
     plant.patch(monkeypatch)
-    assert run.unturned(plant, before, run.findings(plant.notebook, monkeypatch)) == []
+    assert run.unturned(plant, before, run.findings(plant.notebook, monkeypatch, wanted)) == []
 
 
 def test_every_notebook_with_findings_has_a_planted_fault():

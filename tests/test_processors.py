@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, Project
-from test_notebooks import SMOKE, smoke  # noqa: F401
+from test_notebooks import SMOKE
 
 from privregret import manifest
 
@@ -29,7 +29,10 @@ OLD_PROCESSOR = {  # neither AVX-512 nor AVX2 nor fused multiplication and addit
 }
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:invalid value")  # infinite numbers are compared as well
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:invalid value"),  # infinite numbers are compared as well
+    pytest.mark.xdist_group("processors"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -61,25 +64,27 @@ def test_the_processor_is_another(elsewhere):
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_numbers_and_verdicts_are_the_same(name, elsewhere, smoke):  # noqa: F811
+def test_numbers_and_verdicts_are_the_same(name, elsewhere, smoke):
     assert name in SMOKE
-    here, there = (manifest.read(root) for root in (smoke.root, elsewhere))
+    root = smoke(name).root
+    here, there = manifest.read(root), manifest.read(elsewhere)
     outputs = [o for o, entry in here["outputs"].items() if entry["notebook"] == name]
     assert outputs
     for output in outputs:
-        frames = (pd.read_csv(root / "figures" / f"{output}.csv") for root in (smoke.root, elsewhere))
+        frames = (pd.read_csv(root / "figures" / f"{output}.csv") for root in (root, elsewhere))
         assert manifest.first_difference(output, *frames) == []
     assert manifest.record_difference(*(m["notebooks"][name] for m in (here, there)), name) == []
 
 
-def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_path):  # noqa: F811
+def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_path):
     """Files made here and adopted there stay, to the last byte."""
     for name in NOTEBOOKS:
-        record = manifest.read(smoke.root)
+        here = smoke(name).root
+        record = manifest.read(here)
         origin = {
             key: next(e for e in record["outputs"].values() if e["notebook"] == name)[key] for key in ("code", "lock")
         }
-        for source in (smoke.root, elsewhere):
+        for source in (here, elsewhere):
             part = manifest.read(source)
             staged = tmp_path / f"{source.name}-{name.replace('/', '-')}-{source is elsewhere}"
             kept = {o: e for o, e in part["outputs"].items() if e["notebook"] == name}
@@ -91,6 +96,6 @@ def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_pat
                 new |= {"outputs": kept, "notebooks": {name: part["notebooks"][name]}}
             manifest.adopt(staged, tmp_path / "root", name, origin)
             files = {p: p.read_bytes() for p in (tmp_path / "root").rglob("*") if p.is_file()}
-            if source is smoke.root:
+            if source is here:
                 first = files
         assert files == first, name

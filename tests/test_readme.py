@@ -48,13 +48,16 @@ def mentioned(program):
 
 
 def test_every_block_is_of_a_kind_that_is_tested_here():
-    assert {block.values[0] for block in BLOCKS} == {"sh", "python", "tex", "bibtex"}
+    assert {block.values[0] for block in BLOCKS} == {"sh", "python", "toml", "tex", "bibtex"}
     assert {Path(words[0]).name for words in commands()} == {
         "make", "privregret", "papermill", "dask", "conda", "pip", "jupyter",
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("language", "code"), blocks("python"))
+SWEEPS = [block for block in blocks("python") if "sweep" in block.values[1]]  # they want a grid beside them
+
+
+@pytest.mark.parametrize(("language", "code"), [block for block in blocks("python") if block not in SWEEPS])
 def test_python(language, code, tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(
@@ -75,9 +78,57 @@ def test_make_has_the_targets():
     assert named <= set(targets)
 
 
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """A folder with the grid of the README, of fewer runs, after the command that runs it."""
+    folder = tmp_path_factory.mktemp("swept")
+    (grid,) = [block.values[1] for block in blocks("toml")]
+    (folder / "grid.toml").write_text(grid.replace("runs = 1e5", "runs = 20"))
+    (words,) = [words for words in mentioned("privregret") if words[0] == "sweep" and "--scheduler" not in words]
+    run_in(folder, "-m", "privregret", *words)
+    assert len(list((folder / "grid").glob("*.parquet"))) == 24
+    return folder
+
+
+def run_in(folder, *words, **environment):
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")} | environment
+    done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_a_sweep_is_loaded_and_drawn(swept):
+    shown = run_in(swept, "-c", SWEEPS[0].values[1], MPLBACKEND="agg")
+    assert shown.count("close arms") == 0 and shown.count("Anytime-Lazy-UCB") == shown.count("DP-IMED") == 2
+    assert (swept / "grid.pdf").stat().st_size > 5000
+
+
+def test_a_sweep_on_slurm(swept, tmp_path):
+    """`sbatch` and `scancel` start and end the jobs here; all else is as it stands."""
+    for name, line in (
+        ("sbatch", 'setsid sh "$1" >job.log 2>&1 &\necho "Submitted batch job $!"'),
+        ("scancel", "kill -- -$1"),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    shutil.copy(swept / "grid.toml", tmp_path)
+    code = re.sub(
+        r"cores=\d+|memory=\"\w+\"|jobs=4",
+        lambda m: {"c": "cores=1", "m": 'memory="1GB"', "j": "jobs=2"}[m[0][0]],
+        SWEEPS[1].values[1],
+    )
+    (tmp_path / "main.py").write_text(code)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    run_in(tmp_path, "main.py", PATH=path, DASK_JOBQUEUE__SLURM__INTERFACE="lo")
+    made, expected = ({p.name: p.read_bytes() for p in (f / "grid").iterdir()} for f in (tmp_path, swept))
+    assert made == expected
+
+
 @pytest.mark.parametrize("words", mentioned("privregret"), ids=" ".join)
 def test_the_command_takes_what_is_said(words):
     args = command.parser().parse_args(words)
+    if args.command == "sweep":
+        return  # see `swept`
     overrides = {name: reproduce.parse_value(value) for name, value in getattr(args, "p", [])}
     assert reproduce.jobs(reproduce.select(args.wanted), overrides, smoke=False)
 
@@ -191,7 +242,7 @@ def rows(table):
 
 
 def test_the_readme_is_short():
-    assert README.count("\n") <= 175
+    assert README.count("\n") <= 225
 
 
 def test_the_parser_has_help_on_everything():

@@ -23,6 +23,7 @@ from privregret import site as pages
 from privregret.notebook import END
 from privregret.site import notebooks, tex
 
+pytestmark = pytest.mark.xdist_group("site")
 RECORD = manifest.read(ROOT)
 BOOK, FIGURE, TABLE = "hu2021/6-experiments", "hu2021/figure-05", "wu2026/table-1"
 CELL = str(Path(tempfile.gettempdir()) / "ipykernel_12" / "34.py")  # what a warning calls a cell

@@ -29,6 +29,7 @@ from privregret.privacy import adversarial, batches, enumeration, ledger, select
 TABLE = re.sub(r"(?<!\\)%.*", "", (ROOT / "paper" / "sections" / "witnesses.tex").read_text())
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ASKED = PYPROJECT["project"]["optional-dependencies"]["dev"] + PYPROJECT["dependency-groups"]["witnesses"]
+pytestmark = pytest.mark.xdist_group("witnesses")
 DRAWS = 10_000
 FALSE_ALARM = 1e-6  # of each test with opendp's draws, whose seed cannot be set
 SUMS = (0.0, 1.0, 2.0)

@@ -1,4 +1,4 @@
-"""The command `privregret reproduce | status | check | site`, also `python -m privregret`."""
+"""The command `privregret reproduce | status | check | site | sweep`, also `python -m privregret`."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from privregret import __version__
 from privregret.paths import CHECKOUT, ROOT
 
-USAGE = 2  # exit code, as argparse's own
+USAGE, INTERRUPTED = 2, 130  # exit codes; the first is argparse's own
 
 
 def parser() -> argparse.ArgumentParser:
@@ -23,6 +23,12 @@ def parser() -> argparse.ArgumentParser:
         "check": "run afresh elsewhere and compare with the published numbers",
     }
     commands.add_parser("site", help="render all that is published as pages, into build/site")
+    text = "run a grid of algorithms and instances, or go on with it: one Parquet file a cell"
+    sweep = commands.add_parser("sweep", help=text, description=text)
+    sweep.add_argument("grid", type=Path, metavar="grid.toml", help="what to run; the README describes it")
+    sweep.add_argument("--output", type=Path, metavar="FOLDER", help="where the cells are (default: grid, beside it)")
+    sweep.add_argument("--scheduler", default="", metavar="ADDRESS", help="Dask scheduler (default: this machine)")
+    sweep.add_argument("-j", type=int, default=-1, metavar="N", help="tasks at once (default: as many as there can be)")
     for name, text in texts.items():
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument(
@@ -58,26 +64,57 @@ def refuse(why) -> int:
     return USAGE
 
 
+def sweep(args) -> int:
+    try:
+        from privregret import sweep
+    except ModuleNotFoundError as missing:
+        return refuse(f"a sweep needs {missing.name}: pip install the extra 'sweep'")
+    try:
+        if args.j < 1 and args.j != -1:
+            raise sweep.GridError(f"-j must be at least 1, got {args.j}")
+        sweep.run(sweep.read(args.grid), args.output or args.grid.with_suffix(""), args.scheduler, args.j)
+    except sweep.GridError as error:
+        return refuse(error)
+    except KeyboardInterrupt:
+        print("\ninterrupted: finished cells are kept, the next run goes on from there", flush=True)
+        os._exit(INTERRUPTED)  # threads end with the process, not with their blocks
+    return 0
+
+
 def main(arguments=None) -> int:
     args = parser().parse_args(arguments)
+    for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
+        signal.signal(stop, interrupt)
+    try:
+        return command(args)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:  # no room, a folder that may not be written to, no scheduler
+        return refuse(error)
+
+
+def command(args) -> int:
+    """Do what was asked for; the exit code."""
+    if args.command == "sweep":
+        return sweep(args)
     if not CHECKOUT:
         return refuse("the notebooks are not installed with the package; run this in a checkout of the project")
     if not find_spec("fcntl"):  # native Windows
         return refuse("the batch command needs Linux, macOS or WSL; single notebooks run in JupyterLab or by papermill")
     # At its import nbformat's validator would compile grammars, for three seconds, of formats that no notebook has.
     sys.modules.setdefault("rfc3987_syntax", None)
-    if args.command == "site":
-        try:
-            from privregret import site
-        except ModuleNotFoundError as missing:  # what it needs, notebooks do without
-            return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
-        return site.main()
     from privregret import reproduce as r
+    from privregret.manifest import Damaged
     from privregret.notebook import ParameterError
 
-    for stop in (signal.SIGINT, signal.SIGTERM):  # a shell starts background jobs with SIGINT ignored
-        signal.signal(stop, interrupt)
     try:
+        if args.command == "site":
+            try:
+                from privregret import site
+            except ModuleNotFoundError as missing:  # what it needs, notebooks do without
+                return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
+            return site.main()
         smoke = getattr(args, "smoke", False)
         overrides = {name: r.parse_value(value) for name, value in getattr(args, "p", [])}
         todo = r.jobs(r.select(args.wanted), overrides, smoke)
@@ -93,7 +130,7 @@ def main(arguments=None) -> int:
                 raise r.UsageError("--output is for what is not to be published: name another folder")
             place = r.Place(args.output.resolve(), args.output.resolve())
         return r.reproduce(todo, place, args.j, args.force)
-    except (ParameterError, r.UsageError) as error:
+    except (ParameterError, r.UsageError, Damaged) as error:
         return refuse(error)
 
 

@@ -3,9 +3,21 @@
 import math
 import numbers
 import re
+import reprlib
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+
+# What no machine can do is refused before any work.
+LARGEST = 2**62  # rounds of what goes from event to event: kernels count them in 64 bits, and add
+ROUNDS = 10**10  # of what is played round by round: minutes, a run
+TIMES = 10**8  # runs and the like: a table of so many takes gigabytes
+SIZE = 10**6  # arms, points on a grid: what an array has as many entries as
+
+_repr = reprlib.Repr()
+_repr.maxstring = _repr.maxother = 80
+_repr.maxlist = _repr.maxtuple = 12
 
 
 class Checked:
@@ -25,60 +37,100 @@ def _is_bool(value):
     return isinstance(value, (bool, np.bool_))
 
 
+def shown(value) -> str:
+    """A value for a message: in one line, cut if it is long."""
+    try:
+        if isinstance(value, numbers.Integral) and abs(value) >= 2**64:
+            return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}"
+        text = " ".join(_repr.repr(value).split())
+        return text if len(text) < 160 else f"{text[:100]}..."
+    except Exception:  # a list that holds itself, a number of more digits than Python prints
+        return f"a {type(value).__name__}"
+
+
+def _finite(value):
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
 def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
     """A finite real number in [low, high]; never a bool or a string."""
     if _is_bool(value) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not (math.isfinite(value) and low <= value <= high):
+        raise TypeError(f"{name} must be a number, got {shown(value)}")
+    if not (_finite(value) and low <= value <= high):
         allowed = f" in [{low:g}, {high:g}]" if high < math.inf else f" of at least {low:g}" if low > -math.inf else ""
-        raise ValueError(f"{name} must be a finite number{allowed}, got {value!r}")
+        raise ValueError(f"{name} must be a finite number{allowed}, got {shown(value)}")
     return float(value)
 
 
 def positive(name: str, value) -> float:
     """A finite number above 0."""
-    if isinstance(value, numbers.Real) and not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+    if isinstance(value, numbers.Real) and not (_finite(value) and value > 0):
+        raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
     return number(name, value)
 
 
-def integer(name: str, value, low: int = 0, high: int = 2**62) -> int:
+def integer(name: str, value, low: int = 0, high: int = LARGEST) -> int:
     """A whole number in low..high; 1e6 is one, 2.5 and True are not."""
     if isinstance(value, numbers.Real) and abs(value) < 2**53 and value == int(value) and not _is_bool(value):
         value = int(value)
     if _is_bool(value) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
+        raise TypeError(f"{name} must be a whole number, got {shown(value)}")
     if value < low:
-        raise ValueError(f"{name} must be at least {low}, got {value!r}")
+        raise ValueError(f"{name} must be at least {low}, got {shown(value)}")
     if value > high:
-        raise ValueError(f"{name} must be at most {high}, got about 2^{int(value).bit_length() - 1}")
+        raise ValueError(f"{name} must be at most {high}, got {shown(value)}")
     return int(value)
 
 
 def boolean(name: str, value) -> bool:
     """True or False."""
     if not _is_bool(value):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
 def text(name: str, value) -> str:
     """A string."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, got {value!r}")
+        raise TypeError(f"{name} must be a string, got {shown(value)}")
+    return value
+
+
+def address(name: str, value) -> str:
+    """The address of a Dask scheduler, such as tcp://127.0.0.1:8786; or "" for none."""
+    if text(name, value) and not re.fullmatch(r"[a-z]+://[^\s/]\S*|[^\s:/]+:\d+", value):
+        raise ValueError(f"{name} must be an address, such as tcp://127.0.0.1:8786, got {shown(value)}")
     return value
 
 
 def choice(name: str, value, allowed) -> str:
     """One of the names in `allowed`."""
     if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
     return value
 
 
-def whole(low: int, high: int = 2**62):
+def whole(low: int, high: int = LARGEST):
     """The check for a whole number in low..high."""
     return lambda name, value: integer(name, value, low, high)
+
+
+def rounds(low: int):
+    """The check for a number of rounds that are played one by one."""
+    return whole(low, ROUNDS)
+
+
+def times(low: int):
+    """The check for how often something is done: runs, random instances tried."""
+    return whole(low, TIMES)
+
+
+def size(low: int):
+    """The check for the length of an array: arms, points, cells of a grid."""
+    return whole(low, SIZE)
 
 
 def between(low: float, high: float = math.inf):
@@ -96,13 +148,15 @@ def many(rule, least: int = 1):
 
     def check(name, value):
         if not isinstance(value, (list, tuple)):
-            like = ", ".join(re.findall(r"[-+.\de]*\d", str(value))) or "0.5, 1"
-            raise TypeError(f'{name} must be a list, such as "[{like}]", got {value!r}')
+            like = ", ".join(re.findall(r"[-+.\de]*\d", shown(value))) or "0.5, 1"
+            raise TypeError(f'{name} must be a list, such as "[{like}]", got {shown(value)}')
+        if len(value) > SIZE:
+            raise ValueError(f"{name} must be a list of at most {SIZE} values, got {len(value)}")
         if len(value) < least:
-            raise ValueError(f"{name} must be a list of at least {least} value{'s'[: least > 1]}, got {value!r}")
+            raise ValueError(f"{name} must be a list of at least {least} value{'s'[: least > 1]}, got {shown(value)}")
         values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
         if len(set(values)) < len(values):
-            raise ValueError(f"{name} must not hold a value twice, got {value!r}")
+            raise ValueError(f"{name} must not hold a value twice, got {shown(value)}")
         return values
 
     return check
@@ -123,8 +177,10 @@ def means(name: str, value) -> np.ndarray:
     """Means of at least two Bernoulli arms, each in [0, 1], as a (K,) float array."""
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a list of numbers, got {value!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{name} must be a list of numbers, got {shown(value)}") from None
+    if isinstance(value, (list, tuple)) and any(map(_is_bool, value)):
+        raise TypeError(f"{name} must be a list of numbers, got {shown(value)}")
     if array.ndim != 1 or len(array) < 2:
         raise ValueError(f"{name} must be a list of at least 2 numbers, got shape {array.shape}")
     if not (array.min() >= 0 and array.max() <= 1):  # a nan fails too
@@ -137,12 +193,14 @@ def horizons(value, arms: int) -> np.ndarray:
     """Increasing rounds at which to report, the last at least the number of arms, as int64."""
     array = np.asarray(value)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
-        raise TypeError(f"rounds must be a list of whole numbers, got {value!r}")
+        raise TypeError(f"rounds must be a list of whole numbers, got {shown(value)}")
     array = array.astype(np.int64)
     if array[0] < 1 or (len(array) > 1 and (array[1:] <= array[:-1]).any()):
-        raise ValueError(f"rounds must be increasing and start at 1 or later, got {value!r}")
+        raise ValueError(f"rounds must be increasing and start at 1 or later, got {shown(value)}")
     if array[-1] < arms:
         raise ValueError(f"horizon must be at least the number of arms ({arms}), got {array[-1]}")
+    if array[-1] > LARGEST:
+        raise ValueError(f"horizon must be at most {LARGEST}, got {array[-1]}")
     return array
 
 
@@ -150,7 +208,7 @@ def table(name: str, value, low: float = 0.0, high: float = 1.0, short: bool = F
     """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as a C-ordered float array."""
     try:
         array = np.ascontiguousarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         words = [c for c in getattr(value, "columns", ()) if value[c].dtype.kind not in "biuf"]
         found = f"; column {words[0]!r} holds {value[words[0]].iloc[0]!r}" if words else ""
         raise ValueError(f"{name} must be a table of numbers, one row a round, all rows equally long{found}") from None
@@ -168,7 +226,7 @@ def entries(name: str, value, dimensions: int) -> np.ndarray:
     """A non-empty array of numbers in [0, 1] with so many dimensions, as a C-ordered float array."""
     try:
         array = np.ascontiguousarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a table of numbers, all rows equally long") from None
     if array.ndim != dimensions or array.size == 0:
         raise ValueError(f"{name} must be a table of {dimensions} dimensions, got shape {array.shape}")
@@ -183,7 +241,7 @@ def counts(played, rounds, arms: int) -> np.ndarray:
     if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), arms):
         found = f"shape {array.shape} of {array.dtype}"
         raise TypeError(f"run must return (..., {len(rounds)}, {arms}) whole numbers, counts of each arm, got {found}")
-    if (array < 0).any() or (array.sum(axis=-1) != rounds).any():
+    if array.min(initial=0) < 0 or (array @ np.ones(arms, array.dtype) != rounds).any():  # twice as fast as any and sum
         raise ValueError("counts of the arms must be at least 0 and add up to the rounds played")
     return array
 
@@ -194,10 +252,13 @@ def csv(name: str, value) -> str:
         import pandas as pd  # here alone: kernels, whose parameters these checks are for, do without it
 
         try:
+            if not Path(value).is_file():  # an address would be fetched, a device read without end
+                raise ValueError("No such file")
             frame = pd.read_csv(value)
         except (OSError, ValueError) as error:
-            raise ValueError(f"{name} must name a CSV file, got {value!r}: {str(error).splitlines()[0]}") from None
+            why = str(error).splitlines()[0][:100]
+            raise ValueError(f"{name} must name a CSV file, got {shown(value)}: {why}") from None
         if all(column.replace(".", "", 1).isdigit() for column in frame.columns.astype(str)):
             raise ValueError(f"{name} must name its columns in the first line, got {', '.join(frame.columns)}")
-        table(f"{name} {value!r}", frame)
+        table(f"{name} {shown(value)}", frame)
     return value

@@ -9,6 +9,8 @@ import math
 
 from privregret.jit import jit
 
+TINY = 1e-300  # instead of a denominator of 0
+
 
 @jit
 def _one_sided(p, q, difference):
@@ -63,6 +65,16 @@ def d_epsilon(x, y, epsilon):
 
 
 @jit
+def d_epsilon_slope(x, y, epsilon):
+    """Derivative of d_epsilon in y, for 0 <= x <= y <= 1; from the left if y = 1."""
+    shrink = math.exp(-epsilon)
+    rest = 1 - y + y * shrink
+    if x * rest < y * shrink:  # the logits differ by more than epsilon
+        return -math.expm1(-epsilon) / max(rest, TINY)
+    return (y - x) / max(y * (1 - y), TINY)
+
+
+@jit
 def kl_inverse(x, level):
     """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x = 1."""
     if level <= 0 or x >= 1:
@@ -111,8 +123,7 @@ def d_epsilon_inverse(x, level, epsilon):
         return x
     if level >= epsilon * (1 - x):
         return 1.0
-    if x > 0:
-        switch = x / (x + (1 - x) * math.exp(-epsilon))  # where the two logits differ by epsilon
-        if level < kl(x, switch):
-            return kl_inverse(x, level)
-    return min(1.0, max(x, math.expm1(-(epsilon * x + level)) / math.expm1(-epsilon)))
+    mu = math.expm1(-(epsilon * x + level)) / math.expm1(-epsilon)
+    if mu * (1 - x) * math.exp(-epsilon) < x * (1 - mu):  # the logits differ by less than epsilon
+        return kl_inverse(x, level)
+    return min(1.0, max(x, mu))

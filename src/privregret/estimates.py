@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy import stats
+import scipy  # scipy.stats is loaded when it is first used: it takes a second
 
 from privregret import checks
 
 STANDARD_ERRORS = 3  # half-width of the interval that a verdict looks at
-LEVEL = stats.norm.sf(STANDARD_ERRORS)  # how often a normal estimate is off by more, to one side
+LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)  # how often a normal estimate is off by more, to one side
 ROUNDING = 1e-9  # relative errors below this are what is left of an error that is 0
 
 
@@ -123,8 +123,8 @@ def share(successes, draws: int | None = None) -> Estimate:
         The error is a third of the distance to the farther of the exact (Clopper-Pearson) limits.
     """
     hits, n = (int(np.sum(successes)), np.size(successes)) if draws is None else (int(successes), int(draws))
-    low = stats.beta.ppf(LEVEL, hits, n - hits + 1) if hits else 0.0
-    high = stats.beta.isf(LEVEL, hits + 1, n - hits) if hits < n else 1.0
+    low = scipy.stats.beta.ppf(LEVEL, hits, n - hits + 1) if hits else 0.0
+    high = scipy.stats.beta.isf(LEVEL, hits + 1, n - hits) if hits < n else 1.0
     return Estimate(hits / n, max(high - hits / n, hits / n - low) / STANDARD_ERRORS)
 
 
@@ -137,7 +137,7 @@ def quantile(sample, level: float) -> Estimate:
     """Quantile of independent draws, for any law: its limits are order statistics (binomial)."""
     ordered = np.sort(np.asarray(sample, float))
     n = len(ordered)
-    low, high = (int(stats.binom.ppf(q, n, level)) for q in (LEVEL, 1 - LEVEL))
+    low, high = (int(scipy.stats.binom.ppf(q, n, level)) for q in (LEVEL, 1 - LEVEL))
     value = ordered[min(int(n * level), n - 1)]
     if low < 1 or high >= n:
         return Estimate(value, math.inf)
@@ -198,7 +198,7 @@ def largest(items, over=None, value: str | None = None) -> Estimate:
     """
     estimates = _all(items, over, value)
     noisy = max(1, sum(e.se > 0 for e in estimates))
-    width = stats.norm.isf(LEVEL / noisy)
+    width = scipy.stats.norm.isf(LEVEL / noisy)
     value = max(e.value for e in estimates)
     high = max(e.value + width * e.se for e in estimates)
     low = max(e.value - width * e.se for e in estimates)
@@ -233,8 +233,8 @@ def slope(x, y) -> Estimate:
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     if any(isinstance(e, Estimate) for e in y):
         return sum((w * exactly(e) for w, e in zip(weights, y, strict=True)), Estimate(0.0))
-    fit = stats.linregress(x, np.asarray(y, float))
-    widen = stats.t.isf(LEVEL, len(x) - 2) / STANDARD_ERRORS if len(x) > 2 else math.inf
+    fit = scipy.stats.linregress(x, np.asarray(y, float))
+    widen = scipy.stats.t.isf(LEVEL, len(x) - 2) / STANDARD_ERRORS if len(x) > 2 else math.inf
     return Estimate(fit.slope, fit.stderr * widen if len(x) > 2 else math.inf)
 
 

@@ -6,9 +6,11 @@ code without a word. So the cache directory is keyed by a hash of the whole pack
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import numba
+from numba.core.caching import FunctionCache
 
 from privregret.paths import CHECKOUT, PACKAGE, ROOT
 
@@ -42,6 +44,22 @@ def cache_folder() -> Path | None:
 CACHE = cache_folder()
 
 
+class _Cache(FunctionCache):
+    """numba's cache, but what is damaged is thrown away and compiled anew: by itself numba would fail for good."""
+
+    def load_overload(self, *args):
+        try:
+            return super().load_overload(*args)
+        except Exception:  # unpickling a file that was cut raises whatever it likes
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, *args):
+        with suppress(Exception):  # no room, or still damaged: compiled again next time
+            super().save_overload(*args)
+
+
 def jit(function):
     """Compile `function`: releases the GIL, cached, no fastmath, no automatic parallelism.
 
@@ -52,6 +70,9 @@ def jit(function):
     configured = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(CACHE or configured)  # read once, while decorating: other libraries keep their own
     try:
-        return numba.njit(cache=ours, nogil=True)(function)
+        kernel = numba.njit(nogil=True)(function)
+        if ours and not numba.config.DISABLE_JIT:
+            kernel._cache = _Cache(function)
+        return kernel
     finally:
         numba.config.CACHE_DIR = configured

@@ -34,6 +34,10 @@ COLUMNS = [
 ]  # fmt: skip
 
 
+class Damaged(ValueError):
+    """A manifest that cannot be used."""
+
+
 def empty() -> dict:
     """A manifest of nothing."""
     return {"notebooks": {}, "outputs": {}}
@@ -44,8 +48,8 @@ def read(root: Path) -> dict:
 
     Raises
     ------
-    ValueError
-        If it is damaged, in one line that names the file.
+    Damaged
+        In one line that names the file.
     """
     path = root / "figures" / "manifest.json"
     try:
@@ -56,16 +60,35 @@ def read(root: Path) -> dict:
     except FileNotFoundError:
         return empty()
     except (ValueError, TypeError, KeyError, AttributeError, OSError):
-        raise ValueError(f"{path} is damaged") from None
+        raise Damaged(f"{path} is damaged") from None
+    return manifest
+
+
+def read_whole(root: Path) -> dict:
+    """As `read`, but a manifest from which not all can be made that is made from it counts as damaged, too."""
+    manifest = read(root)
+    try:
+        rendered(manifest)
+    except Exception:  # an entry without its notebook, a number that is a word
+        raise Damaged(f"{root / 'figures' / 'manifest.json'} is damaged") from None
     return manifest
 
 
 def write(path: Path, content: bytes) -> None:
     """Write a file so that a killed run leaves the old one or the new one, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_bytes(content)
-    os.replace(partial, path)
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)  # where there was no room for it
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a killed run left half-written below a folder; nobody else may be writing there."""
+    for partial in folder.rglob(".*.partial-*"):
+        partial.unlink(missing_ok=True)
 
 
 def digest(content: bytes) -> str:
@@ -74,13 +97,23 @@ def digest(content: bytes) -> str:
 
 
 @contextmanager
-def changing(root: Path):
-    """The manifest below `root`, to change it: no other process does so meanwhile."""
+def _locked(root):
+    """No other process writes below `root` meanwhile."""
     (root / "figures").mkdir(parents=True, exist_ok=True)
     with open(root / "figures" / ".lock", "w") as lock:
         if fcntl:
             fcntl.flock(lock, fcntl.LOCK_EX)
-        manifest = read(root)
+        yield
+
+
+@contextmanager
+def changing(root: Path):
+    """The manifest below `root`, to change it: no other process does so meanwhile. A damaged one is started anew."""
+    with _locked(root):
+        try:
+            manifest = read(root)
+        except Damaged:
+            manifest = empty()
         yield manifest
         write(root / "figures" / "manifest.json", (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode())
 
@@ -96,8 +129,8 @@ def refuse_clashes(manifest, name, outputs=(), numbers=()):
 
 def of_notebook(manifest: dict, name: str) -> dict:
     """What a manifest says of one notebook: its outputs' files, findings and numbers."""
-    outputs = {o: e.get("files", {}) for o, e in manifest["outputs"].items() if e["notebook"] == name}
-    return {"outputs": outputs, **manifest["notebooks"].get(name, {})}
+    outputs = {o: entry for o, entry in manifest["outputs"].items() if entry.get("notebook") == name}
+    return {"outputs": outputs, "notebook": manifest["notebooks"].get(name, {})}
 
 
 # Adoption -----------------------------------------------------------------------------------------------------
@@ -127,7 +160,8 @@ def adopt(staged: Path, root: Path, name: str, origin: dict) -> None:
             old = had.get(output)
             if old and _says_the_same(root, old, staged, entry, output):
                 same_origin = all(old.get(key) == entry[key] for key in (*origin, "parameters", "sources"))
-                manifest["outputs"][output] = old if same_origin else entry | {"files": old["files"]}
+                kept = ("files", "versions") if same_origin else ("files",)
+                manifest["outputs"][output] = entry | {key: old[key] for key in kept if key in old}
                 continue
             for ending in KINDS[entry["kind"]]:
                 content = (staged / "figures" / f"{output}{ending}").read_bytes()
@@ -244,19 +278,20 @@ def rendered(manifest: dict) -> dict[str, str]:
     return texts
 
 
-def differing(root: Path) -> list[str]:
-    """Which of the rendered files are not what the manifest says."""
-    return [path for path, text in rendered(read(root)).items() if _current(root, path) not in (text, None)]
+def differing(root: Path) -> dict[str, str]:
+    """Which of the rendered files are not what the manifest says: path -> what they should be."""
+    texts = rendered(read(root))
+    return {path: text for path, text in texts.items() if _current(root, path) not in (text, None)}
 
 
 def render(root: Path) -> None:
     """Write all that is made from the manifest below `root`, where it differs."""
-    for path in differing(root):
-        text = rendered(read(root))[path]
-        if path == "README.md":
-            old = (root / path).read_text()
-            text = BLOCK.sub(lambda m, new=text: m[1] + new + m[3], old)
-        write(root / path, text.encode())
+    with _locked(root):
+        for path, text in differing(root).items():
+            if path == "README.md":
+                old = (root / path).read_text()
+                text = BLOCK.sub(lambda m, new=text: m[1] + new + m[3], old)
+            write(root / path, text.encode())
 
 
 BLOCK = re.compile(r"(<!-- findings -->\n)(.*?)(<!-- end of findings -->)", re.S)
@@ -316,6 +351,9 @@ def _index_page(manifest, frame):
     """Markdown: all figures and tables by paper and notebook, as a host of code shows them."""
     lines = ["# Figures and tables", "", "Generated. What was found in them: [findings.md](findings.md)."]
     outputs = sorted(manifest["outputs"].items(), key=lambda item: (item[1]["notebook"], item[0]))
+    told_by = {}
+    for row in frame.to_dict("records"):
+        told_by.setdefault(row["figure"], []).append(row)
     for key, mine in groupby(outputs, lambda item: item[1]["notebook"].split("/")[0]):
         lines += ["", f"## {title(key)}", "", _about(key)]
         for name, entries in groupby(mine, lambda item: item[1]["notebook"]):
@@ -325,7 +363,7 @@ def _index_page(manifest, frame):
             for output, entry in entries:
                 image = f'<img src="{output}.png" width="240" alt="{output}">' if entry["kind"] == "figure" else "table"
                 files = " ".join(f"[{ending[1:]}]({output}{ending})" for ending in KINDS[entry["kind"]])
-                told = tally(frame[frame.figure == output].to_dict("records"))
+                told = tally(told_by.get(output, []))
                 lines.append(f"| {image} | {output.split('/')[1]} | {files} | {told} |")
     return "\n".join(lines) + "\n"
 

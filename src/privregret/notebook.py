@@ -58,7 +58,7 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     for parameter, rule in rules.items():
         try:
             namespace[parameter] = rule(parameter, namespace[parameter])
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(f"{name}: {error}") from None
 
 

@@ -53,11 +53,14 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
         For a caption that does not stand alone, or a name or column that is not spelt as above.
     """
     _stands_alone(name, caption)
-    fig.draw_without_rendering()
-    fig.set_layout_engine("none")  # one layout for both files: laying out takes as long as drawing
+    if engine := fig.get_layout_engine():
+        engine.execute(fig)
     pdf, png = io.BytesIO(), io.BytesIO()
-    fig.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None})
-    _few_colours(fig).save(png, "png", optimize=True, dpi=(style.DPI, style.DPI))
+    # one layout for both files: with any engine, one that does nothing too, each would draw the figure once more
+    with plt.rc_context({"figure.constrained_layout.use": False}):
+        fig.set_layout_engine(None)
+        fig.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None})
+        _few_colours(fig).save(png, "png", optimize=True, dpi=(style.DPI, style.DPI))
     plt.close(fig)
     inches = fig.get_figwidth()
     star = "*" if inches > 1.1 * style.COLUMN[0] else ""
@@ -217,6 +220,7 @@ def _record():
     name = notebook.current["name"]
     with manifest.changing(output_root()) as record:
         if notebook.current["fresh"]:
+            manifest.sweep(output_root())
             record["notebooks"].pop(name, None)
             record["outputs"] = {o: entry for o, entry in record["outputs"].items() if entry["notebook"] != name}
             notebook.current["fresh"] = False
@@ -248,9 +252,11 @@ def _stands_alone(name, caption):
 
 def _few_colours(fig):
     """The figure as a picture of at most 256 colours: a third of the bytes at twice the resolution."""
-    buffer = io.BytesIO()
-    fig.savefig(buffer, format="png", dpi=style.DPI, pil_kwargs={"compress_level": 1})
-    return PIL.Image.open(buffer).convert("RGB").quantize(256, PIL.Image.Quantize.MEDIANCUT, dither=0)
+    pixels = io.BytesIO()
+    fig.savefig(pixels, format="rgba", dpi=style.DPI)
+    size = tuple((fig.get_size_inches() * style.DPI).astype(int))
+    picture = PIL.Image.frombuffer("RGBA", size, pixels.getbuffer(), "raw", "RGBA", 0, 1)
+    return picture.convert("RGB").quantize(256, PIL.Image.Quantize.MEDIANCUT, dither=0)
 
 
 def _publish(kind, name, contents):

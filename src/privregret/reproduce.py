@@ -7,6 +7,7 @@ notebooks' own defaults is adopted into `figures/`, `paper/` and the README.
 
 import ast
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ import tempfile
 import threading
 import time
 import tomllib
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -58,6 +59,7 @@ class Job:
     name: str
     parameters: dict = field(default_factory=dict)  # as asked for
     defaults: dict = field(default_factory=dict)  # as committed
+    problem: str = ""  # why it cannot be run at all
 
     @property
     def path(self) -> Path:
@@ -92,6 +94,7 @@ PROJECT = Place(ROOT, BUILD)
 CUSTOM = Place(BUILD / "custom", BUILD / "custom")  # with parameters of one's own
 SMOKE = Place(BUILD / "smoke", BUILD / "smoke")
 CHECK = Place(BUILD / "check", BUILD / "check")
+TIMES = ROOT / "benchmarks" / "notebooks.csv"  # what notebooks took on one machine
 
 
 # Which notebooks, with which parameters -----------------------------------------------------------------------
@@ -124,11 +127,11 @@ def read(name: str):
 def select(wanted: list[str]) -> list[str]:
     """Names of the notebooks that `wanted` (papers, notebooks, their bare names, paths; empty means all) stands for.
 
-    Scratch notebooks, copies and Jupyter's checkpoints among them are skipped with a word; one that has published
-    something must not be missing or damaged.
+    Scratch notebooks, copies and Jupyter's checkpoints among them are skipped with a word, unless nothing else was
+    asked for. One that has run or published something is never scratch, whatever became of it.
     """
     names, ours = [], set()
-    with suppress(ValueError):  # a damaged manifest is told elsewhere
+    with suppress(manifest.Damaged):  # told elsewhere
         ours = set(manifest.read(ROOT)["notebooks"])
     for path in sorted(NOTEBOOKS.glob("*/*.ipynb")):
         if not path.parent.name.startswith("."):
@@ -144,15 +147,20 @@ def select(wanted: list[str]) -> list[str]:
             near = get_close_matches(key, [*names, *{part for n in names for part in n.split("/")}], 1)
             raise UsageError(f"no notebook or paper {word!r}" + (f"; did you mean {near[0]}?" if near else ""))
         chosen |= found
-    result = []
+    result, skipped = [], []
     for name in sorted(chosen):
         try:
             read(name)
             result.append(name)
         except UsageError as problem:
-            if name in ours:
-                raise
-            print(f"skipped: {problem}", file=sys.stderr)
+            if name in ours or PROJECT.stamp(name).exists():
+                result.append(name)
+            else:
+                skipped.append(problem)
+    if wanted and not result:
+        raise skipped[0]
+    for problem in skipped:
+        print(f"skipped: {problem}", file=sys.stderr)
     return result
 
 
@@ -170,7 +178,11 @@ def jobs(names: list[str], overrides: dict, smoke: bool) -> list[Job]:
     profile = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()) if smoke else {}
     result, unused, known = [], set(overrides), set()
     for name in names:
-        notebook = read(name)
+        try:
+            notebook = read(name)
+        except UsageError as problem:  # one notebook's trouble must not stop the others
+            result.append(Job(name, problem=str(problem)))
+            continue
         declared = declared_parameters(notebook)
         known |= set(declared)
         mine = {p: v for p, v in overrides.items() if p in declared}
@@ -252,13 +264,18 @@ def read_stamp(job: Job, place: Place) -> dict:
     """What the notebook's last finished run left behind; empty if there is nothing of use."""
     try:
         stamp = json.loads(place.stamp(job.name).read_text())
-        return stamp if {"code", "parameters", "modules", "lock", "record", "seconds"} <= set(stamp) else {}
-    except (OSError, ValueError, TypeError):
+        return stamp if all(isinstance(stamp[key], kind) for key, kind in _STAMP.items()) else {}
+    except (OSError, ValueError, TypeError, KeyError):
         return {}
+
+
+_STAMP = {"code": str, "parameters": dict, "modules": dict, "lock": str, "record": dict, "seconds": (int, float)}
 
 
 def why_stale(job: Job, place: Place) -> str:
     """Why the notebook must run again, or an empty string."""
+    if job.problem:
+        return job.problem
     stamp = read_stamp(job, place)
     if not stamp:
         return "has not run to its end here"
@@ -273,18 +290,13 @@ def why_stale(job: Job, place: Place) -> str:
     if stamp["lock"] != _hash(ROOT / "requirements.lock"):
         return "requirements.lock changed"
     record = manifest.of_notebook(manifest.read(place.root), job.name)
-    for output, files in record["outputs"].items():
-        for ending, digest in files.items():
+    if stamp["record"] != record:
+        return "what figures/manifest.json says of it was changed"
+    for output, entry in record["outputs"].items():
+        for ending, digest in entry["files"].items():
             if _hash(place.root / "figures" / f"{output}{ending}") != digest:
                 return f"figures/{output}{ending} is missing or was changed"
-    if stamp["record"] != _record_hash(place, job.name):
-        return "what figures/manifest.json says of it was changed"
     return ""
-
-
-def _record_hash(place: Place, name: str) -> str:
-    record = manifest.of_notebook(manifest.read(place.root), name)
-    return manifest.digest(json.dumps(record, sort_keys=True).encode())
 
 
 def _inputs(job: Job) -> dict:
@@ -300,7 +312,7 @@ def _inputs(job: Job) -> dict:
 def _write_stamp(job: Job, place: Place, inputs: dict, mark: dict, seconds: float) -> None:
     stamp = inputs | {
         "modules": {module: inputs["modules"][module] for module in mark["modules"]},
-        "record": _record_hash(place, job.name),
+        "record": manifest.of_notebook(manifest.read(place.root), job.name),
         "seconds": round(seconds, 1),
         "kilobytes": mark.get("kilobytes"),
     }
@@ -313,12 +325,33 @@ def _write_stamp(job: Job, place: Place, inputs: dict, mark: dict, seconds: floa
 class _KernelManager(AsyncKernelManager):
     """Kernels over local sockets: no TCP ports to race for."""
 
+    sockets = ""  # folder of all that kernels are reached by; not below build/, where paths may be too long for them
+
     def __init__(self, **kwargs):
-        folder = tempfile.mkdtemp(prefix="privregret-")  # by default all kernels share one path
-        super().__init__(transport="ipc", ip=f"{folder}/kernel", **kwargs)
+        folder = tempfile.mkdtemp(dir=self.sockets)  # by default all kernels share one path
+        super().__init__(transport="ipc", ip=f"{folder}/kernel", connection_file=f"{folder}/kernel.json", **kwargs)
 
     def cleanup_ipc_files(self):
         shutil.rmtree(os.path.dirname(self.ip), ignore_errors=True)
+
+
+@contextmanager
+def _sockets():
+    """A temporary folder for the kernels' sockets; those that killed runs left behind go, which nobody has locked."""
+    for old in Path(tempfile.gettempdir()).glob("privregret-kernels-*"):
+        with suppress(OSError):  # in use, or somebody else's
+            _lock(old)
+            shutil.rmtree(old)
+    with tempfile.TemporaryDirectory(
+        prefix="privregret-kernels-", ignore_cleanup_errors=True
+    ) as _KernelManager.sockets:
+        _lock(_KernelManager.sockets)
+        yield
+
+
+def _lock(folder):
+    """Lock a folder for as long as this process lives."""
+    manifest.fcntl.flock(os.open(folder, os.O_RDONLY), manifest.fcntl.LOCK_EX | manifest.fcntl.LOCK_NB)
 
 
 class _Engine(NBClientEngine):
@@ -346,19 +379,21 @@ class Progress:
     """Which notebooks are running, how far they are, how long it takes: one live line on a terminal, else plain ones.
 
     `seconds` says how long each notebook took last time, None if that is not known: it is taken to be an average one.
+    What is left is corrected by how long those that have ended took beside last time: machines differ.
     """
 
     def __init__(self, seconds: dict, at_once: int):
         self.seconds, self.at_once, self.total = dict(seconds), at_once, len(seconds)
         self.began, self.since, self.running, self.lock = time.monotonic(), {}, {}, threading.Lock()
+        self.expected = self.took = 0.0  # of the notebooks that have ended
 
     def head(self):
         now, known = time.monotonic(), [s for s in self.seconds.values() if s is not None]
         text = f"[{self.total - len(self.seconds)}/{self.total}] {_clock(now - self.began)}"
         if not known:
             return text
-        average = sum(known) / len(known)
-        left = {name: average if s is None else s for name, s in self.seconds.items()}
+        average, pace = sum(known) / len(known), self.took / self.expected if self.expected else 1.0
+        left = {name: pace * (average if s is None else s) for name, s in self.seconds.items()}
         left |= {name: max(left[name] - (now - since), 0) for name, since in self.since.items()}
         return f"{text}, about {_clock(max(sum(left.values()) / self.at_once, *left.values()))} left"
 
@@ -366,14 +401,22 @@ class Progress:
         with self.lock:
             self.since.setdefault(name, time.monotonic())
             self.running[name] = f"{name} {cell}/{cells}"
-            if sys.stdout.isatty():
+            if not sys.stdout.isatty() and cell in (1, cells // 2):
+                print(f"{self.head()}: {name}, cell {cell} of {cells}", flush=True)
+        self.show()
+
+    def show(self):
+        """Write the live line anew, if there is one."""
+        with self.lock:
+            if self.running and sys.stdout.isatty():
                 line = f"{self.head()}: {', '.join(self.running.values())}"
                 print(f"\r\033[K{line[: shutil.get_terminal_size().columns - 1]}", end="", flush=True)
-            elif cell in (1, cells // 2):
-                print(f"{self.head()}: {name}, cell {cell} of {cells}", flush=True)
 
     def ended(self, name, line):
         with self.lock:
+            if self.seconds.get(name) and name in self.since:
+                self.expected += self.seconds[name]
+                self.took += time.monotonic() - self.since[name]
             for record in (self.seconds, self.since, self.running):
                 record.pop(name, None)
             print(("\r\033[K" if sys.stdout.isatty() else "") + line, flush=True)
@@ -385,15 +428,17 @@ def _clock(seconds):
 
 def run(job: Job, place: Place, progress: Progress) -> int:
     """Run one notebook; adopt its outputs if it got to its end. Returns 0 or an exit code."""
-    began, inputs, declared = time.monotonic(), _inputs(job), declared_parameters(read(job.name))
-    staged = place.partial(job.name)
-    shutil.rmtree(staged, ignore_errors=True)
-    staged.mkdir(parents=True)
-    place.stamp(job.name).unlink(missing_ok=True)
-    place.failed(job.name).unlink(missing_ok=True)
+    if job.problem:
+        progress.ended(job.name, f"FAILED {job.name}: {job.problem}")
+        return FAILED
+    began, staged = time.monotonic(), place.partial(job.name)
     executed = staged / "executed.ipynb"
     error, code = "it ended before its last cell", FAILED
     try:
+        inputs, declared = _inputs(job), declared_parameters(read(job.name))
+        for old in (staged, place.stamp(job.name), place.failed(job.name)):
+            _remove(old)
+        staged.mkdir(parents=True)
         with open(staged / "kernel.log", "wb") as log:  # what the kernel itself says: of interest if it dies
             papermill.execute_notebook(
                 job.path,
@@ -402,7 +447,12 @@ def run(job: Job, place: Place, progress: Progress) -> int:
                 engine_name="privregret",
                 kernel_name="python3",
                 progress_bar=False,
-                environment={**os.environ, **KERNEL_ENVIRONMENT, "PRIVREGRET_OUTPUT": str(staged)},
+                environment={
+                    **os.environ,
+                    **KERNEL_ENVIRONMENT,
+                    "LOKY_MAX_CPU_COUNT": str(max(os.cpu_count() // progress.at_once, 1)),  # its share of the cores
+                    "PRIVREGRET_OUTPUT": str(staged),
+                },
                 log=log,
                 tell=lambda cell, cells: progress.at(job.name, cell, cells),
             )
@@ -422,7 +472,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
         error = f"{type(problem).__name__}: {problem}".splitlines()[0]
     if error:
         line = f"FAILED {job.name}: {error}"
-        if executed.exists():
+        with suppress(OSError):  # it did not come that far, or there is no room
             place.failed(job.name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(executed, place.failed(job.name))
             os.replace(staged / "kernel.log", place.failed(job.name).with_suffix(".log"))
@@ -434,14 +484,26 @@ def run(job: Job, place: Place, progress: Progress) -> int:
     return code
 
 
+def _remove(path):
+    """Remove a file or a folder, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _shown(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _last_time(job: Job, place: Place) -> float | None:
-    """Seconds that the notebook took when it last ran with these parameters, here or in the project."""
+    """Seconds that the notebook took when it last ran with these parameters: here, in the project, or where the
+    project's benchmark ran."""
     stamps = (read_stamp(job, p) for p in (place, PROJECT))
-    return next((s["seconds"] for s in stamps if s and s["parameters"] == job.wanted), None)
+    measured = [s["seconds"] for s in stamps if s and s["parameters"] == job.wanted]
+    if not measured and job.wanted == job.defaults and TIMES.exists():
+        measured = [row.seconds for row in pd.read_csv(TIMES).itertuples() if row.notebook == job.name]
+    return measured[0] if measured else None
 
 
 def _tally(name: str, place: Place) -> str:
@@ -468,31 +530,53 @@ def _alone(place: Place):
 
 
 def _mend(place: Place) -> None:
-    """Start a damaged manifest anew: every notebook is stale then, and writes its part again."""
+    """Remove what killed runs left behind, and make a damaged or missing manifest anew.
+
+    Stamps hold what it said of their notebooks; those without one run again.
+    """
+    shutil.rmtree(place.build / "partial", ignore_errors=True)
+    for folder in (place.root / "figures", place.root / "paper", place.build / "stamps"):
+        manifest.sweep(folder)
     try:
-        manifest.read(place.root)
-    except ValueError as problem:
-        print(f"{problem}: made anew from a run of all notebooks", flush=True)
-        manifest.write(place.root / "figures" / "manifest.json", json.dumps(manifest.empty()).encode())
+        if manifest.read_whole(place.root) != manifest.empty():
+            return
+    except manifest.Damaged as problem:
+        print(f"{problem}: made anew, from what the last runs left if nothing else changed", flush=True)
+    stamps = place.build / "stamps"
+    names = [str(path.relative_to(stamps).with_suffix("")) for path in stamps.rglob("*.json")]
+    kept = {name: stamp["record"] for name in names if (stamp := read_stamp(Job(name), place))}
+    with manifest.changing(place.root) as record:
+        record |= manifest.empty()
+        for name, said in kept.items():
+            record["notebooks"][name] = said.get("notebook", {})
+            record["outputs"] |= said.get("outputs", {})
 
 
-def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False) -> int:
+def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False, fresh: bool = False) -> int:
     """Run all stale notebooks (all if `force`), `at_once` at a time; returns the exit code."""
-    with _alone(place):
+    with _alone(place), _sockets():
+        if fresh:
+            for old in ("figures", "paper", "stamps", "notebooks", "failed"):
+                _remove(place.root / old)
         _mend(place)
-        shutil.rmtree(place.build / "partial", ignore_errors=True)  # left behind by a run that was killed
         stale = [job for job in todo if force or why_stale(job, place)]
         for job in todo:
             if job not in stale:
                 print(f"{job.name}: up to date, {_tally(job.name, place)}")
         if stale and not (jit.CACHE and any(jit.CACHE.iterdir())):
-            print("Kernels are compiled when they are first called: this run takes some minutes longer", flush=True)
-        progress = Progress({job.name: _last_time(job, place) for job in stale}, at_once)
+            print("Kernels are compiled when they are first called: this run takes about a minute longer", flush=True)
+        seconds = {job.name: _last_time(job, place) for job in stale}
+        stale.sort(key=lambda job: -(seconds[job.name] or math.inf))  # so that no long one runs alone at the end
+        progress = Progress(seconds, min(at_once, max(len(stale), 1)))
         pool = ThreadPoolExecutor(at_once)
         try:
-            codes = [f.result() for f in as_completed([pool.submit(run, job, place, progress) for job in stale])]
+            runs = [pool.submit(run, job, place, progress) for job in stale]
+            while wait(runs, timeout=1).not_done:
+                progress.show()
+            codes = [done.result() for done in runs]
         except KeyboardInterrupt:
             print("\ninterrupted: what had finished is kept, the next run goes on from there", flush=True)
+            shutil.rmtree(_KernelManager.sockets, ignore_errors=True)
             os._exit(INTERRUPTED)  # kernels end by themselves once this process is gone
         manifest.render(place.root)
     if place is not PROJECT:
@@ -503,9 +587,9 @@ def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False) 
 def status(todo: list[Job], place: Place = PROJECT) -> int:
     """Say which notebooks are stale and why, and what else is not as it should be."""
     try:
-        manifest.read(place.root)
-    except ValueError as problem:
-        print(f"{problem}; `make` makes it anew from a run of all notebooks")
+        manifest.read_whole(place.root)
+    except manifest.Damaged as problem:
+        print(f"{problem}; `make` makes it anew")
         return 0
     for job in todo:
         print(f"{job.name}: {why_stale(job, place) or 'up to date'}")
@@ -519,11 +603,11 @@ def status(todo: list[Job], place: Place = PROJECT) -> int:
 
 def check(todo: list[Job], at_once: int) -> int:
     """Run everything afresh elsewhere and compare the data behind each published figure, table and finding."""
-    shutil.rmtree(CHECK.root, ignore_errors=True)
-    code = reproduce(todo, CHECK, at_once)
+    kept = manifest.read_whole(ROOT)
+    code = reproduce(todo, CHECK, at_once, fresh=True)
     if code:
         return code
-    fresh, kept = manifest.read(CHECK.root), manifest.read(ROOT)
+    fresh = manifest.read(CHECK.root)
     names = {job.name for job in todo}
     published = {o for o, entry in kept["outputs"].items() if entry["notebook"] in names}
     drift = [f"{o}: published, but no notebook makes it" for o in sorted(published - set(fresh["outputs"]))]

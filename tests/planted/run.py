@@ -1,39 +1,52 @@
-"""Run a notebook's code cells in this process, with small parameters, and collect its findings."""
+"""Run a notebook's code cells in this process, with small parameters and no figures, and collect its findings."""
 
 import json
 import tempfile
 import tomllib
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
 from papermill.translators import PythonTranslator
 
-from privregret import manifest, notebook
+from privregret import manifest, notebook, publish
 from privregret.paths import NOTEBOOKS
 
 
-def findings(name: str, monkeypatch) -> dict:
-    """(place, claim, quantity) -> row, of the notebook at the parameters of `smoke.toml`."""
+def by_key(rows) -> dict:
+    """(place, claim, quantity) -> row."""
+    return {(r["place"], r["claim"], r["quantity"]): json.loads(json.dumps(r)) for r in rows}
+
+
+def findings(name: str, monkeypatch, wanted=()) -> dict:
+    """What `by_key` gives, of the notebook at the parameters of `smoke.toml`, until all keys `wanted` are there."""
     parameters = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()).get(name, {})
+    monkeypatch.setattr(publish, "figure", lambda fig, *args, **more: plt.close(fig))  # drawing takes longest of all
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.setenv("PRIVREGRET_OUTPUT", folder)
-        namespace = {"__name__": "__main__"}
+        namespace, found = {"__name__": "__main__"}, {}
         for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:
             if cell.cell_type != "code" or cell.source == "notebook.end()":
                 continue
             exec(compile(cell.source, f"<{name}>", "exec"), namespace)
             if "parameters" in cell.metadata.get("tags", []):
                 exec(PythonTranslator.codify(parameters), namespace)
+            found = by_key(manifest.read(Path(folder))["notebooks"].get(name, {}).get("findings", []))
+            if wanted and set(wanted) <= set(found):
+                break
         notebook.current.update(name="", shown="")
-        rows = manifest.read(Path(folder))["notebooks"].get(name, {}).get("findings", [])
-    return {(r["place"], r["claim"], r["quantity"]): json.loads(json.dumps(r)) for r in rows}
+    return found
+
+
+def turned(plant, before: dict) -> dict:
+    """The findings that a planted fault should turn: (place, part of the claim) -> keys."""
+    return {(place, part): [k for k in before if k[0] == place and part in k[1]] for place, part in plant.turns}
 
 
 def unturned(plant, before: dict, after: dict) -> list[str]:
-    """The findings that a planted fault should have turned and did not; each must be there in the first place."""
+    """Those that it did not turn; each must be there in the first place."""
     wrong = []
-    for place, part in plant.turns:
-        keys = [key for key in before if key[0] == place and part in key[1]]
+    for (place, part), keys in turned(plant, before).items():
         if not keys:
             wrong.append(f"{place}: no finding says {part!r}")
         for key in keys:

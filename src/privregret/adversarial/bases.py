@@ -44,8 +44,8 @@ class RealLossBandit(AdversarialAlgorithm):
     def privacy(self):
         return NOT_PRIVATE
 
-    def _actions_and_losses(self, data, rounds, record, rng):
-        return play(data, rounds, record, self.step, 1, 0.0, rng)
+    def _kernel(self, data, rounds, record=False):
+        return play, (data, rounds, record, self.step, 1, 0.0)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ import numpy as np
 from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
-from privregret.divergence import kl_inverse
+from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
+from privregret.divergence import TINY, kl_inverse
 from privregret.jit import jit
 from privregret.noise import laplace
 from privregret.reporting import report
@@ -45,9 +46,9 @@ class AdaPKLUCB(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, self.alpha, rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Episode by episode: O(K log T) draws, whatever the horizon."""
-        return _pull_counts(means, rounds, self.epsilon, self.alpha, rng)
+        return _pull_counts, (means, rounds, self.epsilon, self.alpha)
 
 
 @jit
@@ -89,19 +90,62 @@ def _play(rewards, epsilon, alpha, rng):
 
 
 @jit
+def _next(arms, queues, t, epsilon, alpha, rng):
+    """Take the arm with the largest index in round t out of its queue. Arms whose index has reached 1 have 0 pulls."""
+    log_t = math.log(t)
+    while True:
+        q = foremost(queues, log_t)
+        mean, size = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
+        value, slope = 1.0, 0.0
+        if size > 0:
+            bonus = alpha * log_t / size
+            x = mean + bonus / epsilon
+            if queues[q]["place"] == log_t:
+                return take(arms, queues, q) if x > 0 else _any(arms, queues, q, rng)
+            value = kl_inverse(min(max(x, 0.0), 1.0), bonus)
+            if value == 1:  # and stays
+                add(arms, queues, 0, take(arms, queues, q), 1.0, False, rng)
+                continue
+            slope = HUGE  # while x is clipped
+            if x > 0:
+                by_x = math.log(x * (1 - value) / (value * (1 - x)))
+                slope = alpha / size * (1 - by_x / epsilon) * value * (1 - value) / max(value - x, TINY)
+        elif queues[q]["place"] == log_t:
+            return take(arms, queues, q)
+        queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, log_t
+
+
+@jit
+def _any(arms, queues, q, rng):
+    """Take an arm at random out of a queue in which all tie, their means clipped to 0: it is short, and this rare."""
+    size = queues[q]["pulls"]
+    chosen, seen = take(arms, queues, q), 1
+    others = [chosen]
+    while queues[q]["head"] >= 0:
+        others.append(take(arms, queues, q))
+        seen += 1
+        if seen * rng.random() < 1:
+            chosen = others[-1]
+    for j in others:
+        if j != chosen:
+            add(arms, queues, size, j, arms[j]["mean"], False, rng)
+    return chosen
+
+
+@jit
 def _pull_counts(means, rounds, epsilon, alpha, rng):
     horizon, arms = rounds[-1], len(means)
     counts = np.empty((len(rounds), arms), np.int64)
-    mean = np.zeros(arms)
-    size = np.zeros(arms, np.int64)
     pulls = np.zeros(arms, np.int64)
+    waiting, queues = no_queues(arms)  # by the length of the last episode
     reported = 0
     t = 0
     while t < horizon:
-        j = t if t < arms else _leader(mean, size, t + 1, epsilon, alpha, rng)
-        size[j] = max(pulls[j], 1)
-        reported = report(counts, rounds, reported, pulls, j, t + size[j])
-        t += size[j]
-        pulls[j] += size[j]
-        mean[j] = (rng.binomial(size[j], means[j]) + laplace(1 / epsilon, rng)) / size[j]
+        j = t if t < arms else _next(waiting, queues, t + 1, epsilon, alpha, rng)
+        size = max(pulls[j], 1)
+        reported = report(counts, rounds, reported, pulls, j, t + size)
+        t += size
+        pulls[j] += size
+        mean = (rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)) / size
+        add(waiting, queues, size, j, mean, False, rng)
     return counts

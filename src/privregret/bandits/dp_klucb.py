@@ -11,7 +11,8 @@ import numpy as np
 from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
-from privregret.divergence import d_epsilon, d_epsilon_inverse
+from privregret.bandits.queues import add, foremost, no_queues, take
+from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, d_epsilon_slope
 from privregret.jit import jit
 from privregret.noise import laplace
 from privregret.reporting import report
@@ -78,13 +79,9 @@ class GeometricBatches(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self._settings(len(rewards)), rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Batch by batch: O(K log T) binomial and Laplace draws, whatever the horizon."""
-        return _pull_counts(means, rounds, self._settings(rounds[-1]), -1, np.empty(0), rng)
-
-    def _run_many(self, means, rounds, runs, rng):
-        """All runs in one call of the kernel."""
-        return many_pull_counts(means, rounds, self._settings(rounds[-1]), -1, np.empty((runs, 0)), rng)
+        return _pull_counts, (means, rounds, self._settings(rounds[-1]), -1, np.empty(0))
 
     def _settings(self, horizon):
         ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
@@ -189,16 +186,44 @@ def _play(rewards, settings, rng):
 
 
 @jit
+def _next(arms, queues, t, settings, rng):
+    """Take the arm with the best index in round t out of its queue. Of 0 pulls are those whose index has reached 1."""
+    epsilon, rule, first = settings.epsilon, settings.rule, settings.first
+    place = settings.optimism * math.log(t)
+    if rule == IMED:
+        place, q = 0.0, 0
+        while queues[q]["pulls"] >= 0:
+            if queues[q]["head"] >= 0:
+                place = max(place, arms[queues[q]["head"]]["mean"])
+            q += 1
+    while True:
+        q = foremost(queues, place)
+        if queues[q]["place"] == place:
+            return take(arms, queues, q)
+        x, n = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
+        value, slope = 1.0, 0.0
+        if rule == IMED:
+            value = -n * d_epsilon(x, place, epsilon) - math.log(n)
+            slope = -n * d_epsilon_slope(x, place, epsilon)
+        elif n > 0:
+            value = d_epsilon_inverse(x, place / n, epsilon)
+            if value == 1:  # and stays
+                add(arms, queues, 0, take(arms, queues, q), 1.0, first, rng)
+                continue
+            slope = 1 / max(n * d_epsilon_slope(x, value, epsilon), TINY)
+        queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, place
+
+
+@jit
 def _pull_counts(means, rounds, settings, given_arm, given, rng):
     """Pulls of each arm in rounds 1..rounds[h]; the noisy sums of one arm's first batches may be given (see `rare`)."""
     ends = settings.ends
     horizon, arms = rounds[-1], len(means)
     counts = np.empty((len(rounds), arms), np.int64)
     noisy_sum = np.zeros(arms)
-    mean = np.zeros(arms)
-    behind = np.zeros(arms, np.int64)  # pulls that the mean is of
     pulls = np.zeros(arms, np.int64)
     batches = np.zeros(arms, np.int64)
+    waiting, queues = no_queues(arms)
     started = 0
     reported = 0
     t = 0
@@ -207,7 +232,7 @@ def _pull_counts(means, rounds, settings, given_arm, given, rng):
             j = started
             started += 1
         else:
-            j = _leader(mean, behind, t + 1, settings, rng)
+            j = _next(waiting, queues, t + 1, settings, rng)
         size = ends[batches[j]] - pulls[j]
         played = min(size, horizon - t)
         reported = report(counts, rounds, reported, pulls, j, t + played)
@@ -218,10 +243,10 @@ def _pull_counts(means, rounds, settings, given_arm, given, rng):
                 noisy = given[batches[j]]
             else:
                 noisy = rng.binomial(size, means[j]) + laplace(1 / settings.epsilon, rng)
-            kept, behind[j] = (0.0, size) if settings.forget else (noisy_sum[j], pulls[j])
+            kept, behind = (0.0, size) if settings.forget else (noisy_sum[j], pulls[j])
             noisy_sum[j] = kept + noisy
-            mean[j] = noisy_sum[j] / behind[j]
             batches[j] += 1
+            add(waiting, queues, behind, j, min(max(noisy_sum[j] / behind, 0.0), 1.0), settings.first, rng)
     return counts
 
 

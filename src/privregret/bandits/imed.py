@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.algorithm import NOT_PRIVATE
-from privregret.bandits.base import RoundByRound, keep_pulling
+from privregret.bandits.base import DRAWN, RoundByRound, keep_pulling
 from privregret.divergence import kl
 from privregret.jit import jit
 
@@ -22,15 +22,15 @@ class IMED(RoundByRound):
     source = "Honda and Takemura 2015"
     privacy = NOT_PRIVATE
 
-    def _loop(self, rewards, means, rounds, rng):
-        return _loop(rewards, means, rounds, rng)
+    def _kernel(self, means, rounds, rewards=DRAWN):
+        return _loop, (rewards, means, rounds)
 
 
 @jit
 def _loop(rewards, means, rounds, rng):
     # kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows that an arm's index
-    # is above the smallest so far. It also shows for how many rounds, and down to which mean of its own, the arm with the
-    # largest mean has the smallest index. If arms are tied, each round has its draws.
+    # is above the smallest so far. It also shows for how many rounds, and down to which mean of its own, the arm with
+    # the largest mean has the smallest index. If arms are tied, each round has its draws.
     arms = len(means)
     actions = np.empty(len(rewards), np.int64)
     counts = np.empty((len(rounds), arms), np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.queues import add, no_queues, take
 from privregret.jit import jit
 from privregret.noise import laplace
 from privregret.reporting import report
@@ -42,9 +43,9 @@ class AnytimeLazyUCB(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Event by event: K releases for each doubling of T, and a few changes of the leader between them."""
-        return _pull_counts(means, rounds, self.epsilon, rng)
+        return _pull_counts, (means, rounds, self.epsilon)
 
 
 @jit
@@ -84,44 +85,65 @@ def _play(rewards, epsilon, rng):
 
 
 @jit
+def _leading_queue(arms, queues, epsilon, t):
+    """Queue whose head has the largest index in round t; of several, that with the lowest arm."""
+    log_t = math.log(t)
+    best, leader, q = -math.inf, 0, 0
+    while queues[q]["pulls"] >= 0:
+        j, size = queues[q]["head"], queues[q]["pulls"]
+        if j >= 0:
+            index = arms[j]["mean"] + math.sqrt(3 * log_t / size) + 3 * log_t / (epsilon * size)
+            if index > best or (index == best and j < queues[leader]["head"]):
+                best, leader = index, q
+        q += 1
+    return leader
+
+
+@jit
+def _overtaken(arms, queues, leader, epsilon):
+    """Round from which on another arm leads, 2^62 if that is later.
+
+    An index is m + b s + c s^2 with s = sqrt(ln t), b and c falling in the array's size. So the leader is overtaken by
+    arms with smaller arrays only, by each at most once, for good: where s solves a quadratic equation.
+    """
+    size, mean = queues[leader]["pulls"], arms[queues[leader]["head"]]["mean"]
+    root = math.sqrt(3 / size)
+    first, q = 42.97, 0
+    while queues[q]["pulls"] >= 0:
+        j, smaller = queues[q]["head"], queues[q]["pulls"]
+        if j >= 0 and smaller < size:
+            ahead, b, c = mean - arms[j]["mean"], math.sqrt(3 / smaller) - root, 3 / epsilon * (1 / smaller - 1 / size)
+            s = 2 * ahead / (b + math.sqrt(b * b + 4 * ahead * c))
+            first = min(first, s * s)
+        q += 1
+    return np.int64(math.exp(first)) + 1
+
+
+@jit
 def _pull_counts(means, rounds, epsilon, rng):
-    # Between two releases an index is m + b sqrt(ln t) + c ln t with b and c falling in the array's size. The
-    # difference of two indices is therefore monotone in t: the leader is overtaken at most once, for good,
-    # and only by an arm with a smaller array. So "somebody else leads" is monotone too, and bisection
-    # finds the round of the change; a full array's sum is one binomial draw.
+    # The leader is pulled until its array is full or it is overtaken; a full array's sum is one binomial draw.
     arms = len(means)
     horizon = rounds[-1]
     counts = np.empty((len(rounds), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
-    mean = np.empty(arms)
-    size = np.ones(arms, np.int64)
-    missing = np.full(arms, 2)  # pulls until the array being filled is full
+    missing = np.ones(arms, np.int64)  # pulls until the array being filled is full
+    waiting, queues = no_queues(arms)  # by the size of the last full array
     reported = 0
     t = 1
     while t <= horizon:
-        if t <= arms:
-            j, end = t - 1, t + 1
-        else:
-            j = _leader(mean, size, epsilon, t)
-            end = min(t + missing[j], horizon + 1)
-            if _leader(mean, size, epsilon, end - 1) != j:
-                low, high = t, end - 1  # j leads at low, not at high
-                while high - low > 1:
-                    middle = low + (high - low) // 2
-                    if _leader(mean, size, epsilon, middle) == j:
-                        low = middle
-                    else:
-                        high = middle
-                end = high
+        j, q, size, end = t - 1, -1, 1, t + 1
+        if t > arms:
+            q = _leading_queue(waiting, queues, epsilon, t)
+            j, size = queues[q]["head"], 2 * queues[q]["pulls"]
+            end = min(t + missing[j], horizon + 1, max(t + 1, _overtaken(waiting, queues, q, epsilon)))
         reported = report(counts, rounds, reported, pulls, j, end - 1)
         pulls[j] += end - t
-        if t <= arms:
-            mean[j] = rng.binomial(1, means[j]) + laplace(1 / epsilon, rng)
-        else:
-            missing[j] -= end - t
-            if missing[j] == 0:
-                size[j] *= 2
-                mean[j] = (rng.binomial(size[j], means[j]) + laplace(1 / epsilon, rng)) / size[j]
-                missing[j] = 2 * size[j]
+        missing[j] -= end - t
         t = end
+        if missing[j] == 0:
+            if q >= 0:
+                take(waiting, queues, q)
+            mean = (rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)) / size
+            add(waiting, queues, size, j, mean, True, rng)
+            missing[j] = 2 * size
     return counts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.algorithm import NOT_PRIVATE
-from privregret.bandits.base import RoundByRound, keep_pulling
+from privregret.bandits.base import DRAWN, RoundByRound, keep_pulling
 from privregret.jit import jit
 
 
@@ -21,8 +21,8 @@ class UCB1(RoundByRound):
     source = "Auer, Cesa-Bianchi and Fischer 2002"
     privacy = NOT_PRIVATE
 
-    def _loop(self, rewards, means, rounds, rng):
-        return _loop(rewards, means, rounds, rng)
+    def _kernel(self, means, rounds, rewards=DRAWN):
+        return _loop, (rewards, means, rounds)
 
 
 @jit

@@ -1,10 +1,14 @@
 """Binomial sums on a lattice, for any number of rounds up to 2^60, with small probabilities to full relative
 precision."""
 
-from fractions import Fraction
+import math
 
 import numpy as np
-from scipy.special import gammaln
+
+from privregret.jit import jit
+
+HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
+SERIES = np.array([(-1.0) ** k / (k * (k - 1)) for k in range(2, 19)])  # of (1 + d) ln(1 + d) - d, over d^2
 
 
 def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np.ndarray]:
@@ -16,56 +20,99 @@ def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np
     step is split between neighbouring multiples, which keeps its mean. What is left out has probability at
     most exp(-low) below and exp(-high) above (Bernstein's inequality).
     """
-    mean = Fraction(p) * n
-    variance = float(mean * (1 - Fraction(p)))
-    below, above = (x / 3 + np.sqrt(x * x / 9 + 2 * x * variance) for x in (low, high))
-    first, last = max(0, int(mean - Fraction(below))), min(n, int(mean + Fraction(above)) + 1)
-    if step > 1 and variance >= (2 * step) ** 2:
-        k = np.arange(-(-first // step), last // step + 1)
-        mass = np.exp(_log_pmf(n, p, k * step, mean))
-        return int(k[0]), mass / mass.sum()
-    # unit lattice; a narrow binomial among wide ones has few atoms that count
-    x = np.arange(first, last + 1)
-    mass = np.exp(_log_pmf(n, p, x, mean))
-    mass /= mass.sum()
-    if step == 1:
-        return first, mass
-    k, part = np.divmod(x, step)
-    split = np.bincount(k - k[0], mass * (1 - part / step), k[-1] - k[0] + 2)
-    return int(k[0]), split + np.bincount(k - k[0] + 1, mass * part / step, k[-1] - k[0] + 2)
+    first, _, mass = lattice(n, np.array([p]), step, np.array([low]), high)
+    return int(first[0]), mass[0]
 
 
-def _log_pmf(n, p, x, mean):
-    """Loader's saddle-point form, whose terms do not cancel however large n is."""
-    if p in (0.0, 1.0):
-        return np.where(x == round(n * p), 0.0, -np.inf)
-    away = (x - int(mean)).astype(float) - float(mean - int(mean))  # x - n p, exactly rounded
-    inner = (x > 0) & (x < n)
-    x_in = np.where(inner, x, 1).astype(float) if n > 1 else np.ones(len(x))
-    rest = np.where(inner, n - x, 1).astype(float)
-    log = _stirling_error(float(n)) - _stirling_error(x_in) - _stirling_error(rest)
-    log = log - _deviance(away, n * p) - _deviance(-away, n * (1 - p))
-    log = log - 0.5 * (np.log(2 * np.pi) + np.log(x_in) + np.log(rest / n))
-    return np.where(x == 0, n * np.log1p(-p), np.where(x == n, n * np.log(p), log))
+def lattice(n: int, means, step: int, low, high: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`atoms` of several binomials: first and last multiple of each, and a row of probabilities from the first on.
+
+    Parameters
+    ----------
+    n, step, high
+        As in `atoms`.
+    means : (G,) floats in [0, 1]
+    low : (G,) floats
+    """
+    # n p, exactly rounded where it is near: a whole number and what is left
+    ratios = [mean.as_integer_ratio() for mean in means.tolist()]
+    parts = [(*divmod(top * n, bottom), bottom) for top, bottom in ratios]
+    whole = np.array([w for w, _, _ in parts], dtype=np.int64)
+    rest = np.array([r / bottom for _, r, bottom in parts])
+    return _lattice(n, means, whole, rest, step, low, high)
 
 
+@jit
+def _lattice(n, means, whole, rest, step, low, high):
+    groups = len(means)
+    first, last = np.empty(groups, np.int64), np.empty(groups, np.int64)
+    left, right, dense = first.copy(), last.copy(), np.empty(groups, np.bool_)
+    for g in range(groups):  # the range of sums, then that of multiples
+        variance = (whole[g] + rest[g]) * (1 - means[g])
+        below = low[g] / 3 + math.sqrt(low[g] ** 2 / 9 + 2 * low[g] * variance)
+        above = high / 3 + math.sqrt(high**2 / 9 + 2 * high * variance)
+        if variance == 0:
+            left[g] = right[g] = whole[g]
+        else:
+            left[g] = max(0, whole[g] + math.floor(rest[g] - below))
+            right[g] = min(n, whole[g] + math.floor(rest[g] + above) + 1)
+        dense[g] = step > 1 and variance >= (2.0 * step) ** 2
+        first[g] = (left[g] + step - 1) // step if dense[g] else left[g] // step
+        last[g] = right[g] // step + (0 if dense[g] or step == 1 else 1)
+    mass = np.zeros((groups, (last - first).max() + 1))
+    for g in range(groups):
+        p, total = means[g], 0.0
+        if left[g] == right[g]:
+            place, part = left[g] // step - first[g], left[g] % step / step
+            mass[g, place] = 1 - part
+            if part > 0:
+                mass[g, place + 1] = part
+            continue
+        if dense[g] or step == 1:
+            for k in range(last[g] - first[g] + 1):
+                x = (first[g] + k) * step
+                mass[g, k] = math.exp(_log_pmf(n, p, x, (x - whole[g]) - rest[g]))
+                total += mass[g, k]
+        else:  # a narrow binomial among wide ones has few atoms that count
+            for x in range(left[g], right[g] + 1):
+                chance = math.exp(_log_pmf(n, p, x, (x - whole[g]) - rest[g]))
+                place, part = x // step - first[g], x % step / step
+                mass[g, place] += chance * (1 - part)
+                mass[g, place + 1] += chance * part
+                total += chance
+        for k in range(last[g] - first[g] + 1):
+            mass[g, k] /= total
+    return first, last, mass
+
+
+@jit
+def _log_pmf(n, p, x, away):
+    """Loader's saddle-point form, whose terms do not cancel however large n is; `away` is x - n p."""
+    if x == 0:
+        return n * math.log1p(-p)
+    if x == n:
+        return n * math.log(p)
+    log = _stirling_error(n) - _stirling_error(x) - _stirling_error(n - x)
+    log -= _deviance(away, n * p) + _deviance(-away, n * (1 - p))
+    return log - HALF_LOG_TAU - 0.5 * (math.log(x) + math.log((n - x) / n))
+
+
+@jit
 def _stirling_error(n):
     """ln n! minus Stirling's formula."""
-    n = np.asarray(n, float)
-    small = np.minimum(n, 16)
-    exact = gammaln(small + 1) - ((small + 0.5) * np.log(small) - small + 0.5 * np.log(2 * np.pi))
-    s = 1 / n**2
-    series = (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188)))) / n
-    return np.where(n <= 15, exact, series)
+    if n <= 15:
+        return math.lgamma(n + 1.0) - (n + 0.5) * math.log(n) + n - HALF_LOG_TAU
+    s = 1.0 / n / n
+    return (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188)))) / n
 
 
+@jit
 def _deviance(away, mean):
     """x ln(x / mean) + mean - x, given away = x - mean."""
     d = away / mean
-    small = np.abs(d) < 0.1
-    ds = np.where(small, d, 0.0)
-    series = np.zeros_like(d)
-    for k in range(18, 1, -1):
-        series = (-1) ** k / (k * (k - 1)) + ds * series
-    dl = np.where(small | (d <= -1), 1.0, d)
-    return mean * np.where(small, ds * ds * series, (1 + dl) * np.log1p(dl) - dl)
+    if abs(d) >= 0.1:
+        return mean * ((1 + d) * math.log1p(d) - d)
+    series = 0.0
+    for k in range(8 if abs(d) < 0.01 else len(SERIES), 0, -1):
+        series = SERIES[k - 1] + d * series
+    return mean * d * d * series

@@ -11,6 +11,7 @@ from scipy.special import comb
 from privregret import checks
 from privregret.algorithm import flat_parameters
 from privregret.exact.selection import (
+    arrays,
     gauss_legendre,
     largest_probabilities,
     selection_from_sums,
@@ -59,7 +60,8 @@ def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: flo
     """Expected gap of the action selected from `rounds` rounds, and a bound on its error; see
     `selection_probabilities`."""
     selection = selection_probabilities(instance, rounds, noise, scale)
-    return float(selection.group @ instance.gaps), selection.error * float(instance.gaps.sum())
+    gaps = arrays(instance)[0]
+    return float(selection.group @ gaps), selection.error * float(gaps.sum())
 
 
 def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
@@ -230,4 +232,4 @@ def _sum_over(function, first, last, size):
 
 def _largest_gap(instance, rounds, noise, scale):
     """A bound on the expected gap of the action selected from `rounds` rounds."""
-    return float(instance.gaps @ largest_probabilities(instance, rounds, noise, scale))
+    return float(arrays(instance)[0] @ largest_probabilities(instance, rounds, noise, scale))

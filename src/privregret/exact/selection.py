@@ -10,8 +10,7 @@ where the largest of e^300 scores lies.
 """
 
 import math
-from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise, product
 from math import comb, exp, inf, log
 from typing import NamedTuple
@@ -20,7 +19,7 @@ import numpy as np
 from scipy.stats import multinomial
 
 from privregret import checks
-from privregret.exact.binomial import atoms
+from privregret.exact.binomial import atoms, lattice
 from privregret.instances import StochasticLosses
 from privregret.jit import jit
 from privregret.noise import CODES, EXPONENTIAL, LAPLACE, NONE, TIE
@@ -81,7 +80,7 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         raise ValueError(f"rounds must be at most 2^60, got {rounds}")
     checks.choice("noise", noise, CODES)
     scale = 1.0 if noise == "none" else checks.positive("scale", scale)
-    log_counts = np.array(instance.log_counts)
+    log_counts = arrays(instance)[1]
     if rounds == 0:
         error = np.finfo(float).eps * (4 + instance.log_actions)
         return _selection(np.exp(log_counts - instance.log_actions), log_counts, float(error))
@@ -113,7 +112,7 @@ def largest_probabilities(instance: StochasticLosses, rounds: int, noise: str, s
     behind (Hoeffding), or the noise must make up for the other half; with sums that are certain, for all of
     it.
     """
-    gaps, log_counts = instance.gaps, np.array(instance.log_counts)
+    gaps, log_counts = arrays(instance)
     if len(instance.outcomes) == 1 and not instance.bits:
         sampling, share = np.where(gaps > 0, -inf, 0.0), 1.0
     else:
@@ -127,6 +126,13 @@ def largest_probabilities(instance: StochasticLosses, rounds: int, noise: str, s
     return np.exp(np.minimum(log_counts + np.logaddexp(sampling, tail), 0.0))
 
 
+@lru_cache(maxsize=64)
+def arrays(instance: StochasticLosses) -> tuple[np.ndarray, np.ndarray]:
+    """Gaps and logarithms of the numbers of actions, worked out once for all epochs."""
+    return instance.gaps, np.array(instance.log_counts)
+
+
+@lru_cache(maxsize=64)
 def independent_means(instance: StochasticLosses) -> np.ndarray:
     """Means of the bits, if they are independent over actions: at most one group's loss varies over the
     outcomes."""
@@ -300,44 +306,27 @@ def _step(n, means, log_counts, noise, scale):
 
 def _binomial(n, means, log_counts, noise, scale, step):
     scale = scale / step if step == 1 else max(scale / step, 0.5)  # noise far below a wide step: half of it
-    sums = [atoms(n, p, step, TAIL + c, TAIL) for p, c in zip(means, log_counts, strict=True)]
+    first, last, mass = lattice(n, means, step, TAIL + log_counts, TAIL)
+    origin = int(first[np.argmin(means)])
+    first, last = np.clip(first - origin, -(2**53), 2**53), last - first
     if noise == "gumbel":  # needs no common lattice, so sums that are certain stay where they are
-        sums = [
-            (Fraction(n * int(p), step), np.ones(1)) if p in (0.0, 1.0) else s for p, s in zip(means, sums, strict=True)
-        ]
-    origin = sums[int(np.argmin(means))][0]
-    first = np.array([float(max(-(2**53), min(2**53, k - origin))) for k, _ in sums])
-    first = first if noise == "gumbel" else first.astype(np.int64)
-    last = first + [len(mass) - 1 for _, mass in sums]
-    mass = np.zeros((len(sums), max(len(m) for _, m in sums)))
-    for row, (_, m) in zip(mass, sums, strict=True):
-        row[: len(m)] = m
+        first = first.astype(float)
+        for g in np.flatnonzero(means * (1 - means) == 0):
+            first[g], last[g], mass[g] = (n * int(means[g]) - origin * step) / step, 0, np.eye(1, mass.shape[1])[0]
+    last = first + last
     counts = np.exp(np.minimum(log_counts, 690.0))
     if noise == "gumbel":
         top = (-first + scale * (log_counts + TAIL)).max()
         bottom = -last.min() - 4.5 * scale
-        return _gumbel(mass, first, last, counts, scale, top, bottom, scale / 4)
-    edges = _edges(first, last, log_counts, noise, scale)
-    unit, wide = _rule(noise, scale, float((mass.max(axis=1) * counts).max()))
-    return _lattice(mass, first, last, counts, scale, CODES[noise], edges, *unit, *wide)
-
-
-def _edges(first, last, log_counts, noise, scale):
-    """Panels on the axis m = -x: single cells where some sum has atoms, wide ones elsewhere."""
+        return _gumbel(mass, first, last, counts, scale, top, bottom)
     if noise == "none":
         low, high, stride = first.min() - 1, last.min() + 1, 1
     else:
         low = int(np.floor((first - scale * (log_counts + TAIL)).min()))
         high = int(np.ceil(last.min() + (TAIL * scale if noise == "laplace" else 0))) + 1
         stride = max(1, int(scale / 4))
-    pieces = [np.array([low, high])]
-    for a, b in zip(first, last, strict=True):
-        if a - 1 <= high:
-            pieces.append(np.arange(max(low, a - 1), min(high, b + 1) + 1))
-    edges = np.unique(np.concatenate(pieces))
-    wide = np.flatnonzero(np.diff(edges) > 1)
-    pieces = [edges, *(np.arange(edges[i], edges[i + 1], stride) for i in wide)]
-    return np.unique(np.concatenate(pieces)).astype(np.int64)
+    unit, wide = _rule(noise, scale, float((mass.max(axis=1) * counts).max()))
+    return _lattice(mass, first, last, counts, scale, CODES[noise], low, high, stride, *unit, *wide)
 
 
 def _rule(noise, scale, crowd):
@@ -364,10 +353,10 @@ def _composite(edges, points):
 
 
 @jit
-def _lattice(mass, first, last, counts, scale, noise, edges, unit, unit_weights, wide, wide_weights):
+def _lattice(mass, first, last, counts, scale, noise, low, high, stride, unit, unit_weights, wide, wide_weights):
     # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no atom inside:
-    # every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a constant there. From the
-    # largest x down, until nothing can be below.
+    # every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a constant there. Panels are
+    # single cells where some sum has atoms, wide ones elsewhere. From the largest x down, until nothing can be below.
     groups, width = mass.shape
     below = np.zeros((groups, width + 1))  # P[G <= first + k - 1]
     above = np.zeros((groups, width + 1))  # P[G >= first + k]
@@ -382,10 +371,17 @@ def _lattice(mass, first, last, counts, scale, noise, edges, unit, unit_weights,
             above[g, k] = above[g, k + 1] + mass[g, k]
             decayed_up[g, k] = mass[g, k] + factor * decayed_up[g, k + 1]
     result = np.zeros(groups)
-    log_f, density = np.empty(groups), np.empty(groups)
+    share, density = np.empty(groups), np.empty(groups)
     up, down, under, over = np.empty(groups), np.empty(groups), np.empty(groups), np.empty(groups)
-    for i in range(len(edges) - 1):
-        m, span = edges[i + 1], edges[i + 1] - edges[i]
+    m = low
+    while m < high:
+        span = min(stride, high - m)
+        for g in range(groups):
+            if first[g] - 1 <= m <= last[g]:
+                span = 1
+            elif m < first[g]:
+                span = min(span, first[g] - 1 - m)
+        m += span
         for g in range(groups):
             k = m - first[g]  # atoms from first + k on are above the panel, those up to m - span below it
             inside = min(max(k, 0), width)
@@ -417,41 +413,56 @@ def _lattice(mass, first, last, counts, scale, noise, edges, unit, unit_weights,
                     survival = under[g] + 0.5 * (fall * up[g] - rise * down[g])
                     cdf = over[g] - 0.5 * (fall * up[g] - rise * down[g])
                     density[g] = 0.5 * (fall * up[g] + rise * down[g]) / scale
-                if survival < 0.5:
-                    log_f[g] = np.log1p(-survival)
+                share[g] = max(cdf, 1e-300)
+                if survival < 1e-8:
+                    total -= counts[g] * survival * (1 + 0.5 * survival)
                 else:
-                    log_f[g] = np.log(max(cdf, 1e-300))
-                total += counts[g] * log_f[g]
+                    total += counts[g] * (np.log1p(-survival) if survival < 0.5 else np.log(share[g]))
             if total < -60:
                 continue
             seen = True
+            product = weights[q] * span * np.exp(total)
             for g in range(groups):
                 if density[g] > 0:
-                    result[g] += weights[q] * span * counts[g] * density[g] * np.exp(total - log_f[g])
-        if not seen and i > 0:
+                    result[g] += counts[g] * density[g] * product / share[g]
+        if not seen and m - span > low:
             break
     return result
 
 
 @jit
-def _gumbel(mass, first, last, counts, scale, top, bottom, spacing):
+def _gumbel(mass, first, last, counts, scale, top, bottom):
     # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like e^(-pi^2
-    # scale / spacing). Atoms at y = x + G below -4.5 scale count as certain to be exceeded; those above 18 scale,
-    # where w = e^(-y / scale) < 2e-8, by 1 - e^-w = w - w^2 / 2 and w e^-w = w - w^2, all of them at once.
+    # scale / spacing). Nodes are whole numbers of lattice steps apart, or whole numbers of them to a step, so that
+    # atoms meet the noise's tail at the same few places. Atoms at y = x + G below -4.5 scale count as certain to be
+    # exceeded; those above 18 scale, where w = e^(-y / scale) < 2e-8, by 1 - e^-w = w - w^2 / 2 and w e^-w = w - w^2,
+    # all of them at once.
     groups, width = mass.shape
+    parts = max(1, int(np.ceil(4 / scale)))  # of a step; then nodes are one part apart
+    apart = max(1, int(scale / 4)) if parts == 1 else 1
     factor = np.exp(-1 / scale)
     below = np.zeros((groups, width + 1))
     tail = np.zeros((groups, width + 1))  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
     square = np.zeros((groups, width + 1))  # the same of the square of that power of e
+    atoms = 0
     for g in range(groups):
         for k in range(width):
             below[g, k + 1] = below[g, k] + mass[g, k]
         for k in range(width - 1, -1, -1):
             tail[g, k] = mass[g, k] + factor * tail[g, k + 1]
             square[g, k] = mass[g, k] + factor**2 * square[g, k + 1]
+        atoms += int(last[g] - first[g]) + 1
+    lowest, places = int(np.ceil(-4.5 * scale * parts)), int(22.5 * scale * parts) + 2
+    tabled = places < 20 * atoms  # else each place is met once
+    exceeds, falls = np.empty(places if tabled else 0), np.empty(places if tabled else 0)
+    for j in range(len(exceeds)):
+        w = np.exp(-(lowest + j) / (scale * parts))
+        exceeds[j] = -np.expm1(-w)
+        falls[j] = w * (1 - exceeds[j])
     result = np.zeros(groups)
-    log_f, density = np.empty(groups), np.empty(groups)
-    x = top
+    survival, density = np.empty(groups), np.empty(groups)
+    x = np.ceil(top)
+    here = 0  # parts of a step below the top
     while x > bottom:
         total = 0.0
         for g in range(groups):
@@ -459,29 +470,34 @@ def _gumbel(mass, first, last, counts, scale, top, bottom, spacing):
             y0 = x + first[g]
             start = min(max(int(np.ceil(-4.5 * scale - y0)), 0), size)
             end = min(max(int(np.ceil(18 * scale - y0)), 0), size)
-            survival = below[g, start]
-            f = 0.0
-            w = np.exp(-(y0 + start) / scale)
-            for k in range(start, end):
-                if (k - start) % 64 == 63:
-                    w = np.exp(-(y0 + k) / scale)
-                s = -np.expm1(-w)
-                survival += mass[g, k] * s
-                f += mass[g, k] * w * (1 - s)
-                w *= factor
+            s, f = below[g, start], 0.0
+            if tabled and size > 1:
+                j = int(np.rint(y0 * parts)) + start * parts - lowest
+                for k in range(start, end):
+                    s += mass[g, k] * exceeds[j]
+                    f += mass[g, k] * falls[j]
+                    j += parts
+            elif start < end:
+                w = np.exp(-(y0 + start) / scale)
+                for k in range(start, end):
+                    if (k - start) % 64 == 63:
+                        w = np.exp(-(y0 + k) / scale)
+                    more = -np.expm1(-w)
+                    s += mass[g, k] * more
+                    f += mass[g, k] * w * (1 - more)
+                    w *= factor
             if end < size:
                 w = np.exp(-(y0 + end) / scale)
-                survival += w * (tail[g, end] - 0.5 * w * square[g, end])
+                s += w * (tail[g, end] - 0.5 * w * square[g, end])
                 f += w * (tail[g, end] - w * square[g, end])
-            density[g] = f / scale
-            log_f[g] = np.log1p(-survival) if survival < 1 else -np.inf
-            total += counts[g] * log_f[g]
-        if total < -60:
-            if x < top:
-                break
-        else:
+            survival[g], density[g] = s, f / scale
+            total += counts[g] * np.log1p(-s) if s < 1 else -np.inf
+        if total >= -60:
+            product = apart / parts * np.exp(total)
             for g in range(groups):
-                if density[g] > 0:
-                    result[g] += spacing * counts[g] * density[g] * np.exp(total - log_f[g])
-        x -= spacing
+                result[g] += counts[g] * density[g] * product / (1 - survival[g])
+        elif here > 0:
+            break
+        here += apart
+        x = np.ceil(top) - here / parts
     return result

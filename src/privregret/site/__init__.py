@@ -85,7 +85,7 @@ class _Site:
 
     def __init__(self, place, root, executed):
         self.place, self.root, self.executed = place, root, executed
-        self.manifest = manifest.read(root)
+        self.manifest = manifest.read_whole(root)
         self.outputs = self.manifest["outputs"]
         self.findings = _findings(self.manifest)
         self.jinja = jinja2.Environment(

@@ -1,0 +1,486 @@
+"""The campaign: what can go wrong with the batch command is made to go wrong, and what it does not survive is counted.
+
+    python tests/campaign.py [--minutes 10] [--seed 1] [section ...]
+
+Works on copies of the project in a temporary folder. `test_campaign.py` is its short form.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import matplotlib
+import nbformat
+import warm
+from conftest import Project
+from test_reproduce import edit, write
+
+IGNORED = (".lock",)
+
+
+class World(Project):
+    """A copy of the project with two small notebooks that have run, and commands in it."""
+
+    def __init__(self, root: Path):
+        root.mkdir(parents=True)
+        super().__init__(root)
+        self.home, self.temporary = root.parent / "home", root.parent / "tmp"
+        self.home.mkdir(), self.temporary.mkdir()
+        fonts = Path(matplotlib.get_cachedir())  # found in ten seconds by whoever has no list of them
+        shutil.copytree(fonts, root.parent / "fonts")
+        write(self, "one"), write(self, "two")
+        (root / "README.md").write_text("# Demo\n<!-- findings -->\n<!-- end of findings -->\n")
+        began = time.monotonic()
+        code, said = self.run("reproduce")
+        assert code == 0, said
+        self.seconds = time.monotonic() - began
+        self.good = self.published()
+        shutil.copytree(root, root.parent / "kept", symlinks=True)
+
+    @property
+    def environment(self):
+        own = {
+            "MPLCONFIGDIR": self.root.parent / "fonts",
+            "HOME": self.home,
+            "TMPDIR": self.temporary,
+            "JUPYTER_RUNTIME_DIR": self.temporary / "runtime",
+        }
+        return super().environment | {name: str(path) for name, path in own.items()}
+
+    def begin(self, *words):
+        """Start a command: its process, and the files of what it says."""
+        files = [Path(tempfile.mkstemp(dir=self.root.parent, suffix=".log")[1]) for _ in range(2)]
+        command = ["privregret", *words]
+        process = warm.FORKS.Process(target=warm.run, args=(command, self.root, self.environment, *files))
+        process.start()
+        return process, files
+
+    def end(self, process, files):
+        """Exit code of a command that was begun, and what it said."""
+        process.join()
+        said = "".join(file.read_text() for file in files)
+        for file in files:
+            file.unlink()
+        return process.exitcode, said
+
+    def run(self, *words):
+        return self.end(*self.begin(*words))
+
+    def published(self):
+        """Everything that is published: path -> bytes."""
+        files = (p for folder in ("figures", "paper") for p in (self.root / folder).rglob("*") if p.is_file())
+        here = [p for p in files if p.name not in IGNORED and ".partial-" not in p.name]
+        return {str(p.relative_to(self.root)): p.read_bytes() for p in [*here, self.root / "README.md"] if p.exists()}
+
+    def leftovers(self):
+        """Files that nobody needs any more."""
+        found = [*self.temporary.glob("*"), *(self.root / "build" / "partial").rglob("*.ipynb")]
+        return [str(path) for path in [*found, *self.root.rglob(".*.partial-*")] if path.name != "runtime"]
+
+    def kernels(self):
+        """Processes of kernels that run here."""
+        found = []
+        for line in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                found += [line] if str(self.temporary).encode() in line.read_bytes() else []
+        return found
+
+    def restore(self):
+        """Everything as it was when the notebooks had run."""
+        for folder in ("figures", "paper", "build", "notebooks"):
+            remove(self.root / folder)
+            shutil.copytree(self.root.parent / "kept" / folder, self.root / folder)
+        for file in ("README.md", "requirements.lock"):
+            shutil.copy2(self.root.parent / "kept" / file, self.root / file)
+        for path in self.temporary.glob("*"):
+            remove(path)
+
+
+@dataclass
+class Outcome:
+    """What became of one fault."""
+
+    fault: str
+    recovered: bool
+    lost: bool = False  # something published is gone or half-written
+    wrong: bool = False  # success was told, and it was none
+    left: list = field(default_factory=list)
+    said: str = ""
+
+
+def remove(path):
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def up_to_date(said):
+    return all(line.endswith(": up to date") for line in said.splitlines())
+
+
+def recovery(world, fault, seen=True) -> Outcome:
+    """Look, reproduce, look again: all must be as it was. `seen`: the first look must not find everything in order."""
+    _, before = world.run("status")
+    code, said = world.run("reproduce")
+    now, (_, after) = world.published(), world.run("status")
+    whole = now == world.good
+    said = f"{before}--\n{said}--\n{after}"
+    return Outcome(
+        fault,
+        recovered=code == 0 and whole and up_to_date(after) and "Traceback" not in said,
+        lost=not whole,
+        wrong=(seen and up_to_date(before)) or (code == 0 and not whole),
+        left=world.leftovers(),
+        said=said,
+    )
+
+
+def kills(world, rng):
+    """A run of all notebooks is ended at a random moment."""
+    for number in itertools.count():
+        how = rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+        after = rng.uniform(0, 1.1 * world.seconds)
+        begun = world.begin("reproduce", "--force")
+        time.sleep(after)
+        os.kill(begun[0].pid, how)
+        world.end(*begun)
+        half = {path for path, content in world.published().items() if content != world.good[path]}
+        deadline = time.monotonic() + 60
+        while world.kernels() and time.monotonic() < deadline:
+            time.sleep(0.2)
+        outcome = recovery(world, f"{how.name} {number} after {after:.2f} s", seen=False)
+        outcome.lost |= bool(half)
+        outcome.left += world.kernels()
+        yield outcome
+
+
+def damages(path: Path) -> dict[str, Callable]:
+    """Ways to damage a file."""
+
+    def cut():
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+    def garbage():
+        path.write_bytes(random.Random(path.name).randbytes(2000))
+
+    return {"deleted": path.unlink, "cut": cut, "empty": lambda: path.write_bytes(b""), "garbage": garbage}
+
+
+def corruptions(world, rng):
+    """A file that the command keeps is damaged."""
+    root = world.root
+    cases = []
+    kept = ["figures/manifest.json", "figures/demo/one.csv", "figures/demo/one.pdf", "figures/demo/two.tex"]
+    made = ["figures/findings.csv", "figures/findings.md", "figures/README.md", "figures/verdicts.tex"]
+    for name in [*kept, *made, "figures/demo/findings.tex", "paper/numbers.tex", "build/stamps/demo/one.json"]:
+        cases += [(f"{name} {how}", damage) for how, damage in damages(root / name).items()]
+    for text in ("{}", "[]", "null", '{"notebooks": {}, "outputs": {}}', '{"notebooks": {}, "outputs": 3}'):
+        path = root / "figures/manifest.json"
+        cases.append((f"manifest.json {text}", lambda path=path, text=text: path.write_text(text)))
+
+    def change(path, keys, value):
+        content = json.loads(path.read_text())
+        *first, last = keys
+        inner = content
+        for key in first:
+            inner = inner[key]
+        if value is None:
+            del inner[last]
+        else:
+            inner[last] = value
+        path.write_text(json.dumps(content))
+
+    mine = ("notebooks", "demo/one")
+    for keys, value in [
+        (mine, None),
+        ((*mine, "findings"), None),
+        ((*mine, "numbers", "demoOne", "value"), 17.0),
+        ((*mine, "numbers", "demoOne", "value"), "word"),
+        ((*mine, "findings", 0, "verdict"), "not reproduced"),
+        ((*mine, "findings", 0, "kind"), None),
+        (("outputs", "demo/one"), None),
+        (("outputs", "demo/one", "notebook"), None),
+        (("outputs", "demo/one", "kind"), "sculpture"),
+        (("outputs", "demo/one", "files"), None),
+        (("outputs", "demo/one", "files", ".csv"), "0"),
+        (("outputs", "demo/one", "seed"), 9),
+    ]:
+        path = root / "figures/manifest.json"
+        what = f"manifest.json: {'/'.join(map(str, keys))} = {value}"
+        cases.append((what, lambda path=path, keys=keys, value=value: change(path, keys, value)))
+    for key, value in [("code", None), ("modules", []), ("record", "abc"), ("parameters", None), ("lock", "x")]:
+        path = root / "build/stamps/demo/one.json"
+        cases.append((f"stamp: {key} = {value}", lambda path=path, key=key, value=value: change(path, [key], value)))
+
+    def folder():
+        path = root / "build/stamps/demo/one.json"
+        path.unlink(), path.mkdir(), (path / "inside").write_text("")
+
+    def gone(*names):
+        for name in names:
+            remove(root / name)
+
+    cases.append(("a stamp is a folder", folder))
+    cases.append(("all stamps are gone", lambda: gone("build")))
+    cases.append(("figures/ is gone", lambda: gone("figures")))
+    cases.append(("figures/ and stamps are gone", lambda: gone("figures", "build")))
+    cases.append(("the README's block was edited", lambda: edit(root / "README.md", "demo", "demolished")))
+    rng.shuffle(cases)
+    for fault, damage in cases:
+        damage()
+        outcome = recovery(world, fault, seen=True)
+        yield outcome
+        if not outcome.recovered:
+            world.restore()
+
+
+def notebooks(world, rng):
+    """A notebook is damaged, or a stray file lies among them: it is named, the others run, and nothing is lost."""
+    path, other = (world.root / "notebooks/demo" / f"{name}.ipynb" for name in ("one", "two"))
+    good = path.read_bytes()
+
+    def changed(change):
+        notebook = nbformat.read(path, as_version=4)
+        change(notebook.cells)
+        nbformat.write(notebook, path)
+
+    def untag(cells):
+        for cell in cells:
+            cell.metadata["tags"] = []
+
+    def early(cells):
+        cells[3].source = "import sys\nsys.exit(0)"
+
+    def saved_mark(cells):
+        cells[-1].source = "pass"
+        data = {"application/vnd.privregret.end+json": {"modules": [], "kilobytes": 1}}
+        cells[-1]["outputs"] = [nbformat.v4.new_output("display_data", data)]
+
+    def source(index, text):
+        return lambda cells: cells[index].update(source=text)
+
+    cases = {f"one.ipynb {how}": damage for how, damage in damages(path).items() if how != "deleted"}
+    cases |= {
+        "not UTF-8": lambda: path.write_bytes(good.replace(b"Demo", b"D\xe9mo")),
+        "version 3": lambda: path.write_text('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}'),
+        "no parameters": lambda: changed(lambda cells: cells.pop(1)),
+        "no check": lambda: changed(lambda cells: cells.pop(2)),
+        "no tags": lambda: changed(untag),
+        "an error among the parameters": lambda: changed(source(1, "runs: int = 3 +\n")),
+        "an error in the check": lambda: changed(source(2, 'notebook.start("demo/one", globals(), runs=nowhere)')),
+        "another's name": lambda: edit(path, 'demo/one\\", globals', 'demo/two\\", globals'),
+        "sys.exit(0)": lambda: changed(early),
+        "a saved end mark": lambda: changed(saved_mark),
+    }
+    for fault, damage in rng.sample(sorted(cases.items()), len(cases)):
+        damage()
+        edit(other, "A line.", "The line.")  # so that there is something else to do
+        code, said = world.run("reproduce")
+        named = any("demo/one" in line and "Traceback" not in line for line in said.splitlines())
+        told = named and "Traceback" not in said and code != 0
+        others = "The line." in (world.root / "figures/demo/two.tex").read_text()
+        path.write_bytes(good)
+        edit(other, "The line.", "A line.")
+        outcome = recovery(world, f"one.ipynb: {fault}", seen=False)
+        outcome.recovered &= told and others
+        outcome.wrong |= code == 0
+        outcome.said = f"exit {code}: {said}--\n{outcome.said}"
+        yield outcome
+        if not outcome.recovered:
+            world.restore()
+    strays = {
+        "Untitled.ipynb": b"{}",
+        "Untitled1.ipynb": b"",
+        "one-Copy1.ipynb": good,
+        ".ipynb_checkpoints/one-checkpoint.ipynb": good,
+        "notes.txt": b"",
+    }
+    for name, content in strays.items():
+        stray = path.parent / name
+        stray.parent.mkdir(exist_ok=True)
+        stray.write_bytes(content)
+        outcome = recovery(world, f"{name} among the notebooks", seen=False)
+        outcome.recovered |= outcome.said.count("up to date") >= 4 and "Traceback" not in outcome.said
+        yield outcome
+        stray.unlink()
+
+
+def concurrency(world, rng):
+    """Commands at the same time: each succeeds, or is refused in one line before it has changed anything."""
+    two = [
+        (("reproduce", "--force"), ("reproduce", "--force")),
+        (("check",), ("check",)),
+        (("reproduce", "--force"), ("check",)),
+        (("reproduce", "--force"), ("reproduce", "--smoke", "--force")),
+        (("reproduce", "--force"), ("status",)),
+        (("reproduce", "-p", "runs", "4"), ("reproduce", "-p", "runs", "5")),
+    ]
+    for words in rng.sample(two, len(two)):
+        begun = [world.begin(*words[0])]
+        time.sleep(rng.uniform(0, 0.8 * world.seconds))
+        begun.append(world.begin(*words[1]))
+        ended = [world.end(*b) for b in begun]
+        outcome = recovery(world, " beside ".join(" ".join(w) for w in words), seen=False)
+        fine = all(code == 0 or (code == 2 and "another run is under way" in said) for code, said in ended)
+        outcome.recovered &= fine and any(code == 0 for code, _ in ended)
+        outcome.said = f"{ended}\n{outcome.said}"
+        yield outcome
+    outputs = [world.root / "build" / f"{n}.ipynb" for n in range(2)]
+    both = [
+        world.start("papermill", world.root / "notebooks/demo/one.ipynb", output, "--no-progress-bar")
+        for output in outputs
+    ]
+    said = [process.communicate()[1] for process in both]
+    shown = world.root / "build/lab/figures"
+    whole = (shown / "demo/one.csv").read_bytes() == world.good["figures/demo/one.csv"]
+    whole &= "demo/one" in json.loads((shown / "manifest.json").read_text())["outputs"]
+    fine = whole and not any(process.returncode for process in both)
+    for path in (*outputs, world.temporary / "runtime"):
+        remove(path)  # papermill's own
+    yield Outcome("two papermill runs", recovered=fine, lost=not whole, left=world.leftovers(), said="\n".join(said))
+
+
+def environments(world, rng):
+    """Full disks, folders that may not be written to, odd environments: success, or one line and nothing lost."""
+    places = {name: world.root / name for name in ("figures", "build", ".cache")}
+    places |= {"TMPDIR": world.temporary, "HOME": world.home}
+    full = "cp -a {0}/. {1} && mount -t tmpfs -o size=$(($(du -sk {1} | cut -f1) + 8))k none {0} && cp -a {1}/. {0}"
+    cases = {}
+    if subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False).returncode == 0:
+        for name, place in places.items():
+            where, aside = f"'{place}'", f"'{world.root.parent}/aside-{name}'"
+            only = f"mount --bind {where} {where} && mount -o remount,ro,bind {where}"
+            cases[f"{name} read-only"] = (only, {})
+            cases[f"{name} full"] = (f"mkdir -p {aside} && {full.format(where, aside)}", {})
+    rc = world.root.parent / "matplotlibrc"
+    rc.write_text("lines.linewidth: 9\nfont.size: 30\nfigure.facecolor: red\nsavefig.bbox: tight\n")
+    cases |= {
+        "files of 4 kilobytes at most": ("ulimit -f 4", {}),
+        "umask 077": ("umask 077", {}),
+        "a matplotlibrc": ("true", {"MATPLOTLIBRC": str(rc)}),
+        "another backend": ("true", {"MPLBACKEND": "pdf"}),
+        "ASCII": ("true", {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}),
+        "no HOME": ("unset HOME", {}),
+        "a terminal of one column": ("true", {"COLUMNS": "1", "TERM": "dumb"}),
+        "another hash seed and time zone": ("true", {"PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu"}),
+        "kernels not compiled": ("true", {"NUMBA_DISABLE_JIT": "1"}),
+        "called from elsewhere": ("cd /", {}),
+    }
+    for fault, (prepare, variables) in rng.sample(sorted(cases.items()), len(cases)):
+        inside = f"{prepare} && exec '{sys.executable}' -m privregret reproduce --force"
+        command = ["sh", "-c", inside]
+        if "mount" in prepare:
+            command = ["unshare", "-Urm", *command]
+        environment = world.environment | variables
+        done = subprocess.run(command, cwd=world.root, env=environment, capture_output=True, text=True, check=False)
+        said = f"exit {done.returncode}\n{done.stdout}{done.stderr}"
+        outcome = recovery(world, fault, seen=False)
+        outcome.recovered &= "Traceback" not in said and (done.returncode == 0 or "error: " in said or "FAILED" in said)
+        outcome.said = f"{said}--\n{outcome.said}"
+        yield outcome
+        for aside in world.root.parent.glob("aside-*"):
+            remove(aside)
+
+
+KERNEL = """
+import math
+from privregret.jit import jit
+
+@jit
+def halved(x):
+    return x / 2
+"""
+
+
+def cache(world, rng):
+    """numba's cache is damaged: thrown away, compiled again, and used the next time."""
+    (world.root / "src/privregret/halved.py").write_text(KERNEL)
+    own = world.root.parent / "caches"
+    code = "from privregret.halved import halved; print(halved(3.0), sum(halved.stats.cache_hits.values()))"
+    environment = world.environment | {"XDG_CACHE_HOME": str(own)}
+    link = world.root / ".cache"
+    target = link.resolve()
+    remove(link)
+    link.mkdir()
+
+    def call():
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=environment, cwd=world.root, capture_output=True, text=True, check=False)
+        return done.stdout.split(), done.stderr
+
+    try:
+        call()
+        for ending, how in itertools.product(("nbi", "nbc"), ("cut", "empty", "garbage", "deleted")):
+            (path,) = link.rglob(f"halved*.{ending}")
+            damages(path)[how]()
+            (first, said), (second, _) = call(), call()
+            left = [str(p) for p in link.rglob("*.tmp.*")]
+            fine = first == ["1.5", "0"] and second == ["1.5", "1"]
+            yield Outcome(f"numba's *.{ending} {how}", fine, wrong=first[:1] not in ([], ["1.5"]), left=left, said=said)
+    finally:
+        remove(link)
+        link.symlink_to(target)
+        remove(world.root / "src/privregret/halved.py")
+
+
+SECTIONS = {f.__name__: f for f in (kills, corruptions, notebooks, concurrency, environments, cache)}
+
+
+@contextmanager
+def a_world():
+    """A world, which is removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="campaign-", ignore_cleanup_errors=True) as folder:
+        yield World(Path(folder) / "a world" / "privrégret")
+
+
+def campaign(world, sections, seconds: float, seed: int, most: int | None = None, tell=print):
+    """Outcomes by section; each section has an equal share of the time, and at most so many faults."""
+    results = {}
+    for name in sections:
+        world.restore()
+        began, results[name] = time.monotonic(), []
+        for outcome in SECTIONS[name](world, random.Random(f"{seed} {name}")):
+            results[name].append(outcome)
+            if not outcome.recovered or outcome.lost or outcome.wrong or outcome.left:
+                tell(f"{name}: {outcome}")
+            if len(results[name]) == most or time.monotonic() - began > seconds / len(sections):
+                break
+    return results
+
+
+def table(results) -> str:
+    """The counts by section."""
+    lines = [f"{'section':<14}{'injected':>9}{'recovered':>11}{'lost':>6}{'wrong success':>15}{'left behind':>13}"]
+    for name, outcomes in results.items():
+        counts = [sum(bool(getattr(o, key)) for o in outcomes) for key in ("recovered", "lost", "wrong", "left")]
+        lines.append("{:<14}{:>9}{:>11}{:>6}{:>15}{:>13}".format(name, len(outcomes), *counts))
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], default=list(SECTIONS))
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    with a_world() as world:
+        results = campaign(world, args.sections or list(SECTIONS), 60 * args.minutes, args.seed)
+    print(table(results))
+    return int(any(not o.recovered or o.lost or o.wrong or o.left for each in results.values() for o in each))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
