@@ -81,7 +81,7 @@ def kl_inverse(x, level):
         return min(x, 1.0)
     if x <= 0:
         return -math.expm1(-level)
-    # an upper bound by Pinsker's inequality, and by kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu) where that is too large
+    # an upper bound, by Pinsker's inequality; a better one where it is large: kl >= -entropy(x) - (1 - x) ln(1 - mu)
     high = x + math.sqrt(level / 2)
     if high > 0.9:
         entropy = -x * math.log(x) - (1 - x) * math.log1p(-x)
