@@ -91,7 +91,7 @@ def _play(rewards, epsilon, alpha, rng):
 
 @jit
 def _next(arms, queues, t, epsilon, alpha, rng):
-    """Take the arm with the largest index in round t out of its queue. Of 0 pulls are those whose index has reached 1."""
+    """Take the arm with the largest index in round t out of its queue. Arms whose index has reached 1 have 0 pulls."""
     log_t = math.log(t)
     while True:
         q = foremost(queues, log_t)

@@ -7,6 +7,7 @@ import numpy as np
 from privregret import checks
 from privregret.algorithm import Algorithm, checked_actions
 from privregret.instances import BernoulliBandit
+from privregret.jit import jit
 
 
 class BanditAlgorithm(Algorithm):
@@ -68,3 +69,22 @@ class RoundByRound(BanditAlgorithm):
     @abstractmethod
     def _kernel(self, means, rounds, rewards=DRAWN):
         """The kernel gives actions on a table of rewards and pull counts, of Bernoulli arms if it is empty."""
+
+
+@jit
+def keep_pulling(rewards, means, actions, j, t, end, total, start, slope, rng):
+    """Pull arm j in round t and further, until round `end` or until its sum is no longer above a line.
+
+    Certificates of lead have this form: what other arms' indices can be in rounds before `end` is known, so an arm
+    leads for certain while `total` > `start` + `slope` (pulls made here). Returns the number of pulls, and the sum.
+    """
+    literal, mean = len(rewards) > 0, means[j]
+    pulled = 0
+    while pulled == 0 or (t + pulled < end and total > start + slope * pulled):
+        if literal:
+            actions[t + pulled] = j
+            total += rewards[t + pulled, j]
+        else:
+            total += 1.0 if rng.random() < mean else 0.0
+        pulled += 1
+    return pulled, total
