@@ -241,7 +241,7 @@ def counts(played, rounds, arms: int) -> np.ndarray:
     if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), arms):
         found = f"shape {array.shape} of {array.dtype}"
         raise TypeError(f"run must return (..., {len(rounds)}, {arms}) whole numbers, counts of each arm, got {found}")
-    if (array < 0).any() or (array.sum(axis=-1) != rounds).any():
+    if array.min(initial=0) < 0 or (array @ np.ones(arms, array.dtype) != rounds).any():  # twice as fast as any and sum
         raise ValueError("counts of the arms must be at least 0 and add up to the rounds played")
     return array
 
