@@ -155,7 +155,8 @@ def kills(world, rng):
         after = rng.uniform(0, 1.1 * world.seconds)
         begun = world.begin("reproduce", "--force")
         time.sleep(after)
-        os.kill(begun[0].pid, how)
+        with suppress(ProcessLookupError):  # it has ended
+            os.kill(begun[0].pid, how)
         world.end(*begun)
         half = {path for path, content in world.published().items() if content != world.good[path]}
         deadline = time.monotonic() + 60
@@ -446,7 +447,7 @@ def a_world():
         yield World(Path(folder) / "a world" / "privrégret")
 
 
-def campaign(world, sections, seconds: float, seed: int, most: int | None = None, tell=print):
+def campaign(world, sections, seconds: float, seed: int, most: int | None = None, tell=lambda text: None):
     """Outcomes by section; each section has an equal share of the time, and at most so many faults."""
     results = {}
     for name in sections:
@@ -458,6 +459,7 @@ def campaign(world, sections, seconds: float, seed: int, most: int | None = None
                 tell(f"{name}: {outcome}")
             if len(results[name]) == most or time.monotonic() - began > seconds / len(sections):
                 break
+        tell(f"{name}: {len(results[name])} faults")
     return results
 
 
@@ -477,7 +479,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with a_world() as world:
-        results = campaign(world, args.sections or list(SECTIONS), 60 * args.minutes, args.seed)
+        results = campaign(world, args.sections or list(SECTIONS), 60 * args.minutes, args.seed, tell=print)
     print(table(results))
     return int(any(not o.recovered or o.lost or o.wrong or o.left for each in results.values() for o in each))
 
