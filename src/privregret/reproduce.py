@@ -452,6 +452,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
                     **os.environ,
                     **KERNEL_ENVIRONMENT,
                     "LOKY_MAX_CPU_COUNT": str(max(os.cpu_count() // progress.at_once, 1)),  # its share of the cores
+                    "IPYTHONDIR": f"{_KernelManager.sockets}/ipython",  # nobody's own settings, and gone afterwards
                     "PRIVREGRET_OUTPUT": str(staged),
                 },
                 log=log,
