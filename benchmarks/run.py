@@ -10,8 +10,10 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -33,6 +35,7 @@ from privregret.bandits import (
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import AZIZE2025_2, HU2021_1, Advice, bernoulli_losses, equal_gaps, gap_adversary
 from privregret.paths import BUILD
+from privregret.reproduce import KERNEL_ENVIRONMENT
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets
@@ -180,10 +183,24 @@ def peaks() -> dict:
     return found
 
 
+def where(names: list[str]) -> pd.DataFrame:
+    """Where notebooks' time goes: seconds of the processor, each notebook in a process of its own, on one thread."""
+    rows = {}
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            own = KERNEL_ENVIRONMENT | {"LOKY_MAX_CPU_COUNT": "1", "PRIVREGRET_OUTPUT": folder}
+            call = [sys.executable, Path(__file__).with_name("where.py"), name]
+            said = subprocess.run(call, env=os.environ | own, check=True, stdout=subprocess.PIPE, text=True).stdout
+        rows[name] = json.loads(said.splitlines()[-1])
+    frame = pd.DataFrame(rows).T
+    return frame.assign(total=frame.sum(axis=1)).rename_axis("notebook").reset_index()
+
+
 def main():
     parser = argparse.ArgumentParser(description="Time the kernels at K = 5, epsilon = 1.")
     parser.add_argument("--repeats", type=int, default=7, help="repetitions behind each median (default: 7)")
     parser.add_argument("--costs", action="store_true", help="only time and memory of the bandits' runs")
+    parser.add_argument("--where", nargs="+", metavar="NOTEBOOK", help="only where the time of notebooks goes")
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     repeats = checks.integer("repeats", given.repeats, 1)
@@ -191,6 +208,8 @@ def main():
         return print(json.dumps(peaks()))
     if given.costs:
         return print(costs(repeats).to_string(index=False, float_format="%.3g"))
+    if given.where:
+        return print(where(given.where).to_string(index=False, float_format="%.1f"))
     frame = measure(repeats)
     keys = ["algorithm", "method", "horizon", "unit"]
     table = frame.groupby(keys, sort=False)[["wall", "cpu"]].median().reset_index()

@@ -23,37 +23,10 @@ from pathlib import Path
 
 import matplotlib
 import nbformat
+import warm
 from conftest import Project
 from test_reproduce import edit, write
 
-# A process that has imported everything, and forks for each command: an import takes longer than what is tried.
-ZYGOTE = """
-import json, os, sys, traceback
-import IPython, ipykernel, matplotlib.pyplot
-from privregret import manifest, reproduce
-from privregret.__main__ import main
-
-for line in sys.stdin:
-    request = json.loads(line)
-    if isinstance(request, int):
-        print(os.waitstatus_to_exitcode(os.waitpid(request, 0)[1]), flush=True)
-        continue
-    pid = os.fork()
-    if not pid:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for number in (1, 2):
-            os.dup2(os.open(request[0], os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
-        code = 1
-        try:
-            code = main(request[1:])
-        except SystemExit as end:
-            code = end.code
-        except BaseException:
-            traceback.print_exc()
-        sys.stdout.flush(), sys.stderr.flush()
-        os._exit(code)
-    print(pid, flush=True)
-"""
 IGNORED = (".lock",)
 
 
@@ -69,9 +42,6 @@ class World(Project):
         shutil.copytree(fonts, root.parent / "fonts")
         write(self, "one"), write(self, "two")
         (root / "README.md").write_text("# Demo\n<!-- findings -->\n<!-- end of findings -->\n")
-        self.zygote = subprocess.Popen(
-            [sys.executable, "-c", ZYGOTE], cwd=root, env=self.environment, text=True, stdin=-1, stdout=-1
-        )
         began = time.monotonic()
         code, said = self.run("reproduce")
         assert code == 0, said
@@ -81,25 +51,29 @@ class World(Project):
 
     @property
     def environment(self):
-        own = {"MPLCONFIGDIR": self.root.parent / "fonts", "HOME": self.home, "TMPDIR": self.temporary, "JUPYTER_RUNTIME_DIR": self.temporary / "runtime"}
+        own = {
+            "MPLCONFIGDIR": self.root.parent / "fonts",
+            "HOME": self.home,
+            "TMPDIR": self.temporary,
+            "JUPYTER_RUNTIME_DIR": self.temporary / "runtime",
+        }
         return super().environment | {name: str(path) for name, path in own.items()}
 
-    def _ask(self, request):
-        self.zygote.stdin.write(json.dumps(request) + "\n")
-        self.zygote.stdin.flush()
-        return int(self.zygote.stdout.readline())
-
     def begin(self, *words):
-        """Start a command: its process, and the file of what it says."""
-        said = Path(tempfile.mkstemp(dir=self.root.parent, suffix=".log")[1])
-        return self._ask([str(said), *words]), said
+        """Start a command: its process, and the files of what it says."""
+        files = [Path(tempfile.mkstemp(dir=self.root.parent, suffix=".log")[1]) for _ in range(2)]
+        command = ["privregret", *words]
+        process = warm.FORKS.Process(target=warm.run, args=(command, self.root, self.environment, *files))
+        process.start()
+        return process, files
 
-    def end(self, process, said):
+    def end(self, process, files):
         """Exit code of a command that was begun, and what it said."""
-        code = self._ask(process)
-        text = said.read_text()
-        said.unlink()
-        return code, text
+        process.join()
+        said = "".join(file.read_text() for file in files)
+        for file in files:
+            file.unlink()
+        return process.exitcode, said
 
     def run(self, *words):
         return self.end(*self.begin(*words))
@@ -132,10 +106,6 @@ class World(Project):
             shutil.copy2(self.root.parent / "kept" / file, self.root / file)
         for path in self.temporary.glob("*"):
             remove(path)
-
-    def close(self):
-        self.zygote.stdin.close()
-        self.zygote.wait()
 
 
 @dataclass
@@ -183,10 +153,10 @@ def kills(world, rng):
     for number in itertools.count():
         how = rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
         after = rng.uniform(0, 1.1 * world.seconds)
-        process, said = world.begin("reproduce", "--force")
+        begun = world.begin("reproduce", "--force")
         time.sleep(after)
-        os.kill(process, how)
-        world.end(process, said)
+        os.kill(begun[0].pid, how)
+        world.end(*begun)
         half = {path for path, content in world.published().items() if content != world.good[path]}
         deadline = time.monotonic() + 60
         while world.kernels() and time.monotonic() < deadline:
@@ -217,7 +187,7 @@ def corruptions(world, rng):
     made = ["figures/findings.csv", "figures/findings.md", "figures/README.md", "figures/verdicts.tex"]
     for name in [*kept, *made, "figures/demo/findings.tex", "paper/numbers.tex", "build/stamps/demo/one.json"]:
         cases += [(f"{name} {how}", damage) for how, damage in damages(root / name).items()]
-    for text in ("{}", "[]", "null", '{"notebooks": {}, "outputs": {}}', '{"notebooks": {"demo/one": {}}, "outputs": 3}'):
+    for text in ("{}", "[]", "null", '{"notebooks": {}, "outputs": {}}', '{"notebooks": {}, "outputs": 3}'):
         path = root / "figures/manifest.json"
         cases.append((f"manifest.json {text}", lambda path=path, text=text: path.write_text(text)))
 
@@ -311,7 +281,7 @@ def notebooks(world, rng):
         "no tags": lambda: changed(untag),
         "an error among the parameters": lambda: changed(source(1, "runs: int = 3 +\n")),
         "an error in the check": lambda: changed(source(2, 'notebook.start("demo/one", globals(), runs=nowhere)')),
-        "another's name": lambda: edit(path, "demo/one\\\", globals", "demo/two\\\", globals"),
+        "another's name": lambda: edit(path, 'demo/one\\", globals', 'demo/two\\", globals'),
         "sys.exit(0)": lambda: changed(early),
         "a saved end mark": lambda: changed(saved_mark),
     }
@@ -470,21 +440,10 @@ SECTIONS = {f.__name__: f for f in (kills, corruptions, notebooks, concurrency, 
 
 
 @contextmanager
-def worlds():
-    """Makes worlds, and removes them at the end."""
-    made = []
+def a_world():
+    """A world, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="campaign-", ignore_cleanup_errors=True) as folder:
-
-        def make():
-            if not made:
-                made.append(World(Path(folder) / "a world" / "privrégret"))
-            return made[0]
-
-        try:
-            yield make
-        finally:
-            for world in made:
-                world.close()
+        yield World(Path(folder) / "a world" / "privrégret")
 
 
 def campaign(world, sections, seconds: float, seed: int, most: int | None = None, tell=print):
@@ -517,8 +476,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    with worlds() as make:
-        results = campaign(make(), args.sections or list(SECTIONS), 60 * args.minutes, args.seed)
+    with a_world() as world:
+        results = campaign(world, args.sections or list(SECTIONS), 60 * args.minutes, args.seed)
     print(table(results))
     return int(any(not o.recovered or o.lost or o.wrong or o.left for each in results.values() for o in each))
 

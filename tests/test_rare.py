@@ -20,7 +20,7 @@ CASES = [  # horizons at which two hundred thousand plain runs have seen what th
 
 @pytest.mark.parametrize("algorithm, problem, horizon", CASES, ids=lambda v: getattr(v, "label", ""))
 def test_agrees_with_brute_force(algorithm, problem, horizon):
-    plain = simulate.regret_curves(algorithm, problem, horizon, 200_000, 1, points=1, shared_streams=True).regret
+    plain = simulate.regret_curves(algorithm, problem, horizon, 200_000, 1, points=1).regret
     sample = rare.regrets(algorithm, problem, horizon, 40_000, 2)
     found = estimates.cell(rare.means(sample, ["algorithm"]))
     assert abs((found - estimates.mean(plain)).value) < 4 * np.hypot(found.se, estimates.mean(plain).se)
@@ -49,7 +49,7 @@ def test_same_numbers_with_any_number_of_workers():
 
 def test_every_round_and_growth_against_brute_force():
     algorithm, rounds = DPIMED(0.25, n0=8), [100, 1000]
-    plain = simulate.regret_curves(algorithm, TWO, 3000, 100_000, 1, points=rounds, shared_streams=True)
+    plain = simulate.regret_curves(algorithm, TWO, 3000, 100_000, 1, points=rounds)
     sample = rare.regrets(algorithm, TWO, 3000, 20_000, 2, points=rounds)
     assert sorted(sample.t.unique()) == [*rounds, 3000]
     found, expected = rare.means(sample, ["t"]).set_index("t"), simulate.summary(plain, ["t"]).set_index("t")

@@ -188,8 +188,24 @@ def test_progress_tells_the_time_and_keeps_to_the_line(monkeypatch, capsys):
     progress.at("c-with-a-long-name", 2, 10)
     line = capsys.readouterr().out.removeprefix("\r\033[K")
     assert line.startswith("[1/3] 1:05") and len(line) == 39
+    now[0] += 1
+    progress.show()
+    assert capsys.readouterr().out.startswith("\r\033[K[1/3] 1:06")
     unknown = reproduce.Progress({"a": None}, at_once=2)
     assert unknown.head() == "[0/1] 0:00"
+
+
+def test_the_longest_run_first_and_a_fresh_clone_knows_them(tmp_path, monkeypatch, capsys):
+    here, order = reproduce.Place(tmp_path, tmp_path / "build"), []
+    (tmp_path / "times.csv").write_text("notebook,seconds\na/short,2\na/long,9\n")
+    monkeypatch.setattr(reproduce, "TIMES", tmp_path / "times.csv")
+    monkeypatch.setattr(reproduce, "PROJECT", here)
+    monkeypatch.setattr(reproduce, "run", lambda job, place, progress: order.append(job.name) or 0)
+    todo = [reproduce.Job(name, defaults={"n": 1}) for name in ("a/short", "a/long", "a/new")]
+    assert reproduce.reproduce(todo, here, at_once=1) == 0
+    assert order == ["a/new", "a/long", "a/short"]
+    assert reproduce._last_time(todo[1], here) == 9
+    assert reproduce._last_time(reproduce.Job("a/long", {"n": 2}, {"n": 1}), here) is None
 
 
 def test_a_run_by_papermill_touches_nothing_published(settled):
@@ -261,8 +277,21 @@ def test_scratch_notebooks_are_skipped_with_a_word(settled):
     assert len(told) == 3 and all(line.startswith("skipped: notebooks/demo/") for line in told)
     assert "says that it is demo/one: a copy?" in err and "cannot be read" in err
     settled.notebook.write_text("{")  # one that has published something is missed
-    code, _, err = settled.python("privregret", "reproduce")
-    assert code == 2 and "error: notebooks/demo/one.ipynb cannot be read" in err
+    write(settled, "two")
+    code, out, _ = settled.python("privregret", "reproduce")
+    assert code == 1 and "FAILED demo/one: notebooks/demo/one.ipynb cannot be read" in out
+    assert "demo/two: " in out and figure(settled, "two").exists()
+    code, _, err = settled.python("privregret", "reproduce", "demo/Untitled")  # nothing else was asked for
+    assert code == 2 and "error: notebooks/demo/Untitled.ipynb cannot be read" in err
+
+
+def test_a_damaged_manifest_is_made_anew_from_what_the_last_run_left(settled):
+    before, record = published(settled), settled.root / "figures/manifest.json"
+    for text in ("[]", None, record.read_text().replace('"figure",', '"sculpture",')):
+        record.unlink() if text is None else record.write_text(text)
+        code, out, _ = settled.python("privregret", "reproduce")
+        assert code == 0 and "demo/one: up to date" in out, text
+        assert published(settled) == before, text
 
 
 def test_smoke_leaves_the_figures_alone(project):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -20,19 +21,32 @@ from joblib.parallel import get_active_backend
 from pandas.testing import assert_frame_equal
 
 import privregret
-from privregret import instances
+from privregret import instances, simulate
 from privregret.adversarial import tuning
 from privregret.algorithm import NOT_PRIVATE
-from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
+from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
-from privregret.simulate import BLOCK, NoScheduler, checkpoints, cluster, hardest, regret_curves, rng_for, summary
+from privregret.simulate import (
+    NoScheduler,
+    checkpoints,
+    cluster,
+    hardest,
+    regret_curves,
+    regret_summary,
+    rng_for,
+    summary,
+)
 
 ALGORITHMS = [AnytimeLazyUCB(0.5), HybridUCB(8.0, "scaled"), DPSE(1.0), UCB1()]
-RUNS = 2 * BLOCK + 3  # three blocks, the last one short
+RUNS = 19  # in parts of at most 16, 2 and 1
 
 
 def curves(algorithms=ALGORITHMS, instance=HU2021_2, horizon=2000, runs=RUNS, seed=7, **options):
     return regret_curves(algorithms, instance, horizon, runs, seed, **{"points": 20, "workers": 1} | options)
+
+
+def summarised(algorithms=ALGORITHMS, instance=HU2021_2, horizon=2000, runs=RUNS, seed=7, **options):
+    return regret_summary(algorithms, instance, horizon, runs, seed, **{"points": 20, "workers": 1} | options)
 
 
 def part(frame, algorithm):
@@ -54,8 +68,9 @@ def test_same_numbers_on_a_dask_cluster():
     with distributed.LocalCluster(1, processes=False, threads_per_worker=2, dashboard_address=None) as local:
         with cluster(local.scheduler_address):
             assert type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
-            remote = curves(workers=-1)
+            remote, summed = curves(workers=-1), summarised(workers=-1)
     assert_frame_equal(curves(), remote, check_exact=True)
+    assert_frame_equal(summarised(), summed, check_exact=True)
     with cluster():  # no address: this machine
         assert type(get_active_backend()[0]).__name__ != "DaskDistributedBackend"
 
@@ -96,7 +111,8 @@ def test_a_scheduler_without_workers_gets_one_line_soon():
     import distributed
 
     start = time.monotonic()
-    with distributed.LocalCluster(0, processes=False, dashboard_address=None) as local:
+    alone = {"cls": distributed.Scheduler, "options": {"host": "127.0.0.1", "dashboard": False}}
+    with distributed.SpecCluster(workers={}, scheduler=alone) as local:
         with pytest.raises(NoScheduler, match=f"the Dask scheduler at '{local.scheduler_address}' has no workers$"):
             cluster(local.scheduler_address)
     assert time.monotonic() - start < 12
@@ -235,13 +251,56 @@ def test_columns_hold_every_parameter():
     assert frame.regret.notna().all() and (frame.regret >= 0).all()
 
 
-def test_shared_streams_depend_on_nothing_but_themselves():
-    one = regret_curves(DPIMED(0.5), HU2021_2, 5000, 2500, 1, 1, shared_streams=True, workers=1)
-    two = regret_curves([DPKLUCB(0.5), DPIMED(0.5)], HU2021_2, 5000, 2500, 1, 1, shared_streams=True, workers=2)
-    assert (one.regret.to_numpy() == two[two.algorithm == "DP-IMED"].regret.to_numpy()).all()
-    assert one.run.tolist() == list(range(2500))
-    expected = DPIMED(0.5).run_many(HU2021_2, [5000], 1000, rng_for(("block", DPIMED(0.5)), HU2021_2, 1, 1000))
-    assert (one.regret[1000:2000] == HU2021_2.regret(expected, [5000])[:, 0]).all()
+@pytest.mark.parametrize("runs", [1, 2, 19, 64, 1000])
+def test_a_summary_without_the_runs(runs):
+    several = {"algorithms": ALGORITHMS, "instance": [HU2021_2, HU2021_3], "horizon": 300, "runs": runs}
+    expected = summary(frame := curves(**several), ["instance", "algorithm", "t"])
+    found = summarised(**several)
+    kept = ["mean", "sd", "se", "runs"]
+    assert_frame_equal(found[["instance", "algorithm", "t", *kept]], expected, rtol=1e-9, atol=1e-9)
+    ends = frame.groupby(["instance", "algorithm", "t"], sort=False).regret.agg(["min", "max"])
+    assert (found[["least", "greatest"]].to_numpy() == ends.to_numpy()).all()
+    assert list(found) == ["algorithm", "instance", "t", *kept, "least", "greatest", *frame.columns[5:]]
+    assert (found.index == np.arange(len(found))).all()
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-4, 100.0])
+def test_the_size_of_tasks_changes_no_digit(monkeypatch, seconds):
+    """From one run in a task to all of them, with one worker and with three."""
+    expected = curves(runs=333), summarised(runs=333)
+    monkeypatch.setattr(simulate, "SECONDS", seconds)
+    for workers in (1, 3):
+        assert_frame_equal(curves(runs=333, workers=workers), expected[0], check_exact=True)
+        assert_frame_equal(summarised(runs=333, workers=workers), expected[1], check_exact=True)
+
+
+def test_moments_do_not_lose_digits_beside_a_large_mean():
+    regrets = 1e9 + np.random.default_rng(1).normal(size=(4096, 3))
+    found = simulate.moments(regrets)
+    np.testing.assert_allclose(found.squares, ((regrets - regrets.mean(axis=0)) ** 2).sum(axis=0), rtol=1e-6)
+    assert found.runs == 4096 and (found.least == regrets.min(axis=0)).all()
+
+
+def test_memory_does_not_grow_with_the_runs(monkeypatch):
+    """Of a summary; and curves take little more than their table."""
+    monkeypatch.setattr(simulate, "BYTES", 2**19)
+
+    def peak(call, runs):
+        tracemalloc.start()
+        result = call([DPSE(1.0)], horizon=1000, runs=runs, points=50)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found, result
+
+    peak(summarised, 10), peak(curves, 10)
+    assert peak(summarised, 32_000)[0] < 1.2 * peak(summarised, 2000)[0]
+    most, frame = peak(curves, 32_000)
+    assert most < 1.5 * frame.memory_usage(index=False).sum()
+
+
+def test_whole_numbers_may_be_written_as_floats():
+    assert_frame_equal(curves(runs=3.0, seed=7.0, horizon=2e3), curves(runs=3))
+    assert len(curves([UCB1()], runs=1.0, points=1)) == 1
 
 
 def test_several_algorithms_on_several_problems():
@@ -304,6 +363,7 @@ def test_a_horizon_of_a_few_rounds():
         ({"runs": 0}, "runs must be at least 1, got 0"),
         ({"runs": -3}, "got -3"),
         ({"runs": "3"}, "got '3'"),
+        ({"runs": 2.5}, "runs must be a whole number, got 2.5"),
         ({"seed": -1}, "seed must be at least 0, got -1"),
         ({"seed": 0.5}, "got 0.5"),
         ({"seed": None}, "got None"),
@@ -314,3 +374,4 @@ def test_a_horizon_of_a_few_rounds():
 )
 def test_bad_arguments(wrong, shown):
     refused(lambda: curves(**wrong), shown)
+    refused(lambda: summarised(**wrong), shown)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import runpy
 import sys
+import tempfile
 import warnings
 
 sys.modules.setdefault("rfc3987_syntax", None)  # as the command itself does
@@ -20,6 +21,7 @@ def run(command, cwd, environment, out, err):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
     os.environ.clear()
     os.environ.update(environment)
+    tempfile.tempdir = None  # another one may have been found before
     os.chdir(cwd)
     sys.path[:0] = [str(cwd), *environment["PYTHONPATH"].split(os.pathsep)]
     warnings.simplefilter("ignore")

@@ -6,8 +6,9 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numba.extending import is_jitted
 
-from privregret import checks
+from privregret import checks, streams
 
 
 class Privacy(NamedTuple):
@@ -39,7 +40,8 @@ class Algorithm(checks.Checked, ABC):
     """An algorithm with its parameters: frozen, checked when made.
 
     A family of algorithms (bandits, full information, adversaries, experts) says what `play` takes and names the kind
-    of problem it `plays`. A single one gives `label`, `source`, `rules` for its parameters, `privacy`, and `_run`.
+    of problem it `plays`. A single one gives `label`, `source`, `rules` for its parameters, `privacy`, and `_kernel`,
+    or `_run` if there is no more to a run than Python.
     """
 
     label: ClassVar[str]  # name in figures and tables; decides colour and marker
@@ -86,7 +88,17 @@ class Algorithm(checks.Checked, ABC):
     def run_many(self, problem, rounds, runs: int, rng) -> np.ndarray:
         """`run`, so many times from one stream: (runs, H, ...)."""
         data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest)
-        return self._run_many(data, rounds, checks.whole(1)("runs", runs), np.random.default_rng(rng))
+        runs, rng = checks.integer("runs", runs, 1), np.random.default_rng(rng)
+        if self._compiled(data, rounds):
+            return streams.run_on(*self._kernel(data, rounds), runs, rng)
+        return np.array([self._run(data, rounds, rng) for _ in range(runs)])
+
+    def run_each(self, problem, rounds, each) -> np.ndarray:
+        """`run` once from each of some `privregret.streams.Streams`: (runs, H, ...)."""
+        data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest)
+        if self._compiled(data, rounds) and streams.usable():
+            return streams.run_each(*self._kernel(data, rounds), each)
+        return np.array([self.run(problem, rounds, rng) for rng in each])
 
     def data_of(self, problem):
         """What kernels take of a problem, after a check that it is of the kind that the algorithm plays."""
@@ -96,11 +108,22 @@ class Algorithm(checks.Checked, ABC):
             raise TypeError(f"{self.label} plays problems of type {self.plays.__name__}, got {found}")
         return problem.data
 
-    @abstractmethod
-    def _run(self, data, rounds, rng): ...
+    def _kernel(self, data, rounds):
+        """The compiled function that plays a run, and what it takes before its last argument, the generator.
 
-    def _run_many(self, data, rounds, runs, rng):
-        return np.array([self._run(data, rounds, rng) for _ in range(runs)])
+        It gives what `run` does, or actions first and this second.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must have a _kernel or a _run")
+
+    def _run(self, data, rounds, rng):
+        kernel, given = self._kernel(data, rounds)
+        played = kernel(*given, rng)
+        return played[1] if isinstance(played, tuple) else played
+
+    def _compiled(self, data, rounds):
+        """Whether many runs can be one call: there is a kernel, and no subclass runs in a way of its own."""
+        own = type(self)
+        return own.run is Algorithm.run and own._run is Algorithm._run and is_jitted(self._kernel(data, rounds)[0])
 
 
 def checked_actions(actions, rounds: int, arms: int) -> np.ndarray:

@@ -40,10 +40,10 @@ def _is_bool(value):
 def shown(value) -> str:
     """A value for a message: in one line, cut if it is long."""
     try:
-        large = isinstance(value, numbers.Integral) and abs(value) >= 2**64
-        if large:
+        if isinstance(value, numbers.Integral) and abs(value) >= 2**64:
             return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}"
-        return " ".join(_repr.repr(value).split())
+        text = " ".join(_repr.repr(value).split())
+        return text if len(text) < 160 else f"{text[:100]}..."
     except Exception:  # a list that holds itself, a number of more digits than Python prints
         return f"a {type(value).__name__}"
 
@@ -96,6 +96,13 @@ def text(name: str, value) -> str:
     """A string."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a string, got {shown(value)}")
+    return value
+
+
+def address(name: str, value) -> str:
+    """The address of a Dask scheduler, such as tcp://127.0.0.1:8786; or "" for none."""
+    if text(name, value) and not re.fullmatch(r"[a-z]+://[^\s/]\S*|[^\s:/]+:\d+", value):
+        raise ValueError(f"{name} must be an address, such as tcp://127.0.0.1:8786, got {shown(value)}")
     return value
 
 
@@ -172,6 +179,8 @@ def means(name: str, value) -> np.ndarray:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} must be a list of numbers, got {shown(value)}") from None
+    if isinstance(value, (list, tuple)) and any(map(_is_bool, value)):
+        raise TypeError(f"{name} must be a list of numbers, got {shown(value)}")
     if array.ndim != 1 or len(array) < 2:
         raise ValueError(f"{name} must be a list of at least 2 numbers, got shape {array.shape}")
     if not (array.min() >= 0 and array.max() <= 1):  # a nan fails too
@@ -190,6 +199,8 @@ def horizons(value, arms: int) -> np.ndarray:
         raise ValueError(f"rounds must be increasing and start at 1 or later, got {shown(value)}")
     if array[-1] < arms:
         raise ValueError(f"horizon must be at least the number of arms ({arms}), got {array[-1]}")
+    if array[-1] > LARGEST:
+        raise ValueError(f"horizon must be at most {LARGEST}, got {array[-1]}")
     return array
 
 
@@ -230,7 +241,7 @@ def counts(played, rounds, arms: int) -> np.ndarray:
     if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), arms):
         found = f"shape {array.shape} of {array.dtype}"
         raise TypeError(f"run must return (..., {len(rounds)}, {arms}) whole numbers, counts of each arm, got {found}")
-    if (array < 0).any() or (array.sum(axis=-1) != rounds).any():
+    if array.min(initial=0) < 0 or (array @ np.ones(arms, array.dtype) != rounds).any():  # twice as fast as any and sum
         raise ValueError("counts of the arms must be at least 0 and add up to the rounds played")
     return array
 
@@ -245,7 +256,8 @@ def csv(name: str, value) -> str:
                 raise ValueError("No such file")
             frame = pd.read_csv(value)
         except (OSError, ValueError) as error:
-            raise ValueError(f"{name} must name a CSV file, got {shown(value)}: {str(error).splitlines()[0]}") from None
+            why = str(error).splitlines()[0][:100]
+            raise ValueError(f"{name} must name a CSV file, got {shown(value)}: {why}") from None
         if all(column.replace(".", "", 1).isdigit() for column in frame.columns.astype(str)):
             raise ValueError(f"{name} must name its columns in the first line, got {', '.join(frame.columns)}")
         table(f"{name} {shown(value)}", frame)

@@ -11,6 +11,7 @@ from privregret.jit import jit
 
 TINY = 1e-300  # instead of a denominator of 0
 
+
 @jit
 def _one_sided(p, q, difference):
     """p ln(p / q) + difference >= 0 for positive p, q and difference = q - p; no cancellation where that is small."""

@@ -160,7 +160,8 @@ def adopt(staged: Path, root: Path, name: str, origin: dict) -> None:
             old = had.get(output)
             if old and _says_the_same(root, old, staged, entry, output):
                 same_origin = all(old.get(key) == entry[key] for key in (*origin, "parameters", "sources"))
-                manifest["outputs"][output] = old if same_origin else entry | {"files": old["files"]}
+                kept = ("files", "versions") if same_origin else ("files",)
+                manifest["outputs"][output] = entry | {key: old[key] for key in kept if key in old}
                 continue
             for ending in KINDS[entry["kind"]]:
                 content = (staged / "figures" / f"{output}{ending}").read_bytes()

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 import tomllib
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -342,7 +342,9 @@ def _sockets():
         with suppress(OSError):  # in use, or somebody else's
             _lock(old)
             shutil.rmtree(old)
-    with tempfile.TemporaryDirectory(prefix="privregret-kernels-", ignore_cleanup_errors=True) as _KernelManager.sockets:
+    with tempfile.TemporaryDirectory(
+        prefix="privregret-kernels-", ignore_cleanup_errors=True
+    ) as _KernelManager.sockets:
         _lock(_KernelManager.sockets)
         yield
 
@@ -399,11 +401,16 @@ class Progress:
         with self.lock:
             self.since.setdefault(name, time.monotonic())
             self.running[name] = f"{name} {cell}/{cells}"
-            if sys.stdout.isatty():
+            if not sys.stdout.isatty() and cell in (1, cells // 2):
+                print(f"{self.head()}: {name}, cell {cell} of {cells}", flush=True)
+        self.show()
+
+    def show(self):
+        """Write the live line anew, if there is one."""
+        with self.lock:
+            if self.running and sys.stdout.isatty():
                 line = f"{self.head()}: {', '.join(self.running.values())}"
                 print(f"\r\033[K{line[: shutil.get_terminal_size().columns - 1]}", end="", flush=True)
-            elif cell in (1, cells // 2):
-                print(f"{self.head()}: {name}, cell {cell} of {cells}", flush=True)
 
     def ended(self, name, line):
         with self.lock:
@@ -563,7 +570,10 @@ def reproduce(todo: list[Job], place: Place, at_once: int, force: bool = False, 
         progress = Progress(seconds, min(at_once, max(len(stale), 1)))
         pool = ThreadPoolExecutor(at_once)
         try:
-            codes = [f.result() for f in as_completed([pool.submit(run, job, place, progress) for job in stale])]
+            runs = [pool.submit(run, job, place, progress) for job in stale]
+            while wait(runs, timeout=1).not_done:
+                progress.show()
+            codes = [done.result() for done in runs]
         except KeyboardInterrupt:
             print("\ninterrupted: what had finished is kept, the next run goes on from there", flush=True)
             shutil.rmtree(_KernelManager.sockets, ignore_errors=True)

@@ -2,6 +2,9 @@
 
 import contextlib
 import hashlib
+import time
+from functools import reduce
+from typing import NamedTuple
 
 import joblib
 import numpy as np
@@ -9,9 +12,10 @@ import pandas as pd
 
 from privregret import checks, frontend
 from privregret.algorithm import flat_parameters
+from privregret.streams import Streams
 
-BLOCK = 8  # replicates per task: small enough to spread 15 slow runs, large enough for 20 000 fast ones
-MANY = 1000  # replicates per task and stream with `shared_streams`
+SECONDS = 0.1  # of work in a task: far more than it takes to hand one out, even to a cluster, and still easy to spread
+BYTES = 2**24  # at most that are played in a task
 ROUNDING = 1e-12  # relative standard deviations below this are what is left of a variance that is 0
 
 
@@ -20,9 +24,13 @@ def rng_for(algorithm, problem, seed: int, run: int) -> np.random.Generator:
 
     On nothing else: not on the other curves in a figure, their order, or the number of workers.
     """
+    return next(iter(_streams(algorithm, problem, seed, run, 1)))
+
+
+def _streams(algorithm, problem, seed, first, runs):
     digest = hashlib.sha256(f"{algorithm!r} on {problem.law!r}".encode()).digest()
     key = tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*key, run)))
+    return Streams(seed, key, first, runs)
 
 
 def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
@@ -34,9 +42,7 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     return np.unique(np.concatenate(spaced).round().clip(1).astype(np.int64))
 
 
-def regret_curves(
-    algorithms, problems, horizon: int, runs: int, seed: int, points=200, shared_streams=False, workers: int = -1
-):
+def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
     """Regret of each algorithm on each problem, replicate by replicate.
 
     Pseudo-regret from pull counts on stochastic problems; against an oblivious adversary, the cumulative loss less
@@ -57,9 +63,6 @@ def regret_curves(
     points : int or sequence of int
         How many rounds to report at, as `checkpoints` picks them; or those rounds, besides the horizon. In Bernoulli
         adversaries and with experts who mix, numbers also depend on the rounds reported at.
-    shared_streams : bool
-        One random stream and one call for 1000 replicates: with runs of a few microseconds, making a stream for each
-        takes longest. Other numbers, same law.
     workers : int
         joblib's `n_jobs`: threads on this machine, or tasks at once on the backend that `cluster` has set.
 
@@ -67,40 +70,73 @@ def regret_curves(
     -------
     pandas.DataFrame
         One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, and the algorithms'
-        parameters.
+        parameters. Some 60 bytes a row; `regret_summary` keeps no runs.
 
     Raises
     ------
     TypeError, ValueError
         For an algorithm that does not play one of the problems, and for numbers out of range; before any run.
     """
-    algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
-    checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
-    grids = []
-    for problem in problems:
-        for algorithm in algorithms:
-            algorithm.data_of(problem)
-        last = checks.integer("horizon", horizon, problem.shortest)
-        rounds = checkpoints(last, points) if np.isscalar(points) else np.append(np.asarray(points), last)
-        grids.append(checks.horizons(np.unique(rounds), problem.shortest))
-    block = MANY if shared_streams else BLOCK
-    cells = [(a, p, rounds) for p, rounds in zip(problems, grids, strict=True) for a in algorithms]
-    tasks = [(*cell, first) for cell in cells for first in range(0, runs, block)]
-    results = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
-        joblib.delayed(_block)(a, p, rounds, first, min(block, runs - first), seed, shared_streams)
-        for a, p, rounds, first in tasks
-    )
-    bar = frontend.progress(results, len(tasks))
-    results, frames = iter(bar), []
-    for algorithm, problem, rounds in cells:
-        bar.set_description(f"{algorithm.label}, {problem.name}", refresh=False)
-        played = np.concatenate([next(results) for _ in range(0, runs, block)])
-        regrets = problem.regret(played, rounds)
-        if regrets.shape != (runs, len(rounds)):
-            raise TypeError(f"{algorithm.label}: run must report at {len(rounds)} rounds, got shape {played.shape[1:]}")
-        frames.append(tidy(algorithm, problem, rounds, regrets))
-    next(results, None)  # so that the bar ends
-    return pd.concat(frames, ignore_index=True)
+    cells, runs, seed = _checked(algorithms, problems, horizon, runs, seed, points)
+    regrets = np.empty(runs * sum(len(rounds) for _, _, rounds in cells))
+    places = _split(cells, runs)
+    for cell, first, part in _parts(cells, runs, seed, workers, np.asarray):
+        regrets[places[cell]].reshape(runs, -1)[first : first + len(part)] = part
+    return tidy(cells, regrets)
+
+
+def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
+    """What `summary` makes of the same runs, in memory that does not grow with their number.
+
+    Runs are merged two by two, those of halves of halves: so neither the workers nor who did what change a digit.
+
+    Parameters
+    ----------
+    algorithms, problems, horizon, runs, seed, points, workers
+        As in `regret_curves`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run), se (of the mean),
+        runs, least and greatest regret, and the algorithms' parameters.
+    """
+    cells, runs, seed = _checked(algorithms, problems, horizon, runs, seed, points)
+    found = [[] for _ in cells]
+    for cell, _, part in _parts(cells, runs, seed, workers, moments):
+        found[cell].append(part)
+        while len(found[cell]) > 1 and found[cell][-1].runs == found[cell][-2].runs:
+            found[cell][-2:] = [_merged(*found[cell][-2:])]
+    merged = [reduce(lambda later, earlier: _merged(earlier, later), reversed(parts)) for parts in found]
+    mean, squares, least, greatest = (np.concatenate(arrays) for arrays in list(zip(*merged, strict=True))[1:])
+    columns = {"t": np.concatenate([rounds for _, _, rounds in cells])}
+    columns |= _spread(mean, np.sqrt(squares / max(runs - 1, 1)), runs) | {"least": least, "greatest": greatest}
+    return _labelled(cells, 1, columns)
+
+
+class Moments(NamedTuple):
+    """What is kept of the regrets of some runs, at each of the rounds reported."""
+
+    runs: int
+    mean: np.ndarray
+    squares: np.ndarray  # sum of the squared deviations from the mean
+    least: np.ndarray
+    greatest: np.ndarray
+
+
+def moments(regrets) -> Moments:
+    """Of 2^n runs: (2^n, H) regrets."""
+    kept = Moments(1, regrets, np.zeros_like(regrets), regrets, regrets)
+    while len(kept.mean) > 1:
+        kept = _merged(*(Moments(kept.runs, *(array[half::2] for array in kept[1:])) for half in (0, 1)))
+    return Moments(kept.runs, *(array[0] for array in kept[1:]))
+
+
+def _merged(a, b):
+    runs, apart = a.runs + b.runs, b.mean - a.mean
+    mean = a.mean + apart * (b.runs / runs)
+    squares = a.squares + b.squares + apart**2 * (a.runs * b.runs / runs)
+    return Moments(runs, mean, squares, np.minimum(a.least, b.least), np.maximum(a.greatest, b.greatest))
 
 
 def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int | None = None):
@@ -132,17 +168,39 @@ def summary(curves, by):
     Columns: `by`, mean, sd (of one run), se (of the mean), runs. A single run has sd 0.
     """
     frame = curves.groupby(by, sort=False, dropna=False).regret.agg(mean="mean", sd="std", runs="size").reset_index()
-    frame["sd"] = frame.sd.where(frame.sd > ROUNDING * frame["mean"].abs(), 0.0)
-    frame["se"] = frame.sd / np.sqrt(frame.runs)
-    return frame[[*by, "mean", "sd", "se", "runs"]]
+    return frame[by].assign(**_spread(frame["mean"], frame.sd, frame.runs))
 
 
-def tidy(algorithm, problem, rounds, regrets) -> pd.DataFrame:
-    """The rows of `regret_curves` for one algorithm on one problem, of a (runs, H) array of regrets."""
-    runs = len(regrets)
-    names = {"algorithm": algorithm.label, "instance": problem.name}
-    numbers = {"run": np.repeat(np.arange(runs), len(rounds)), "t": np.tile(rounds, runs), "regret": regrets.ravel()}
-    return pd.DataFrame(names | numbers | flat_parameters(algorithm))
+def _spread(mean, sd, runs):
+    """Columns of a mean of some runs, given their standard deviation."""
+    sd = np.where(sd > ROUNDING * np.abs(mean), sd, 0.0)
+    return {"mean": mean, "sd": sd, "se": sd / np.sqrt(runs), "runs": runs}
+
+
+def tidy(cells, regrets) -> pd.DataFrame:
+    """The rows of `regret_curves`: (algorithm, problem, rounds) of each cell, and of all their regrets, run by run."""
+    runs = len(regrets) // sum(len(rounds) for _, _, rounds in cells)
+    run, t = np.empty((2, len(regrets)), np.int64)
+    for (_, _, rounds), part in zip(cells, _split(cells, runs), strict=True):
+        run[part].reshape(runs, -1)[:] = np.arange(runs)[:, None]
+        t[part].reshape(runs, -1)[:] = rounds
+    return _labelled(cells, runs, {"run": run, "t": t, "regret": regrets})
+
+
+def _split(cells, runs):
+    """Which rows are of which cell, if there are so many of each round."""
+    ends = runs * np.cumsum([len(rounds) for _, _, rounds in cells])
+    return [slice(end - runs * len(rounds), end) for end, (_, _, rounds) in zip(ends, cells, strict=True)]
+
+
+def _labelled(cells, runs, columns):
+    """A table of these columns, after who played what and before the algorithms' parameters."""
+    rows = [{"algorithm": a.label, "instance": p.name} | flat_parameters(a) for a, p, _ in cells]
+    rows = pd.concat([pd.DataFrame([row]) for row in rows], ignore_index=True)
+    which = np.repeat(np.arange(len(cells)), [runs * len(rounds) for _, _, rounds in cells])
+    frame = rows.take(which).reset_index(drop=True)
+    names = [*rows.columns[:2], *columns, *rows.columns[2:]]
+    return pd.DataFrame({name: columns.get(name, frame.get(name)) for name in names}, copy=False)
 
 
 class NoScheduler(ConnectionError):
@@ -179,9 +237,52 @@ def cluster(scheduler: str = ""):
     return stack
 
 
-def _block(algorithm, problem, rounds, first, runs, seed, shared):
-    """What is played in some replicates: (runs, H, ...)."""
-    if shared:
-        return algorithm.run_many(problem, rounds, runs, rng_for(("block", algorithm), problem, seed, first))
-    streams = (rng_for(algorithm, problem, seed, run) for run in range(first, first + runs))
-    return np.array([algorithm.run(problem, rounds, rng) for rng in streams])
+def _checked(algorithms, problems, horizon, runs, seed, points):
+    """The (algorithm, problem, rounds) to be run, how often, and the seed."""
+    algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
+    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    cells = []
+    for problem in problems:
+        for algorithm in algorithms:
+            algorithm.data_of(problem)
+        last = checks.integer("horizon", horizon, problem.shortest)
+        rounds = checkpoints(last, points) if np.isscalar(points) else np.append(np.asarray(points), last)
+        rounds = checks.horizons(np.unique(rounds), problem.shortest)
+        cells += [(algorithm, problem, rounds) for algorithm in algorithms]
+    return cells, runs, seed
+
+
+def _parts(cells, runs, seed, workers, kept):
+    """Yield (number of the cell, first run, what is `kept` of the regrets), in order, of parts of 2^n runs.
+
+    A part's first run is a multiple of its size, so that any sizes are nodes of one tree. They grow until a part is
+    work enough for a task, as earlier ones of the cell show.
+    """
+    most = [1] * len(cells)
+
+    def tasks():
+        for cell, given in enumerate(cells):
+            first = 0
+            while first < runs:
+                size = min(most[cell], runs - first)
+                size = min(1 << size.bit_length() - 1, first & -first or size)
+                yield joblib.delayed(_part)(cell, *given, first, size, seed, kept)
+                first += size
+
+    results = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator", batch_size=1)(tasks())
+    with frontend.progress(None, runs * len(cells)) as bar:
+        for cell, first, size, part, seconds, played in results:
+            algorithm, problem, _ = cells[cell]
+            bar.set_description(f"{algorithm.label}, {problem.name}", refresh=False)
+            bar.update(size)
+            most[cell] = max(1, int(size * min(SECONDS / max(seconds, 1e-9), BYTES / played)))
+            yield cell, first, part
+
+
+def _part(cell, algorithm, problem, rounds, first, size, seed, kept):
+    begun = time.thread_time()
+    played = algorithm.run_each(problem, rounds, _streams(algorithm, problem, seed, first, size))
+    regrets = problem.regret(played, rounds)
+    if regrets.shape != (size, len(rounds)):
+        raise TypeError(f"{algorithm.label}: run must report at {len(rounds)} rounds, got shape {played.shape[1:]}")
+    return cell, first, size, kept(regrets), time.thread_time() - begun, played.nbytes

@@ -15,11 +15,6 @@ def uniform(monkeypatch):
         return np.outer(np.ones(runs), problem.gaps.mean() * rounds), np.ones(runs)
 
     monkeypatch.setattr(GeometricBatches, "_run", lambda self, *given: uniform_play(*given))
-    monkeypatch.setattr(
-        GeometricBatches,
-        "_run_many",
-        lambda self, data, rounds, runs, rng: np.array([uniform_play(data, rounds, rng) for _ in range(runs)]),
-    )
     monkeypatch.setattr(rare, "weighted", weighted)
 
 

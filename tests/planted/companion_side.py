@@ -44,10 +44,7 @@ def uniform_imed(monkeypatch):
             return np.full(runs, problem.gaps.mean() * horizon), np.ones(runs)
         return right(algorithm, problem, horizon, runs, rng)
 
-    def run_many(self, data, rounds, runs, rng):
-        return np.array([uniform_play(data, rounds, rng) for _ in range(runs)])
-
-    monkeypatch.setattr(DPIMED, "_run_many", run_many)
+    monkeypatch.setattr(DPIMED, "_run", lambda self, *given: uniform_play(*given))
     monkeypatch.setattr(rare, "weighted", weighted)
 
 
@@ -96,7 +93,7 @@ PLANTS = [
     Plant(
         OWN,
         "explore first plays uniformly",
-        lambda patch: patch.setattr(BanditAlgorithm, "_run", lambda self, *given: uniform_play(*given)),
+        lambda patch: patch.setattr(BanditAlgorithm, "_run_by_rounds", lambda self, *given: uniform_play(*given)),
         (("Explore first", "at most half of that of uniform play"), ("Explore first", "as good as DP-IMED")),
     ),
     Plant(

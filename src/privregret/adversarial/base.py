@@ -14,7 +14,7 @@ class AdversarialAlgorithm(Algorithm):
 
     `run` gives the cumulative loss. Of a Bernoulli adversary, the means of the arms played are added up. Work is per
     batch and per segment of the adversary, not per round, wherever the algorithm allows. Subclasses are frozen
-    dataclasses that implement `_actions_and_losses`.
+    dataclasses that implement `_kernel`.
     """
 
     plays = Adversary
@@ -43,15 +43,12 @@ class AdversarialAlgorithm(Algorithm):
         return self._play(Adversary("table", np.arange(len(losses)), losses), losses, rng)
 
     def _play(self, problem, losses, rng):
-        rounds, rng = np.array([len(losses)]), np.random.default_rng(rng)
-        return checked_actions(self._actions_and_losses(problem.data, rounds, True, rng)[0], *losses.shape)
-
-    def _run(self, data, rounds, rng):
-        return self._actions_and_losses(data, rounds, False, rng)[1]
+        kernel, given = self._kernel(problem.data, np.array([len(losses)]), True)
+        return checked_actions(kernel(*given, np.random.default_rng(rng))[0], *losses.shape)
 
     @abstractmethod
-    def _actions_and_losses(self, data, rounds, record, rng):
-        """(actions, cumulative losses at `rounds`) on a problem's data; actions only if `record`, on a table."""
+    def _kernel(self, data, rounds, record=False):
+        """The kernel gives actions, if they are to be recorded, on a table, and cumulative losses at `rounds`."""
 
 
 class ExpertAlgorithm(AdversarialAlgorithm):

@@ -44,8 +44,8 @@ class RealLossBandit(AdversarialAlgorithm):
     def privacy(self):
         return NOT_PRIVATE
 
-    def _actions_and_losses(self, data, rounds, record, rng):
-        return play(data, rounds, record, self.step, 1, 0.0, rng)
+    def _kernel(self, data, rounds, record=False):
+        return play, (data, rounds, record, self.step, 1, 0.0)
 
 
 @dataclass(frozen=True)
@@ -132,15 +132,31 @@ class FTPL(RealLossBandit):
 
 
 @jit
-def exp3_weights(estimate, eta, gamma, p):
-    """p = (1 - gamma) softmax(-eta estimate) + gamma / K."""
+def softmax(estimate, eta, weight):
+    """weight_i = exp(-eta (estimate_i - min)), not normalised; returns the smallest estimate."""
     low = estimate.min()
+    for i in range(len(weight)):
+        weight[i] = math.exp(-eta * (estimate[i] - low))
+    return low
+
+
+@jit
+def mixed(weight, gamma, p):
+    """p = (1 - gamma) of the weights, normalised, and gamma / K for each; returns the sum of the weights."""
     total = 0.0
     for i in range(len(p)):
-        p[i] = math.exp(-eta * (estimate[i] - low))
-        total += p[i]
+        total += weight[i]
+    share, least = (1 - gamma) / total, gamma / len(p)
     for i in range(len(p)):
-        p[i] = (1 - gamma) * p[i] / total + gamma / len(p)
+        p[i] = share * weight[i] + least
+    return total
+
+
+@jit
+def exp3_weights(estimate, eta, gamma, p):
+    """p = (1 - gamma) softmax(-eta estimate) + gamma / K."""
+    softmax(estimate, eta, p)
+    mixed(p, gamma, p)
 
 
 @jit
@@ -221,7 +237,8 @@ def play(tables, rounds, record, step, tau, scale, rng):
     paid = np.empty(len(rounds))
     estimate = np.zeros(choices)
     p = np.empty(choices)
-    w = 1.0
+    weights = np.ones(choices)  # EXP3's: only that of the arm played changes, until all are too small or large
+    low, w = 0.0, 1.0
     total = 0.0
     segment, advised, change, reported = 0, 0, 0, 0
     batch = 0
@@ -229,7 +246,9 @@ def play(tables, rounds, record, step, tau, scale, rng):
     while t < horizon:
         batch += 1
         if kind == EXP3_STEP:
-            exp3_weights(estimate, rate, mixing, p)
+            if not 1e-100 < mixed(weights, mixing, p) < 1e100:
+                low = softmax(estimate, rate, weights)
+                mixed(weights, mixing, p)
             j = draw(p, rng)
         elif kind == HTINF_STEP:
             w = htinf_weights(estimate, 1 / (rate * math.sqrt(batch)), w, p)
@@ -281,6 +300,7 @@ def play(tables, rounds, record, step, tau, scale, rng):
             y += laplace(scale, rng)
         if kind == EXP3_STEP:
             estimate[j] += y / p[j]
+            weights[j] = math.exp(min(700.0, -rate * (estimate[j] - low)))
         elif kind == HTINF_STEP:
             if abs(y) <= THETA * rate * math.sqrt(batch * p[j]):
                 estimate[j] += y / p[j]

@@ -69,8 +69,8 @@ class BatchedPrivate(AdversarialAlgorithm):
         """Laplace scale of the noise in an average, 1 / (tau epsilon)."""
         return 1 / (self.tau * self.epsilon)
 
-    def _actions_and_losses(self, data, rounds, record, rng):
-        return play(data, rounds, record, self.base.step, self.tau, self.scale, rng)
+    def _kernel(self, data, rounds, record=False):
+        return play, (data, rounds, record, self.base.step, self.tau, self.scale)
 
 
 @dataclass(frozen=True)
@@ -118,5 +118,5 @@ class ExpertsFromBandit(ExpertAlgorithm):
     def privacy(self):
         return self.bandit.privacy._replace(neighbours=PUBLIC_ADVICE)
 
-    def _actions_and_losses(self, data, rounds, record, rng):
-        return self.bandit._actions_and_losses(data, rounds, record, rng)
+    def _kernel(self, data, rounds, record=False):
+        return self.bandit._kernel(data, rounds, record)

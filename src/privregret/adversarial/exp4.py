@@ -42,8 +42,8 @@ class EXP4Local(ExpertAlgorithm):
     def privacy(self):
         return Privacy(self.epsilon, self.epsilon, neighbours=PUBLIC_ADVICE)
 
-    def _actions_and_losses(self, data, rounds, record, rng):
-        return _local(data, rounds, record, self.eta, self.gamma, 1 / self.epsilon, rng)
+    def _kernel(self, data, rounds, record=False):
+        return _local, (data, rounds, record, self.eta, self.gamma, 1 / self.epsilon)
 
 
 def _share(name, value):
@@ -103,9 +103,9 @@ class EXP4Batched(ExpertAlgorithm):
         """Laplace scale of the noise on each score."""
         return 3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)
 
-    def _actions_and_losses(self, data, rounds, record, rng):
+    def _kernel(self, data, rounds, record=False):
         scale = self.scale(data.losses.shape[1], data.group.shape[1])
-        return _batched(data, rounds, record, self.eta, self.gamma, self.tau, scale, rng)
+        return _batched, (data, rounds, record, self.eta, self.gamma, self.tau, scale)
 
 
 @jit

@@ -43,11 +43,11 @@ class SparseSwitch(AdversarialAlgorithm):
     def privacy(self):
         return Privacy(self.epsilon, self.epsilon)
 
-    def _actions_and_losses(self, data, rounds, record, rng):
+    def _kernel(self, data, rounds, record=False):
         arms = data.losses.shape[1]
         if arms != 2:
             raise ValueError(f"{self.label} plays 2 arms, got {arms}")
-        return _play(data, rounds, record, self.epsilon, self.rate, rng)
+        return _play, (data, rounds, record, self.epsilon, self.rate)
 
 
 @jit

@@ -46,9 +46,9 @@ class AdaPKLUCB(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, self.alpha, rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Episode by episode: O(K log T) draws, whatever the horizon."""
-        return _pull_counts(means, rounds, self.epsilon, self.alpha, rng)
+        return _pull_counts, (means, rounds, self.epsilon, self.alpha)
 
 
 @jit
@@ -91,7 +91,7 @@ def _play(rewards, epsilon, alpha, rng):
 
 @jit
 def _next(arms, queues, t, epsilon, alpha, rng):
-    """Take the arm with the largest index in round t out of its queue. Of 0 pulls are those whose index has reached 1."""
+    """Take the arm with the largest index in round t out of its queue. Arms whose index has reached 1 have 0 pulls."""
     log_t = math.log(t)
     while True:
         q = foremost(queues, log_t)

@@ -7,12 +7,13 @@ import numpy as np
 from privregret import checks
 from privregret.algorithm import Algorithm, checked_actions
 from privregret.instances import BernoulliBandit
+from privregret.jit import jit
 
 
 class BanditAlgorithm(Algorithm):
     """A bandit algorithm with its parameters. Rewards: larger is better.
 
-    Subclasses are frozen dataclasses that implement `_play`, and `_run` where there is something faster than playing
+    Subclasses are frozen dataclasses that implement `_play`, and `_kernel` where there is something faster than playing
     round by round on a table of rewards.
     """
 
@@ -44,7 +45,10 @@ class BanditAlgorithm(Algorithm):
     @abstractmethod
     def _play(self, rewards, rng): ...
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
+        return self._run_by_rounds, (means, rounds)
+
+    def _run_by_rounds(self, means, rounds, rng):
         horizon, arms = rounds[-1], len(means)
         rewards = (rng.random((horizon, arms)) < means).astype(float)
         pulls = np.zeros((horizon + 1, arms), np.int64)
@@ -52,15 +56,35 @@ class BanditAlgorithm(Algorithm):
         return pulls.cumsum(axis=0)[rounds]
 
 
+DRAWN = np.empty((0, 0))  # no table: rewards are drawn on the way
+
+
 class RoundByRound(BanditAlgorithm):
     """A bandit algorithm with nothing to skip: one loop, over a table of rewards or over rewards drawn on the way."""
 
     def _play(self, rewards, rng):
-        return self._loop(rewards, np.zeros(rewards.shape[1]), np.array([len(rewards)]), rng)[0]
-
-    def _run(self, means, rounds, rng):
-        return self._loop(np.empty((0, len(means))), means, rounds, rng)[1]
+        kernel, given = self._kernel(np.zeros(rewards.shape[1]), np.array([len(rewards)]), rewards)
+        return kernel(*given, rng)[0]
 
     @abstractmethod
-    def _loop(self, rewards, means, rounds, rng):
-        """Actions on a table of rewards, and pull counts, which are of Bernoulli arms if the table has no rows."""
+    def _kernel(self, means, rounds, rewards=DRAWN):
+        """The kernel gives actions on a table of rewards and pull counts, of Bernoulli arms if it is empty."""
+
+
+@jit
+def keep_pulling(rewards, means, actions, j, t, end, total, start, slope, rng):
+    """Pull arm j in round t and further, until round `end` or until its sum is no longer above a line.
+
+    Certificates of lead have this form: what other arms' indices can be in rounds before `end` is known, so an arm
+    leads for certain while `total` > `start` + `slope` (pulls made here). Returns the number of pulls, and the sum.
+    """
+    literal, mean = len(rewards) > 0, means[j]
+    pulled = 0
+    while pulled == 0 or (t + pulled < end and total > start + slope * pulled):
+        if literal:
+            actions[t + pulled] = j
+            total += rewards[t + pulled, j]
+        else:
+            total += 1.0 if rng.random() < mean else 0.0
+        pulled += 1
+    return pulled, total

@@ -79,13 +79,9 @@ class GeometricBatches(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self._settings(len(rewards)), rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Batch by batch: O(K log T) binomial and Laplace draws, whatever the horizon."""
-        return _pull_counts(means, rounds, self._settings(rounds[-1]), -1, np.empty(0), rng)
-
-    def _run_many(self, means, rounds, runs, rng):
-        """All runs in one call of the kernel."""
-        return many_pull_counts(means, rounds, self._settings(rounds[-1]), -1, np.empty((runs, 0)), rng)
+        return _pull_counts, (means, rounds, self._settings(rounds[-1]), -1, np.empty(0))
 
     def _settings(self, horizon):
         ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))

@@ -46,9 +46,9 @@ class DPSE(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, self.beta or 1 / len(rewards), rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Epoch by epoch: O(K log T) draws, whatever the horizon."""
-        return _pull_counts(means, rounds, self.epsilon, self.beta or 1 / rounds[-1], rng)
+        return _pull_counts, (means, rounds, self.epsilon, self.beta or 1 / rounds[-1])
 
 
 @jit

@@ -8,7 +8,7 @@ import numpy as np
 
 from privregret import checks
 from privregret.algorithm import Privacy
-from privregret.bandits.base import RoundByRound
+from privregret.bandits.base import DRAWN, RoundByRound
 from privregret.jit import jit
 from privregret.noise import laplace
 
@@ -69,9 +69,8 @@ class HybridUCB(RoundByRound):
     def privacy(self):
         return Privacy(self.epsilon, 1.5 * self.epsilon if self.tree == "paper" else self.epsilon)
 
-    def _loop(self, rewards, means, rounds, rng):
-        settings = TreeSettings(self.epsilon, TREES.index(self.tree), self.log_base)
-        return _loop(rewards, means, rounds, settings, rng)
+    def _kernel(self, means, rounds, rewards=DRAWN):
+        return _loop, (rewards, means, rounds, TreeSettings(self.epsilon, TREES.index(self.tree), self.log_base))
 
 
 @jit

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.algorithm import NOT_PRIVATE
-from privregret.bandits.base import RoundByRound
+from privregret.bandits.base import DRAWN, RoundByRound, keep_pulling
 from privregret.divergence import kl
 from privregret.jit import jit
 
@@ -22,15 +22,15 @@ class IMED(RoundByRound):
     source = "Honda and Takemura 2015"
     privacy = NOT_PRIVATE
 
-    def _loop(self, rewards, means, rounds, rng):
-        return _loop(rewards, means, rounds, rng)
+    def _kernel(self, means, rounds, rewards=DRAWN):
+        return _loop, (rewards, means, rounds)
 
 
 @jit
 def _loop(rewards, means, rounds, rng):
     # kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows that an arm's index
-    # is above the smallest so far.
-    literal = len(rewards) > 0
+    # is above the smallest so far. It also shows for how many rounds, and down to which mean of its own, the arm with
+    # the largest mean has the smallest index. If arms are tied, each round has its draws.
     arms = len(means)
     actions = np.empty(len(rewards), np.int64)
     counts = np.empty((len(rounds), arms), np.int64)
@@ -42,13 +42,14 @@ def _loop(rewards, means, rounds, rng):
     slope = np.zeros(arms)
     at = np.zeros(arms)
     reported = 0
-    for t in range(rounds[-1]):
-        chosen = t
+    t = 0
+    while t < rounds[-1]:
+        chosen, end, start, floor = t, t + 1, 0.0, 0.0
         if t >= arms:
             top = mean[0]
             for j in range(1, arms):
                 top = max(top, mean[j])
-            best, ties = math.inf, 0
+            best, ties, tied = math.inf, 0, False
             for j in range(arms):
                 if pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j] > best + 1e-9 * (1 + best):
                     continue  # not the smallest, and no tie
@@ -59,19 +60,28 @@ def _loop(rewards, means, rounds, rng):
                 if index < best:
                     best, chosen, ties = index, j, 1
                 elif index == best:
-                    ties += 1
+                    ties, tied = ties + 1, True
                     if ties * rng.random() < 1:
                         chosen = j
-        if literal:
-            actions[t] = chosen
-            total[chosen] += rewards[t, chosen]
-        elif rng.random() < means[chosen]:
-            total[chosen] += 1.0
-        pulls[chosen] += 1
+            if mean[chosen] == top and not tied:
+                steps = 1 + min(63, pulls[chosen] // 16)
+                floor = top - math.sqrt(steps) / pulls[chosen]
+                others = math.inf  # no index of theirs is smaller while the mean is above `floor`
+                for j in range(arms):
+                    if j != chosen:
+                        floor = max(floor, mean[j])
+                for j in range(arms):
+                    if j != chosen:
+                        others = min(others, pulls[j] * (height[j] + slope[j] * (floor - at[j])) + log_pulls[j])
+                if log_pulls[chosen] + steps / pulls[chosen] < others - 1e-9 * (1 + others):
+                    end, start = min(t + steps, rounds[reported]), pulls[chosen] * floor
+        pulled, total[chosen] = keep_pulling(rewards, means, actions, chosen, t, end, total[chosen], start, floor, rng)
+        t += pulled
+        pulls[chosen] += pulled
         log_pulls[chosen] = math.log(pulls[chosen])
         height[chosen], slope[chosen] = -math.inf, 0.0
         mean[chosen] = total[chosen] / pulls[chosen]
-        if t + 1 == rounds[reported]:
+        if t == rounds[reported]:
             counts[reported] = pulls
             reported += 1
     return actions, counts

@@ -7,7 +7,7 @@ import numpy as np
 
 from privregret import checks
 from privregret.algorithm import NOT_PRIVATE
-from privregret.bandits.base import RoundByRound
+from privregret.bandits.base import DRAWN, RoundByRound
 from privregret.divergence import kl, kl_inverse
 from privregret.jit import jit
 
@@ -30,8 +30,8 @@ class KLUCB(RoundByRound):
     rules = {"c": checks.between(0)}
     privacy = NOT_PRIVATE
 
-    def _loop(self, rewards, means, rounds, rng):
-        return _loop(rewards, means, rounds, self.c, rng)
+    def _kernel(self, means, rounds, rewards=DRAWN):
+        return _loop, (rewards, means, rounds, self.c)
 
 
 @jit

@@ -56,9 +56,9 @@ class LazyDPTS(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Skips rounds whose outcome is certain (see `_go_on`); an array's sum is one binomial draw."""
-        return _pull_counts(means, rounds, self.epsilon, rng)
+        return _pull_counts, (means, rounds, self.epsilon)
 
 
 @jit

@@ -43,9 +43,9 @@ class AnytimeLazyUCB(BanditAlgorithm):
     def _play(self, rewards, rng):
         return _play(rewards, self.epsilon, rng)
 
-    def _run(self, means, rounds, rng):
+    def _kernel(self, means, rounds):
         """Event by event: K releases for each doubling of T, and a few changes of the leader between them."""
-        return _pull_counts(means, rounds, self.epsilon, rng)
+        return _pull_counts, (means, rounds, self.epsilon)
 
 
 @jit

@@ -11,8 +11,6 @@ the arm away until the horizon. A quarter of the runs is left alone, so that no 
 that of the mixture, given the batches that the run completed.
 """
 
-from itertools import islice
-
 import joblib
 import numpy as np
 import pandas as pd
@@ -22,8 +20,9 @@ from privregret import checks
 from privregret.bandits.dp_klucb import GeometricBatches, many_pull_counts
 from privregret.divergence import d_epsilon
 from privregret.estimates import Estimate
-from privregret.simulate import MANY, rng_for, tidy
+from privregret.simulate import rng_for, tidy
 
+MANY = 1000  # replicates that share a task and a stream
 PLAIN = 0.25  # share of runs from the law itself
 LOW = 1 / 3  # of the best arm's mean: no tilted law aims lower
 HIGH = 0.8  # of the second arm's mean: nor higher
@@ -49,7 +48,7 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=(),
         The rows of `simulate.regret_curves`, with a column weight.
     """
     algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
-    checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
     for algorithm in algorithms:
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
@@ -60,11 +59,8 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=(),
         for a, p in cells
         for r in range(0, runs, MANY)
     )
-    frames = []
-    for a, p in cells:
-        regret, weight = map(np.concatenate, zip(*islice(blocks, -(-runs // MANY)), strict=True))
-        frames.append(tidy(a, p, rounds, regret).assign(weight=np.repeat(weight, len(rounds))))
-    return pd.concat(frames, ignore_index=True)
+    regret, weight = map(np.concatenate, zip(*blocks, strict=True))
+    return tidy([(a, p, rounds) for a, p in cells], regret.ravel()).assign(weight=np.repeat(weight, len(rounds)))
 
 
 def weighted(algorithm, problem, rounds, runs: int, rng):

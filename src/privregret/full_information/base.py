@@ -13,7 +13,7 @@ class FullInformationAlgorithm(Algorithm):
     """An algorithm that sees all losses of a round after it has acted. Losses: smaller is better, also for hu2021.
 
     hu2021 has rewards; 1 minus its rewards are losses with the same gaps, on which the algorithms do the same.
-    Subclasses are frozen dataclasses that implement `_play` and `_run`.
+    Subclasses are frozen dataclasses that implement `_play` and `_kernel`.
     """
 
     plays = StochasticLosses

@@ -52,9 +52,9 @@ class EpochAlgorithm(FullInformationAlgorithm):
     def _play(self, losses, rng):
         return _play(losses, self._selector(losses.shape[1]), rng)
 
-    def _run(self, data, rounds, rng):
+    def _kernel(self, data, rounds):
         """Epoch by epoch: one binomial draw for each action and outcome, O(K log T) in all."""
-        return _run(data, rounds, self._selector(data.counts.sum()), rng)
+        return _run, (data, rounds, self._selector(data.counts.sum()))
 
 
 @jit

@@ -26,9 +26,9 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
     def _play(self, losses, rng):
         return _play(losses, self.rate, rng)
 
-    def _run(self, data, rounds, rng):
+    def _kernel(self, data, rounds):
         """Round by round, O(K T): these algorithms act on new data in every round."""
-        return _run(data, rounds, self.rate, rng)
+        return _run, (data, rounds, self.rate)
 
 
 @dataclass(frozen=True)

@@ -274,7 +274,8 @@ def play(algorithm, table, source, notes, advice=None) -> tuple:
     if isinstance(algorithm, ExpertAlgorithm):
         problem = ExpertProblem(problem, Advice.of_table(np.eye(shown.shape[1]) if advice is None else advice))
     data = problem.data._replace(losses=shown)
-    actions, _ = algorithm._actions_and_losses(data, np.array([len(shown)]), True, source)
+    kernel, given = algorithm._kernel(data, np.array([len(shown)]), True)
+    actions, _ = kernel(*given, source)
     return tuple(map(int, actions))
 
 
