@@ -1,6 +1,7 @@
 """What is particular to each bandit algorithm: exact comparisons, reference values, and how it is made."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from naive import azize2025
 from naive import bandits as naive
 from scipy.stats import beta, kstest, norm, t
 
-from privregret import simulate
+from privregret import noise, simulate
 from privregret.bandits import (
     DPIMED,
     DPKLUCB,
@@ -22,6 +23,7 @@ from privregret.bandits import (
     AnytimeLazyUCB,
     HybridUCB,
     LazyDPTS,
+    dp_klucb,
     dp_se,
     lazy_ts,
     lazy_ucb,
@@ -150,6 +152,46 @@ def test_a_first_batch_longer_than_the_horizon():
     for algorithm in (DPKLUCB(1.0, n0=30), DPIMED(1.0, n0=30)):
         assert algorithm.play(np.zeros((50, 2)), 0).tolist() == [0] * 30 + [1] * 20
         assert algorithm.run(bandit(0.5, 0.5), [20, 50], 0).tolist() == [[20, 0], [30, 20]]
+
+
+# many arms: queues against looking at all of them
+
+
+@pytest.mark.parametrize("arms", [2, 60])
+@pytest.mark.parametrize("epsilon", [0.05, 0.64, 8.0, 40.0])
+@pytest.mark.parametrize("algorithm", [DPKLUCB, DPIMED])
+def test_the_head_of_a_queue_is_the_leader_of_all_arms(algorithm, epsilon, arms):
+    """Same draws, ties to the first: batch by batch the arm that `_leader` names, which looks at all."""
+    means, horizon = np.linspace(0.9, 0.2, arms), 10**7
+    settings = algorithm(epsilon, ties="first")._settings(horizon)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        total, pulls, batches = np.zeros(arms), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
+        t, ends = 0, settings.ends
+        while t < horizon:
+            started = np.count_nonzero(pulls)
+            j = started if started < arms else dp_klucb._leader(total / pulls, pulls, t + 1, settings, rng)
+            size = ends[batches[j]] - pulls[j]
+            played = min(size, horizon - t)
+            pulls[j], t = pulls[j] + played, t + played
+            if played == size:
+                total[j] += rng.binomial(size, means[j]) + noise.laplace(1 / epsilon, rng)
+                batches[j] += 1
+        counts = dp_klucb._pull_counts(
+            means, np.array([horizon]), settings, -1, np.empty(0), np.random.default_rng(seed)
+        )
+        assert counts[0].tolist() == pulls.tolist()
+
+
+@pytest.mark.parametrize("algorithm", [AnytimeLazyUCB(1.0), DPKLUCB(1.0), DPIMED(1.0), AdaPKLUCB(1.0)], ids=repr)
+def test_ten_thousand_arms(algorithm):
+    """In time that looking at all arms in each event would exceed a hundred times."""
+    problem = BernoulliBandit("many", tuple(np.linspace(0.1, 0.9, 10_000)))
+    algorithm.run(problem, [10**5], 0)
+    begun = time.process_time()
+    counts = algorithm.run(problem, [10**9], 0)[0]
+    assert time.process_time() - begun < 2
+    assert counts.sum() == 10**9 and counts[5000:].sum() > 0.9 * 10**9
 
 
 # the lengths of epochs and batches

@@ -65,32 +65,27 @@ def d_epsilon(x, y, epsilon):
 
 
 @jit
-def d_epsilon_slope(x, y, epsilon):
-    """Derivative of d_epsilon in y, for 0 <= x <= y <= 1; from the left if y = 1."""
-    shrink = math.exp(-epsilon)
-    rest = 1 - y + y * shrink
-    if x * rest < y * shrink:  # the logits differ by more than epsilon
-        return -math.expm1(-epsilon) / max(rest, TINY)
-    return (y - x) / max(y * (1 - y), TINY)
+def kl_inverse_bound(x, level):
+    """No less than `kl_inverse`, and 1 where that is 1: the better of two inequalities.
+
+    Pinsker's, and kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu).
+    """
+    if level <= 0 or x >= 1:
+        return min(x, 1.0)
+    if x <= 0:
+        return -math.expm1(-level)
+    entropy = -x * math.log(x) - (1 - x) * math.log1p(-x)
+    return min(1.0, x + math.sqrt(level / 2), -math.expm1(-(level + entropy) / (1 - x)))
 
 
 @jit
 def kl_inverse(x, level):
     """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x = 1."""
-    if level <= 0 or x >= 1:
-        return min(x, 1.0)
-    if x <= 0:
-        return -math.expm1(-level)
-    # an upper bound, by Pinsker's inequality; a better one where it is large: kl >= -entropy(x) - (1 - x) ln(1 - mu)
-    high = x + math.sqrt(level / 2)
-    if high > 0.9:
-        entropy = -x * math.log(x) - (1 - x) * math.log1p(-x)
-        high = min(high, -math.expm1(-(level + entropy) / (1 - x)))
-        if high >= 1:
-            return 1.0
-    # Halley's method in this bracket, from the two first terms of the inverse's series in sqrt(level)
-    variance = x * (1 - x)
-    low, mu = x, min(high, x + math.sqrt(2 * variance * level) + (2 / 3) * (1 - 2 * x) * level)
+    high = kl_inverse_bound(x, level)
+    if not 0 < x < 1 or level <= 0 or high >= 1:
+        return high
+    # Halley's method in the bracket, from the two first terms of the inverse's series in sqrt(level)
+    low, mu = x, min(high, x + math.sqrt(2 * x * (1 - x) * level) + (2 / 3) * (1 - 2 * x) * level)
     for _ in range(100):
         if not low < mu <= high:
             mu = low + 0.5 * (high - low)

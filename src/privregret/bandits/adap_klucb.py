@@ -9,7 +9,7 @@ from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
-from privregret.divergence import TINY, kl_inverse
+from privregret.divergence import kl, kl_inverse, kl_inverse_bound
 from privregret.jit import jit
 from privregret.noise import laplace
 from privregret.reporting import report
@@ -94,24 +94,32 @@ def _next(arms, queues, t, epsilon, alpha, rng):
     """Take the arm with the largest index in round t out of its queue. Arms whose index has reached 1 have 0 pulls."""
     log_t = math.log(t)
     while True:
-        q = foremost(queues, log_t)
-        mean, size = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
-        value, slope = 1.0, 0.0
-        if size > 0:
+        q, bound, second = foremost(queues, log_t)
+        size, value, slope = queues[q]["pulls"], 1.0, 0.0
+        if size == 0:
+            if bound == 1:
+                return take(arms, queues, q)
+        else:
             bonus = alpha * log_t / size
-            x = mean + bonus / epsilon
-            if queues[q]["place"] == log_t:
-                return take(arms, queues, q) if x > 0 else _any(arms, queues, q, rng)
-            value = kl_inverse(min(max(x, 0.0), 1.0), bonus)
-            if value == 1:  # and stays
-                add(arms, queues, 0, take(arms, queues, q), 1.0, False, rng)
-                continue
-            slope = HUGE  # while x is clipped
-            if x > 0:
-                by_x = math.log(x * (1 - value) / (value * (1 - x)))
-                slope = alpha / size * (1 - by_x / epsilon) * value * (1 - value) / max(value - x, TINY)
-        elif queues[q]["place"] == log_t:
-            return take(arms, queues, q)
+            x = arms[queues[q]["head"]]["mean"] + bonus / epsilon
+            if bound >= 1:
+                bound = kl_inverse_bound(min(max(x, 0.0), 1.0), bonus)
+                if bound >= 1:  # and so it stays
+                    add(arms, queues, 0, take(arms, queues, q), 1.0, False, rng)
+                    continue
+            y = min(bound, second)
+            if x <= 0:
+                value, slope = -math.expm1(-bonus), HUGE
+                if value >= second:
+                    return _any(arms, queues, q, rng)
+            elif y <= x:
+                return take(arms, queues, q)
+            else:
+                step = y * (1 - y) / (y - x)
+                value = y - (kl(x, y) - bonus) * step  # of Newton's, from above
+                if value >= second:
+                    return take(arms, queues, q)
+                slope = alpha / size * (1 - math.log(x * (1 - y) / (y * (1 - x))) / epsilon) * step
         queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, log_t
 
 

@@ -12,7 +12,7 @@ from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import add, foremost, no_queues, take
-from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, d_epsilon_slope
+from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
 from privregret.jit import jit
 from privregret.noise import laplace
 from privregret.reporting import report
@@ -186,32 +186,62 @@ def _play(rewards, settings, rng):
 
 
 @jit
-def _next(arms, queues, t, settings, rng):
-    """Take the arm with the best index in round t out of its queue. Of 0 pulls are those whose index has reached 1."""
-    epsilon, rule, first = settings.epsilon, settings.rule, settings.first
-    place = settings.optimism * math.log(t)
-    if rule == IMED:
-        place, q = 0.0, 0
-        while queues[q]["pulls"] >= 0:
-            if queues[q]["head"] >= 0:
-                place = max(place, arms[queues[q]["head"]]["mean"])
-            q += 1
+def _tangent(x, y, epsilon, shrink, gone):
+    """d_epsilon and its derivative in y, for x <= y; shrink = e^-epsilon, gone = 1 - shrink. Good to 1e-16 epsilon."""
+    rest = 1 - y + y * shrink
+    if y >= 1 or x * rest < y * shrink:  # the logits differ by more than epsilon
+        return -(math.log1p(-y * gone) if rest > 0.5 else math.log(max(rest, TINY))) - epsilon * x, gone / max(
+            rest, TINY
+        )
+    return kl(x, y), (y - x) / max(y * (1 - y), TINY)
+
+
+@jit
+def _next_klucb(arms, queues, t, settings, shrink, gone, rng):
+    """Take the arm with the largest index in round t out of its queue. Of 0 pulls are those at 1."""
+    epsilon = settings.epsilon
+    log_t = settings.optimism * math.log(t)
     while True:
-        q = foremost(queues, place)
-        if queues[q]["place"] == place:
-            return take(arms, queues, q)
+        q, bound, second = foremost(queues, log_t)
         x, n = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
         value, slope = 1.0, 0.0
-        if rule == IMED:
-            value = -n * d_epsilon(x, place, epsilon) - math.log(n)
-            slope = -n * d_epsilon_slope(x, place, epsilon)
-        elif n > 0:
-            value = d_epsilon_inverse(x, place / n, epsilon)
-            if value == 1:  # and stays
-                add(arms, queues, 0, take(arms, queues, q), 1.0, first, rng)
+        if n == 0:
+            if bound == 1:
+                return take(arms, queues, q)
+        elif bound >= 1:
+            rest = math.exp(-epsilon * x - log_t / n)
+            value, slope = (1 - rest) / gone, rest / (gone * n)  # the index, or more, where the logits differ by less
+            if value >= 1 or log_t >= n * epsilon * (1 - x):  # and so it stays
+                add(arms, queues, 0, take(arms, queues, q), 1.0, settings.first, rng)
                 continue
-            slope = 1 / max(n * d_epsilon_slope(x, value, epsilon), TINY)
-        queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, place
+        else:
+            if second <= x:
+                return take(arms, queues, q)
+            d, by_y = _tangent(x, second, epsilon, shrink, gone)
+            slope = 1 / max(n * by_y, TINY)
+            value = second - (n * d - log_t) * slope  # a step of Newton's from above
+            if value >= second:
+                return take(arms, queues, q)
+        queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, log_t
+
+
+@jit
+def _next_imed(arms, queues, epsilon, shrink, gone):
+    """Take the arm with the smallest index, which depends on the largest mean, out of its queue."""
+    top, q = 0.0, 0
+    while queues[q]["pulls"] >= 0:
+        if queues[q]["head"] >= 0:
+            top = max(top, arms[queues[q]["head"]]["mean"])
+        q += 1
+    while True:
+        q, value, second = foremost(queues, top)
+        if queues[q]["place"] != top:
+            x, n = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
+            d, by_y = _tangent(x, top, epsilon, shrink, gone)
+            value = -n * d - math.log(n)
+            queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, -n * by_y, top
+        if value >= second:
+            return take(arms, queues, q)
 
 
 @jit
@@ -224,6 +254,7 @@ def _pull_counts(means, rounds, settings, given_arm, given, rng):
     pulls = np.zeros(arms, np.int64)
     batches = np.zeros(arms, np.int64)
     waiting, queues = no_queues(arms)
+    shrink, gone = math.exp(-settings.epsilon), -math.expm1(-settings.epsilon)
     started = 0
     reported = 0
     t = 0
@@ -232,7 +263,11 @@ def _pull_counts(means, rounds, settings, given_arm, given, rng):
             j = started
             started += 1
         else:
-            j = _next(waiting, queues, t + 1, settings, rng)
+            j = (
+                _next_imed(waiting, queues, settings.epsilon, shrink, gone)
+                if settings.rule == IMED
+                else _next_klucb(waiting, queues, t + 1, settings, shrink, gone, rng)
+            )
         size = ends[batches[j]] - pulls[j]
         played = min(size, horizon - t)
         reported = report(counts, rounds, reported, pulls, j, t + played)

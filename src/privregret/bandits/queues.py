@@ -2,8 +2,8 @@
 
 Of arms whose private means are of equally many pulls, the one with the largest mean has the best index, in every round.
 So such arms wait in one queue, and only the heads of queues are compared: about as many as an arm's pulls can double,
-however many arms there are. An index bends down as the round goes on (or whatever else moves it), so its tangent where
-it was last worked out says how large it can be elsewhere, and most heads need no more than that.
+however many arms there are. An index bends down as the round goes on (or whatever else moves it), so a tangent says how
+large it can be elsewhere, and most heads need no more than that.
 
 Records, as numba is slow to pass many arrays from function to function.
 """
@@ -26,9 +26,9 @@ QUEUE = np.dtype(
     [
         ("pulls", int),  # what the means are of; -1 from the first queue on that was never in use
         ("head", int),  # the first arm, or -1
-        ("value", float),  # its index where that was last worked out,
-        ("slope", float),  # its derivative,
-        ("place", float),  # and where that was
+        ("value", float),  # of a line above its index,
+        ("slope", float),
+        ("place", float),  # and where the line has that value
         ("zero", float),  # the order of the last arm of mean 0 that was taken,
         ("one", float),  # and of mean 1
     ]
@@ -107,11 +107,13 @@ def take(arms, queues, q):
 
 @jit
 def foremost(queues, place):
-    """The queue whose head's index can be the largest, by the tangents; in truth if its own was worked out here."""
-    best, highest, q = 0, -np.inf, 0
+    """The queue whose head's index can be the largest, its bound, and the largest bound of the other queues."""
+    best, highest, second, q = 0, -np.inf, -np.inf, 0
     while queues[q]["pulls"] >= 0:
         bound = queues[q]["value"] + queues[q]["slope"] * (place - queues[q]["place"])
         if bound > highest:
-            best, highest = q, bound
+            best, highest, second = q, bound, highest
+        else:
+            second = max(second, bound)
         q += 1
-    return best
+    return best, highest, second
