@@ -81,26 +81,34 @@ def kl_inverse(x, level):
         return min(x, 1.0)
     if x <= 0:
         return -math.expm1(-level)
-    # Newton from the right, where it converges monotonically since kl(x, .) is convex: from the better of Pinsker's
-    # inequality and kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu)
-    entropy = -x * math.log(x) - (1 - x) * math.log1p(-x)
-    high = min(x + math.sqrt(level / 2), -math.expm1(-(level + entropy) / (1 - x)))
-    if high >= 1:
-        return 1.0
-    low, mu = x, high
+    # an upper bound, by Pinsker's inequality; a better one where it is large: kl >= -entropy(x) - (1 - x) ln(1 - mu)
+    high = x + math.sqrt(level / 2)
+    if high > 0.9:
+        entropy = -x * math.log(x) - (1 - x) * math.log1p(-x)
+        high = min(high, -math.expm1(-(level + entropy) / (1 - x)))
+        if high >= 1:
+            return 1.0
+    # Halley's method in this bracket, from the two first terms of the inverse's series in sqrt(level)
+    variance = x * (1 - x)
+    low, mu = x, min(high, x + math.sqrt(2 * variance * level) + (2 / 3) * (1 - 2 * x) * level)
     for _ in range(100):
+        if not low < mu <= high:
+            mu = low + 0.5 * (high - low)
+            if mu in (low, high):  # there is nothing between
+                return mu
         excess = kl(x, mu) - level
         if excess > 0:
             high = mu
         else:
             low = mu
-        slope = (mu - x) / (mu * (1 - mu))
-        step = mu - excess / slope if slope > 0 else -1.0
-        if not low <= step <= high:
-            step = low + 0.5 * (high - low)
-        if abs(step - mu) <= 1e-15 * mu:
-            return step
-        mu = step
+        spread = mu * (1 - mu)
+        slope = (mu - x) / spread
+        bend = (1 - slope * (1 - 2 * mu)) / spread
+        newton = excess / slope
+        step = newton / max(0.5, 1 - 0.5 * newton * bend / slope)
+        mu -= step
+        if abs(step) <= 1e-6 * min(mu - x, 1 - mu):  # what is left is of the third power
+            break
     return mu
 
 
