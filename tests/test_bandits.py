@@ -158,13 +158,13 @@ def test_a_first_batch_longer_than_the_horizon():
 
 
 @pytest.mark.parametrize("arms", [2, 60])
-@pytest.mark.parametrize("epsilon", [0.05, 0.64, 8.0, 40.0])
+@pytest.mark.parametrize("epsilon", [0.05, 0.64, 8.0, 1000.0])
 @pytest.mark.parametrize("algorithm", [DPKLUCB, DPIMED])
 def test_the_head_of_a_queue_is_the_leader_of_all_arms(algorithm, epsilon, arms):
     """Same draws, ties to the first: batch by batch the arm that `_leader` names, which looks at all."""
     means, horizon = np.linspace(0.9, 0.2, arms), 10**7
     settings = algorithm(epsilon, ties="first")._settings(horizon)
-    for seed in range(40):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         total, pulls, batches = np.zeros(arms), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
         t, ends = 0, settings.ends

@@ -118,7 +118,8 @@ def d_epsilon_inverse(x, level, epsilon):
         return x
     if level >= epsilon * (1 - x):
         return 1.0
-    rest, shrink = math.exp(-(epsilon * x + level)), math.exp(-epsilon)
-    if (1 - rest) * (1 - x) * shrink <= x * (rest - shrink):  # (1 - rest) / (1 - shrink) is less than epsilon away
-        return kl_inverse(x, level)
+    if x > 0:
+        switch = x / (x + (1 - x) * math.exp(-epsilon))  # where the two logits differ by epsilon
+        if level < kl(x, switch):
+            return kl_inverse(x, level)
     return min(1.0, max(x, math.expm1(-(epsilon * x + level)) / math.expm1(-epsilon)))

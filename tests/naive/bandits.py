@@ -6,6 +6,7 @@ pseudocode, by methods of their own: a faulty variant is a subclass that overrid
 
 import math
 from collections import defaultdict
+from inspect import signature
 from types import FunctionType
 
 import numpy as np
@@ -234,7 +235,7 @@ class Recorder:
 
     def laplace(self, loc, scale):
         self.scales.append(float(scale))
-        return self.rng.laplace(loc, scale)
+        return loc + laplace(scale, self.rng)
 
     def random(self):
         return self.rng.random()
@@ -244,9 +245,14 @@ class Recorder:
 
 
 def plain(kernel):
-    """A compiled kernel's Python function, which draws its noise with `Generator.laplace`."""
+    """A compiled kernel's Python function, as those that it hands its generator to; noise is `Generator.laplace`'s."""
     function = getattr(kernel, "py_func", kernel)
-    names = function.__globals__ | {"laplace": lambda scale, rng: rng.laplace(0.0, scale)}
+    names = {
+        name: f.py_func if "rng" in signature(f).parameters else f
+        for name, f in function.__globals__.items()
+        if hasattr(f, "py_func")
+    }
+    names = function.__globals__ | names | {"laplace": lambda scale, rng: rng.laplace(0.0, scale)}
     return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
 
 

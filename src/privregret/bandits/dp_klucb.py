@@ -11,7 +11,7 @@ import numpy as np
 from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
-from privregret.bandits.queues import add, foremost, no_queues, take
+from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
 from privregret.jit import jit
 from privregret.noise import laplace
@@ -211,7 +211,9 @@ def _next_klucb(arms, queues, t, settings, shrink, gone, rng):
         elif bound >= 1:
             rest = math.exp(-epsilon * x - log_t / n)
             value, slope = (1 - rest) / gone, rest / (gone * n)  # the index, or more, where the logits differ by less
-            if value >= 1 or log_t >= n * epsilon * (1 - x):  # and so it stays
+            if value >= 1 or log_t >= n * epsilon * (1 - x):
+                value, slope = d_epsilon_inverse(x, log_t / n, epsilon), HUGE  # 1 may be but what the bound rounds to
+            if value == 1:  # and so it stays
                 add(arms, queues, 0, take(arms, queues, q), 1.0, settings.first, rng)
                 continue
         else:
