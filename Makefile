@@ -14,7 +14,7 @@ all: .venv/.ready  ## set up, then run every notebook that is stale (the default
 test: .venv/.witnesses  ## run the tests, with packages by others as witnesses
 	$(run) -m pytest $(two_at_once) $(ARGS)
 
-faults: .venv/.ready  ## try every planted fault: each must turn the verdicts about it (half an hour)
+faults: .venv/.ready  ## try every planted fault: each must turn the verdicts about it (ten minutes)
 	$(run) -m pytest $(two_at_once) --every-fault tests/test_planted.py $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/

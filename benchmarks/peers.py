@@ -161,7 +161,7 @@ def table(frame: pd.DataFrame, failed: dict) -> str:
 
 def main():
     parser = argparse.ArgumentParser(description="Time three algorithms beside those of other libraries.")
-    parser.add_argument("--repeats", type=int, default=7, help="repetitions behind each median (default: 7)")
+    parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
     repeats = checks.integer("repeats", parser.parse_args().repeats, 1)
     todo, failed = cases(HU2021_2.table(ROUNDS, 1))
     made = table(measure(todo, repeats), failed)

@@ -1,19 +1,17 @@
 """Where a notebook's time goes, for `python benchmarks/run.py --where hu2021/6-experiments ...`.
 
-Each second of the processor is put down to the file of the function that spent it; what a compiled kernel or a builtin
-spends, to the Python function that called it. The notebook runs in this process, with its defaults.
+The notebook runs in this process, with its defaults. Every hundredth of a second of the processor, what was spent is
+put down to the file that is at work: a compiled kernel, a builtin or numpy to what called it.
 """
 
-import cProfile
 import json
-import pstats
+import signal
 import sys
 import time
 from pathlib import Path
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 PARTS = {  # a piece of a file's path -> what is done there; the first that fits
-    "importlib": "imports",
     "/numba/": "compile",
     "/llvmlite/": "compile",
     "/privregret/exact/": "exact values",
@@ -26,33 +24,40 @@ PARTS = {  # a piece of a file's path -> what is done there; the first that fits
     "/privregret/draw": "draw",
     "/matplotlib/": "draw",
     "/PIL/": "draw",
-    "/pyparsing/": "draw",
-    "/fontTools/": "draw",
     "/pandas/": "frames",
     "/privregret/": "simulate",
 }
 
 
-def part(function) -> str:
-    """What a function, as `pstats` names it, is about; "rest" for builtins, numpy and the notebook's own cells."""
-    file, _, name = function
-    if name == "<module>" and file != "<cell>":
-        return "imports"
-    return next((what for piece, what in PARTS.items() if piece in file), "rest")
+def part(frame) -> str:
+    """What is being done: what the innermost frame that fits says, unless it is part of an import."""
+    what = ""
+    while frame:
+        file = frame.f_code.co_filename
+        if file.startswith("<frozen importlib"):
+            return "imports"
+        what = what or next((name for piece, name in PARTS.items() if piece in file), "")
+        frame = frame.f_back
+    return what or "rest"
 
 
 def measured(name: str) -> dict:
     """What one notebook takes: part -> seconds of the processor."""
-    profile, namespace = cProfile.Profile(time.process_time), {"In": []}
+    seconds, namespace = dict.fromkeys(["imports", *PARTS.values(), "rest"], 0.0), {"In": []}
+    counted = time.process_time()
+
+    def count(_, frame):
+        nonlocal counted
+        now = time.process_time()
+        seconds[part(frame)] += now - counted  # a kernel may have kept the signal waiting
+        counted = now
+
+    signal.signal(signal.SIGPROF, count)
+    signal.setitimer(signal.ITIMER_PROF, 0.01, 0.01)
     for cell in json.loads((NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
         if cell["cell_type"] == "code":
-            profile.runctx(compile("".join(cell["source"]), "<cell>", "exec"), namespace, namespace)
-    seconds = dict.fromkeys([*PARTS.values(), "rest"], 0.0)
-    for function, (_, _, own, _, callers) in pstats.Stats(profile).stats.items():
-        if part(function) != "rest" or not callers:
-            seconds[part(function)] += own
-        for caller, (_, _, spent, _) in callers.items() if part(function) == "rest" else ():
-            seconds[part(caller)] += spent
+            exec(compile("".join(cell["source"]), "<cell>", "exec"), namespace)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     return seconds
 
 

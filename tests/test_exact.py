@@ -345,6 +345,23 @@ def test_horizons_of_one_call_agree_with_calls_of_their_own():
         assert together.error.max() < 1e-5
 
 
+def test_fixed_losses_of_many_rounds_at_once_are_those_of_one_by_one():
+    losses = instances.deterministic_losses((0.2, 0.5, 0.2, 0.9), log_counts=(0.0, 30.0, 1.0, 2000.0))
+    hedge, leader = DecreasingHedge(), FollowTheLeader()
+    for algorithm in (hedge, leader):
+        noises = [algorithm.inverse_temperature(t, losses.log_actions) for t in range(1, 300)]
+        terms = [
+            exact.expected_gap(losses, t, *(("none", 1.0) if np.isinf(eta) else ("gumbel", 1 / eta)))[0]
+            for t, eta in enumerate(noises)
+        ]
+        assert exact.expected_regret(algorithm, losses, 299).value[0] == pytest.approx(sum(terms), rel=1e-12)
+    softmax = RandomPrefixSoftmax(0.2)
+    gaps = exact.prefix_gaps(losses, range(33), "gumbel", softmax.noise_scale(2))
+    means = [gaps[1], gaps[2], *(gaps[n // 2 + 1 : n + 1].mean() for n in (4, 8, 16, 32))]
+    regret = gaps[0] + sum(2 ** (k + 1) * mean for k, mean in enumerate(means))
+    assert exact.expected_regret(softmax, losses, 127).value[0] == pytest.approx(regret, rel=1e-12)
+
+
 def test_sums_over_prefix_lengths_are_the_sums_of_their_terms():
     losses, scale = instances.bernoulli_losses((0.45, 0.5), (1, 30)), 20.0
     regret = exact.expected_regret(RandomPrefixSoftmax(0.1), losses, 2047).value[0]

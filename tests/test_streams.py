@@ -1,6 +1,7 @@
 """Streams started in compiled code are numpy's own, draw by draw."""
 
 import ctypes
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,3 +129,10 @@ def test_algorithms_in_plain_python_run_on_the_same_streams(algorithm):
     if isinstance(algorithm, Cautious):
         plain = regret_curves(AnytimeLazyUCB(0.5), HU2021_2, 500, 20, 3, points=1)
         assert not (frame.regret == plain.regret).all()
+
+
+def test_threads_that_ask_at_once_get_one_loop():
+    streams._made.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        loops = set(pool.map(lambda _: streams._looped(halves), range(200)))
+    assert len(loops) == 1

@@ -129,16 +129,16 @@ BAD = [
     (altered(instances=[{"name": "x", "gap": 0.1}]), "instances[0] must have a name and", "'gap': 0.1"),
     (altered(instances=["HU2021_2", "HU2021_2"]), "instances must not hold anything twice, got setting 2 again"),
     (altered(horizons=[4]), "a horizon of setting 2 must be at least 5, got 4"),
-    (altered(horizons=[2**63]), "horizons[0] must be at most 4611686018427387904, got about 2^63"),
+    (altered(horizons=[2**63]), "horizons[0] must be at most 2305843009213693952, got 9223372036854775808"),
     (altered(horizons=[]), "horizons must be a list of at least 1 value, got []"),
-    (altered(runs=1e12), "runs must be at most 100000000, got about 2^39"),
+    (altered(runs=1e12), "runs must be at most 100000000, got "),
     (altered(runs=0), "runs must be at least 1, got 0"),
     (altered(runs=float("nan")), "runs must be a whole number, got nan"),
     (altered(runs=True), "runs must be a whole number, got True"),
     (altered(runs=None), "runs is missing"),
     (altered(seed=None), "seed is missing"),
     (altered(seed=-1), "seed must be at least 0, got -1"),
-    (altered(points=10**6), "points must be at most 10000, got about 2^19"),
+    (altered(points=10**6), "points must be at most 10000, got 1000000"),
     (altered(run=3), "a key of the grid must be one of", "'runs'", "got 'run'"),
     ({}, "algorithms is missing"),
 ]
@@ -308,15 +308,15 @@ def test_a_file_holds_the_summary_of_its_cell(undisturbed):
 def test_memory_does_not_grow_with_runs(tmp_path):
     def peak(runs):
         few = {"algorithms": ["DPSE"], "epsilons": [1], "instances": ["HU2021_2"], "horizons": [10**4]}
-        grid = sweep.grid(TABLE | few | {"points": 100, "runs": runs})
-        sweep.run(grid, tmp_path / f"{runs}", workers=2)
+        grid = sweep.grid(TABLE | few | {"points": 200, "runs": runs})
         tracemalloc.start()
-        sweep.run(grid, tmp_path / f"{runs} again", workers=2)
+        sweep.run(grid, tmp_path / f"{runs}", workers=1)
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found
 
-    assert peak(100_000) < 1.5 * peak(10_000)
+    peak(100)  # once, for what is made once
+    assert peak(100_000) < 1.2 * peak(10_000)
 
 
 # What figures take --------------------------------------------------------------------------------------------

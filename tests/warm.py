@@ -12,7 +12,7 @@ import warnings
 
 sys.modules.setdefault("rfc3987_syntax", None)  # as the command itself does
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload([__name__, "numba", "papermill.clientwrap", "papermill.engines"])
+FORKS.set_forkserver_preload([__name__, "numba", "scipy.stats", "papermill.clientwrap", "papermill.engines"])
 
 
 def run(command, cwd, environment, out, err):

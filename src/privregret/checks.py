@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 # What no machine can do is refused before any work.
-LARGEST = 2**62  # rounds of what goes from event to event: kernels count them in 64 bits, and add
+LARGEST = 2**61  # rounds of what goes from event to event: kernels count them in 64 bits, and add
 ROUNDS = 10**10  # of what is played round by round: minutes, a run
 TIMES = 10**8  # runs and the like: a table of so many takes gigabytes
 SIZE = 10**6  # arms, points on a grid: what an array has as many entries as

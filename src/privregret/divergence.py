@@ -84,21 +84,26 @@ def kl_inverse(x, level):
     high = kl_inverse_bound(x, level)
     if not 0 < x < 1 or level <= 0 or high >= 1:
         return high
-    # Newton from the right, where it converges monotonically since kl(x, .) is convex
-    low, mu = x, high
+    # Halley's method in the bracket, from the two first terms of the inverse's series in sqrt(level)
+    low, mu = x, min(high, x + math.sqrt(2 * x * (1 - x) * level) + (2 / 3) * (1 - 2 * x) * level)
     for _ in range(100):
+        if not low < mu <= high:
+            mu = low + 0.5 * (high - low)
+            if mu in (low, high):  # there is nothing between
+                return mu
         excess = kl(x, mu) - level
         if excess > 0:
             high = mu
         else:
             low = mu
-        slope = (mu - x) / (mu * (1 - mu))
-        step = mu - excess / slope if slope > 0 else -1.0
-        if not low <= step <= high:
-            step = low + 0.5 * (high - low)
-        if abs(step - mu) <= 1e-15 * mu:
-            return step
-        mu = step
+        spread = mu * (1 - mu)
+        slope = (mu - x) / spread
+        bend = (1 - slope * (1 - 2 * mu)) / spread
+        newton = excess / slope
+        step = newton / max(0.5, 1 - 0.5 * newton * bend / slope)
+        mu -= step
+        if abs(step) <= 1e-6 * min(mu - x, 1 - mu):  # what is left is of the third power
+            break
     return mu
 
 

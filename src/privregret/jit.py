@@ -8,6 +8,7 @@ import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 import numba
 from numba.core.caching import FunctionCache
@@ -42,6 +43,7 @@ def cache_folder() -> Path | None:
 
 
 CACHE = cache_folder()
+LOCK = Lock()  # around numba's setting, which is the whole process's
 
 
 class _Cache(FunctionCache):
@@ -67,12 +69,13 @@ def jit(function):
     Randomness comes in as a `numpy.random.Generator` argument, whose stream is the same compiled or not.
     """
     ours = CACHE is not None and getattr(function, "__module__", "").startswith("privregret.")
-    configured = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE or configured)  # read once, while decorating: other libraries keep their own
-    try:
-        kernel = numba.njit(nogil=True)(function)
-        if ours and not numba.config.DISABLE_JIT:
-            kernel._cache = _Cache(function)
-        return kernel
-    finally:
-        numba.config.CACHE_DIR = configured
+    with LOCK:
+        configured = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(CACHE or configured)  # read once, while decorating: other libraries keep their own
+        try:
+            kernel = numba.njit(nogil=True)(function)
+            if ours and not numba.config.DISABLE_JIT:
+                kernel._cache = _Cache(function)
+            return kernel
+        finally:
+            numba.config.CACHE_DIR = configured

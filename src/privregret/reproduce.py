@@ -395,7 +395,8 @@ class Progress:
         average, pace = sum(known) / len(known), self.took / self.expected if self.expected else 1.0
         left = {name: pace * (average if s is None else s) for name, s in self.seconds.items()}
         left |= {name: max(left[name] - (now - since), 0) for name, since in self.since.items()}
-        return f"{text}, about {_clock(max(sum(left.values()) / self.at_once, *left.values()))} left"
+        rest = max(sum(left.values()) / self.at_once, *left.values())
+        return f"{text}, about {_clock(rest)} left" if rest >= 1 else text  # nobody knows what is late already
 
     def at(self, name, cell, cells):
         with self.lock:
@@ -451,6 +452,7 @@ def run(job: Job, place: Place, progress: Progress) -> int:
                     **os.environ,
                     **KERNEL_ENVIRONMENT,
                     "LOKY_MAX_CPU_COUNT": str(max(os.cpu_count() // progress.at_once, 1)),  # its share of the cores
+                    "IPYTHONDIR": f"{_KernelManager.sockets}/ipython",  # nobody's own settings, and gone afterwards
                     "PRIVREGRET_OUTPUT": str(staged),
                 },
                 log=log,

@@ -10,6 +10,7 @@ import ctypes
 import warnings
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 from types import FunctionType
 
 import numpy as np
@@ -22,6 +23,7 @@ LEAVE = 0x8B51F9DD, 0x58F38DED  # and on its way out
 MIX_OLD, MIX_NEW = np.uint64(0xCA01F9DD), np.uint64(0x4973F715)
 STEP_HIGH, STEP_LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)  # PCG64's multiplier, in halves
 LOW, HALF, WORD, ONE, LAST = (np.uint64(n) for n in (0xFFFFFFFF, 16, 32, 1, 63))
+LOCK = Lock()
 
 
 @dataclass(frozen=True)
@@ -168,9 +170,15 @@ def _loop(given, first, runs, pool, constants, state, spare):
     return result
 
 
-@cache
 def _looped(kernel):
-    """A compiled loop over runs of a kernel.
+    """The compiled loop over runs of a kernel; made once, whatever threads ask for it."""
+    with LOCK:
+        return _made(kernel)
+
+
+@cache
+def _made(kernel):
+    """A loop of its own for a kernel.
 
     One template, a function of its own for each kernel: given to a loop as an argument, or in a closure, a kernel would
     keep it from being cached on disk.

@@ -38,7 +38,7 @@ MOST_RUNS, MOST_POINTS, MOST_CELLS = 10**8, 10**4, 10**5
 LIBRARIES = ("numpy", "numba", "scipy")  # what numbers depend on, and the package's own sources:
 ENGINE = (
     *("bandits", "full_information", "instances"),
-    *("algorithm", "checks", "divergence", "jit", "noise", "reporting", "simulate"),
+    *("algorithm", "checks", "divergence", "jit", "noise", "reporting", "simulate", "streams"),
 )
 KEY = b"privregret"  # of the provenance among a file's metadata
 

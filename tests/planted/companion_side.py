@@ -39,10 +39,10 @@ def uniform_imed(monkeypatch):
     """DP-IMED draws every arm uniformly on Bernoulli arms."""
     right = rare.weighted
 
-    def weighted(algorithm, problem, horizon, runs, rng):
+    def weighted(algorithm, problem, rounds, runs, rng):
         if isinstance(algorithm, DPIMED):
-            return np.full(runs, problem.gaps.mean() * horizon), np.ones(runs)
-        return right(algorithm, problem, horizon, runs, rng)
+            return np.outer(np.ones(runs), problem.gaps.mean() * rounds), np.ones(runs)
+        return right(algorithm, problem, rounds, runs, rng)
 
     monkeypatch.setattr(DPIMED, "_run", lambda self, *given: uniform_play(*given))
     monkeypatch.setattr(rare, "weighted", weighted)

@@ -13,7 +13,7 @@ PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 
 def batch_size(epsilon: float) -> int:
     """ceil(1 / epsilon), so that 1 / epsilon = 10 in floating point counts as 10; 1 if epsilon > 1."""
-    return min(max(1, math.ceil((1 / epsilon) * (1 - 1e-12))), 2**62)
+    return min(max(1, math.ceil((1 / epsilon) * (1 - 1e-12))), checks.LARGEST)
 
 
 def _base(name, value):

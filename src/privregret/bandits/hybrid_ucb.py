@@ -96,19 +96,10 @@ def _node_noise(position, depth, nodes, j, settings, rng):
 
 
 @jit
-def _leader(mean, width, privacy_width, log_t):
-    root = math.sqrt(log_t)
-    best, leader = -math.inf, 0
-    for j in range(len(mean)):
-        index = mean[j] + width[j] * root + privacy_width[j] * log_t
-        if index > best:
-            best, leader = index, j
-    return leader
-
-
-@jit
 def _loop(rewards, means, rounds, settings, rng):
-    # one function: split into several that share the arms' state, it takes twice the time
+    # One function: split into several that share the arms' state, it takes twice the time. The index of an arm that is
+    # not pulled grows with log t only: for some rounds the others' are at most `bound`, and the leader leads while its
+    # noisy sum is above bound n - ahead.
     epsilon, tree = settings.epsilon, settings.tree
     literal = len(rewards) > 0
     arms = len(means)
@@ -126,8 +117,27 @@ def _loop(rewards, means, rounds, settings, rng):
     per_log = 1 / math.log(settings.log_base)
     privacy_factor = 6 * math.sqrt(8) / epsilon
     reported = 0
+    j, total, bound, ahead, end = 0, 0.0, 0.0, 0.0, 0
     for t in range(1, rounds[-1] + 1):
-        j = t - 1 if t <= arms else _leader(mean, width, privacy_width, per_log * math.log(t))
+        if t <= arms:
+            j = t - 1
+        elif t >= end or not total > bound * pulls[j] - ahead:
+            log_t = per_log * math.log(t)
+            root = math.sqrt(log_t)
+            best, second, widest, widest_privacy = -math.inf, -math.inf, 0.0, 0.0
+            for i in range(arms):
+                index = mean[i] + width[i] * root + privacy_width[i] * log_t
+                if index > best:
+                    best, second, j = index, best, i
+                elif index > second:
+                    second = index
+                widest = max(widest, width[i])
+                widest_privacy = max(widest_privacy, privacy_width[i])
+            steps = 1 + min(63, t // 64)
+            end = t + steps
+            gain = per_log * steps / t  # of log t at most
+            bound = second + (widest * 0.5 / root + widest_privacy) * gain
+            ahead = (1 - 1e-12) * pulls[j] * (width[j] * root + privacy_width[j] * log_t)
         if literal:
             actions[t - 1] = j
             x = rewards[t - 1, j]
@@ -138,7 +148,7 @@ def _loop(rewards, means, rounds, settings, rng):
         if pulls[j] == 1:
             old[j] = x + laplace(2 / epsilon, rng)
             depth[j] = 1
-            mean[j] = old[j]
+            total = mean[j] = old[j]
         else:
             position[j] += 1
             open_sum[j] += x

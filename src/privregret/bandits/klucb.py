@@ -7,7 +7,7 @@ import numpy as np
 
 from privregret import checks
 from privregret.algorithm import NOT_PRIVATE
-from privregret.bandits.base import DRAWN, RoundByRound
+from privregret.bandits.base import DRAWN, RoundByRound, keep_pulling
 from privregret.divergence import kl, kl_inverse
 from privregret.jit import jit
 
@@ -36,39 +36,68 @@ class KLUCB(RoundByRound):
 
 @jit
 def _loop(rewards, means, rounds, c, rng):
-    literal = len(rewards) > 0
+    # The index is concave in the level: the tangent where it was last worked out is above it, and shows for some rounds
+    # what the others' can be at most. The leader leads while n kl(mean, that bound) is below the level: a convex set of
+    # numbers of pulls and sums, with two points of it all between them. If arms are tied, each round has its draws.
     arms = len(means)
     actions = np.empty(len(rewards), np.int64)
     counts = np.empty((len(rounds), arms), np.int64)
     total = np.zeros(arms)
     mean = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
+    height = np.full(arms, math.inf)  # tangent: height + slope (level - at); infinite if not worked out
+    slope = np.zeros(arms)
+    at = np.zeros(arms)
     reported = 0
-    for t in range(rounds[-1]):
-        chosen = t
+    t = 0
+    while t < rounds[-1]:
+        chosen, end, start = t, t + 1, 0.0
         if t >= arms:
             log_t = math.log(t + 1)
             level = log_t + c * math.log(max(1.0, log_t))
-            best, ties = -1.0, 0
+            best, ties, tied = -1.0, 0, False
             for j in range(arms):
                 # an index is only worked out if it can reach the best so far; a little slack keeps exact ties
-                if best < 1 and mean[j] < best and pulls[j] * kl(mean[j], best) > level * (1 + 1e-9):
+                if height[j] + slope[j] * (level - at[j]) < best * (1 - 1e-12):
                     continue
                 index = kl_inverse(mean[j], level / pulls[j])
+                if mean[j] < index < 1:
+                    height[j], slope[j], at[j] = index, index * (1 - index) / (pulls[j] * (index - mean[j])), level
                 if index > best:
                     best, chosen, ties = index, j, 1
                 elif index == best:
-                    ties += 1
+                    ties, tied = ties + 1, True
                     if ties * rng.random() < 1:
                         chosen = j
-        if literal:
-            actions[t] = chosen
-            total[chosen] += rewards[t, chosen]
-        elif rng.random() < means[chosen]:
-            total[chosen] += 1.0
-        pulls[chosen] += 1
+            steps = 1 if tied else 1 + min(63, pulls[chosen] // 16)
+            while steps > 1:
+                later = level + (1 + c) * steps / (t + 1)
+                bound = 0.0
+                for j in range(arms):
+                    if j != chosen:
+                        bound = max(bound, height[j] + slope[j] * (later - at[j]))
+                bound *= 1 + 1e-12
+                start = total[chosen] - math.sqrt(steps)
+                n = pulls[chosen] + steps
+                last = max(0.0, start + steps * mean[chosen])
+                if bound < 1 and _reaches(start, pulls[chosen], bound, level) and _reaches(last, n, bound, level):
+                    end = min(t + steps, rounds[reported])
+                    break
+                steps //= 4
+        pulled, total[chosen] = keep_pulling(
+            rewards, means, actions, chosen, t, end, total[chosen], start, mean[chosen], rng
+        )
+        t += pulled
+        pulls[chosen] += pulled
         mean[chosen] = total[chosen] / pulls[chosen]
-        if t + 1 == rounds[reported]:
+        height[chosen], slope[chosen] = math.inf, 0.0
+        if t == rounds[reported]:
             counts[reported] = pulls
             reported += 1
     return actions, counts
+
+
+@jit
+def _reaches(total, n, bound, level):
+    """Is the index of an arm with this sum of n rewards above `bound`?"""
+    return total >= 0 and (total >= n * bound or n * kl(total / n, bound) < level * (1 - 1e-12))

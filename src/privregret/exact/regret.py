@@ -11,6 +11,7 @@ from scipy.special import comb
 from privregret import checks
 from privregret.algorithm import flat_parameters
 from privregret.exact.selection import (
+    FORMULA,
     arrays,
     gauss_legendre,
     largest_probabilities,
@@ -19,6 +20,7 @@ from privregret.exact.selection import (
 )
 from privregret.full_information import EpochAlgorithm, EveryRoundAlgorithm
 from privregret.instances import StochasticLosses
+from privregret.jit import jit
 
 NODES = 16  # of an interpolant in the number of rounds
 PRECISION = 1e-9  # of the regret so far, what interpolants may be off by
@@ -101,22 +103,41 @@ def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
     first, first_error = expected_gap(instance, 0, "none", 1.0)  # round 1 is uniform
     value += first
     error += first_error
-    for epoch in range(1, int(horizons[-1]).bit_length()):
-        start = 2**epoch  # rounds start .. 2 start - 1
-        reached = horizons >= start
-        if isinstance(algorithm, EpochAlgorithm):
-            played = np.clip(horizons - start + 1, 0, start)
-            gap, gap_error = _epoch_gap(algorithm, instance, start // 2, value[-1])
-            value += played * gap
-            error += played * gap_error
-        else:
-            for i in np.flatnonzero(reached):
-                total, total_error = _every_round(
-                    algorithm, instance, start, min(2 * start - 1, int(horizons[i])), value[i]
-                )
-                value[i] += total
-                error[i] += total_error
+    starts = 2 ** np.arange(1, int(horizons[-1]).bit_length())  # rounds start .. 2 start - 1
+    if isinstance(algorithm, EpochAlgorithm):
+        played = np.clip(horizons[:, None] - starts + 1, 0, starts)
+        scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
+        shortest = starts // 2 if algorithm.prefix == "full" else starts // 4 + 1
+        bounds = _largest_gaps(instance, shortest, algorithm.noise, scale)
+        left_out = bounds * starts < NEGLIGIBLE
+        error += played[:, left_out] @ bounds[left_out]
+        for i in np.flatnonzero(~left_out):
+            ends = int(shortest[i]), int(starts[i]) // 2
+            gap, gap_error = _epoch_gap(algorithm, instance, *ends, scale, value[-1])
+            value += played[:, i] * gap
+            error += played[:, i] * gap_error
+        return Regret(value, error)
+    for start in starts.tolist():
+        for i in np.flatnonzero(horizons >= start):
+            total, total_error = _every_round(
+                algorithm, instance, start, min(2 * start - 1, int(horizons[i])), value[i]
+            )
+            value[i] += total
+            error[i] += total_error
     return Regret(value, error)
+
+
+def _expected_gaps(instance, rounds, noise, scales, gaps=None):
+    """`expected_gap` for several numbers of rounds, 1 or more, each with its scale: two arrays; of these `gaps`."""
+    gaps = arrays(instance)[0] if gaps is None else gaps
+    scales = np.broadcast_to(scales, len(rounds))
+    if noise in ("gumbel", "none") and len(instance.outcomes) == 1 and not instance.bits:  # a formula, all at once
+        true, log_counts = arrays(instance)
+        sums = np.multiply.outer(rounds, true.round(15))
+        group = selection_from_sums(sums, log_counts, noise, scales[:, None])
+        return group @ gaps, np.full(len(rounds), FORMULA * gaps.sum())
+    chosen = [selection_probabilities(instance, int(m), noise, float(s)) for m, s in zip(rounds, scales, strict=True)]
+    return np.array([c.group for c in chosen]) @ gaps, np.array([c.error for c in chosen]) * gaps.sum()
 
 
 def prefix_gaps(instance: StochasticLosses, rounds, noise: str, scale: float) -> np.ndarray:
@@ -127,18 +148,15 @@ def prefix_gaps(instance: StochasticLosses, rounds, noise: str, scale: float) ->
 def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None) -> tuple[float, float]:
     """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the groups (a
     mask), if given."""
-    mask = np.ones(len(instance.gaps)) if groups is None else np.asarray(groups, float)
-
-    def gap(m):
-        selection = selection_probabilities(instance, m, noise, scale)
-        return float(selection.group @ (instance.gaps * mask)), selection.error * float(instance.gaps @ mask)
-
+    gaps = instance.gaps * (1.0 if groups is None else np.asarray(groups, float))
     total, error, first = 0.0, 0.0, 1
     while True:
-        bound = _largest_gap(instance, first, noise, scale)
+        bound = float(_largest_gaps(instance, first, noise, scale))
         if bound * first < NEGLIGIBLE or first > 2**59:  # the bound falls exponentially
             return total, error + bound * first
-        part, part_error = _sum_over(gap, first, 2 * first - 1, total)
+        part, part_error = _sum_over(
+            lambda rounds: _expected_gaps(instance, rounds, noise, scale, gaps), first, 2 * first - 1, total
+        )
         total, error, first = total + part, error + part_error, 2 * first
 
 
@@ -156,62 +174,76 @@ def two_loss_regret(low, high, p, epsilon, horizon):
     horizon : int
         Rounds T, at least 1.
     """
-    low, high, p = (np.asarray(x, float)[:, None] for x in (low, high, p))
-    means = (low * (1 - p) + high * p)[:, 0]
+    low, high, p = (np.array(x, float) for x in (low, high, p))
+    means = low * (1 - p) + high * p
     gaps, n = means - means.min(), 1
     total = gaps.mean()
     while 2 * n <= horizon:
-        hits = np.indices((n + 1,) * len(p)).reshape(len(p), -1)
-        weights = np.prod(comb(n, hits) * p**hits * (1 - p) ** (n - hits), axis=0)
-        sums = (n * low + hits * (high - low)).T
-        chosen = weights @ selection_from_sums(sums, np.zeros(len(p)), "gumbel", 2 / epsilon)
-        total += min(2 * n, horizon - 2 * n + 1) * chosen @ gaps
+        chance = comb(n, np.arange(n + 1)) * p[:, None] ** np.arange(n + 1) * (1 - p[:, None]) ** np.arange(n, -1, -1)
+        total += min(2 * n, horizon - 2 * n + 1) * _two_loss_gap(n * low, high - low, chance, gaps, epsilon / 2)
         n *= 2
     return float(total)
 
 
-def _epoch_gap(algorithm, instance, length, so_far):
+@jit
+def _two_loss_gap(least, step, chance, gaps, eta):
+    """Mean gap of a softmax of -eta times sums `least` + hits `step`, hits being independent of laws `chance`."""
+    actions, outcomes = chance.shape
+    result, sums = 0.0, np.empty(actions)
+    for outcome in range(outcomes**actions):
+        rest, weight = outcome, 1.0
+        for j in range(actions):
+            weight *= chance[j, rest % outcomes]
+            sums[j] = least[j] + rest % outcomes * step[j]
+            rest //= outcomes
+        if weight == 0:
+            continue
+        smallest, whole, part = sums.min(), 0.0, 0.0
+        for j in range(actions):
+            share = np.exp(eta * (smallest - sums[j]))
+            whole += share
+            part += share * gaps[j]
+        result += weight * part / whole
+    return result
+
+
+def _epoch_gap(algorithm, instance, shortest, length, scale, so_far):
     """Expected gap of the action chosen on an epoch of `length` rounds, and its error."""
-    scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
-    shortest = length if algorithm.prefix == "full" or length == 1 else length // 2 + 1
-    bound = _largest_gap(instance, shortest, algorithm.noise, scale)
-    if bound * 2 * length < NEGLIGIBLE:
-        return 0.0, bound
-    if algorithm.prefix != "random" or length <= 2:
+    if algorithm.prefix != "random" or shortest == length:
         return expected_gap(instance, shortest, algorithm.noise, scale)
-    total, error = _sum_over(lambda m: expected_gap(instance, m, algorithm.noise, scale), shortest, length, so_far / 4)
+
+    def gaps(rounds):
+        return _expected_gaps(instance, rounds, algorithm.noise, scale)
+
+    total, error = _sum_over(gaps, shortest, length, so_far / 4)
     return total / (length - shortest + 1), error / (length - shortest + 1)
 
 
 def _every_round(algorithm, instance, start, end, so_far):
     """Regret of rounds start..end of an algorithm that acts on all the past."""
+    noise = "none" if np.isinf(algorithm.inverse_temperature(start, instance.log_actions)) else "gumbel"
 
-    def gap(t):
-        eta = algorithm.inverse_temperature(t, instance.log_actions)
-        return expected_gap(instance, t - 1, *(("none", 1.0) if np.isinf(eta) else ("gumbel", 1 / eta)))
+    def scales(t):
+        return 1.0 if noise == "none" else 1 / algorithm.inverse_temperature(t, instance.log_actions)
 
-    eta = algorithm.inverse_temperature(start, instance.log_actions)
-    scale = algorithm.inverse_temperature(end, instance.log_actions)
-    noise = "none" if np.isinf(eta) else "gumbel"
-    bound = _largest_gap(instance, start - 1, noise, 1 / scale if scale < np.inf else 1.0)
+    bound = float(_largest_gaps(instance, start - 1, noise, scales(end)))
     if bound * (end - start + 1) < NEGLIGIBLE:
         return 0.0, bound * (end - start + 1)
-    return _sum_over(gap, start, end, so_far)
+    return _sum_over(lambda t: _expected_gaps(instance, t - 1, noise, scales(t)), start, end, so_far)
 
 
 def _sum_over(function, first, last, size):
-    """Sum of function(m)[0], at least 0, over first..last, and of the errors [1]: all terms if few, else of
+    """Sum of function([m, ...])[0], at least 0, over first..last, and of the errors [1]: all terms if few, else of
     interpolants in m.
 
     An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that of leaving
     out every other point, and is made small against `size` by halving the range.
     """
     if last - first < 64:
-        terms = np.array([function(m) for m in range(first, last + 1)])
-        return terms[:, 0].sum(), terms[:, 1].sum()
+        return tuple(part.sum() for part in function(np.arange(first, last + 1)))
     middle, half = (first + last) / 2, (last - first) / 2
     nodes = np.rint(middle - half * np.cos(np.pi * np.arange(NODES + 1) / NODES)).astype(np.int64)
-    terms = np.array([function(int(m)) for m in nodes])
+    terms, errors = function(nodes)
     if last - first < 4096:
         where, weights = (np.arange(first, last + 1) - middle) / half, np.ones(last - first + 1)
     else:  # a sum of so many equally spaced terms is the integral between half-integers, to 1 / (24 first^2)
@@ -220,16 +252,16 @@ def _sum_over(function, first, last, size):
     sums = []
     for every in (1, 2):
         basis = chebyshev.chebvander((nodes[::every] - middle) / half, NODES // every)
-        series = np.linalg.solve(basis, terms[::every, 0])
+        series = np.linalg.solve(basis, terms[::every])
         sums.append(float(weights @ chebyshev.chebval(where, series)))
     off = abs(sums[0] - sums[1])
     if off <= PRECISION * max(size, abs(sums[0])):
-        return max(sums[0], 0.0), off + terms[:, 1].max() * (last - first + 1)
+        return max(sums[0], 0.0), off + errors.max() * (last - first + 1)
     left = _sum_over(function, first, int(middle), size)
     right = _sum_over(function, int(middle) + 1, last, max(size, left[0]))
     return left[0] + right[0], left[1] + right[1]
 
 
-def _largest_gap(instance, rounds, noise, scale):
-    """A bound on the expected gap of the action selected from `rounds` rounds."""
-    return float(arrays(instance)[0] @ largest_probabilities(instance, rounds, noise, scale))
+def _largest_gaps(instance, rounds, noise, scale):
+    """A bound on the expected gap of the action selected from `rounds` rounds, for each of these."""
+    return largest_probabilities(instance, rounds, noise, scale) @ arrays(instance)[0]

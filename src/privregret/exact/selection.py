@@ -26,6 +26,7 @@ from privregret.noise import CODES, EXPONENTIAL, LAPLACE, NONE, TIE
 
 TAIL = 50.0  # what is left out of a distribution has probability at most e^-50
 ROUNDING = 1e-11  # of all integrals here; the tests hold them to it
+FORMULA = ROUNDING + 2 * exp(-TAIL)  # error of what needs no lattice
 CELLS = 2**15  # most lattice cells that a score's distribution is spread over
 FINEST, COARSEST = 1e-6, 1e15  # scales of noise that a lattice of cells can be laid out for
 NEVER = 1e-30  # groups that are selected with less than this probability are left out
@@ -87,7 +88,7 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     if not instance.bits:
         probabilities, sums = _compositions(instance, rounds)
         group = probabilities @ selection_from_sums(sums, log_counts, noise, scale)
-        return _selection(group, log_counts, ROUNDING + 2 * exp(-TAIL))
+        return _selection(group, log_counts, FORMULA)
     if noise != "none" and not FINEST <= scale <= COARSEST:
         raise ValueError(f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {scale:g}")
     if log_counts.max() > 600:
@@ -104,8 +105,8 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     return _selection(group, log_counts, error)
 
 
-def largest_probabilities(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> np.ndarray:
-    """(G,) bounds on the probability that an action of group g is selected from `rounds` rounds; 1 for the
+def largest_probabilities(instance: StochasticLosses, rounds, noise: str, scale: float) -> np.ndarray:
+    """(..., G) bounds on the probability that an action of group g is selected from `rounds` rounds; 1 for the
     best actions.
 
     For an action to beat the best one, its sum of losses must come within half of what it is expected to be
@@ -113,13 +114,14 @@ def largest_probabilities(instance: StochasticLosses, rounds: int, noise: str, s
     it.
     """
     gaps, log_counts = arrays(instance)
+    rounds = np.asarray(rounds, float)[..., None]
     if len(instance.outcomes) == 1 and not instance.bits:
         sampling, share = np.where(gaps > 0, -inf, 0.0), 1.0
     else:
         # independent coordinates are 2 n terms of range 1, dependent ones n terms of range 2
         wide = 4 if instance.bits else 8
         sampling, share = -rounds * gaps**2 / wide, 0.5
-    u = share * rounds * gaps / scale if noise != "none" else np.full(len(gaps), inf)
+    u = share * rounds * gaps / scale if noise != "none" else np.full_like(rounds * gaps, inf)
     tails = {"exponential": 0.5, "laplace": 0.5 + np.minimum(u, 1e9) / 4, "gumbel": 1.0, "none": 0.0}
     with np.errstate(divide="ignore"):
         tail = np.log(tails[noise]) - u

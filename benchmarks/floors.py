@@ -1,0 +1,118 @@
+"""What a run costs beside its floor: the noise and the other random numbers that it draws, drawn alone.
+
+A few runs of each algorithm are played uncompiled, with a generator that notes what is drawn; compiled code then draws
+the same again and does nothing else. Processor time, medians over interleaved repetitions, in microseconds a run: the
+floor, the runs in one call and from one stream, the regrets of many runs at one point, and both at 200 points.
+"""
+
+import argparse
+import time
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+
+from privregret import checks, noise, simulate
+from privregret.adversarial import tuning
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, AdaPKLUCB, AnytimeLazyUCB, LazyDPTS
+from privregret.full_information import FTNL, RandomPrefixSoftmax
+from privregret.instances import HU2021_1, gap_adversary, packing
+from privregret.jit import jit
+from privregret.privacy import trace
+
+EPSILON, LONG, NOTED = 0.64, 2**22, 8
+EVENTS = [AnytimeLazyUCB(EPSILON), DPKLUCB(EPSILON), DPIMED(EPSILON), AdaPKLUCB(EPSILON), DPSE(EPSILON)]
+EPOCHS = [FTNL(EPSILON), RandomPrefixSoftmax(EPSILON)]
+BATCHES = [tuning.batched_htinf(0.1), tuning.batched_exp3(10**5, 10, 0.1)]
+CASES = [  # algorithm, problem, horizon, runs at one point; a tenth of them at 200
+    *((a, HU2021_1, LONG, 20_000) for a in EVENTS),
+    *((a, packing(10, 0.1), LONG, 20_000) for a in EPOCHS),
+    *((a, gap_adversary(10, 0.5), 10**5, 100) for a in BATCHES),
+    (LazyDPTS(EPSILON), HU2021_1, 10**4, 500),
+]
+KINDS = ["random", "standard_exponential", "binomial", "laplace", "standard_normal"]
+
+
+class Noting:
+    """A generator that notes which numbers are drawn from it."""
+
+    def __init__(self, seed):
+        self.numpys, self.noted, self.rng = np.random.default_rng(seed), [], self
+
+    def __getattr__(self, name):
+        def draw(*given):
+            self.noted.append((KINDS.index(name), *given, *[0] * (2 - len(given))))
+            return getattr(self.numpys, name)(*given)
+
+        return draw
+
+    def drawn(self, value, *_):
+        """As uncompiled kernels take the noise of `privregret.noise.draw`."""
+        return value
+
+
+@jit
+def drawn_again(kinds, first, second, rng):
+    total = 0.0
+    for i in range(len(kinds)):
+        if kinds[i] == 0:
+            total += rng.random()
+        elif kinds[i] == 1:
+            total += rng.standard_exponential()
+        elif kinds[i] == 2:
+            total += rng.binomial(np.int64(first[i]), second[i])
+        elif kinds[i] == 3:
+            total += rng.laplace(first[i], second[i])
+        else:
+            total += rng.standard_normal()
+    return total
+
+
+def draws(algorithm, problem, horizon):
+    """What `NOTED` runs draw, as three arrays."""
+    noting = Noting(1)
+    with trace.uncompiled(values=False), mock.patch.object(noise, "laplace", noise.laplace.py_func):
+        for _ in range(NOTED):
+            algorithm._run(problem.data, np.array([horizon]), noting)
+    kinds, first, second = zip(*noting.noted, strict=True)
+    return np.array(kinds), np.array(first, float), np.array(second, float)
+
+
+def measure(repeats: int) -> pd.DataFrame:
+    """A row for each algorithm: medians."""
+    todo, rng = {}, np.random.default_rng(1)
+    for algorithm, problem, horizon, runs in CASES:
+        noted, at = draws(algorithm, problem, horizon), simulate.checkpoints(horizon, 200)
+
+        def block(rounds, runs, a=algorithm, p=problem):
+            return lambda: a.run_many(p, rounds, runs, rng), runs
+
+        def curves(points, runs, a=algorithm, p=problem, horizon=horizon):
+            return lambda: simulate.regret_curves(a, p, horizon, runs, 1, points=points, workers=2), runs
+
+        times = max(runs // 10, 1)
+        todo[algorithm.label] = {
+            "floor": (lambda n=noted, times=times: [drawn_again(*n, rng) for _ in range(times)], times * NOTED),
+            "block": block([horizon], runs),
+            "curves": curves(1, runs),
+            "block, 200": block(at, max(runs // 10, 1)),
+            "curves, 200": curves(200, max(runs // 10, 1)),
+        }
+    found = {}
+    for _ in range(-1, repeats):  # the first time compiles
+        for label, what in todo.items():
+            for name, (function, runs) in what.items():
+                begun = time.process_time()
+                function()
+                found.setdefault(label, {}).setdefault(name, []).append((time.process_time() - begun) * 1e6 / runs)
+    table = pd.DataFrame({label: {name: np.median(t[1:]) for name, t in row.items()} for label, row in found.items()}).T
+    table["curves / floor"] = table.curves / table.floor
+    table["curves / block, 200"] = table["curves, 200"] / table["block, 200"]
+    return table.rename_axis("algorithm").reset_index()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="What runs cost beside the random numbers that they draw.")
+    parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
+    table = measure(checks.integer("repeats", parser.parse_args().repeats, 1))
+    print(table.to_string(index=False, float_format="%.3g"))
