@@ -213,7 +213,8 @@ def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
 
     Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and drops on the grid of
     rounds are scanned for the best bound. The other half certify that one choice, so that scanning biases nothing: a
-    condition counts if its probability is at least 1/2 by a one-sided Clopper-Pearson limit.
+    condition counts if its probability is at least 1/2 by a one-sided Clopper-Pearson limit. The choosers are far
+    stricter than that, since the best of all that they accept is one that they barely accept.
 
     Parameters
     ----------
@@ -233,7 +234,7 @@ def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     """
     starts = np.concatenate([[0], rounds])
     choosing, testing = (np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2]))
-    best = _best_choice(choosing, starts, epsilon, _enough(len(choosing), level / 50))
+    best = _best_choice(choosing, starts, epsilon, _enough(len(choosing), level / 10**5))
     if best is None:
         return None
     window = np.searchsorted(starts, best["drop"] + _window(best["pulls"], best["rate"]))
