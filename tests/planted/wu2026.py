@@ -24,7 +24,8 @@ def select(change, everywhere=True):
         monkeypatch.setattr(exact, "selection_probabilities", chosen)
         if everywhere:
             monkeypatch.setattr(regret, "selection_probabilities", chosen)
-            monkeypatch.setattr(regret, "_largest_gap", lambda *_: float("inf"))  # leaves no epoch out
+            unbounded = lambda _, rounds, *more: np.full(np.shape(rounds), np.inf)  # noqa: E731
+            monkeypatch.setattr(regret, "_largest_gaps", unbounded)  # leaves no epoch out
 
     return patch
 
