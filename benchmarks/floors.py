@@ -62,7 +62,7 @@ def drawn_again(kinds, first, second, rng):
         elif kinds[i] == 2:
             total += rng.binomial(np.int64(first[i]), second[i])
         elif kinds[i] == 3:
-            total += rng.laplace(first[i], second[i])
+            total += noise.laplace(second[i], rng)
         else:
             total += rng.standard_normal()
     return total
