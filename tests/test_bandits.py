@@ -1,7 +1,6 @@
 """What is particular to each bandit algorithm: exact comparisons, reference values, and how it is made."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -185,12 +184,9 @@ def test_the_head_of_a_queue_is_the_leader_of_all_arms(algorithm, epsilon, arms)
 
 @pytest.mark.parametrize("algorithm", [AnytimeLazyUCB(1.0), DPKLUCB(1.0), DPIMED(1.0), AdaPKLUCB(1.0)], ids=repr)
 def test_ten_thousand_arms(algorithm):
-    """In time that looking at all arms in each event would exceed a hundred times."""
+    """Far more than could be looked at in each event; `benchmarks/growth.py` has the times."""
     problem = BernoulliBandit("many", tuple(np.linspace(0.1, 0.9, 10_000)))
-    algorithm.run(problem, [10**5], 0)
-    begun = time.process_time()
     counts = algorithm.run(problem, [10**9], 0)[0]
-    assert time.process_time() - begun < 2
     assert counts.sum() == 10**9 and counts[5000:].sum() > 0.9 * 10**9
 
 
