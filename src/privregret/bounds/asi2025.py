@@ -234,7 +234,8 @@ def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     """
     starts = np.concatenate([[0], rounds])
     choosing, testing = (np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2]))
-    best = _best_choice(choosing, starts, epsilon, _enough(len(choosing), level / 10**5))
+    strict = min(level / 50, max(level / 10**5, 2.0 ** (-len(choosing) / 5)))  # few runs can show no more
+    best = _best_choice(choosing, starts, epsilon, _enough(len(choosing), strict))
     if best is None:
         return None
     window = np.searchsorted(starts, best["drop"] + _window(best["pulls"], best["rate"]))
