@@ -99,19 +99,15 @@ endif
 floors := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); p = t["project"]; \
     groups = [p["dependencies"], *p["optional-dependencies"].values(), t["dependency-groups"]["witnesses"]]; \
     print(*{d.replace(">=", "==") for d in sum(groups, [])}, sep="\n")
-.venv-floors/.ready: pyproject.toml
-	rm -rf .venv-floors
-	$(PYTHON) -m venv .venv-floors
-	.venv-floors/bin/python -c '$(floors)' >.venv-floors/floors.txt
-	.venv-floors/bin/python $(pip_install) -r .venv-floors/floors.txt
-	@touch $@
 
 # Other libraries at their newest versions, beside what privregret itself needs.
 peers := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); \
     print(*t["project"]["dependencies"], *t["dependency-groups"]["peers"], sep="\n")
-.venv-peers/.ready: pyproject.toml
-	rm -rf .venv-peers
-	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -c '$(peers)' >.venv-peers/peers.txt
-	.venv-peers/bin/python $(pip_install) -r .venv-peers/peers.txt
+
+# An environment of its own for what is named so above.
+.venv-%/.ready: pyproject.toml
+	rm -rf .venv-$*
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -c '$($*)' >.venv-$*/wanted.txt
+	.venv-$*/bin/python $(pip_install) -r .venv-$*/wanted.txt
 	@touch $@
