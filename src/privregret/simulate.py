@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import math
 import time
 from functools import reduce
 from typing import NamedTuple
@@ -14,8 +15,9 @@ from privregret import checks, frontend
 from privregret.algorithm import flat_parameters
 from privregret.streams import Streams
 
-SECONDS = 0.1  # of work in a task: far more than it takes to hand one out, even to a cluster, and still easy to spread
-BYTES = 2**24  # at most that are played in a task
+SECONDS = 0.1  # of work in a task: far more than it takes to hand one out, and still easy to spread
+AFAR = 5  # times as much for a cluster, whose scheduler and workers spend some milliseconds on any task
+BYTES = 2**24  # at most that are played at once
 ROUNDING = 1e-12  # relative standard deviations below this are what is left of a variance that is 0
 
 
@@ -80,7 +82,8 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
     cells, runs, seed = _checked(algorithms, problems, horizon, runs, seed, points)
     regrets = np.empty(runs * sum(len(rounds) for _, _, rounds in cells))
     places = _split(cells, runs)
-    for cell, first, part in _parts(cells, runs, seed, workers, np.asarray):
+    most = [max(BYTES // (8 * len(rounds)), 1) for _, _, rounds in cells]  # of what a task returns, too
+    for cell, first, part in _parts(cells, runs, seed, workers, np.asarray, most):
         regrets[places[cell]].reshape(runs, -1)[first : first + len(part)] = part
     return tidy(cells, regrets)
 
@@ -102,12 +105,16 @@ def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, poi
         runs, least and greatest regret, and the algorithms' parameters.
     """
     cells, runs, seed = _checked(algorithms, problems, horizon, runs, seed, points)
-    found = [[] for _ in cells]
-    for cell, _, part in _parts(cells, runs, seed, workers, moments):
-        found[cell].append(part)
-        while len(found[cell]) > 1 and found[cell][-1].runs == found[cell][-2].runs:
-            found[cell][-2:] = [_merged(*found[cell][-2:])]
-    merged = [reduce(lambda later, earlier: _merged(earlier, later), reversed(parts)) for parts in found]
+    found = [{} for _ in cells]  # first run -> moments of so many as there are
+    for cell, first, part in _parts(cells, runs, seed, workers, moments):
+        nodes = found[cell]
+        while (other := nodes.get(first ^ part.runs)) and other.runs == part.runs:
+            del nodes[first ^ part.runs]
+            part = _merged(*((part, other) if first < first ^ part.runs else (other, part)))
+            first &= ~(part.runs - 1)
+        nodes[first] = part
+    latest = [[part for _, part in sorted(nodes.items(), reverse=True)] for nodes in found]
+    merged = [reduce(lambda later, earlier: _merged(earlier, later), parts) for parts in latest]
     mean, squares, least, greatest = (np.concatenate(arrays) for arrays in list(zip(*merged, strict=True))[1:])
     columns = {"t": np.concatenate([rounds for _, _, rounds in cells])}
     columns |= _spread(mean, np.sqrt(squares / max(runs - 1, 1)), runs) | {"least": least, "greatest": greatest}
@@ -252,37 +259,51 @@ def _checked(algorithms, problems, horizon, runs, seed, points):
     return cells, runs, seed
 
 
-def _parts(cells, runs, seed, workers, kept):
-    """Yield (number of the cell, first run, what is `kept` of the regrets), in order, of parts of 2^n runs.
+def _parts(cells, runs, seed, workers, kept, most=None):
+    """Yield (number of the cell, first run, what is `kept` of the regrets) of parts of 2^n runs, in any order.
 
-    A part's first run is a multiple of its size, so that any sizes are nodes of one tree. They grow until a part is
-    work enough for a task, as earlier ones of the cell show.
+    A part's first run is a multiple of its size, so that any sizes are nodes of one tree. The first tasks share out
+    each cell evenly and stop when it has been work enough; how far they came says how large those for the rest are.
+    At most `most[cell]` runs are in a task.
     """
-    most = [1] * len(cells)
+    most = most or [runs] * len(cells)
+    parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator_unordered", batch_size=1)
+    here = getattr(joblib.parallel.get_active_backend(prefer="threads")[0], "uses_threads", False)
+    seconds = SECONDS if here else AFAR * SECONDS
+    even = 1 << max(runs // joblib.effective_n_jobs(workers), 1).bit_length() - 1
+    size, step, rest = [min(even, m) for m in most], [1] * len(cells), [(cell, 0, runs) for cell in range(len(cells))]
 
-    def tasks():
-        for cell, given in enumerate(cells):
-            first = 0
-            while first < runs:
-                size = min(most[cell], runs - first)
-                size = min(1 << size.bit_length() - 1, first & -first or size)
-                yield joblib.delayed(_part)(cell, *given, first, size, seed, kept)
-                first += size
+    def tasks(seconds):
+        for cell, first, last in rest:
+            while first < last:
+                end = min(first + size[cell], last)
+                yield joblib.delayed(_part)(cell, *cells[cell], first, end, step[cell], seconds, seed, kept)
+                first = end
 
-    results = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator", batch_size=1)(tasks())
     with frontend.progress(None, runs * len(cells)) as bar:
-        for cell, first, size, part, seconds, played in results:
-            algorithm, problem, _ = cells[cell]
-            bar.set_description(f"{algorithm.label}, {problem.name}", refresh=False)
-            bar.update(size)
-            most[cell] = max(1, int(size * min(SECONDS / max(seconds, 1e-9), BYTES / played)))
-            yield cell, first, part
+        for enough in (seconds, math.inf):
+            left = []
+            for cell, parts, first, last, pace, steps in parallel(tasks(enough)):
+                yield from ((cell, *part) for part in parts)
+                size[cell], step[cell] = max(1, min(most[cell], int(seconds / pace))), steps
+                left += [(cell, first, last)] if first < last else []
+                bar.set_description(f"{cells[cell][0].label}, {cells[cell][1].name}", refresh=False)
+                bar.update(first - parts[0][0])
+            rest = left
 
 
-def _part(cell, algorithm, problem, rounds, first, size, seed, kept):
-    begun = time.thread_time()
-    played = algorithm.run_each(problem, rounds, _streams(algorithm, problem, seed, first, size))
-    regrets = problem.regret(played, rounds)
-    if regrets.shape != (size, len(rounds)):
-        raise TypeError(f"{algorithm.label}: run must report at {len(rounds)} rounds, got shape {played.shape[1:]}")
-    return cell, first, size, kept(regrets), time.thread_time() - begun, played.nbytes
+def _part(cell, algorithm, problem, rounds, first, last, step, seconds, seed, kept):
+    """Runs from `first` on, `step` at once and then more, until they are all done or have taken `seconds`."""
+    parts, begun = [], time.thread_time()
+    while first < last and (len(parts) < 2 or time.thread_time() - begun < seconds):  # the first one may compile
+        since = time.thread_time()
+        size = min(step, first & -first or step, 1 << (last - first).bit_length() - 1)
+        played = algorithm.run_each(problem, rounds, _streams(algorithm, problem, seed, first, size))
+        regrets = problem.regret(played, rounds)
+        if regrets.shape != (size, len(rounds)):
+            raise TypeError(f"{algorithm.label}: run must report at {len(rounds)} rounds, got shape {played.shape[1:]}")
+        parts.append((first, kept(regrets)))
+        first += size
+        pace = max((time.thread_time() - since) / size, 1e-9)
+        step = min(2 * size, 1 << max(size * BYTES // played.nbytes, 1).bit_length() - 1)
+    return cell, parts, first, last, pace, step

@@ -1,0 +1,52 @@
+"""What Dask costs: the processor time of a cluster on this machine beside that of one process for the same cells.
+
+All of the cluster counts: the client, the scheduler (in this process, too) and a worker with two threads. What they
+take when there is nothing to do, for as long as the work took, is told beside: it depends on how busy the machine is.
+"""
+
+import time
+from statistics import median
+
+import distributed
+
+from privregret import simulate
+from privregret.bandits import DPIMED, DPSE, UCB1, AnytimeLazyUCB
+from privregret.instances import HU2021_1
+
+CELLS = {DPSE(1.0): 40_000, AnytimeLazyUCB(1.0): 16_000, DPIMED(1.0): 12_000, UCB1(): 300}  # runs of each
+REPEATS = 5
+
+
+def play(share, workers):
+    for algorithm, runs in CELLS.items():
+        simulate.regret_summary(algorithm, HU2021_1, 10**5, int(share * runs), seed=1, workers=workers)
+
+
+def main():
+    local = distributed.LocalCluster(1, threads_per_worker=2, host="127.0.0.1", dashboard_address=None)
+    with local, distributed.Client(local) as client:
+
+        def clocks():
+            return time.process_time() + sum(client.run(time.process_time).values()), time.monotonic()
+
+        def cost(work, *args):
+            """Processor seconds of all, and seconds on the wall."""
+            before = clocks()
+            work(*args)
+            return [after - earlier for after, earlier in zip(clocks(), before, strict=True)]
+
+        rows = []
+        for share in (0.01, *[1.0] * REPEATS):  # the first time compiles
+            alone = time.process_time()
+            play(share, workers=1)
+            alone = time.process_time() - alone
+            with simulate.cluster(local.scheduler_address):
+                busy, seconds = cost(play, share, -1)
+            idle, slept = cost(time.sleep, 1)
+            rows.append((alone, busy, busy / alone - 1, idle / slept * seconds / alone))
+    alone, busy, over, idle = map(median, zip(*rows[1:], strict=True))
+    print(f"alone {alone:.2f} s, on Dask {busy:.2f} s: {over:.1%} more, of which {idle:.1%} idle")
+
+
+if __name__ == "__main__":
+    main()
