@@ -95,6 +95,7 @@ CUSTOM = Place(BUILD / "custom", BUILD / "custom")  # with parameters of one's o
 SMOKE = Place(BUILD / "smoke", BUILD / "smoke")
 CHECK = Place(BUILD / "check", BUILD / "check")
 TIMES = ROOT / "benchmarks" / "notebooks.csv"  # what notebooks took on one machine
+MEASURED = sorted(TIMES.parent.glob("*.csv"))
 
 
 # Which notebooks, with which parameters -----------------------------------------------------------------------
@@ -304,7 +305,7 @@ def _inputs(job: Job) -> dict:
     return {
         "code": code_hash(job.path),
         "parameters": job.wanted,
-        "modules": {str(file.relative_to(ROOT)): _hash(file) for file in PACKAGE.rglob("*.py")},
+        "modules": {str(file.relative_to(ROOT)): _hash(file) for file in (*PACKAGE.rglob("*.py"), *MEASURED)},
         "lock": _hash(ROOT / "requirements.lock"),
     }
 
