@@ -101,14 +101,14 @@ def _leading_queue(arms, queues, epsilon, t):
 
 @jit
 def _overtaken(arms, queues, leader, epsilon):
-    """Round from which on another arm leads, 2^62 if that is later.
+    """Round from which on another arm leads; one above 2^62 if that is later.
 
     An index is m + b s + c s^2 with s = sqrt(ln t), b and c falling in the array's size. So the leader is overtaken by
     arms with smaller arrays only, by each at most once, for good: where s solves a quadratic equation.
     """
     size, mean = queues[leader]["pulls"], arms[queues[leader]["head"]]["mean"]
     root = math.sqrt(3 / size)
-    first, q = 42.97, 0
+    first, q = 43.0, 0  # e^43 lies between 2^62 and 2^63
     while queues[q]["pulls"] >= 0:
         j, smaller = queues[q]["head"], queues[q]["pulls"]
         if j >= 0 and smaller < size:
