@@ -60,7 +60,9 @@ def smoke():
         place = reproduce.Place(root, root)
         with open(root / ".turn", "w") as turn:
             fcntl.flock(turn, fcntl.LOCK_EX)  # two tests about one notebook: the second finds it done
-            assert reproduce.reproduce(reproduce.jobs([name], {}, smoke=True), place, at_once=1) == 0
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("JUPYTER_PATH", warm.kernels())
+                assert reproduce.reproduce(reproduce.jobs([name], {}, smoke=True), place, at_once=1) == 0
         return place
 
     return functools.cache(ran)
@@ -105,7 +107,7 @@ class Project:
         """Run `python -m <command>` to its end: (exit code, stdout, stderr)."""
         with tempfile.TemporaryDirectory() as folder:
             files = Path(folder, "out"), Path(folder, "err")
-            where = cwd or self.root, self.environment
+            where = cwd or self.root, self.environment | {"JUPYTER_PATH": warm.kernels()}
             process = warm.FORKS.Process(target=warm.run, args=([*map(str, command)], *where, *files))
             process.start()
             process.join(600)
