@@ -333,11 +333,12 @@ class _KernelManager(AsyncKernelManager):
 
     def __init__(self, **kwargs):
         folder = tempfile.mkdtemp(dir=self.sockets)  # by default all kernels share one path
+        kernels = [f"{path}/kernels" for path in os.environ.get("JUPYTER_PATH", "").split(os.pathsep) if path]
         super().__init__(
             transport="ipc",
             ip=f"{folder}/kernel",
             connection_file=f"{folder}/kernel.json",
-            kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),  # this Python, and no look into anybody's home
+            kernel_spec_manager=KernelSpecManager(kernel_dirs=kernels),  # or this Python; no look into anybody's home
             **kwargs,
         )
 
