@@ -91,13 +91,9 @@ def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
         If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
     """
     if not isinstance(algorithm, EpochAlgorithm | EveryRoundAlgorithm):
-        raise TypeError(
-            f"exact regret is for epoch algorithms and leaders with full information, got {checks.shown(algorithm)}"
-        )
-    if not isinstance(instance, StochasticLosses):
-        raise TypeError(
-            f"exact regret is on StochasticLosses, got a {type(instance).__name__}: {checks.shown(instance)}"
-        )
+        found = checks.shown(algorithm)
+        raise TypeError(f"exact regret is for epoch algorithms and leaders with full information, got {found}")
+    checks.a(StochasticLosses)("instance", instance)
     horizons = checks.horizons(np.atleast_1d(horizons), 1)
     if horizons[-1] > 2**60:
         raise ValueError(f"horizons must be at most 2^60, got {horizons[-1]}")

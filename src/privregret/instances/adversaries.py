@@ -43,7 +43,7 @@ def _losses(name, value):
 
 
 def _distributions(name, value):
-    rows = checks.entries(name, value, 3)
+    rows = checks.entries("advice", value, 3)
     sums = rows.sum(axis=2)
     wrong = np.abs(sums - 1) > 1e-9
     if wrong.any():

@@ -65,7 +65,7 @@ class StochasticLosses(checks.Checked):
 
     rules = {
         "name": checks.text,
-        "outcomes": lambda name, value: tuple(map(tuple, checks.entries(name, value, 2).tolist())),
+        "outcomes": lambda _, value: tuple(map(tuple, checks.entries("losses", value, 2).tolist())),
         "log_counts": lambda name, value: tuple(checks.within(0, 1e6, shape=1)(name, value).tolist()),
         "probabilities": lambda name, value: tuple(checks.within(0, 1, shape=1)(name, value).tolist()),
         "bits": checks.boolean,
