@@ -17,6 +17,7 @@ import numpy as np
 LARGEST = 2**62  # rounds of what goes from event to event: kernels count them in 64 bits, and add two such numbers
 ROUNDS = 10**10  # of what is played round by round: minutes, a run
 TIMES = 10**8  # runs and the like: a table of so many takes gigabytes
+SMALLEST = 1e-300  # number that is divided by
 SIZE = 10**6  # arms, points on a grid: what an array has as many entries as
 
 _repr = reprlib.Repr()
@@ -70,10 +71,10 @@ def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> 
 
 
 def positive(name: str, value) -> float:
-    """A finite number above 0."""
+    """A finite number above 0, of which the reciprocal is finite, and so is noise of that scale."""
     if isinstance(value, numbers.Real) and not (_finite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
-    return number(name, value)
+    return number(name, value, SMALLEST)
 
 
 def integer(name: str, value, low: int = 0, high: int = LARGEST) -> int:
@@ -164,9 +165,10 @@ def within(low: float, high: float, ends: str = "[]", shape: int | None = None):
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if not shape and (type(value) in (float, int) or _is_number(value)):
+            value = _plain(value)
             if not (above(value, low) and below(value, high)):  # a nan fails too
                 raise ValueError(f"{name} must be a finite number {allowed}, got {shown(value)}")
-            return value if isinstance(value, float) else (int if isinstance(value, numbers.Integral) else float)(value)
+            return value
         array = _array(value) if shape != 0 else None
         if array is None or (shape and array.ndim != shape):
             raise TypeError(f"{name} must be {kind} {allowed}, got {shown(value)}")
@@ -184,6 +186,13 @@ def _is_number(value):
     return isinstance(value, numbers.Real) and not _is_bool(value)
 
 
+def _plain(number):
+    """Python's own number in place of another: one that is neither narrow nor wraps around."""
+    if isinstance(number, float):
+        return number
+    return int(number) if isinstance(number, numbers.Integral) else float(number) if _finite(number) else math.inf
+
+
 def _array(value):
     """An array of floats made of numbers, and of nothing that numpy would take for one; else None."""
     try:
@@ -196,9 +205,10 @@ def _array(value):
 
 
 def arguments(module: dict, **rules) -> None:
-    """Check what a module's public functions take, by the names of their arguments; called at the module's end.
+    """Check what public functions take, by the names of their arguments; called at the end of a module or a package.
 
     One call for all, since one name means one thing in a module; a function in which it does not has rules of its own.
+    What a package exports is checked where it is exported: its modules call each other without.
 
     Parameters
     ----------
@@ -211,7 +221,7 @@ def arguments(module: dict, **rules) -> None:
     own = {name: rules.pop(name) for name in [n for n, rule in rules.items() if isinstance(rule, dict)]}
     for name, function in list(module.items()):
         public = isinstance(function, FunctionType) and not name.startswith("_")
-        if public and function.__module__ == module["__name__"]:
+        if public and function.__module__.startswith(module["__name__"]):
             module[name] = _checked(function, rules | own.pop(name, {}))
     assert not own, own
 

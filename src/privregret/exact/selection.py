@@ -77,7 +77,8 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that
         is not independent over actions.
     """
-    if checks.integer("rounds", rounds, 0) > 2**60:
+    rounds = checks.integer("rounds", rounds, 0)
+    if rounds > 2**60:
         raise ValueError(f"rounds must be at most 2^60, got {rounds}")
     checks.choice("noise", noise, CODES)
     scale = 1.0 if noise == "none" else checks.positive("scale", scale)

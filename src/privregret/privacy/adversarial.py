@@ -19,6 +19,7 @@ from privregret.adversarial.bases import (
     exp3_weights,
     htinf_weights,
 )
+from privregret.instances import Adversary
 from privregret.jit import jit
 
 
@@ -123,7 +124,7 @@ def many_looks(base: RealLossBandit, rounds: int, zeros, epsilon: float, nodes: 
     Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`.
     """
     losses = np.tile([0.5, 1.0], (rounds, 1))
-    losses[list(zeros), 1] = 0.0
+    losses[checks.many(checks.whole(0, rounds - 1), 0)("zeros", list(zeros)), 1] = 0.0
     law = batched_probabilities(base, losses, 1 / epsilon, nodes)
     return float(law[[(path & 15).bit_count() > 2 for path in range(2**rounds)]].sum())
 
@@ -243,3 +244,30 @@ def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) ->
         return laplace_delta(epsilon, epsilon / (c * math.sqrt(count * math.log(1 / delta))), count, grid) - delta
 
     return brentq(surplus, 0.05, 3.0, xtol=1e-3)
+
+
+checks.arguments(
+    globals(),
+    adversary=checks.a(Adversary),
+    one=checks.a(Adversary),
+    other=checks.a(Adversary),
+    base=checks.a(RealLossBandit),
+    actions=checks.within(0, 1, shape=1),
+    horizon=checks.whole(1, 22),
+    rounds=checks.whole(4, 22),
+    eta=checks.within(1e-15, 1e3, shape=0),
+    gamma=checks.within(0, 1, shape=0),
+    p=checks.within(1e-300, 1, "[)", shape=1),
+    q=checks.within(1e-300, 1, "[)", shape=1),
+    averages=checks.within(0, 1, shape=2),
+    scale=checks.within(0, 1e6, shape=0),
+    nodes=checks.whole(2, 10**4),
+    tau=checks.whole(1),
+    epsilon=checks.within(0, 1e6, shape=0),
+    delta=checks.within(1e-300, 1, "[)", shape=0),
+    shift=checks.within(1e-6, 700, shape=0),
+    count=checks.whole(1, 10**6),
+    grid=checks.whole(1, 10**5),
+    many_looks={"epsilon": checks.within(1e-6, 1e6, shape=0)},
+    noise_constant={"epsilon": checks.within(1e-6, 100, shape=0)},
+)
