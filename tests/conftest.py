@@ -16,7 +16,7 @@ from browser import chromium
 
 import privregret
 from privregret import reproduce
-from privregret.manifest import fcntl
+from privregret.locks import locked
 from privregret.paths import BUILD
 
 matplotlib.use("agg")
@@ -58,11 +58,9 @@ def smoke():
         root = BUILD / "smoke" / "each" / name
         root.mkdir(parents=True, exist_ok=True)
         place = reproduce.Place(root, root)
-        with open(root / ".turn", "w") as turn:
-            fcntl.flock(turn, fcntl.LOCK_EX)  # two tests about one notebook: the second finds it done
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("JUPYTER_PATH", warm.kernels())
-                assert reproduce.reproduce(reproduce.jobs([name], {}, smoke=True), place, at_once=1) == 0
+        with locked(root / ".turn"), pytest.MonkeyPatch.context() as patch:  # two tests about one notebook: the second
+            patch.setenv("JUPYTER_PATH", warm.kernels())  # finds it done
+            assert reproduce.reproduce(reproduce.jobs([name], {}, smoke=True), place, at_once=1) == 0
         return place
 
     return functools.cache(ran)

@@ -241,7 +241,7 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
             x, n = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
             d, by_y = _tangent(x, top, epsilon, shrink, gone)
             value = -n * d - math.log(n)
-            queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, -n * by_y, top
+            queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, max(-n * by_y, -HUGE), top
         if value >= second:
             return take(arms, queues, q)
 
