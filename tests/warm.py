@@ -3,11 +3,13 @@
 Not those of privregret itself: tests run copies of it.
 """
 
+import atexit
 import functools
 import json
 import multiprocessing
 import os
 import runpy
+import shutil
 import socket
 import sys
 import tempfile
@@ -71,6 +73,7 @@ def kernel(line):
 def kernels() -> str:
     """The value of `JUPYTER_PATH` with which the kernel python3 is a forked one."""
     folder = Path(tempfile.mkdtemp(prefix="warm-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(str(folder / "line"))
     listening.listen()
