@@ -534,7 +534,7 @@ def test_compiled_or_not_the_same_values(short_runs):
         (lambda: exact.expected_regret(FTNL(1.0), FOUR, [0]), "increasing and start at 1"),
         (lambda: exact.expected_regret(FTNL(1.0), FOUR, [2**61]), "at most 2^60"),
         (lambda: exact.expected_regret(UCB1(), FOUR, [10]), "exact regret is for epoch algorithms"),
-        (lambda: exact.expected_regret(FTNL(1.0), instances.HU2021_1, [10]), "exact regret is on StochasticLosses"),
+        (lambda: exact.expected_regret(FTNL(1.0), instances.HU2021_1, [10]), "instance must be StochasticLosses"),
     ],
 )
 def test_bad_input(call, words):

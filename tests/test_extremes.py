@@ -1,20 +1,34 @@
-"""Horizons at the end of what kernels count: a run that adds up, or one line that refuses them."""
+"""Numbers at the ends of what floats and 64 bits hold: a run that adds up, or one line that refuses them."""
 
 import numpy as np
 import pytest
 from conftest import refused
 
 from privregret import checks
-from privregret.bandits import AnytimeLazyUCB
-from privregret.instances import BernoulliBandit
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, AdaPKLUCB, AnytimeLazyUCB
+from privregret.instances import BernoulliBandit, equal_gaps
+
+EVENTS = [AnytimeLazyUCB, AdaPKLUCB, DPSE, DPKLUCB, DPIMED]
+NEAR = 0.5, 0.5 + 2.0**-53
+TINY = 2.0**-60
 
 
-@pytest.mark.parametrize("epsilon", [1e-300, 0.5, 1e300])
-@pytest.mark.parametrize("means", [(0.5, 0.5 + 2.0**-53), (1.0, 0.0)], ids=str)
-def test_the_longest_horizon_is_reached(epsilon, means):
-    rounds = [2, 2**53 + 1, checks.LARGEST]
-    played = AnytimeLazyUCB(epsilon).run(BernoulliBandit("end", means), rounds, 1)
-    assert (played.sum(axis=1) == rounds).all() and (played >= 0).all() and (np.diff(played, axis=0) >= 0).all()
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-8, 0.5, 1e4, 1e300])
+@pytest.mark.parametrize("means", [NEAR, (1.0, 0.0), (1.0, 1.0), (TINY, 0.0)], ids=str)
+@pytest.mark.parametrize("make", EVENTS, ids=lambda make: make.label)
+def test_the_longest_horizon_is_reached(make, means, epsilon):
+    problem, rounds = BernoulliBandit("end", means), [2, 2**53 + 1, checks.LARGEST - 1, checks.LARGEST]
+    for seed in range(3):
+        played = make(epsilon).run(problem, rounds, seed)
+        assert (played.sum(axis=1) == rounds).all() and (played >= 0).all() and (np.diff(played, axis=0) >= 0).all()
+        assert np.isfinite(problem.regret(played, rounds)).all()
+
+
+@pytest.mark.parametrize("make, horizon", [(DPSE, checks.LARGEST), (AnytimeLazyUCB, 2**21)])
+def test_a_million_arms(make, horizon):
+    problem = equal_gaps(10**6, 0.25)
+    played = make(0.5).run(problem, [10**6, horizon], 1)
+    assert (played.sum(axis=1) == [10**6, horizon]).all() and played.min() == 1 and played[1, 0] > 1
 
 
 @pytest.mark.parametrize("last", [checks.LARGEST + 1, 2**63 - 1, np.uint64(2**63), 2**64])

@@ -2,17 +2,22 @@
 
 import math
 import numbers
+import operator
 import re
 import reprlib
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
+from types import FunctionType
 from typing import ClassVar
 
 import numpy as np
 
 # What no machine can do is refused before any work.
-LARGEST = 2**61  # rounds of what goes from event to event: kernels count them in 64 bits, and add
+LARGEST = 2**62  # rounds of what goes from event to event: kernels count them in 64 bits, and add two such numbers
 ROUNDS = 10**10  # of what is played round by round: minutes, a run
 TIMES = 10**8  # runs and the like: a table of so many takes gigabytes
+SMALLEST = 1e-300  # number that is divided by
 SIZE = 10**6  # arms, points on a grid: what an array has as many entries as
 
 _repr = reprlib.Repr()
@@ -66,10 +71,10 @@ def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> 
 
 
 def positive(name: str, value) -> float:
-    """A finite number above 0."""
+    """A finite number above 0, of which the reciprocal is finite, and so is noise of that scale."""
     if isinstance(value, numbers.Real) and not (_finite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
-    return number(name, value)
+    return number(name, value, SMALLEST)
 
 
 def integer(name: str, value, low: int = 0, high: int = LARGEST) -> int:
@@ -108,7 +113,7 @@ def address(name: str, value) -> str:
 
 def choice(name: str, value, allowed) -> str:
     """One of the names in `allowed`."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}")
     return value
 
@@ -136,6 +141,120 @@ def size(low: int):
 def between(low: float, high: float = math.inf):
     """The check for a number in [low, high]."""
     return lambda name, value: number(name, value, low, high)
+
+
+def within(low: float, high: float, ends: str = "[]", shape: int | None = None):
+    """The check for a number from low to high, or an array of such numbers: what formulas take.
+
+    Whole numbers stay whole, of any size (numpy's own would wrap around), arrays become arrays of floats.
+
+    Parameters
+    ----------
+    low, high : float
+        Finite.
+    ends : {"[]", "(]", "[)", "()"}
+        Which of the two are allowed themselves.
+    shape : int, optional
+        0 if it must be a single number; else an array must have so many dimensions, and hold something.
+    """
+    allowed = f"in {ends[0]}{low:g}, {high:g}{ends[1]}"
+    kind = {None: "a number, or an array of numbers,", 0: "a number"}.get(shape, f"an array of {shape} dimensions,")
+    above, below = (operator.ge, operator.gt)[ends[0] == "("], (operator.le, operator.lt)[ends[1] == ")"]
+
+    def check(name, value):
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        if not shape and (type(value) in (float, int) or _is_number(value)):
+            value = _plain(value)
+            if not (above(value, low) and below(value, high)):  # a nan fails too
+                raise ValueError(f"{name} must be a finite number {allowed}, got {shown(value)}")
+            return value
+        array = _array(value) if shape != 0 else None
+        if array is None or (shape and array.ndim != shape):
+            raise TypeError(f"{name} must be {kind} {allowed}, got {shown(value)}")
+        if array.size == 0 and shape:
+            raise ValueError(f"{name} must hold numbers {allowed}, got none")
+        if array.size and not (above(array.min(), low) and below(array.max(), high)):
+            wrong = ~(above(array, low) & below(array, high))
+            raise ValueError(f"{name} must hold finite numbers {allowed}, got {array[wrong][0]}")
+        return array
+
+    return check
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not _is_bool(value)
+
+
+def _plain(number):
+    """Python's own number in place of another: one that is neither narrow nor wraps around."""
+    if isinstance(number, float):
+        return number
+    return int(number) if isinstance(number, numbers.Integral) else float(number) if _finite(number) else math.inf
+
+
+def _array(value):
+    """An array of floats made of numbers, and of nothing that numpy would take for one; else None."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O" and all(map(_is_number, array.flat)):
+            array = np.array([v if _finite(v) else math.nan for v in array.flat], float).reshape(array.shape)
+        return np.asarray(array, float, order="C") if array.dtype.kind in "iuf" and array.ndim else None
+    except (TypeError, ValueError, OverflowError):  # lists of lists of different lengths, among others
+        return None
+
+
+def arguments(module: dict, **rules) -> None:
+    """Check what public functions take, by the names of their arguments; called at the end of a module or a package.
+
+    One call for all, since one name means one thing in a module; a function in which it does not has rules of its own.
+    What a package exports is checked where it is exported: its modules call each other without.
+
+    Parameters
+    ----------
+    module : dict
+        Its `globals()`.
+    **rules
+        Name of an argument -> its check; or of a function -> a dict of such checks, for it alone. Where None is what
+        an argument is by default, None is allowed.
+    """
+    own = {name: rules.pop(name) for name in [n for n, rule in rules.items() if isinstance(rule, dict)]}
+    for name, function in list(module.items()):
+        public = isinstance(function, FunctionType) and not name.startswith("_")
+        if public and function.__module__.startswith(module["__name__"]):
+            module[name] = _checked(function, rules | own.pop(name, {}))
+    assert not own, own
+
+
+def _checked(function, rules):
+    """The function, after the checks of those arguments that have one."""
+    parameters = signature(function).parameters.values()
+    optional = {p.name for p in parameters if p.default is None}
+    rules = {p.name: rules[p.name] for p in parameters if p.name in rules and p.kind != Parameter.VAR_KEYWORD}
+    if not rules:
+        return function
+    names = [p.name for p in parameters]
+
+    def passed(name, value):
+        return value if name not in rules or (value is None and name in optional) else rules[name](name, value)
+
+    @wraps(function)
+    def call(*args, **kwargs):
+        given = [passed(name, value) for name, value in zip(names, args, strict=False)]  # Python tells if too many
+        return function(*given, *args[len(given) :], **{name: passed(name, value) for name, value in kwargs.items()})
+
+    return call
+
+
+def a(*kinds: type):
+    """The check for an object of one of these classes."""
+
+    def check(name, value):
+        if not isinstance(value, kinds):
+            raise TypeError(f"{name} must be {' or '.join(kind.__name__ for kind in kinds)}, got {shown(value)}")
+        return value
+
+    return check
 
 
 def one_of(*allowed: str):

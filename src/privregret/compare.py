@@ -1,6 +1,7 @@
 """Comparing algorithms: rankings that account for all comparisons made, equal true privacy, what a target affords."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -99,6 +100,8 @@ def affordable(epsilons, regrets, target: float) -> Estimate:
         Infinite if regret at the last epsilon is above the target, or at none; with an infinite error if that is so
         of a limit.
     """
+    if len(regrets) != len(epsilons):
+        raise ValueError(f"regrets must be one for each of {len(epsilons)} epsilons, got {len(regrets)}")
     values, lows, highs = ([getattr(r, end) for r in regrets] for end in ("value", "low", "high"))
     value = _crossing(epsilons, values, target)
     if math.isinf(value):
@@ -115,3 +118,26 @@ def _crossing(epsilons, values, target):
     i = above[-1]
     x, y = np.log(epsilons[i : i + 2]), np.log(np.maximum(values[i : i + 2], 1e-300))
     return math.exp(x[0] + (math.log(target) - y[0]) / (y[1] - y[0]) * (x[1] - x[0]))
+
+
+def _estimates(name, value):
+    if not (isinstance(value, (list, tuple)) and all(isinstance(v, Estimate) for v in value)):
+        raise TypeError(f"{name} must be a list of estimates, got {checks.shown(value)}")
+    return value
+
+
+SHARE = checks.within(1e-15, 1, "[)", shape=0)
+checks.arguments(
+    globals(),
+    curves=checks.a(pd.DataFrame),
+    table=checks.a(pd.DataFrame),
+    by=checks.many(checks.text),
+    cell=checks.many(checks.text),
+    level=SHARE,
+    confidence=SHARE,
+    make=checks.a(Callable),
+    epsilon=checks.within(1e-300, 1e300, shape=0),
+    epsilons=checks.within(1e-300, 1e300, shape=1),
+    regrets=_estimates,
+    target=checks.within(1e-300, 1e300, shape=0),
+)

@@ -98,6 +98,7 @@ CUSTOM = Place(BUILD / "custom", BUILD / "custom")  # with parameters of one's o
 SMOKE = Place(BUILD / "smoke", BUILD / "smoke")
 CHECK = Place(BUILD / "check", BUILD / "check")
 TIMES = ROOT / "benchmarks" / "notebooks.csv"  # what notebooks took on one machine
+MEASURED = sorted(TIMES.parent.glob("*.csv"))
 
 
 # Which notebooks, with which parameters -----------------------------------------------------------------------
@@ -307,7 +308,7 @@ def _inputs(job: Job) -> dict:
     return {
         "code": code_hash(job.path),
         "parameters": job.wanted,
-        "modules": {str(file.relative_to(ROOT)): _hash(file) for file in PACKAGE.rglob("*.py")},
+        "modules": {str(file.relative_to(ROOT)): _hash(file) for file in (*PACKAGE.rglob("*.py"), *MEASURED)},
         "lock": _hash(ROOT / "requirements.lock"),
     }
 
@@ -332,11 +333,12 @@ class _KernelManager(AsyncKernelManager):
 
     def __init__(self, **kwargs):
         folder = tempfile.mkdtemp(dir=self.sockets)  # by default all kernels share one path
+        kernels = [f"{path}/kernels" for path in os.environ.get("JUPYTER_PATH", "").split(os.pathsep) if path]
         super().__init__(
             transport="ipc",
             ip=f"{folder}/kernel",
             connection_file=f"{folder}/kernel.json",
-            kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),  # this Python, and no look into anybody's home
+            kernel_spec_manager=KernelSpecManager(kernel_dirs=kernels),  # or this Python; no look into anybody's home
             **kwargs,
         )
 

@@ -13,18 +13,19 @@ PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 
 def batch_size(epsilon: float) -> int:
     """ceil(1 / epsilon), so that 1 / epsilon = 10 in floating point counts as 10; 1 if epsilon > 1."""
+    epsilon = checks.positive("epsilon", epsilon)
     return min(max(1, math.ceil((1 / epsilon) * (1 - 1e-12))), checks.LARGEST)
 
 
 def _base(name, value):
     if not isinstance(value, RealLossBandit):
-        raise TypeError(f"{name} must be EXP3, HTINF or FTPL, got {value!r}")
+        raise TypeError(f"{name} must be EXP3, HTINF or FTPL, got {checks.shown(value)}")
     return value
 
 
 def _bandit(name, value):
     if not isinstance(value, (RealLossBandit, BatchedPrivate)):
-        raise TypeError(f"{name} must be EXP3, HTINF or FTPL, or one made private, got {value!r}")
+        raise TypeError(f"{name} must be EXP3, HTINF or FTPL, or one made private, got {checks.shown(value)}")
     return value
 
 

@@ -88,3 +88,14 @@ def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
     scale, log = 1 / epsilon, max(1.0, math.log(arms * horizon))
     eta = math.sqrt(math.log(arms) / (2 * horizon * arms * (1 + 10 * max(scale, scale**2) * log**2)))
     return LocallyPrivate(EXP3(eta, min(1.0, 4 * eta * scale * arms * log)), epsilon)
+
+
+checks.arguments(
+    globals(),
+    horizon=checks.whole(2),
+    arms=checks.whole(2),
+    experts=checks.whole(2),
+    epsilon=checks.within(1e-15, 1e15, shape=0),
+    delta=checks.within(1e-300, 1, "[)", shape=0),
+    boldness=checks.within(1e-15, 1e15, shape=0),
+)

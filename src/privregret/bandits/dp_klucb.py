@@ -114,6 +114,8 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
     Computed in integers: rounding in alpha^m must not move the end of a batch by one pull.
     """
+    alpha, n0 = checks.number("alpha", alpha, 1.001), checks.integer("n0", n0, 1)
+    power, horizon = checks.integer("power", power), checks.integer("horizon", horizon, 1)
     ratio = Fraction(repr(alpha))
     ends, numerator, denominator = [n0], 1, 1  # of 1 + ratio + ... + ratio^m
     while ends[-1] < horizon:
@@ -241,7 +243,7 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
             x, n = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
             d, by_y = _tangent(x, top, epsilon, shrink, gone)
             value = -n * d - math.log(n)
-            queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, -n * by_y, top
+            queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, max(-n * by_y, -HUGE), top
         if value >= second:
             return take(arms, queues, q)
 

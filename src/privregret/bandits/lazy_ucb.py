@@ -101,14 +101,14 @@ def _leading_queue(arms, queues, epsilon, t):
 
 @jit
 def _overtaken(arms, queues, leader, epsilon):
-    """Round from which on another arm leads, 2^62 if that is later.
+    """Round from which on another arm leads; one above 2^62 if that is later.
 
     An index is m + b s + c s^2 with s = sqrt(ln t), b and c falling in the array's size. So the leader is overtaken by
     arms with smaller arrays only, by each at most once, for good: where s solves a quadratic equation.
     """
     size, mean = queues[leader]["pulls"], arms[queues[leader]["head"]]["mean"]
     root = math.sqrt(3 / size)
-    first, q = 42.97, 0
+    first, q = 43.0, 0  # e^43 lies between 2^62 and 2^63
     while queues[q]["pulls"] >= 0:
         j, smaller = queues[q]["head"], queues[q]["pulls"]
         if j >= 0 and smaller < size:
@@ -135,7 +135,8 @@ def _pull_counts(means, rounds, epsilon, rng):
         if t > arms:
             q = _leading_queue(waiting, queues, epsilon, t)
             j, size = queues[q]["head"], 2 * queues[q]["pulls"]
-            end = min(t + missing[j], horizon + 1, max(t + 1, _overtaken(waiting, queues, q, epsilon)))
+            least = t + 1 + (t >> 46)  # beyond 2^46 rounds that is how well the one in which it is overtaken is known
+            end = min(t + missing[j], horizon + 1, max(least, _overtaken(waiting, queues, q, epsilon)))
         reported = report(counts, rounds, reported, pulls, j, end - 1)
         pulls[j] += end - t
         missing[j] -= end - t

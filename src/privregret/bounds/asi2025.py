@@ -10,6 +10,9 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import beta
 
+from privregret import checks
+from privregret.bounds import ONE
+
 FOR_EXPERTS = ("Corollary 8", "Theorem 9", "Theorem 10")  # of Table 1
 
 
@@ -168,6 +171,10 @@ def table_1(horizon, arms, experts, epsilon, logs=True):
     """Table 1's bounds, constants and ln(1 / delta) dropped: existing, new, and the three for experts, by
     name.
     """
+    return _table_1(horizon, arms, experts, epsilon, logs)
+
+
+def _table_1(horizon, arms, experts, epsilon, logs):
     log = (lambda x: math.log(x)) if logs else (lambda x: 1.0)
     return {
         "existing": math.sqrt(arms * horizon * log(arms * horizon)) / epsilon,
@@ -185,7 +192,7 @@ def table_1(horizon, arms, experts, epsilon, logs=True):
 
 def table_1_exponents(a, b):
     """Exponents in T of Table 1's three bounds for experts at N = T^a, epsilon = T^(-b), K fixed, by name."""
-    near, far = (table_1(T, 1, T**a, T**-b, logs=False) for T in (1e40, 1e60))
+    near, far = (_table_1(T, 1, T**a, T**-b, False) for T in (1e40, 1e60))
     return {name: math.log(far[name] / near[name]) / math.log(1e20) for name in FOR_EXPERTS}
 
 
@@ -194,7 +201,8 @@ def lemma_11(horizon, epsilon, rate, drop, pulls):
 
     On the worse of the pair, for an algorithm with the lemma's conditions; p is `pulls`.
     """
-    return max(rate * horizon / 4, (1 - math.exp(epsilon * pulls) / 2) * _window(pulls, rate) / 4 - drop / 2)
+    alike = 1 - math.exp(min(epsilon * pulls, 700.0)) / 2
+    return max(rate * horizon / 4, alike * _window(pulls, rate) / 4 - drop / 2)
 
 
 def _window(pulls, rate):
@@ -204,7 +212,8 @@ def _window(pulls, rate):
 
 def lemma_11_weaker(horizon, epsilon, drop, pulls):
     """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 if there is no root."""
-    inside = pulls * horizon * (1 - math.exp(epsilon * pulls) / 2) / 16
+    alike = 1 - math.exp(min(epsilon * pulls, 700.0)) / 2
+    inside = pulls * horizon * alike / 16
     return math.sqrt(inside) - drop / 2 if inside > 0 else 0.0
 
 
@@ -246,7 +255,10 @@ def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
 
 def _enough(runs, level):
     """How many of so many runs must show what has probability at least 1/2, at a one-sided level."""
-    return next(k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5)
+    enough = next((k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5), None)
+    if enough is None:
+        raise ValueError(f"pulls must be of more runs to certify anything at level {level:g}, got {2 * runs}")
+    return enough
 
 
 def _best_choice(before, starts, epsilon, enough):
@@ -255,7 +267,7 @@ def _best_choice(before, starts, epsilon, enough):
     highest = min(np.sort(before[:, -1])[runs - enough] / horizon, 0.5)  # `enough` runs have at least this rate
     best = None
     for rate in highest / 2.0 ** np.arange(7):
-        for p in range(1, int(math.log(2) / epsilon) + 1):
+        for p in range(1, int(min(math.log(2) / epsilon, rate * (horizon + 1))) + 1):  # no window is longer than T
             window = _window(p, rate) if rate > 0 else math.inf
             here = np.flatnonzero((starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon))
             if len(here) == 0:
@@ -287,6 +299,8 @@ def lemma_19(loss, scale, cut):
     """E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form; the lemma says that it is not
     negative.
     """
+    if max(cut, loss) > 700 * scale:
+        raise ValueError(f"scale must be at least loss / 700 and cut / 700, got {scale}")
     if cut >= loss:
         return (cut + scale) * math.exp(-cut / scale) * math.sinh(loss / scale)
     return loss - math.exp(-loss / scale) * (cut * math.cosh(cut / scale) - scale * math.sinh(cut / scale))
@@ -305,3 +319,43 @@ def lemma_26(losses, eta):
     weights = softmax(-eta * before, axis=1)
     bound = losses.sum(axis=0).min() + math.log(losses.shape[1]) / eta + eta * np.sum(weights * losses**2)
     return np.sum(weights * losses), bound
+
+
+def _certified(name, value):
+    pulls = checks.within(0, 2**62, shape=2)(name, value)
+    if len(pulls) < 2:
+        raise ValueError(f"{name} must be of at least 2 runs, got {len(pulls)}")
+    return pulls
+
+
+SEVERAL = checks.within(2, 2**62, shape=0)
+TABLE = checks.within(-1e6, 1e6, shape=2)
+checks.arguments(
+    globals(),
+    **ONE,
+    arms=SEVERAL,
+    experts=SEVERAL,
+    corrected=checks.boolean,
+    logs=checks.boolean,
+    noisy_regret=checks.within(-1e15, 1e15, shape=0),
+    tau=checks.within(1, 2**62, shape=0),
+    sigma=ONE["scale"],
+    alpha=checks.within(1, 2, "(]", shape=0),
+    log=ONE["scale"],
+    gamma=checks.within(0, 1, shape=0),
+    delta=checks.within(1e-300, 1, "[)", shape=0),
+    level=checks.within(1e-12, 0.5, shape=0),
+    a=checks.within(0, 2, shape=0),
+    b=checks.within(0, 2, shape=0),
+    rate=checks.within(1e-15, 1, shape=0),
+    drop=checks.within(0, 2**62, shape=0),
+    pulls=checks.within(0, 2**62, shape=0),
+    loss=checks.within(0, 1e15, shape=0),
+    cut=checks.within(0, 1e15, shape=0),
+    losses=checks.within(0, 1e15, shape=1),
+    corollary_2={"arms": checks.within(1, 2**62, shape=0)},
+    theorem_10_composed={"experts": checks.size(1)},
+    lemma_11_certified={"pulls": _certified, "rounds": checks.within(1, 2**62, shape=1)},
+    lemma_23={"losses": TABLE},
+    lemma_26={"losses": TABLE},
+)

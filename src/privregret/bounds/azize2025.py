@@ -3,12 +3,18 @@
 Means: (K,) array. Logarithms are natural. Tails and their bounds are returned as logarithms of probabilities.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logsumexp, rel_entr, xlogy
 from scipy.stats import binom
 
+from privregret import checks
+from privregret.bounds import ONE, RULES
 from privregret.divergence import d_epsilon, kl
+
+TERMS = 10**8  # most that are listed at once
 
 # Regret --------------------------------------------------------------------------------------------------------
 
@@ -108,6 +114,8 @@ def tail(x, n, m, mu, epsilon, lower=False) -> float:
 
     If `lower`, ln P[S + Z <= x].
     """
+    if n * m > TERMS:
+        raise ValueError(f"n must be at most {TERMS // m} for m = {m}: all terms are listed, got {n}")
     k = np.arange(n + 1)
     return float(logsumexp(binom.logpmf(k, n, mu) + laplace_tail(k - x if lower else x - k, m, epsilon)))
 
@@ -138,6 +146,8 @@ def at_batch_end(log_of, m, mu, epsilon, x, **options) -> float:
 
 def crossing_bound(p, q, alpha, n):
     """Doob's inequality for `crossing`: exp(-n kl(r, p)), r the frequency of ones at the level; 0 if there is none."""
+    if not p < q:
+        raise ValueError(f"q must be above p = {p}, got {q}")
     down = np.log((1 - p) / (1 - q))
     ones = (down - (1 + alpha) * kl(p, q)) / (down - np.log(p / q))
     return np.exp(-np.asarray(n) * kl(ones, p)) if ones >= 0 else np.zeros(np.shape(n))
@@ -168,6 +178,7 @@ def lemma_d3(x, n, m, mu, epsilon, proved=False) -> float:
     As printed, A's first term has the factor x - n mu; the proof gives n instead, which is `proved`. For the lower tail
     P[S + Z <= x] pass n - x and 1 - mu.
     """
+    _check_upper(x, n, mu)
     excess = x - n * mu
     power = 1 + m * np.log1p(m * epsilon * excess)  # ln of e (1 + m epsilon excess)^m
     factor = (n if proved else excess) * -np.log(mu)
@@ -180,6 +191,8 @@ def joint_chernoff(x, n, m, mu, epsilon) -> float:
     Not in the paper; simpler, and it implies Proposition 4.1 (see there). Lower tail: pass n - x and 1 - mu.
     """
 
+    _check_upper(x, n, mu)
+
     def exponent(tilt):  # a tilt of the moment generating function, in units of epsilon
         rate = tilt * epsilon
         return -rate * x + n * np.logaddexp(np.log1p(-mu), np.log(mu) + rate) - m * np.log1p(-tilt * tilt)
@@ -190,6 +203,7 @@ def joint_chernoff(x, n, m, mu, epsilon) -> float:
 
 def separate(x, n, m, mu, epsilon) -> float:
     """Bound on ln P[S + Z >= x] from treating S and Z apart: the best of 999 splits of the deviation."""
+    _check_upper(x, n, mu)
     shares = np.arange(1, 1000) / 1000
     excess = x / n - mu
     binomial = np.array([-n * kl(mu + share * excess, mu) for share in shares])
@@ -266,6 +280,8 @@ def batch_steps(ends, n0, alpha) -> dict:
         "pulled, mended": without the last term; "batch": B_(m+1) <= alpha n_m, in Theorem F.9; "batch, mended": plus 1.
     """
     ends = np.asarray(ends, float)
+    if not (ends[-1] >= np.exp(12) and len(ends) * np.log(alpha) < 600):
+        raise ValueError(f"ends must be those of batches, the last of them above e^12, got {checks.shown(ends)}")
     powers, sizes = alpha ** np.arange(len(ends)), np.diff(ends, prepend=0)
     levels = np.geomspace(1, np.exp(12), 2000)  # H of (43)
     pulled = (ends[np.searchsorted(ends, levels)] - n0 - alpha * levels - 1).max()
@@ -278,3 +294,48 @@ def batch_steps(ends, n0, alpha) -> dict:
         "batch": batch,
         "batch, mended": batch - 1,
     }
+
+
+def _check_upper(x, n, mu):
+    """A bound on an upper tail is about sums between their mean and their largest value, but for rounding."""
+    if not n * (mu - 1e-9) <= x <= n * (1 + 1e-9):
+        raise ValueError(f"x must lie between n mu = {n * mu} and n = {n}, got {x}")
+
+
+INSIDE = checks.within(1e-300, 1, "[)")
+INSIDE_ONE = checks.within(1e-300, 1, "[)", shape=0)
+WIDE = {"z": checks.within(1e-15, 1e9), "m": checks.within(1, 1e9), "epsilon": checks.within(1e-15, 1e6)}
+checks.arguments(
+    globals(),
+    **RULES | ONE,
+    means=checks.means,
+    epsilons=checks.within(1e-15, 1e15, shape=1),
+    x=checks.within(-1e15, 1e15, shape=0),
+    n=checks.whole(1),
+    m=checks.whole(1, 1000),
+    mu=INSIDE_ONE,
+    p=INSIDE_ONE,
+    q=INSIDE_ONE,
+    a=checks.within(1e-15, 1e15, shape=0),
+    alpha=checks.within(0, 1e6, shape=0),
+    ends=checks.within(1, 2**62, shape=1),
+    proved=checks.boolean,
+    lower=checks.boolean,
+    equation_6={"x": INSIDE, "y": INSIDE, "epsilon": RULES["epsilon"], "ways": checks.size(2)},
+    equation_9={
+        "support": checks.within(0, 1, shape=1),
+        "law": checks.within(0, 1, shape=1),
+        "best": checks.within(1e-15, 1 - 1e-15, shape=0),
+    },
+    critical_epsilon={"mean": INSIDE, "best": INSIDE},
+    laplace_tail={"z": checks.within(-1e15, 1e15)},
+    tail={"n": checks.whole(0, 2**22)},
+    crossing={"n": checks.whole(1, 10**4)},
+    crossing_bound={"n": checks.within(1, 2**62)},
+    at_batch_end={"log_of": checks.a(Callable), "m": checks.whole(1, 60)},
+    lemma_d1=WIDE,
+    lemma_d1_sharper=WIDE,
+    laplace_chernoff=WIDE,
+    theorem_f7={"delta": INSIDE_ONE, "horizon": checks.whole(2, 2**60)},
+    batch_steps={"n0": checks.whole(1), "alpha": checks.within(1.001, 1e3, shape=0)},
+)

@@ -6,6 +6,9 @@ from itertools import product
 import numpy as np
 from scipy.stats import binom
 
+from privregret import checks
+from privregret.bounds import LOGARITHM, ONE, RULES, SHARE
+
 
 def theorem_1(log_actions, gap, eta):
     """(1): 1 + 800 ln K / gap_min + 16 ln K / eta."""
@@ -30,6 +33,8 @@ def lemma_1(rounds, mean):
 def lemma_1_signs(rounds, mean):
     """That probability exactly, for n independent signs."""
     rounds = np.asarray(rounds)
+    if (rounds % 1).any():
+        raise ValueError(f"rounds must be whole numbers, got {checks.shown(rounds)}")
     return binom.cdf(np.floor((rounds + rounds * mean / 2) / 2), rounds, (1 + mean) / 2)
 
 
@@ -120,3 +125,25 @@ def potential(log_bad, rounds, gap, eta):
     log_sum = log_bad - eta * np.arange(-rounds, rounds + 1)
     log_z = np.logaddexp(0.0, log_sum)
     return float(law @ log_z), float(gap * (law @ np.exp(log_sum - log_z)))
+
+
+checks.arguments(
+    globals(),
+    **RULES,
+    mean=checks.within(0, 1, "(]"),
+    total=checks.within(0, 1e15),
+    log_size=LOGARITHM,
+    lemma_2={
+        "x": checks.within(1e-15, 1, shape=1),
+        "n": checks.within(0, 500, shape=1),
+        "actions": checks.within(2, 2**62, shape=1),
+    },
+    drift=ONE | {"means": checks.within(0, 1, shape=1), "lead": checks.within(-1e15, 1e15, shape=1)},
+    potential=ONE
+    | {
+        "log_bad": checks.within(0, 1e6, shape=0),
+        "rounds": checks.whole(0, 10**4),
+        "gap": checks.within(0, 1, shape=0),
+    },
+    small_gap={"gap": SHARE},
+)

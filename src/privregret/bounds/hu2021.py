@@ -6,6 +6,9 @@ Gaps: (K,) array with 0 for the best arm. Logs: ln unless a name says log2.
 import numpy as np
 from scipy import special
 
+from privregret import checks
+from privregret.bounds import ONE, RULES
+
 
 def lazy_last_array(gaps, horizon, epsilon):
     r"""d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))): beyond array d_j an arm is rarely pulled (Lemma 11)."""
@@ -207,3 +210,34 @@ def selection_error(log_actions, rounds, gap, epsilon):
 def naive_rate(actions, gap, epsilon):
     """Naive FTNL, Section 5: max(ln K / gap, K ln K / epsilon), constant 1."""
     return np.maximum(np.log(actions) / gap, actions * np.log(actions) / epsilon)
+
+
+def _gaps(name, value):
+    gaps = checks.within(0, 1, shape=1)(name, value)
+    if not gaps.max() >= 1e-30:
+        raise ValueError(f"{name} must hold one of at least 1e-30, got {checks.shown(value)}")
+    return gaps
+
+
+SINGLE = ONE | {"horizon": checks.within(2, 2**62, shape=0)}
+SUMMED = SINGLE | {"gaps": _gaps}  # over the gaps, so the rest must be numbers
+checks.arguments(
+    globals(),
+    **RULES | {"horizon": checks.within(2, 2**62)},  # at T = 1 logarithms are 0
+    gaps=_gaps,
+    arms=checks.within(1, 2**62, shape=0),
+    actions=checks.within(2, 2**62),
+    log_counts=checks.within(0, 1e6, shape=1),
+    delta=checks.within(1e-300, 1, shape=0),
+    noises=checks.whole(1, 500),
+    repaired=checks.boolean,
+    theorem_3=SUMMED,
+    theorem_4=SINGLE,
+    theorem_4_rate=SINGLE,
+    theorem_5=SUMMED,
+    theorem_5_rate=SUMMED,
+    theorem_7=SUMMED,
+    theorem_7_middle=SUMMED,
+    theorem_7_printed=SUMMED,
+    **{name: {"gaps": RULES["gap"]} for name in ("lazy_last_array", "hybrid_last_array", "lemma_11", "lemma_12")},
+)

@@ -7,6 +7,9 @@ distributed over rounds, and of any joint law over actions. Logs are natural.
 import numpy as np
 from scipy.special import digamma
 
+from privregret import checks
+from privregret.bounds import RULES, SHARE
+
 
 def maximum(log_actions, noise: str):
     """E max_j xi_j - E xi_1 for K independent draws of scale 1: ln K for Gumbel noise, H_K - 1 for exponential
@@ -54,7 +57,7 @@ def theorem(log_actions, gap, epsilon, noise: str):
 def large_gaps(log_actions, gap, epsilon, noise: str):
     """If the smallest gap is above epsilon / 2: 1 + (8 / epsilon) (E max xi - E xi) / (1 - epsilon / (2 gap))."""
     share = 1 - epsilon / (2 * np.asarray(gap, float))
-    return 1 + np.where(share > 0, 8 / epsilon * maximum(log_actions, noise) / np.maximum(share, 1e-300), np.inf)
+    return 1 + np.where(share > 0, 8 / epsilon * maximum(log_actions, noise) / np.where(share > 0, share, 1), np.inf)
 
 
 def deterministic(log_actions, epsilon, noise: str, mean_gap=1.0):
@@ -67,3 +70,12 @@ def minimax(log_actions, rounds, epsilon, noise: str):
     log_actions = np.asarray(log_actions, float)
     sampling = 8 * np.sqrt(2 * np.asarray(rounds, float) * (1 + log_actions))
     return 1 + sampling + 16 / epsilon * maximum(log_actions, noise)
+
+
+checks.arguments(
+    globals(),
+    **RULES,
+    mean_gap=SHARE,
+    kept={"gap": SHARE, "eta": checks.within(0, 18)},  # beyond, tanh is 1
+    small_gap={"gap": SHARE},
+)

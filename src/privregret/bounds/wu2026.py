@@ -4,9 +4,13 @@ are natural."""
 import numpy as np
 from scipy.stats import binom
 
+from privregret import checks
+from privregret.bounds import LOGARITHM, ONE, POSITIVE, RULES, SHARE
+
 C1 = 2.0
 C2 = {"laplace": 32.0, "exponential": 16.0, "gumbel": 16.0}  # of (5) and (7), derived from the proofs
 LEMMA_3 = {"printed": 2 * (1 + np.log(2)) / np.log(2), "corrected": (1 + np.log(2)) / np.log(2), "best": 2.0}
+TERMS = 2**26  # most rounds that are added up one by one
 COROLLARY_2 = {("exponential", 1.0): (0.5, 2.0), ("gumbel", 2.0): (1.0, 4.0), ("laplace", 2.0): (0.5, 8.0)}
 
 
@@ -46,6 +50,8 @@ def selection(rounds, gap, epsilon, noise):
 def deterministic_selection(rounds, gap, epsilon, noise, factor):
     """Corollary 2, without resampling: P[...] <= c1 exp(-2 n gap epsilon / c2), constants derived for noise
     of scale factor / epsilon."""
+    if (noise, factor) not in COROLLARY_2:
+        raise ValueError(f"factor must be one that Corollary 2 has for {noise} noise, got {factor}")
     c1, c2 = COROLLARY_2[noise, factor]
     return c1 * np.exp(-2 * rounds * np.asarray(gap) * epsilon / c2)
 
@@ -97,14 +103,17 @@ def theorem_3_sharp(log_actions, epsilon, horizon):
     lower bound)."""
     horizon = np.atleast_1d(horizon)
     enough = int((max(0.0, _log_rest(log_actions)) + 40) / epsilon) + 1
-    total = np.cumsum(theorem_3_rounds(log_actions, epsilon, np.arange(1, min(int(horizon.max()), enough) + 1)))
+    terms = min(int(horizon.max(initial=0)), enough)
+    if terms > TERMS:
+        raise ValueError(f"epsilon must be larger for so many rounds to be added up one by one, got {epsilon}")
+    total = np.cumsum(theorem_3_rounds(log_actions, epsilon, np.arange(1, terms + 1)))
     return total[np.minimum(horizon, len(total)).astype(int) - 1]
 
 
 def _log_rest(log_actions):
     """ln(K - 5)."""
     if not np.exp(min(log_actions, 700.0)) > 5.5:
-        raise ValueError("Theorem 3 needs at least 6 actions")
+        raise ValueError(f"log_actions must be that of at least 6 actions for Theorem 3, got {log_actions}")
     return log_actions + np.log1p(-5 * np.exp(-log_actions))
 
 
@@ -170,3 +179,41 @@ def _log_middle(log_bad, rounds, gap, cold):
     g = np.arange(rounds + 1)
     share = -cold * g - np.logaddexp(0.0, np.logaddexp(-cold * g, log_bad - cold * rounds))
     return float(np.logaddexp.reduce(binom.logpmf(g, rounds, gap) + share))
+
+
+def _exponent(name, value):
+    if not isinstance(value, complex):
+        return checks.within(-400, 400, shape=0)(name, value)
+    checks.within(-400, 400, shape=0)(f"real part of {name}", value.real)
+    checks.within(-400, 400, shape=0)(f"imaginary part of {name}", value.imag)
+    return value
+
+
+checks.arguments(
+    globals(),
+    **RULES,
+    factor=checks.within(1e-3, 1e3, shape=0),
+    c2=POSITIVE,
+    log_bad=LOGARITHM,
+    log_counts=checks.within(0, 1e6, shape=1),
+    log_tail=checks.within(-1e15, 0),
+    gaps=checks.within(0, 1, shape=1),
+    a=checks.within(0, 1e6, shape=1),
+    x=_exponent,
+    terms=checks.whole(2, 400),
+    sharp=checks.boolean,
+    route=checks.one_of("best", "printed", "corrected"),
+    selection={"gap": SHARE},
+    deterministic_selection={"gap": SHARE},
+    theorem_3={"log_actions": checks.within(0.69, 1e6, shape=0)},
+    theorem_3_rounds={"log_actions": checks.within(0.69, 1e6, shape=0)},
+    theorem_3_sharp=ONE | {"log_actions": checks.within(0.69, 1e6, shape=0), "horizon": checks.within(1, 2**62)},
+    theorem_4_instance=ONE,
+    remark_4=ONE
+    | {
+        "log_bad": checks.within(0, 1e6, shape=0),
+        "rounds": checks.whole(1, 10**6),
+        "gap": checks.within(0, 1, "()", shape=0),
+        "c2": checks.within(1e-15, 1e15, shape=0),
+    },
+)

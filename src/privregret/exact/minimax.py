@@ -341,7 +341,8 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     RuntimeError
         If the solver fails.
     """
-    epsilon = float(epsilon) if epsilon == math.inf else checks.number("epsilon", epsilon, 0, 700)
+    if not (isinstance(epsilon, float) and epsilon == math.inf):
+        epsilon = checks.number("epsilon", epsilon, 0, 700)
     delta = checks.number("delta", delta, 0, 1 - 1e-9)
     K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
     orbit, first, plans = [], [], 0  # one variable for each orbit of sequences; they stand level after level
@@ -433,3 +434,6 @@ def _matrix(blocks, width):
         height += len(columns)
     data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
     return coo_array((data, (rows, columns)), (height, width)).tocsr()
+
+
+checks.arguments(globals(), game=checks.a(Game))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from privregret import checks
 from privregret.adversarial import BatchedPrivate
 from privregret.exact.minimax import Game
 from privregret.exact.selection import selection_from_sums
@@ -89,3 +90,12 @@ def _steps(game, rounds):
     base = game.actions * game.seen
     digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
     return np.stack(np.divmod(digits, game.seen), axis=2)
+
+
+checks.arguments(
+    globals(),
+    game=checks.a(Game),
+    nodes=checks.whole(2, 1000),
+    epoch_plan={"learner": checks.a(EpochAlgorithm)},
+    batched_plan={"learner": checks.a(BatchedPrivate)},
+)

@@ -91,9 +91,9 @@ def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
         If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
     """
     if not isinstance(algorithm, EpochAlgorithm | EveryRoundAlgorithm):
-        raise TypeError(f"exact regret is for epoch algorithms and leaders with full information, got {algorithm!r}")
-    if not isinstance(instance, StochasticLosses):
-        raise TypeError(f"exact regret is on StochasticLosses, got a {type(instance).__name__}: {instance!r}")
+        found = checks.shown(algorithm)
+        raise TypeError(f"exact regret is for epoch algorithms and leaders with full information, got {found}")
+    checks.a(StochasticLosses)("instance", instance)
     horizons = checks.horizons(np.atleast_1d(horizons), 1)
     if horizons[-1] > 2**60:
         raise ValueError(f"horizons must be at most 2^60, got {horizons[-1]}")
@@ -142,7 +142,7 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
 
 def prefix_gaps(instance: StochasticLosses, rounds, noise: str, scale: float) -> np.ndarray:
     """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`."""
-    return np.array([expected_gap(instance, int(m), noise, scale)[0] for m in rounds])
+    return np.array([expected_gap(instance, m, noise, scale)[0] for m in rounds])
 
 
 def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None) -> tuple[float, float]:
@@ -175,6 +175,8 @@ def two_loss_regret(low, high, p, epsilon, horizon):
         Rounds T, at least 1.
     """
     low, high, p = (np.array(x, float) for x in (low, high, p))
+    if (horizon // 2 + 1) ** len(p) > 10**8:
+        raise ValueError(f"horizon must be smaller: too many outcomes to list for {len(p)} actions, got {horizon}")
     means = low * (1 - p) + high * p
     gaps, n = means - means.min(), 1
     total = gaps.mean()

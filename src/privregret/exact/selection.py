@@ -16,7 +16,7 @@ from math import comb, exp, inf, log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import multinomial
+from scipy.special import gammaln, xlogy
 
 from privregret import checks
 from privregret.exact.binomial import atoms, lattice
@@ -77,7 +77,8 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that
         is not independent over actions.
     """
-    if checks.integer("rounds", rounds, 0) > 2**60:
+    rounds = checks.integer("rounds", rounds, 0)
+    if rounds > 2**60:
         raise ValueError(f"rounds must be at most 2^60, got {rounds}")
     checks.choice("noise", noise, CODES)
     scale = 1.0 if noise == "none" else checks.positive("scale", scale)
@@ -282,7 +283,7 @@ def _compositions(instance, rounds):
     else:
         some = (c for c in product(range(rounds + 1), repeat=len(outcomes) - 1) if sum(c) <= rounds)
         counts = np.array([(*c, rounds - sum(c)) for c in some])
-        mass = multinomial.pmf(counts, rounds, probabilities)
+        mass = np.exp(gammaln(rounds + 1) + (xlogy(counts, probabilities) - gammaln(counts + 1)).sum(axis=1))
     return mass, counts @ outcomes
 
 

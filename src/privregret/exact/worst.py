@@ -65,8 +65,8 @@ def worst_instance(
         For an algorithm without exact regret or without epsilon, or a value out of range.
     """
     if not isinstance(algorithm, EpochAlgorithm) or not hasattr(algorithm, "epsilon"):
-        raise TypeError(f"algorithm must be a private algorithm that plays in epochs, got {algorithm!r}")
-    log_actions = checks.number("log_actions", log_actions, math.log(2))
+        raise TypeError(f"algorithm must be a private algorithm that plays in epochs, got {checks.shown(algorithm)}")
+    log_actions = checks.number("log_actions", log_actions, math.log(2), 1e6)
     if not isinstance(gaps, tuple | list) or len(gaps) != 2:
         raise TypeError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
     low, high = (checks.number("gaps", g, 0, 1) for g in gaps)

@@ -31,7 +31,7 @@ def _starts(name, value):
     starts = np.atleast_1d(np.asarray(value))
     increasing = starts.ndim == 1 and len(starts) > 0 and starts[0] == 0 and (np.diff(starts) > 0).all()
     if starts.dtype.kind not in "iu" or not increasing:
-        raise ValueError(f"{name} must hold increasing whole numbers from 0, got {value!r}")
+        raise ValueError(f"{name} must hold increasing whole numbers from 0, got {checks.shown(value)}")
     return starts.astype(np.int64)
 
 
@@ -90,7 +90,15 @@ class _Oblivious(checks.Checked, ABC):
             raise TypeError(f"run must return (..., {len(rounds)}) numbers, cumulative losses, got {found}")
         if not np.isfinite(played).all():
             raise ValueError("cumulative losses must be finite")
-        return played - self.comparators(rounds).min(axis=1)
+        key = np.asarray(rounds, np.int64).tobytes()
+        if key not in self._best:  # the same for all runs
+            self._best[key] = self.comparators(rounds).min(axis=1)
+        return played - self._best[key]
+
+    @cached_property
+    def _best(self) -> dict:
+        """The least of the comparators' cumulative losses at rounds that were asked for."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,6 +238,7 @@ class ExpertProblem(_Oblivious):
 
     adversary: Adversary
     advice: Advice
+    rules = {"adversary": checks.a(Adversary), "advice": checks.a(Advice)}
 
     def __post_init__(self):
         super().__post_init__()
@@ -298,9 +307,9 @@ def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float
 
     Losses jump, the best arm does not: regret is never negative.
     """
-    lengths = np.ceil(ratio ** np.arange(1, 2 + np.log(horizon) / np.log(ratio))).astype(np.int64)
+    lengths = np.ceil(ratio ** np.arange(1, 2 + np.log(horizon) / np.log(ratio)))
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    starts = starts[starts < horizon]
+    starts = starts[starts < horizon].astype(np.int64)
     losses = np.full((len(starts), arms), float(gap))
     losses[:, 0] = 0.0
     losses[1::2] += 1 - gap
@@ -309,7 +318,8 @@ def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float
 
 def switching(arms: int, segments: int, horizon: int) -> Adversary:
     """Equal segments in which the arms take turns to be best (loss 0, the others 1). Regret may be very negative."""
-    starts = np.arange(segments) * horizon // segments
+    segments = checks.integer("segments", segments, 1, horizon)
+    starts = [s * horizon // segments for s in range(segments)]  # in Python's whole numbers, which do not overflow
     losses = np.ones((segments, arms))
     losses[np.arange(segments), np.arange(segments) % arms] = 0.0
     return Adversary(f"{segments} switches", starts, losses)
@@ -318,8 +328,8 @@ def switching(arms: int, segments: int, horizon: int) -> Adversary:
 def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
     """Slow waves out of phase, four periods in all, in steps; the first arm is 0.05 better. Regret may be negative."""
     steps = min(steps, horizon)
-    starts = np.arange(steps) * horizon // steps
-    phase = 4 * starts[:, None] / horizon + np.arange(arms) / arms
+    starts = np.array([s * horizon // steps for s in range(steps)])
+    phase = 4.0 * starts[:, None] / horizon + np.arange(arms) / arms
     losses = 0.5 + 0.4 * np.sin(2 * np.pi * phase) + 0.05 * (np.arange(arms) > 0)
     return Adversary("drift", starts, losses.clip(0, 1))
 
@@ -345,3 +355,19 @@ def tracking_experts(adversary: Adversary, experts: int, horizon: int, block: in
 def one_dissenter(experts: int, arms: int) -> Advice:
     """Expert 1 names arm 1, all others arm 2: once expert 1 holds the weight, arm 2's loss moves N - 1 scores most."""
     return Advice.of_arms((np.arange(experts) > 0).astype(int), arms, name=f"{experts} experts, one dissents")
+
+
+checks.arguments(
+    globals(),
+    arms=checks.size(2),
+    experts=checks.size(2),
+    gap=checks.within(0, 1, shape=0),
+    drop=checks.whole(0),
+    horizon=checks.whole(1),
+    ratio=checks.within(1.01, 1e6, shape=0),
+    segments=checks.size(1),
+    steps=checks.size(1),
+    block=checks.whole(1),
+    seed=checks.whole(0),
+    adversary=checks.a(Adversary),
+)

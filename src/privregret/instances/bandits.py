@@ -65,6 +65,8 @@ class BernoulliBandit(checks.Checked):
 
 def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:
     """One best arm of mean `best`, all others lower by `gap`."""
+    arms, gap = checks.integer("arms", arms, 2, checks.SIZE), checks.number("gap", gap, 0, 1)
+    best = checks.number("best", best, gap, 1)
     return BernoulliBandit(f"{arms} arms, gap {gap:g}", (best,) + (best - gap,) * (arms - 1))
 
 

@@ -66,8 +66,8 @@ class StochasticLosses(checks.Checked):
     rules = {
         "name": checks.text,
         "outcomes": lambda _, value: tuple(map(tuple, checks.entries("losses", value, 2).tolist())),
-        "log_counts": lambda _, value: tuple(checks.number("log count", c, 0) for c in value),
-        "probabilities": lambda _, value: tuple(checks.number("probability", p, 0, 1) for p in value),
+        "log_counts": lambda name, value: tuple(checks.within(0, 1e6, shape=1)(name, value).tolist()),
+        "probabilities": lambda name, value: tuple(checks.within(0, 1, shape=1)(name, value).tolist()),
         "bits": checks.boolean,
     }
     shortest = 1  # horizon
@@ -263,4 +263,24 @@ DEPENDENT_COPIES = StochasticLosses(
     (math.log(2), 0.0),
     (0.40 * 0.41, 0.40 * 0.59, 0.60 * 0.41, 0.60 * 0.59),
     source="after wu2026, Lemma 1",
+)
+
+
+def _counts(name, value):
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        raise TypeError(f"{name} must be a list of whole numbers, got {checks.shown(value)}")
+    return [checks.integer(name, count, 1) for count in value]
+
+
+checks.arguments(
+    globals(),
+    means=checks.within(0, 1, shape=1),
+    counts=_counts,
+    log_counts=checks.within(0, 1e6, shape=1),
+    instance=checks.a(BernoulliBandit),
+    gap=checks.within(0, 1, shape=0),
+    brackets=checks.whole(1, 1000),
+    log_per_bracket=checks.within(0, 1e6, shape=0),
+    bernoulli=checks.boolean,
+    packing={"actions": checks.whole(2)},
 )

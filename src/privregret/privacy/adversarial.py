@@ -19,6 +19,7 @@ from privregret.adversarial.bases import (
     exp3_weights,
     htinf_weights,
 )
+from privregret.instances import Adversary
 from privregret.jit import jit
 
 
@@ -105,7 +106,7 @@ def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: i
     scale : float
         Laplace scale.
     nodes : int
-        Even; cost is proportional to 2^J nodes^(J - 1).
+        Even; cost is proportional to (2 nodes)^(J - 1).
     """
     u = (np.arange(checks.integer("nodes", nodes, 2)) + 0.5) / nodes
     quantiles = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5))) * scale
@@ -123,7 +124,7 @@ def many_looks(base: RealLossBandit, rounds: int, zeros, epsilon: float, nodes: 
     Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`.
     """
     losses = np.tile([0.5, 1.0], (rounds, 1))
-    losses[list(zeros), 1] = 0.0
+    losses[checks.many(checks.whole(0, rounds - 1), 0)("zeros", list(zeros)), 1] = 0.0
     law = batched_probabilities(base, losses, 1 / epsilon, nodes)
     return float(law[[(path & 15).bit_count() > 2 for path in range(2**rounds)]].sum())
 
@@ -141,30 +142,34 @@ def _ftpl_probabilities(base, averages, quantiles):
 
 @jit
 def _batched_probabilities(step, averages, quantiles):
+    """A walk through the tree of choices and noises, depth first: what has been worked out serves all that follows."""
     kind, rate, mixing, _, _ = step
-    batches, nodes = len(averages), len(quantiles)
-    result = np.zeros(2**batches)
-    estimate, p = np.empty(2), np.empty(2)
-    for path in range(2**batches):
-        for noise in range(nodes ** (batches - 1)):
-            estimate[:] = 0.0
-            weight = 1.0
-            digits = noise
-            for j in range(batches):
-                if kind == EXP3_STEP:
-                    exp3_weights(estimate, rate, mixing, p)
-                else:
-                    htinf_weights(estimate, 1 / (rate * math.sqrt(j + 1)), 1.0, p)
-                i = (path >> (batches - 1 - j)) & 1
-                weight *= p[i]
-                if j < batches - 1:
-                    y = averages[j, i] + quantiles[digits % nodes]
-                    digits //= nodes
-                    if kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p[i]):
-                        estimate[i] += y / p[i]
-            result[path] += weight
-        result[path] /= nodes ** (batches - 1)
-    return result
+    last, nodes = len(averages) - 1, len(quantiles)
+    result = np.zeros(2 << last)
+    estimate, p, weight = np.zeros((last + 1, 2)), np.full((last + 1, 2), 0.5), np.ones(last + 1)  # by batch
+    path, tried = np.zeros(last + 1, np.int64), np.zeros(last + 1, np.int64)
+    j = 0
+    while j >= 0:
+        if j == last:
+            result[2 * path[j]] += weight[j] * p[j, 0]
+            result[2 * path[j] + 1] += weight[j] * p[j, 1]
+        elif tried[j] < 2 * nodes:
+            i, noise = divmod(tried[j], nodes)
+            tried[j] += 1
+            y = averages[j, i] + quantiles[noise]
+            estimate[j + 1] = estimate[j]
+            if kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p[j, i]):
+                estimate[j + 1, i] += y / p[j, i]
+            weight[j + 1], path[j + 1] = weight[j] * p[j, i], 2 * path[j] + i
+            j += 1
+            tried[j] = 0
+            if kind == EXP3_STEP:
+                exp3_weights(estimate[j], rate, mixing, p[j])
+            else:
+                htinf_weights(estimate[j], 1 / (rate * math.sqrt(j + 1)), 1.0, p[j])
+            continue
+        j -= 1
+    return result / nodes**last
 
 
 def worst_batched_loss(base: RealLossBandit, scale: float, later=(), nodes: int = 200, tau: int = 1) -> float:
@@ -239,3 +244,30 @@ def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) ->
         return laplace_delta(epsilon, epsilon / (c * math.sqrt(count * math.log(1 / delta))), count, grid) - delta
 
     return brentq(surplus, 0.05, 3.0, xtol=1e-3)
+
+
+checks.arguments(
+    globals(),
+    adversary=checks.a(Adversary),
+    one=checks.a(Adversary),
+    other=checks.a(Adversary),
+    base=checks.a(RealLossBandit),
+    actions=checks.within(0, 1, shape=1),
+    horizon=checks.whole(1, 22),
+    rounds=checks.whole(4, 22),
+    eta=checks.within(1e-15, 1e3, shape=0),
+    gamma=checks.within(0, 1, shape=0),
+    p=checks.within(1e-300, 1, "[)", shape=1),
+    q=checks.within(1e-300, 1, "[)", shape=1),
+    averages=checks.within(0, 1, shape=2),
+    scale=checks.within(0, 1e6, shape=0),
+    nodes=checks.whole(2, 10**4),
+    tau=checks.whole(1),
+    epsilon=checks.within(0, 1e6, shape=0),
+    delta=checks.within(1e-300, 1, "[)", shape=0),
+    shift=checks.within(1e-6, 700, shape=0),
+    count=checks.whole(1, 10**6),
+    grid=checks.whole(1, 10**5),
+    many_looks={"epsilon": checks.within(1e-6, 1e6, shape=0)},
+    noise_constant={"epsilon": checks.within(1e-6, 100, shape=0)},
+)

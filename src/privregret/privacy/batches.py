@@ -10,7 +10,8 @@ from itertools import product
 import numpy as np
 from scipy.stats import laplace
 
-from privregret.bandits.dp_klucb import IMED
+from privregret import checks
+from privregret.bandits.dp_klucb import IMED, GeometricBatches
 from privregret.divergence import d_epsilon, d_epsilon_inverse
 from privregret.jit import jit
 
@@ -106,3 +107,14 @@ def privacy_loss(algorithm, cells: int = 160) -> float:
             p, q = law[rewards], law[other]
             worst = max(worst, float(np.log(p[p > 0] / q[p > 0]).max()))
     return worst
+
+
+checks.arguments(
+    globals(),
+    algorithm=checks.a(GeometricBatches),
+    cells=checks.whole(2, 10**4),
+    blocks=checks.many(checks.whole(0)),
+    rewards=checks.within(0, 1, shape=1),
+    other=checks.within(0, 1, shape=1),
+    epsilon=checks.within(1e-15, 1e15, shape=0),
+)

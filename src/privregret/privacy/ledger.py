@@ -87,3 +87,24 @@ def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray
         if release.kind == kind:
             total[release.first : release.last + 1] += 1
     return total[1:]
+
+
+def _releases(name, value):
+    if not (isinstance(value, list) and all(isinstance(release, Release) for release in value)):
+        raise TypeError(f"{name} must be a list of releases, got {checks.shown(value)}")
+    return value
+
+
+checks.arguments(
+    globals(),
+    releases=_releases,
+    lazy_releases={"pulls": checks.whole(0)},
+    hybrid_releases={"pulls": checks.size(0)},
+    elimination_releases={
+        "pulls": checks.within(0, 2**62, shape=1),
+        "epsilon": checks.within(1e-15, 1e15, shape=0),
+        "beta": checks.within(1e-300, 1, shape=0),
+    },
+    cost={"pulls": checks.size(1)},
+    looks={"pulls": checks.size(1), "kind": checks.one_of("node", "array")},
+)

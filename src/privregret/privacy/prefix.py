@@ -34,7 +34,7 @@ def loss_by_position(rounds: int, eta: float, counts=(1, 1)) -> np.ndarray:
     (rounds,) array
     """
     _check(checks.integer("rounds", rounds, 1), 1, counts)
-    law = np.log(_choice(rounds, 0, _lengths(rounds), checks.positive("eta", eta), counts))
+    law = np.log(_choice(rounds, 0, _lengths(rounds), eta, counts))
     return np.array([np.ptp(law, axis=s).max() for s in range(rounds)])
 
 
@@ -60,7 +60,7 @@ def sequence_loss(blocks: int, eta: float, counts=(1, 1), forget: bool = True) -
         start, lengths = 2**block - 1, _lengths(2**block)
         if not forget:
             start, lengths = 0, [start + m for m in lengths]
-        choice = np.log(_choice(rounds, start, lengths, checks.positive("eta", eta), counts))
+        choice = np.log(_choice(rounds, start, lengths, eta, counts))
         law = law + choice.reshape(choice.shape[:-1] + (1,) * block + (len(counts),) + (1,) * (blocks - block - 1))
     return float(max(np.ptp(law, axis=s).max() for s in range(rounds)))
 
@@ -87,3 +87,6 @@ def _choice(axes, start, lengths, eta, counts):
             weights = np.exp(-eta * (total - total.min(axis=-1, keepdims=True)))
             law = law + weights / (weights @ np.array(counts, float))[..., None] / len(lengths)
     return law
+
+
+checks.arguments(globals(), eta=checks.within(1e-15, 30, shape=0))

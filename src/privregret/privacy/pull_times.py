@@ -6,6 +6,8 @@ import math
 import numpy as np
 from scipy.special import logsumexp
 
+from privregret import checks
+
 LATE = 2.0 ** (26 + 0.01 * np.arange(7))  # rounds of the attacked arm's pulls 2 to 8
 
 
@@ -48,3 +50,6 @@ def hybrid_loss(epsilon: float, more: int = 0) -> float:
     """
     corners = np.array(list(itertools.product((-0.1, 0.1), repeat=7)))[::9]
     return min(log_density(0, epsilon, c, more) - log_density(1, epsilon, c, more) for c in corners)
+
+
+checks.arguments(globals(), hybrid_loss={"epsilon": checks.within(0.1, 100, shape=0), "more": checks.whole(0, 100)})
