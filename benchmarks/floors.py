@@ -7,7 +7,6 @@ floor, the runs in one call and from one stream, the regrets of many runs at one
 
 import argparse
 import time
-from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -33,24 +32,6 @@ CASES = [  # algorithm, problem, horizon, runs at one point; a tenth of them at 
 KINDS = ["random", "standard_exponential", "binomial", "laplace", "standard_normal"]
 
 
-class Noting:
-    """A generator that notes which numbers are drawn from it."""
-
-    def __init__(self, seed):
-        self.numpys, self.noted, self.rng = np.random.default_rng(seed), [], self
-
-    def __getattr__(self, name):
-        def draw(*given):
-            self.noted.append((KINDS.index(name), *given, *[0] * (2 - len(given))))
-            return getattr(self.numpys, name)(*given)
-
-        return draw
-
-    def drawn(self, value, *_):
-        """As uncompiled kernels take the noise of `privregret.noise.draw`."""
-        return value
-
-
 @jit
 def drawn_again(kinds, first, second, rng):
     total = 0.0
@@ -70,11 +51,10 @@ def drawn_again(kinds, first, second, rng):
 
 def draws(algorithm, problem, horizon):
     """What `NOTED` runs draw, as three arrays."""
-    noting = Noting(1)
-    with trace.uncompiled(values=False), mock.patch.object(noise, "laplace", noise.laplace.py_func):
-        for _ in range(NOTED):
-            algorithm._run(problem.data, np.array([horizon]), noting)
-    kinds, first, second = zip(*noting.noted, strict=True)
+    noted = trace.random_numbers(algorithm, problem, horizon, NOTED, 1)
+    kinds, first, second = zip(
+        *((KINDS.index(kind), *given, *[0] * (2 - len(given))) for kind, *given in noted), strict=True
+    )
     return np.array(kinds), np.array(first, float), np.array(second, float)
 
 

@@ -328,6 +328,8 @@ def concurrency(world, rng):
         (("reproduce", "--force"), ("reproduce", "--smoke", "--force")),
         (("reproduce", "--force"), ("status",)),
         (("reproduce", "-p", "runs", "4"), ("reproduce", "-p", "runs", "5")),
+        (("site",), ("site",)),
+        (("site",), ("reproduce", "--force")),
     ]
     for words in rng.sample(two, len(two)):
         begun = [world.begin(*words[0])]

@@ -16,7 +16,7 @@ from browser import chromium
 
 import privregret
 from privregret import reproduce
-from privregret.manifest import fcntl
+from privregret.locks import locked
 from privregret.paths import BUILD
 
 matplotlib.use("agg")
@@ -58,8 +58,8 @@ def smoke():
         root = BUILD / "smoke" / "each" / name
         root.mkdir(parents=True, exist_ok=True)
         place = reproduce.Place(root, root)
-        with open(root / ".turn", "w") as turn:
-            fcntl.flock(turn, fcntl.LOCK_EX)  # two tests about one notebook: the second finds it done
+        with locked(root / ".turn"), pytest.MonkeyPatch.context() as patch:  # two tests about one notebook: the second
+            patch.setenv("JUPYTER_PATH", warm.kernels())  # finds it done
             assert reproduce.reproduce(reproduce.jobs([name], {}, smoke=True), place, at_once=1) == 0
         return place
 
@@ -105,7 +105,7 @@ class Project:
         """Run `python -m <command>` to its end: (exit code, stdout, stderr)."""
         with tempfile.TemporaryDirectory() as folder:
             files = Path(folder, "out"), Path(folder, "err")
-            where = cwd or self.root, self.environment
+            where = cwd or self.root, self.environment | {"JUPYTER_PATH": warm.kernels()}
             process = warm.FORKS.Process(target=warm.run, args=([*map(str, command)], *where, *files))
             process.start()
             process.join(600)

@@ -7,10 +7,13 @@ import pkgutil
 import shutil
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import numba
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 import privregret
 from privregret import jit
@@ -122,6 +125,53 @@ def test_kernels_release_the_gil_and_are_cached_in_one_place():
         assert options.get("nogil") and options.get("nopython"), name
         assert not options.get("fastmath") and not options.get("parallel"), name
         assert Path(kernel.stats.cache_path).is_relative_to(jit.CACHE), name
+
+
+def double(x):
+    return x + x
+
+
+@pytest.fixture
+def saved(tmp_path, monkeypatch):
+    """Saves code for these types in a cache of its own, and says for which there is some."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    kernel = numba.njit(double)
+    found = {kind: kernel.overloads[(kind,)] for kind in (numba.int64, numba.float64) if kernel.compile((kind,))}
+
+    def save(*kinds):
+        for kind in kinds:
+            jit._Cache(double).save_overload((kind,), found[kind])
+        caches = {kind: jit._Cache(double).load_overload((kind,), kernel.targetctx) for kind in found}
+        return {kind for kind, code in caches.items() if code}
+
+    return save
+
+
+@compiled
+def test_code_that_two_processes_save_at_once_is_kept(saved, monkeypatch):
+    """Each reads the index, and waits for the other before it writes: without a lock both would write one entry."""
+    together, write = threading.Barrier(2), IndexDataCacheFile._save_index
+
+    def late(*args):
+        with suppress(threading.BrokenBarrierError):
+            together.wait(0.5)
+        write(*args)
+
+    monkeypatch.setattr(IndexDataCacheFile, "_save_index", late)
+    both = [threading.Thread(target=saved, args=(kind,)) for kind in (numba.int64, numba.float64)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert saved() == {numba.int64, numba.float64}
+
+
+@compiled
+def test_code_of_another_signature_is_not_used(saved, tmp_path):
+    assert saved(numba.int64, numba.float64) == {numba.int64, numba.float64}
+    one, other = sorted(tmp_path.rglob("*.nbc"))
+    shutil.copy(other, one)
+    assert saved() == {numba.float64}
 
 
 @compiled

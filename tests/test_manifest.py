@@ -1,13 +1,21 @@
 """The record of what is published: what adoption keeps and replaces, what is rendered, and when numbers agree."""
 
+import ast
+import functools
+import json
+import subprocess
+from itertools import accumulate
+
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
-from privregret import manifest, notebook, publish
+from privregret import manifest, notebook, publish, reproduce
+from privregret.jit import source_hash
 from privregret.manifest import first_difference
 from privregret.papers import PAPERS
+from privregret.paths import PACKAGE, ROOT
 
 ORIGIN = {"code": "c", "lock": "l"}
 
@@ -193,3 +201,61 @@ def test_what_is_infinite_agrees_with_itself():
 def test_other_columns_or_rows_are_a_difference():
     assert first_difference("it", FRAME, FRAME[:1])[0].startswith("it: 2 rows of")
     assert first_difference("it", FRAME, FRAME.rename(columns={"x": "y"}))[0].startswith("it: 2 rows of")
+
+
+# What is committed --------------------------------------------------------------------------------------------
+
+MODULES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in PACKAGE.rglob("*.py")
+}
+
+
+@functools.cache
+def imported(source):
+    """The project's modules that Python source names in its imports, and the packages that they are in."""
+    names = set()
+    for line in ast.walk(ast.parse(source)):
+        if isinstance(line, ast.Import):
+            names |= {alias.name for alias in line.names}
+        elif isinstance(line, ast.ImportFrom):
+            names |= {f"{line.module}.{alias.name}" for alias in line.names}
+    return {part for name in names for part in accumulate(name.split("."), "{}.{}".format)} & MODULES.keys()
+
+
+def sources(code):
+    """Hash of all modules that a notebook's code imports, and those import in turn, as `publish` takes it."""
+    found, new = set(), imported(code)
+    while new:
+        found |= new
+        new = {name for module in new for name in imported(MODULES[module].read_text())} - found
+    return source_hash(MODULES[name] for name in found)
+
+
+def lapsed(name, entries):
+    """What the manifest's entries of a notebook do not say as a run of it would now."""
+    cells = reproduce.read(name)
+    expected = {
+        "code": reproduce.code_hash(reproduce.Job(name).path),
+        "lock": manifest.digest((ROOT / "requirements.lock").read_bytes()),
+        "parameters": json.loads(json.dumps(reproduce.declared_parameters(cells))),
+        "sources": sources("\n".join(cell.source for cell in cells.cells if cell.cell_type == "code")),
+    }
+    found = {key for entry in entries.values() for key, value in expected.items() if entry[key] != value}
+    for output, entry in entries.items():
+        files = {ending: ROOT / "figures" / f"{output}{ending}" for ending in entry["files"]}
+        if any(not p.exists() or manifest.digest(p.read_bytes()) != entry["files"][e] for e, p in files.items()):
+            found.add("files")
+    return sorted(found) if entries else ["outputs"]
+
+
+def test_what_is_committed_is_what_make_would_leave():
+    """On a fresh clone `make` must change nothing; where somebody is at work, it need not be so yet."""
+    record = manifest.read(ROOT)
+    found = {name: lapsed(name, manifest.of_notebook(record, name)["outputs"]) for name in reproduce.select([])}
+    wrong = [f"{name}: {', '.join(keys)} in figures/manifest.json lapsed" for name, keys in found.items() if keys]
+    wrong += [f"{path} is not what figures/manifest.json says" for path in manifest.differing(ROOT)]
+    look = ["git", "-C", ROOT, "status", "--porcelain", "src", "notebooks", "figures", "requirements.lock"]
+    if wrong and subprocess.run(look, capture_output=True).stdout:
+        pytest.skip("not all is committed, and `make` is due: " + "; ".join(wrong))
+    assert not wrong, "; ".join(wrong) + ": run make, and commit what it changes"

@@ -4,8 +4,10 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
+import matplotlib
 import nbformat
 import pandas as pd
 import pytest
@@ -124,7 +126,8 @@ def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project)
     assert project.python("privregret", "reproduce")[0] == 0
     kept = {ending: figure(project, "one", ending).read_bytes() for ending in ("csv", "pdf", "png", "tex")}
     manifest = (project.root / "figures/manifest.json").read_bytes()
-    assert project.python("privregret", "reproduce", "--force")[0] == 0
+    fresh = project.start("privregret", "reproduce", "--force")  # processes of their own: sets in another order
+    assert fresh.communicate(timeout=600) and fresh.returncode == 0
     assert {ending: figure(project, "one", ending).read_bytes() for ending in kept} == kept
     assert (project.root / "figures/manifest.json").read_bytes() == manifest
 
@@ -178,21 +181,21 @@ def test_progress_tells_the_time_and_keeps_to_the_line(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     progress = reproduce.Progress({"a": 60.0, "b": None, "c-with-a-long-name": 20.0}, at_once=2)
     progress.at("a", 1, 10)
-    assert capsys.readouterr().out == "[0/3] 0:00, about 1:00 left: a, cell 1 of 10\n"  # (60 + 40 + 20) / 2
+    assert capsys.readouterr().out == "[0/3] 00:00, about 01:00 left: a, cell 1 of 10\n"  # (60 + 40 + 20) / 2
     now[0] += 65
     progress.ended("a", "a: done")
     progress.at("b", 1, 10)
     # b as long as c, and both longer by as much as a was
-    assert capsys.readouterr().out == "a: done\n[1/3] 1:05, about 0:21 left: b, cell 1 of 10\n"
+    assert capsys.readouterr().out == "a: done\n[1/3] 01:05, about 00:21 left: b, cell 1 of 10\n"
     monkeypatch.setattr(reproduce.sys.stdout, "isatty", lambda: True, raising=False)
     progress.at("c-with-a-long-name", 2, 10)
     line = capsys.readouterr().out.removeprefix("\r\033[K")
-    assert line.startswith("[1/3] 1:05") and len(line) == 39
+    assert line.startswith("[1/3] 01:05") and len(line) == 39
     now[0] += 1
     progress.show()
-    assert capsys.readouterr().out.startswith("\r\033[K[1/3] 1:06")
+    assert capsys.readouterr().out.startswith("\r\033[K[1/3] 01:06")
     unknown = reproduce.Progress({"a": None}, at_once=2)
-    assert unknown.head() == "[0/1] 0:00"
+    assert unknown.head() == "[0/1] 00:00"
 
 
 def test_the_longest_run_first_and_a_fresh_clone_knows_them(tmp_path, monkeypatch, capsys):
@@ -294,10 +297,15 @@ def test_a_damaged_manifest_is_made_anew_from_what_the_last_run_left(settled):
         assert published(settled) == before, text
 
 
-def test_smoke_leaves_the_figures_alone(project):
+def test_smoke_leaves_the_figures_alone_and_nothing_in_temporary_folders(project, monkeypatch):
+    monkeypatch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())
+    monkeypatch.setenv("HOME", "/dev/null")  # nobody can write there, and IPython makes do with a temporary folder
     write(project, "one")
     (project.root / "notebooks/smoke.toml").write_text('["demo/one"]\nruns = 1\n')
-    assert project.python("privregret", "reproduce", "--smoke")[0] == 0
+    with tempfile.TemporaryDirectory() as temporary:  # of a short name: sockets have room for no other
+        monkeypatch.setenv("TMPDIR", temporary)
+        assert project.python("privregret", "reproduce", "--smoke")[0] == 0
+        assert os.listdir(temporary) == []
     assert not figure(project, "one").exists()
     assert pd.read_csv(project.root / "build/smoke/figures/demo/one.csv").value.tolist() == [0.5, 1.0]
 

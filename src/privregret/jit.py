@@ -12,7 +12,9 @@ from threading import Lock
 
 import numba
 from numba.core.caching import FunctionCache
+from numba.core.sigutils import normalize_signature
 
+from privregret.locks import locked
 from privregret.paths import CHECKOUT, PACKAGE, ROOT
 
 
@@ -49,17 +51,24 @@ LOCK = Lock()  # around numba's setting, which is the whole process's
 class _Cache(FunctionCache):
     """numba's cache, but what is damaged is thrown away and compiled anew: by itself numba would fail for good."""
 
-    def load_overload(self, *args):
+    def load_overload(self, signature, context):
         try:
-            return super().load_overload(*args)
+            found = super().load_overload(signature, context)
+            # a process that was killed between its two files leaves an index that names another signature's code
+            return found if found and found.signature.args == normalize_signature(signature)[0] else None
         except Exception:  # unpickling a file that was cut raises whatever it likes
-            with suppress(OSError):
+            with suppress(OSError), locked(self._lock):
                 self.flush()
             return None
 
     def save_overload(self, *args):
-        with suppress(Exception):  # no room, or still damaged: compiled again next time
+        with suppress(Exception), locked(self._lock):  # no room, or still damaged: compiled again next time
             super().save_overload(*args)
+
+    @property
+    def _lock(self):
+        """Held while the index changes: two processes would number two signatures alike, and one would be lost."""
+        return Path(self.cache_path) / ".lock"
 
 
 def jit(function):

@@ -19,12 +19,8 @@ import pandas as pd
 
 from privregret import findings as fnd
 from privregret.estimates import rounded
+from privregret.locks import locked
 from privregret.papers import PAPERS, title, version
-
-try:
-    import fcntl
-except ImportError:  # native Windows: notebooks can be run there one at a time
-    fcntl = None
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 TOLERANCE = 1e-9  # relative: less than this is rounding, which differs between processors
@@ -96,20 +92,15 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-@contextmanager
-def _locked(root):
+def still(root: Path):
     """No other process writes below `root` meanwhile."""
-    (root / "figures").mkdir(parents=True, exist_ok=True)
-    with open(root / "figures" / ".lock", "w") as lock:
-        if fcntl:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    return locked(root / "figures" / ".lock")
 
 
 @contextmanager
 def changing(root: Path):
     """The manifest below `root`, to change it: no other process does so meanwhile. A damaged one is started anew."""
-    with _locked(root):
+    with still(root):
         try:
             manifest = read(root)
         except Damaged:
@@ -286,7 +277,7 @@ def differing(root: Path) -> dict[str, str]:
 
 def render(root: Path) -> None:
     """Write all that is made from the manifest below `root`, where it differs."""
-    with _locked(root):
+    with still(root):
         for path, text in differing(root).items():
             if path == "README.md":
                 old = (root / path).read_text()

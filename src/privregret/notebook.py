@@ -9,6 +9,7 @@ import difflib
 import json
 import os
 import sys
+from pathlib import Path
 
 try:
     import resource
@@ -19,8 +20,9 @@ from privregret import manifest
 from privregret.paths import ROOT, output_root
 
 END = "application/vnd.privregret.end+json"
-# the notebook running in this process; the figure or table it published last; whether it has published nothing yet
-current = {"name": "", "parameters": {}, "shown": "", "fresh": True}
+# the notebook running in this process; files of measurements that it read; the figure or table it published last;
+# whether it has published nothing yet
+current = {"name": "", "parameters": {}, "files": [], "shown": "", "fresh": True}
 
 
 class ParameterError(ValueError):
@@ -54,7 +56,7 @@ def start(name: str, namespace: dict, /, **rules) -> None:
                     near = difflib.get_close_matches(unknown, rules, 1)
                     hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(rules)}"
                     raise ParameterError(f"{name} has no parameter {unknown}: {hint}")
-    current.update(name=name, parameters={p: namespace[p] for p in rules}, shown="", fresh=True)
+    current.update(name=name, parameters={p: namespace[p] for p in rules}, files=[], shown="", fresh=True)
     for parameter, rule in rules.items():
         try:
             namespace[parameter] = rule(parameter, namespace[parameter])
@@ -62,12 +64,18 @@ def start(name: str, namespace: dict, /, **rules) -> None:
             raise ParameterError(f"{name}: {error}") from None
 
 
+def data(path: str) -> Path:
+    """Where a file of measurements in `benchmarks/` is; with another content of it the notebook is out of date."""
+    current["files"].append(path)
+    return ROOT / path
+
+
 def end() -> None:
-    """Mark that the notebook ran to its end, and which of the project's modules it used; say where its output is."""
+    """Mark that the notebook ran to its end, and which of the project's files it used; say where its output is."""
     from IPython.display import display
 
     files = (getattr(module, "__file__", None) or "" for module in list(sys.modules.values()))
-    modules = sorted({f[len(str(ROOT)) + 1 :] for f in files if f.startswith(str(ROOT / "src"))})
+    modules = sorted({f[len(str(ROOT)) + 1 :] for f in files if f.startswith(str(ROOT / "src"))} | {*current["files"]})
     root = output_root()
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else None  # of the kernel

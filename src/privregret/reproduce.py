@@ -17,7 +17,7 @@ import threading
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,14 +25,17 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 import papermill
+from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.translators import PythonTranslator
+from tqdm import tqdm
 
 from privregret import findings, jit, manifest
+from privregret.locks import fcntl, locked
 from privregret.notebook import ParameterError, end_mark
 from privregret.paths import BUILD, NOTEBOOKS, PACKAGE, ROOT
 
@@ -95,6 +98,7 @@ CUSTOM = Place(BUILD / "custom", BUILD / "custom")  # with parameters of one's o
 SMOKE = Place(BUILD / "smoke", BUILD / "smoke")
 CHECK = Place(BUILD / "check", BUILD / "check")
 TIMES = ROOT / "benchmarks" / "notebooks.csv"  # what notebooks took on one machine
+MEASURED = sorted(TIMES.parent.glob("*.csv"))
 
 
 # Which notebooks, with which parameters -----------------------------------------------------------------------
@@ -304,7 +308,7 @@ def _inputs(job: Job) -> dict:
     return {
         "code": code_hash(job.path),
         "parameters": job.wanted,
-        "modules": {str(file.relative_to(ROOT)): _hash(file) for file in PACKAGE.rglob("*.py")},
+        "modules": {str(file.relative_to(ROOT)): _hash(file) for file in (*PACKAGE.rglob("*.py"), *MEASURED)},
         "lock": _hash(ROOT / "requirements.lock"),
     }
 
@@ -329,7 +333,14 @@ class _KernelManager(AsyncKernelManager):
 
     def __init__(self, **kwargs):
         folder = tempfile.mkdtemp(dir=self.sockets)  # by default all kernels share one path
-        super().__init__(transport="ipc", ip=f"{folder}/kernel", connection_file=f"{folder}/kernel.json", **kwargs)
+        kernels = [f"{path}/kernels" for path in os.environ.get("JUPYTER_PATH", "").split(os.pathsep) if path]
+        super().__init__(
+            transport="ipc",
+            ip=f"{folder}/kernel",
+            connection_file=f"{folder}/kernel.json",
+            kernel_spec_manager=KernelSpecManager(kernel_dirs=kernels),  # or this Python; no look into anybody's home
+            **kwargs,
+        )
 
     def cleanup_ipc_files(self):
         shutil.rmtree(os.path.dirname(self.ip), ignore_errors=True)
@@ -351,7 +362,7 @@ def _sockets():
 
 def _lock(folder):
     """Lock a folder for as long as this process lives."""
-    manifest.fcntl.flock(os.open(folder, os.O_RDONLY), manifest.fcntl.LOCK_EX | manifest.fcntl.LOCK_NB)
+    fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 class _Engine(NBClientEngine):
@@ -389,14 +400,16 @@ class Progress:
 
     def head(self):
         now, known = time.monotonic(), [s for s in self.seconds.values() if s is not None]
-        text = f"[{self.total - len(self.seconds)}/{self.total}] {_clock(now - self.began)}"
+        text = f"[{self.total - len(self.seconds)}/{self.total}] {tqdm.format_interval(now - self.began)}"
         if not known:
             return text
         average, pace = sum(known) / len(known), self.took / self.expected if self.expected else 1.0
         left = {name: pace * (average if s is None else s) for name, s in self.seconds.items()}
         left |= {name: max(left[name] - (now - since), 0) for name, since in self.since.items()}
         rest = max(sum(left.values()) / self.at_once, *left.values())
-        return f"{text}, about {_clock(rest)} left" if rest >= 1 else text  # nobody knows what is late already
+        if rest < 1:  # nobody knows what is late already
+            return text
+        return f"{text}, about {tqdm.format_interval(rest)} left"
 
     def at(self, name, cell, cells):
         with self.lock:
@@ -421,10 +434,6 @@ class Progress:
             for record in (self.seconds, self.since, self.running):
                 record.pop(name, None)
             print(("\r\033[K" if sys.stdout.isatty() else "") + line, flush=True)
-
-
-def _clock(seconds):
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
 def run(job: Job, place: Place, progress: Progress) -> int:
@@ -522,10 +531,9 @@ def _tally(name: str, place: Place) -> str:
 
 @contextmanager
 def _alone(place: Place):
-    place.build.mkdir(parents=True, exist_ok=True)
-    with open(place.build / ".lock", "w") as lock:
+    with ExitStack() as stack:
         try:
-            manifest.fcntl.flock(lock, manifest.fcntl.LOCK_EX | manifest.fcntl.LOCK_NB)
+            stack.enter_context(locked(place.build / ".lock", wait=False))
         except BlockingIOError:
             raise UsageError("another run is under way in this folder: wait for it, or stop it") from None
         yield

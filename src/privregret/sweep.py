@@ -11,7 +11,6 @@ import re
 import time
 import tomllib
 from dataclasses import fields
-from datetime import timedelta
 from importlib.metadata import version
 from itertools import chain, islice, product
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import NamedTuple
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tqdm import tqdm
 
 from privregret import bandits, checks, full_information, instances, manifest, simulate
 from privregret.jit import source_hash
@@ -237,7 +237,8 @@ def run(grid: Grid, folder, scheduler: str = "", workers: int = -1) -> None:
             seconds.setdefault(cell.algorithm.label, []).append(now - since)
             rest = median(chain(*seconds.values()))  # for algorithms of which nothing is finished yet
             left = sum(median(seconds.get(c.algorithm.label, [rest])) for c in todo[i + 1 :])
-            done = f"[{count - len(todo) + i + 1}/{count}] {_clock(now - begun)}, about {_clock(left)} left"
+            taken, left = map(tqdm.format_interval, (now - begun, left))
+            done = f"[{count - len(todo) + i + 1}/{count}] {taken}, about {left} left"
             print(f"{done}: {cell}, {now - since:.1f} s", flush=True)
 
 
@@ -305,7 +306,3 @@ def _kept(path) -> dict:
 
 def _engine(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py") in ENGINE
-
-
-def _clock(seconds):
-    return timedelta(seconds=round(seconds))

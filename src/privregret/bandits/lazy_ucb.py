@@ -135,7 +135,8 @@ def _pull_counts(means, rounds, epsilon, rng):
         if t > arms:
             q = _leading_queue(waiting, queues, epsilon, t)
             j, size = queues[q]["head"], 2 * queues[q]["pulls"]
-            end = min(t + missing[j], horizon + 1, max(t + 1, _overtaken(waiting, queues, q, epsilon)))
+            least = t + 1 + (t >> 46)  # beyond 2^46 rounds that is how well the one in which it is overtaken is known
+            end = min(t + missing[j], horizon + 1, max(least, _overtaken(waiting, queues, q, epsilon)))
         reported = report(counts, rounds, reported, pulls, j, end - 1)
         pulls[j] += end - t
         missing[j] -= end - t

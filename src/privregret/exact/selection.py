@@ -16,7 +16,7 @@ from math import comb, exp, inf, log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import multinomial
+from scipy.special import gammaln, xlogy
 
 from privregret import checks
 from privregret.exact.binomial import atoms, lattice
@@ -283,7 +283,7 @@ def _compositions(instance, rounds):
     else:
         some = (c for c in product(range(rounds + 1), repeat=len(outcomes) - 1) if sum(c) <= rounds)
         counts = np.array([(*c, rounds - sum(c)) for c in some])
-        mass = multinomial.pmf(counts, rounds, probabilities)
+        mass = np.exp(gammaln(rounds + 1) + (xlogy(counts, probabilities) - gammaln(counts + 1)).sum(axis=1))
     return mass, counts @ outcomes
 
 

@@ -106,7 +106,7 @@ def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: i
     scale : float
         Laplace scale.
     nodes : int
-        Even; cost is proportional to 2^J nodes^(J - 1).
+        Even; cost is proportional to (2 nodes)^(J - 1).
     """
     u = (np.arange(checks.integer("nodes", nodes, 2)) + 0.5) / nodes
     quantiles = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5))) * scale
@@ -142,30 +142,34 @@ def _ftpl_probabilities(base, averages, quantiles):
 
 @jit
 def _batched_probabilities(step, averages, quantiles):
+    """A walk through the tree of choices and noises, depth first: what has been worked out serves all that follows."""
     kind, rate, mixing, _, _ = step
-    batches, nodes = len(averages), len(quantiles)
-    result = np.zeros(2**batches)
-    estimate, p = np.empty(2), np.empty(2)
-    for path in range(2**batches):
-        for noise in range(nodes ** (batches - 1)):
-            estimate[:] = 0.0
-            weight = 1.0
-            digits = noise
-            for j in range(batches):
-                if kind == EXP3_STEP:
-                    exp3_weights(estimate, rate, mixing, p)
-                else:
-                    htinf_weights(estimate, 1 / (rate * math.sqrt(j + 1)), 1.0, p)
-                i = (path >> (batches - 1 - j)) & 1
-                weight *= p[i]
-                if j < batches - 1:
-                    y = averages[j, i] + quantiles[digits % nodes]
-                    digits //= nodes
-                    if kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p[i]):
-                        estimate[i] += y / p[i]
-            result[path] += weight
-        result[path] /= nodes ** (batches - 1)
-    return result
+    last, nodes = len(averages) - 1, len(quantiles)
+    result = np.zeros(2 << last)
+    estimate, p, weight = np.zeros((last + 1, 2)), np.full((last + 1, 2), 0.5), np.ones(last + 1)  # by batch
+    path, tried = np.zeros(last + 1, np.int64), np.zeros(last + 1, np.int64)
+    j = 0
+    while j >= 0:
+        if j == last:
+            result[2 * path[j]] += weight[j] * p[j, 0]
+            result[2 * path[j] + 1] += weight[j] * p[j, 1]
+        elif tried[j] < 2 * nodes:
+            i, noise = divmod(tried[j], nodes)
+            tried[j] += 1
+            y = averages[j, i] + quantiles[noise]
+            estimate[j + 1] = estimate[j]
+            if kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p[j, i]):
+                estimate[j + 1, i] += y / p[j, i]
+            weight[j + 1], path[j + 1] = weight[j] * p[j, i], 2 * path[j] + i
+            j += 1
+            tried[j] = 0
+            if kind == EXP3_STEP:
+                exp3_weights(estimate[j], rate, mixing, p[j])
+            else:
+                htinf_weights(estimate[j], 1 / (rate * math.sqrt(j + 1)), 1.0, p[j])
+            continue
+        j -= 1
+    return result / nodes**last
 
 
 def worst_batched_loss(base: RealLossBandit, scale: float, later=(), nodes: int = 200, tau: int = 1) -> float:

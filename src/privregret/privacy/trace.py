@@ -15,6 +15,7 @@ import sys
 from contextlib import contextmanager
 from itertools import product
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 from scipy.optimize import linprog
@@ -239,6 +240,45 @@ def altered(module, kernel: str, before: str, after: str):
         yield
     finally:
         setattr(module, kernel, right)
+
+
+class Noting:
+    """A Generator that notes which random numbers are drawn from it: (kind, parameters...)."""
+
+    def __init__(self, rng):
+        self.numpys, self.noted, self.rng = np.random.default_rng(rng), [], self
+
+    def __getattr__(self, name):
+        def draw(*given):
+            self.noted.append((name, *given))
+            return getattr(self.numpys, name)(*given)
+
+        return draw
+
+    def drawn(self, value, *_):
+        """As uncompiled kernels take the noise of `noise.draw`."""
+        return value
+
+
+def random_numbers(algorithm, problem, horizon: int, runs: int, rng) -> list[tuple]:
+    """The random numbers that runs draw, in order: what no run can do without, whatever else it does.
+
+    Parameters
+    ----------
+    algorithm, problem, horizon, runs
+        As in `simulate.regret_curves`; played uncompiled.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    list of (kind, parameters...)
+        Kinds are the methods of a Generator.
+    """
+    noting = Noting(rng)
+    with uncompiled(values=False), mock.patch.object(noise, "laplace", noise.laplace.py_func):
+        for _ in range(runs):
+            algorithm._run(problem.data, np.array([horizon]), noting)
+    return noting.noted
 
 
 class Trace(NamedTuple):

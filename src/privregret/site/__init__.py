@@ -60,14 +60,15 @@ def build(place: Path = BUILD / "site", root: Path = ROOT, executed: Path = BUIL
         Notebooks of which there is no executed copy: their pages are without results.
     """
     partial, old = (place.with_name(f"{place.name}.{state}") for state in ("partial", "old"))
-    for folder in (partial, old):
-        shutil.rmtree(folder, ignore_errors=True)
-    partial.mkdir(parents=True)
-    missing = _Site(partial, root, executed).write()
-    if place.exists():
-        place.rename(old)
-    partial.rename(place)
-    shutil.rmtree(old, ignore_errors=True)
+    with manifest.still(root):  # a second one waits, too
+        for folder in (partial, old):
+            shutil.rmtree(folder, ignore_errors=True)
+        partial.mkdir(parents=True)
+        missing = _Site(partial, root, executed).write()
+        if place.exists():
+            place.rename(old)
+        partial.rename(place)
+        shutil.rmtree(old, ignore_errors=True)
     return missing
 
 
