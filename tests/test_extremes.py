@@ -5,7 +5,7 @@ import pytest
 from conftest import refused
 
 from privregret import checks
-from privregret.bandits import DPIMED, DPKLUCB, DPSE, AdaPKLUCB, AnytimeLazyUCB
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AdaPKLUCB, AnytimeLazyUCB
 from privregret.instances import BernoulliBandit, equal_gaps
 
 EVENTS = [AnytimeLazyUCB, AdaPKLUCB, DPSE, DPKLUCB, DPIMED]
@@ -34,3 +34,7 @@ def test_a_million_arms(make, horizon):
 @pytest.mark.parametrize("last", [checks.LARGEST + 1, 2**63 - 1, np.uint64(2**63), 2**64])
 def test_longer_horizons_are_refused(last):
     refused(lambda: AnytimeLazyUCB(1.0).run(BernoulliBandit("two", (0.5, 0.6)), [2, last], 1))
+
+
+def test_what_plays_every_round_refuses_what_would_take_years():
+    refused(lambda: UCB1().run(BernoulliBandit("two", (0.5, 0.6)), [checks.ROUNDS + 1], 1), "at most 10000000000")

@@ -47,6 +47,7 @@ class Algorithm(checks.Checked, ABC):
     label: ClassVar[str]  # name in figures and tables; decides colour and marker
     source: ClassVar[str]  # paper key and algorithm number
     plays: ClassVar[type]  # the kind of problem
+    longest: ClassVar[int] = checks.LARGEST  # horizon of a run
 
     def __post_init__(self):
         super().__post_init__()
@@ -83,11 +84,12 @@ class Algorithm(checks.Checked, ABC):
         ValueError
             If `rounds` does not increase, or ends before every arm can be pulled.
         """
-        return self._run(self.data_of(problem), checks.horizons(rounds, problem.shortest), np.random.default_rng(rng))
+        data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest, self.longest)
+        return self._run(data, rounds, np.random.default_rng(rng))
 
     def run_many(self, problem, rounds, runs: int, rng) -> np.ndarray:
         """`run`, so many times from one stream: (runs, H, ...)."""
-        data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest)
+        data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest, self.longest)
         runs, rng = checks.integer("runs", runs, 1), np.random.default_rng(rng)
         if self._compiled(data, rounds):
             return streams.run_on(*self._kernel(data, rounds), runs, rng)
@@ -95,7 +97,7 @@ class Algorithm(checks.Checked, ABC):
 
     def run_each(self, problem, rounds, each) -> np.ndarray:
         """`run` once from each of some `privregret.streams.Streams`: (runs, H, ...)."""
-        data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest)
+        data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest, self.longest)
         if self._compiled(data, rounds) and streams.usable():
             return streams.run_each(*self._kernel(data, rounds), each)
         return np.array([self.run(problem, rounds, rng) for rng in each])

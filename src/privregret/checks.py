@@ -308,7 +308,7 @@ def means(name: str, value) -> np.ndarray:
     return array
 
 
-def horizons(value, arms: int) -> np.ndarray:
+def horizons(value, arms: int, longest: int = LARGEST) -> np.ndarray:
     """Increasing rounds at which to report, the last at least the number of arms, as int64."""
     array = np.asarray(value)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
@@ -318,8 +318,8 @@ def horizons(value, arms: int) -> np.ndarray:
         raise ValueError(f"rounds must be increasing and start at 1 or later, got {shown(value)}")
     if array[-1] < arms:
         raise ValueError(f"horizon must be at least the number of arms ({arms}), got {array[-1]}")
-    if array[-1] > LARGEST:
-        raise ValueError(f"horizon must be at most {LARGEST}, got {array[-1]}")
+    if array[-1] > longest:
+        raise ValueError(f"horizon must be at most {longest}, got {array[-1]}")
     return array
 
 

@@ -62,6 +62,8 @@ DRAWN = np.empty((0, 0))  # no table: rewards are drawn on the way
 class RoundByRound(BanditAlgorithm):
     """A bandit algorithm with nothing to skip: one loop, over a table of rewards or over rewards drawn on the way."""
 
+    longest = checks.ROUNDS
+
     def _play(self, rewards, rng):
         kernel, given = self._kernel(np.zeros(rewards.shape[1]), np.array([len(rewards)]), rewards)
         return kernel(*given, rng)[0]

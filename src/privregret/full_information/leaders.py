@@ -18,6 +18,7 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
 
     rate: float
     privacy = NOT_PRIVATE
+    longest = checks.ROUNDS
 
     def inverse_temperature(self, t, log_actions):
         """Of the softmax in round t, for e^log_actions actions."""
