@@ -8,6 +8,8 @@ import numpy as np
 from privregret.jit import jit
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
+ANEW = 32  # atoms after which one is worked out anew, not from the one before,
+FAINT = 1e-290  # unless that one is so improbable
 SERIES = np.array([(-1.0) ** k / (k * (k - 1)) for k in range(2, 19)])  # of (1 + d) ln(1 + d) - d, over d^2
 
 
@@ -71,7 +73,10 @@ def _lattice(n, means, whole, rest, step, low, high):
         if dense[g] or step == 1:
             for k in range(last[g] - first[g] + 1):
                 x = (first[g] + k) * step
-                mass[g, k] = math.exp(_log_pmf(n, p, x, (x - whole[g]) - rest[g]))
+                if step > 1 or k % ANEW == 0 or mass[g, k - 1] < FAINT:
+                    mass[g, k] = math.exp(_log_pmf(n, p, x, (x - whole[g]) - rest[g]))
+                else:
+                    mass[g, k] = mass[g, k - 1] * ((n - x + 1) / x * (p / (1 - p)))
                 total += mass[g, k]
         else:  # a narrow binomial among wide ones has few atoms that count
             for x in range(left[g], right[g] + 1):

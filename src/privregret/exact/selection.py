@@ -22,7 +22,7 @@ from privregret import checks
 from privregret.exact.binomial import atoms, lattice
 from privregret.instances import StochasticLosses
 from privregret.jit import jit
-from privregret.noise import CODES, EXPONENTIAL, LAPLACE, NONE, TIE
+from privregret.noise import CODES, EXPONENTIAL, NONE, TIE
 
 TAIL = 50.0  # what is left out of a distribution has probability at most e^-50
 ROUNDING = 1e-11  # of all integrals here; the tests hold them to it
@@ -88,7 +88,10 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         return _selection(np.exp(log_counts - instance.log_actions), log_counts, float(error))
     if not instance.bits:
         probabilities, sums = _compositions(instance, rounds)
-        group = probabilities @ selection_from_sums(sums, log_counts, noise, scale)
+        if noise == "gumbel":
+            group = _mean_softmax(probabilities, sums, log_counts, scale)
+        else:
+            group = probabilities @ selection_from_sums(sums, log_counts, noise, scale)
         return _selection(group, log_counts, FORMULA)
     if noise != "none" and not FINEST <= scale <= COARSEST:
         raise ValueError(f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {scale:g}")
@@ -196,6 +199,21 @@ def selection_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarra
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+@jit
+def _mean_softmax(probabilities, sums, log_counts, scale):
+    """What `selection_from_sums` gives with Gumbel noise, averaged over the rows."""
+    result, weights = np.zeros(len(log_counts)), np.empty(len(log_counts))
+    for row in range(len(probabilities)):
+        weights[:] = log_counts - (sums[row] - sums[row].min()) / scale
+        top, total = weights.max(), 0.0
+        for g in range(len(weights)):
+            weights[g] = np.exp(weights[g] - top)
+            total += weights[g]
+        for g in range(len(weights)):
+            result[g] += probabilities[row] * (weights[g] / total)
+    return result
+
+
 def expected_maximum(sums, noise: str, scale: float) -> np.ndarray:
     """Expected score of the winner of report noisy max, E max_j (noise_j - sum_j).
 
@@ -261,13 +279,19 @@ def _from_sums(d, log_counts, laplace):
     return np.minimum(integrand @ w, 1.0)
 
 
-def _compositions(instance, rounds):
-    """(R,) probabilities and (R, G) sums of losses over `rounds` rounds, up to a constant in each row."""
-    relative = {}  # outcomes that differ by a constant are alike
+@lru_cache(maxsize=64)
+def _relative(instance):
+    """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a constant."""
+    relative = {}
     for outcome, probability in zip(np.array(instance.outcomes), instance.probabilities, strict=True):
         key = tuple((outcome - outcome.min()).round(15))
         relative[key] = relative.get(key, 0.0) + probability
-    outcomes, probabilities = np.array(list(relative)), np.array(list(relative.values()))
+    return np.array(list(relative)), np.array(list(relative.values()))
+
+
+def _compositions(instance, rounds):
+    """(R,) probabilities and (R, G) sums of losses over `rounds` rounds, up to a constant in each row."""
+    outcomes, probabilities = _relative(instance)
     if len(outcomes) == 1:
         return np.ones(1), rounds * outcomes
     if len(outcomes) == 2:
@@ -342,11 +366,16 @@ def _rule(noise, scale, crowd):
     else:
         ratio = 1 / scale
         points = 4 if ratio < 0.01 else 6 if ratio < 0.1 else 10 if ratio < 0.3 else 16
-        unit = _composite(np.linspace(0, 1, max(2, 1 + int(np.ceil(ratio / 2)))), points)
-    return unit, _composite(np.array([0.0, 1.0]), 16)
+        unit = _even_panels(max(1, math.ceil(ratio / 2)), points)
+    return unit, _even_panels(1, 16)
 
 
 gauss_legendre = cache(np.polynomial.legendre.leggauss)  # nodes and weights on [-1, 1], worked out once
+
+
+@lru_cache(maxsize=64)
+def _even_panels(count, points):
+    return _composite(np.linspace(0, 1, count + 1), points)
 
 
 def _composite(edges, points):
@@ -376,7 +405,8 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride, unit, u
     result = np.zeros(groups)
     share, density = np.empty(groups), np.empty(groups)
     up, down, under, over = np.empty(groups), np.empty(groups), np.empty(groups), np.empty(groups)
-    m = low
+    falls, rises = np.zeros(max(len(unit), len(wide))), np.zeros(max(len(unit), len(wide)))
+    m, tabled = low, 0
     while m < high:
         span = min(stride, high - m)
         for g in range(groups):
@@ -396,11 +426,14 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride, unit, u
             inside = min(max(k, 0), width)
             down[g] = decayed_down[g, inside] * (np.exp(-(k - width) / scale) if k > width else 1.0)
         nodes, weights = (unit, unit_weights) if span == 1 else (wide, wide_weights)
+        if noise != NONE and span != tabled:
+            tabled = span
+            for q in range(len(nodes)):
+                falls[q] = np.exp(-(nodes[q] * span) / scale)
+                rises[q] = np.exp(-(span - nodes[q] * span) / scale)
         seen = False
         for q in range(len(nodes) - 1, -1, -1):
-            theta = nodes[q] * span
-            fall = 0.0 if noise == NONE else np.exp(-theta / scale)
-            rise = np.exp(-(span - theta) / scale) if noise == LAPLACE else 0.0
+            fall, rise = falls[q], rises[q]
             total = 0.0
             for g in range(groups):
                 if noise == NONE:
