@@ -191,14 +191,14 @@ def _exponent(name, value):
 
 checks.arguments(
     globals(),
-    **RULES,
+    **RULES | {"horizon": checks.within(1, 1e100)},  # only its logarithm counts, or its root
     factor=checks.within(1e-3, 1e3, shape=0),
     c2=POSITIVE,
     log_bad=LOGARITHM,
     log_counts=checks.within(0, 1e6, shape=1),
     log_tail=checks.within(-1e15, 0),
     gaps=checks.within(0, 1, shape=1),
-    a=checks.within(0, 1e6, shape=1),
+    a=checks.within(-1e6, 1e6, shape=1),
     x=_exponent,
     terms=checks.whole(2, 400),
     sharp=checks.boolean,
