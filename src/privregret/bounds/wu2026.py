@@ -189,6 +189,11 @@ def _exponent(name, value):
     return value
 
 
+def _bad(name, value):
+    none = isinstance(value, float) and value == -np.inf  # the logarithm of no action
+    return value if none else checks.within(0, 1e6, shape=0)(name, value)
+
+
 checks.arguments(
     globals(),
     **RULES | {"horizon": checks.within(1, 1e100)},  # only its logarithm counts, or its root
@@ -211,7 +216,7 @@ checks.arguments(
     theorem_4_instance=ONE,
     remark_4=ONE
     | {
-        "log_bad": checks.within(0, 1e6, shape=0),
+        "log_bad": _bad,
         "rounds": checks.whole(1, 10**6),
         "gap": checks.within(0, 1, "()", shape=0),
         "c2": checks.within(1e-15, 1e15, shape=0),
