@@ -354,6 +354,11 @@ checks.arguments(
     cut=checks.within(0, 1e15, shape=0),
     losses=checks.within(0, 1e15, shape=1),
     corollary_2={"arms": checks.within(1, 2**62, shape=0)},
+    table_1={  # for exponents of T, which may be as large as will show them
+        "horizon": checks.within(1, 1e100, shape=0),
+        "experts": checks.within(2, 1e100, shape=0),
+        "epsilon": checks.within(1e-100, 1e100, shape=0),
+    },
     theorem_10_composed={"experts": checks.size(1)},
     lemma_11_certified={"pulls": _certified, "rounds": checks.within(1, 2**62, shape=1)},
     lemma_23={"losses": TABLE},

@@ -8,6 +8,7 @@ from scipy.stats import binom
 
 from privregret import checks
 from privregret.bounds import LOGARITHM, ONE, RULES, SHARE
+from privregret.estimates import Estimate
 
 
 def theorem_1(log_actions, gap, eta):
@@ -127,11 +128,15 @@ def potential(log_bad, rounds, gap, eta):
     return float(law @ log_z), float(gap * (law @ np.exp(log_sum - log_z)))
 
 
+def _total(name, value):
+    return value if isinstance(value, Estimate) else checks.within(0, 1e15)(name, value)
+
+
 checks.arguments(
     globals(),
     **RULES,
     mean=checks.within(0, 1, "(]"),
-    total=checks.within(0, 1e15),
+    total=_total,
     log_size=LOGARITHM,
     lemma_2={
         "x": checks.within(1e-15, 1, shape=1),

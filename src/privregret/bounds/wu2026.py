@@ -189,16 +189,21 @@ def _exponent(name, value):
     return value
 
 
+def _bad(name, value):
+    none = isinstance(value, float) and value == -np.inf  # the logarithm of no action
+    return value if none else checks.within(0, 1e6, shape=0)(name, value)
+
+
 checks.arguments(
     globals(),
-    **RULES,
+    **RULES | {"horizon": checks.within(1, 1e100)},  # only its logarithm counts, or its root
     factor=checks.within(1e-3, 1e3, shape=0),
     c2=POSITIVE,
     log_bad=LOGARITHM,
     log_counts=checks.within(0, 1e6, shape=1),
     log_tail=checks.within(-1e15, 0),
     gaps=checks.within(0, 1, shape=1),
-    a=checks.within(0, 1e6, shape=1),
+    a=checks.within(-1e6, 1e6, shape=1),
     x=_exponent,
     terms=checks.whole(2, 400),
     sharp=checks.boolean,
@@ -211,7 +216,7 @@ checks.arguments(
     theorem_4_instance=ONE,
     remark_4=ONE
     | {
-        "log_bad": checks.within(0, 1e6, shape=0),
+        "log_bad": _bad,
         "rounds": checks.whole(1, 10**6),
         "gap": checks.within(0, 1, "()", shape=0),
         "c2": checks.within(1e-15, 1e15, shape=0),
