@@ -7,6 +7,7 @@ counted. Memory is what the peak of a process of its own grows by. Half of the a
 import argparse
 import time
 from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -52,28 +53,20 @@ def by_rounds(repeats):
             def once(seed, algorithm=algorithm, problem=problem, horizon=horizon, runs=runs):
                 algorithm.run_many(problem, [horizon], runs, seed)
 
-            yield {
-                "axis": "rounds",
-                "algorithm": algorithm.label,
-                "K": 5,
-                "T": horizon,
-                "runs": runs,
-                "points": 1,
-            } | timed(once, repeats)
+            sizes = {"K": 5, "T": horizon, "runs": runs, "points": 1}
+            yield {"axis": "rounds", "algorithm": algorithm.label} | sizes | timed(once, repeats)
 
 
 def by_arms(repeats):
     """One row for each policy that goes by events and number of arms."""
-    for policy in EVENTS:
-        for count in ARMS:
-            runs = max(1000 // count, 1)
+    for count, policy in product(ARMS, EVENTS):
+        problem, runs = arms(count), max(1000 // count, 1)
 
-            def once(seed, policy=policy, count=count, runs=runs):
-                policy.run_many(arms(count), [LONG], runs, seed)
+        def once(seed, policy=policy, problem=problem, runs=runs):
+            policy.run_many(problem, [LONG], runs, seed)
 
-            yield {"axis": "arms", "algorithm": policy.label, "K": count, "T": LONG, "runs": runs, "points": 1} | timed(
-                once, repeats
-            )
+        sizes = {"K": count, "T": LONG, "runs": runs, "points": 1}
+        yield {"axis": "arms", "algorithm": policy.label} | sizes | timed(once, repeats)
 
 
 def summarised(kept, runs, points, repeats):
@@ -104,7 +97,7 @@ def by_runs(repeats):
                     continue  # gigabytes
                 with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
                     found = alone.submit(
-                        summarised, kept, runs, points, 1 if runs * points > 10**6 else repeats
+                        summarised, kept, runs, points, 1 if runs * points >= 10**6 else repeats
                     ).result()
                 yield {"axis": "runs", "algorithm": kept, "K": 5, "T": 2**22, "runs": runs, "points": points} | found
 

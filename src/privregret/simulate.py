@@ -41,7 +41,8 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     spaced = np.linspace(horizon / half, horizon, half), np.geomspace(horizon, 1, half)
     if points == 1:
         return np.array([horizon])
-    return np.unique(np.concatenate(spaced).round().clip(1).astype(np.int64))
+    rounds = np.concatenate(spaced).round().clip(1).astype(np.int64)
+    return np.unique(np.append(np.minimum(rounds, horizon), horizon))  # a float is not every round beyond 2^53
 
 
 def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):

@@ -36,6 +36,8 @@ class Step(NamedTuple):
 class RealLossBandit(AdversarialAlgorithm):
     """A bandit algorithm without privacy of its own, for any real losses."""
 
+    longest = checks.ROUNDS
+
     @property
     @abstractmethod
     def step(self) -> Step: ...

@@ -36,6 +36,7 @@ class EXP4Local(ExpertAlgorithm):
     gamma: float
     label = "Local EXP4"
     source = "asi2025, Algorithm 6"
+    longest = checks.ROUNDS
     rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.between(0, 1)}
 
     @property
