@@ -95,7 +95,7 @@ def _steps(game, rounds):
 checks.arguments(
     globals(),
     game=checks.a(Game),
-    nodes=checks.whole(2, 1000),
+    nodes=checks.whole(2, 10**5),
     epoch_plan={"learner": checks.a(EpochAlgorithm)},
     batched_plan={"learner": checks.a(BatchedPrivate)},
 )
