@@ -28,7 +28,7 @@ from privregret.privacy.ledger import lazy_releases
 
 # What the batch command, the site and pictures are made of, and what takes runs, traces or policies made elsewhere.
 ELSEWHERE = (
-    *("__main__", "checks", "draw", "frontend", "jit", "manifest", "notebook", "papers", "paths", "publish"),
+    *("__main__", "checks", "draw", "frontend", "jit", "locks", "manifest", "notebook", "papers", "paths", "publish"),
     *("reporting", "reproduce", "site", "streams", "strip", "style", "sweep"),
     *("adversarial.answering", "algorithm", "bandits.rare", "certificates", "exact.binomial", "exact.selection"),
     *("estimates", "findings", "privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace", "simulate"),
