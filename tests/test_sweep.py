@@ -15,7 +15,7 @@ import pytest
 from conftest import ROOT, refused
 
 from privregret import __main__ as command
-from privregret import draw, simulate, sweep
+from privregret import checks, draw, simulate, sweep
 
 TEXT = """\
 horizons = [1e3, 2e4]
@@ -129,7 +129,7 @@ BAD = [
     (altered(instances=[{"name": "x", "gap": 0.1}]), "instances[0] must have a name and", "'gap': 0.1"),
     (altered(instances=["HU2021_2", "HU2021_2"]), "instances must not hold anything twice, got setting 2 again"),
     (altered(horizons=[4]), "a horizon of setting 2 must be at least 5, got 4"),
-    (altered(horizons=[2**63]), "horizons[0] must be at most 2305843009213693952, got 9223372036854775808"),
+    (altered(horizons=[2**63]), f"horizons[0] must be at most {checks.LARGEST}, got 9223372036854775808"),
     (altered(horizons=[]), "horizons must be a list of at least 1 value, got []"),
     (altered(runs=1e12), "runs must be at most 100000000, got "),
     (altered(runs=0), "runs must be at least 1, got 0"),
