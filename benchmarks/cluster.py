@@ -1,4 +1,4 @@
-"""What Dask costs: the processor time of a cluster on this machine beside that of one process for the same cells.
+"""What Dask costs: the processor time of a cluster on this machine beside that of two threads for the same cells.
 
 All of the cluster counts: the client, the scheduler (in this process, too) and a worker with two threads. What they
 take when there is nothing to do, for as long as the work took, is told beside: it depends on how busy the machine is.
@@ -38,7 +38,7 @@ def main():
         rows = []
         for share in (0.01, *[1.0] * REPEATS):  # the first time compiles
             alone = time.process_time()
-            play(share, workers=1)
+            play(share, workers=2)  # as many as on the cluster: two at once slow each other down
             alone = time.process_time() - alone
             with simulate.cluster(local.scheduler_address):
                 busy, seconds = cost(play, share, -1)
