@@ -2,29 +2,12 @@
 
 import itertools
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-import seaborn as sns
 
 from privregret import draw, style
-
-
-def test_theme_is_seaborns():
-    sns.set_theme(context="paper", style="ticks", rc=style.RC)
-    theirs = dict(mpl.rcParams)
-    style.use()
-    ours = dict(mpl.rcParams)
-    for rc in (ours, theirs):
-        rc["axes.prop_cycle"] = mpl.colors.to_rgba_array(rc["axes.prop_cycle"].by_key()["color"]).tolist()
-        rc |= {name: round(value, 9) for name, value in rc.items() if isinstance(value, float)}
-    assert {name for name in ours if ours[name] != theirs[name]} == {
-        "font.sans-serif",  # not used
-        "image.cmap",
-        "legend.title_fontsize",
-    }
 
 
 def test_looks_tell_six_values_apart():

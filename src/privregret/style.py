@@ -3,6 +3,7 @@
 import hashlib
 
 import matplotlib as mpl
+import seaborn as sns
 
 COLUMN = (3.4, 2.45)  # inches: one column of a two-column page
 PAGE = (7.0, 2.6)  # across both columns
@@ -74,26 +75,6 @@ ALGORITHMS = {
 }
 BOUND = {"color": GREY, "linestyle": DASHED, "linewidth": 1.0}  # a theorem's bound, never a measurement
 
-# What seaborn's theme "ticks" for papers sets; to import seaborn for it takes longer than to draw a figure.
-THEME = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": ".15",
-    "axes.labelcolor": ".15",
-    "axes.prop_cycle": mpl.cycler(
-        color="#4C72B0 #DD8452 #55A868 #C44E52 #8172B3 #937860 #DA8BC3 #8C8C8C #CCB974 #64B5CD".split()
-    ),
-    "lines.solid_capstyle": "round",
-    "patch.edgecolor": "w",
-    "patch.force_edgecolor": True,
-    "patch.linewidth": 0.8,
-    "text.color": ".15",
-    "xtick.color": ".15",
-    "xtick.major.size": 4.8,
-    "xtick.minor.size": 3.2,
-    "ytick.color": ".15",
-    "ytick.major.size": 4.8,
-    "ytick.minor.size": 3.2,
-}
 RC = {
     "font.family": "serif",
     "font.serif": ["STIXGeneral"],
@@ -127,7 +108,7 @@ RC = {
 def use() -> None:
     """Set the look for all figures drawn from now on; a user's own matplotlibrc has no part in it."""
     mpl.rcdefaults()
-    mpl.rcParams.update(THEME | RC)
+    sns.set_theme(context="paper", style="ticks", rc=RC)
 
 
 def look(label: str) -> dict:

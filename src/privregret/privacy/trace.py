@@ -261,7 +261,7 @@ class Noting:
 
 
 def random_numbers(algorithm, problem, horizon: int, runs: int, rng) -> list[tuple]:
-    """The random numbers that runs draw, in order: what no run can do without, whatever else it does.
+    """The random numbers that runs draw, in order: a kernel's cost is at least theirs, whatever else it does.
 
     Parameters
     ----------
