@@ -306,17 +306,14 @@ def test_a_file_holds_the_summary_of_its_cell(undisturbed):
 
 
 def test_memory_does_not_grow_with_runs(tmp_path):
-    def peak(runs):
-        few = {"algorithms": ["DPSE"], "epsilons": [1], "instances": ["HU2021_2"], "horizons": [10**4]}
-        grid = sweep.grid(TABLE | few | {"points": 200, "runs": runs})
-        tracemalloc.start()
-        sweep.run(grid, tmp_path / f"{runs}", workers=1)
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
-
-    peak(100)  # once, for what is made once
-    assert peak(100_000) < 1.2 * peak(10_000)
+    runs, points = 40_000, 1000
+    few = {"algorithms": ["DPSE"], "epsilons": [1], "instances": ["HU2021_2"], "horizons": [10**4]}
+    grid = sweep.grid(TABLE | few | {"points": points, "runs": runs})
+    tracemalloc.start()
+    sweep.run(grid, tmp_path, workers=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * simulate.BYTES < 0.25 * (8 * runs * points)
 
 
 # What figures take --------------------------------------------------------------------------------------------

@@ -271,13 +271,14 @@ def _parts(cells, runs, seed, workers, kept, most=None):
     parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator_unordered", batch_size=1)
     here = getattr(joblib.parallel.get_active_backend(prefer="threads")[0], "uses_threads", False)
     seconds = SECONDS if here else AFAR * SECONDS
-    even = 1 << max(runs // joblib.effective_n_jobs(workers), 1).bit_length() - 1
-    size, step, rest = [min(even, m) for m in most], [1] * len(cells), [(cell, 0, runs) for cell in range(len(cells))]
+    even = max(runs // joblib.effective_n_jobs(workers), 1)
+    size, step = [_power(min(even, m)) for m in most], [1] * len(cells)
+    rest = [(cell, 0, runs) for cell in range(len(cells))]
 
     def tasks(seconds):
         for cell, first, last in rest:
             while first < last:
-                end = min(first + size[cell], last)
+                end = min(first - first % size[cell] + size[cell], last)
                 yield joblib.delayed(_part)(cell, *cells[cell], first, end, step[cell], seconds, seed, kept)
                 first = end
 
@@ -286,7 +287,7 @@ def _parts(cells, runs, seed, workers, kept, most=None):
             left = []
             for cell, parts, first, last, pace, steps in parallel(tasks(enough)):
                 yield from ((cell, *part) for part in parts)
-                size[cell], step[cell] = max(1, min(most[cell], int(seconds / pace))), steps
+                size[cell], step[cell] = _power(max(1, min(most[cell], int(seconds / pace)))), steps
                 left += [(cell, first, last)] if first < last else []
                 bar.set_description(f"{cells[cell][0].label}, {cells[cell][1].name}", refresh=False)
                 bar.update(first - parts[0][0])
@@ -295,16 +296,22 @@ def _parts(cells, runs, seed, workers, kept, most=None):
 
 def _part(cell, algorithm, problem, rounds, first, last, step, seconds, seed, kept):
     """Runs from `first` on, `step` at once and then more, until they are all done or have taken `seconds`."""
-    parts, begun = [], time.thread_time()
+    parts, begun, largest = [], time.thread_time(), 0
     while first < last and (len(parts) < 2 or time.thread_time() - begun < seconds):  # the first one may compile
         since = time.thread_time()
-        size = min(step, first & -first or step, 1 << (last - first).bit_length() - 1)
+        size = min(step, first & -first or step, _power(last - first))
         played = algorithm.run_each(problem, rounds, _streams(algorithm, problem, seed, first, size))
         regrets = problem.regret(played, rounds)
         if regrets.shape != (size, len(rounds)):
             raise TypeError(f"{algorithm.label}: run must report at {len(rounds)} rounds, got shape {played.shape[1:]}")
         parts.append((first, kept(regrets)))
         first += size
-        pace = max((time.thread_time() - since) / size, 1e-9)
-        step = min(2 * size, 1 << max(size * BYTES // played.nbytes, 1).bit_length() - 1)
+        if size >= largest:  # a few runs at a task's end say nothing about many
+            largest, pace = size, max((time.thread_time() - since) / size, 1e-9)
+        step = min(2 * step, _power(max(size * BYTES // played.nbytes, 1)))
     return cell, parts, first, last, pace, step
+
+
+def _power(number):
+    """The largest power of 2 up to a number."""
+    return 1 << number.bit_length() - 1
