@@ -278,7 +278,8 @@ def _parts(cells, runs, seed, workers, kept, most=None):
     def tasks(seconds):
         for cell, first, last in rest:
             while first < last:
-                end = min(first - first % size[cell] + size[cell], last)
+                width = size[cell]  # read once: another thread may change it
+                end = min(first - first % width + width, last)
                 yield joblib.delayed(_part)(cell, *cells[cell], first, end, step[cell], seconds, seed, kept)
                 first = end
 
