@@ -121,7 +121,8 @@ def grid(table: dict) -> Grid:
     cells = _few(Cell._make(cell) for cell in product(problems, algorithms, given["horizons"]))
     for problem, algorithm, horizon in cells:
         algorithm.data_of(problem)
-        checks.integer(f"a horizon of {problem.name}", horizon, problem.shortest)
+        what = f"the horizon of {type(algorithm).__name__} on {problem.name}"
+        checks.integer(what, horizon, problem.shortest, algorithm.longest)
     return Grid(cells, given["runs"], given["seed"], given["points"])
 
 
