@@ -98,6 +98,10 @@ def test_an_algorithm_may_have_epsilons_of_its_own_and_see_all_losses():
     assert cells[0].problem.outcomes == ((0.25, 0.5),) and cells[0].problem.bits
 
 
+def test_the_order_of_an_entry_s_keys_is_free():
+    assert sweep.grid(TABLE | {"instances": ["HU2021_2", {"means": [0.6, 0.5], "name": "two arms"}]}) == GRID
+
+
 def altered(**changes):
     return {key: value for key, value in (TABLE | changes).items() if value is not None}
 
