@@ -133,7 +133,7 @@ BAD = [
     (altered(instances=[{"name": "x", "gap": 0.1}]), "instances[0] must have a name and", "'gap': 0.1"),
     (altered(instances=["HU2021_2", "HU2021_2"]), "instances must not hold anything twice, got setting 2 again"),
     (altered(horizons=[4]), "the horizon of AnytimeLazyUCB on setting 2 must be at least 5, got 4"),
-    (altered(algorithms=["DPSE", "UCB1"], horizons=[10**12]), "the horizon of UCB1 on setting 2 must be at most 10000000000"),
+    (altered(algorithms=["DPSE", "UCB1"], horizons=[10**12]), "the horizon of UCB1 on setting 2", "10000000000"),
     (altered(horizons=[2**63]), f"horizons[0] must be at most {checks.LARGEST}, got 9223372036854775808"),
     (altered(horizons=[]), "horizons must be a list of at least 1 value, got []"),
     (altered(runs=1e12), "runs must be at most 100000000, got "),
