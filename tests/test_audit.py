@@ -205,6 +205,11 @@ def test_shared_noise_is_noticed_in_dp_se():
         assert trace.costs(trace.traced(algorithm, table, 0), rounds=[0]).max() == math.inf
 
 
+def test_what_is_kept_is_one_of_two():
+    for call in (lambda: trace.costs(None, "number"), lambda: trace.moves(None, {}, "number")):
+        refused(call, "keep must be one of 'numbers', 'outcomes', got 'number'")
+
+
 # the search for an event
 
 
