@@ -370,6 +370,7 @@ def test_bad_advice():
     algorithm, losses = EXP4Local(1.0, 0.1, 0.1), table(9, 2)
     for advice, words in (
         (np.full((10, 3, 2), 0.5), "advice covers 10 rounds, losses 9"),
+        (np.full((8, 3, 2), 0.5), "advice covers 8 rounds, losses 9"),
         (np.full((3, 2), 0.4), "advice must be distributions"),
         (np.eye(3), "advice is about 3 arms"),
         ([[0.5, math.nan]] * 2, "nan"),
