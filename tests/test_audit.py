@@ -5,6 +5,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from conftest import refused
 from cases import FIRST
 
 from privregret.adversarial import EXP3, FTPL, BatchedPrivate, EXP4Local, LocallyPrivate, SparseSwitch

@@ -6,6 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from conftest import refused
 from laws import FALSE_ALARM
 from naive import azize2025
 from naive import bandits as naive
