@@ -5,8 +5,8 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from conftest import refused
 from cases import FIRST
+from conftest import refused
 
 from privregret.adversarial import EXP3, FTPL, BatchedPrivate, EXP4Local, LocallyPrivate, SparseSwitch
 from privregret.adversarial.bases import RealLossBandit
