@@ -211,6 +211,29 @@ def test_the_longest_run_first_and_a_fresh_clone_knows_them(tmp_path, monkeypatc
     assert reproduce._last_time(reproduce.Job("a/long", {"n": 2}, {"n": 1}), here) is None
 
 
+def test_a_folder_for_sockets_that_another_command_takes_or_removes(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    lock, taken = reproduce._lock, []
+
+    def late(folder):
+        taken.append(folder)
+        if len(taken) == 1:
+            os.rmdir(folder)
+        if len(taken) == 2:
+            lock(folder)
+        before = set(os.listdir("/proc/self/fd"))
+        try:
+            lock(folder)
+        except OSError:
+            assert set(os.listdir("/proc/self/fd")) == before
+            raise
+
+    monkeypatch.setattr(reproduce, "_lock", late)
+    with reproduce._sockets():
+        assert os.listdir(tmp_path) == [os.path.basename(reproduce._KernelManager.sockets)] and len(taken) == 3
+    assert not os.listdir(tmp_path)
+
+
 def test_a_run_by_papermill_touches_nothing_published(settled):
     before = published(settled)
     code, _, err = settled.python("papermill", settled.notebook, settled.root / "build/out.ipynb", "-p", "runs", "2")

@@ -353,16 +353,24 @@ def _sockets():
         with suppress(OSError):  # in use, or somebody else's
             _lock(old)
             shutil.rmtree(old)
-    with tempfile.TemporaryDirectory(
-        prefix="privregret-kernels-", ignore_cleanup_errors=True
-    ) as _KernelManager.sockets:
-        _lock(_KernelManager.sockets)
+    while True:
+        folder = tempfile.TemporaryDirectory(prefix="privregret-kernels-", ignore_cleanup_errors=True)
+        with suppress(FileNotFoundError, BlockingIOError):  # before it was locked, another command took it for an old one
+            _lock(folder.name)
+            break
+        folder.cleanup()
+    with folder as _KernelManager.sockets:
         yield
 
 
 def _lock(folder):
     """Lock a folder for as long as this process lives."""
-    fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        raise
 
 
 class _Engine(NBClientEngine):
