@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from privregret import manifest
 from privregret.paths import BUILD
 
 HERE = Path(__file__).parent
@@ -72,6 +73,7 @@ if __name__ == "__main__":
     frame = times()
     if frame.empty:
         raise SystemExit("no notebook has run to its end here: `make` first")
-    frame.assign(hardware=hardware()).to_csv(HERE / "notebooks.csv", index=False, lineterminator="\n")
-    (HERE / "notebooks.tex").write_text(table(frame, hardware()))
+    rows = frame.assign(hardware=hardware()).to_csv(index=False, lineterminator="\n")
+    manifest.write(HERE / "notebooks.csv", rows.encode())
+    manifest.write(HERE / "notebooks.tex", table(frame, hardware()).encode())
     print(f"{len(frame)} notebooks, {frame.seconds.sum() / 60:.0f} minutes, on {hardware()}")
