@@ -31,7 +31,7 @@ def times() -> pd.DataFrame:
     """One row a notebook: seconds, and megabytes if its run recorded them."""
     rows = []
     for path in sorted((BUILD / "stamps").glob("*/*.json")):
-        stamp = json.loads(path.read_text())
+        stamp = json.loads(path.read_text(encoding="utf-8"))
         megabytes = round(stamp["kilobytes"] / 1024) if stamp.get("kilobytes") else None
         rows.append((f"{path.parent.name}/{path.stem}", round(stamp["seconds"]), megabytes))
     return pd.DataFrame(rows, columns=["notebook", "seconds", "megabytes"]).astype({"megabytes": "Int64"})

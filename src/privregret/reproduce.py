@@ -179,7 +179,7 @@ def parse_value(text: str):
 
 def jobs(names: list[str], overrides: dict, smoke: bool) -> list[Job]:
     """One job a notebook, each checked by the notebook's own rules before any kernel starts."""
-    profile = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()) if smoke else {}
+    profile = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text(encoding="utf-8")) if smoke else {}
     result, unused, known = [], set(overrides), set()
     for name in names:
         try:
@@ -267,7 +267,7 @@ def code_hash(path: Path) -> str:
 def read_stamp(job: Job, place: Place) -> dict:
     """What the notebook's last finished run left behind; empty if there is nothing of use."""
     try:
-        stamp = json.loads(place.stamp(job.name).read_text())
+        stamp = json.loads(place.stamp(job.name).read_text(encoding="utf-8"))
         return stamp if all(isinstance(stamp[key], kind) for key, kind in _STAMP.items()) else {}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
