@@ -378,7 +378,10 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     assert not figure(project, "unended").exists()
     assert set(stale(project)) == {"demo/bad", "demo/early", "demo/killed", "demo/unended"}
     code, out, _ = project.python("privregret", "reproduce", "demo/bad")
-    assert code == 1
+    assert code == 1 and len(list((project.root / "build/failed/demo").glob("bad.*"))) == 2
+    write(project, "bad")
+    assert project.python("privregret", "reproduce", "demo/bad")[0] == 0
+    assert not list((project.root / "build/failed/demo").glob("bad.*"))
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])

@@ -454,7 +454,8 @@ def run(job: Job, place: Place, progress: Progress) -> int:
     error, code = "it ended before its last cell", FAILED
     try:
         inputs, declared = _inputs(job), declared_parameters(read(job.name))
-        for old in (staged, place.stamp(job.name), place.failed(job.name)):
+        failed = place.failed(job.name)
+        for old in (staged, place.stamp(job.name), failed, failed.with_suffix(".log")):
             _remove(old)
         staged.mkdir(parents=True)
         with open(staged / "kernel.log", "wb") as log:  # what the kernel itself says: of interest if it dies
