@@ -265,7 +265,8 @@ def test_an_edited_default_is_told_and_not_taken(settled):
 
 
 def test_whatever_differs_is_seen_and_mended(settled):
-    before = published(settled)
+    before, partial = published(settled), settled.root / ".README.md.partial-1"
+    partial.write_text("half")
     for name, where in [
         ("figures/findings.csv", "figures/findings.csv: not what"),
         ("figures/findings.md", "figures/findings.md: not what"),
@@ -276,6 +277,7 @@ def test_whatever_differs_is_seen_and_mended(settled):
         assert where in settled.python("privregret", "status")[1], name
         assert settled.python("privregret", "reproduce")[0] == 0
         assert published(settled) == before, name
+    assert not partial.exists()
     record = settled.root / "figures/manifest.json"
     for text, says in [
         (record.read_text().replace("1.5", "1.6").replace("3.0", "3.1"), "manifest.json says of it was changed"),

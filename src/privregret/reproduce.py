@@ -556,6 +556,8 @@ def _mend(place: Place) -> None:
     shutil.rmtree(place.build / "partial", ignore_errors=True)
     for folder in (place.root / "figures", place.root / "paper", place.build / "stamps"):
         manifest.sweep(folder)
+    for partial in place.root.glob(".*.partial-*"):  # of the README
+        partial.unlink()
     try:
         if manifest.read_whole(place.root) != manifest.empty():
             return
