@@ -315,7 +315,7 @@ def _inputs(job: Job) -> dict:
 
 def _write_stamp(job: Job, place: Place, inputs: dict, mark: dict, seconds: float) -> None:
     stamp = inputs | {
-        "modules": {module: inputs["modules"][module] for module in mark["modules"]},
+        "modules": {module: inputs["modules"].get(module, "") for module in mark["modules"]},  # newer ones: stale
         "record": manifest.of_notebook(manifest.read(place.root), job.name),
         "seconds": round(seconds, 1),
         "kilobytes": mark.get("kilobytes"),
