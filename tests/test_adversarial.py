@@ -385,6 +385,8 @@ def test_the_punisher_makes_regret_linear():
     assert regret.shape == (50,)
     assert regret.min() >= 9 * 50 - 1e-9
     assert np.allclose(regret / 9, np.round(regret / 9))
+    for other in (tuning.batched_exp3(1004, 2, 0.1), HTINF(1.0)):
+        refused(lambda a=other: punished_regret(a, 2, 1004, 50, 1), "algorithm must be BatchedPrivate around HTINF")
 
 
 def test_regret_on_draws_of_experts_who_always_name_one_arm():
