@@ -7,7 +7,7 @@ import pytest
 from cases import dense
 from conftest import refused
 
-from privregret import instances
+from privregret import checks, instances
 from privregret.instances import HU2021_2, Adversary, Advice, BernoulliBandit, ExpertProblem
 
 

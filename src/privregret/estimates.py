@@ -101,7 +101,7 @@ class Estimate(checks.Checked):
     def log(self) -> "Estimate":
         """Natural logarithm, to first order in the standard error."""
         if self.value <= self.bound:
-            raise ValueError(f"only what is surely above 0 has a logarithm, got {self.value:g} and bound {self.bound:g}")
+            raise ValueError(f"what has a logarithm is surely above 0, got {self.value:g} and bound {self.bound:g}")
         return Estimate(math.log(self.value), self.se / self.value, -math.log1p(-self.bound / self.value))
 
 

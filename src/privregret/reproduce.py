@@ -355,7 +355,7 @@ def _sockets():
             shutil.rmtree(old)
     while True:
         folder = tempfile.TemporaryDirectory(prefix="privregret-kernels-", ignore_cleanup_errors=True)
-        with suppress(FileNotFoundError, BlockingIOError):  # before it was locked, another command took it for an old one
+        with suppress(FileNotFoundError, BlockingIOError):  # another command was first, and took it for an old one
             _lock(folder.name)
             break
         folder.cleanup()
