@@ -158,7 +158,8 @@ def within(low: float, high: float, ends: str = "[]", shape: int | None = None):
         0 if it must be a single number; else an array must have so many dimensions, and hold something.
     """
     allowed = f"in {ends[0]}{low:g}, {high:g}{ends[1]}"
-    kind = {None: "a number, or an array of numbers,", 0: "a number"}.get(shape, f"an array of {shape} dimensions,")
+    named = {None: "a number, or an array of numbers,", 0: "a number", 1: "a list of numbers"}
+    kind = named.get(shape, f"an array of {shape} dimensions,")
     above, below = (operator.ge, operator.gt)[ends[0] == "("], (operator.le, operator.lt)[ends[1] == ")"]
 
     def check(name, value):
