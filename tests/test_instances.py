@@ -118,6 +118,7 @@ def test_the_law_of_a_problem_leaves_out_its_name():
         (lambda: BernoulliBandit("x", ("0.5", "0.6")), "means must be a list of numbers, got ('0.5', '0.6')"),
         (lambda: BernoulliBandit("x", np.array([True, False])), "means must be a list of numbers"),
         (lambda: BernoulliBandit("x", (True, 0.5)), "means must be a list of numbers"),
+        (lambda: instances.doubling(3, largest=0), "largest must be a finite number above 0, got 0"),
         (lambda: checks.within(0, 1, shape=1)("shares", [True, 0.5]), "shares must be a list of numbers in [0, 1]"),
         (lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]), "losses must be a table of numbers"),
         (lambda: Adversary("x", [0], [["0.5", "1"]]), "losses must be a table of numbers"),
