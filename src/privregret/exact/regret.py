@@ -257,8 +257,7 @@ def _sum_over(function, first, last, size):
         series = np.linalg.solve(basis, terms[::every])
         sums.append(float(weights @ chebyshev.chebval(where, series)))
     off = abs(sums[0] - sums[1])
-    uneven = np.ptp(errors) * (last - first + 1)  # terms on wide steps are no smoother than their errors
-    if off <= max(PRECISION * max(size, abs(sums[0])), uneven):
+    if off <= PRECISION * max(size, abs(sums[0])):
         return max(sums[0], 0.0), off + errors.max() * (last - first + 1)
     left = _sum_over(function, first, int(middle), size)
     right = _sum_over(function, int(middle) + 1, last, max(size, left[0]))

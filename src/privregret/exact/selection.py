@@ -291,7 +291,7 @@ def _from_sums(d, log_counts, laplace):
 
 
 def differences(losses) -> np.ndarray:
-    """Losses less the smallest of them: to 15 decimals, so that rounding makes no gaps, but small gaps stay as they are."""
+    """Losses less the smallest of them: to 15 decimals, lest rounding make gaps; but small gaps stay as they are."""
     gaps = losses - losses.min()
     tidy = gaps.round(15)
     small = np.abs(tidy - gaps) > 1e-11 * gaps
