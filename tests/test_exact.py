@@ -13,6 +13,7 @@ from scipy.stats import binom, norm
 
 from privregret import exact, instances
 from privregret.bandits import UCB1
+from privregret.exact import selection
 from privregret.exact.binomial import atoms
 from privregret.full_information import (
     FTNL,
@@ -330,6 +331,47 @@ def test_the_ends_of_the_allowed_scales(noise):
     np.testing.assert_allclose(flat, [0.25, 0.75], atol=1e-9)
     cold, none = (exact.selection_probabilities(bits, 8, n, 1e-6).group for n in (noise, "none"))
     np.testing.assert_allclose(cold, none, atol=1e-4)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_noise_far_below_a_loss_breaks_ties_and_no_more(noise):
+    """By the leader's law, the noise's own integral at a scale where it still bridges a loss, and in seconds."""
+    means, counts = np.array([0.3, 0.5, 0.8]), np.log([1.0, 2, 1])
+    crowd = instances.bernoulli_losses((0.4, 0.5), (1, 10**6 - 1))
+    for scale in (1 / 130, 2e-4, 1e-6):
+        found = exact.selection_probabilities(FOUR, 40, noise, scale)
+        np.testing.assert_allclose(found.group, exact.selection_probabilities(FOUR, 40, "none", 1.0).group, atol=1e-12)
+    np.testing.assert_allclose(found.group, selection._binomial(40, means, counts, noise, 1 / 110, 1), atol=1e-12)
+    leader = exact.expected_regret(EpochLeader(), crowd, 2**50)
+    cold = exact.expected_regret(FTNL(1e4, noise), crowd, 2**50)
+    assert abs(cold.value[0] - leader.value[0]) <= cold.error[0] + leader.error[0]
+
+
+@pytest.mark.parametrize("gap", [1.7e-6, 2.0**-53, 2.0**-60])
+def test_small_gaps_of_fixed_losses_are_kept(gap):
+    pair, rounds = instances.deterministic_losses((0.0, gap)), round(1 / gap)
+    d = rounds * gap
+    closed = {"exponential": 0.5 * np.exp(-d), "laplace": np.exp(-d) * (2 + d) / 4, "gumbel": 1 / (1 + np.exp(d))}
+    for noise, worse in closed.items():
+        assert exact.selection_probabilities(pair, rounds, noise, 1.0).group[1] == pytest.approx(worse, abs=1e-11)
+    rounding = instances.deterministic_losses((0.3, 0.1 + 0.2))  # is no gap
+    assert exact.selection_probabilities(rounding, 2**60, "gumbel", 1.0).group[1] == 0.5
+    found = exact.expected_regret(FTNL(1e-8, "gumbel"), pair, rounds)  # all epochs are noise
+    assert found.value[0] == pytest.approx(d / 2, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("epsilon", [1e-8, 1e4, 1e300])
+@pytest.mark.parametrize("gap", [0.5, 2.0**-30, 2.0**-60])
+def test_the_ends_of_floats(gap, epsilon):
+    for make in (instances.bernoulli_losses, instances.deterministic_losses):
+        losses = make((0.0, gap, 1.0), (1, 10**6 - 2, 1))
+        for noise in NOISES:
+            if epsilon > 1e7 and make is instances.bernoulli_losses:
+                refused(lambda n=noise: exact.expected_regret(FTNL(epsilon, n), losses, 2**60), "scale")  # noqa: B023
+                continue
+            value, error = (x[0] for x in exact.expected_regret(FTNL(epsilon, noise), losses, 2**60))
+            assert -error <= value <= 2**60 * gap + 2.0**60 / 10**6 + error and 0 <= error < math.inf
 
 
 # Regret

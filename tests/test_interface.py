@@ -30,8 +30,9 @@ from privregret.privacy.ledger import lazy_releases
 ELSEWHERE = (
     *("__main__", "checks", "draw", "frontend", "jit", "locks", "manifest", "notebook", "papers", "paths", "publish"),
     *("reporting", "reproduce", "site", "streams", "strip", "style", "sweep"),
-    *("adversarial.answering", "algorithm", "bandits.rare", "certificates", "exact.binomial", "exact.selection"),
-    *("estimates", "findings", "privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace", "simulate"),
+    *("algorithm", "bandits.rare", "exact.binomial", "exact.selection", "adversarial.answering"),
+    *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
+    *("simulate.moments", "simulate.tidy"),  # of parts of runs, for each task
     "privacy.pull_times.log_density",
 )
 GAPS, MEANS, LOG_COUNTS = np.array([0.0, 0.25, 0.5]), np.array([0.75, 0.5, 0.25]), np.array([0.0, 2.0, 1.0])
@@ -114,6 +115,24 @@ NAMED |= {
     "curves": CURVES,
     "epsilons": np.array([0.25, 1.0]),
     "game": Game(3),
+    "claim": "a claim",
+    "draws": 20,
+    "error": 0.125,
+    "frame": CURVES,
+    "items": [Estimate(3.0, 0.5), 4.0],
+    "level": 0.5,
+    "measured": Estimate(1.0, 0.25),
+    "place": "Theorem 1",
+    "points": 4,
+    "problem": BANDIT,
+    "quantity": "a quantity",
+    "run": 2,
+    "runs": 3,
+    "sample": np.arange(64) / 4,
+    "scheduler": "",
+    "successes": 7,
+    "value": 3.0,
+    "workers": 1,
     "group": np.array([[0, 1]]),
     "high": np.array([1.0, 0.5]),
     "horizons": np.array([4, 100]),
@@ -143,6 +162,18 @@ NAMED |= {
 OWN = {
     "bandits.dp_klucb.batch_ends": {"power": 0},
     "bandits.dp_klucb.GeometricBatches": {"power": 2, "ties": "first"},
+    "certificates.lemma_11_certificate": {
+        "algorithm": HTINF(2.0),
+        "horizon": 64,
+        "runs": 10,
+        "drops": {"early": 8},
+    },
+    "estimates.cell": {"value": "regret", "frame": CURVES[:1]},
+    "estimates.cells": {"value": "regret"},
+    "estimates.largest": {},
+    "estimates.real": {"name": "value"},
+    "estimates.share": {"draws": 20},
+    "estimates.slope": {"x": GAPS, "y": MEANS},
     "exact.binomial.atoms": {"low": 50.0, "high": 50.0},
     "exact.binomial.lattice": {"low": np.full(3, 50.0), "high": 50.0},
     "exact.plans.epoch_plan": {"game": Game(3, "full")},
@@ -169,6 +200,18 @@ OWN = {
     "privacy.ledger.elimination_releases": {"pulls": np.array([4096, 4096, 9])},
     "privacy.prefix.loss_by_position": {"rounds": 4},
     "privacy.prefix.sequence_loss": {"blocks": 2},
+    "findings.Finding": {"low": 0.0, "high": 2.0, "kind": "claim"},
+    "simulate.checkpoints": {"points": 4},
+    "simulate.hardest": {"algorithm": DPIMED(0.5), "problems": [BANDIT], "horizon": 16, "choosing": 2},
+    "simulate.regret_curves": {"algorithms": DPIMED(0.5), "problems": BANDIT, "horizon": 16, "points": 4, "workers": 1},
+    "simulate.regret_summary": {
+        "algorithms": DPIMED(0.5),
+        "problems": BANDIT,
+        "horizon": 16,
+        "points": 4,
+        "workers": 1,
+    },
+    "simulate.rng_for": {"algorithm": DPIMED(0.5)},
     "instances.bandits.equal_gaps": {"best": 0.75},
     "instances.losses.with_losses": {"instance": BANDIT},
     "bounds.asi2025.best_composition": {"losses": [0.25, 0.5]},
@@ -196,6 +239,8 @@ OWN = {
 # Where the documentation says that an answer may be infinite.
 INFINITE = {
     *("bounds.azize2025.theorem_f7", "bounds.cesari2026.drift", "bounds.ours.large_gaps"),
+    *("certificates.lemma_11_certificate", "estimates.Estimate", "estimates.exactly", "estimates.mean"),
+    *("estimates.quantile", "estimates.real", "estimates.slope", "findings.Finding"),
     *("compare.affordable", "exact.minimax.minimax"),
 }
 ALSO = {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import tempfile
@@ -212,7 +213,7 @@ def test_the_longest_run_first_and_a_fresh_clone_knows_them(tmp_path, monkeypatc
 
 
 def test_a_folder_for_sockets_that_another_command_takes_or_removes(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(reproduce, "_short", lambda folder: str(tmp_path))
     lock, taken = reproduce._lock, []
 
     def late(folder):
@@ -327,10 +328,14 @@ def test_smoke_leaves_the_figures_alone_and_nothing_in_temporary_folders(project
     monkeypatch.setenv("HOME", "/dev/null")  # nobody can write there, and IPython makes do with a temporary folder
     write(project, "one")
     (project.root / "notebooks/smoke.toml").write_text('["demo/one"]\nruns = 1\n')
-    with tempfile.TemporaryDirectory() as temporary:  # of a short name: sockets have room for no other
-        monkeypatch.setenv("TMPDIR", temporary)
-        assert project.python("privregret", "reproduce", "--smoke")[0] == 0
-        assert os.listdir(temporary) == []
+    with tempfile.TemporaryDirectory() as short:
+        longer = pathlib.Path(short, "longer than any path that a socket can have" * 3)  # then sockets are elsewhere
+        longer.mkdir()
+        for temporary in (short, longer):
+            monkeypatch.setenv("TMPDIR", str(temporary))
+            code, out, err = project.python("privregret", "reproduce", "--smoke", "--force")
+            assert code == 0, out + err
+        assert os.listdir(short) == [longer.name] and os.listdir(longer) == []
     assert not figure(project, "one").exists()
     assert pd.read_csv(project.root / "build/smoke/figures/demo/one.csv").value.tolist() == [0.5, 1.0]
 

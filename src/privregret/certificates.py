@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from privregret import estimates, simulate
+from privregret import checks, estimates, simulate
+from privregret.adversarial import AdversarialAlgorithm
 from privregret.bounds import asi2025 as bounds
 from privregret.instances import lemma_11_pair
 
@@ -49,3 +50,20 @@ def lemma_11_certificate(algorithm, epsilon: float, horizon: int, runs: int, see
     for name, drop in (drops or {}).items():
         numbers |= on_second(name, drop)
     return numbers
+
+
+def _drops(name, value):
+    if not isinstance(value, dict):
+        raise TypeError(f"{name} must be a dict, name -> round, got {checks.shown(value)}")
+    return {checks.text(name, key): checks.integer(name, drop, 0) for key, drop in value.items()}
+
+
+checks.arguments(
+    globals(),
+    algorithm=checks.a(AdversarialAlgorithm),
+    epsilon=checks.positive,
+    horizon=checks.rounds(64),
+    runs=checks.times(10),
+    seed=checks.whole(0),
+    drops=_drops,
+)

@@ -15,15 +15,26 @@ import scipy  # scipy.stats is loaded when it is first used: it takes a second
 from privregret import checks
 
 STANDARD_ERRORS = 3  # half-width of the interval that a verdict looks at
+LARGEST = 1e300  # entry of a sample
 LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)  # how often a normal estimate is off by more, to one side
 ROUNDING = 1e-9  # relative errors below this are what is left of an error that is 0
 
 
-def _error(name, value):
-    value = float(value)
-    if not value >= 0:
-        raise ValueError(f"{name} must be a number of at least 0, got {value}")
+def real(name, value, low=-math.inf):
+    """A number, perhaps infinite."""
+    if type(value) is not float:
+        try:
+            value = float([value] if isinstance(value, str) or np.ndim(value) else value)  # what is no number fails
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(f"{name} must be a number, got {checks.shown(value)}") from None
+    if not value >= low:  # a nan is not
+        allowed = f" of at least {low:g}" if low > -math.inf else ""
+        raise ValueError(f"{name} must be a number{allowed}, got {checks.shown(value)}")
     return value
+
+
+def _error(name, value):
+    return real(name, value, 0)
 
 
 @dataclass(frozen=True)
@@ -42,12 +53,7 @@ class Estimate(checks.Checked):
     value: float
     se: float = 0.0
     bound: float = 0.0
-    rules = {"value": lambda name, value: float(value), "se": _error, "bound": _error}
-
-    def __post_init__(self):
-        super().__post_init__()
-        if math.isnan(self.value):
-            raise ValueError("an estimate must be a number, got nan")
+    rules = {"value": real, "se": _error, "bound": _error}
 
     @property
     def low(self) -> float:
@@ -100,8 +106,8 @@ class Estimate(checks.Checked):
 
     def log(self) -> "Estimate":
         """Natural logarithm, to first order in the standard error."""
-        if self.value <= self.bound:
-            raise ValueError(f"what has a logarithm is surely above 0, got {self.value:g} and bound {self.bound:g}")
+        if not self.value - self.bound > 0:
+            raise ValueError(f"items must be numbers above 0, got {self.value:g}, known to {self.bound:g}")
         return Estimate(math.log(self.value), self.se / self.value, -math.log1p(-self.bound / self.value))
 
 
@@ -112,7 +118,6 @@ def exactly(value) -> Estimate:
 
 def mean(sample) -> Estimate:
     """Mean of independent draws and its standard error (infinite for a single draw)."""
-    sample = np.asarray(sample, float)
     return Estimate(sample.mean(), sample.std(ddof=1) / math.sqrt(len(sample)) if len(sample) > 1 else math.inf)
 
 
@@ -124,7 +129,14 @@ def share(successes, draws: int | None = None) -> Estimate:
     successes : (n,) array of bool, or int with `draws`
         The error is a third of the distance to the farther of the exact (Clopper-Pearson) limits.
     """
-    hits, n = (int(np.sum(successes)), np.size(successes)) if draws is None else (int(successes), int(draws))
+    if draws is None:
+        if np.ndim(successes) == 0:
+            raise TypeError(f"draws must come with a number of successes, got {checks.shown(successes)} alone")
+        sample = _sample("successes", successes)
+        hits, n = checks.integer("successes", sample.sum(), 0, len(sample)), len(sample)
+    else:
+        n = checks.integer("draws", draws, 1)
+        hits = checks.integer("successes", successes, 0, n)
     low = scipy.stats.beta.ppf(LEVEL, hits, n - hits + 1) if hits else 0.0
     high = scipy.stats.beta.isf(LEVEL, hits + 1, n - hits) if hits < n else 1.0
     return Estimate(hits / n, max(high - hits / n, hits / n - low) / STANDARD_ERRORS)
@@ -137,7 +149,7 @@ def median(sample) -> Estimate:
 
 def quantile(sample, level: float) -> Estimate:
     """Quantile of independent draws, for any law: its limits are order statistics (binomial)."""
-    ordered = np.sort(np.asarray(sample, float))
+    ordered = np.sort(sample)
     n = len(ordered)
     low, high = (int(scipy.stats.binom.ppf(q, n, level)) for q in (LEVEL, 1 - LEVEL))
     value = ordered[min(int(n * level), n - 1)]
@@ -170,15 +182,23 @@ def cell(frame, value: str | None = None, **where) -> Estimate:
     return cells(frame, value)[0]
 
 
+def _item(value):
+    return value if isinstance(value, Estimate) else Estimate(real("items", value))
+
+
 def _all(items, over, value):
     if not hasattr(items, "columns"):
-        estimates = [exactly(e) for e in items]
+        if isinstance(items, (str, dict)) or not hasattr(items, "__iter__"):
+            raise TypeError(f"items must be a frame or a list of numbers, got {checks.shown(items)}")
+        estimates = [_item(e) for e in items]
     elif over is None:
         estimates = cells(items, value)
     else:
         estimates = [e / b for e, b in zip(cells(items, value), items[over], strict=True)]
     if not estimates:
-        raise ValueError("there must be at least one number, got none")
+        raise ValueError("items must hold at least one number, got none")
+    if not all(math.isfinite(e.value) for e in estimates):
+        raise ValueError("items must hold finite numbers, got an infinite one")
     return estimates
 
 
@@ -231,11 +251,13 @@ def slope(x, y) -> Estimate:
     scatter at random, not for a deterministic curve that bends; for that, pass `exactly(...)` numbers, whose slope is a
     number without error.
     """
-    x = np.asarray(x, float)
+    x = _sample("x", x)
+    if len(x) != len(y) or not np.ptp(x):
+        raise ValueError(f"x must be {len(y)} numbers that are not all the same, one for each y, got {checks.shown(x)}")
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     if any(isinstance(e, Estimate) for e in y):
         return sum((w * exactly(e) for w, e in zip(weights, y, strict=True)), Estimate(0.0))
-    fit = scipy.stats.linregress(x, np.asarray(y, float))
+    fit = scipy.stats.linregress(x, _sample("y", y))
     widen = scipy.stats.t.isf(LEVEL, len(x) - 2) / STANDARD_ERRORS if len(x) > 2 else math.inf
     return Estimate(fit.slope, fit.stderr * widen if len(x) > 2 else math.inf)
 
@@ -247,8 +269,38 @@ def logs(items, value: str | None = None) -> list[Estimate]:
 
 def rounded(value: float, error: float = 0.0) -> str:
     """`value` with as many digits as its error supports (two of the error's), or four if it is exact."""
-    _error("error", error)
     if error <= 1e-9 * abs(value) or not math.isfinite(error):
         return f"{value:.4g}"
     decimals = max(0, 1 - math.floor(math.log10(error)))
     return f"{value:.{decimals}f}"
+
+
+def _sample(name, value):
+    """A non-empty (n,) array of numbers, or of True and False."""
+    flags = isinstance(value, (list, tuple)) and all(isinstance(v, (bool, np.bool_)) for v in value)
+    if flags or getattr(value, "dtype", np.dtype(float)).kind == "b":
+        value = np.asarray(value, float)
+    return checks.within(-LARGEST, LARGEST, shape=1)(name, value)
+
+
+def _frame(name, value):
+    if not hasattr(value, "columns"):
+        raise TypeError(f"{name} must be a table with columns, got {checks.shown(value)}")
+    return value
+
+
+checks.arguments(
+    globals(),
+    sample=_sample,
+    frame=_frame,
+    level=checks.within(0, 1, "()", shape=0),
+    over=checks.text,
+    cells={"value": checks.text},
+    cell={"value": checks.text},
+    largest={"value": checks.text},
+    smallest={"value": checks.text},
+    spread={"value": checks.text},
+    largest_step={"value": checks.text},
+    logs={"value": checks.text},
+    rounded={"value": real, "error": _error},
+)

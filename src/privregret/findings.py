@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from privregret import checks
-from privregret.estimates import Estimate, exactly
+from privregret.estimates import Estimate, real
 
 CLAIM, STEP, OURS = "claim", "step", "ours"
 KINDS = {
@@ -60,9 +60,9 @@ class Finding(checks.Checked):
         "place": checks.text,
         "claim": checks.text,
         "quantity": checks.text,
-        "measured": lambda name, value: exactly(value),
-        "low": lambda name, value: float(value),
-        "high": lambda name, value: float(value),
+        "measured": lambda name, value: value if isinstance(value, Estimate) else Estimate(real(name, value)),
+        "low": real,
+        "high": real,
         "kind": checks.one_of(*KINDS),
         "figure": checks.text,
         "headline": checks.text,

@@ -349,18 +349,25 @@ class _KernelManager(AsyncKernelManager):
 @contextmanager
 def _sockets():
     """A temporary folder for the kernels' sockets; those that killed runs left behind go, which nobody has locked."""
-    for old in Path(tempfile.gettempdir()).glob("privregret-kernels-*"):
+    parent = _short(tempfile.gettempdir())
+    for old in Path(parent).glob("privregret-kernels-*"):
         with suppress(OSError):  # in use, or somebody else's
             _lock(old)
             shutil.rmtree(old)
     while True:
-        folder = tempfile.TemporaryDirectory(prefix="privregret-kernels-", ignore_cleanup_errors=True)
+        folder = tempfile.TemporaryDirectory(prefix="privregret-kernels-", dir=parent, ignore_cleanup_errors=True)
         with suppress(FileNotFoundError, BlockingIOError):  # another command was first, and took it for an old one
             _lock(folder.name)
             break
         folder.cleanup()
     with folder as _KernelManager.sockets:
         yield
+
+
+def _short(folder):
+    """The folder; or /tmp, if paths of sockets below it would be longer than systems allow (104 bytes, or 108)."""
+    longest = os.fsencode(f"{folder}/privregret-kernels-12345678/tmp12345678/kernel-5")
+    return folder if len(longest) < 104 else "/tmp"
 
 
 def _lock(folder):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from privregret import checks, frontend
-from privregret.algorithm import flat_parameters
+from privregret.algorithm import Algorithm, flat_parameters
 from privregret.streams import Streams
 
 SECONDS = 0.1  # of work in a task: far more than it takes to hand one out, and still easy to spread
@@ -80,7 +80,7 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
     TypeError, ValueError
         For an algorithm that does not play one of the problems, and for numbers out of range; before any run.
     """
-    cells, runs, seed = checked_cells(algorithms, problems, horizon, runs, seed, points)
+    cells = cells_of(algorithms, problems, horizon, points)
     regrets = np.empty(runs * sum(len(rounds) for _, _, rounds in cells))
     places = _split(cells, runs)
     most = [max(BYTES // (8 * len(rounds)), 1) for _, _, rounds in cells]  # of what a task returns, too
@@ -105,7 +105,7 @@ def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, poi
         One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run), se (of the mean),
         runs, least and greatest regret, and the algorithms' parameters.
     """
-    cells, runs, seed = checked_cells(algorithms, problems, horizon, runs, seed, points)
+    cells = cells_of(algorithms, problems, horizon, points)
     found = [{} for _ in cells]  # first run -> moments of so many as there are
     for cell, first, part in _parts(cells, runs, seed, workers, moments):
         nodes = found[cell]
@@ -245,23 +245,25 @@ def cluster(scheduler: str = ""):
     return stack
 
 
-def checked_cells(algorithms, problems, horizon, runs, seed, points):
-    """The (algorithm, problem, rounds) to be run, how often, and the seed; arguments as in `regret_curves`."""
+def cells_of(algorithms, problems, horizon, points) -> list:
+    """The (algorithm, problem, rounds) to be run; arguments as in `regret_curves`."""
     algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
-    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    points = checks.size(1)("points", points) if np.isscalar(points) else points
+    for algorithm in algorithms:
+        checks.a(Algorithm)("algorithms", algorithm)
     cells = []
     for problem in problems:
         for algorithm in algorithms:
             algorithm.data_of(problem)
         last = checks.integer("horizon", horizon, problem.shortest, min(a.longest for a in algorithms))
         if np.isscalar(points):
-            rounds = checkpoints(last, checks.integer("points", points, 1, checks.SIZE))
+            rounds = checkpoints(last, points)
         else:
             rounds = checks.horizons(np.unique(np.append(np.asarray(points), last)), problem.shortest)
         if rounds[-1] > last:
             raise ValueError(f"points must be at most the horizon, {last}, got {rounds[-1]}")
         cells += [(algorithm, problem, rounds) for algorithm in algorithms]
-    return cells, runs, seed
+    return cells
 
 
 def _parts(cells, runs, seed, workers, kept, most=None):
@@ -320,3 +322,40 @@ def _part(cell, algorithm, problem, rounds, first, last, step, seconds, seed, ke
 def _power(number):
     """The largest power of 2 up to a number."""
     return 1 << number.bit_length() - 1
+
+
+def _workers(name, value):
+    if not checks.integer(name, value, -checks.SIZE, checks.SIZE):
+        raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
+    return int(value)
+
+
+def _table(name, value):
+    if not isinstance(value, pd.DataFrame):
+        raise TypeError(f"{name} must be a DataFrame, got {checks.shown(value)}")
+    return value
+
+
+def _columns(name, value):
+    return [checks.text(name, column) for column in checks.listed(name, value)]
+
+
+def _problem(name, value):
+    if not hasattr(value, "law"):
+        raise TypeError(f"{name} must be a problem, such as a BernoulliBandit, got {checks.shown(value)}")
+    return value
+
+
+checks.arguments(
+    globals(),
+    seed=checks.whole(0),
+    run=checks.whole(0),
+    runs=checks.times(1),
+    problem=_problem,
+    workers=_workers,
+    curves=_table,
+    by=_columns,
+    scheduler=checks.text,
+    checkpoints={"horizon": checks.whole(1), "points": checks.size(1)},
+    hardest={"problems": checks.listed, "choosing": checks.times(1)},
+)

@@ -20,7 +20,7 @@ from privregret import checks
 from privregret.bandits.dp_klucb import GeometricBatches, many_pull_counts
 from privregret.divergence import d_epsilon
 from privregret.estimates import Estimate
-from privregret.simulate import checked_cells, rng_for, tidy
+from privregret.simulate import cells_of, rng_for, tidy
 
 MANY = 1000  # replicates that share a task and a stream
 PLAIN = 0.25  # share of runs from the law itself
@@ -48,7 +48,8 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, 
     for algorithm in checks.listed("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
-    cells, runs, seed = checked_cells(algorithms, problems, horizon, runs, seed, points)
+    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    cells = cells_of(algorithms, problems, horizon, points)
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
         joblib.delayed(weighted)(a, p, rounds, min(MANY, runs - r), rng_for(("rare", a), p, seed, r))
         for a, p, rounds in cells

@@ -13,6 +13,7 @@ from privregret.algorithm import flat_parameters
 from privregret.exact.selection import (
     FORMULA,
     arrays,
+    differences,
     gauss_legendre,
     largest_probabilities,
     selection_from_sums,
@@ -132,8 +133,7 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
     gaps = arrays(instance)[0] if gaps is None else gaps
     scales = np.broadcast_to(scales, len(rounds))
     if noise in ("gumbel", "none") and len(instance.outcomes) == 1 and not instance.bits:  # a formula, all at once
-        true, log_counts = arrays(instance)
-        sums = np.multiply.outer(rounds, true.round(15))
+        sums, log_counts = np.multiply.outer(rounds, differences(instance.means)), arrays(instance)[1]
         group = selection_from_sums(sums, log_counts, noise, scales[:, None])
         return group @ gaps, np.full(len(rounds), FORMULA * gaps.sum())
     chosen = [selection_probabilities(instance, int(m), noise, float(s)) for m, s in zip(rounds, scales, strict=True)]

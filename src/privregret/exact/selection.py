@@ -29,6 +29,7 @@ ROUNDING = 1e-11  # of all integrals here; the tests hold them to it
 FORMULA = ROUNDING + 2 * exp(-TAIL)  # error of what needs no lattice
 CELLS = 2**15  # most lattice cells that a score's distribution is spread over
 FINEST, COARSEST = 1e-6, 1e15  # scales of noise that a lattice of cells can be laid out for
+BRIDGED = 1e-50  # noise that makes up for a whole loss with less than this probability breaks ties, and no more
 NEVER = 1e-30  # groups that are selected with less than this probability are left out
 ROWS = 200_000  # most compositions of outcomes that are enumerated
 
@@ -99,11 +100,14 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         raise ValueError(f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}")
     means, bounds = independent_means(instance), largest_probabilities(instance, rounds, noise, scale)
     kept = bounds > NEVER
+    error = ROUNDING + 2 * len(means) * exp(-TAIL) + float(bounds[~kept].sum())
     some = means[kept], log_counts[kept], noise, scale
     step, wider = _step(rounds, *some)
+    behind = exp(min(instance.log_actions + _log_tail(noise, 1 / scale), 0.0))  # some sum wins that is not the least
+    if step == 1 and behind < BRIDGED:
+        some, error = (*some[:2], "none", 1.0), error + behind
     group = np.zeros(len(means))
     group[kept] = _binomial(rounds, *some, step)
-    error = ROUNDING + 2 * len(means) * exp(-TAIL) + float(bounds[~kept].sum())
     if wider:
         error += float(np.abs(group[kept] - _binomial(rounds, *some, 2 * step)).max())
     return _selection(group, log_counts, error)
@@ -125,11 +129,16 @@ def largest_probabilities(instance: StochasticLosses, rounds, noise: str, scale:
         # independent coordinates are 2 n terms of range 1, dependent ones n terms of range 2
         wide = 4 if instance.bits else 8
         sampling, share = -rounds * gaps**2 / wide, 0.5
-    u = share * rounds * gaps / scale if noise != "none" else np.full_like(rounds * gaps, inf)
+    with np.errstate(over="ignore"):
+        u = share * rounds * gaps / scale if noise != "none" else np.full_like(rounds * gaps, inf)
+    return np.exp(np.minimum(log_counts + np.logaddexp(sampling, _log_tail(noise, u)), 0.0))
+
+
+def _log_tail(noise, u):
+    """A bound on the logarithm of the probability that two draws of noise differ by more than u scales, one way."""
     tails = {"exponential": 0.5, "laplace": 0.5 + np.minimum(u, 1e9) / 4, "gumbel": 1.0, "none": 0.0}
     with np.errstate(divide="ignore"):
-        tail = np.log(tails[noise]) - u
-    return np.exp(np.minimum(log_counts + np.logaddexp(sampling, tail), 0.0))
+        return np.log(tails[noise]) - u
 
 
 @lru_cache(maxsize=64)
@@ -183,18 +192,20 @@ def selection_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarra
     """
     sums, log_counts = np.asarray(sums, float), np.asarray(log_counts, float)
     d = sums - sums.min(axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        u = np.minimum(d / scale, 1e300)
     if noise == "none":
         weights = np.where(d < TIE, log_counts, -inf)
     elif noise == "gumbel":
-        weights = log_counts - d / scale
+        weights = log_counts - u
     elif len(log_counts) == 2 and not log_counts.any():
-        u = d.max(axis=-1, keepdims=True) / scale
-        worse = 0.5 * np.exp(-u) * (1 + u / 2 if noise == "laplace" else 1)
+        most = u.max(axis=-1, keepdims=True)
+        worse = 0.5 * np.exp(-most) * (1 + most / 2 if noise == "laplace" else 1)
         return np.where(d > 0, worse, 1 - worse)  # equal sums: 1/2 each
     elif sums.ndim == 1:
-        return _from_sums(d / scale, log_counts, noise == "laplace")
+        return _from_sums(u, log_counts, noise == "laplace")
     else:
-        return np.array([_from_sums(row / scale, log_counts, noise == "laplace") for row in d])
+        return np.array([_from_sums(row, log_counts, noise == "laplace") for row in u])
     weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
 
@@ -279,12 +290,20 @@ def _from_sums(d, log_counts, laplace):
     return np.minimum(integrand @ w, 1.0)
 
 
+def differences(losses) -> np.ndarray:
+    """Losses less the smallest of them: to 15 decimals, lest rounding make gaps; but small gaps stay as they are."""
+    gaps = losses - losses.min()
+    tidy = gaps.round(15)
+    small = np.abs(tidy - gaps) > 1e-11 * gaps
+    return np.where(small, np.where(gaps > 1e-15 * losses, gaps, 0.0), tidy)
+
+
 @lru_cache(maxsize=64)
 def _relative(instance):
     """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a constant."""
     relative = {}
     for outcome, probability in zip(np.array(instance.outcomes), instance.probabilities, strict=True):
-        key = tuple((outcome - outcome.min()).round(15))
+        key = tuple(differences(outcome))
         relative[key] = relative.get(key, 0.0) + probability
     return np.array(list(relative)), np.array(list(relative.values()))
 
