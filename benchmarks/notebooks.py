@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from privregret import manifest
 from privregret.paths import BUILD
 
 HERE = Path(__file__).parent
@@ -30,7 +31,7 @@ def times() -> pd.DataFrame:
     """One row a notebook: seconds, and megabytes if its run recorded them."""
     rows = []
     for path in sorted((BUILD / "stamps").glob("*/*.json")):
-        stamp = json.loads(path.read_text())
+        stamp = json.loads(path.read_text(encoding="utf-8"))
         megabytes = round(stamp["kilobytes"] / 1024) if stamp.get("kilobytes") else None
         rows.append((f"{path.parent.name}/{path.stem}", round(stamp["seconds"]), megabytes))
     return pd.DataFrame(rows, columns=["notebook", "seconds", "megabytes"]).astype({"megabytes": "Int64"})
@@ -72,6 +73,7 @@ if __name__ == "__main__":
     frame = times()
     if frame.empty:
         raise SystemExit("no notebook has run to its end here: `make` first")
-    frame.assign(hardware=hardware()).to_csv(HERE / "notebooks.csv", index=False, lineterminator="\n")
-    (HERE / "notebooks.tex").write_text(table(frame, hardware()))
+    rows = frame.assign(hardware=hardware()).to_csv(index=False, lineterminator="\n")
+    manifest.write(HERE / "notebooks.csv", rows.encode())
+    manifest.write(HERE / "notebooks.tex", table(frame, hardware()).encode())
     print(f"{len(frame)} notebooks, {frame.seconds.sum() / 60:.0f} minutes, on {hardware()}")

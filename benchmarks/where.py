@@ -54,7 +54,7 @@ def measured(name: str) -> dict:
 
     signal.signal(signal.SIGPROF, count)
     signal.setitimer(signal.ITIMER_PROF, 0.01, 0.01)
-    for cell in json.loads((NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]:
+    for cell in json.loads((NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             exec(compile("".join(cell["source"]), "<cell>", "exec"), namespace)
     signal.setitimer(signal.ITIMER_PROF, 0)

@@ -370,6 +370,7 @@ def test_bad_advice():
     algorithm, losses = EXP4Local(1.0, 0.1, 0.1), table(9, 2)
     for advice, words in (
         (np.full((10, 3, 2), 0.5), "advice covers 10 rounds, losses 9"),
+        (np.full((8, 3, 2), 0.5), "advice covers 8 rounds, losses 9"),
         (np.full((3, 2), 0.4), "advice must be distributions"),
         (np.eye(3), "advice is about 3 arms"),
         ([[0.5, math.nan]] * 2, "nan"),
@@ -384,6 +385,8 @@ def test_the_punisher_makes_regret_linear():
     assert regret.shape == (50,)
     assert regret.min() >= 9 * 50 - 1e-9
     assert np.allclose(regret / 9, np.round(regret / 9))
+    for other in (tuning.batched_exp3(1004, 2, 0.1), HTINF(1.0)):
+        refused(lambda a=other: punished_regret(a, 2, 1004, 50, 1), "algorithm must be BatchedPrivate around HTINF")
 
 
 def test_regret_on_draws_of_experts_who_always_name_one_arm():

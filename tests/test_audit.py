@@ -6,6 +6,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from cases import FIRST
+from conftest import refused
 
 from privregret.adversarial import EXP3, FTPL, BatchedPrivate, EXP4Local, LocallyPrivate, SparseSwitch
 from privregret.adversarial.bases import RealLossBandit
@@ -203,6 +204,11 @@ def test_shared_noise_is_noticed_in_dp_se():
     assert trace.costs(trace.traced(algorithm, table, 0), rounds=[0]).max() == pytest.approx(0.5)
     with trace.altered(dp_se, "_play", *fault):
         assert trace.costs(trace.traced(algorithm, table, 0), rounds=[0]).max() == math.inf
+
+
+def test_what_is_kept_is_one_of_two():
+    for call in (lambda: trace.costs(None, "number"), lambda: trace.moves(None, {}, "number")):
+        refused(call, "keep must be one of 'numbers', 'outcomes', got 'number'")
 
 
 # the search for an event

@@ -549,6 +549,7 @@ def test_bad_log_base(log_base):
         (lambda: DPKLUCB(1.0, 2.0, 1.5), "n0"),
         (lambda: DPKLUCB(1.0, ties="last"), "ties"),
         (lambda: DPIMED(1.0, power=-1), "power"),
+        (lambda: DPIMED(1.0, power=63), "power must be at most 62, got 63"),
         (lambda: AdaPKLUCB(1.0, 0), "alpha"),
         (lambda: KLUCB(-1.0), "c must be"),
     ],

@@ -87,6 +87,8 @@ def test_operations_propagate_bounds(name):
 
 def test_logarithms():
     assert Estimate(5.0, 0.1).log() == Estimate(math.log(5), 0.02)
+    for value in (-1.0, 0.0, 0.5):
+        refused(Estimate(value, 0.1, 0.5).log, "surely above 0", f"got {value:g} and bound 0.5")
     e = Estimate(5.0, 0, 0.5).log()
     assert e.bound == pytest.approx(math.log(5) - math.log(4.5)) and e.high >= math.log(5.5)
     assert [e.value for e in estimates.logs([1.0, math.e])] == [0.0, 1.0]

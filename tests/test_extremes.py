@@ -5,8 +5,9 @@ import pytest
 from conftest import refused
 
 from privregret import checks
+from privregret.adversarial import EXP3, BatchedPrivate, EXP4Batched, ExpertsFromBandit, LocallyPrivate, SparseSwitch
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AdaPKLUCB, AnytimeLazyUCB
-from privregret.instances import BernoulliBandit, equal_gaps
+from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, equal_gaps
 
 EVENTS = [AnytimeLazyUCB, AdaPKLUCB, DPSE, DPKLUCB, DPIMED]
 NEAR = 0.5, 0.5 + 2.0**-53
@@ -36,5 +37,20 @@ def test_longer_horizons_are_refused(last):
     refused(lambda: AnytimeLazyUCB(1.0).run(BernoulliBandit("two", (0.5, 0.6)), [2, last], 1))
 
 
-def test_what_plays_every_round_refuses_what_would_take_years():
-    refused(lambda: UCB1().run(BernoulliBandit("two", (0.5, 0.6)), [checks.ROUNDS + 1], 1), "at most 10000000000")
+PLAIN, SIDES = BernoulliBandit("two", (0.5, 0.6)), Adversary("sides", [0], [[0.25, 0.75]])
+ADVISED = ExpertProblem(SIDES, Advice.of_arms([[0, 1]], 2))
+EVERY_ROUND = [
+    (UCB1(), PLAIN, 1),
+    (SparseSwitch(1.0, 0.1), SIDES, 1),
+    (LocallyPrivate(EXP3(0.1, 0.1), 0.5), SIDES, 1),
+    (BatchedPrivate(EXP3(0.1, 0.1), 0.5, 1), SIDES, 1),
+    (BatchedPrivate(EXP3(0.1, 0.1), 0.1), SIDES, 10),
+    (ExpertsFromBandit(EXP3(0.1, 0.1)), ADVISED, 1),
+    (ExpertsFromBandit(BatchedPrivate(EXP3(0.1, 0.1), 0.1)), ADVISED, 10),
+    (EXP4Batched(1.0, 1e-3, 0.2, 0.3, 7), ADVISED, 7),
+]
+
+
+@pytest.mark.parametrize("algorithm, problem, tau", EVERY_ROUND, ids=lambda x: getattr(x, "label", ""))
+def test_what_plays_every_round_or_batch_refuses_what_would_take_years(algorithm, problem, tau):
+    refused(lambda: algorithm.run(problem, [tau * checks.ROUNDS + 1], 1), f"at most {tau * checks.ROUNDS}")

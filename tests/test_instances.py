@@ -7,7 +7,7 @@ import pytest
 from cases import dense
 from conftest import refused
 
-from privregret import instances
+from privregret import checks, instances
 from privregret.instances import HU2021_2, Adversary, Advice, BernoulliBandit, ExpertProblem
 
 
@@ -115,6 +115,12 @@ def test_the_law_of_a_problem_leaves_out_its_name():
         (lambda: BernoulliBandit("x", ()), "got shape (0,)"),
         (lambda: BernoulliBandit("x", ((0.5, 0.5),)), "got shape (1, 2)"),
         (lambda: BernoulliBandit("x", ("a", "b")), "means must be a list of numbers, got ('a', 'b')"),
+        (lambda: BernoulliBandit("x", ("0.5", "0.6")), "means must be a list of numbers, got ('0.5', '0.6')"),
+        (lambda: BernoulliBandit("x", np.array([True, False])), "means must be a list of numbers"),
+        (lambda: BernoulliBandit("x", (True, 0.5)), "means must be a list of numbers"),
+        (lambda: checks.within(0, 1, shape=1)("shares", [True, 0.5]), "shares must be a list of numbers in [0, 1], got"),
+        (lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]), "losses must be a table of numbers"),
+        (lambda: Adversary("x", [0], [["0.5", "1"]]), "losses must be a table of numbers"),
         (lambda: BernoulliBandit("x", ((0.5,), (0.5, 0.5))), "means must be a list of numbers"),
         (lambda: BernoulliBandit(3, (0.5, 0.5)), "name must be a string, got 3"),
         (lambda: instances.bernoulli_losses((0.5, 1.2)), "means must hold"),

@@ -66,6 +66,13 @@ def test_names_of_other_cells_are_not_parameters():
     start("unrelated = 3")
 
 
+@pytest.mark.parametrize("path", ["benchmarks/other.csv", "benchmarks/README.md", "growth.csv", "pyproject.toml"])
+def test_only_measurements_are_data(path):
+    with pytest.raises(ValueError, match=f"a file of measurements must be one of .*'benchmarks/growth.csv'.*{path!r}"):
+        notebook.data(path)
+    assert notebook.data("benchmarks/growth.csv").is_file()
+
+
 def test_the_end_mark_is_found_only_where_it_is():
     cell = nbformat.v4.new_code_cell("notebook.end()")
     empty = nbformat.v4.new_notebook(cells=[cell])

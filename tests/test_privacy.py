@@ -6,6 +6,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from conftest import refused
 from laws import FALSE_ALARM
 from naive import azize2025
 from naive import bandits as naive
@@ -461,6 +462,11 @@ def test_privacy_of_algorithm_1_on_the_smallest_instance():
         assert batches.privacy_loss(DPKLUCB(epsilon)) / epsilon == pytest.approx(klucb, abs=0.02)
         law = batches.action_law(DPIMED(epsilon))
         assert law.sum(axis=(4, 5)) == pytest.approx(np.ones((2,) * 4), rel=1e-12)
+
+
+@pytest.mark.parametrize("other", [{"alpha": 1.5}, {"n0": 2}, {"ties": "first"}, {"power": 1}])
+def test_the_exact_law_is_refused_for_other_batches(other):
+    refused(lambda: batches.privacy_loss(DPIMED(1.0, **other)), "algorithm must have alpha = 2, n0 = 1, random ties")
 
 
 def test_the_exact_law_is_that_of_play():

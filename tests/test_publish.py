@@ -169,6 +169,15 @@ def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
     assert set(record["outputs"]) == {"hu2021/figure-02"} and not record["notebooks"].get("hu2021/one")
 
 
+def test_what_a_killed_run_left_goes_and_what_others_write_stays(root):
+    left, other = root / "figures" / "hu2021" / ".a.csv.partial-1", root / "data" / ".a.csv.partial-1"
+    for path in (left, other):
+        path.parent.mkdir(parents=True)
+        path.write_text("half")
+    draw()
+    assert not left.exists() and other.exists()
+
+
 def test_columns_of_running_text_have_a_width(root):
     frame = pd.DataFrame({"why": ["one, two", "three"], "x": [1.5, 2.5]})
     publish.table(frame, "hu2021/text", f"Words: {HU}.", {"why": "Why", "x": "$x$"}, {"x": ".1f"}, {"why": 0.3})

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import refused
 
 from privregret import draw, estimates, simulate
 from privregret.bandits import DPIMED, DPKLUCB, AdaPKLUCB, rare
@@ -84,3 +85,8 @@ def test_tail_index():
     assert rare.tail_index((0.5, 0.75), 1e-6) == pytest.approx(1.5, rel=1e-5)
     with pytest.raises(TypeError, match="only DP-KLUCB and DP-IMED"):
         rare.regrets(AdaPKLUCB(1.0), TWO, 1000, 10, 0)
+
+
+@pytest.mark.parametrize("points, shown", [([5000], "at most the horizon, 1000, got 5000"), ([2.5], "whole numbers")])
+def test_points_that_are_no_rounds_of_the_run(points, shown):
+    refused(lambda: rare.regrets(DPIMED(1.0), TWO, 1000, 10, 0, points=points), shown)

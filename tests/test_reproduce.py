@@ -212,6 +212,29 @@ def test_the_longest_run_first_and_a_fresh_clone_knows_them(tmp_path, monkeypatc
     assert reproduce._last_time(reproduce.Job("a/long", {"n": 2}, {"n": 1}), here) is None
 
 
+def test_a_folder_for_sockets_that_another_command_takes_or_removes(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    lock, taken = reproduce._lock, []
+
+    def late(folder):
+        taken.append(folder)
+        if len(taken) == 1:
+            os.rmdir(folder)
+        if len(taken) == 2:
+            lock(folder)
+        before = set(os.listdir("/proc/self/fd"))
+        try:
+            lock(folder)
+        except OSError:
+            assert set(os.listdir("/proc/self/fd")) == before
+            raise
+
+    monkeypatch.setattr(reproduce, "_lock", late)
+    with reproduce._sockets():
+        assert os.listdir(tmp_path) == [os.path.basename(reproduce._KernelManager.sockets)] and len(taken) == 3
+    assert not os.listdir(tmp_path)
+
+
 def test_a_run_by_papermill_touches_nothing_published(settled):
     before = published(settled)
     code, _, err = settled.python("papermill", settled.notebook, settled.root / "build/out.ipynb", "-p", "runs", "2")
@@ -243,7 +266,8 @@ def test_an_edited_default_is_told_and_not_taken(settled):
 
 
 def test_whatever_differs_is_seen_and_mended(settled):
-    before = published(settled)
+    before, partial = published(settled), settled.root / ".README.md.partial-1"
+    partial.write_text("half")
     for name, where in [
         ("figures/findings.csv", "figures/findings.csv: not what"),
         ("figures/findings.md", "figures/findings.md: not what"),
@@ -254,6 +278,7 @@ def test_whatever_differs_is_seen_and_mended(settled):
         assert where in settled.python("privregret", "status")[1], name
         assert settled.python("privregret", "reproduce")[0] == 0
         assert published(settled) == before, name
+    assert not partial.exists()
     record = settled.root / "figures/manifest.json"
     for text, says in [
         (record.read_text().replace("1.5", "1.6").replace("3.0", "3.1"), "manifest.json says of it was changed"),
@@ -360,7 +385,10 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     assert not figure(project, "unended").exists()
     assert set(stale(project)) == {"demo/bad", "demo/early", "demo/killed", "demo/unended"}
     code, out, _ = project.python("privregret", "reproduce", "demo/bad")
-    assert code == 1
+    assert code == 1 and len(list((project.root / "build/failed/demo").glob("bad.*"))) == 2
+    write(project, "bad")
+    assert project.python("privregret", "reproduce", "demo/bad")[0] == 0
+    assert not list((project.root / "build/failed/demo").glob("bad.*"))
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])

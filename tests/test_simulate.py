@@ -21,7 +21,7 @@ from joblib.parallel import get_active_backend
 from pandas.testing import assert_frame_equal
 
 import privregret
-from privregret import instances, simulate
+from privregret import checks, instances, simulate
 from privregret.adversarial import tuning
 from privregret.algorithm import NOT_PRIVATE
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
@@ -369,7 +369,12 @@ def test_a_horizon_of_a_few_rounds():
         ({"seed": None}, "got None"),
         ({"horizon": 4}, "horizon must be at least 5, got 4"),
         ({"horizon": 1e6 + 0.5}, "got 1000000.5"),
+        ({"horizon": checks.ROUNDS + 1}, "horizon must be at most 10000000000, got 10000000001"),
         ({"points": [0, 10]}, "start at 1 or later"),
+        ({"points": [5000]}, "points must be at most the horizon, 2000, got 5000"),
+        ({"points": 2.5}, "points must be a whole number, got 2.5"),
+        ({"points": "x"}, "points must be a whole number, got 'x'"),
+        ({"points": -5}, "points must be at least 1, got -5"),
     ],
 )
 def test_bad_arguments(wrong, shown):

@@ -98,6 +98,10 @@ def test_an_algorithm_may_have_epsilons_of_its_own_and_see_all_losses():
     assert cells[0].problem.outcomes == ((0.25, 0.5),) and cells[0].problem.bits
 
 
+def test_the_order_of_an_entry_s_keys_is_free():
+    assert sweep.grid(TABLE | {"instances": ["HU2021_2", {"means": [0.6, 0.5], "name": "two arms"}]}) == GRID
+
+
 def altered(**changes):
     return {key: value for key, value in (TABLE | changes).items() if value is not None}
 
@@ -128,7 +132,8 @@ BAD = [
     (altered(instances=[{"name": "x", "losses": "high"}]), "instances[0]: losses must be", "got 'high'"),
     (altered(instances=[{"name": "x", "gap": 0.1}]), "instances[0] must have a name and", "'gap': 0.1"),
     (altered(instances=["HU2021_2", "HU2021_2"]), "instances must not hold anything twice, got setting 2 again"),
-    (altered(horizons=[4]), "a horizon of setting 2 must be at least 5, got 4"),
+    (altered(horizons=[4]), "the horizon of AnytimeLazyUCB on setting 2 must be at least 5, got 4"),
+    (altered(algorithms=["DPSE", "UCB1"], horizons=[10**12]), "the horizon of UCB1 on setting 2", "10000000000"),
     (altered(horizons=[2**63]), f"horizons[0] must be at most {checks.LARGEST}, got 9223372036854775808"),
     (altered(horizons=[]), "horizons must be a list of at least 1 value, got []"),
     (altered(runs=1e12), "runs must be at most 100000000, got "),

@@ -158,7 +158,8 @@ def within(low: float, high: float, ends: str = "[]", shape: int | None = None):
         0 if it must be a single number; else an array must have so many dimensions, and hold something.
     """
     allowed = f"in {ends[0]}{low:g}, {high:g}{ends[1]}"
-    kind = {None: "a number, or an array of numbers,", 0: "a number"}.get(shape, f"an array of {shape} dimensions,")
+    named = {None: "a number, or an array of numbers,", 0: "a number", 1: "a list of numbers"}
+    kind = named.get(shape, f"an array of {shape} dimensions,")
     above, below = (operator.ge, operator.gt)[ends[0] == "("], (operator.le, operator.lt)[ends[1] == ")"]
 
     def check(name, value):
@@ -197,11 +198,21 @@ def _array(value):
     """An array of floats made of numbers, and of nothing that numpy would take for one; else None."""
     try:
         array = np.asarray(value)
+        if isinstance(value, (list, tuple)) and any(map(_is_bool, np.asarray(value, object).flat)):
+            return None
         if array.dtype.kind == "O" and all(map(_is_number, array.flat)):
             array = np.array([v if _finite(v) else math.nan for v in array.flat], float).reshape(array.shape)
         return np.asarray(array, float, order="C") if array.dtype.kind in "iuf" and array.ndim else None
     except (TypeError, ValueError, OverflowError):  # lists of lists of different lengths, among others
         return None
+
+
+def _floats(value):
+    """A C-ordered array of floats; a ValueError for words, even those that numpy would read as numbers."""
+    array = np.asarray(value)
+    if array.dtype.kind in "US" or (array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat)):
+        raise ValueError
+    return np.ascontiguousarray(array, dtype=float)
 
 
 def arguments(module: dict, **rules) -> None:
@@ -294,11 +305,8 @@ def listed(name: str, value) -> list:
 
 def means(name: str, value) -> np.ndarray:
     """Means of at least two Bernoulli arms, each in [0, 1], as a (K,) float array."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be a list of numbers, got {shown(value)}") from None
-    if isinstance(value, (list, tuple)) and any(map(_is_bool, value)):
+    array = _array(value)
+    if array is None:
         raise TypeError(f"{name} must be a list of numbers, got {shown(value)}")
     if array.ndim != 1 or len(array) < 2:
         raise ValueError(f"{name} must be a list of at least 2 numbers, got shape {array.shape}")
@@ -326,7 +334,7 @@ def horizons(value, arms: int, longest: int = LARGEST) -> np.ndarray:
 def table(name: str, value, low: float = 0.0, high: float = 1.0, short: bool = False) -> np.ndarray:
     """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as a C-ordered float array."""
     try:
-        array = np.ascontiguousarray(value, dtype=float)
+        array = _floats(value)
     except (TypeError, ValueError, OverflowError):
         words = [c for c in getattr(value, "columns", ()) if value[c].dtype.kind not in "biuf"]
         found = f"; column {words[0]!r} holds {value[words[0]].iloc[0]!r}" if words else ""
@@ -344,7 +352,7 @@ def table(name: str, value, low: float = 0.0, high: float = 1.0, short: bool = F
 def entries(name: str, value, dimensions: int) -> np.ndarray:
     """A non-empty array of numbers in [0, 1] with so many dimensions, as a C-ordered float array."""
     try:
-        array = np.ascontiguousarray(value, dtype=float)
+        array = _floats(value)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name} must be a table of numbers, all rows equally long") from None
     if array.ndim != dimensions or array.size == 0:

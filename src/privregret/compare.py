@@ -97,12 +97,19 @@ def affordable(epsilons, regrets, target: float) -> Estimate:
     Returns
     -------
     Estimate
-        Infinite if regret at the last epsilon is above the target, or at none; with an infinite error if that is so
-        of a limit.
+        Infinite if regret at the last epsilon is above the target; with an infinite error if a limit is above it there,
+        or nowhere.
+
+    Raises
+    ------
+    ValueError
+        If regret is at most the target at every epsilon: then the one asked for is below them all.
     """
     if len(regrets) != len(epsilons):
         raise ValueError(f"regrets must be one for each of {len(epsilons)} epsilons, got {len(regrets)}")
     values, lows, highs = ([getattr(r, end) for r in regrets] for end in ("value", "low", "high"))
+    if max(values) <= target:
+        raise ValueError(f"target must be below the largest of the regrets ({max(values):g}), got {target:g}")
     value = _crossing(epsilons, values, target)
     if math.isinf(value):
         return Estimate(value)

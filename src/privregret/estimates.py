@@ -106,8 +106,8 @@ class Estimate(checks.Checked):
 
     def log(self) -> "Estimate":
         """Natural logarithm, to first order in the standard error."""
-        if not self.value - self.bound > 0:
-            raise ValueError(f"items must be numbers above 0, got {self.value:g}, known to {self.bound:g}")
+        if self.value <= self.bound:
+            raise ValueError(f"what has a logarithm is surely above 0, got {self.value:g} and bound {self.bound:g}")
         return Estimate(math.log(self.value), self.se / self.value, -math.log1p(-self.bound / self.value))
 
 

@@ -49,7 +49,7 @@ def read(root: Path) -> dict:
     """
     path = root / "figures" / "manifest.json"
     try:
-        manifest = json.loads(path.read_text())
+        manifest = json.loads(path.read_text(encoding="utf-8"))
         entries = (*manifest["notebooks"].values(), *manifest["outputs"].values())
         if not all(isinstance(entry, dict) for entry in entries):
             raise ValueError
@@ -280,7 +280,7 @@ def render(root: Path) -> None:
     with still(root):
         for path, text in differing(root).items():
             if path == "README.md":
-                old = (root / path).read_text()
+                old = (root / path).read_text(encoding="utf-8")
                 text = BLOCK.sub(lambda m, new=text: m[1] + new + m[3], old)
             write(root / path, text.encode())
 
@@ -291,10 +291,10 @@ BLOCK = re.compile(r"(<!-- findings -->\n)(.*?)(<!-- end of findings -->)", re.S
 def _current(root, path):
     """What stands in a rendered file now; "" if it is not there, None for a README without the block."""
     if path == "README.md":
-        found = BLOCK.search((root / path).read_text()) if (root / path).exists() else None
+        found = BLOCK.search((root / path).read_text(encoding="utf-8")) if (root / path).exists() else None
         return found[2] if found else None
     try:
-        return (root / path).read_text()
+        return (root / path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
 

@@ -16,7 +16,7 @@ try:
 except ImportError:  # native Windows
     resource = None
 
-from privregret import manifest
+from privregret import checks, manifest
 from privregret.paths import ROOT, output_root
 
 END = "application/vnd.privregret.end+json"
@@ -66,7 +66,8 @@ def start(name: str, namespace: dict, /, **rules) -> None:
 
 def data(path: str) -> Path:
     """Where a file of measurements in `benchmarks/` is; with another content of it the notebook is out of date."""
-    current["files"].append(path)
+    known = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "benchmarks").glob("*.csv"))
+    current["files"].append(checks.choice("a file of measurements", path, known))
     return ROOT / path
 
 

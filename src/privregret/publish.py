@@ -220,7 +220,8 @@ def _record():
     name = notebook.current["name"]
     with manifest.changing(output_root()) as record:
         if notebook.current["fresh"]:
-            manifest.sweep(output_root())
+            for folder in ("figures", "paper"):  # what else is there may be somebody else's
+                manifest.sweep(output_root() / folder)
             record["notebooks"].pop(name, None)
             record["outputs"] = {o: entry for o, entry in record["outputs"].items() if entry["notebook"] != name}
             notebook.current["fresh"] = False

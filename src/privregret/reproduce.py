@@ -179,7 +179,7 @@ def parse_value(text: str):
 
 def jobs(names: list[str], overrides: dict, smoke: bool) -> list[Job]:
     """One job a notebook, each checked by the notebook's own rules before any kernel starts."""
-    profile = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()) if smoke else {}
+    profile = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text(encoding="utf-8")) if smoke else {}
     result, unused, known = [], set(overrides), set()
     for name in names:
         try:
@@ -267,7 +267,7 @@ def code_hash(path: Path) -> str:
 def read_stamp(job: Job, place: Place) -> dict:
     """What the notebook's last finished run left behind; empty if there is nothing of use."""
     try:
-        stamp = json.loads(place.stamp(job.name).read_text())
+        stamp = json.loads(place.stamp(job.name).read_text(encoding="utf-8"))
         return stamp if all(isinstance(stamp[key], kind) for key, kind in _STAMP.items()) else {}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
@@ -315,7 +315,7 @@ def _inputs(job: Job) -> dict:
 
 def _write_stamp(job: Job, place: Place, inputs: dict, mark: dict, seconds: float) -> None:
     stamp = inputs | {
-        "modules": {module: inputs["modules"][module] for module in mark["modules"]},
+        "modules": {module: inputs["modules"].get(module, "") for module in mark["modules"]},  # newer ones: stale
         "record": manifest.of_notebook(manifest.read(place.root), job.name),
         "seconds": round(seconds, 1),
         "kilobytes": mark.get("kilobytes"),
@@ -354,10 +354,13 @@ def _sockets():
         with suppress(OSError):  # in use, or somebody else's
             _lock(old)
             shutil.rmtree(old)
-    with tempfile.TemporaryDirectory(
-        prefix="privregret-kernels-", dir=parent, ignore_cleanup_errors=True
-    ) as _KernelManager.sockets:
-        _lock(_KernelManager.sockets)
+    while True:
+        folder = tempfile.TemporaryDirectory(prefix="privregret-kernels-", dir=parent, ignore_cleanup_errors=True)
+        with suppress(FileNotFoundError, BlockingIOError):  # another command was first, and took it for an old one
+            _lock(folder.name)
+            break
+        folder.cleanup()
+    with folder as _KernelManager.sockets:
         yield
 
 
@@ -369,7 +372,12 @@ def _short(folder):
 
 def _lock(folder):
     """Lock a folder for as long as this process lives."""
-    fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        raise
 
 
 class _Engine(NBClientEngine):
@@ -453,7 +461,8 @@ def run(job: Job, place: Place, progress: Progress) -> int:
     error, code = "it ended before its last cell", FAILED
     try:
         inputs, declared = _inputs(job), declared_parameters(read(job.name))
-        for old in (staged, place.stamp(job.name), place.failed(job.name)):
+        failed = place.failed(job.name)
+        for old in (staged, place.stamp(job.name), failed, failed.with_suffix(".log")):
             _remove(old)
         staged.mkdir(parents=True)
         with open(staged / "kernel.log", "wb") as log:  # what the kernel itself says: of interest if it dies
@@ -554,6 +563,8 @@ def _mend(place: Place) -> None:
     shutil.rmtree(place.build / "partial", ignore_errors=True)
     for folder in (place.root / "figures", place.root / "paper", place.build / "stamps"):
         manifest.sweep(folder)
+    for partial in place.root.glob(".*.partial-*"):  # of the README
+        partial.unlink()
     try:
         if manifest.read_whole(place.root) != manifest.empty():
             return

@@ -80,7 +80,7 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
     TypeError, ValueError
         For an algorithm that does not play one of the problems, and for numbers out of range; before any run.
     """
-    cells = _cells(algorithms, problems, horizon, points)
+    cells, runs, seed = checked_cells(algorithms, problems, horizon, runs, seed, points)
     regrets = np.empty(runs * sum(len(rounds) for _, _, rounds in cells))
     places = _split(cells, runs)
     most = [max(BYTES // (8 * len(rounds)), 1) for _, _, rounds in cells]  # of what a task returns, too
@@ -105,7 +105,7 @@ def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, poi
         One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run), se (of the mean),
         runs, least and greatest regret, and the algorithms' parameters.
     """
-    cells = _cells(algorithms, problems, horizon, points)
+    cells, runs, seed = checked_cells(algorithms, problems, horizon, runs, seed, points)
     found = [{} for _ in cells]  # first run -> moments of so many as there are
     for cell, first, part in _parts(cells, runs, seed, workers, moments):
         nodes = found[cell]
@@ -245,21 +245,25 @@ def cluster(scheduler: str = ""):
     return stack
 
 
-def _cells(algorithms, problems, horizon, points):
-    """The (algorithm, problem, rounds) to be run."""
+def checked_cells(algorithms, problems, horizon, runs, seed, points):
+    """The (algorithm, problem, rounds) to be run, how often, and the seed; arguments as in `regret_curves`."""
     algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
-    points = checks.size(1)("points", points) if np.isscalar(points) else points
+    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
     for algorithm in algorithms:
         checks.a(Algorithm)("algorithms", algorithm)
     cells = []
     for problem in problems:
         for algorithm in algorithms:
             algorithm.data_of(problem)
-        last = checks.integer("horizon", horizon, problem.shortest)
-        rounds = checkpoints(last, points) if np.isscalar(points) else np.append(np.asarray(points), last)
-        rounds = checks.horizons(np.unique(rounds), problem.shortest)
+        last = checks.integer("horizon", horizon, problem.shortest, min(a.longest for a in algorithms))
+        if np.isscalar(points):
+            rounds = checkpoints(last, checks.integer("points", points, 1, checks.SIZE))
+        else:
+            rounds = checks.horizons(np.unique(np.append(np.asarray(points), last)), problem.shortest)
+        if rounds[-1] > last:
+            raise ValueError(f"points must be at most the horizon, {last}, got {rounds[-1]}")
         cells += [(algorithm, problem, rounds) for algorithm in algorithms]
-    return cells
+    return cells, runs, seed
 
 
 def _parts(cells, runs, seed, workers, kept, most=None):

@@ -121,7 +121,8 @@ def grid(table: dict) -> Grid:
     cells = _few(Cell._make(cell) for cell in product(problems, algorithms, given["horizons"]))
     for problem, algorithm, horizon in cells:
         algorithm.data_of(problem)
-        checks.integer(f"a horizon of {problem.name}", horizon, problem.shortest)
+        what = f"the horizon of {type(algorithm).__name__} on {problem.name}"
+        checks.integer(what, horizon, problem.shortest, algorithm.longest)
     return Grid(cells, given["runs"], given["seed"], given["points"])
 
 
@@ -151,7 +152,7 @@ def _plain(name, value):
 
 def _problem(where, entry):
     """An instance of the papers, or one with means of rewards or losses of its own."""
-    name, *own = entry
+    own = [key for key in entry if key != "name"]
     for key, make in OWN.items():
         if own == [key]:
             try:
@@ -160,7 +161,7 @@ def _problem(where, entry):
                 raise ValueError(f"{where}: {problem}") from None
     if own:
         raise ValueError(f"{where} must have a name and, if it is one of your own, means or losses, got {entry!r}")
-    return INSTANCES[checks.choice(f"{where}.name", entry[name], INSTANCES)]
+    return INSTANCES[checks.choice(f"{where}.name", entry["name"], INSTANCES)]
 
 
 def _algorithms(where, entry, epsilons):

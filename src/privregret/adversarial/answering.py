@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from privregret.adversarial.bases import THETA
+from privregret.adversarial.bases import HTINF, THETA
 
 
 def htinf_choices(answer, choices: int, arms: int, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
@@ -54,6 +54,8 @@ def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.nd
     algorithm : BatchedPrivate
         Around HTINF.
     """
+    if not isinstance(getattr(algorithm, "base", None), HTINF):
+        raise TypeError(f"algorithm must be BatchedPrivate around HTINF, got {algorithm!r}")
     batches, cost = horizon // algorithm.tau, 1 - 1 / algorithm.tau
     sigma, scale = algorithm.base.sigma, algorithm.scale
     chosen = htinf_choices(lambda j, arm: np.full(runs, cost), batches, arms, sigma, scale, runs, rng)

@@ -79,8 +79,10 @@ class ExpertAlgorithm(AdversarialAlgorithm):
             If shapes do not fit, losses lie outside [0, 1], or advice is not a distribution; nan included.
         """
         losses = checks.table("losses", losses)
-        advice = advice if isinstance(advice, Advice) else Advice.of_table(advice)
-        if len(advice.starts) > 1 and advice.starts[-1] >= len(losses):
-            raise ValueError(f"advice covers {advice.starts[-1] + 1} rounds, losses {len(losses)}")
+        is_table = not isinstance(advice, Advice)
+        advice = Advice.of_table(advice) if is_table else advice
+        covered = advice.starts[-1] + 1
+        if covered > 1 and (covered > len(losses) or (is_table and covered < len(losses))):
+            raise ValueError(f"advice covers {covered} rounds, losses {len(losses)}")
         problem = ExpertProblem(Adversary("table", np.arange(len(losses)), losses), advice)
         return self._play(problem, losses, rng)

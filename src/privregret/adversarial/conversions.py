@@ -66,6 +66,10 @@ class BatchedPrivate(AdversarialAlgorithm):
         return Privacy(self.epsilon, self.epsilon)
 
     @property
+    def longest(self):
+        return min(checks.ROUNDS * self.tau, checks.LARGEST)
+
+    @property
     def scale(self) -> float:
         """Laplace scale of the noise in an average, 1 / (tau epsilon)."""
         return 1 / (self.tau * self.epsilon)
@@ -118,6 +122,10 @@ class ExpertsFromBandit(ExpertAlgorithm):
     @property
     def privacy(self):
         return self.bandit.privacy._replace(neighbours=PUBLIC_ADVICE)
+
+    @property
+    def longest(self):
+        return self.bandit.longest
 
     def _kernel(self, data, rounds, record=False):
         return self.bandit._kernel(data, rounds, record)

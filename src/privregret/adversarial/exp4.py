@@ -100,6 +100,10 @@ class EXP4Batched(ExpertAlgorithm):
     def privacy(self):
         return Privacy(self.epsilon, self.epsilon, self.delta, PUBLIC_ADVICE)
 
+    @property
+    def longest(self):
+        return min(checks.ROUNDS * self.tau, checks.LARGEST)
+
     def scale(self, arms: int, experts: int) -> float:
         """Laplace scale of the noise on each score."""
         return 3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)

@@ -33,6 +33,7 @@ class SparseSwitch(AdversarialAlgorithm):
     epsilon: float
     rate: float
     label = "sparse switch"
+    longest = checks.ROUNDS
     source = "demonstrator for asi2025, Lemma 11; not in the paper"
     rules = {
         "epsilon": checks.positive,

@@ -69,7 +69,7 @@ class GeometricBatches(BanditAlgorithm):
         "alpha": checks.between(1.001),
         "n0": checks.whole(1),
         "ties": checks.one_of(*TIES),
-        "power": checks.whole(0),
+        "power": checks.whole(0, 62),
     }
 
     @property

@@ -20,7 +20,7 @@ from privregret import checks
 from privregret.bandits.dp_klucb import GeometricBatches, many_pull_counts
 from privregret.divergence import d_epsilon
 from privregret.estimates import Estimate
-from privregret.simulate import rng_for, tidy
+from privregret.simulate import checked_cells, rng_for, tidy
 
 MANY = 1000  # replicates that share a task and a stream
 PLAIN = 0.25  # share of runs from the law itself
@@ -29,7 +29,7 @@ HIGH = 0.8  # of the second arm's mean: nor higher
 LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
 
 
-def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=(), workers: int = -1) -> pd.DataFrame:
+def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, workers: int = -1) -> pd.DataFrame:
     """Regrets with weights, of which `means` makes expectations.
 
     Parameters
@@ -37,30 +37,25 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=(),
     algorithms : GeometricBatches or sequence of them
         DP-KLUCB, DP-IMED, with any parameters.
     problems : BernoulliBandit or sequence of them
-    horizon, runs, seed, workers
+    horizon, runs, seed, points, workers
         As in `simulate.regret_curves`.
-    points : sequence of int
-        Rounds at which regret is reported, besides the horizon.
 
     Returns
     -------
     pandas.DataFrame
         The rows of `simulate.regret_curves`, with a column weight.
     """
-    algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
-    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
-    for algorithm in algorithms:
+    for algorithm in checks.listed("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
-    rounds = checks.horizons(np.unique(np.append(np.asarray(points, int), horizon)), 1)
-    cells = [(a, p) for p in problems for a in algorithms]
+    cells, runs, seed = checked_cells(algorithms, problems, horizon, runs, seed, points)
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
         joblib.delayed(weighted)(a, p, rounds, min(MANY, runs - r), rng_for(("rare", a), p, seed, r))
-        for a, p in cells
+        for a, p, rounds in cells
         for r in range(0, runs, MANY)
     )
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
-    return tidy([(a, p, rounds) for a, p in cells], regret.ravel()).assign(weight=np.repeat(weight, len(rounds)))
+    return tidy(cells, regret.ravel()).assign(weight=np.repeat(weight, len(cells[0][2])))
 
 
 def weighted(algorithm, problem, rounds, runs: int, rng):

@@ -25,6 +25,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     (sequences,) array
         Probability of the actions of each sequence, if the losses seen are its own.
     """
+    _of_two_actions(game, "full")
     scale = float(learner.noise_scale(2))
     policy = []
     for t in range(game.rounds):
@@ -60,6 +61,7 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
     (sequences,) array
         Probability of the actions of each sequence, if the losses seen are its own.
     """
+    _of_two_actions(game, "bandit")
     batches = -(-game.rounds // learner.tau)
     plan = np.zeros(game.sequences)
     steps, last = _steps(game, game.rounds - 1), np.arange(game.sequences) % 2
@@ -77,6 +79,11 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
         here = constant & (losses[:, :full] == seen).all(axis=1)
         plan[here] = law[path[here]]
     return plan
+
+
+def _of_two_actions(game, feedback):
+    if (game.feedback, game.actions) != (feedback, 2):
+        raise ValueError(f"game must have feedback={feedback!r} and actions=2, got {game!r}")
 
 
 def _selected(sums, noise, scale):

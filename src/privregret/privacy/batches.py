@@ -68,6 +68,8 @@ def action_law(algorithm, cells: int = 160) -> np.ndarray:
 
     Shape (2, 2, 2, 2, 2, 2): rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to `cells` cells.
     """
+    if (algorithm.alpha, algorithm.n0, algorithm.ties, algorithm.power) != (2, 1, "random", 0):
+        raise ValueError(f"algorithm must have alpha = 2, n0 = 1, random ties and no power, got {algorithm!r}")
     epsilon = algorithm.epsilon
     edges = np.linspace(-14 / epsilon, 2 + 14 / epsilon, cells + 1)
     cdf = laplace.cdf(edges, loc=np.arange(3)[:, None], scale=1 / epsilon)

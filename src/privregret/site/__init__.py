@@ -163,7 +163,7 @@ class _Site:
     def _card(self, name, books):
         """What the gallery and its own page say of a figure or table."""
         entry, path = self.outputs[name], f"{self.root}/figures/{name}"
-        source = Path(f"{path}.tex").read_text()
+        source = Path(f"{path}.tex").read_text(encoding="utf-8")
         frame = pd.read_csv(f"{path}.csv", keep_default_na=False, dtype=str)
         found = [f for f in self.findings if f["figure"] == name]
         cells = {cell for column in frame for cell in frame[column].unique() if re.search("[A-Za-z]{2}", cell)}
@@ -205,7 +205,7 @@ class _Site:
             warnings.simplefilter("ignore")  # of annotations in other packages
             pdoc.pdoc("privregret", output_directory=self.place / "api")
         for path in (self.place / "api").rglob("*.*"):  # values such as paths.ROOT are of this machine
-            path.write_text(path.read_text().replace(str(ROOT), "..."))
+            path.write_text(path.read_text(encoding="utf-8").replace(str(ROOT), "..."), encoding="utf-8")
 
 
 def _findings(record):
