@@ -280,7 +280,7 @@ def test_two_workers_give_the_same_files(tmp_path, undisturbed):
 def test_dask_with_a_killed_worker_gives_the_same_files(tmp_path, undisturbed):
     import distributed
 
-    with distributed.LocalCluster(3, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as local:
+    with distributed.LocalCluster(2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as local:
         victim, killed = local.workers[0].pid, []
 
         def kill():
