@@ -105,7 +105,7 @@ class Project:
         """A forked process that is `python -m <command>`, and the folder of its output; `more` is its environment."""
         folder, where = Path(tempfile.mkdtemp()), (cwd or self.root, self.environment | more)
         command = [*map(str, command)], *where, folder / "out", folder / "err"
-        warm.start()
+        warm.ready()
         process = warm.FORKS.Process(target=warm.run, args=command)
         process.start()
         return process, folder

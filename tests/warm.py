@@ -44,8 +44,8 @@ while os.getppid() == starter and not select.select([line], [], [], 1)[0]:
 
 
 @functools.cache
-def start():
-    """Start the process that forks. It imports this module first, which it finds in PYTHONPATH alone."""
+def ready():
+    """Have the process started that forks. It imports this module first, which it finds in PYTHONPATH alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
         forkserver.ensure_running()
@@ -83,7 +83,7 @@ def kernel(line):
 @functools.cache
 def kernels() -> str:
     """The value of `JUPYTER_PATH` with which the kernel python3 is a forked one."""
-    start()
+    ready()
     folder = Path(tempfile.mkdtemp(prefix="warm-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     listening = socket.socket(socket.AF_UNIX)
