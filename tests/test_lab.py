@@ -117,7 +117,15 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path_factory):
         idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
         wait(lambda: all_of(idle))
         (number,) = wait(lambda: browser.find_elements(By.XPATH, f"{CELLS}//span[text()='2000']"))
-        ActionChains(browser).double_click(number).send_keys(str(TYPED)).perform()
+
+        def chosen():  # keys that come before the editor has it would be commands to the notebook
+            ActionChains(browser).double_click(number).perform()
+            focus = browser.execute_script("return document.activeElement.className + getSelection()")
+            return "cm-content" in focus and focus.endswith("2000")
+
+        wait(chosen)
+        ActionChains(browser).send_keys(str(TYPED)).perform()
+        wait(lambda: browser.find_elements(By.XPATH, f"{CELLS}//span[text()='{TYPED}']"))
         browser.find_element(By.XPATH, "//li[contains(@class, 'lm-MenuBar-item')][.//div[text()='Run']]").click()
         wait(lambda: all_of("li[data-command='runmenu:run-all']"))[0].click()
         wait(lambda: all_of(".jp-OutputArea-output img"))
