@@ -295,7 +295,8 @@ def test_memory_does_not_grow_with_the_runs(monkeypatch):
         return found, result
 
     peak(summarised, 10), peak(curves, 10)
-    assert peak(summarised, 32_000)[0] < 1.2 * peak(summarised, 2000)[0]
+    few, many = peak(summarised, 2000)[0], peak(summarised, 32_000)[0]
+    assert many < 2 * few < 0.3 * (8 * 32_000 * 50)  # a third more if one task has them all, on a fast machine
     most, frame = peak(curves, 32_000)
     assert most < 1.5 * frame.memory_usage(index=False).sum()
 
