@@ -176,6 +176,7 @@ OWN = {
     "estimates.slope": {"x": GAPS, "y": MEANS},
     "exact.binomial.atoms": {"low": 50.0, "high": 50.0},
     "exact.binomial.lattice": {"low": np.full(3, 50.0), "high": 50.0},
+    "exact.plans.epoch_plan": {"game": Game(3, "full")},
     "exact.plans.batched_plan": {"learner": BatchedPrivate(HTINF(2.0), 0.5), "nodes": 4},
     "exact.regret.prefix_gaps": {"rounds": np.array([1, 4])},
     "exact.regret.two_loss_regret": {"p": np.array([0.25, 0.5]), "horizon": 8},

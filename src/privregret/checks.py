@@ -208,9 +208,9 @@ def _array(value):
 
 
 def _floats(value):
-    """A C-ordered array of floats; a ValueError for words, even those that numpy would read as numbers."""
+    """A C-ordered array of floats; a ValueError for words, though numpy may read them, and complex numbers."""
     array = np.asarray(value)
-    if array.dtype.kind in "US" or (array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat)):
+    if array.dtype.kind in "USc" or (array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat)):
         raise ValueError
     return np.ascontiguousarray(array, dtype=float)
 

@@ -97,11 +97,10 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
     legend_values : bool
         Whether labels give the final means.
     """
-    for i, (label, curve) in enumerate(summary.groupby("algorithm", sort=False)):
-        name = f"{label}: {curve['mean'].iloc[-1]:,.0f}" if legend_values else label
-        look = style.look(label)
-        ax.fill_between(curve.t, curve.low, curve.high, color=look["color"], alpha=0.2, linewidth=0)
-        ax.plot(curve.t, curve["mean"], label=name, markevery=(0.03 + 0.03 * i, 0.15), **look)
+    finals = summary.groupby("algorithm", sort=False)["mean"].last()
+    names = {a: f"{a}: {final:,.0f}" if legend_values else a for a, final in finals.items()}
+    named = summary.assign(algorithm=summary.algorithm.map(names))
+    lines(ax, named, "t", "mean", band=("low", "high"), looks={names[a]: style.look(a) for a in names})
     last = summary.t.max()
     ax.set(xlabel="round $t$", ylabel="regret", yscale="log", ylim=limits or regret_limits(summary), xscale=rounds)
     ax.set_xlim(*((last / 1e4, last) if rounds == "log" else (-0.02 * last, 1.02 * last)))
@@ -182,11 +181,11 @@ def epsilon_ticks(ax, values):
 
 def releases(ax, released, pulls, title):
     """What is released about an arm (see `privacy.ledger`), one bar a release, and what each reward costs."""
-    row_of = {"array": 0}
+    top = 0
     for release in released:
         length = release.last - release.first + 1
         level = 0 if release.kind == "array" else length.bit_length()
-        row_of[level] = level
+        top = max(top, level)
         colour = style.look(title.split(",")[0])["color"] if release.kind == "array" else "#BBBBBB"
         ax.barh(level, length - 0.16, left=release.first - 0.42, height=0.72, color=colour, linewidth=0)
         middle = (release.first + release.last) / 2
@@ -202,7 +201,6 @@ def releases(ax, released, pulls, title):
     for pull, cost in enumerate(ledger.cost(released, pulls), start=1):
         above = {"color": style.VERMILION, "fontweight": "bold"} if cost > 1 + 1e-9 else {}
         ax.text(pull, -1, f"{cost:.3g}", ha="center", va="center_baseline", fontsize=6, **above)
-    top = max(level for level in row_of.values())
     ax.set(xlim=(0.4, pulls + 0.6), ylim=(-1.6, top + 0.6), title=title, xticks=range(1, pulls + 1))
     names = ["cost", "array", *(f"node of {2 ** (level - 1)}" for level in range(1, top + 1))]
     ax.set_yticks(range(-1, top + 1), names)

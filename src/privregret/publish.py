@@ -4,7 +4,6 @@ Everything is written atomically below `paths.output_root()`, and the same data 
 is `manifest`'s business.
 """
 
-import hashlib
 import importlib.metadata
 import io
 import math
@@ -275,7 +274,7 @@ def _publish(kind, name, contents):
             "seed": notebook.current["parameters"].get("seed"),
             "versions": {"python": platform.python_version()} | {p: importlib.metadata.version(p) for p in LIBRARIES},
             "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
-            "files": {e: hashlib.sha256(c).hexdigest() for e, c in zip(KINDS[kind], contents, strict=True)},
+            "files": {e: manifest.digest(c) for e, c in zip(KINDS[kind], contents, strict=True)},
         }
     notebook.current["shown"] = name
 

@@ -80,10 +80,10 @@ def weighted(algorithm, problem, rounds, runs: int, rng):
     sums = np.insert(given.cumsum(axis=1), 0, 0.0, axis=1)
     pulls = np.insert(settings.ends[:batches], 0, 0)
     density = np.full(runs, PLAIN)
-    for k, tilt in zip(firsts, tilts, strict=True):
+    for k, chosen in zip(firsts, tilts, strict=True):
         m = np.minimum(k, done)
-        norm = pulls[m] * np.log1p(mean * np.expm1(-tilt * epsilon)) - m * np.log1p(-(tilt**2))
-        log_ratio = -tilt * epsilon * sums[np.arange(runs), m] - norm
+        norm = pulls[m] * np.log1p(mean * np.expm1(-chosen * epsilon)) - m * np.log1p(-(chosen**2))
+        log_ratio = -chosen * epsilon * sums[np.arange(runs), m] - norm
         density += (1 - PLAIN) / len(firsts) * np.exp(np.minimum(log_ratio, 700.0))
     return problem.regret(counts, rounds), 1 / density
 

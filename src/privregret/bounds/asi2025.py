@@ -1,5 +1,4 @@
-"""Bounds of asi2025 with explicit constants: the paper's where it or its proofs give them, else derived from
-the proofs.
+"""Bounds of asi2025 with explicit constants: the paper's where it gives them, else derived from its proofs.
 
 Logs are natural. Where a printed constant is not what the proof supports, `corrected` gives what is.
 """
@@ -53,8 +52,9 @@ def corollary_22(horizon, arms, epsilon, corrected=False):
 
 
 def lemma_25(horizon, arms, scale, corrected=False):
-    """Regret of FTPL with noise Lap(scale), scale >= 1: 11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T);
-    corrected, 38 for 11.
+    """Regret of FTPL with noise Lap(scale), scale >= 1: 11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T).
+
+    Corrected: 38 for 11.
     """
     root = math.sqrt(arms * horizon)
     return (38 if corrected else 11) * scale * root * math.log(arms) * math.log(arms * horizon) + 10 * root
@@ -76,8 +76,8 @@ def lemma_25_terms(horizon, arms, scale):
 def corollary_24(horizon, arms, epsilon, corrected=False):
     """Regret of FTPL in batches: 32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon.
 
-    Corrected: Lemma 25's 38, doubled, and 20 sqrt(K T / epsilon), where the proof lost a factor 2 / sqrt
-    epsilon.
+    Corrected: Lemma 25's 38, doubled, and 20 sqrt(K T / epsilon), where the proof lost a factor
+    2 / sqrt epsilon.
     """
     root = math.sqrt(arms * horizon / epsilon)
     logs = math.log(arms) * math.log(arms * horizon)
@@ -85,9 +85,7 @@ def corollary_24(horizon, arms, epsilon, corrected=False):
 
 
 def theorem_9(horizon, arms, experts, epsilon):
-    """Regret of EXP4 with noise on every loss: 16 sqrt(T K ln N) ln(K T) / epsilon + 1, the constant from the
-    proof.
-    """
+    """Regret of EXP4 with noise on every loss: 16 sqrt(T K ln N) ln(K T) / epsilon + 1, the constant from the proof."""
     return 16 * math.sqrt(horizon * arms * math.log(experts)) * math.log(arms * horizon) / epsilon + 1
 
 
@@ -168,14 +166,12 @@ def corollary_24_step(horizon, arms, epsilon):
 
 
 def table_1(horizon, arms, experts, epsilon, logs=True):
-    """Table 1's bounds, constants and ln(1 / delta) dropped: existing, new, and the three for experts, by
-    name.
-    """
+    """Table 1's bounds by name, constants and ln(1 / delta) dropped: existing, new, and the three for experts."""
     return _table_1(horizon, arms, experts, epsilon, logs)
 
 
 def _table_1(horizon, arms, experts, epsilon, logs):
-    log = (lambda x: math.log(x)) if logs else (lambda x: 1.0)
+    log = math.log if logs else (lambda x: 1.0)
     return {
         "existing": math.sqrt(arms * horizon * log(arms * horizon)) / epsilon,
         "Corollary 2": math.sqrt(arms * horizon / epsilon),

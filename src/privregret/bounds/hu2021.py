@@ -97,8 +97,8 @@ def theorem_5_rate(gaps, horizon, epsilon):
     return float(np.sum(np.maximum(log_t / gaps, log_t / epsilon * factor)))
 
 
-# Full information. Groups of equal actions: gaps (G,) with 0 for the best, and the logarithm of how many
-# actions each has.
+# Full information. Groups of equal actions: gaps (G,) with 0 for the best, and the logarithm of how many actions each
+# has.
 
 
 def brackets(gaps, log_counts=None):
@@ -189,20 +189,23 @@ def corollary_9_rate(log_actions, horizon, epsilon):
 
 
 def theorem_10(log_actions, epsilon):
-    """Some instance forces regret 0.2 x 0.49 ln K / (10 epsilon) by round `theorem_10_rounds`: the privacy
-    part, explicit in the proof."""
+    """Some instance forces regret 0.2 x 0.49 ln K / (10 epsilon) by round `theorem_10_rounds`: the privacy part.
+
+    It is explicit in the proof.
+    """
     return 0.2 * 0.49 * log_actions / (10 * epsilon)
 
 
 def theorem_10_rounds(log_actions, gap, epsilon):
-    """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which action is
-    best."""
+    """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which action is best."""
     return log_actions / (10 * epsilon * gap)
 
 
 def selection_error(log_actions, rounds, gap, epsilon):
-    """Equation (58): on some member of the packing every epsilon-DP selector from n rounds errs with at least
-    0.45 min(1, (K - 1) exp(-10 epsilon n gap))."""
+    """Equation (58): on some member of the packing every epsilon-DP selector from n rounds errs with so much.
+
+    At least 0.45 min(1, (K - 1) exp(-10 epsilon n gap)).
+    """
     log_others = log_actions + np.log1p(-np.exp(-log_actions))
     return 0.45 * np.exp(np.minimum(0.0, log_others - 10 * epsilon * np.asarray(rounds) * gap))
 

@@ -1,5 +1,7 @@
-"""Bounds of wu2026 with explicit constants: as printed, and as its proofs give them after correction. Logs
-are natural."""
+"""Bounds of wu2026 with explicit constants: as printed, and as its proofs give them after correction.
+
+Logs are natural.
+"""
 
 import numpy as np
 from scipy.stats import binom
@@ -22,8 +24,8 @@ def theorem_1_rate(log_actions, gap, horizon, epsilon):
 def theorem_2(log_actions, gap, epsilon, noise):
     """Regret with resampling, for all T: (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) / epsilon.
 
-    The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives,
-    corrected by a factor in the first term.
+    The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives. Corrected: the first term
+    has 2 c1 c2 where the proof has c1 c2.
     """
     c2 = C2[noise]
     return (8 * c2 * log_actions + 2 * C1 * c2) / gap + (2 * c2 * log_actions**2 + C1 * c2) / epsilon

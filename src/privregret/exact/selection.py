@@ -35,10 +35,10 @@ ROWS = 200_000  # most compositions of outcomes that are enumerated
 
 
 class Selection(NamedTuple):
-    """Who is selected: `group[g]` is the probability that it is an action of group g, `log_action[g]` the
-    logarithm of that of one given action in it; `error` bounds the error of every entry of `group`.
+    """Who is selected: `group[g]` is the probability that it is an action of group g.
 
-    Differences below `error` are not to be read. What the best actions leave is the sum of the other entries:
+    `log_action[g]` is the logarithm of that of one given action in it; `error` bounds the error of every entry of
+    `group`. Differences below `error` are not to be read. What the best actions leave is the sum of the other entries:
     1 minus theirs would be rounding where that is small.
     """
 

@@ -24,17 +24,19 @@ class Selector(NamedTuple):
 
 
 class EpochAlgorithm(FullInformationAlgorithm):
-    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before, the first
-    one uniformly.
+    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before.
 
-    Subclasses say with which noise, and on how much of an epoch the winner is chosen:
+    The first one's action is uniform. Subclasses say with which noise, of the scale `noise_scale(actions)`, and on how
+    much of an epoch the winner is chosen.
 
-    noise : "laplace", "exponential", "gumbel", or "none" (the leader, ties broken uniformly)
-    noise_scale(actions) : its scale
-    prefix : "full" (the whole epoch of n rounds), "random" (its first M rounds, M uniform on n/2 + 1, ...,
-    n), or
-        "half" (its first n/2 + 1 rounds)
-    bernoulli_resampling : whether each loss is first replaced by an independent bit of that mean
+    Attributes
+    ----------
+    noise : {"laplace", "exponential", "gumbel", "none"}
+        "none" is the leader, ties broken uniformly.
+    prefix : {"full", "random", "half"}
+        The whole epoch of n rounds; its first M, M uniform on n/2 + 1, ..., n; or its first n/2 + 1.
+    bernoulli_resampling : bool
+        Whether each loss is first replaced by an independent bit of that mean.
     """
 
     noise: str

@@ -18,8 +18,7 @@ PRESETS = {  # the scale of the noise, times epsilon
 
 @dataclass(frozen=True)
 class FTNL(EpochAlgorithm):
-    """Follow-the-Noisy-Leader: an epoch of n rounds plays the winner of report-noisy-max on the sums of the
-    epoch before.
+    """Follow-the-Noisy-Leader: an epoch plays the winner of report-noisy-max on the sums of the epoch before.
 
     Anytime, O(K) memory. hu2021 has Laplace noise and no resampling; wu2026 adds exponential and Gumbel noise
     (the latter is softmax with inverse temperature 1 / scale) and the resampling of losses to bits.
@@ -120,8 +119,9 @@ class NaiveFTNL(EpochAlgorithm):
 
 @dataclass(frozen=True)
 class EpochLeader(EpochAlgorithm):
-    """FTNL without noise: what all of its variants become as epsilon grows. Not private. Ties are broken
-    uniformly.
+    """FTNL without noise: what all of its variants become as epsilon grows. Not private.
+
+    Ties are broken uniformly.
 
     Parameters
     ----------

@@ -34,9 +34,10 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
 
 @dataclass(frozen=True)
 class FollowTheLeader(EveryRoundAlgorithm):
-    """Play an action with the least total loss so far, uniformly among several (sums that differ by at most
-    1e-9 are ties, so that rounding decides nothing). Not private; minimax for
-    Bernoulli losses."""
+    """Play an action with the least total loss so far, uniformly among several. Not private.
+
+    Minimax for Bernoulli losses. Sums that differ by at most 1e-9 are ties, so that rounding decides nothing.
+    """
 
     label = "follow the leader"
     source = "Kotlowski 2018"

@@ -10,8 +10,7 @@ from privregret.full_information.epochs import PREFIXES, EpochAlgorithm
 
 @dataclass(frozen=True)
 class RandomPrefixSoftmax(EpochAlgorithm):
-    """Blocks of 1, 2, 4, ... rounds; the next action is softmax(-eta L), L the losses of a random prefix of
-    the block.
+    """Blocks of 1, 2, 4, ... rounds; the next action is softmax(-eta L), L the losses of a random prefix of the block.
 
     Of a block of n rounds the first M are used, M uniform on n/2 + 1, ..., n. Softmax is report-noisy-max
     with Gumbel noise of scale 1 / eta, and eta = min(epsilon / 2, cap).

@@ -189,7 +189,8 @@ def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoull
     """
     brackets = checks.integer("brackets", brackets, 1)
     log_count = math.log(checks.integer("per_bracket", per_bracket, 1)) if log_per_bracket is None else log_per_bracket
-    gaps = checks.number("largest", largest, 0, 0.95) * 2.0 ** (np.arange(1, brackets + 1) - brackets)
+    largest = checks.positive("largest", checks.number("largest", largest, 0, 0.95))
+    gaps = largest * 2.0 ** (np.arange(1, brackets + 1) - brackets)
     name = f"doubling, {brackets} brackets of " + (
         f"{per_bracket}" if log_per_bracket is None else f"e^{log_per_bracket:g}"
     )

@@ -42,10 +42,7 @@ def loss_lower_bound(algorithm, rewards, neighbour, event, runs: int, seed: int,
     level = failure / 8  # four ratios, two limits each
     loss = 0.0
     for p, q in ((a, b), (b, a), (runs - a, runs - b), (runs - b, runs - a)):
-        if p:
-            at_least = stats.beta.ppf(level, p, runs - p + 1)
-            at_most = stats.beta.ppf(1 - level, q + 1, runs - q) if q < runs else 1.0
-            loss = max(loss, math.log(at_least / at_most))
+        loss = max(loss, _log_ratio(p, q, runs, level))
     return loss
 
 
