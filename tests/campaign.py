@@ -43,7 +43,7 @@ class World(Project):
         write(self, "one"), write(self, "two")
         (root / "README.md").write_text("# Demo\n<!-- findings -->\n<!-- end of findings -->\n")
         began = time.monotonic()
-        code, said = self.run("reproduce")
+        code, said = self.finish(*self.command("reproduce"))
         assert code == 0 and "demo/two: " in said, said
         self.seconds = time.monotonic() - began
         self.good = self.published()
@@ -59,24 +59,18 @@ class World(Project):
         }
         return super().environment | {name: str(path) for name, path in own.items()}
 
-    def begin(self, *words):
-        """Start a command: its process, and the files of what it says."""
-        files = [Path(tempfile.mkstemp(dir=self.root.parent, suffix=".log")[1]) for _ in range(2)]
-        command = ["privregret", *words]
-        process = warm.FORKS.Process(target=warm.run, args=(command, self.root, self.environment, *files))
-        process.start()
-        return process, files
+    def command(self, *words, **more):
+        """Start a command, whose kernels are started afresh: what `finish` takes."""
+        return self.begin("privregret", *words, **more)
 
-    def end(self, process, files):
-        """Exit code of a command that was begun, and what it said."""
-        process.join()
-        said = "".join(file.read_text() for file in files)
-        for file in files:
-            file.unlink()
-        return process.exitcode, said
+    def finish(self, *begun):
+        """Exit code of a command that was started, and what it said."""
+        code, *said = self.end(*begun)
+        return code, "".join(said)
 
     def run(self, *words):
-        return self.end(*self.begin(*words))
+        """As `finish`, with forked kernels: what looks for kernels left behind must not be fooled by those."""
+        return self.finish(*self.command(*words, JUPYTER_PATH=warm.kernels()))
 
     def published(self):
         """Everything that is published: path -> bytes."""
@@ -153,7 +147,7 @@ def kills(world, rng):
     for number in itertools.count():
         how = rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
         after = rng.uniform(0, 1.1 * world.seconds)
-        begun = world.begin("reproduce", "--force")
+        begun = world.command("reproduce", "--force")
         time.sleep(after)
         with suppress(ProcessLookupError):  # it has ended
             os.kill(begun[0].pid, how)
@@ -332,10 +326,10 @@ def concurrency(world, rng):
         (("site",), ("reproduce", "--force")),
     ]
     for words in rng.sample(two, len(two)):
-        begun = [world.begin(*words[0])]
+        begun = [world.command(*words[0])]
         time.sleep(rng.uniform(0, 0.8 * world.seconds))
-        begun.append(world.begin(*words[1]))
-        ended = [world.end(*b) for b in begun]
+        begun.append(world.command(*words[1]))
+        ended = [world.finish(*b) for b in begun]
         outcome = recovery(world, " beside ".join(" ".join(w) for w in words), seen=False)
         fine = all(code == 0 or (code == 2 and "another run is under way" in said) for code, said in ended)
         outcome.recovered &= fine and any(code == 0 for code, _ in ended)
@@ -406,23 +400,26 @@ from privregret.jit import jit
 def halved(x):
     return x / 2
 """
+SHOW = """
+from privregret.halved import halved
+print(halved(3.0), sum(halved.stats.cache_hits.values()))
+"""
 
 
 def cache(world, rng):
     """numba's cache is damaged: thrown away, compiled again, and used the next time."""
-    (world.root / "src/privregret/halved.py").write_text(KERNEL)
+    sources = {"halved": KERNEL, "show_halved": SHOW}
+    for name, code in sources.items():
+        (world.root / f"src/privregret/{name}.py").write_text(code)
     own = world.root.parent / "caches"
-    code = "from privregret.halved import halved; print(halved(3.0), sum(halved.stats.cache_hits.values()))"
-    environment = world.environment | {"XDG_CACHE_HOME": str(own)}
     link = world.root / ".cache"
     target = link.resolve()
     remove(link)
     link.mkdir()
 
     def call():
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(command, env=environment, cwd=world.root, capture_output=True, text=True, check=False)
-        return done.stdout.split(), done.stderr
+        _, out, err = world.python("privregret.show_halved", XDG_CACHE_HOME=str(own))
+        return out.split(), err
 
     try:
         call()
@@ -436,7 +433,8 @@ def cache(world, rng):
     finally:
         remove(link)
         link.symlink_to(target)
-        remove(world.root / "src/privregret/halved.py")
+        for name in sources:
+            remove(world.root / f"src/privregret/{name}.py")
 
 
 SECTIONS = {f.__name__: f for f in (kills, corruptions, notebooks, concurrency, environments, cache)}

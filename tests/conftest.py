@@ -101,15 +101,26 @@ class Project:
             stderr=subprocess.PIPE,
         )
 
-    def python(self, *command, cwd=None):
-        """Run `python -m <command>` to its end: (exit code, stdout, stderr)."""
-        with tempfile.TemporaryDirectory() as folder:
-            files = Path(folder, "out"), Path(folder, "err")
-            where = cwd or self.root, self.environment | {"JUPYTER_PATH": warm.kernels()}
-            process = warm.FORKS.Process(target=warm.run, args=([*map(str, command)], *where, *files))
-            process.start()
-            process.join(600)
-            return process.exitcode, *(file.read_text() for file in files)
+    def begin(self, *command, cwd=None, **more):
+        """A forked process that is `python -m <command>`, and the folder of its output; `more` is its environment."""
+        folder, where = Path(tempfile.mkdtemp()), (cwd or self.root, self.environment | more)
+        command = [*map(str, command)], *where, folder / "out", folder / "err"
+        warm.ready()
+        process = warm.FORKS.Process(target=warm.run, args=command)
+        process.start()
+        return process, folder
+
+    def end(self, process, folder):
+        """Wait for what was begun: (exit code, stdout, stderr)."""
+        process.join()
+        files = [folder / name for name in ("out", "err")]
+        said = [file.read_text() if file.exists() else "" for file in files]  # killed before it could say anything
+        shutil.rmtree(folder)
+        return process.exitcode, *said
+
+    def python(self, *command, cwd=None, **more):
+        """Run `python -m <command>` to its end, with forked kernels: (exit code, stdout, stderr)."""
+        return self.end(*self.begin(*command, cwd=cwd, JUPYTER_PATH=warm.kernels(), **more))
 
 
 @pytest.fixture

@@ -258,6 +258,17 @@ def test_equal_arms_are_pulled_equally_when_ties_are_random():
     assert (abs(counts.mean(axis=0) - 500) <= norm.isf(FALSE_ALARM / 8) * error).all()
 
 
+@pytest.mark.parametrize("means", [(0.1, 0.1, 0.8), (0.2, 0.2, 0.7, 0.1)])
+def test_kl_ucb_draws_for_ties_in_rounds_that_it_does_not_look_at(means):
+    """The first two arms often have equal records. If every round is reported, every round is looked at."""
+    for seed in range(20):
+        skipping, looking = np.random.default_rng(seed), np.random.default_rng(seed)
+        once = KLUCB().run(bandit(*means), [3000], skipping)
+        every = KLUCB().run(bandit(*means), np.arange(1, 3001), looking)
+        assert (once[-1] == every[-1]).all()
+        assert skipping.bit_generator.state == looking.bit_generator.state
+
+
 @pytest.mark.parametrize("family", [AnytimeLazyUCB, DPSE])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0])
 def test_a_horizon_of_a_quadrillion(family, epsilon):

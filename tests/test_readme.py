@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -156,6 +155,8 @@ def test_pip_conda_and_jupyter_are_asked_for_what_is_there():
 
 def test_dask_scheduler_and_workers_on_loopback_only(tmp_path):
     """The lines as they stand, with another port: they compute, and listen nowhere else."""
+    from distributed import Client
+
     from privregret import simulate
     from privregret.bandits import DPSE
     from privregret.instances import HU2021_2
@@ -170,14 +171,15 @@ def test_dask_scheduler_and_workers_on_loopback_only(tmp_path):
             line = [sys.executable, "-m", "dask", *words]
             started.append(subprocess.Popen(line, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True))
         assert len(started) == 2
-        time.sleep(2)
+        with Client(f"tcp://127.0.0.1:{port}", timeout=600) as client:
+            client.wait_for_workers(1, timeout=600)
         with simulate.cluster(f"tcp://127.0.0.1:{port}"):
             curves = simulate.regret_curves(DPSE(1.0), HU2021_2, 1000, 4, 0, points=1)
         assert len(curves) == 4
     finally:
         for process in started[::-1]:
             process.terminate()
-        said = "".join(process.communicate(timeout=30)[1] for process in started)
+        said = "".join(process.communicate(timeout=600)[1] for process in started)
     addresses = set(re.findall(r"(?:tcp|http)://\[?([\w.:]+?)\]?:\d+", said))
     assert addresses == {"127.0.0.1"}, said
 

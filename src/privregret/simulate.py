@@ -248,7 +248,7 @@ def cluster(scheduler: str = ""):
 def cells_of(algorithms, problems, horizon, points) -> list:
     """The (algorithm, problem, rounds) to be run; arguments as in `regret_curves`."""
     algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
-    points = checks.size(1)("points", points) if np.isscalar(points) else points
+    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
     for algorithm in algorithms:
         checks.a(Algorithm)("algorithms", algorithm)
     cells = []
@@ -263,7 +263,7 @@ def cells_of(algorithms, problems, horizon, points) -> list:
         if rounds[-1] > last:
             raise ValueError(f"points must be at most the horizon, {last}, got {rounds[-1]}")
         cells += [(algorithm, problem, rounds) for algorithm in algorithms]
-    return cells
+    return cells, runs, seed
 
 
 def _parts(cells, runs, seed, workers, kept, most=None):

@@ -74,15 +74,18 @@ class RoundByRound(BanditAlgorithm):
 
 
 @jit
-def keep_pulling(rewards, means, actions, j, t, end, total, start, slope, rng):
+def keep_pulling(rewards, means, actions, j, t, end, total, start, slope, rng, draws=0):
     """Pull arm j in round t and further, until round `end` or until its sum is no longer above a line.
 
     Certificates of lead have this form: what other arms' indices can be in rounds before `end` is known, so an arm
-    leads for certain while `total` > `start` + `slope` (pulls made here). Returns the number of pulls, and the sum.
+    leads for certain while `total` > `start` + `slope` (pulls made here). Arms tied behind it have so many draws in
+    each round; those of round t are made. Returns the number of pulls, and the sum.
     """
     literal, mean = len(rewards) > 0, means[j]
     pulled = 0
     while pulled == 0 or (t + pulled < end and total > start + slope * pulled):
+        for _ in range(draws if pulled > 0 else 0):
+            rng.random()
         if literal:
             actions[t + pulled] = j
             total += rewards[t + pulled, j]

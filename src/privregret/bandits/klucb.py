@@ -38,7 +38,8 @@ class KLUCB(RoundByRound):
 def _loop(rewards, means, rounds, c, rng):
     # The index is concave in the level: the tangent where it was last worked out is above it, and shows for some rounds
     # what the others' can be at most. The leader leads while n kl(mean, that bound) is below the level: a convex set of
-    # numbers of pulls and sums, with two points of it all between them. If arms are tied, each round has its draws.
+    # numbers of pulls and sums, with two points of it all between them. Arms of equal records are tied in each round:
+    # those that are looked at before the leader have their draws, and as many, while no other arm can come between.
     arms = len(means)
     actions = np.empty(len(rewards), np.int64)
     counts = np.empty((len(rounds), arms), np.int64)
@@ -51,11 +52,12 @@ def _loop(rewards, means, rounds, c, rng):
     reported = 0
     t = 0
     while t < rounds[-1]:
-        chosen, end, start = t, t + 1, 0.0
+        chosen, end, start, draws = t, t + 1, 0.0, 0
         if t >= arms:
             log_t = math.log(t + 1)
             level = log_t + c * math.log(max(1.0, log_t))
-            best, ties, tied = -1.0, 0, False
+            best, ties = -1.0, 0
+            first, head, second = -1, -1, -1.0  # of the arms with the best index; of those with the best before it
             for j in range(arms):
                 # an index is only worked out if it can reach the best so far; a little slack keeps exact ties
                 if height[j] + slope[j] * (level - at[j]) < best * (1 - 1e-12):
@@ -64,18 +66,23 @@ def _loop(rewards, means, rounds, c, rng):
                 if mean[j] < index < 1:
                     height[j], slope[j], at[j] = index, index * (1 - index) / (pulls[j] * (index - mean[j])), level
                 if index > best:
-                    best, chosen, ties = index, j, 1
+                    head, second = first, best
+                    best, first, chosen, ties = index, j, j, 1
                 elif index == best:
-                    ties, tied = ties + 1, True
+                    ties, draws = ties + 1, draws + 1
                     if ties * rng.random() < 1:
                         chosen = j
-            steps = 1 if tied else 1 + min(63, pulls[chosen] // 16)
+            steps = 1 if draws > 0 and (ties > 1 or head > 1) else 1 + min(63, pulls[chosen] // 16)
             while steps > 1:
                 later = level + (1 + c) * steps / (t + 1)
                 bound = 0.0
                 for j in range(arms):
                     if j != chosen:
-                        bound = max(bound, height[j] + slope[j] * (later - at[j]))
+                        highest = height[j] + slope[j] * (later - at[j])
+                        bound = max(bound, highest)
+                        if draws > 0 and j < chosen and highest >= second * (1 - 1e-12):
+                            if mean[j] != mean[head] or pulls[j] != pulls[head]:
+                                bound = 1.0  # may change who is tied
                 bound *= 1 + 1e-12
                 start = total[chosen] - math.sqrt(steps)
                 n = pulls[chosen] + steps
@@ -85,7 +92,7 @@ def _loop(rewards, means, rounds, c, rng):
                     break
                 steps //= 4
         pulled, total[chosen] = keep_pulling(
-            rewards, means, actions, chosen, t, end, total[chosen], start, mean[chosen], rng
+            rewards, means, actions, chosen, t, end, total[chosen], start, mean[chosen], rng, draws
         )
         t += pulled
         pulls[chosen] += pulled
