@@ -248,7 +248,6 @@ def cluster(scheduler: str = ""):
 def cells_of(algorithms, problems, horizon, points) -> list:
     """The (algorithm, problem, rounds) to be run; arguments as in `regret_curves`."""
     algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
-    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
     for algorithm in algorithms:
         checks.a(Algorithm)("algorithms", algorithm)
     cells = []
