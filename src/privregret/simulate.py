@@ -262,7 +262,7 @@ def cells_of(algorithms, problems, horizon, points) -> list:
         if rounds[-1] > last:
             raise ValueError(f"points must be at most the horizon, {last}, got {rounds[-1]}")
         cells += [(algorithm, problem, rounds) for algorithm in algorithms]
-    return cells, runs, seed
+    return cells
 
 
 def _parts(cells, runs, seed, workers, kept, most=None):
