@@ -255,8 +255,8 @@ def cells_of(algorithms, problems, horizon, points) -> list:
         for algorithm in algorithms:
             algorithm.data_of(problem)
         last = checks.integer("horizon", horizon, problem.shortest, min(a.longest for a in algorithms))
-        if np.isscalar(points):
-            rounds = checkpoints(last, points)
+        if np.ndim(points) == 0:
+            rounds = checkpoints(last, checks.size(1)("points", points))
         else:
             rounds = checks.horizons(np.unique(np.append(np.asarray(points), last)), problem.shortest)
         if rounds[-1] > last:
