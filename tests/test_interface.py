@@ -245,6 +245,7 @@ INFINITE = {
 }
 ALSO = {
     "horizons": "rounds",
+    "points": "rounds",
     "problems": "instance",
     "outcomes": "losses",
     "rows": "advice",
