@@ -257,6 +257,8 @@ def cells_of(algorithms, problems, horizon, points) -> list:
         last = checks.integer("horizon", horizon, problem.shortest, min(a.longest for a in algorithms))
         if np.ndim(points) == 0:
             rounds = checkpoints(last, checks.size(1)("points", points))
+        elif np.asarray(points).dtype.kind not in "iu":
+            raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
         else:
             rounds = checks.horizons(np.unique(np.append(np.asarray(points), last)), problem.shortest)
         if rounds[-1] > last:
