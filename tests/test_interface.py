@@ -165,7 +165,7 @@ OWN = {
     "certificates.lemma_11_certificate": {
         "algorithm": HTINF(2.0),
         "horizon": 64,
-        "runs": 10,
+        "runs": 20,
         "drops": {"early": 8},
     },
     "estimates.cell": {"value": "regret", "frame": CURVES[:1]},
@@ -243,6 +243,7 @@ INFINITE = {
     *("estimates.quantile", "estimates.real", "estimates.slope", "findings.Finding"),
     *("compare.affordable", "exact.minimax.minimax"),
 }
+UNKNOWN = {"certificates.lemma_11_certificate"}  # where it says that an answer may be nan
 ALSO = {
     "horizons": "rounds",
     "points": "rounds",
@@ -353,7 +354,7 @@ def test_sound_arguments_have_an_answer_in_any_form(name):
     answer = outcome(name, given)
     assert not isinstance(answer, Exception), answer
     expected = numbers_in(answer)
-    assert not np.isnan(expected).any()
+    assert name in UNKNOWN or not np.isnan(expected).any()
     for key, value in given.items():
         for other in variants(value):
             again = outcome(name, given | {key: other})
@@ -379,5 +380,5 @@ def test_hostile_arguments_are_refused_in_one_line_or_have_an_answer(name):
                 ), f"{key} = {value!r}: {answer}"
             else:
                 found = numbers_in(answer)
-                assert not np.isnan(found).any(), f"{key} = {value!r}: {answer}"
-                assert name in INFINITE or np.isfinite(found).all(), f"{key} = {value!r}: {answer}"
+                assert name in UNKNOWN or not np.isnan(found).any(), f"{key} = {value!r}: {answer}"
+                assert name in INFINITE or not np.isinf(found).any(), f"{key} = {value!r}: {answer}"
