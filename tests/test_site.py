@@ -295,8 +295,12 @@ def test_the_index_beside_the_figures_names_them_all():
 
 
 def test_a_browser_reads_it_from_disk_and_asks_nobody(built, browser):
+    from selenium.common.exceptions import StaleElementReferenceException
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.ui import Select, WebDriverWait
+
+    # a page that is being made anew may take away what was just found: look again
+    wait = WebDriverWait(browser, 60, ignored_exceptions=[StaleElementReferenceException])
 
     def one(selector):
         return browser.find_element(By.CSS_SELECTOR, selector)
@@ -309,7 +313,7 @@ def test_a_browser_reads_it_from_disk_and_asks_nobody(built, browser):
     def follow(selector):
         address = browser.current_url
         browser.execute_script("arguments[0].click()", one(selector))
-        WebDriverWait(browser, 20).until(lambda b: b.current_url != address)
+        wait.until(lambda b: b.current_url != address)
 
     browser.get((built / "index.html").as_uri())
     follow('nav a[href="gallery.html"]')
@@ -336,19 +340,19 @@ def test_a_browser_reads_it_from_disk_and_asks_nobody(built, browser):
     browser.refresh()
     assert len(showing(".card")) == 1
     one("form button[type=reset]").click()
-    WebDriverWait(browser, 20).until(lambda _: len(showing(".card")) == len(RECORD["outputs"]))
+    wait.until(lambda _: len(showing(".card")) == len(RECORD["outputs"]))
     browser.get((built / "findings.html").as_uri() + "#paper=wu2026&verdict=not+reproduced")
     frame = manifest.findings_frame(RECORD)
     failed = frame[frame.notebook.str.startswith("wu2026") & (frame.verdict == "not reproduced")]
     assert len(showing("tbody tr")) == len(failed) > 0
     browser.get((built / "findings.html").as_uri() + "#f1")  # a row that the filters hide
-    WebDriverWait(browser, 20).until(lambda _: one("#f1").is_displayed())
+    wait.until(lambda _: one("#f1").is_displayed())
     browser.get((built / "errata.html").as_uri())
     one("input[name=words]").send_keys("gumbel")
     assert 0 < len(showing("tbody tr")) < 10
     browser.get((built / "api" / "privregret.html").as_uri())
     one("input[type=search]").send_keys("AnytimeLazyUCB")
-    WebDriverWait(browser, 20).until(lambda _: "AnytimeLazyUCB" in one("main").text)
+    wait.until(lambda _: "AnytimeLazyUCB" in one("main").text)
 
     assert complaints(browser) == []
     asked = requests(browser)
