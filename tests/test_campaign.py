@@ -47,6 +47,7 @@ def world():
         yield world
 
 
+@pytest.mark.xdist_group("campaign")
 @pytest.mark.parametrize(("section", "faults"), [("kills", 2), ("corruptions", 5), ("notebooks", 1), ("cache", 4)])
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_the_campaign_loses_nothing(world, section, faults):

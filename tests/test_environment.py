@@ -1,5 +1,6 @@
 """pyproject.toml, the two locks, environment.yml, the Makefile and .ci/run name the same packages and commands."""
 
+import os
 import re
 import sys
 import tomllib
@@ -126,3 +127,9 @@ def test_a_paper_is_cited_in_the_version_that_is_meant(key):
     names = re.findall(r"arXiv:[\w.]+|(?<=PMLR )\d+", PAPERS[key].version)
     assert names
     assert all(name in cff and name in bib for name in names)
+
+
+@pytest.mark.xdist_group("together")
+def test_groups_stay_together(request):
+    """Else fixtures that take a minute are made in both processes, and nobody is told."""
+    assert "PYTEST_XDIST_WORKER" not in os.environ or request.node.nodeid.endswith("@together")

@@ -32,7 +32,7 @@ ELSEWHERE = (
     *("reporting", "reproduce", "site", "streams", "strip", "style", "sweep"),
     *("algorithm", "bandits.rare", "exact.binomial", "exact.selection", "adversarial.answering"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
-    *("simulate.moments", "simulate.tidy"),  # of parts of runs, for each task
+    *("simulate.moments", "simulate.tidy", "instances.bandits.regret_of"),  # of parts of runs, for each task
     "privacy.pull_times.log_density",
 )
 GAPS, MEANS, LOG_COUNTS = np.array([0.0, 0.25, 0.5]), np.array([0.75, 0.5, 0.25]), np.array([0.0, 2.0, 1.0])

@@ -91,7 +91,8 @@ def swept(tmp_path_factory):
 
 def run_in(folder, *words, **environment):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")} | environment
-    done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+    command = [sys.executable, *words]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
@@ -103,9 +104,12 @@ def test_a_sweep_is_loaded_and_drawn(swept):
 
 
 def test_a_sweep_on_slurm(swept, tmp_path):
-    """`sbatch` and `scancel` start and end the jobs here; all else is as it stands."""
+    """`sbatch` and `scancel` start and end the jobs here; all else is as it stands.
+
+    As SLURM does, `sbatch` keeps the script, which is removed once it has returned.
+    """
     for name, line in (
-        ("sbatch", 'setsid sh "$1" >job.log 2>&1 &\necho "Submitted batch job $!"'),
+        ("sbatch", 'cp "$1" job.$$\nsetsid sh job.$$ >log.$$ 2>&1 &\necho "Submitted batch job $!"'),
         ("scancel", "kill -- -$1"),
     ):
         (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")

@@ -362,15 +362,11 @@ def entries(name: str, value, dimensions: int) -> np.ndarray:
     return array
 
 
-def counts(played, rounds, arms: int) -> np.ndarray:
-    """(..., H, K) whole numbers: how often each arm was played in rounds 1..rounds[h], which must add up."""
-    array = np.asarray(played)
-    if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), arms):
-        found = f"shape {array.shape} of {array.dtype}"
-        raise TypeError(f"run must return (..., {len(rounds)}, {arms}) whole numbers, counts of each arm, got {found}")
-    if array.min(initial=0) < 0 or (array @ np.ones(arms, array.dtype) != rounds).any():  # twice as fast as any and sum
-        raise ValueError("counts of the arms must be at least 0 and add up to the rounds played")
-    return array
+def frame(name: str, value):
+    """A table with named columns: a pandas.DataFrame, as this package gives them."""
+    if not hasattr(value, "groupby"):  # without pandas, whose import takes long
+        raise TypeError(f"{name} must be a DataFrame, got {shown(value)}")
+    return value
 
 
 def csv(name: str, value) -> str:

@@ -283,16 +283,10 @@ def _sample(name, value):
     return checks.within(-LARGEST, LARGEST, shape=1)(name, value)
 
 
-def _frame(name, value):
-    if not hasattr(value, "columns"):
-        raise TypeError(f"{name} must be a table with columns, got {checks.shown(value)}")
-    return value
-
-
 checks.arguments(
     globals(),
     sample=_sample,
-    frame=_frame,
+    frame=checks.frame,
     level=checks.within(0, 1, "()", shape=0),
     over=checks.text,
     cells={"value": checks.text},

@@ -331,12 +331,6 @@ def _workers(name, value):
     return int(value)
 
 
-def _table(name, value):
-    if not isinstance(value, pd.DataFrame):
-        raise TypeError(f"{name} must be a DataFrame, got {checks.shown(value)}")
-    return value
-
-
 def _columns(name, value):
     return [checks.text(name, column) for column in checks.listed(name, value)]
 
@@ -354,7 +348,7 @@ checks.arguments(
     runs=checks.times(1),
     problem=_problem,
     workers=_workers,
-    curves=_table,
+    curves=checks.frame,
     by=_columns,
     scheduler=checks.text,
     checkpoints={"horizon": checks.whole(1), "points": checks.size(1)},

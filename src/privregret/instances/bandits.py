@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from privregret import checks
+from privregret.jit import jit
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,47 @@ class BernoulliBandit(checks.Checked):
 
     def regret(self, played, rounds) -> np.ndarray:
         """(..., H) pseudo-regret of (..., H, K) pulls of each arm in rounds 1..rounds[h]."""
-        return checks.counts(played, rounds, self.arms) @ self.gaps
+        return regret_of(played, rounds, self.gaps)
 
     def table(self, horizon: int, rng) -> np.ndarray:
         """(horizon, K) table of independent 0/1 rewards; `rng` is a seed or a generator."""
         return (np.random.default_rng(rng).random((horizon, len(self.means))) < self.means).astype(float)
+
+
+def regret_of(played, rounds, gaps) -> np.ndarray:
+    """(..., H) sums of gaps over (..., H, K) whole numbers: how often each arm was played in rounds 1..rounds[h].
+
+    Raises
+    ------
+    TypeError
+        If they are not whole numbers of that shape.
+    ValueError
+        If one is negative, or they do not add up to the rounds.
+    """
+    array = np.asarray(played)
+    if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), len(gaps)):
+        found = f"shape {array.shape} of {array.dtype}"
+        wanted = f"(..., {len(rounds)}, {len(gaps)}) whole numbers, counts of each arm"
+        raise TypeError(f"run must return {wanted}, got {found}")
+    counts = np.ascontiguousarray(array, np.int64).reshape(-1, len(gaps))
+    regrets, sound = _summed(counts, np.asarray(rounds, np.int64), gaps)
+    if not sound:
+        raise ValueError("counts of the arms must be at least 0 and add up to the rounds played")
+    return regrets.reshape(array.shape[:-1])
+
+
+@jit
+def _summed(counts, rounds, gaps):
+    regrets, sound = np.zeros(len(counts)), True
+    for row in range(len(counts)):
+        left = rounds[row % len(rounds)]
+        for arm in range(len(gaps)):
+            count = counts[row, arm]
+            sound &= 0 <= count <= left
+            left -= count
+            regrets[row] += count * gaps[arm]
+        sound &= left == 0
+    return regrets, sound
 
 
 def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret import checks
-from privregret.instances.bandits import BernoulliBandit
+from privregret.instances.bandits import BernoulliBandit, regret_of
 
 
 class Losses(NamedTuple):
@@ -122,7 +122,7 @@ class StochasticLosses(checks.Checked):
 
     def regret(self, played, rounds) -> np.ndarray:
         """(..., H) pseudo-regret, when actions of each group were played (..., H, G) times in rounds 1..rounds[h]."""
-        return checks.counts(played, rounds, self.arms) @ self.gaps
+        return regret_of(played, rounds, self.gaps)
 
     def table(self, horizon: int, rng) -> np.ndarray:
         """(horizon, K) table of losses, one row a round, groups in their order; `rng` is a seed or a generator."""
