@@ -23,7 +23,7 @@ EPSILON, LONG, NOTED = 0.64, 2**22, 8
 EVENTS = [AnytimeLazyUCB(EPSILON), DPKLUCB(EPSILON), DPIMED(EPSILON), AdaPKLUCB(EPSILON), DPSE(EPSILON)]
 EPOCHS = [FTNL(EPSILON), RandomPrefixSoftmax(EPSILON)]
 BATCHES = [tuning.batched_htinf(0.1), tuning.batched_exp3(10**5, 10, 0.1)]
-CASES = [  # algorithm, problem, horizon, runs at one point; a tenth of them at 200
+CASES = [  # algorithm, problem, horizon, runs
     *((a, HU2021_1, LONG, 20_000) for a in EVENTS),
     *((a, packing(10, 0.1), LONG, 20_000) for a in EPOCHS),
     *((a, gap_adversary(10, 0.5), 10**5, 100) for a in BATCHES),
@@ -75,8 +75,8 @@ def measure(repeats: int) -> pd.DataFrame:
             "floor": (lambda n=noted, times=times: [drawn_again(*n, rng) for _ in range(times)], times * NOTED),
             "block": block([horizon], runs),
             "curves": curves(1, runs),
-            "block, 200": block(at, max(runs // 10, 1)),
-            "curves, 200": curves(200, max(runs // 10, 1)),
+            "block, 200": block(at, runs),
+            "curves, 200": curves(200, runs),
         }
     found = {}
     for _ in range(-1, repeats):  # the first time compiles
