@@ -109,6 +109,7 @@ def test_mean_of_a_sample():
     e = estimates.mean(sample)
     assert (e.value, e.se, e.bound) == (4.0, sample.std(ddof=1) / 2, 0.0)
     assert estimates.mean([3.0]) == Estimate(3.0, math.inf)
+    assert np.full(7, 0.1).std() > 0 and estimates.mean([0.1] * 7).se == 0.0
     means = np.random.default_rng(0).normal(size=(DRAWS, 100))
     reach = 3 * means.std(axis=1, ddof=1) / 10
     assert seldom((abs(means.mean(axis=1)) > reach).sum(), stats.t.sf(3, 99) * 2, DRAWS)

@@ -117,8 +117,9 @@ def exactly(value) -> Estimate:
 
 
 def mean(sample) -> Estimate:
-    """Mean of independent draws and its standard error (infinite for a single draw)."""
-    return Estimate(sample.mean(), sample.std(ddof=1) / math.sqrt(len(sample)) if len(sample) > 1 else math.inf)
+    """Mean of independent draws and its standard error: infinite for one draw, 0 for draws equal but for rounding."""
+    value, sd = sample.mean(), sample.std(ddof=1) if len(sample) > 1 else math.inf
+    return Estimate(value, sd / math.sqrt(len(sample)) if sd > ROUNDING * abs(value) else 0.0)
 
 
 def share(successes, draws: int | None = None) -> Estimate:
