@@ -369,12 +369,14 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     write(project, "good")
     write(project, "killed", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
     write(project, "unended", end="pass")
+    edit(write(project, "unsound"), "globals()", "nowhere")
     figure(project, "bad").parent.mkdir(parents=True)
     figure(project, "bad").write_text("old")
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 3  # the worst of them: a kernel died
     assert "FAILED demo/bad: cell 4: ZeroDivisionError: division by zero; see build/failed/demo/bad.ipynb" in out
     assert "FAILED demo/killed: its kernel died" in out
+    assert "FAILED demo/unsound: the cells of parameters and their check fail: NameError: name 'nowhere'" in out
     assert "FAILED demo/early: " in out and "FAILED demo/unended: it ended before its last cell" in out
     executed = nbformat.read(project.root / "build/failed/demo/bad.ipynb", 4)
     assert any(
@@ -383,7 +385,7 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     assert figure(project, "bad").read_text() == "old"
     assert figure(project, "good").exists() and not figure(project, "killed").exists()
     assert not figure(project, "unended").exists()
-    assert set(stale(project)) == {"demo/bad", "demo/early", "demo/killed", "demo/unended"}
+    assert set(stale(project)) == {"demo/bad", "demo/early", "demo/killed", "demo/unended", "demo/unsound"}
     code, out, _ = project.python("privregret", "reproduce", "demo/bad")
     assert code == 1 and len(list((project.root / "build/failed/demo").glob("bad.*"))) == 2
     write(project, "bad")

@@ -195,7 +195,9 @@ def jobs(names: list[str], overrides: dict, smoke: bool) -> list[Job]:
         try:
             check_parameters(notebook, result[-1].wanted)
         except UsageError as problem:
-            raise UsageError(f"{name}: {problem}") from None
+            if mine:
+                raise UsageError(f"{name}: {problem}") from None
+            result[-1].problem = str(problem)
     if unused:
         near = get_close_matches(min(unused), known, 1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
