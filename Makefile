@@ -30,7 +30,7 @@ site: .venv/.ready  ## render all that is published as pages that open from disk
 	$(run) -m privregret site $(ARGS)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.strip.saved \
+	cd notebooks && ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.press.strip.saved \
 	    $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 bench: .venv/.ready  ## time the kernels
@@ -86,7 +86,7 @@ endif
 	@$(run) $(pip_install) --require-hashes -r requirements.lock
 	@echo "  installing privregret itself"
 	@$(run) $(pip_install) --no-deps --no-build-isolation -e .
-	@[ ! -e .git ] || git config filter.privregret.clean "$(PYTHON) -IS src/privregret/strip.py" || true
+	@[ ! -e .git ] || git config filter.privregret.clean "$(PYTHON) -IS src/privregret/press/strip.py" || true
 	@pwd -P >$@
 
 # What only tests need, put beside the rest: `make` does without. No dependencies: the other lock has them.

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from notebooks import hardware
 
-from privregret import checks, manifest, simulate
+from privregret import checks, files, simulate
 from privregret.adversarial import tuning
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AdaPKLUCB, AnytimeLazyUCB, HybridUCB
 from privregret.full_information import FTNL, RandomPrefixSoftmax
@@ -108,7 +108,7 @@ def main():
     repeats = checks.integer("repeats", parser.parse_args().repeats, 1)
     table = pd.DataFrame([*by_rounds(repeats), *by_arms(repeats), *by_runs(repeats)]).assign(hardware=hardware())
     text = table.to_csv(index=False, float_format="%.4g", lineterminator="\n")
-    manifest.write(Path(__file__).with_suffix(".csv"), text.encode())
+    files.write(Path(__file__).with_suffix(".csv"), text.encode())
     print(text)
 
 

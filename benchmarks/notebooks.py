@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from privregret import manifest
-from privregret.paths import BUILD
+from privregret import files
+from privregret.press.places import BUILD
 
 HERE = Path(__file__).parent
 
@@ -74,6 +74,6 @@ if __name__ == "__main__":
     if frame.empty:
         raise SystemExit("no notebook has run to its end here: `make` first")
     rows = frame.assign(hardware=hardware()).to_csv(index=False, lineterminator="\n")
-    manifest.write(HERE / "notebooks.csv", rows.encode())
-    manifest.write(HERE / "notebooks.tex", table(frame, hardware()).encode())
+    files.write(HERE / "notebooks.csv", rows.encode())
+    files.write(HERE / "notebooks.tex", table(frame, hardware()).encode())
     print(f"{len(frame)} notebooks, {frame.seconds.sum() / 60:.0f} minutes, on {hardware()}")

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import scipy.special
 
-from privregret import checks, manifest
+from privregret import checks, files
 from privregret.adversarial import EXP3
 from privregret.bandits import KLUCB, UCB1
 from privregret.instances import HU2021_2, Adversary
@@ -167,7 +167,7 @@ def main():
     made = table(measure(todo, repeats), failed)
     text = README.read_text(encoding="utf-8")
     text = re.sub(r"(?<=<!-- peers -->\n).*?(?=\n<!-- end of peers -->)", lambda _: made, text, flags=re.S)
-    manifest.write(README, text.encode())
+    files.write(README, text.encode())
     print(made)
 
 

@@ -15,9 +15,9 @@ import warm
 from browser import chromium
 
 import privregret
-from privregret import reproduce
-from privregret.locks import locked
-from privregret.paths import BUILD
+from privregret.files import locked
+from privregret.press import reproduce
+from privregret.press.places import BUILD
 
 matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parents[1]

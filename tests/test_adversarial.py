@@ -28,14 +28,14 @@ from privregret.adversarial import (
     bases,
     tuning,
 )
-from privregret.adversarial.answering import htinf_choices, punished_regret, regret_on_draws
 from privregret.adversarial.cells import draw
 from privregret.adversarial.conversions import batch_size
 from privregret.adversarial.exp4 import _batched
-from privregret.certificates import lemma_11_certificate
 from privregret.instances import Adversary, Advice, ExpertProblem
 from privregret.jit import jit
 from privregret.privacy import adversarial as privacy
+from privregret.studies.answering import htinf_choices, punished_regret, regret_on_draws
+from privregret.studies.lemma_11 import lemma_11_certificate
 
 every_base = pytest.mark.parametrize("base", [base for base, _ in BASES], ids=repr)
 EQUAL = Adversary("all equal", [0], np.full((1, 4), 0.5))

@@ -6,7 +6,7 @@ import sys
 import campaign
 import pytest
 
-from privregret import reproduce
+from privregret.press import reproduce
 
 # As the command line gives them, and what a file of parameters may hold.
 HOSTILE = [

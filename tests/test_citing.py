@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from privregret.paths import ROOT
+from privregret.files import ROOT
 
 FIGURES = ROOT / "figures"
 BARE = r"""\documentclass[%s]{article}

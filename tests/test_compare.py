@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from conftest import ROOT, refused
 
-from privregret import compare
 from privregret.bandits import HybridUCB
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL, RandomPrefixSoftmax
+from privregret.studies import side_by_side as compare
 
 
 def sample(medians, runs, seed, tail=1.2):

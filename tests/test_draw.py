@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privregret import draw, style
+from privregret.press import draw, style
 
 
 def test_looks_tell_six_values_apart():

@@ -14,8 +14,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import privregret
-from privregret.papers import PAPERS
-from privregret.paths import ROOT
+from privregret.files import ROOT
+from privregret.press.papers import PAPERS
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]

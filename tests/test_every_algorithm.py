@@ -14,12 +14,13 @@ from conftest import refused
 from laws import FALSE_ALARM, by_play, by_run, same_law, tables
 from scipy.stats import norm
 
-from privregret import adversarial, bandits, full_information, instances, simulate, style
+from privregret import adversarial, bandits, full_information, instances, simulate
 from privregret.adversarial import EXP3, HTINF, AdversarialAlgorithm, BatchedPrivate, ExpertAlgorithm
 from privregret.algorithm import NOT_PRIVATE, Algorithm, Privacy
 from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
+from privregret.press import style
 from privregret.privacy import batches, ledger, prefix, selection
 from privregret.privacy.adversarial import worst_batched_loss
 

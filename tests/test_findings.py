@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
-from privregret.findings import FAILS, HOLDS, NOT_REPRODUCED, REPRODUCED, UNDECIDED, Finding
+from privregret.press.findings import FAILS, HOLDS, NOT_REPRODUCED, REPRODUCED, UNDECIDED, Finding
 
 
 def finding(value, error=0.0, bound=0.0, **more):

@@ -63,7 +63,7 @@ def test_its_version_and_types(run, site):
 PUBLISH = """
 import matplotlib.pyplot as plt
 import pandas as pd
-from privregret import publish
+from privregret.press import publish
 publish.figure(plt.figure(), "mine/first", pd.DataFrame({"x": [1]}), "A figure.")
 """
 

@@ -21,9 +21,9 @@ from privregret.adversarial import HTINF, BatchedPrivate
 from privregret.algorithm import Algorithm
 from privregret.bandits import DPIMED
 from privregret.estimates import Estimate
-from privregret.exact.minimax import Game
 from privregret.full_information import FTNL
 from privregret.instances import Advice, BernoulliBandit, bernoulli_losses, gap_adversary
+from privregret.minimax.games import Game
 from privregret.privacy.ledger import lazy_releases
 
 # What the batch command, the site and pictures are made of, and what takes runs, traces or policies made elsewhere.

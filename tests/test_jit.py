@@ -17,7 +17,7 @@ from numba.core.caching import IndexDataCacheFile
 
 import privregret
 from privregret import jit
-from privregret.paths import PACKAGE
+from privregret.files import PACKAGE
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs compiled kernels")
 

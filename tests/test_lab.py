@@ -17,8 +17,8 @@ import pytest
 from browser import chromium, complaints, outside
 from conftest import ROOT
 
-from privregret import reproduce
-from privregret.strip import stripped
+from privregret.press import reproduce
+from privregret.press.strip import stripped
 
 NAME = "azize2025/3-lower-bound"
 TYPED = 321  # another number of random cases than the notebook's; it shows in its verdicts

@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
-from privregret import manifest, notebook, publish, reproduce
+from privregret import files
+from privregret.files import PACKAGE, ROOT
 from privregret.jit import source_hash
-from privregret.manifest import first_difference
-from privregret.papers import PAPERS
-from privregret.paths import PACKAGE, ROOT
+from privregret.press import manifest, notebook, publish, reproduce
+from privregret.press.manifest import first_difference
+from privregret.press.papers import PAPERS
 
 ORIGIN = {"code": "c", "lock": "l"}
 
@@ -237,14 +238,14 @@ def lapsed(name, entries):
     cells = reproduce.read(name)
     expected = {
         "code": reproduce.code_hash(reproduce.Job(name).path),
-        "lock": manifest.digest((ROOT / "requirements.lock").read_bytes()),
+        "lock": files.digest((ROOT / "requirements.lock").read_bytes()),
         "parameters": json.loads(json.dumps(reproduce.declared_parameters(cells))),
         "sources": sources("\n".join(cell.source for cell in cells.cells if cell.cell_type == "code")),
     }
     found = {key for entry in entries.values() for key, value in expected.items() if entry[key] != value}
     for output, entry in entries.items():
-        files = {ending: ROOT / "figures" / f"{output}{ending}" for ending in entry["files"]}
-        if any(not p.exists() or manifest.digest(p.read_bytes()) != entry["files"][e] for e, p in files.items()):
+        paths = {ending: ROOT / "figures" / f"{output}{ending}" for ending in entry["files"]}
+        if any(not p.exists() or files.digest(p.read_bytes()) != entry["files"][e] for e, p in paths.items()):
             found.add("files")
     return sorted(found) if entries else ["outputs"]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from privregret.adversarial import EXP3, BatchedPrivate
-from privregret.exact.minimax import Game, minimax
-from privregret.exact.plans import batched_plan, epoch_plan
 from privregret.full_information import FTNL, RandomPrefixSoftmax
+from privregret.minimax import Game, minimax
+from privregret.minimax.plans import batched_plan, epoch_plan
 from privregret.privacy import selection
 
 REFERENCE = {  # K = 2, bandit feedback; eps -> T = 2, 3, 4, 5

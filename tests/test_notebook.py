@@ -3,7 +3,8 @@
 import nbformat
 import pytest
 
-from privregret import checks, notebook
+from privregret import checks
+from privregret.press import notebook
 
 RULES = {
     "runs": checks.whole(1),

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from conftest import ROOT
 
-from privregret import manifest, reproduce
-from privregret import notebook as nb
-from privregret.papers import PAPERS
+from privregret.press import manifest, reproduce
+from privregret.press import notebook as nb
+from privregret.press.papers import PAPERS
 
 NAMES = reproduce.select([])
 SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())

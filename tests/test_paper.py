@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from privregret import findings
-from privregret.paths import ROOT
+from privregret.files import ROOT
+from privregret.press import findings
 
 PAPER, FIGURES = ROOT / "paper", ROOT / "figures"
 LEFT_OUT = set()  # published figures, tables and numbers that the draft does without on purpose

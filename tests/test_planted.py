@@ -9,7 +9,7 @@ import pkgutil
 import planted
 from planted import run
 
-from privregret import manifest
+from privregret.press import manifest
 
 MODULES = [m.name for m in pkgutil.iter_modules(planted.__path__) if m.name != "run"]
 PLANTS = [plant for name in MODULES for plant in importlib.import_module(f"planted.{name}").PLANTS]

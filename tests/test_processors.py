@@ -10,7 +10,8 @@ import pytest
 from conftest import ROOT, Project
 from test_notebooks import SMOKE
 
-from privregret import manifest
+from privregret import files
+from privregret.press import manifest
 
 # One notebook for each engine: simulated events and rounds, exact regret, enumeration, adversaries.
 NOTEBOOKS = [
@@ -91,11 +92,11 @@ def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_pat
             for output, entry in kept.items():
                 for ending in manifest.KINDS[entry["kind"]]:
                     content = (source / "figures" / f"{output}{ending}").read_bytes()
-                    manifest.write(staged / "figures" / f"{output}{ending}", content)
+                    files.write(staged / "figures" / f"{output}{ending}", content)
             with manifest.changing(staged) as new:
                 new |= {"outputs": kept, "notebooks": {name: part["notebooks"][name]}}
             manifest.adopt(staged, tmp_path / "root", name, origin)
-            files = {p: p.read_bytes() for p in (tmp_path / "root").rglob("*") if p.is_file()}
+            written = {p: p.read_bytes() for p in (tmp_path / "root").rglob("*") if p.is_file()}
             if source is here:
-                first = files
-        assert files == first, name
+                first = written
+        assert written == first, name

@@ -8,9 +8,10 @@ import pandas as pd
 import PIL.Image
 import pytest
 
-from privregret import manifest, notebook, publish, style
+from privregret import files
 from privregret.estimates import Estimate
-from privregret.papers import PAPERS
+from privregret.press import manifest, notebook, publish, style
+from privregret.press.papers import PAPERS
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_a_failed_write_leaves_the_old_file(root, monkeypatch):
 
     monkeypatch.setattr(manifest.os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        manifest.write(path, b"half")
+        files.write(path, b"half")
     assert path.read_bytes() == old
 
 

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from conftest import refused
 
-from privregret import draw, estimates, simulate
-from privregret.bandits import DPIMED, DPKLUCB, AdaPKLUCB, rare
+from privregret import estimates, rare, simulate
+from privregret.bandits import DPIMED, DPKLUCB, AdaPKLUCB
 from privregret.instances import AZIZE2025_1, BernoulliBandit
+from privregret.press import draw
 
 TWO = BernoulliBandit("two arms", (0.75, 0.5))
 CASES = [  # horizons at which two hundred thousand plain runs have seen what there is to see

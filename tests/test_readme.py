@@ -18,7 +18,7 @@ from conftest import ROOT
 
 import privregret
 from privregret import __main__ as command
-from privregret import manifest, reproduce
+from privregret.press import manifest, reproduce
 
 PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 BLOCKS = [

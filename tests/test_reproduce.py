@@ -13,14 +13,15 @@ import nbformat
 import pandas as pd
 import pytest
 
-from privregret import reproduce
+from privregret.press import reproduce
 
 PARAMETERS = """\
 runs: int = 3  # number of runs
 epsilons: list = [0.5, 1.0]  # privacy parameters
 """
 CHECK = """\
-from privregret import checks, notebook
+from privregret import checks
+from privregret.press import notebook
 
 notebook.start("demo/{name}", globals(), runs=checks.whole(1), epsilons=checks.many(checks.positive))
 """
@@ -28,7 +29,8 @@ FIGURE = """\
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from privregret import estimates, publish
+from privregret import estimates
+from privregret.press import publish
 
 data = pd.DataFrame({{"epsilon": epsilons, "value": [runs * epsilon for epsilon in epsilons]}})
 fig, ax = plt.subplots()

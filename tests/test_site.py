@@ -14,14 +14,16 @@ import nbformat
 import pytest
 from browser import complaints, requests
 
-from privregret import __main__, manifest
-from privregret.paths import BUILD, PACKAGE, ROOT
+from privregret import __main__
+from privregret.files import PACKAGE, ROOT
+from privregret.press import manifest
+from privregret.press.places import BUILD
 
 pytest.importorskip("pdoc")
 pytest.importorskip("latex2mathml")
-from privregret import site as pages
-from privregret.notebook import END
-from privregret.site import notebooks, tex
+from privregret.press import site as pages
+from privregret.press.notebook import END
+from privregret.press.site import notebooks, tex
 
 pytestmark = pytest.mark.xdist_group("site")
 RECORD = manifest.read(ROOT)

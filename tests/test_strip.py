@@ -7,8 +7,8 @@ import nbformat
 import pytest
 from conftest import ROOT
 
-from privregret import reproduce
-from privregret.strip import saved, stripped
+from privregret.press import reproduce
+from privregret.press.strip import saved, stripped
 
 PATHS = {name: ROOT / "notebooks" / f"{name}.ipynb" for name in reproduce.select([])}
 ONE = PATHS["azize2025/3-lower-bound"]
@@ -56,7 +56,7 @@ def test_in_a_clone_with_the_set_up_of_make_and_without(tmp_path):
 
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     (origin / "src" / "privregret").mkdir(parents=True)
-    for name in ("Makefile", "requirements.lock", "pyproject.toml", ".gitattributes", "src/privregret/strip.py"):
+    for name in ("Makefile", "requirements.lock", "pyproject.toml", ".gitattributes", "src/privregret/press/strip.py"):
         shutil.copy(ROOT / name, origin / name)
     shutil.copy(ONE, origin / "one.ipynb")
     (origin / "two.ipynb").write_text("not a notebook: {")

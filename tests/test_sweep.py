@@ -13,7 +13,8 @@ import pytest
 from conftest import ROOT, refused
 
 from privregret import __main__ as command
-from privregret import checks, draw, simulate, sweep
+from privregret import checks, simulate, sweep
+from privregret.press import draw
 
 TEXT = """\
 horizons = [1e3, 2e4]

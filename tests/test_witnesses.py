@@ -21,9 +21,9 @@ from privregret.adversarial import EXP3, HTINF
 from privregret.adversarial.bases import play
 from privregret.bandits import DPIMED, DPKLUCB, KLUCB, UCB1, AnytimeLazyUCB
 from privregret.exact import selection_from_sums
+from privregret.files import ROOT
 from privregret.full_information import FTNL
 from privregret.instances import Adversary
-from privregret.paths import ROOT
 from privregret.privacy import adversarial, batches, enumeration, ledger, selection
 
 TABLE = re.sub(r"(?<!\\)%.*", "", (ROOT / "paper" / "sections" / "witnesses.tex").read_text())

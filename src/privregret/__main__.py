@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from privregret import __version__
-from privregret.paths import CHECKOUT, ROOT
+from privregret.files import CHECKOUT, ROOT
 
 USAGE, INTERRUPTED = 2, 130  # exit codes; the first is argparse's own
 
@@ -104,14 +104,14 @@ def command(args) -> int:
         return refuse("the batch command needs Linux, macOS or WSL; single notebooks run in JupyterLab or by papermill")
     # At its import nbformat's validator would compile grammars, for three seconds, of formats that no notebook has.
     sys.modules.setdefault("rfc3987_syntax", None)
-    from privregret import reproduce as r
-    from privregret.manifest import Damaged
-    from privregret.notebook import ParameterError
+    from privregret.press import reproduce as r
+    from privregret.press.manifest import Damaged
+    from privregret.press.notebook import ParameterError
 
     try:
         if args.command == "site":
             try:
-                from privregret import site
+                from privregret.press import site
             except ModuleNotFoundError as missing:  # what it needs, notebooks do without
                 return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
             return site.main()

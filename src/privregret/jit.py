@@ -14,8 +14,7 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.sigutils import normalize_signature
 
-from privregret.locks import locked
-from privregret.paths import CHECKOUT, PACKAGE, ROOT
+from privregret.files import CHECKOUT, PACKAGE, ROOT, locked
 
 
 def source_hash(files) -> str:

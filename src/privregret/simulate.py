@@ -11,8 +11,9 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from privregret import checks, frontend
+from privregret import checks
 from privregret.algorithm import Algorithm, flat_parameters
+from privregret.progress import progress
 from privregret.streams import Streams
 
 SECONDS = 0.1  # of work in a task: far more than it takes to hand one out, and still easy to spread
@@ -290,7 +291,7 @@ def _parts(cells, runs, seed, workers, kept, most=None):
                 yield joblib.delayed(_part)(cell, *cells[cell], first, end, step[cell], seconds, seed, kept)
                 first = end
 
-    with frontend.progress(None, runs * len(cells)) as bar:
+    with progress(None, runs * len(cells)) as bar:
         for enough in (seconds, math.inf):
             left = []
             for cell, parts, first, last, pace, steps in parallel(tasks(enough)):

@@ -22,9 +22,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tqdm import tqdm
 
-from privregret import bandits, checks, full_information, instances, manifest, simulate
+from privregret import bandits, checks, files, full_information, instances, simulate
+from privregret.files import PACKAGE
 from privregret.jit import source_hash
-from privregret.paths import PACKAGE
 
 ALGORITHMS = {
     name: thing
@@ -63,7 +63,7 @@ class Cell(NamedTuple):
     def file(self) -> str:
         """Its name in the folder of the sweep: what it is of, in words, and a hash of all of it."""
         words = re.sub("[^a-z0-9]+", "-", f"{self.algorithm.label} {self.problem.name} {self.horizon}".lower())
-        return f"{words[:80]}-{manifest.digest(json.dumps(self.provenance).encode())[:16]}.parquet"
+        return f"{words[:80]}-{files.digest(json.dumps(self.provenance).encode())[:16]}.parquet"
 
     @property
     def provenance(self) -> dict:
@@ -233,7 +233,7 @@ def run(grid: Grid, folder, scheduler: str = "", workers: int = -1) -> None:
             options = grid.runs, grid.seed, grid.points
             frame = simulate.regret_summary(cell.algorithm, cell.problem, cell.horizon, *options, workers=workers)
             frame.insert(0, "horizon", cell.horizon)
-            manifest.write(folder / cell.file, _parquet(frame, cell.provenance | shared))
+            files.write(folder / cell.file, _parquet(frame, cell.provenance | shared))
             now = time.monotonic()
             seconds.setdefault(cell.algorithm.label, []).append(now - since)
             rest = median(chain(*seconds.values()))  # for algorithms of which nothing is finished yet
@@ -294,7 +294,7 @@ def _read(path) -> tuple[pd.DataFrame, dict]:
 
 
 def _digest(table) -> str:
-    return manifest.digest(table.to_pandas().to_csv(index=False).encode())
+    return files.digest(table.to_pandas().to_csv(index=False).encode())
 
 
 def _kept(path) -> dict:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from planted import Plant, uniform_play
-from privregret.bandits import AdaPKLUCB, dp_klucb, rare
+from privregret import rare
+from privregret.bandits import AdaPKLUCB, dp_klucb
 from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.bounds import azize2025 as bounds
 

@@ -3,8 +3,9 @@
 import numpy as np
 
 from planted import Plant, other_noise, uniform_play
+from privregret import rare
 from privregret.adversarial import HTINF, BatchedPrivate, tuning
-from privregret.bandits import DPIMED, BanditAlgorithm, rare
+from privregret.bandits import DPIMED, BanditAlgorithm
 from privregret.bounds import azize2025 as bounds
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 

@@ -9,8 +9,8 @@ import matplotlib.pyplot as plt
 import nbformat
 from papermill.translators import PythonTranslator
 
-from privregret import manifest, notebook, publish
-from privregret.paths import NOTEBOOKS
+from privregret.press import manifest, notebook, publish
+from privregret.press.places import NOTEBOOKS
 
 
 def by_key(rows) -> dict:

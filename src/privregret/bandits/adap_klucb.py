@@ -9,10 +9,10 @@ from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
+from privregret.bandits.reporting import report
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
 from privregret.jit import jit
 from privregret.noise import laplace
-from privregret.reporting import report
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
+from privregret.bandits.reporting import report
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
 from privregret.jit import jit
 from privregret.noise import laplace
-from privregret.reporting import report
 
 KLUCB, IMED = 0, 1
 TIES = ("random", "first")

@@ -9,9 +9,9 @@ from privregret import checks
 from privregret.algorithm import Privacy
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import add, no_queues, take
+from privregret.bandits.reporting import report
 from privregret.jit import jit
 from privregret.noise import laplace
-from privregret.reporting import report
 
 
 @dataclass(frozen=True)

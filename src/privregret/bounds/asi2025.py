@@ -10,7 +10,7 @@ from scipy.special import softmax
 from scipy.stats import beta
 
 from privregret import checks
-from privregret.bounds import ONE
+from privregret.bounds.rules import ONE
 
 FOR_EXPERTS = ("Corollary 8", "Theorem 9", "Theorem 10")  # of Table 1
 

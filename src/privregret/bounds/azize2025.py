@@ -11,7 +11,7 @@ from scipy.special import gammaln, logsumexp, rel_entr, xlogy
 from scipy.stats import binom
 
 from privregret import checks
-from privregret.bounds import ONE, RULES
+from privregret.bounds.rules import ONE, RULES
 from privregret.divergence import d_epsilon, kl
 
 TERMS = 10**8  # most that are listed at once

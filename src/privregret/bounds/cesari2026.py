@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import binom
 
 from privregret import checks
-from privregret.bounds import LOGARITHM, ONE, RULES, SHARE
+from privregret.bounds.rules import LOGARITHM, ONE, RULES, SHARE
 from privregret.estimates import Estimate
 
 

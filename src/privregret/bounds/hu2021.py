@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from privregret import checks
-from privregret.bounds import ONE, RULES
+from privregret.bounds.rules import ONE, RULES
 
 
 def lazy_last_array(gaps, horizon, epsilon):

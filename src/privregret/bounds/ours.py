@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import digamma
 
 from privregret import checks
-from privregret.bounds import RULES, SHARE
+from privregret.bounds.rules import RULES, SHARE
 
 
 def maximum(log_actions, noise: str):

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import binom
 
 from privregret import checks
-from privregret.bounds import LOGARITHM, ONE, POSITIVE, RULES, SHARE
+from privregret.bounds.rules import LOGARITHM, ONE, POSITIVE, RULES, SHARE
 
 C1 = 2.0
 C2 = {"laplace": 32.0, "exponential": 16.0, "gumbel": 16.0}  # of (5) and (7), derived from the proofs

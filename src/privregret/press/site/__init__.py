@@ -18,11 +18,13 @@ import pandas as pd
 import pdoc
 from pygments.formatters import HtmlFormatter
 
-from privregret import __version__, manifest, style
-from privregret import findings as fnd
-from privregret.papers import PAPERS
-from privregret.paths import BUILD, ROOT
-from privregret.site import notebooks, tex
+from privregret import __version__, files
+from privregret.files import ROOT
+from privregret.press import findings as fnd
+from privregret.press import manifest, style
+from privregret.press.papers import PAPERS
+from privregret.press.places import BUILD
+from privregret.press.site import notebooks, tex
 
 TEMPLATES = Path(__file__).parent / "templates"
 STRIP = (  # of pictures, on the first page
@@ -103,7 +105,7 @@ class _Site:
     def page(self, path, template, **values):
         """Write one page, its formulas typeset; `up` leads from it to the site's root."""
         text = self.jinja.get_template(template).render(up="../" * path.count("/"), **values)
-        manifest.write(self.place / path, tex.typeset(text).encode())
+        files.write(self.place / path, tex.typeset(text).encode())
 
     def write(self):
         """Write all; the names of notebooks without results."""
@@ -112,9 +114,9 @@ class _Site:
         for name in ("findings.csv", "manifest.json"):
             shutil.copy(self.root / "figures" / name, self.place / "figures" / name)
         for asset in ("site.css", "site.js"):
-            manifest.write(self.place / asset, self.jinja.get_template(asset).render().encode())
+            files.write(self.place / asset, self.jinja.get_template(asset).render().encode())
         code = HtmlFormatter(style="default").get_style_defs(".highlight")
-        manifest.write(self.place / "code.css", code.encode())
+        files.write(self.place / "code.css", code.encode())
 
         books, missing = self._notebooks()
         papers = {paper: [*mine] for paper, mine in groupby(books.values(), lambda book: _paper(book["name"]))}

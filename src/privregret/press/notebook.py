@@ -16,8 +16,10 @@ try:
 except ImportError:  # native Windows
     resource = None
 
-from privregret import checks, manifest
-from privregret.paths import ROOT, output_root
+from privregret import checks
+from privregret.files import ROOT
+from privregret.press import manifest
+from privregret.press.places import output_root
 
 END = "application/vnd.privregret.end+json"
 # the notebook running in this process; files of measurements that it read; the figure or table it published last;

@@ -18,13 +18,15 @@ import PIL.Image
 from IPython import get_ipython
 from IPython.display import HTML, Image, Markdown, display
 
-from privregret import manifest, notebook, style
+from privregret import files
 from privregret.estimates import Estimate, exactly
-from privregret.findings import CLAIM, Finding
+from privregret.files import PACKAGE
 from privregret.jit import source_hash
-from privregret.manifest import KINDS, one_epsilon, tex_escape
-from privregret.papers import PAPERS
-from privregret.paths import PACKAGE, output_root
+from privregret.press import manifest, notebook, style
+from privregret.press.findings import CLAIM, Finding
+from privregret.press.manifest import KINDS, one_epsilon, tex_escape
+from privregret.press.papers import PAPERS
+from privregret.press.places import output_root
 
 style.use()
 
@@ -220,7 +222,7 @@ def _record():
     with manifest.changing(output_root()) as record:
         if notebook.current["fresh"]:
             for folder in ("figures", "paper"):  # what else is there may be somebody else's
-                manifest.sweep(output_root() / folder)
+                files.sweep(output_root() / folder)
             record["notebooks"].pop(name, None)
             record["outputs"] = {o: entry for o, entry in record["outputs"].items() if entry["notebook"] != name}
             notebook.current["fresh"] = False
@@ -266,7 +268,7 @@ def _publish(kind, name, contents):
     with _record() as record:
         manifest.refuse_clashes(record, notebook.current["name"], outputs=[name])
         for ending, content in zip(KINDS[kind], contents, strict=True):
-            manifest.write(output_root() / "figures" / f"{name}{ending}", content)
+            files.write(output_root() / "figures" / f"{name}{ending}", content)
         record["outputs"][name] = {
             "kind": kind,
             "notebook": notebook.current["name"],
@@ -274,7 +276,7 @@ def _publish(kind, name, contents):
             "seed": notebook.current["parameters"].get("seed"),
             "versions": {"python": platform.python_version()} | {p: importlib.metadata.version(p) for p in LIBRARIES},
             "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
-            "files": {e: manifest.digest(c) for e, c in zip(KINDS[kind], contents, strict=True)},
+            "files": {e: files.digest(c) for e, c in zip(KINDS[kind], contents, strict=True)},
         }
     notebook.current["shown"] = name
 

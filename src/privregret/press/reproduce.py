@@ -34,10 +34,11 @@ from papermill.exceptions import PapermillExecutionError
 from papermill.translators import PythonTranslator
 from tqdm import tqdm
 
-from privregret import findings, jit, manifest
-from privregret.locks import fcntl, locked
-from privregret.notebook import ParameterError, end_mark
-from privregret.paths import BUILD, NOTEBOOKS, PACKAGE, ROOT
+from privregret import files, jit
+from privregret.files import PACKAGE, ROOT, fcntl, locked
+from privregret.press import findings, manifest
+from privregret.press.notebook import ParameterError, end_mark
+from privregret.press.places import BUILD, NOTEBOOKS
 
 FAILED, BAD_PARAMETER, KERNEL_DIED, DRIFT, INTERRUPTED = 1, 2, 3, 4, 130
 KERNEL_ENVIRONMENT = {  # bits change with the number of BLAS threads, and PDF files with the date
@@ -255,7 +256,7 @@ def check_parameters(notebook, parameters: dict) -> None:
 
 
 def _hash(path: Path) -> str:
-    return manifest.digest(path.read_bytes()) if path.is_file() else ""
+    return files.digest(path.read_bytes()) if path.is_file() else ""
 
 
 def code_hash(path: Path) -> str:
@@ -263,7 +264,7 @@ def code_hash(path: Path) -> str:
     nothing."""
     cells = nbformat.read(path, as_version=4).cells
     code = [c.source for c in cells if c.cell_type == "code" and "parameters" not in c.metadata.get("tags", [])]
-    return manifest.digest(json.dumps(code).encode())
+    return files.digest(json.dumps(code).encode())
 
 
 def read_stamp(job: Job, place: Place) -> dict:
@@ -322,7 +323,7 @@ def _write_stamp(job: Job, place: Place, inputs: dict, mark: dict, seconds: floa
         "seconds": round(seconds, 1),
         "kilobytes": mark.get("kilobytes"),
     }
-    manifest.write(place.stamp(job.name), json.dumps(stamp, indent=1).encode())
+    files.write(place.stamp(job.name), json.dumps(stamp, indent=1).encode())
 
 
 # Running ------------------------------------------------------------------------------------------------------
@@ -564,7 +565,7 @@ def _mend(place: Place) -> None:
     """
     shutil.rmtree(place.build / "partial", ignore_errors=True)
     for folder in (place.root / "figures", place.root / "paper", place.build / "stamps"):
-        manifest.sweep(folder)
+        files.sweep(folder)
     for partial in place.root.glob(".*.partial-*"):  # of the README
         partial.unlink()
     try:

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
 
-from privregret import simulate, style
+from privregret import simulate
+from privregret.press import style
 from privregret.privacy import ledger
 
 

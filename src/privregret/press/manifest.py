@@ -5,9 +5,7 @@ each of its files; and every notebook's findings and numbers. `figures/findings.
 findings and verdicts in TeX, `paper/numbers.tex` and the README's block are rendered from it.
 """
 
-import hashlib
 import json
-import os
 import re
 from collections import Counter
 from contextlib import contextmanager
@@ -17,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privregret import findings as fnd
 from privregret.estimates import rounded
-from privregret.locks import locked
-from privregret.papers import PAPERS, title, version
+from privregret.files import digest, locked, write
+from privregret.press import findings as fnd
+from privregret.press.papers import PAPERS, title, version
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 TOLERANCE = 1e-9  # relative: less than this is rounding, which differs between processors
@@ -68,28 +66,6 @@ def read_whole(root: Path) -> dict:
     except Exception:  # an entry without its notebook, a number that is a word
         raise Damaged(f"{root / 'figures' / 'manifest.json'} is damaged") from None
     return manifest
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file so that a killed run leaves the old one or the new one, never half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        partial.write_bytes(content)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)  # where there was no room for it
-
-
-def sweep(folder: Path) -> None:
-    """Remove what a killed run left half-written below a folder; nobody else may be writing there."""
-    for partial in folder.rglob(".*.partial-*"):
-        partial.unlink(missing_ok=True)
-
-
-def digest(content: bytes) -> str:
-    """SHA-256 in hexadecimal digits."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def still(root: Path):

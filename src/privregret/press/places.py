@@ -1,14 +1,13 @@
-"""Where things are, whatever the working directory (JupyterLab and papermill disagree about that)."""
+"""Where notebooks are and what they publish goes, whatever the working directory."""
 
 import os
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent
-ROOT = PACKAGE.parents[1]
+from privregret.files import CHECKOUT, ROOT
+
 NOTEBOOKS = ROOT / "notebooks"
 BUILD = ROOT / "build"
 LAB = BUILD / "lab"
-CHECKOUT = PACKAGE.parent.name == "src" and NOTEBOOKS.is_dir()  # else the package was installed without notebooks
 
 
 def output_root() -> Path:

@@ -16,10 +16,11 @@ import papermill
 import pytest
 from conftest import ROOT
 
-from privregret import frontend, notebook, publish, reproduce
+from privregret.press import explorer, notebook, publish, reproduce
+from privregret.progress import progress
 
 SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
-EXPLORERS = [name for name in reproduce.select([]) if "frontend.explorer(" in str(reproduce.read(name).cells)]
+EXPLORERS = [name for name in reproduce.select([]) if "explorer.explorer(" in str(reproduce.read(name).cells)]
 
 
 def turn(picture, **knobs):
@@ -59,13 +60,13 @@ def needed(cells):
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_every_knob_changes_the_picture(name, tmp_path, monkeypatch):
     cells = [(c.metadata.get("tags", []), c.source) for c in reproduce.read(name).cells if c.cell_type == "code"]
-    last = next(i for i, (_, source) in enumerate(cells) if "frontend.explorer(" in source)
+    last = next(i for i, (_, source) in enumerate(cells) if "explorer.explorer(" in source)
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
     monkeypatch.setattr(notebook, "current", dict(notebook.current))
     for said in ("figure", "table", "number", "finding"):  # verdicts and their figures have tests of their own
         monkeypatch.setattr(publish, said, lambda *args, **kwargs: None)
     turned = []
-    monkeypatch.setattr(frontend, "explorer", lambda *args, **knobs: turned.append(turn(*args, **knobs)))
+    monkeypatch.setattr(explorer, "explorer", lambda *args, **knobs: turned.append(turn(*args, **knobs)))
     namespace = {"In": []}
     for tags, source in needed(cells[: last + 1]):
         exec(compile(source, f"<{name}>", "exec"), namespace)
@@ -99,31 +100,31 @@ def test_at_a_front_end_every_parameter_has_a_slider(monkeypatch, shown):
         assert sliders["height"].options == (("0.001", 0.001), ("1", 1.0), ("1e+06", 1e6))
         show(height=1.0, kind="b"), show(height=1e6, kind="b")
 
-    monkeypatch.setattr(frontend, "answers", lambda: True)
+    monkeypatch.setattr(explorer, "answers", lambda: True)
     monkeypatch.setattr(ipywidgets, "interact", interact)
-    frontend.explorer(line, height=[0.001, 1.0, 1e6], kind=["a", "b"])
+    explorer.explorer(line, height=[0.001, 1.0, 1e6], kind=["a", "b"])
     assert [type(x) for x in shown] == [IPython.display.Image] * 2 and shown[0].data != shown[1].data
     assert shown[0].alt == "A line." and not plt.get_fignums()
 
 
 def test_elsewhere_it_is_one_picture_at_the_defaults(shown):
-    assert not frontend.answers()
-    frontend.explorer(line, height=[0.5, 1.0], kind=["a", "b"])
+    assert not explorer.answers()
+    explorer.explorer(line, height=[0.5, 1.0], kind=["a", "b"])
     assert len(shown) == 1 and shown[0].data.startswith(b"\x89PNG") and not plt.get_fignums()
 
 
 def test_a_slider_has_its_default(shown):
     with pytest.raises(ValueError, match=r"^height starts at 1\.0, which its slider does not have$"):
-        frontend.explorer(line, height=[0.5, 2.0])
+        explorer.explorer(line, height=[0.5, 2.0])
     assert not shown
 
 
 @pytest.mark.parametrize(("batch", "session"), [(False, False), (True, True)])
 def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeypatch):
     """Not by itself, nor as the batch command calls it, even from a notebook in JupyterLab."""
-    code = inspect.getsource(line) + "frontend.explorer(line, height=[0.5, 1.0], kind=['a', 'b'])\n"
-    bar = "for _ in frontend.progress(range(3), 3):\n    time.sleep(0.6)"
-    head = "import time\nimport matplotlib.pyplot as plt\nfrom privregret import frontend\n\n"
+    code = inspect.getsource(line) + "explorer.explorer(line, height=[0.5, 1.0], kind=['a', 'b'])\n"
+    bar = "for _ in progress.progress(range(3), 3):\n    time.sleep(0.6)"
+    head = "import time\nimport matplotlib.pyplot as plt\nfrom privregret.progress import progress\nfrom privregret.press import explorer\n\n"
     cells = [nbformat.v4.new_code_cell(source) for source in (head + code, bar)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "in.ipynb")
     for name, value, wanted in (("PRIVREGRET_OUTPUT", tmp_path, batch), ("JPY_SESSION_NAME", "a.ipynb", session)):
@@ -138,7 +139,7 @@ def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeyp
 
 def test_a_bar_on_a_terminal_says_what_is_done(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    bar = frontend.progress(range(8), 8)
+    bar = progress(range(8), 8)
     for _ in bar:
         bar.set_description("DP-IMED, easy", refresh=False)
         time.sleep(0.2)

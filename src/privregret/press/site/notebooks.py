@@ -8,9 +8,9 @@ from pathlib import Path
 from nbconvert import HTMLExporter, TemplateExporter
 from nbconvert.filters.highlight import Highlight2HTML
 
-from privregret import manifest
-from privregret.notebook import END
-from privregret.site import tex
+from privregret import files
+from privregret.press.notebook import END
+from privregret.press.site import tex
 
 TEMPLATE = Path(__file__).parent / "templates" / "notebook.html.j2"
 SHOWN = ["text/html", "text/markdown", "image/svg+xml", "image/png", "text/plain"]
@@ -68,7 +68,7 @@ def _shown(output, pictures, outputs, met):
     if WIDGET in data:
         output.data = {"text/markdown": "*Here is something to turn: it moves in JupyterLab (`make lab`).*"}
     elif "image/png" in data:
-        name = pictures.get(manifest.digest(base64.b64decode(data["image/png"])))
+        name = pictures.get(files.digest(base64.b64decode(data["image/png"])))
         if name:
             width = output.metadata.get("image/png", {}).get("width", "")
             image = f'<img src="../../figures/{name}.png" width="{width}" alt="{name}, described below" loading="lazy">'

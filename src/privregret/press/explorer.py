@@ -1,43 +1,14 @@
-"""What only somebody at a front end gets: a bar of progress, a picture with knobs.
+"""A picture with knobs, for somebody at a front end.
 
 JupyterLab and VS Code can answer a widget; papermill, nbconvert and the pages made from their notebooks cannot, and
-there a bar is left out and an explorer is a plain picture.
+there an explorer is a plain picture.
 """
 
 import inspect
 import io
-import os
-import sys
 from collections.abc import Callable, Sequence
 
-from tqdm.auto import tqdm
-
-
-def answers() -> bool:
-    """Whether somebody's front end is at the other end of this process: it shows widgets, and sends what they say."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if shell is None or os.environ.get("PRIVREGRET_OUTPUT"):
-        return False
-    # a Jupyter server names the session of a kernel that it starts for somebody; VS Code leaves a variable
-    return "JPY_SESSION_NAME" in os.environ or "__vsc_ipynb_file__" in shell.user_ns
-
-
-def progress(iterable, total: int) -> tqdm:
-    """A bar of progress on a terminal or at a front end; it comes after a second and leaves nothing behind.
-
-    Parameters
-    ----------
-    iterable : iterable
-    total : int
-        How many items it has.
-
-    Returns
-    -------
-    tqdm.tqdm
-        Gives the items; `set_description(text, refresh=False)` says what is being done.
-    """
-    shown = answers() or sys.stderr.isatty()
-    return tqdm(iterable, total=total, leave=False, delay=1, disable=not shown)
+from privregret.progress import answers
 
 
 def explorer(picture: Callable, **knobs: Sequence) -> None:

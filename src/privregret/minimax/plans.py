@@ -4,9 +4,9 @@ import numpy as np
 
 from privregret import checks
 from privregret.adversarial import BatchedPrivate
-from privregret.exact.minimax import Game
 from privregret.exact.selection import selection_from_sums
 from privregret.full_information import EpochAlgorithm
+from privregret.minimax.games import Game
 from privregret.privacy.adversarial import batched_probabilities
 
 

@@ -1,0 +1,53 @@
+"""Where the package keeps files, and how it writes them: whole or not at all, one process at a time."""
+
+import hashlib
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # native Windows, where nothing runs side by side
+    fcntl = None
+
+PACKAGE = Path(__file__).resolve().parent
+ROOT = PACKAGE.parents[1]
+CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()  # else installed without notebooks
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file so that a killed process leaves the old one or the new one, never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    try:
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)  # where there was no room for it
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left half-written below a folder; nobody else may be writing there."""
+    for partial in folder.rglob(".*.partial-*"):
+        partial.unlink(missing_ok=True)
+
+
+def digest(content: bytes) -> str:
+    """SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True):
+    """Hold a lock, a file which is made if it is not there, for as long as this context or process lives.
+
+    Raises
+    ------
+    BlockingIOError
+        If another process holds it, unless we `wait`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as lock:
+        if fcntl:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
