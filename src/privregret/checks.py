@@ -5,13 +5,16 @@ import numbers
 import operator
 import re
 import reprlib
+from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from types import FunctionType
-from typing import ClassVar
+from typing import ClassVar, ParamSpec, TypeVar
 
 import numpy as np
+
+P, R = ParamSpec("P"), TypeVar("R")
 
 # What no machine can do is refused before any work.
 LARGEST = 2**62  # rounds of what goes from event to event: kernels count them in 64 bits, and add two such numbers
@@ -215,20 +218,42 @@ def _floats(value):
     return np.ascontiguousarray(array, dtype=float)
 
 
-def arguments(module: dict, **rules) -> None:
-    """Check what public functions take, by the names of their arguments; called at the end of a module or a package.
-
-    One call for all, since one name means one thing in a module; a function in which it does not has rules of its own.
-    What a package exports is checked where it is exported: its modules call each other without.
+def arguments(module: dict | None = None, /, **rules):
+    """Check what a function takes, by the names of its arguments: a decorator that stands above the function.
 
     Parameters
     ----------
-    module : dict
-        Its `globals()`.
-    **rules
-        Name of an argument -> its check; or of a function -> a dict of such checks, for it alone. Where None is what
-        an argument is by default, None is allowed.
+    **rules : callable
+        Name of an argument -> its check, (name, value) -> value, raising TypeError or ValueError. Where an argument is
+        None by default, None is allowed.
+
+    Raises
+    ------
+    TypeError
+        At import, if the function has no such argument.
+
+    Examples
+    --------
+    >>> @arguments(horizon=whole(1))
+    ... def halves(horizon):
+    ...     return horizon // 2
+    >>> halves(0)
+    Traceback (most recent call last):
+    ...
+    ValueError: horizon must be at least 1, got 0
     """
+    if module is not None:  # the older form, called at the end of a module
+        return _all_arguments(module, **rules)
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        if unknown := set(rules) - set(signature(function).parameters):
+            raise TypeError(f"{function.__qualname__} has no argument {', '.join(sorted(unknown))} to check")
+        return _checked(function, rules)
+
+    return decorate
+
+
+def _all_arguments(module: dict, **rules) -> None:
     own = {name: rules.pop(name) for name in [n for n, rule in rules.items() if isinstance(rule, dict)]}
     for name, function in list(module.items()):
         public = isinstance(function, FunctionType) and not name.startswith("_")

@@ -1,0 +1,94 @@
+"""What a thing is, in bytes that no refactoring moves: the keys of random streams and of stored results.
+
+Algorithms are known by an id that stands in their class and by the parameters that differ from their defaults, problems
+by their law. So a new parameter with a default, a renamed class and a reordered call move no number.
+"""
+
+import hashlib
+import math
+from dataclasses import MISSING, fields, is_dataclass
+
+import numpy as np
+
+KINDS = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "<i8"}  # arrays of other kinds have no bytes of their own
+
+
+def words(value) -> bytes:
+    """An unambiguous form in bytes: a tag, a length, the content. 1 and 1.0 are one number, True is another.
+
+    Parameters
+    ----------
+    value : None, bool, number, str, array, sequence or dict of such, or a dataclass with an `id`
+
+    Raises
+    ------
+    ValueError
+        For a nan.
+    TypeError
+        For what has no identity, such as a function, or a dataclass without an `id` of its own.
+
+    Examples
+    --------
+    >>> words(1) == words(1.0) == words(np.float64(1)), words(True) == words(1), words(0.1 + 0.2) == words(0.3)
+    (True, False, False)
+    """
+    if value is None:
+        return b"N"
+    if isinstance(value, (bool, np.bool_)):
+        return b"T" if value else b"F"
+    if isinstance(value, (int, np.integer)) and abs(int(value)) >= 2**53:  # more than a float can tell apart
+        return _long(b"i", str(int(value)).encode())
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        if math.isnan(value):
+            raise ValueError("what depends on a nan has no identity")
+        return b"f" + (float(value) + 0.0).hex().encode() + b";"  # -0.0 is 0.0
+    if isinstance(value, str):
+        return _long(b"s", value.encode())
+    if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:  # by value: neither layout nor width counts
+        array = np.ascontiguousarray(value, KINDS[value.dtype.kind])
+        array = array + 0.0 if value.dtype.kind == "f" else array
+        return _long(b"a", words((value.dtype.kind == "f", value.shape)) + hashlib.sha256(array.tobytes()).digest())
+    if isinstance(value, (tuple, list)):
+        return _long(b"l", b"".join(map(words, value)))
+    if isinstance(value, dict):
+        return _long(b"d", b"".join(words(key) + words(value[key]) for key in sorted(value)))
+    if is_dataclass(value) and not isinstance(value, type):
+        return words(identity(value))
+    raise TypeError(f"{type(value).__name__} has no identity")
+
+
+def identity(thing) -> tuple[str, dict]:
+    """(id, parameters that differ from their defaults) of a frozen dataclass.
+
+    A field that was renamed carries its old name as `field(metadata={"id": ...})`. The id must stand in the class
+    itself: an inherited one would make two classes one.
+
+    Examples
+    --------
+    >>> from privregret.bandits import DPSE
+    >>> identity(DPSE(0.5))
+    ('dp-se', {'epsilon': 0.5})
+    """
+    own = vars(type(thing)).get("id")
+    if not isinstance(own, str):
+        raise TypeError(f"{type(thing).__name__} must have an id of its own, a string")
+    given = {}
+    for f in fields(thing):
+        if not f.compare:
+            continue
+        value, default = getattr(thing, f.name), f.default
+        if f.default_factory is not MISSING:
+            default = f.default_factory()
+        if default is MISSING or words(value) != words(default):
+            given[f.metadata.get("id", f.name)] = value
+    return own, given
+
+
+def key(*things) -> tuple[int, ...]:
+    """Four 32-bit words that stand for some things: SHA-256 of their `words`."""
+    digest = hashlib.sha256(words(("privregret streams 1", things))).digest()
+    return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
+
+
+def _long(tag: bytes, content: bytes) -> bytes:
+    return tag + str(len(content)).encode() + b":" + content
