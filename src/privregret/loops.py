@@ -83,9 +83,10 @@ def _kept(template, names, inline):
     """A function of its own for an algorithm: numba keeps no closure on disk, nor kernels given as arguments."""
     kernels, main = dict(names), names[0][1]
     compiled = is_jitted(main)
+    of = "_".join(f"{k.__module__}.{k.__name__}" for k in kernels.values() if callable(k) and hasattr(k, "__name__"))
     if compiled and inline:  # in a loop over rounds a call with records costs as much as the step
         kernels = {n: numba.njit(inline="always")(k.py_func) if is_jitted(k) else k for n, k in kernels.items()}
-    name = f"{template.__name__[1:]}_of_{main.__module__}.{main.__name__}".replace(".", "_")
+    name = f"{template.__name__[1:]}_of_{of}".replace(".", "_")  # of all kernels: the cache on disk knows it by this
     loop = FunctionType(template.__code__, globals() | kernels, name)
     loop.__module__, loop.__qualname__ = main.__module__, name
     return jit(loop) if compiled else loop
