@@ -19,9 +19,9 @@ __all__ = ["NOTHING", "NOT_PRIVATE", "Algorithm", "Privacy", "Steps"]
 class Algorithm(checks.Checked, ABC):
     """An algorithm with its parameters: frozen, checked when made.
 
-    A family (bandits, full information, adversaries, experts) says what `play` and `start` take and which problems it
-    plays. A single algorithm gives `id`, `label`, `source`, `rules` for its parameters, `privacy` and `steps`; or, in
-    plain Python, a `start` that returns anything with `choose` and `observe`.
+    A family says what `play` and `start` take and which problems it plays. A single algorithm gives `id`, `label`,
+    `source`, `rules` for its parameters, `privacy` and `steps`; or, in plain Python, a `start` that returns anything with
+    `choose` and `observe`.
     """
 
     id: ClassVar[str]  # for ever: random streams depend on it
@@ -38,7 +38,7 @@ class Algorithm(checks.Checked, ABC):
         super().__post_init__()
         for name in ("id", "label", "source"):
             if not isinstance(getattr(self, name, None), str):
-                raise TypeError(f"{type(self).__name__} must have {'an' if name == 'id' else 'a'} {name}, a string")
+                raise TypeError(f"{type(self).__name__} must say its {name}, a string")
 
     @property
     @abstractmethod
@@ -89,18 +89,22 @@ class Algorithm(checks.Checked, ABC):
 
     def prepared(self, problem, checkpoints) -> Callable[[int, np.random.Generator], np.ndarray]:
         """`run` with its first arguments, checked here once: (runs, rng) -> (runs, H, ...)."""
-        if not isinstance(problem, self.plays):
-            found = " ".join(filter(None, (type(problem).__name__, getattr(problem, "name", ""))))
-            raise TypeError(f"{self.label} plays problems of type {self.plays.__name__}, got {found}")
-        data, checkpoints = problem.data, checks.horizons(checkpoints, problem.shortest, self.longest)
+        data, checkpoints = self.data_of(problem), checks.horizons(checkpoints, problem.shortest, self.longest)
         if kernel := type(self).events or (self.steps and loops.rounds(self.templates, self.steps)):
             return partial(loops.many(kernel), data, checkpoints, self.settings(int(checkpoints[-1]), *problem.sizes))
         return lambda runs, rng: np.array([problem.counted(self.play, checkpoints, rng) for _ in range(runs)])
+
+    def data_of(self, problem) -> Any:
+        """What kernels take of a problem, after a check that it is of the kind that the algorithm plays."""
+        if not isinstance(problem, self.plays):
+            found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
+            raise TypeError(f"{self.label} plays problems of type {self.plays.__name__}, got {found}")
+        return problem.data
 
     def literal(self, table, rng, *advice) -> np.ndarray:
         """The actions of `play` on a table (and advice) that has been checked."""
         if self.steps:
             sizes = table.shape[1], *(a.shape[1] for a in advice)
-            memory, settings = self.steps.memory(*sizes), self.settings(len(table), *sizes)
-            return loops.play(self.templates, self.steps)(table, *advice, *memory, settings, np.random.default_rng(rng))
+            given = *self.steps.memory(*sizes), self.settings(len(table), *sizes), np.random.default_rng(rng)
+            return loops.play(self.templates, self.steps)(table, *advice, *given)
         return loops.followed(self.start, self.templates, table, rng, *advice)

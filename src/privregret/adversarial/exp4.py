@@ -14,7 +14,6 @@ from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.jit import jit
 from privregret.noise import laplace
 
-
 EXPERT = np.dtype(
     [
         ("score", float),  # estimated loss so far
