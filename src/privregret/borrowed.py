@@ -1,4 +1,4 @@
-"""Arguments of inlined kernels without a reference count: counting takes longer than many a step."""
+"""Arguments of inlined kernels without a reference count, which takes longer than many a step."""
 
 from numba import types
 from numba.core import cgutils
