@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from cases import CASES, FALLING, FIRST, LIMITS
 from conftest import refused
-from laws import FALSE_ALARM, by_play, by_run, same_law, tables
+from laws import FALSE_ALARM, by_play, by_run, same_law, tables, tally
 from scipy.stats import norm
 
-from privregret import adversarial, bandits, full_information, instances, simulate
+from privregret import adversarial, bandits, full_information, instances, simulate, streams
 from privregret.adversarial import EXP3, HTINF, AdversarialAlgorithm, BatchedPrivate, ExpertAlgorithm
 from privregret.algorithm import NOT_PRIVATE, Algorithm, Privacy
 from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
@@ -115,20 +115,72 @@ def test_a_seed_may_stand_for_its_generator(case):
     assert (algorithm.run(problem, rounds, 3) == algorithm.run(problem, rounds, np.random.default_rng(3))).all()
     one = np.random.default_rng(3)
     many = [algorithm.run(problem, rounds, one) for _ in range(3)]
-    assert (algorithm.run_many(problem, rounds, 3, 3) == np.array(many)).all()
+    assert (algorithm.run(problem, rounds, 3, runs=3) == np.array(many)).all()
+
+
+@every_case
+def test_a_live_source_is_play(case):
+    """Fed row by row, a learner does what `play` does on the whole table with the same generator."""
+    for seed, table in enumerate(some_tables(case)):
+        data = tables(case.problem, table)
+        advice = [a.dense(len(table)) for a in data[1:]]
+        sizes = table.shape[1], *(a.shape[1] for a in advice)
+        rng = np.random.default_rng(seed)
+        learner, chosen = case.algorithm.start(sizes[0], rng, len(table), *sizes[1:]), []
+        for t, row in enumerate(table):
+            chosen.append(learner.choose(*(a[min(t, len(a) - 1)] for a in advice)))
+            learner.observe(row if isinstance(case.problem, StochasticLosses) else row[chosen[-1]])
+        assert case.algorithm.play(*data, np.random.default_rng(seed)).tolist() == chosen
+
+
+@every_algorithm
+def test_a_learner_refuses_what_makes_no_round(case):
+    full, advised = isinstance(case.problem, StochasticLosses), isinstance(case.problem, ExpertProblem)
+    arms = case.problem.sizes[0]
+    advice = (np.full((2, arms), 1 / arms),) if advised else ()
+    learner = case.algorithm.start(arms, 1, 1000, *((2,) if advised else ()))
+    seen = "losses" if full else "reward" if isinstance(case.problem, BernoulliBandit) else "loss"
+    with pytest.raises(RuntimeError, match="choose"):
+        learner.observe(0.5)
+    arm = learner.choose(*advice)
+    assert learner.choose(*advice) == arm and 0 <= arm < arms  # asked twice, the same
+    wrong = [np.full(arms + 1, 0.5), np.full((1, arms), 0.5)] if full else [[0.5], None]
+    outside = [put(np.full(arms, 0.5), 0, x) if full else x for x in (-0.1, 1.5, math.nan)]
+    for value in (*wrong, *outside, "a"):
+        refused(lambda value=value: learner.observe(value), seen)
+    learner.observe(np.full(arms, 0.5) if full else 0.5)
+    with pytest.raises(RuntimeError, match="choose"):
+        learner.observe(np.full(arms, 0.5) if full else 0.5)
+    if advised:
+        for value in (None, np.ones((2, arms)), np.full((3, arms), 1 / arms), np.full(arms, 1 / arms)):
+            refused(lambda value=value: learner.choose(value), "advice")
+    else:
+        refused(lambda: learner.choose(np.full((2, arms), 1 / arms)), "advice")
+    for few in (1, 0, -1, 2.5, "2", None):
+        refused(lambda few=few: case.algorithm.start(few, 1, 1000), "actions" if full else "arms")
+    if case.problem.shortest > 1 and case.algorithm not in (c.algorithm for c in KNOW_THE_HORIZON):
+        refused(lambda: case.algorithm.start(3, 1, 2), "horizon")
+
+
+def put(array, at, value):
+    array[at] = value
+    return array
 
 
 @every_algorithm
 def test_curves_are_the_same_with_any_number_of_workers(case):
     algorithm, _, problem, rounds, _ = case
-    runs = 11  # 8 + 2 + 1 at most
+    runs = 2 * algorithm.block + 3
     one, two, four = (
         simulate.regret_curves(algorithm, problem, rounds[-1], runs, 5, points=rounds, workers=n) for n in (1, 2, 4)
     )
     assert one.equals(two) and one.equals(four)
     assert (one.algorithm == algorithm.label).all() and (one.instance == problem.name).all()
-    played = algorithm.run(problem, rounds, simulate.rng_for(algorithm, problem, 5, runs - 1))
-    assert one[one.run == runs - 1].regret.tolist() == problem.regret(played[None], rounds)[0].tolist()
+    rng = streams.generator(streams.key(algorithm, problem), 5, block=2)
+    last = problem.regret(algorithm.run(problem, rounds, rng, runs=3), rounds)
+    assert one[one.run >= runs - 3].regret.tolist() == last.ravel().tolist()
+    few = simulate.regret_curves(algorithm, problem, rounds[-1], algorithm.block + 1, 5, points=rounds)
+    assert few.equals(one[one.run <= algorithm.block].reset_index(drop=True))  # fewer runs are the first of more
 
 
 @every_algorithm
@@ -250,7 +302,7 @@ def test_a_huge_epsilon_has_the_law_of_the_non_private_twin(limit):
 def test_regret_falls_as_epsilon_grows(family):
     make, epsilons, problem, horizon, runs = family
     rounds = np.array([horizon])
-    samples = [problem.regret(make(e).run_many(problem, rounds, runs, s), rounds)[:, 0] for s, e in enumerate(epsilons)]
+    samples = [problem.regret(make(e).run(problem, rounds, s, runs), rounds)[:, 0] for s, e in enumerate(epsilons)]
     margin = norm.isf(FALSE_ALARM / len(epsilons))
     for a, b in pairwise(samples):
         assert a.mean() - b.mean() > margin * math.hypot(a.std(ddof=1), b.std(ddof=1)) / math.sqrt(runs)
@@ -313,7 +365,7 @@ def test_bad_rounds(case):
         few = case.problem.shortest - 1
         refused(lambda: case.algorithm.run(case.problem, [few], 0), "horizon must be at least", str(few))
         refused(lambda: simulate.regret_curves(case.algorithm, case.problem, few, 1, 0), "horizon must be at least")
-    refused(lambda: case.algorithm.run_many(case.problem, [101], 0, 0), "runs must be at least 1, got 0")
+    refused(lambda: case.algorithm.run(case.problem, [101], 0, runs=0), "runs", "0")
 
 
 @every_algorithm
@@ -322,7 +374,356 @@ def test_problems_of_another_kind(case):
     for wrong in (*others, (0.5, 0.6), None):
         for call in (
             lambda p=wrong: case.algorithm.run(p, [101], 0),
-            lambda p=wrong: case.algorithm.run_many(p, [101], 2, 0),
+            lambda p=wrong: case.algorithm.run(p, [101], 0, runs=2),
+            lambda p=wrong: simulate.regret_curves(case.algorithm, [p], 101, 1, 0),
+        ):
+            refused(call, f"{case.algorithm.label} plays problems of type {type(case.problem).__name__}, got")
+
+
+def test_a_table_is_no_problem():
+    """The likeliest mistake; its message has one line too."""
+    refused(lambda: FIRST[0].algorithm.run(np.zeros((9, 2)), [9], 0), "plays problems of type BernoulliBandit")
+
+
+@pytest.mark.parametrize("kind", ["bandit", "losses", "adversary"])
+def test_the_shortest_horizon(kind):
+    """As many rounds as arms are enough, and one round where nothing has to be tried first."""
+    for case in FIRST:
+        if kind == "bandit" and isinstance(case.problem, BernoulliBandit):
+            arms = case.problem.arms
+            if getattr(case.algorithm, "n0", 1) == 1:
+                assert (case.algorithm.run(case.problem, [arms], 0) == 1).all()
+                assert case.algorithm.play(np.zeros((arms, arms)), 0).tolist() == list(range(arms))
+        elif kind == "losses" and isinstance(case.problem, StochasticLosses):
+            assert case.algorithm.run(case.problem, [1], 0).sum() == 1
+            assert case.algorithm.play(np.zeros((1, 3)), 0).shape == (1,)
+        elif kind == "adversary" and isinstance(case.problem, Adversary):
+            assert 0 <= case.algorithm.run(case.problem, [1], 0)[0] <= 1
+
+
+# Algorithms of one's own
+
+
+class Plan:
+    """What a learner in plain Python chooses."""
+
+    id, label, source, privacy = "toy", "toy", "nowhere", NOT_PRIVATE
+    actions = None
+
+    def start(self, arms, rng, horizon=None, experts=0):
+        return Script(self.actions)
+
+
+class Script:
+    def __init__(self, actions):
+        self.actions = iter(actions)
+
+    def choose(self, advice=None):
+        return next(self.actions)
+
+    def observe(self, seen):
+        assert np.shape(seen) in ((), (3,))
+
+
+class ToyBandit(Plan, BanditAlgorithm):
+    pass
+
+
+class ToyLosses(Plan, FullInformationAlgorithm):
+    pass
+
+
+class ToyAdversarial(Plan, AdversarialAlgorithm):
+    pass
+
+
+class ToyExpert(Plan, ExpertAlgorithm):
+    pass
+
+
+THREE = 6, 3  # rounds and arms
+TOYS = [
+    (ToyBandit, BernoulliBandit("", (0.5, 0.6, 0.7))),
+    (ToyLosses, instances.bernoulli_losses((0.5, 0.6, 0.7))),
+    (ToyAdversarial, cases.TURN),
+    (ToyExpert, ExpertProblem(cases.TURN, instances.fixed_experts(3, 3))),
+]
+
+
+def toy(kind, **returned):
+    return type("Toy", (kind,), {"id": "toy"} | returned)()
+
+
+@pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
+def test_a_learner_in_plain_python_plays_and_runs(kind, problem):
+    good = [0, 1, 2, 0, 1, 1]
+    algorithm, rounds = toy(kind, actions=good), np.array([2, 6])
+    assert algorithm.play(*tables(problem, np.full(THREE, 0.5)), 0).tolist() == good
+    curves = simulate.regret_curves(algorithm, problem, 6, 5, 0, points=rounds, workers=1)
+    expected = problem.regret(tally(problem, good, rounds)[None], rounds)[0]
+    np.testing.assert_allclose(curves.regret, np.tile(expected, 5), atol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_a_learner_in_plain_python_chooses_is_checked(kind, problem):
+    data = tables(problem, np.full(THREE, 0.5))
+    for wrong in (-1, 3, 2**40, None, "a", 1.0, [0]):
+        algorithm = toy(kind, actions=[0, 1, 2, 0, 1, wrong])
+        refused(lambda algorithm=algorithm: algorithm.play(*data, 0), "choose", repr(wrong))
+        refused(lambda a=algorithm: simulate.regret_curves(a, problem, 6, 2, 0, workers=1), "choose", repr(wrong))
+
+
+@pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_an_event_kernel_returns_is_checked(kind, problem):
+    def curves(returned):
+        algorithm = toy(kind, events=staticmethod(lambda data, checkpoints, settings, rng: returned))
+        return simulate.regret_curves(algorithm, problem, 6, 2, 0, points=1, workers=1)
+
+    if kind in (ToyBandit, ToyLosses):
+        assert len(curves(np.array([[1, 2, 3]]))) == 2
+        for wrong in ([[1.0, 2.0, 3.0]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]):
+            refused(lambda wrong=wrong: curves(np.array(wrong)), "run must")
+        for wrong in ([[1, 2, 4]], [[-1, 4, 3]]):
+            refused(lambda wrong=wrong: curves(np.array(wrong)), "add up")
+    else:
+        assert len(curves(np.array([3.0]))) == 2
+        for wrong in ([[3.0]], [3.0, 4.0]):
+            refused(lambda wrong=wrong: curves(np.array(wrong)), "run must")
+        refused(lambda: curves(np.array([math.nan])), "finite")
+
+
+@pytest.mark.parametrize("missing", ["id", "label", "source"])
+@pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
+def test_a_subclass_must_say_what_it_is(kind, problem, missing):
+    refused(lambda: toy(kind, **{missing: None}), "Toy", missing)
+
+
+@pytest.mark.parametrize("family", [BanditAlgorithm, FullInformationAlgorithm, AdversarialAlgorithm, ExpertAlgorithm])
+def test_a_subclass_must_implement_its_methods(family):
+    words = {"id": "x", "label": "x", "source": "y"}
+    refused(lambda: type("Empty", (family,), words)(), "privacy")
+    empty = type("Empty", (family,), words | {"privacy": NOT_PRIVATE})()
+    with pytest.raises(NotImplementedError, match="Empty must have steps"):
+        empty.start(3, 0)
+
+
+KNOW_THE_HORIZON):
+        refused(lambda: case.algorithm.start(3, 1, 2), "horizon")
+
+
+def put(array, at, value):
+    array[at] = value
+    return array
+
+
+@every_algorithm
+def test_curves_are_the_same_with_any_number_of_workers(case):
+    algorithm, _, problem, rounds, _ = case
+    runs = 2 * algorithm.block + 3
+    one, two, four = (
+        simulate.regret_curves(algorithm, problem, rounds[-1], runs, 5, points=rounds, workers=n) for n in (1, 2, 4)
+    )
+    assert one.equals(two) and one.equals(four)
+    assert (one.algorithm == algorithm.label).all() and (one.instance == problem.name).all()
+    rng = streams.generator(streams.key(algorithm, problem), 5, block=2)
+    last = problem.regret(algorithm.run(problem, rounds, rng, runs=3), rounds)
+    assert one[one.run >= runs - 3].regret.tolist() == last.ravel().tolist()
+    few = simulate.regret_curves(algorithm, problem, rounds[-1], algorithm.block + 1, 5, points=rounds)
+    assert few.equals(one[one.run <= algorithm.block].reset_index(drop=True))  # fewer runs are the first of more
+
+
+@every_algorithm
+def test_tables_are_read_alike_whatever_their_form_and_not_changed(case):
+    rng = np.random.default_rng(0)
+    table = (rng.random((101, case.problem.table(1, rng).shape[1])) < 0.5).astype(float)
+    expected = case.algorithm.play(*tables(case.problem, table), 1)
+    for other in (np.asfortranarray(table), table.astype(int), table.tolist()):
+        before = np.array(other)
+        assert (case.algorithm.play(*tables(case.problem, other), 1) == expected).all()
+        assert (np.array(other) == before).all()
+    rounds = list(case.rounds)
+    case.algorithm.run(case.problem, rounds, 1)
+    assert rounds == list(case.rounds)
+
+
+# What it says of itself
+
+BARE = {"EXP3", "HTINF", "FTPL", "FTPL (zero at cap)", "FTPL (printed)", "EXP3 over experts"}  # not private
+OWN_SCALE = r"FTNL (Laplace, $3.7/\epsilon$, resampled)"  # a number of the user's, so no label of the project
+
+
+@every_algorithm
+def test_every_algorithm_says_what_it_is(case):
+    algorithm = case.algorithm
+    assert isinstance(algorithm.label, str) and isinstance(algorithm.source, str) and algorithm.source
+    privacy = algorithm.privacy
+    assert isinstance(privacy, Privacy)
+    assert 0 < privacy.printed <= math.inf and 0 < privacy.proved <= math.inf and 0 <= privacy.delta < 1
+    assert isinstance(privacy.neighbours, str) and privacy.neighbours
+    private = any(f.name in ("epsilon", "bandit") for f in fields(algorithm)) and algorithm.label not in BARE
+    assert (privacy.proved < math.inf) == private
+    assert repr(algorithm).startswith(f"{type(algorithm).__name__}(")
+
+
+@pytest.mark.parametrize("family", ["BANDITS", "FULL_INFORMATION", "ADVERSARIAL", "EXPERTS"])
+def test_every_algorithm_has_a_look_that_no_other_of_its_family_has(family):
+    labels = {case.algorithm.label for case in getattr(cases, family)} - {OWN_SCALE}
+    assert labels <= set(style.ALGORITHMS)
+    assert len({style.ALGORITHMS[label] for label in labels}) == len(labels)
+
+
+def test_rounding_does_not_break_ties_between_leaders():
+    """0.1 + 0.2 is 0.30000000000000004: two experts who have lost the same must lead equally often."""
+    losses = np.array([[0.1, 0.3], [0.2, 0.0], [0.0, 0.0]])
+    leads = np.mean([full_information.FollowTheLeader().play(losses, seed)[2] for seed in range(1000)])
+    assert abs(leads - 0.5) < 5 * 0.5 / 1000**0.5
+
+
+@singledispatch
+def audited(algorithm):
+    """A privacy loss that some run of the algorithm certainly has, by what `privacy` computes."""
+    return 0.0
+
+
+@audited.register
+def _(algorithm: AnytimeLazyUCB):
+    return algorithm.epsilon * ledger.cost(ledger.lazy_releases(127), 127).max()
+
+
+@audited.register
+def _(algorithm: HybridUCB):
+    return algorithm.epsilon * ledger.cost(ledger.hybrid_releases(255, algorithm.tree), 255).max()
+
+
+@audited.register(DPKLUCB)
+@audited.register(DPIMED)
+def _(algorithm):
+    standard = (algorithm.alpha, algorithm.n0, algorithm.power) == (2.0, 1, 0)
+    return batches.privacy_loss(algorithm, 80) if standard else 0.0
+
+
+@audited.register
+def _(algorithm: FTNL):
+    return max(
+        selection.privacy_loss(actions, rounds, algorithm.noise, algorithm.noise_scale(actions)).value
+        for actions in (2, 3, 50)
+        for rounds in (1, 2, 4, 1024)
+    )
+
+
+@audited.register
+def _(algorithm: full_information.NaiveFTNL):
+    return selection.privacy_loss(2, 1024, "laplace", algorithm.noise_scale(2)).value
+
+
+@audited.register
+def _(algorithm: RandomPrefixSoftmax):
+    if algorithm.prefix == "random":
+        return max(prefix.loss_by_position(rounds, algorithm.eta).max() for rounds in (1, 2, 4))
+    return selection.privacy_loss(3, 1024, "gumbel", algorithm.noise_scale(3)).value
+
+
+@audited.register
+def _(algorithm: BatchedPrivate):
+    """A batch's sum moves by at most 1, so in units of tau it is a batch of one round."""
+    if not isinstance(algorithm.base, (EXP3, HTINF)):
+        return 0.0
+    return worst_batched_loss(algorithm.base, algorithm.scale, nodes=60) if algorithm.tau == 1 else 0.0
+
+
+@every_algorithm
+def test_proved_is_never_below_what_an_audit_computes(case):
+    loss = audited(case.algorithm)
+    assert loss <= case.algorithm.privacy.proved * (1 + 1e-6), (loss, case.algorithm.privacy)
+
+
+# What epsilon does
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: repr(limit[0]))
+def test_a_huge_epsilon_has_the_law_of_the_non_private_twin(limit):
+    algorithm, play, problem, rounds, runs = limit
+    twin = by_play(play, problem, rounds, runs, seed=3)
+    assert same_law(twin, by_run(algorithm, problem, rounds, max(runs, 2000), seed=4))
+
+
+@pytest.mark.parametrize("family", FALLING, ids=lambda family: repr(family[0](family[1][0])))
+def test_regret_falls_as_epsilon_grows(family):
+    make, epsilons, problem, horizon, runs = family
+    rounds = np.array([horizon])
+    samples = [problem.regret(make(e).run(problem, rounds, s, runs), rounds)[:, 0] for s, e in enumerate(epsilons)]
+    margin = norm.isf(FALSE_ALARM / len(epsilons))
+    for a, b in pairwise(samples):
+        assert a.mean() - b.mean() > margin * math.hypot(a.std(ddof=1), b.std(ddof=1)) / math.sqrt(runs)
+
+
+# Bad input
+
+WRONG_EPSILONS = [0, -1, -0.0, math.nan, math.inf, -math.inf, "1", None, True, [1.0], 1j]
+PROBLEMS = [cases.FIVE, cases.ACTIONS, cases.TURN, cases.ADVISED]
+
+
+@every_algorithm
+def test_bad_epsilon(case):
+    if "epsilon" in {f.name for f in fields(case.algorithm)}:
+        for wrong in WRONG_EPSILONS:
+            refused(lambda wrong=wrong: replace(case.algorithm, epsilon=wrong), "epsilon must be", repr(wrong))
+
+
+@every_algorithm
+def test_bad_tables(case):
+    arms = case.problem.table(1, np.random.default_rng(0)).shape[1]
+
+    def put(value):
+        table = np.full((101, arms), 0.5)
+        table[3, 1] = value
+        return table
+
+    wrong = [
+        ([[0.5] * arms, [0.5]], "rows equally long"),
+        ([["a"] * arms] * 9, "numbers"),
+        (put(math.nan), "nan in row 3, column 1"),
+        (put(1.001), "1.001 in row 3, column 1"),
+        (put(-1e-9), "-1e-09 in row 3, column 1"),
+        (np.zeros(10), "(10,)"),
+        (np.zeros((10, 1)), "(10, 1)"),
+        (np.zeros((0, 0)), "(0, 0)"),
+        (np.zeros((0, arms)), f"(0, {arms})"),
+    ]
+    if case.problem.shortest > 1 or isinstance(case.problem, (Adversary, ExpertProblem)):
+        wrong.append((np.zeros((arms - 1, arms)), f"({arms - 1}, {arms})"))
+    for table, shown in wrong:
+        refused(lambda table=table: case.algorithm.play(*tables(case.problem, table), 0), shown)
+
+
+@every_algorithm
+def test_bad_rounds(case):
+    for wrong, shown in [
+        ([20, 10], "[20, 10]"),
+        ([10, 10], "[10, 10]"),
+        ([0, 10], "[0, 10]"),
+        ([-5, 10], "[-5, 10]"),
+        ([10.0], "10.0"),
+        ([], "[]"),
+        (10, "10"),
+        ([[10, 20]], "[[10, 20]]"),
+        (["10"], "10"),
+    ]:
+        refused(lambda wrong=wrong: case.algorithm.run(case.problem, wrong, 0), shown)
+    if case.problem.shortest > 1:
+        few = case.problem.shortest - 1
+        refused(lambda: case.algorithm.run(case.problem, [few], 0), "horizon must be at least", str(few))
+        refused(lambda: simulate.regret_curves(case.algorithm, case.problem, few, 1, 0), "horizon must be at least")
+    refused(lambda: case.algorithm.run(case.problem, [101], 0, runs=0), "runs", "0")
+
+
+@every_algorithm
+def test_problems_of_another_kind(case):
+    others = [p for p in PROBLEMS if type(p) is not type(case.problem)]
+    for wrong in (*others, (0.5, 0.6), None):
+        for call in (
+            lambda p=wrong: case.algorithm.run(p, [101], 0),
+            lambda p=wrong: case.algorithm.run(p, [101], 0, runs=2),
             lambda p=wrong: simulate.regret_curves(case.algorithm, [p], 101, 1, 0),
         ):
             refused(call, f"{case.algorithm.label} plays problems of type {type(case.problem).__name__}, got")
