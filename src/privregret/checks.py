@@ -380,7 +380,10 @@ def checkpoints(shortest: int, longest: int = LARGEST):
     """
 
     def rule(name, value):
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError:  # lists of lists of different lengths
+            array = np.empty(0)
         whole = array.dtype.kind in "iu" or all(isinstance(v, int) and not _is_bool(v) for v in array.flat)
         if array.ndim != 1 or len(array) == 0 or not whole:
             raise TypeError(f"{name} must be a list of whole numbers, got {shown(value)}")
