@@ -33,11 +33,13 @@ from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from types import FunctionType
-from typing import ClassVar, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
+Rule = Callable[[str, Any], Any]
 
 # What no machine can do is refused before any work.
 LARGEST = 2**62  # rounds that go from event to event: kernels count them in 64 bits, and add two such numbers
@@ -57,7 +59,7 @@ _repr.maxlist = _repr.maxtuple = 12
 def shown(value) -> str:
     """A value for a message: in one line, cut if it is long."""
     try:
-        if isinstance(value, numbers.Integral) and abs(value) >= 2**64:
+        if isinstance(value, numbers.Integral) and abs(int(value)) >= 2**64:
             return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}"
         text = " ".join(_repr.repr(value).split())
         return text if len(text) < 160 else f"{text[:100]}..."
@@ -130,7 +132,7 @@ class Checked:
             object.__setattr__(self, name, rule(name, getattr(self, name)))
 
 
-def arguments(module: dict | None = None, /, **rules):
+def arguments(module: dict | None = None, /, **rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Check what a function takes, by the names of its arguments: a decorator that stands above the function.
 
     Parameters
@@ -180,7 +182,7 @@ def _all_arguments(module: dict, **rules) -> None:
     assert not own, own
 
 
-def _checked(function, parameters, rules):
+def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
     """The function, after the checks of those arguments that have one."""
     checked = [
         (place, name, rules[name], parameter.default is None)
@@ -212,7 +214,7 @@ def positive(name: str, value) -> float:
     """A finite number above 0, of which the reciprocal is finite, and so is noise of that scale."""
     if type(value) is float and SMALLEST <= value < math.inf:
         return value
-    if isinstance(value, numbers.Real) and not (_finite(value) and value > 0):
+    if _is_number(value) and not (_finite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
     return _positive(name, value)
 
@@ -273,13 +275,14 @@ def integer_in(low: int, high: int):
             return value
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
-        if not (_is_number(value) and _finite(value) and value == int(value)):
+        whole = isinstance(value, numbers.Integral) and not _is_bool(value)
+        if not (whole or (_is_number(value) and _finite(value) and value == int(value))):
             raise TypeError(f"{name} must be a whole number, got {shown(value)}")
         if value < low:
             raise ValueError(f"{name} must be at least {low}, got {shown(value)}")
         if value > high:
             raise ValueError(f"{name} must be at most {high}, got {shown(value)}")
-        if not isinstance(value, numbers.Integral) and abs(value) >= 2**53:
+        if not whole and abs(value) >= 2**53:
             raise TypeError(f"{name} must be a whole number with all its digits, got {shown(value)}")
         return int(value)
 
@@ -531,7 +534,7 @@ def list_of(rule, least: int = 1):
 
 def _no_list(name, value):
     """The error for a value in place of a list; one that a command line could not read as a list is still a string."""
-    if isinstance(value, str) and re.fullmatch(r"\[[^][]*\]", value.strip()):
+    if isinstance(value, str) and re.fullmatch(r"\[[^][]+\]", value.strip()):
         for place, entry in enumerate(value.strip()[1:-1].split(",")):
             try:
                 ast.literal_eval(entry.strip())
