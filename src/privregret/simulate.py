@@ -22,6 +22,24 @@ BYTES = 2**24  # at most that are played at once
 ROUNDING = 1e-12  # relative standard deviations below this are what is left of a variance that is 0
 
 
+def _workers(name, value):
+    if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
+        raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
+    return int(value)
+
+
+def _columns(name, value):
+    return [checks.text(name, column) for column in checks.one_or_more(name, value)]
+
+
+def _problem(name, value):
+    if not hasattr(value, "law"):
+        like = 'BernoulliBandit("mine", [0.9, 0.5])'
+        raise TypeError(f"{name} must be a problem, such as {like}, got {checks.shown(value)}")
+    return value
+
+
+@checks.arguments(problem=_problem, seed=checks.nonnegative_int, run=checks.nonnegative_int)
 def rng_for(algorithm, problem, seed: int, run: int) -> np.random.Generator:
     """The replicate's own stream: depends on the algorithm with its parameters, the problem's law, seed and run.
 
@@ -36,6 +54,7 @@ def _streams(algorithm, problem, seed, first, runs):
     return Streams(seed, key, first, runs)
 
 
+@checks.arguments(horizon=checks.positive_int, points=checks.integer_in(1, checks.SIZE))
 def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     """About `points` rounds up to `horizon`, half of them equally spaced, half in the logarithm; the horizon is one."""
     half = max(points // 2, 1)
@@ -46,6 +65,7 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     return np.unique(np.append(np.minimum(rounds, horizon), horizon))  # a float is not every round beyond 2^53
 
 
+@checks.arguments(runs=checks.integer_in(1, checks.RUNS), seed=checks.nonnegative_int, workers=_workers)
 def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
     """Regret of each algorithm on each problem, replicate by replicate.
 
@@ -90,6 +110,7 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
     return tidy(cells, regrets)
 
 
+@checks.arguments(runs=checks.integer_in(1, checks.RUNS), seed=checks.nonnegative_int, workers=_workers)
 def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
     """What `summary` makes of the same runs, in memory that does not grow with their number.
 
@@ -148,6 +169,12 @@ def _merged(a, b):
     return Moments(runs, mean, squares, np.minimum(a.least, b.least), np.maximum(a.greatest, b.greatest))
 
 
+@checks.arguments(
+    problems=checks.one_or_more,
+    runs=checks.integer_in(1, checks.RUNS),
+    seed=checks.nonnegative_int,
+    choosing=checks.integer_in(1, checks.RUNS),
+)
 def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int | None = None):
     """The problem on which an algorithm has the largest mean regret, and its regret there.
 
@@ -171,6 +198,7 @@ def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: i
     return problem, regret_curves(algorithm, problem, horizon, runs, seed, points=1).regret.to_numpy()
 
 
+@checks.arguments(curves=checks.dataframe, by=_columns)
 def summary(curves, by):
     """Mean and standard deviation of regret over runs, for each combination of the columns `by`, as they appear.
 
@@ -219,6 +247,7 @@ class NoScheduler(ConnectionError):
         return [f"NoScheduler: {self}"]  # one clear line instead of a traceback
 
 
+@checks.arguments(scheduler=checks.text)
 def cluster(scheduler: str = ""):
     """Context in which replicates run on the Dask scheduler at that address; on this machine if it is empty.
 
@@ -253,6 +282,7 @@ def cells_of(algorithms, problems, horizon, points) -> list:
         checks.instance_of(Algorithm)("algorithms", algorithm)
     cells = []
     for problem in problems:
+        _problem("problems", problem)
         for algorithm in algorithms:
             algorithm.data_of(problem)
         last = checks.integer_in(problem.shortest, min(a.longest for a in algorithms))("horizon", horizon)
@@ -324,34 +354,3 @@ def _part(cell, algorithm, problem, rounds, first, last, step, seconds, seed, ke
 def _power(number):
     """The largest power of 2 up to a number."""
     return 1 << number.bit_length() - 1
-
-
-def _workers(name, value):
-    if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
-        raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
-    return int(value)
-
-
-def _columns(name, value):
-    return [checks.text(name, column) for column in checks.one_or_more(name, value)]
-
-
-def _problem(name, value):
-    if not hasattr(value, "law"):
-        raise TypeError(f"{name} must be a problem, such as a BernoulliBandit, got {checks.shown(value)}")
-    return value
-
-
-checks.arguments(
-    globals(),
-    seed=checks.nonnegative_int,
-    run=checks.nonnegative_int,
-    runs=checks.integer_in(1, checks.RUNS),
-    problem=_problem,
-    workers=_workers,
-    curves=checks.dataframe,
-    by=_columns,
-    scheduler=checks.text,
-    checkpoints={"horizon": checks.positive_int, "points": checks.integer_in(1, checks.SIZE)},
-    hardest={"problems": checks.one_or_more, "choosing": checks.integer_in(1, checks.RUNS)},
-)
