@@ -32,7 +32,6 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from types import FunctionType
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
@@ -132,7 +131,7 @@ class Checked:
             object.__setattr__(self, name, rule(name, getattr(self, name)))
 
 
-def arguments(module: dict | None = None, /, **rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Check what a function takes, by the names of its arguments: a decorator that stands above the function.
 
     Parameters
@@ -156,9 +155,6 @@ def arguments(module: dict | None = None, /, **rules: Rule) -> Callable[[Callabl
     ValueError: horizon must be at least 1, got 0
     """
 
-    if module is not None:  # the older form, called at the end of a module
-        return _all_arguments(module, **rules)
-
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         parameters = signature(function).parameters
         several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -168,18 +164,6 @@ def arguments(module: dict | None = None, /, **rules: Rule) -> Callable[[Callabl
         return _checked(function, parameters, rules)
 
     return decorate
-
-
-def _all_arguments(module: dict, **rules) -> None:
-    own = {name: rules.pop(name) for name in [n for n, rule in rules.items() if isinstance(rule, dict)]}
-    for name, function in list(module.items()):
-        public = isinstance(function, FunctionType) and not name.startswith("_")
-        if public and function.__module__.startswith(module["__name__"]):
-            parameters = signature(function).parameters
-            mine = {key: rule for key, rule in (rules | own.pop(name, {})).items() if key in parameters}
-            if mine:
-                module[name] = _checked(function, parameters, mine)
-    assert not own, own
 
 
 def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
