@@ -6,6 +6,7 @@ from privregret import checks, loops
 from privregret.algorithm import Algorithm
 from privregret.instances import Adversary, Advice, ExpertProblem
 from privregret.learners import Learner
+
 SIZE = checks.integer_in(2, checks.SIZE)
 
 
