@@ -1,4 +1,4 @@
-"""Rules name the argument that was passed, say what is allowed, and leave sound values as they should be."""
+"""Rules name the argument that was passed, say what is allowed, and keep sound values."""
 
 import math
 
@@ -43,15 +43,25 @@ def test_a_refusal_names_the_argument_and_what_is_allowed(rule, value, shown):
 
 
 def test_sound_values_have_one_type():
-    assert checks.integer_in(1, 10)("n", 7.0) == 7 and type(checks.positive_int("n", np.int16(7))) is int
-    assert type(checks.probability("p", 1)) is float and type(checks.positive("p", np.float32(2))) is float
+    assert (
+        checks.integer_in(1, 10)("n", 7.0) == 7
+        and type(checks.positive_int("n", np.int16(7))) is int
+    )
+    assert (
+        type(checks.probability("p", 1)) is float
+        and type(checks.positive("p", np.float32(2))) is float
+    )
     found = checks.checkpoints(2)("points", (1, 5))
     assert found.dtype == np.int64 and found.tolist() == [1, 5]
-    assert checks.array_in(0, 1, shape=2)("bits", np.array([[True, False]])).tolist() == [[1.0, 0.0]]
+    assert checks.array_in(0, 1, shape=2)("bits", np.array([[True, False]])).tolist() == [
+        [1.0, 0.0]
+    ]
 
 
 def test_the_decorator_checks_what_is_passed_and_leaves_the_rest():
-    @checks.arguments(runs=checks.positive_int, share=checks.probability, seed=checks.nonnegative_int)
+    @checks.arguments(
+        runs=checks.positive_int, share=checks.probability, seed=checks.nonnegative_int
+    )
     def run(runs, share=2.0, *, seed=None):
         """Documented."""
         return runs, share, seed
@@ -68,7 +78,10 @@ def test_the_decorator_checks_what_is_passed_and_leaves_the_rest():
 
 
 def test_a_column_that_counts_the_rows_is_not_taken_for_losses(tmp_path):
-    path, table = str(tmp_path / "losses.csv"), pd.DataFrame({"a": [0.5, 0.0, 1.0], "b": [0.0, 1.0, 1.0]})
+    path, table = (
+        str(tmp_path / "losses.csv"),
+        pd.DataFrame({"a": [0.5, 0.0, 1.0], "b": [0.0, 1.0, 1.0]}),
+    )
     table.to_csv(path)
     refused(lambda: checks.csv_path("table", path), "table", "first column", "index=False")
     table.to_csv(path, index=False)
