@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import beta
 
-from privregret import checks
+from privregret import checks, store
 from privregret.bounds.rules import ONE
 
 FOR_EXPERTS = ("Corollary 8", "Theorem 9", "Theorem 10")  # of Table 1
@@ -213,6 +213,7 @@ def lemma_11_weaker(horizon, epsilon, drop, pulls):
     return math.sqrt(inside) - drop / 2 if inside > 0 else 0.0
 
 
+@store.kept
 def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     """The best bound of Lemma 11 whose two conditions samples certify.
 

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logsumexp, rel_entr, xlogy
 from scipy.stats import binom
 
-from privregret import checks
+from privregret import checks, store
 from privregret.bounds.rules import ONE, RULES
 from privregret.divergence import d_epsilon, kl
 
@@ -50,6 +50,7 @@ def lower_bounds(means, epsilons) -> dict:
     return {"theorem_3_1": np.array(new), "equation_7": np.array(old), "lai_robbins": free}
 
 
+@store.kept
 def equation_6(x, y, epsilon, ways: int = 20001):
     """The divergence d_epsilon by its definition: the least epsilon |z - x| + kl(z, y) over `ways` z from x to y.
 

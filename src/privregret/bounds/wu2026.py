@@ -6,7 +6,7 @@ Logs are natural.
 import numpy as np
 from scipy.stats import binom
 
-from privregret import checks
+from privregret import checks, store
 from privregret.bounds.rules import LOGARITHM, ONE, POSITIVE, RULES, SHARE
 
 C1 = 2.0
@@ -150,6 +150,7 @@ def lemma_2(a, log_counts, x):
     return weights @ u / weights.sum(), weights @ u**2 / weights.sum()
 
 
+@store.kept
 def lemma_3(a, log_counts, terms=200):
     """Sum of f(r) over r >= 1, over ln K; the paper says at most 4.885, the corrected proof 2.443, the best
     constant is 2."""

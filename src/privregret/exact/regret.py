@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.polynomial import chebyshev
 from scipy.special import comb
 
-from privregret import checks
+from privregret import checks, store
 from privregret.algorithm import flat_parameters
 from privregret.exact.selection import (
     FORMULA,
@@ -35,6 +35,7 @@ class Regret(NamedTuple):
     error: np.ndarray
 
 
+@store.kept
 def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
     """Expected pseudo-regret of each algorithm on each problem: the twin of `simulate.regret_curves` without runs.
 
@@ -67,6 +68,7 @@ def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: flo
     return float(selection.group @ gaps), selection.error * float(gaps.sum())
 
 
+@store.kept
 def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
     """Expected pseudo-regret of a full-information algorithm.
 
@@ -140,11 +142,13 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
     return np.array([c.group for c in chosen]) @ gaps, np.array([c.error for c in chosen]) * gaps.sum()
 
 
+@store.kept
 def prefix_gaps(instance: StochasticLosses, rounds, noise: str, scale: float) -> np.ndarray:
     """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`."""
     return np.array([expected_gap(instance, m, noise, scale)[0] for m in rounds])
 
 
+@store.kept
 def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None) -> tuple[float, float]:
     """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the groups (a
     mask), if given."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privregret import checks
+from privregret import checks, store
 from privregret.adversarial import BatchedPrivate
 from privregret.exact.selection import selection_from_sums
 from privregret.full_information import EpochAlgorithm
@@ -44,6 +44,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     return game.plan_of(policy)
 
 
+@store.kept
 def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
     """The plan of a bandit algorithm made private by batches of rounds, by quadrature over the noise; two actions.
 
