@@ -18,10 +18,12 @@ from privregret.files import PACKAGE
 NAME = PACKAGE.name
 IN_BRACKETS = r"\((?:[^)#]|#[^\n]*)*\)"
 LINE = r"(?:[^\n\\#;]|\\\n)*"
-FROM = re.compile(
-    rf"(?:^|[;:])[ \t]*from[ \t]+({NAME}\b[\w.]*|\.[\w.]*)[ \t]+import\b[ \t]*({IN_BRACKETS}|{LINE})", re.MULTILINE
-)
-PLAIN = re.compile(rf"(?:^|[;:])[ \t]*import[ \t]+({LINE})", re.MULTILINE)
+START, SPACE = r"(?:^|[;:])[ \t]*", r"(?:[ \t]|\\\n)"
+MODULE = rf"({NAME}\b[\w.]*|\.[\w.]*)"
+FROM = re.compile(rf"{START}from{SPACE}+{MODULE}{SPACE}+import\b{SPACE}*({IN_BRACKETS}|{LINE})", re.MULTILINE)
+PLAIN = re.compile(rf"{START}import{SPACE}+({LINE})", re.MULTILINE)
+
+FOUND: dict[Path, tuple[int, int]] = {}  # files as they were when this process first looked
 
 
 def used_by(*things) -> frozenset[Path]:
@@ -65,35 +67,33 @@ def imported(code: str) -> frozenset[Path]:
 def source_hash(files) -> str:
     """SHA-256 of the names and contents of source files, in hexadecimal digits; their order does not matter.
 
-    Contents are those of the first time that the process read them: what has been imported since would not change.
-
     Examples
     --------
     >>> len(source_hash(used_by(source_hash)))
     64
     """
-    return _hash(frozenset(files))
+    return _hash(frozenset((file, _stamp(file)) for file in files))
 
 
 def unchanged(files) -> bool:
-    """Whether files are still those that were read first: otherwise the process runs other code than they hold."""
+    """Whether files are still as this process first found them; otherwise it may run other code than they hold."""
     try:
-        return all(_read(file).stamp == _stamp(file) for file in files)
+        return all(FOUND.setdefault(file, stamp := _stamp(file)) == stamp for file in files)
     except OSError:
         return False
 
 
 @cache
-def _hash(files):
+def _hash(stamped):
     digest = hashlib.sha256()
-    for name, content in sorted((_read(file).name, _read(file).digest) for file in files):
+    read = [_read(file, stamp) for file, stamp in stamped]
+    for name, content in sorted((source.name, source.digest) for source in read):
         digest.update(f"{name}\0{content}\0".encode())
     return digest.hexdigest()
 
 
 class _Source(NamedTuple):
     name: str
-    stamp: tuple[int, int]
     digest: str
     followed: frozenset[Path]  # what it imports itself
     mentioned: frozenset[Path]  # packages that only hand on names: what else they import does not count
@@ -105,11 +105,11 @@ def _stamp(file):
 
 
 @cache
-def _read(file: Path) -> _Source:
-    stamp, content = _stamp(file), file.read_bytes()
+def _read(file: Path, stamp: tuple[int, int]) -> _Source:
+    content = file.read_bytes()
     named = _named(content.decode(errors="replace"), file)
     name = file.relative_to(PACKAGE).as_posix() if file.is_relative_to(PACKAGE) else file.name
-    return _Source(name, stamp, hashlib.sha256(content).hexdigest(), *named)
+    return _Source(name, hashlib.sha256(content).hexdigest(), *named)
 
 
 @cache
@@ -120,8 +120,11 @@ def _reached(file: Path) -> frozenset[Path]:
         file = waiting.pop()
         if file not in found:
             found.add(file)
-            mentioned |= _read(file).mentioned
-            waiting += _read(file).followed
+            source = _read(file, FOUND.setdefault(file, _stamp(file)))
+            mentioned |= source.mentioned
+            waiting += source.followed
+    for file in mentioned:
+        FOUND.setdefault(file, _stamp(file))
     return frozenset(found | mentioned)
 
 

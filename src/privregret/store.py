@@ -50,8 +50,8 @@ def recall(compute: Callable[[], T], *parts, used=frozenset()) -> T:
     compute : callable
         Without arguments; its result must follow from `parts` and `used`, and is kept by pickle.
     *parts
-        What decides the result: numbers, strings, arrays, dataclasses, classes and functions of the package, and tuples,
-        lists and dicts of such. If there is anything else among them, it is computed and not kept.
+        What decides the result: numbers, strings, arrays, dataclasses, classes and functions of the package, and
+        tuples, lists and dicts of these. With anything else, such as a lambda, the result is computed and not kept.
     used : set of Path
         Sources on which the computation depends, as `sources.used_by` lists them; the sources of the classes and
         functions among `parts` are added.
