@@ -14,10 +14,12 @@ import pandas as pd
 import pytest
 
 from privregret import exact, instances, store
+from privregret.adversarial.tuning import batched_htinf
 from privregret.bandits import DPSE
 from privregret.files import PACKAGE
 from privregret.full_information import FTNL
 from privregret.privacy import trace
+from privregret.studies.answering import punished_regret
 
 
 @pytest.fixture
@@ -123,7 +125,7 @@ def own():
 
 @pytest.mark.parametrize(
     "part",
-    [lambda: 1, own, np.random.default_rng(0), object(), {1}, np.array([object()]), own(), DPSE(0.5).play.__call__],
+    [lambda: 1, own, object(), {1}, np.array([object()]), own(), DPSE(0.5).play.__call__],
     ids=lambda part: type(part).__name__,
 )
 def test_what_has_no_known_content_is_computed_and_not_kept(kept, part, tmp_path):
@@ -248,6 +250,16 @@ def test_exact_values_come_from_the_store(kept, tmp_path, monkeypatch):
     monkeypatch.setattr(exact.regret, "selection_probabilities", lambda *_: pytest.fail("computed again"))
     pd.testing.assert_frame_equal(exact.regret_curves(FTNL(0.5), problem, horizons=np.array([64])), first)
     np.testing.assert_equal(exact.expected_regret(FTNL(0.5), problem, np.array([64])).value, first.regret.to_numpy())
+
+
+def test_a_generator_counts_with_its_state_and_moves_on(kept, tmp_path):
+    algorithm = batched_htinf(0.5)
+    first, second = (np.random.default_rng(1) for _ in range(2))
+    computed = [punished_regret(algorithm, 2, 1000, 3, first) for _ in range(2)]
+    assert len(entries(tmp_path)) == 2 and not (computed[0] == computed[1]).all()
+    for expected in computed:
+        np.testing.assert_equal(punished_regret(algorithm, 2, 1000, 3, second), expected)
+    assert len(entries(tmp_path)) == 2 and first.random() == second.random()
 
 
 def test_within_altered_kernels_nothing_is_kept_or_served(kept):

@@ -39,7 +39,7 @@ _lock = Lock()
 
 
 class Unknown(TypeError):
-    """Something whose content or sources are not known: a function from a notebook, a generator, an open file."""
+    """Something whose content or sources are not known: a function from a notebook, an open file."""
 
 
 def recall(compute: Callable[[], T], *parts, used=frozenset()) -> T:
@@ -81,8 +81,9 @@ def recall(compute: Callable[[], T], *parts, used=frozenset()) -> T:
 def kept(function):
     """Decorator of a function of the package: its results are kept on disk, keyed by its arguments and sources.
 
-    The function must be pure: with the same arguments, the same result. A call with an argument that has no
-    identity, such as a `numpy.random.Generator`, computes as if it were not decorated.
+    The function must be pure: with the same arguments, the same result. Generators among its arguments count with
+    their state, and have the state afterwards that computing would leave. A call with an argument whose content is not
+    known, such as a lambda, computes as if the function were not decorated.
 
     Examples
     --------
@@ -102,7 +103,15 @@ def kept(function):
     def stored(*args, **kwargs):
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
-        return recall(lambda: function(*args, **kwargs), *name, given.arguments, used=used)
+        drawn = [value.bit_generator for value in given.arguments.values() if isinstance(value, np.random.Generator)]
+
+        def compute():
+            return function(*args, **kwargs), [bits.state for bits in drawn]
+
+        result, states = recall(compute, *name, given.arguments, used=used)
+        for bits, state in zip(drawn, states, strict=True):
+            bits.state = state
+        return result
 
     return stored
 
@@ -168,6 +177,8 @@ def _exactly(thing, used: set):
         return kind.__name__, *(_exactly(item, used) for item in thing)
     if kind is dict:
         return kind.__name__, *(_exactly(item, used) for pair in thing.items() for item in pair)
+    if kind is np.random.Generator and type(thing.bit_generator).__module__.startswith("numpy."):
+        return kind.__name__, repr(thing.bit_generator.seed_seq), _exactly(thing.bit_generator.state, used)
     if isinstance(thing, MethodType):
         if getattr(type(thing.__self__), thing.__name__, None) is not thing.__func__:
             raise Unknown(f"{thing.__name__} is no method of its object's class")
