@@ -90,5 +90,21 @@ def key(*things) -> tuple[int, ...]:
     return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
 
 
+def parameters(algorithm) -> dict:
+    """An algorithm's parameters; those of an algorithm inside it too, and its label for itself.
+
+    Examples
+    --------
+    >>> from privregret.bandits import DPSE
+    >>> parameters(DPSE(0.5))
+    {'epsilon': 0.5, 'beta': None}
+    """
+    result = {}
+    for f in fields(algorithm):
+        value = getattr(algorithm, f.name)
+        result |= parameters(value) | {f.name: value.label} if is_dataclass(value) else {f.name: value}
+    return result
+
+
 def _long(tag: bytes, content: bytes) -> bytes:
     return tag + str(len(content)).encode() + b":" + content

@@ -8,8 +8,7 @@ import pandas as pd
 from numpy.polynomial import chebyshev
 from scipy.special import comb
 
-from privregret import checks, store
-from privregret.algorithm import flat_parameters
+from privregret import checks, identity, store
 from privregret.exact.selection import (
     FORMULA,
     arrays,
@@ -55,7 +54,7 @@ def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
         for algorithm in checks.listed("algorithms", algorithms):
             regret = expected_regret(algorithm, problem, horizons)
             frame = {"algorithm": algorithm.label, "instance": problem.name, "t": np.atleast_1d(horizons)}
-            frame |= {"regret": regret.value, "error": regret.error} | flat_parameters(algorithm)
+            frame |= {"regret": regret.value, "error": regret.error} | identity.parameters(algorithm)
             frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
 
