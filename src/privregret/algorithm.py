@@ -19,9 +19,9 @@ __all__ = ["NOTHING", "NOT_PRIVATE", "Algorithm", "Privacy", "Steps"]
 class Algorithm(checks.Checked, ABC):
     """An algorithm with its parameters: frozen, checked when made.
 
-    A family says what `play` and `start` take and which problems it plays. A single algorithm gives `id`, `label`,
-    `source`, `rules` for its parameters, `privacy` and `steps`; or, in plain Python, a `start` that returns anything with
-    `choose` and `observe`.
+    A family says what `play` and `start` take and which problems it plays. A single algorithm gives `id`,
+    `label`, `source`, `rules` for its parameters, `privacy` and `steps`; or, in plain Python, a `start` that
+    returns anything with `choose` and `observe`.
     """
 
     id: ClassVar[str]  # for ever: random streams depend on it

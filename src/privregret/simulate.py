@@ -97,7 +97,7 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
 
 @checks.arguments(**ARGUMENTS)
 def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
-    """Means and deviations of the same runs as those of `regret_curves`, in memory that does not grow with their number.
+    """Means and deviations of the runs of `regret_curves`, in memory that does not grow with their number.
 
     Parameters
     ----------
