@@ -42,19 +42,54 @@ class Unknown(TypeError):
     """Something whose content or sources are not known: a function from a notebook, an open file."""
 
 
+class Entry:
+    """The place of one result in the store: `get` it, or compute it and `keep` it.
+
+    Parameters
+    ----------
+    *parts
+        What decides the result: numbers, strings, arrays, generators, dataclasses, classes and functions of the
+        package, and tuples, lists and dicts of these. With anything else, such as a lambda, nothing is kept.
+    used : set of Path
+        Sources on which the computation depends, as `sources.used_by` lists them; the sources of the classes and
+        functions among `parts` are added.
+
+    Examples
+    --------
+    >>> entry = Entry("squares", 3, used=sources.used_by(sources))
+    >>> entry.keep([0, 1, 4])
+    >>> entry.get() in ([0, 1, 4], None)  # None if the store is off
+    True
+    """
+
+    def __init__(self, *parts, used=frozenset()):
+        self.place = None if off() else _place(parts, used)
+
+    def get(self, default=None):
+        """What was kept; `default` if nothing was, or if it is damaged."""
+        if self.place is None:
+            return default
+        try:
+            return _read(self.place)
+        except Exception:  # there is no end to what unpickling damage raises
+            return default
+
+    def keep(self, result) -> None:
+        """Write a result to disk, by pickle; without a word if it cannot be."""
+        if self.place is not None:
+            with suppress(Exception):  # no room, not allowed, or not to be pickled
+                _write(self.place, result)
+
+
 def recall(compute: Callable[[], T], *parts, used=frozenset()) -> T:
     """The result of `compute()`, read from the store if it is there, else computed and kept.
 
     Parameters
     ----------
     compute : callable
-        Without arguments; its result must follow from `parts` and `used`, and is kept by pickle.
-    *parts
-        What decides the result: numbers, strings, arrays, dataclasses, classes and functions of the package, and
-        tuples, lists and dicts of these. With anything else, such as a lambda, the result is computed and not kept.
-    used : set of Path
-        Sources on which the computation depends, as `sources.used_by` lists them; the sources of the classes and
-        functions among `parts` are added.
+        Without arguments; its result must follow from the rest.
+    *parts, used
+        As of `Entry`.
 
     Returns
     -------
@@ -65,16 +100,14 @@ def recall(compute: Callable[[], T], *parts, used=frozenset()) -> T:
     >>> recall(lambda: sum(range(10**6)), "sum", 10**6)
     499999500000
     """
-    place = None if off() else _place(parts, used)
-    if place is None:
-        return compute()
-    with suppress(Exception):  # there is no end to what unpickling damage raises
-        return _read(place)
+    entry = Entry(*parts, used=used)
+    found = entry.get(entry)
+    if found is not entry:
+        return found
     start = time.perf_counter()
     result = compute()
     if time.perf_counter() - start > FAST:
-        with suppress(Exception):  # no room, not allowed, or not to be pickled
-            _write(place, result)
+        entry.keep(result)
     return result
 
 
