@@ -363,7 +363,7 @@ def test_bad_rounds(case):
         refused(lambda wrong=wrong: case.algorithm.run(case.problem, wrong, 0), shown)
     if case.problem.shortest > 1:
         few = case.problem.shortest - 1
-        refused(lambda: case.algorithm.run(case.problem, [few], 0), "horizon must be at least", str(few))
+        refused(lambda: case.algorithm.run(case.problem, [few], 0), "rounds must be at least", str(few))
         refused(lambda: simulate.regret_curves(case.algorithm, case.problem, few, 1, 0), "horizon must be at least")
     refused(lambda: case.algorithm.run(case.problem, [101], 0, runs=0), "runs", "0")
 

@@ -1,7 +1,7 @@
 """Streams are known by what decides a run's law, and by nothing that may change its name."""
 
 import json
-from dataclasses import dataclass, field, make_dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import cases
@@ -71,7 +71,8 @@ def test_what_decides_the_law_moves_the_key():
     keys = [streams.key(algorithm, HU2021_2) for algorithm in made]
     keys += [streams.key(made[0], BernoulliBandit("x", means)) for means in ((0.5, 0.6), (0.6, 0.5))]
     assert len(set(keys)) == len(keys)
-    conversions = [BatchedPrivate(EXP3(0.5, 0.1), 0.5), BatchedPrivate(HTINF(0.5), 0.5), ExpertsFromBandit(EXP3(0.5, 0.1))]
+    exp3 = EXP3(0.5, 0.1)
+    conversions = [BatchedPrivate(exp3, 0.5), BatchedPrivate(HTINF(0.5), 0.5), ExpertsFromBandit(exp3)]
     assert len({identity.words(algorithm) for algorithm in conversions}) == 3
 
 
@@ -89,7 +90,8 @@ def test_what_has_no_identity(wrong):
 def test_numbers_by_value():
     same = [(1, 1.0), (0.0, -0.0), (np.int8(3), 3), ([1, 2], (1.0, 2)), (2**60, np.int64(2**60))]
     same += [(np.arange(3), np.arange(3, dtype=np.int8)), (np.eye(2), np.asfortranarray(np.eye(2)))]
-    different = [(0.1 + 0.2, 0.3), (1, True), (0, False), (1, "1"), (2**53, 2**53 + 1), ("ab", ["a", "b"]), (None, False)]
+    different = [(0.1 + 0.2, 0.3), (1, True), (0, False), (1, "1"), (2**53, 2**53 + 1)]
+    different += [("ab", ["a", "b"]), (None, False)]
     different += [(np.zeros((2, 3)), np.zeros((3, 2))), (np.arange(3), np.arange(3.0)), ([[1], 2], [1, [2]])]
     assert all(identity.words(a) == identity.words(b) for a, b in same)
     assert all(identity.words(a) != identity.words(b) for a, b in different)

@@ -54,7 +54,7 @@ class BatchedPrivate(AdversarialAlgorithm):
     id = "batched-private"
     source = "asi2025, Algorithm 1"
     steps, events = RealLossBandit.steps, cumulative_losses
-    rules = {"base": _base, "epsilon": checks.positive, "tau": checks.whole(1)}
+    rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
 
     def __post_init__(self):
         if self.tau is None:  # in the repr, and with it in the random streams, stands the size

@@ -15,16 +15,20 @@ from privregret.exact.selection import (
     differences,
     gauss_legendre,
     largest_probabilities,
-    selection_from_sums,
+    probabilities_from_sums,
     selection_probabilities,
 )
 from privregret.full_information import EpochAlgorithm, EveryRoundAlgorithm
 from privregret.instances import StochasticLosses
 from privregret.jit import jit
+from privregret.noise import CODES
 
 NODES = 16  # of an interpolant in the number of rounds
 PRECISION = 1e-9  # of the regret so far, what interpolants may be off by
 NEGLIGIBLE = 1e-13  # regret below which an epoch is not computed but counted as error
+
+STOCHASTIC = checks.instance_of(StochasticLosses)
+SHARES = checks.array_in(0, 1, shape=1)
 
 
 class Regret(NamedTuple):
@@ -34,6 +38,27 @@ class Regret(NamedTuple):
     error: np.ndarray
 
 
+def _algorithm(name, value):
+    if not isinstance(value, EpochAlgorithm | EveryRoundAlgorithm):
+        raise TypeError(
+            f"{name} must be an epoch algorithm or a leader with full information, got {checks.shown(value)}"
+        )
+    return value
+
+
+def _algorithms(name, value):
+    return [_algorithm(name, algorithm) for algorithm in checks.one_or_more(name, value)]
+
+
+def _problems(name, value):
+    return [STOCHASTIC(name, problem) for problem in checks.one_or_more(name, value)]
+
+
+def _horizons(name, value):
+    return checks.checkpoints(1, 2**60)(name, value if np.iterable(value) else [value])
+
+
+@checks.arguments(algorithms=_algorithms, problems=_problems, horizons=_horizons)
 @store.kept
 def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
     """Expected pseudo-regret of each algorithm on each problem: the twin of `simulate.regret_curves` without runs.
@@ -50,10 +75,10 @@ def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
         `regret`, whose digits below it mean nothing), and the algorithms' parameters.
     """
     frames = []
-    for problem in checks.listed("problems", problems):
-        for algorithm in checks.listed("algorithms", algorithms):
+    for problem in problems:
+        for algorithm in algorithms:
             regret = expected_regret(algorithm, problem, horizons)
-            frame = {"algorithm": algorithm.label, "instance": problem.name, "t": np.atleast_1d(horizons)}
+            frame = {"algorithm": algorithm.label, "instance": problem.name, "t": horizons}
             frame |= {"regret": regret.value, "error": regret.error} | identity.parameters(algorithm)
             frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
@@ -67,6 +92,7 @@ def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: flo
     return float(selection.group @ gaps), selection.error * float(gaps.sum())
 
 
+@checks.arguments(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
 @store.kept
 def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
     """Expected pseudo-regret of a full-information algorithm.
@@ -92,13 +118,6 @@ def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
     ValueError
         If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
     """
-    if not isinstance(algorithm, EpochAlgorithm | EveryRoundAlgorithm):
-        found = checks.shown(algorithm)
-        raise TypeError(f"exact regret is for epoch algorithms and leaders with full information, got {found}")
-    checks.a(StochasticLosses)("instance", instance)
-    horizons = checks.horizons(np.atleast_1d(horizons), 1)
-    if horizons[-1] > 2**60:
-        raise ValueError(f"horizons must be at most 2^60, got {horizons[-1]}")
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
     value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
@@ -135,18 +154,20 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
     scales = np.broadcast_to(scales, len(rounds))
     if noise in ("gumbel", "none") and len(instance.outcomes) == 1 and not instance.bits:  # a formula, all at once
         sums, log_counts = np.multiply.outer(rounds, differences(instance.means)), arrays(instance)[1]
-        group = selection_from_sums(sums, log_counts, noise, scales[:, None])
+        group = probabilities_from_sums(sums, log_counts, noise, scales[:, None])
         return group @ gaps, np.full(len(rounds), FORMULA * gaps.sum())
     chosen = [selection_probabilities(instance, int(m), noise, float(s)) for m, s in zip(rounds, scales, strict=True)]
     return np.array([c.group for c in chosen]) @ gaps, np.array([c.error for c in chosen]) * gaps.sum()
 
 
+@checks.arguments(instance=STOCHASTIC, rounds=checks.array_in(0, 2**60, shape=1))
 @store.kept
 def prefix_gaps(instance: StochasticLosses, rounds, noise: str, scale: float) -> np.ndarray:
     """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`."""
     return np.array([expected_gap(instance, m, noise, scale)[0] for m in rounds])
 
 
+@checks.arguments(instance=STOCHASTIC, noise=checks.one_of(*CODES), scale=checks.number_in(1e-6, 1e15))
 @store.kept
 def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None) -> tuple[float, float]:
     """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the groups (a
@@ -163,6 +184,9 @@ def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None
         total, error, first = total + part, error + part_error, 2 * first
 
 
+@checks.arguments(
+    low=SHARES, high=SHARES, p=SHARES, epsilon=checks.number_in(1e-15, 1e15), horizon=checks.integer_in(1, 2**10)
+)
 def two_loss_regret(low, high, p, epsilon, horizon):
     """Expected regret of FTNL with Gumbel noise of scale 2 / epsilon when every action has two losses of its own.
 

@@ -32,6 +32,8 @@ FINEST, COARSEST = 1e-6, 1e15  # scales of noise that a lattice of cells can be 
 BRIDGED = 1e-50  # noise that makes up for a whole loss with less than this probability breaks ties, and no more
 NEVER = 1e-30  # groups that are selected with less than this probability are left out
 ROWS = 200_000  # most compositions of outcomes that are enumerated
+NOISE = checks.one_of(*CODES)
+SUMS, SCALES = checks.array_in(-1e20, 1e20), checks.array_in(1e-200, 1e200)
 
 
 class Selection(NamedTuple):
@@ -47,6 +49,7 @@ class Selection(NamedTuple):
     error: float
 
 
+@checks.arguments(instance=checks.instance_of(StochasticLosses), rounds=checks.integer_in(0, 2**60), noise=NOISE)
 def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> Selection:
     """Which action has the largest noise minus sum of losses over `rounds` rounds.
 
@@ -78,10 +81,6 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that
         is not independent over actions.
     """
-    rounds = checks.integer("rounds", rounds, 0)
-    if rounds > 2**60:
-        raise ValueError(f"rounds must be at most 2^60, got {rounds}")
-    checks.choice("noise", noise, CODES)
     scale = 1.0 if noise == "none" else checks.positive("scale", scale)
     log_counts = arrays(instance)[1]
     if rounds == 0:
@@ -92,7 +91,7 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         if noise == "gumbel":
             group = _mean_softmax(probabilities, sums, log_counts, scale)
         else:
-            group = probabilities @ selection_from_sums(sums, log_counts, noise, scale)
+            group = probabilities @ probabilities_from_sums(sums, log_counts, noise, scale)
         return _selection(group, log_counts, FORMULA)
     if noise != "none" and not FINEST <= scale <= COARSEST:
         raise ValueError(f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {scale:g}")
@@ -169,6 +168,7 @@ def _selection(group, log_counts, error):
 # Fixed sums -------------------------------------------------------------------------------------------------
 
 
+@checks.arguments(sums=SUMS, log_counts=checks.array_in(0, 1e6, shape=1), noise=NOISE, scale=SCALES)
 def selection_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarray:
     """Probabilities that an action of group g wins report noisy max, given the sums of losses.
 
@@ -190,6 +190,11 @@ def selection_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarra
     Softmax for Gumbel noise; for exponential noise, permute-and-flip, and Laplace noise closed for two
     actions, else an integral over smooth panels. Without noise, sums that differ by less than 1e-9 are ties.
     """
+    return probabilities_from_sums(sums, log_counts, noise, scale)
+
+
+def probabilities_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarray:
+    """`selection_from_sums` without its checks, for loops over epochs."""
     sums, log_counts = np.asarray(sums, float), np.asarray(log_counts, float)
     d = sums - sums.min(axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
@@ -225,6 +230,7 @@ def _mean_softmax(probabilities, sums, log_counts, scale):
     return result
 
 
+@checks.arguments(sums=SUMS, noise=checks.one_of("laplace", "exponential", "gumbel"), scale=SCALES)
 def expected_maximum(sums, noise: str, scale: float) -> np.ndarray:
     """Expected score of the winner of report noisy max, E max_j (noise_j - sum_j).
 

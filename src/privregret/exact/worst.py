@@ -24,6 +24,32 @@ class WorstInstance(NamedTuple):
     tried: int
 
 
+def _algorithm(name, value):
+    if not isinstance(value, EpochAlgorithm) or not hasattr(value, "epsilon"):
+        raise TypeError(f"{name} must be a private algorithm that plays in epochs, got {checks.shown(value)}")
+    return value
+
+
+def _gaps(name, value):
+    wrong = f"{name} must be two numbers in (0, 1], the smaller one first, got {checks.shown(value)}"
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise TypeError(wrong)
+    low, high = (checks.number_in(0, 1, "(]")(name, gap) for gap in value)
+    if not low < high:
+        raise ValueError(wrong)
+    return low, high
+
+
+@checks.arguments(
+    algorithm=_algorithm,
+    log_actions=checks.number_in(math.log(2), 1e6),
+    bernoulli=checks.boolean,
+    gaps=_gaps,
+    points=checks.integer_in(2, checks.SIZE),
+    polish=checks.nonnegative_int,
+    groups=checks.positive_int,
+    budget=checks.positive_int,
+)
 @store.kept
 def worst_instance(
     algorithm, log_actions, bernoulli=False, gaps=(0.3, 1.0), points=16, polish=12, groups=1, budget=200
@@ -65,19 +91,7 @@ def worst_instance(
     TypeError, ValueError
         For an algorithm without exact regret or without epsilon, or a value out of range.
     """
-    if not isinstance(algorithm, EpochAlgorithm) or not hasattr(algorithm, "epsilon"):
-        raise TypeError(f"algorithm must be a private algorithm that plays in epochs, got {checks.shown(algorithm)}")
-    log_actions = checks.number("log_actions", log_actions, math.log(2), 1e6)
-    if not isinstance(gaps, tuple | list) or len(gaps) != 2:
-        raise TypeError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
-    low, high = (checks.number("gaps", g, 0, 1) for g in gaps)
-    if not 0 < low < high:
-        raise ValueError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
-    checks.boolean("bernoulli", bernoulli)
-    checks.integer("points", points, 2)
-    checks.integer("polish", polish, 0)
-    checks.integer("groups", groups, 1)
-    checks.integer("budget", budget, 1)
+    low, high = gaps
     others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))  # ln(K - 1)
     tried = []
 
