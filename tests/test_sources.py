@@ -149,10 +149,10 @@ from privregret import sources
 found = {{name: [str(f.relative_to(sources.PACKAGE)) for f in sources.used_by(sources.PACKAGE / name)]
          for name in {list(REACHED)}}}
 before = sources.source_hash(sources.used_by(sources.PACKAGE / "user.py"))
-assert sources.unchanged(sources.used_by(sources.PACKAGE / "user.py"))
+assert sources.loaded_hash(sources.used_by(sources.PACKAGE / "user.py")) == before
 (sources.PACKAGE / "constants.py").write_text("TWO = 22")
-assert not sources.unchanged(sources.used_by(sources.PACKAGE / "user.py"))
-assert sources.unchanged(sources.used_by(sources.PACKAGE / "loop.py"))
+assert sources.loaded_hash(sources.used_by(sources.PACKAGE / "user.py")) is None
+assert sources.loaded_hash(sources.used_by(sources.PACKAGE / "loop.py"))
 assert before != sources.source_hash(sources.used_by(sources.PACKAGE / "user.py"))
 print(json.dumps(found))
 """

@@ -30,10 +30,10 @@ def folder_of(function) -> Path | None:
     if CACHE is None or not module.startswith(f"{sources.NAME}."):
         return None
     try:
-        used = sources.used_by(function)
-        if not sources.unchanged(used):
+        key = sources.loaded_hash(sources.used_by(function))
+        if key is None:
             return None
-        folder = CACHE / f"{module}-{sources.source_hash(used)[:16]}-{numba.__version__}"
+        folder = CACHE / f"{module}-{key[:16]}-{numba.__version__}"
         if folder.is_dir():
             os.utime(folder)  # used last now
         else:

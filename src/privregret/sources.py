@@ -75,12 +75,21 @@ def source_hash(files) -> str:
     return _hash(frozenset((file, _stamp(file)) for file in files))
 
 
-def unchanged(files) -> bool:
-    """Whether files are still as this process first found them; otherwise it may run other code than they hold."""
+def loaded_hash(files) -> str | None:
+    """`source_hash` of files that are still as this process first found them; None if one was edited or removed.
+
+    A process goes on with the code that it has loaded, which is then not what the files hold.
+
+    Examples
+    --------
+    >>> loaded_hash(used_by(source_hash)) == source_hash(used_by(source_hash))
+    True
+    """
     try:
-        return all(FOUND.setdefault(file, stamp := _stamp(file)) == stamp for file in files)
+        stamped = frozenset((file, _stamp(file)) for file in files)
     except OSError:
-        return False
+        return None
+    return _hash(stamped) if all(FOUND.setdefault(file, stamp) == stamp for file, stamp in stamped) else None
 
 
 @cache

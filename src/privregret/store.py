@@ -33,6 +33,7 @@ EVERY = 2**26  # bytes written by this process after which it looks at the size 
 LIBRARIES = ("numpy", "scipy", "numba", "pandas")
 LEFT = 3600  # seconds after which a file that was never finished is nobody's
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable)
 
 _switch = {"off": 0, "written": EVERY}  # how many contexts are without; what was written since the last look
 _lock = Lock()
@@ -111,7 +112,7 @@ def recall(compute: Callable[[], T], *parts, used=frozenset()) -> T:
     return result
 
 
-def kept(function):
+def kept(function: F) -> F:
     """Decorator of a function of the package: its results are kept on disk, keyed by its arguments and sources.
 
     The function must be pure: with the same arguments, the same result. Generators among its arguments count with
@@ -178,11 +179,12 @@ def _place(parts, used) -> Path | None:
     used = {Path(__file__).resolve(), *used}
     try:
         content = _exactly(parts, used)
-        if not sources.unchanged(used):
-            return None
-        key = repr((content, sources.source_hash(used), _surroundings()))
+        source = sources.loaded_hash(used)
     except (Unknown, LookupError, OSError):
         return None
+    if source is None:
+        return None
+    key = repr((content, source, _surroundings()))
     digest = hashlib.sha256(key.encode()).hexdigest()
     return FOLDER / digest[:2] / digest
 
