@@ -13,10 +13,10 @@ from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
 from privregret import files
 from privregret.files import PACKAGE, ROOT
-from privregret.jit import source_hash
 from privregret.press import manifest, notebook, publish, reproduce
 from privregret.press.manifest import first_difference
 from privregret.press.papers import PAPERS
+from privregret.sources import source_hash
 
 ORIGIN = {"code": "c", "lock": "l"}
 

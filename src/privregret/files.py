@@ -4,6 +4,7 @@ import hashlib
 import os
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_ident
 
 try:
     import fcntl
@@ -18,7 +19,7 @@ CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()  # els
 def write(path: Path, content: bytes) -> None:
     """Write a file so that a killed process leaves the old one or the new one, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}-{get_ident()}")
     try:
         partial.write_bytes(content)
         os.replace(partial, path)
@@ -30,6 +31,21 @@ def sweep(folder: Path) -> None:
     """Remove what killed processes left half-written below a folder; nobody else may be writing there."""
     for partial in folder.rglob(".*.partial-*"):
         partial.unlink(missing_ok=True)
+
+
+def cache_folder(name: str) -> Path | None:
+    """A folder for what can be made again: in the checkout, else in the user's cache; None if none can be written."""
+    own = [ROOT / ".cache"] if CHECKOUT else []
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
+    for caches in (*own, Path(home).expanduser() / "privregret"):
+        folder = caches / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return None
 
 
 def digest(content: bytes) -> str:

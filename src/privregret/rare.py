@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import checks, identity
+from privregret import checks, identity, store
 from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.divergence import d_epsilon
 from privregret.estimates import Estimate
@@ -30,6 +30,7 @@ HIGH = 0.8  # of the second arm's mean: nor higher
 LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
 
 
+@store.kept
 def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, workers: int = -1) -> pd.DataFrame:
     """Regrets with weights, of which `means` makes expectations.
 

@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 from privregret import bandits, checks, files, full_information, instances, simulate
 from privregret.files import PACKAGE
-from privregret.jit import source_hash
+from privregret.sources import source_hash
 
 ALGORITHMS = {
     name: thing

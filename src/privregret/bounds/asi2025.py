@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import beta
 
-from privregret import checks
+from privregret import checks, store
 from privregret.bounds.rules import HORIZON, POSITIVE
 
 FOR_EXPERTS = ("Corollary 8", "Theorem 9", "Theorem 10")  # of Table 1
@@ -262,6 +262,7 @@ def lemma_11_weaker(horizon, epsilon, drop, pulls):
 @checks.arguments(
     pulls=_certified, rounds=checks.array_in(1, 2**62, shape=1), epsilon=POSITIVE, level=checks.number_in(1e-12, 0.5)
 )
+@store.kept
 def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     """The best bound of Lemma 11 whose two conditions samples certify.
 

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logsumexp, rel_entr, xlogy
 from scipy.stats import binom
 
-from privregret import checks
+from privregret import checks, store
 from privregret.bounds.rules import HORIZON, POSITIVE, POSITIVES
 from privregret.divergence import d_epsilon, kl
 
@@ -63,6 +63,7 @@ def lower_bounds(means, epsilons) -> dict:
 
 
 @checks.arguments(x=INSIDE, y=INSIDE, epsilon=POSITIVES, ways=checks.integer_in(2, checks.SIZE))
+@store.kept
 def equation_6(x, y, epsilon, ways: int = 20001):
     """The divergence d_epsilon by its definition: the least epsilon |z - x| + kl(z, y) over `ways` z from x to y.
 

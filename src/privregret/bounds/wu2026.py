@@ -6,7 +6,7 @@ Logs are natural.
 import numpy as np
 from scipy.stats import binom
 
-from privregret import checks
+from privregret import checks, store
 from privregret.bounds.rules import GAPS, LOG_ACTIONS, LOG_COUNTS, NOISE, POSITIVE, POSITIVES, ROUNDS, SHARES
 
 C1 = 2.0
@@ -188,6 +188,7 @@ def lemma_2(a, log_counts, x):
 
 
 @checks.arguments(a=checks.array_in(-1e6, 1e6, shape=1), log_counts=LOG_COUNTS, terms=checks.integer_in(2, 400))
+@store.kept
 def lemma_3(a, log_counts, terms=200):
     """Sum of f(r) over r >= 1, over ln K; the paper says at most 4.885, the corrected proof 2.443, the best
     constant is 2."""

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.polynomial import chebyshev
 from scipy.special import comb
 
-from privregret import checks, identity
+from privregret import checks, identity, store
 from privregret.exact.selection import (
     FORMULA,
     arrays,
@@ -59,6 +59,7 @@ def _horizons(name, value):
 
 
 @checks.arguments(algorithms=_algorithms, problems=_problems, horizons=_horizons)
+@store.kept
 def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
     """Expected pseudo-regret of each algorithm on each problem: the twin of `simulate.regret_curves` without runs.
 
@@ -92,6 +93,7 @@ def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: flo
 
 
 @checks.arguments(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
+@store.kept
 def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
     """Expected pseudo-regret of a full-information algorithm.
 
@@ -159,12 +161,14 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
 
 
 @checks.arguments(instance=STOCHASTIC, rounds=checks.array_in(0, 2**60, shape=1))
+@store.kept
 def prefix_gaps(instance: StochasticLosses, rounds, noise: str, scale: float) -> np.ndarray:
     """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`."""
     return np.array([expected_gap(instance, m, noise, scale)[0] for m in rounds])
 
 
 @checks.arguments(instance=STOCHASTIC, noise=checks.one_of(*CODES), scale=checks.number_in(1e-6, 1e15))
+@store.kept
 def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None) -> tuple[float, float]:
     """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the groups (a
     mask), if given."""

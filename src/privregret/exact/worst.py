@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
-from privregret import checks
+from privregret import checks, store
 from privregret.exact.regret import expected_regret
 from privregret.full_information import EpochAlgorithm
 from privregret.instances import StochasticLosses, bernoulli_losses, deterministic_losses
@@ -50,6 +50,7 @@ def _gaps(name, value):
     groups=checks.positive_int,
     budget=checks.positive_int,
 )
+@store.kept
 def worst_instance(
     algorithm, log_actions, bernoulli=False, gaps=(0.3, 1.0), points=16, polish=12, groups=1, budget=200
 ) -> WorstInstance:

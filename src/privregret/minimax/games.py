@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import block_array, coo_array, eye_array, hstack, vstack
 
-from privregret import checks
+from privregret import checks, store
 
 FEEDBACKS = ("bandit", "full")
 LARGEST = 2**18  # most sequences of a game: about what memory and patience allow
@@ -321,6 +321,7 @@ class Game(checks.Checked):
 
 
 @checks.arguments(game=checks.instance_of(Game))
+@store.kept
 def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     """The least worst-case regret of any (epsilon, delta)-DP learner, a learner that has it, and the proof.
 

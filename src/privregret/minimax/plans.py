@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privregret import checks
+from privregret import checks, store
 from privregret.adversarial import BatchedPrivate
 from privregret.exact.selection import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
@@ -48,6 +48,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
 @checks.arguments(
     game=checks.instance_of(Game), learner=checks.instance_of(BatchedPrivate), nodes=checks.integer_in(2, 10**5)
 )
+@store.kept
 def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
     """The plan of a bandit algorithm made private by batches of rounds, by quadrature over the noise; two actions.
 

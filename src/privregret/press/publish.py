@@ -21,12 +21,12 @@ from IPython.display import HTML, Image, Markdown, display
 from privregret import files
 from privregret.estimates import Estimate, exactly
 from privregret.files import PACKAGE
-from privregret.jit import source_hash
 from privregret.press import manifest, notebook, style
 from privregret.press.findings import CLAIM, Finding
 from privregret.press.manifest import KINDS, one_epsilon, tex_escape
 from privregret.press.papers import PAPERS
 from privregret.press.places import output_root
+from privregret.sources import source_hash
 
 style.use()
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
-from privregret import checks
+from privregret import checks, store
 from privregret.adversarial.bases import (
     EXP3_STEP,
     FTPL_STEP,
@@ -128,6 +128,7 @@ def path_log_ratio(actions, p, q) -> np.ndarray:
     scale=checks.number_in(0, 1e6),
     nodes=checks.integer_in(2, 10**4),
 )
+@store.kept
 def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: int = 200) -> np.ndarray:
     """(2^J,) probability of every sequence of choices of J batches, told averages with noise Lap(scale).
 
@@ -160,6 +161,7 @@ def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: i
     epsilon=checks.number_in(1e-6, 1e6),
     nodes=checks.integer_in(2, 10**4),
 )
+@store.kept
 def many_looks(base: RealLossBandit, rounds: int, zeros, epsilon: float, nodes: int = 200) -> float:
     """P(arm 2 is played more than twice in the last four rounds) on Lemma 11's losses, by batches of one round.
 
@@ -220,6 +222,7 @@ def _batched_probabilities(step, averages, quantiles):
     nodes=checks.integer_in(2, 10**4),
     tau=checks.positive_int,
 )
+@store.kept
 def worst_batched_loss(base: RealLossBandit, scale: float, later=(), nodes: int = 200, tau: int = 1) -> float:
     """Largest privacy loss over action sequences when one round of the first batch changes between corners of [0, 1]^2.
 
@@ -247,6 +250,7 @@ def _neighbouring_averages(tau):
     tau=checks.positive_int,
     nodes=checks.integer_in(2, 10**4),
 )
+@store.kept
 def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> float:
     """Largest privacy loss of three batches over adversaries whose losses in the second depend on the first action.
 
@@ -269,6 +273,7 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     count=checks.integer_in(1, 10**6),
     grid=checks.integer_in(1, 10**5),
 )
+@store.kept
 def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
     """delta(epsilon) of releasing `count` numbers with Laplace noise when each moves by `shift` scales; an upper bound.
 
@@ -301,6 +306,7 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
     count=checks.integer_in(1, 10**6),
     grid=checks.integer_in(1, 10**5),
 )
+@store.kept
 def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) -> float:
     """Smallest c for which `count` numbers, each moved by epsilon / (c sqrt(count ln(1 / delta))) scales, are (epsilon,
     delta)-private: Theorem 10 has 3. Found in [0.05, 3] to 1e-3.

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from privregret import store
+
 
 def loss_lower_bound(algorithm, rewards, neighbour, event, runs: int, seed: int, failure: float = 1e-6) -> float:
     """A lower confidence bound on the privacy loss that an event of the action sequence shows.
@@ -54,6 +56,7 @@ class Found(NamedTuple):
     sequences: int
 
 
+@store.kept
 def searched_loss(play, tables, runs: int, seed: int, failure: float = 1e-6) -> Found:
     """A lower confidence bound on the privacy loss of the action sequence, with an event found by search.
 

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import laplace
 
-from privregret import checks
+from privregret import checks, store
 from privregret.bandits.dp_klucb import IMED, GeometricBatches
 from privregret.divergence import d_epsilon, d_epsilon_inverse
 from privregret.jit import jit
@@ -64,6 +64,7 @@ def _action_law(grid, mass, epsilon, rule):
 
 
 @checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
+@store.kept
 def action_law(algorithm, cells: int = 160) -> np.ndarray:
     """Probabilities of the decisions (d, d') of DPKLUCB or DPIMED with alpha = 2 and n0 = 1, for the 16 reward lists.
 
@@ -107,6 +108,7 @@ def prefix_losses(blocks, rewards, other, epsilon, rng) -> tuple[float, float]:
 
 
 @checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
+@store.kept
 def privacy_loss(algorithm, cells: int = 160) -> float:
     """Largest log-ratio of the probabilities of an action sequence under two reward lists that differ in one entry."""
     law = action_law(algorithm, cells)

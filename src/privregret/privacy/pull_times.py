@@ -6,7 +6,7 @@ import math
 import numpy as np
 from scipy.special import logsumexp
 
-from privregret import checks
+from privregret import checks, store
 
 LATE = 2.0 ** (26 + 0.01 * np.arange(7))  # rounds of the attacked arm's pulls 2 to 8
 
@@ -26,6 +26,7 @@ def log_density(reward, epsilon, shifts, more):
 
 
 @checks.arguments(epsilon=checks.number_in(0.1, 100), more=checks.integer_in(0, 100))
+@store.kept
 def hybrid_loss(epsilon: float, more: int = 0) -> float:
     """Log-ratio of the probabilities of one event, for Hybrid-UCB with released roots, on neighbouring tables.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import laplace
 
-from privregret import checks
+from privregret import checks, store
 from privregret.privacy import trace
 
 REACH = 8.0  # of the grid beyond the sums, in scales of the noise; its outer cells reach to infinity
@@ -83,6 +83,7 @@ def grid(cells, scale, most):
     return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
 
 
+@store.kept
 def action_law(algorithm, table, rounds=None, cells: int = 24) -> dict:
     """Probabilities of the sequences of actions, for all 0/1 rewards in some rounds.
 

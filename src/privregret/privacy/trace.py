@@ -20,7 +20,7 @@ from unittest import mock
 import numpy as np
 from scipy.optimize import linprog
 
-from privregret import checks, noise
+from privregret import checks, noise, store
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
 from privregret.instances import Adversary, Advice, ExpertProblem
 
@@ -221,7 +221,8 @@ def uncompiled(values: bool = True):
             setattr(m, name, noises.get(kernel, kernel.py_func))
         for m, name, _ in arrays:
             setattr(m, name, _ObjectArrays())
-        yield
+        with store.without():
+            yield
     finally:
         for m, name, before in kernels + arrays:
             setattr(m, name, before)
@@ -236,7 +237,8 @@ def altered(module, kernel: str, before: str, after: str):
         raise ValueError(f"{before!r} must stand once in {kernel}, got {source.count(before)} times")
     try:
         exec(source.replace(before, after).removeprefix("@jit\n"), vars(module))
-        yield
+        with store.without():
+            yield
     finally:
         setattr(module, kernel, right)
 
@@ -259,6 +261,7 @@ class Noting:
         return value
 
 
+@store.kept
 def random_numbers(algorithm, problem, horizon: int, runs: int, rng) -> list[tuple]:
     """The random numbers that runs draw, in order: a kernel's cost is at least theirs, whatever else it does.
 

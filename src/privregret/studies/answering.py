@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from privregret import store
 from privregret.adversarial.bases import HTINF, THETA
 
 
@@ -43,6 +44,7 @@ def htinf_choices(answer, choices: int, arms: int, sigma: float, scale: float, r
     return chosen
 
 
+@store.kept
 def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.ndarray:
     """(runs,) regret of HTINF in batches against an adversary who punishes the arm of each batch.
 
@@ -63,6 +65,7 @@ def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.nd
     return algorithm.tau * cost * (batches - counts.min(axis=0))
 
 
+@store.kept
 def regret_on_draws(losses, advice, tau: int, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
     """(runs,) regret, per round of a batch, of HTINF over experts on the losses of arms drawn from their advice.
 
