@@ -36,17 +36,17 @@ def test_an_interval_is_three_standard_errors_and_the_bound():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Estimate(1.0, -0.1), "se must be a number of at least 0, got -0.1"),
-        (lambda: Estimate(1.0, math.nan), "se must be"),
-        (lambda: Estimate(1.0, 0.0, -1), "bound must be"),
-        (lambda: Estimate(math.nan), "must be a number, got nan"),
-        (lambda: estimates.rounded(1.0, -1), "error must be"),
-        (lambda: estimates.largest([]), "at least one number"),
-        (lambda: estimates.cell(pd.DataFrame({"a": [1, 1], "mean": 0.0, "se": 0.0}), a=1), "must name one row, got 2"),
+        (lambda: Estimate(1.0, -0.1), ("se", "0", "-0.1")),
+        (lambda: Estimate(1.0, math.nan), ("se", "nan")),
+        (lambda: Estimate(1.0, 0.0, -1), ("bound", "-1")),
+        (lambda: Estimate(math.nan), ("value", "nan")),
+        (lambda: estimates.rounded(1.0, -1), ("error", "-1")),
+        (lambda: estimates.largest([]), ("items", "none")),
+        (lambda: estimates.row(pd.DataFrame({"a": [1, 1], "mean": 0.0, "se": 0.0}), a=1), ("a", "got 2")),
     ],
 )
 def test_bad_numbers(call, words):
-    refused(call, words)
+    refused(call, *words)
 
 
 # arithmetic
@@ -117,22 +117,22 @@ def test_mean_of_a_sample():
 
 
 @pytest.mark.parametrize("draws", [1, 3, 10, 100, 10_000])
-def test_share_at_0_and_1_covers(draws):
+def test_fraction_at_0_and_1_covers(draws):
     """Never seen in n draws: the interval reaches as far as the exact limit, and is never a point."""
     exact = 1 - estimates.LEVEL ** (1 / draws)
-    none, every = estimates.share(0, draws), estimates.share(draws, draws)
+    none, every = estimates.fraction(0, draws), estimates.fraction(draws, draws)
     assert none.value == 0 and every.value == 1
     assert none.high >= exact - 1e-12 and every.low <= 1 - exact + 1e-12
     assert none.se == pytest.approx(every.se) and none.se > 0
-    assert estimates.share(np.zeros(draws, bool)) == none and estimates.share(np.ones(draws, bool)) == every
+    assert estimates.fraction(np.zeros(draws, bool)) == none and estimates.fraction(np.ones(draws, bool)) == every
 
 
 @pytest.mark.parametrize("p", [0.001, 0.02, 0.1, 0.5, 0.97, 0.999])
 @pytest.mark.parametrize("draws", [20, 200, 5000])
-def test_share_covers(p, draws):
+def test_fraction_covers(p, draws):
     """Exactly, over all outcomes; normal limits at small n are not perfect, but miss at most 3 times as often."""
     hits = np.arange(draws + 1)
-    intervals = [estimates.share(h, draws) for h in hits]
+    intervals = [estimates.fraction(h, draws) for h in hits]
     missed = np.array([not e.low <= p <= e.high for e in intervals])
     assert stats.binom.pmf(hits, draws, p)[missed].sum() <= MISS
 
@@ -166,13 +166,13 @@ def frame():
 
 
 def test_rows_as_estimates():
-    assert estimates.cells(frame()) == [Estimate(2.0, 0.1), Estimate(4.0, math.inf), Estimate(3.0, 0.3)]
+    assert estimates.rows(frame()) == [Estimate(2.0, 0.1), Estimate(4.0, math.inf), Estimate(3.0, 0.3)]
     exact = pd.DataFrame({"regret": [1.0, 2.0], "error": [0.1, 0.2], "x": [3.0, 4.0], "x_se": [0.5, 0.6]})
-    assert estimates.cells(exact) == [Estimate(1.0, 0, 0.1), Estimate(2.0, 0, 0.2)]
-    assert estimates.cells(exact, "x") == [Estimate(3.0, 0.5), Estimate(4.0, 0.6)]
-    assert estimates.cell(frame(), t=1) == Estimate(2.0, 0.1)
-    assert estimates.cell(frame(), "bound", t=3) == Estimate(1.0)
-    refused(lambda: estimates.cell(frame(), t=9), "must name one row, got 0")
+    assert estimates.rows(exact) == [Estimate(1.0, 0, 0.1), Estimate(2.0, 0, 0.2)]
+    assert estimates.rows(exact, "x") == [Estimate(3.0, 0.5), Estimate(4.0, 0.6)]
+    assert estimates.row(frame(), t=1) == Estimate(2.0, 0.1)
+    assert estimates.row(frame(), "bound", t=3) == Estimate(1.0)
+    refused(lambda: estimates.row(frame(), t=9), "t", "9", "got 0")
     largest = estimates.largest(frame()[frame().runs > 1], over="bound")
     assert largest.value == 3.0
 
@@ -180,13 +180,13 @@ def test_rows_as_estimates():
 # the largest of many
 
 
-@pytest.mark.parametrize("cells", [1, 2, 20])
+@pytest.mark.parametrize("numbers", [1, 2, 20])
 @pytest.mark.parametrize("spread", [0.0, 0.3])
-def test_largest_covers_all_cells_at_once(cells, spread):
-    """2000 times `cells` noisy numbers, the means equal or not: the interval holds the largest mean."""
+def test_largest_covers_all_numbers_at_once(numbers, spread):
+    """2000 times `numbers` noisy numbers, the means equal or not: the interval holds the largest mean."""
     rng = np.random.default_rng(0)
-    means = np.linspace(1 - spread, 1, cells)
-    samples = rng.normal(means, 1.0, (2000, cells))
+    means = np.linspace(1 - spread, 1, numbers)
+    samples = rng.normal(means, 1.0, (2000, numbers))
     high = low = 0
     for sample in samples:
         e = estimates.largest([Estimate(x, 1.0) for x in sample])
@@ -194,7 +194,7 @@ def test_largest_covers_all_cells_at_once(cells, spread):
         high, low = high + (e.high < 1), low + (e.low > 1)
     assert high + low <= 0.01 * len(samples)
     assert seldom(high, estimates.LEVEL, len(samples)) and seldom(low, estimates.LEVEL, len(samples))
-    if cells == 20 and spread == 0:  # an interval about the largest as if it had not been selected lies too high
+    if numbers == 20 and spread == 0:  # an interval about the largest as if it had not been selected lies too high
         assert not seldom((samples.max(axis=1) - 3 > 1).sum(), estimates.LEVEL, len(samples))
 
 
@@ -215,8 +215,8 @@ def test_asymmetric_traps():
     assert single.high == math.inf
     low = estimates.smallest([Estimate(1.0, 0.001), Estimate(1.5, 1.0)])
     assert low.value == 1.0 and low.low < -1
-    share = estimates.spread([Estimate(1.0, 0.1), Estimate(2.0, 0.1)])
-    assert share.low <= 1.9 / 1.1 and share.high >= 2.1 / 0.9
+    ratio = estimates.spread([Estimate(1.0, 0.1), Estimate(2.0, 0.1)])
+    assert ratio.low <= 1.9 / 1.1 and ratio.high >= 2.1 / 0.9
     exact = estimates.largest([Estimate(1.0, 0, 0.0), Estimate(0.9, 0, 0.3)])
     assert exact.high >= 1.2 and exact.value == 1.0
 

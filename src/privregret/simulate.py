@@ -91,7 +91,7 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
 
 
 def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
-    """What `summary` makes of the same runs, in memory that does not grow with their number.
+    """What `estimates.means` makes of the same runs, in memory that does not grow with their number.
 
     Runs are merged two by two, those of halves of halves: so neither the workers nor who did what change a digit.
 
@@ -169,15 +169,6 @@ def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: i
     means = [regret_curves(algorithm, p, horizon, choosing, seed + 1, points=1).regret.mean() for p in problems]
     problem = problems[int(np.argmax(means))]
     return problem, regret_curves(algorithm, problem, horizon, runs, seed, points=1).regret.to_numpy()
-
-
-def summary(curves, by):
-    """Mean and standard deviation of regret over runs, for each combination of the columns `by`, as they appear.
-
-    Columns: `by`, mean, sd (of one run), se (of the mean), runs. A single run has sd 0.
-    """
-    frame = curves.groupby(by, sort=False, dropna=False).regret.agg(mean="mean", sd="std", runs="size").reset_index()
-    return frame[by].assign(**_spread(frame["mean"], frame.sd, frame.runs))
 
 
 def _spread(mean, sd, runs):
@@ -332,10 +323,6 @@ def _workers(name, value):
     return int(value)
 
 
-def _columns(name, value):
-    return [checks.text(name, column) for column in checks.listed(name, value)]
-
-
 def _problem(name, value):
     if not hasattr(value, "law"):
         raise TypeError(f"{name} must be a problem, such as a BernoulliBandit, got {checks.shown(value)}")
@@ -349,8 +336,6 @@ checks.arguments(
     runs=checks.times(1),
     problem=_problem,
     workers=_workers,
-    curves=checks.frame,
-    by=_columns,
     scheduler=checks.text,
     checkpoints={"horizon": checks.whole(1), "points": checks.size(1)},
     hardest={"problems": checks.listed, "choosing": checks.times(1)},
