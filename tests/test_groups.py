@@ -27,12 +27,16 @@ def runs_of(kind, seed=0):
             "equal draws": np.full(n, 0.1 + rng.integers(9)),
         }[kind]
         weight = rng.exponential(size=n) + 0.01
-        parts.append(pd.DataFrame({"instance": i, "epsilon": epsilon, "regret": regret, "weight": weight}))
+        parts.append(
+            pd.DataFrame({"instance": i, "epsilon": epsilon, "regret": regret, "weight": weight})
+        )
     return pd.concat(parts).sample(frac=1, random_state=seed, ignore_index=True)
 
 
 KINDS = ["heavy tail", "ties", "one run", "equal draws"]
-plain = pytest.mark.parametrize("frame", [runs_of(k).drop(columns="weight") for k in KINDS], ids=KINDS)
+plain = pytest.mark.parametrize(
+    "frame", [runs_of(k).drop(columns="weight") for k in KINDS], ids=KINDS
+)
 weighted = pytest.mark.parametrize("frame", [runs_of(k) for k in KINDS], ids=KINDS)
 
 
@@ -52,7 +56,9 @@ def test_means_are_those_of_each_group(frame):
     for row, part in parts_of(frame, found):
         x, n = part.regret.to_numpy(), len(part)
         sd = x.std(ddof=1) if n > 1 and np.ptp(x) else 0.0
-        assert (row.mean, row.sd, row.se) == pytest.approx((x.mean(), sd, sd / math.sqrt(n)), rel=1e-12)
+        assert (row.mean, row.sd, row.se) == pytest.approx(
+            (x.mean(), sd, sd / math.sqrt(n)), rel=1e-12
+        )
         assert row.runs == n and isinstance(row.runs, int)
         single = estimates.mean(x)
         read = estimates.row(found[found.index == row.Index])
@@ -79,9 +85,14 @@ def test_weighted_means_are_ratio_estimators(frame):
 
 def test_equal_weights_give_plain_means():
     frame = runs_of("heavy tail").assign(weight=1.0)
-    one, other = estimates.means(frame, BY, weights="weight"), estimates.means(frame.drop(columns="weight"), BY)
+    one, other = (
+        estimates.means(frame, BY, weights="weight"),
+        estimates.means(frame.drop(columns="weight"), BY),
+    )
     assert one["mean"].tolist() == pytest.approx(other["mean"].tolist())
-    assert one.se.tolist() == pytest.approx((other.se * np.sqrt(1 - 1 / other.runs)).tolist())  # n for n - 1
+    assert one.se.tolist() == pytest.approx(
+        (other.se * np.sqrt(1 - 1 / other.runs)).tolist()
+    )  # n for n - 1
 
 
 def test_the_standard_error_of_a_weighted_mean_covers():
@@ -89,11 +100,15 @@ def test_the_standard_error_of_a_weighted_mean_covers():
     rng, groups, n = np.random.default_rng(1), 400, 400
     x = rng.exponential(2.0, (groups, n))  # in place of scale 1
     weight = 2 * np.exp(-x / 2)
-    frame = pd.DataFrame({"g": np.repeat(np.arange(groups), n), "x": x.ravel(), "weight": weight.ravel()})
+    frame = pd.DataFrame(
+        {"g": np.repeat(np.arange(groups), n), "x": x.ravel(), "weight": weight.ravel()}
+    )
     found = estimates.rows(estimates.means(frame, "g", "x", "weight"))
     missed = sum(not e.low <= 1 <= e.high for e in found)
     assert missed <= stats.binom.isf(1e-4, groups, 4 * estimates.LEVEL)
-    assert np.std([e.value for e in found]) == pytest.approx(np.mean([e.se for e in found]), rel=0.15)
+    assert np.std([e.value for e in found]) == pytest.approx(
+        np.mean([e.se for e in found]), rel=0.15
+    )
 
 
 @plain
@@ -111,7 +126,9 @@ def test_weighted_quantiles_hold_that_part_of_the_weight(frame):
         for level, value in ((0.1, row.low), (0.5, row.half)):
             total = part.weight.sum()
             assert part.weight[part.regret <= value].sum() >= level * total * (1 - 1e-12)
-            assert part.weight[part.regret < value].sum() < level * total and value in set(part.regret)
+            assert part.weight[part.regret < value].sum() < level * total and value in set(
+                part.regret
+            )
         assert row.all == part.regret.max()
 
 
@@ -132,8 +149,13 @@ def test_limits_are_order_statistics_by_bonferroni(frame, level, confidence):
     for row, part in parts_of(frame, found):
         x, n = np.sort(part.regret.to_numpy()), len(part)
         low, high = (int(stats.binom.ppf(q, n, level)) for q in (chance, 1 - chance))
-        assert row.low == (x[low - 1] if low else -math.inf) and row.high == (x[high] if high < n else math.inf)
-        assert row.value == x[min(int(n * level), n - 1)] == estimates.quantile(x, level).value and row.runs == n
+        assert row.low == (x[low - 1] if low else -math.inf) and row.high == (
+            x[high] if high < n else math.inf
+        )
+        assert (
+            row.value == x[min(int(n * level), n - 1)] == estimates.quantile(x, level).value
+            and row.runs == n
+        )
 
 
 def test_limits_of_a_uniform_sample():
@@ -171,9 +193,12 @@ def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
         found = estimates.survivals(runs, BY, weights=weights)
         assert list(found) == [*BY, "regret", "fraction"]
         for key, part in runs.groupby(BY, dropna=False):
-            curve = found[(found.instance == key[0]) & (found.epsilon.eq(key[1]) | found.epsilon.isna() & math.isnan(key[1]))]
+            same = found.epsilon.eq(key[1]) | (found.epsilon.isna() & math.isnan(key[1]))
+            curve = found[(found.instance == key[0]) & same]
             weight = part.weight if weights else pd.Series(1.0, part.index)
-            assert curve.fraction.is_monotonic_increasing and curve.fraction.iloc[-1] == pytest.approx(1)
+            assert curve.fraction.is_monotonic_increasing and curve.fraction.iloc[
+                -1
+            ] == pytest.approx(1)
             for x, last in curve.groupby("regret").fraction.max().items():
                 assert last <= weight[part.regret >= x].sum() / weight.sum() + 1e-12
             for x, y in zip(curve.regret, curve.fraction, strict=True):
@@ -184,12 +209,16 @@ def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
 
 def test_growth_is_per_unit_of_the_logarithm():
     rng = np.random.default_rng(0)
-    index = pd.MultiIndex.from_product([("a", "b"), range(5), (10, 100, 1000)], names=["algorithm", "run", "t"])
+    index = pd.MultiIndex.from_product(
+        [("a", "b"), range(5), (10, 100, 1000)], names=["algorithm", "run", "t"]
+    )
     frame = pd.DataFrame({"regret": rng.random(30), "weight": 1.0}, index).reset_index()
     found = estimates.growths(frame.sample(frac=1, random_state=0), "algorithm")
     assert list(found) == ["algorithm", "run", "growth", "weight"] and len(found) == 10
     for row in found.itertuples():
-        mine = frame[(frame.algorithm == row.algorithm) & (frame.run == row.run)].set_index("t").regret
+        mine = (
+            frame[(frame.algorithm == row.algorithm) & (frame.run == row.run)].set_index("t").regret
+        )
         assert row.growth == pytest.approx((mine[1000] - mine[10]) / math.log(100))
     refused(lambda: estimates.growths(frame, []), "by", "run")
     refused(lambda: estimates.growths(frame[frame.t == 10], "algorithm"), "frame", "10")
@@ -209,7 +238,9 @@ TABLE = pd.DataFrame(
 
 def test_ratios_to_a_column_carry_both_errors():
     found = estimates.ratios(TABLE, "bound")
-    expected = [Estimate(m, s) / Estimate(b, 0, e) for _, _, m, s, b, e in TABLE.itertuples(index=False)]
+    expected = [
+        Estimate(m, s) / Estimate(b, 0, e) for _, _, m, s, b, e in TABLE.itertuples(index=False)
+    ]
     assert estimates.rows(found, "ratio") == expected and list(found)[:6] == list(TABLE)
 
 
@@ -217,29 +248,47 @@ def test_ratios_to_the_row_of_a_group():
     found = estimates.ratios(TABLE.sample(frac=1, random_state=3), {"arm": "b"}, by="K")
     assert set(found.arm) == {"a", "c"} and len(found) == 4
     for row in found.itertuples():
-        expected = estimates.row(TABLE, K=row.K, arm=row.arm) / estimates.row(TABLE, K=row.K, arm="b")
-        assert (row.ratio, row.ratio_se, row.ratio_error) == (expected.value, expected.se, expected.bound)
+        expected = estimates.row(TABLE, K=row.K, arm=row.arm) / estimates.row(
+            TABLE, K=row.K, arm="b"
+        )
+        assert (row.ratio, row.ratio_se, row.ratio_error) == (
+            expected.value,
+            expected.se,
+            expected.bound,
+        )
     refused(lambda: estimates.ratios(TABLE, {"arm": "b"}), "over", "'b'", "several")
-    refused(lambda: estimates.ratios(TABLE[1:].query("K == 9 or arm != 'b'"), {"arm": "b"}, "K"), "over", "none in 1")
+    refused(
+        lambda: estimates.ratios(TABLE[1:].query("K == 9 or arm != 'b'"), {"arm": "b"}, "K"),
+        "over",
+        "none in 1",
+    )
     refused(lambda: estimates.ratios(TABLE, {"leg": "b"}, "K"), "over", "leg", "arm")
 
 
 def test_slopes_are_exponents_with_the_errors_of_the_points():
     frame = pd.concat(
-        pd.DataFrame({"law": a, "T": [10, 100, 1000], "mean": 3 * 10.0 ** (a * np.arange(3)), "se": 0.1}) for a in (0.5, 2)
+        pd.DataFrame(
+            {"law": a, "T": [10, 100, 1000], "mean": 3 * 10.0 ** (a * np.arange(3)), "se": 0.1}
+        )
+        for a in (0.5, 2)
     )
     found = estimates.slopes(frame, "law", "T")
     assert found.slope.tolist() == pytest.approx([0.5, 2.0])
     for row, (_, part) in zip(found.itertuples(), frame.groupby("law"), strict=True):
         expected = estimates.slope(np.log(part["T"]), estimates.logs(part))
         assert (row.slope, row.slope_se) == (expected.value, expected.se) and row.slope_se > 0
-    line = estimates.slopes(pd.DataFrame({"x": [1.0, 2.0, 3.0], "regret": [1.0, 3.0, 5.0]}), [], "x", log=False)
+    line = estimates.slopes(
+        pd.DataFrame({"x": [1.0, 2.0, 3.0], "regret": [1.0, 3.0, 5.0]}), [], "x", log=False
+    )
     assert line.slope.tolist() == [2.0] and line.slope_se.tolist() == [0.0]
 
 
 def test_columns_are_what_rows_read():
     numbers = [Estimate(1.0, 0.5, 0.25), Estimate(2.0, math.inf)]
-    assert estimates.rows(pd.DataFrame(estimates.columns([*numbers, 3.0], "x")), "x") == [*numbers, Estimate(3.0)]
+    assert estimates.rows(pd.DataFrame(estimates.columns([*numbers, 3.0], "x")), "x") == [
+        *numbers,
+        Estimate(3.0),
+    ]
 
 
 def test_the_whole_frame_is_one_group():
@@ -262,14 +311,20 @@ PLAIN = FRAME.drop(columns="weight")
 @pytest.mark.parametrize(
     ("call", "names"),
     [
-        (lambda: estimates.means(FRAME, BY), ("weights", "'weight'")),  # importance weights must not be left out
+        (
+            lambda: estimates.means(FRAME, BY),
+            ("weights", "'weight'"),
+        ),  # importance weights must not be left out
         (lambda: estimates.bands(FRAME, BY), ("weights", "'weight'")),
         (lambda: estimates.fractions(FRAME, BY, "regret > 1"), ("weights", "'weight'")),
         (lambda: estimates.means(PLAIN, BY, weights="weight"), ("weights", "'weight'", "regret")),
         (lambda: estimates.means(PLAIN, ["K"]), ("by", "'K'", "instance")),
         (lambda: estimates.means(PLAIN, BY, "loss"), ("value", "'loss'", "regret")),
         (lambda: estimates.means(PLAIN, BY, "instance"), ("value", "'instance'")),
-        (lambda: estimates.means(PLAIN, [], "epsilon"), ("value", "'epsilon'")),  # nan in two groups
+        (
+            lambda: estimates.means(PLAIN, [], "epsilon"),
+            ("value", "'epsilon'"),
+        ),  # nan in two groups
         (lambda: estimates.means(PLAIN[:0], BY), ("frame", "row")),
         (lambda: estimates.means(PLAIN, ["epsilon", "epsilon"]), ("by", "epsilon")),
         (lambda: estimates.quantiles(PLAIN, BY, {"q": 1.5}), ("levels", "'q'", "1.5")),

@@ -27,12 +27,16 @@ def chance(sample, x):
     return estimates.row(estimates.fractions(sample, [], f"regret >= {x}", weights="weight"))
 
 
-@pytest.mark.parametrize("algorithm, problem, horizon", CASES, ids=lambda v: getattr(v, "label", ""))
+@pytest.mark.parametrize(
+    "algorithm, problem, horizon", CASES, ids=lambda v: getattr(v, "label", "")
+)
 def test_agrees_with_brute_force(algorithm, problem, horizon):
     plain = simulate.regret_curves(algorithm, problem, horizon, 200_000, 1, points=1).regret
     sample = rare.regrets(algorithm, problem, horizon, 40_000, 2)
     found = estimates.row(means(sample, "algorithm"))
-    assert abs((found - estimates.mean(plain)).value) < 4 * np.hypot(found.se, estimates.mean(plain).se)
+    assert abs((found - estimates.mean(plain)).value) < 4 * np.hypot(
+        found.se, estimates.mean(plain).se
+    )
     assert abs(sample.weight.mean() - 1) < 4 * sample.weight.std() / np.sqrt(len(sample))
     assert sample.weight.between(0, 1 / rare.PLAIN).all()
     for x in np.quantile(plain, [0.5, 0.9, 0.999]):
@@ -63,7 +67,9 @@ def test_every_round_and_growth_against_brute_force():
     assert sorted(sample.t.unique()) == [*rounds, 3000]
     found, expected = means(sample, "t").set_index("t"), estimates.means(plain, "t").set_index("t")
     assert (abs(found["mean"] - expected["mean"]) < 4 * np.hypot(found.se, expected.se)).all()
-    grown = estimates.row(means(estimates.growths(sample[sample.t >= 1000], "algorithm"), "algorithm", "growth"))
+    grown = estimates.row(
+        means(estimates.growths(sample[sample.t >= 1000], "algorithm"), "algorithm", "growth")
+    )
     ends = plain.pivot(index="run", columns="t", values="regret")
     truth = estimates.mean((ends[3000] - ends[1000]) / np.log(3))
     assert abs((grown - truth).value) < 4 * np.hypot(grown.se, truth.se)
@@ -81,6 +87,8 @@ def test_tail_index():
         rare.regrets(AdaPKLUCB(1.0), TWO, 1000, 10, 0)
 
 
-@pytest.mark.parametrize("points, shown", [([5000], "at most the horizon, 1000, got 5000"), ([2.5], "whole numbers")])
+@pytest.mark.parametrize(
+    "points, shown", [([5000], "at most the horizon, 1000, got 5000"), ([2.5], "whole numbers")]
+)
 def test_points_that_are_no_rounds_of_the_run(points, shown):
     refused(lambda: rare.regrets(DPIMED(1.0), TWO, 1000, 10, 0, points=points), shown)

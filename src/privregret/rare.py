@@ -28,7 +28,9 @@ HIGH = 0.8  # of the second arm's mean: nor higher
 LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
 
 
-def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, workers: int = -1) -> pd.DataFrame:
+def regrets(
+    algorithms, problems, horizon: int, runs: int, seed: int, points=1, workers: int = -1
+) -> pd.DataFrame:
     """Regrets with importance weights; `estimates.means(..., weights="weight")` averages them.
 
     Parameters
@@ -44,13 +46,15 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, 
     pandas.DataFrame
         The rows of `simulate.regret_curves`, with a column weight.
     """
-    for algorithm in checks.listed("algorithms", algorithms):
+    for algorithm in checks.one_or_more("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
-    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    runs, seed = checks.positive_int("runs", runs), checks.nonnegative_int("seed", seed)
     cells = cells_of(algorithms, problems, horizon, points)
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
-        joblib.delayed(weighted)(a, p, rounds, min(MANY, runs - r), rng_for(("rare", a), p, seed, r))
+        joblib.delayed(weighted)(
+            a, p, rounds, min(MANY, runs - r), rng_for(("rare", a), p, seed, r)
+        )
         for a, p, rounds in cells
         for r in range(0, runs, MANY)
     )
@@ -60,12 +64,17 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, 
 
 def weighted(algorithm, problem, rounds, runs: int, rng):
     """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1."""
-    horizon = checks.integer("horizon", rounds[-1], problem.shortest)
+    horizon = checks.integer_in(problem.shortest, checks.LARGEST)("horizon", rounds[-1])
     settings = algorithm._settings(horizon)
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
-    firsts, levels = _aims(settings.ends, sorted(set(problem.means))[-2:][0], mean, epsilon, np.log(horizon))
+    firsts, levels = _aims(
+        settings.ends, sorted(set(problem.means))[-2:][0], mean, epsilon, np.log(horizon)
+    )
     batches = firsts[-1]
-    tilts = [_tilt(k, settings.ends[k - 1], x, mean, epsilon) for k, x in zip(firsts, levels, strict=True)]
+    tilts = [
+        _tilt(k, settings.ends[k - 1], x, mean, epsilon)
+        for k, x in zip(firsts, levels, strict=True)
+    ]
 
     law = np.where(rng.random(runs) < PLAIN, -1, rng.integers(len(firsts), size=runs))
     first = np.append(firsts, 0)[law]
@@ -128,6 +137,8 @@ def _tilt(batches, pulls, level, mean, epsilon):
     """Tilt, in units of epsilon, at which the noisy mean of the first batches is `level` on average."""
 
     def excess(tilt):
-        return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (epsilon * (1 - tilt**2))
+        return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (
+            epsilon * (1 - tilt**2)
+        )
 
     return brentq(excess, 0.0, 1 - 1e-12)

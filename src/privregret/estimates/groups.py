@@ -28,7 +28,7 @@ def _levels(name, value):
     if not isinstance(value, dict) or not value:
         shown = checks.shown(value)
         raise TypeError(f"{name} must be a dict, name of a column -> level, got {shown}")
-    level = checks.within(0, 1, shape=0)
+    level = checks.number_in(0, 1)
     return {checks.text(name, key): level(f"{name}[{key!r}]", v) for key, v in value.items()}
 
 
@@ -39,7 +39,7 @@ def _over(name, value):
     return value
 
 
-_open = checks.within(1e-15, 1, "[)", shape=0)
+_open = checks.number_in(1e-15, 1, "[)")
 
 
 def _numbers(name, column, frame):
@@ -71,7 +71,7 @@ def _each(groups, by, columns, estimate):
     return found.infer_objects().reset_index(drop=not by)
 
 
-@checks.arguments(frame=checks.frame, by=_columns, value=checks.text, weights=checks.text)
+@checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text, weights=checks.text)
 def means(frame, by, value: str = "regret", weights: str | None = None) -> pd.DataFrame:
     """Mean over runs with its standard error, for each combination of the columns `by`.
 
@@ -126,7 +126,7 @@ def _weighted_mean(x, weight):
 
 
 @checks.arguments(
-    frame=checks.frame, by=_columns, levels=_levels, value=checks.text, weights=checks.text
+    frame=checks.dataframe, by=_columns, levels=_levels, value=checks.text, weights=checks.text
 )
 def quantiles(
     frame, by, levels: dict | None = None, value: str = "regret", weights: str | None = None
@@ -198,7 +198,9 @@ def bands(frame, by, value: str = "regret") -> pd.DataFrame:
     return means(frame, by, value).assign(low=ends.low, high=ends.high)
 
 
-@checks.arguments(frame=checks.frame, by=_columns, level=_open, value=checks.text, confidence=_open)
+@checks.arguments(
+    frame=checks.dataframe, by=_columns, level=_open, value=checks.text, confidence=_open
+)
 def quantile_limits(
     frame, by, level: float = 0.5, value: str = "regret", confidence: float = CONFIDENCE
 ) -> pd.DataFrame:
@@ -238,7 +240,7 @@ def quantile_limits(
     return _each(groups, by, [value], one)
 
 
-@checks.arguments(frame=checks.frame, by=_columns, condition=checks.text, weights=checks.text)
+@checks.arguments(frame=checks.dataframe, by=_columns, condition=checks.text, weights=checks.text)
 def fractions(frame, by, condition: str, weights: str | None = None) -> pd.DataFrame:
     """Fraction of runs that meet a condition, for each combination of the columns `by`.
 
@@ -285,7 +287,11 @@ def _plain_mean(x):
 
 
 @checks.arguments(
-    frame=checks.frame, by=_columns, value=checks.text, weights=checks.text, points=checks.size(2)
+    frame=checks.dataframe,
+    by=_columns,
+    value=checks.text,
+    weights=checks.text,
+    points=checks.integer_in(2, checks.SIZE),
 )
 def survivals(
     frame, by, value: str = "regret", weights: str | None = None, points: int = 240
@@ -328,7 +334,7 @@ def survivals(
     return pd.concat(parts, ignore_index=True)[[*by, value, "fraction"]]
 
 
-@checks.arguments(frame=checks.frame, by=_columns, value=checks.text)
+@checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text)
 def growths(frame, by, value: str = "regret") -> pd.DataFrame:
     """Growth of each run per unit of ln t, from the first to the last checkpoint of the frame.
 
@@ -369,7 +375,7 @@ def growths(frame, by, value: str = "regret") -> pd.DataFrame:
     return grown.reset_index()[[*by, "run", "growth", *(["weight"] if "weight" in frame else [])]]
 
 
-@checks.arguments(frame=checks.frame, over=_over, by=_columns, value=checks.text)
+@checks.arguments(frame=checks.dataframe, over=_over, by=_columns, value=checks.text)
 def ratios(frame, over, by=(), value: str | None = None) -> pd.DataFrame:
     """Each row of a frame over a column, or over the row of its group that has these values.
 
@@ -404,7 +410,7 @@ def ratios(frame, over, by=(), value: str | None = None) -> pd.DataFrame:
     """
     numbers = rows(frame, value)
     if isinstance(over, str):
-        kept, below = np.ones(len(frame), bool), rows(frame, over)
+        kept, below = np.ones(len(frame), bool), rows(frame, named("over", over, frame))
     else:
         kept = np.zeros(len(frame), bool)
         for column, wanted in over.items():
@@ -425,7 +431,7 @@ def ratios(frame, over, by=(), value: str | None = None) -> pd.DataFrame:
 
 
 @checks.arguments(
-    frame=checks.frame, by=_columns, x=checks.text, value=checks.text, log=checks.boolean
+    frame=checks.dataframe, by=_columns, x=checks.text, value=checks.text, log=checks.boolean
 )
 def slopes(frame, by, x: str, value: str | None = None, log: bool = True) -> pd.DataFrame:
     """Least-squares slope in x, for each combination of the columns `by`; see `slope`.

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 
 from privregret import checks
-from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, exactly, real
+from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, real
 
 NAMES = "mean", "regret", "fraction", "ratio", "slope"  # of columns that hold numbers with errors
 
@@ -20,7 +20,7 @@ def named(name, column, frame):
     return column
 
 
-@checks.arguments(frame=checks.frame, value=checks.text)
+@checks.arguments(frame=checks.dataframe, value=checks.text)
 def rows(frame, value: str | None = None) -> list[Estimate]:
     """The rows of a frame as estimates.
 
@@ -50,7 +50,7 @@ def rows(frame, value: str | None = None) -> list[Estimate]:
     return [Estimate(*row) for row in zip(frame[value], se, bound, strict=True)]
 
 
-@checks.arguments(frame=checks.frame, value=checks.text)
+@checks.arguments(frame=checks.dataframe, value=checks.text)
 def row(frame, value: str | None = None, **where) -> Estimate:
     """The one row of a frame in which the named columns have these values, as an estimate.
 
@@ -86,7 +86,7 @@ def columns(numbers, name: str) -> dict:
     0  2    1.0       0.5          0.0
     1  4    3.0       0.0          0.0
     """
-    numbers = [exactly(e) for e in numbers]
+    numbers = [e if isinstance(e, Estimate) else Estimate(real("numbers", e)) for e in numbers]
     values, errors, bounds = ([getattr(e, a) for e in numbers] for a in ("value", "se", "bound"))
     return {name: values, f"{name}_se": errors, f"{name}_error": bounds}
 

@@ -31,9 +31,14 @@ def panels(count: int, width=None, height=None, **axes):
     figure, list of axes
     """
     size = style.COLUMN if count == 1 else style.PAGE
-    fig, row = plt.subplots(1, count, sharey=count > 1, squeeze=False, figsize=(width or size[0], height or size[1]))
+    fig, row = plt.subplots(
+        1, count, sharey=count > 1, squeeze=False, figsize=(width or size[0], height or size[1])
+    )
     for i, ax in enumerate(row[0]):
-        ax.set(**({} if i else {"ylabel": axes.get("ylabel", "")}), **{k: v for k, v in axes.items() if k != "ylabel"})
+        ax.set(
+            **({} if i else {"ylabel": axes.get("ylabel", "")}),
+            **{k: v for k, v in axes.items() if k != "ylabel"},
+        )
     return fig, list(row[0])
 
 
@@ -55,10 +60,16 @@ def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, 
     """
     _needs(data, "", by, x, y, *band)
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
-        look = {"markevery": (0.03 + 0.03 * i, 0.15)} | (looks[label] if looks else style.look(label)) | style_
+        look = (
+            {"markevery": (0.03 + 0.03 * i, 0.15)}
+            | (looks[label] if looks else style.look(label))
+            | style_
+        )
         if band:
             low, high = (curve[column] for column in band)
-            ax.fill_between(curve[x].astype(float), low, high, color=look["color"], alpha=0.2, linewidth=0)
+            ax.fill_between(
+                curve[x].astype(float), low, high, color=look["color"], alpha=0.2, linewidth=0
+            )
         ax.plot(curve[x].astype(float), curve[y], label=str(label), **look)
 
 
@@ -67,16 +78,24 @@ def _needs(data, maker, *columns):
     if missing := [column for column in columns if column not in data]:
         found = ", ".join(map(str, data.columns))
         wanted = f"{', '.join(missing)}, which {maker} makes" if maker else ", ".join(missing)
-        raise ValueError(f"the frame must have columns {', '.join(columns)}: no {wanted}, got {found}")
+        raise ValueError(
+            f"the frame must have columns {', '.join(columns)}: no {wanted}, got {found}"
+        )
 
 
 def _one_each(data, *columns):
     """Raise an error in one line if a curve has several rows for one x: it would be a zigzag."""
     if data.duplicated([*columns]).any():
-        varied = [c for c in data if c not in columns and data.groupby([*columns])[c].nunique().max() > 1]
-        several = ", ".join(c for c in varied if c not in ("mean", "sd", "se", "runs", "low", "high"))
+        varied = [
+            c for c in data if c not in columns and data.groupby([*columns])[c].nunique().max() > 1
+        ]
+        several = ", ".join(
+            c for c in varied if c not in ("mean", "sd", "se", "runs", "low", "high")
+        )
         each = ", ".join(columns)
-        raise ValueError(f"the frame must have one row for each {each}, got several {several or 'equal ones'}")
+        raise ValueError(
+            f"the frame must have one row for each {each}, got several {several or 'equal ones'}"
+        )
 
 
 def bound(ax, x, y, label: str, **style_):
@@ -124,9 +143,17 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
     finals = summary.groupby("algorithm", sort=False)["mean"].last()
     names = {a: f"{a}: {final:,.0f}" if legend_values else a for a, final in finals.items()}
     named = summary.assign(algorithm=summary.algorithm.map(names))
-    lines(ax, named, "t", "mean", band=("low", "high"), looks={names[a]: style.look(a) for a in names})
+    lines(
+        ax, named, "t", "mean", band=("low", "high"), looks={names[a]: style.look(a) for a in names}
+    )
     last = summary.t.max()
-    ax.set(xlabel="round $t$", ylabel="regret", yscale="log", ylim=limits or regret_limits(summary), xscale=rounds)
+    ax.set(
+        xlabel="round $t$",
+        ylabel="regret",
+        yscale="log",
+        ylim=limits or regret_limits(summary),
+        xscale=rounds,
+    )
     ax.set_xlim(*((last / 1e4, last) if rounds == "log" else (-0.02 * last, 1.02 * last)))
     if rounds == "linear":
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
@@ -197,7 +224,13 @@ def final_regret_panel(summary, title: str = "", limits=None):
     _one_each(summary, "algorithm", "epsilon")
     fig, ax = plt.subplots()
     lines(ax, summary, "epsilon", "mean", band=("low", "high"), markevery=1)
-    ax.set(xscale="log", yscale="log", xlabel=r"privacy parameter $\epsilon$", ylabel="final regret", title=title)
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel=r"privacy parameter $\epsilon$",
+        ylabel="final regret",
+        title=title,
+    )
     ax.set_ylim(limits)
     epsilon_ticks(ax, summary.epsilon.unique())
     ax.legend(loc="best")
@@ -229,13 +262,31 @@ def survival_axes(ax, curves):
     _needs(curves, "estimates.survivals", "algorithm", "regret", "fraction")
     _needs(curves, "", "mean", "bound")
     for i, (label, curve) in enumerate(curves.groupby("algorithm", sort=False)):
-        look = style.look(label) | {"linestyle": (style.SOLID, style.DASHED)[i % 2]}  # apart in grey
-        ax.plot(curve.regret, curve.fraction, color=look["color"], linestyle=look["linestyle"], drawstyle="steps-post")
+        look = style.look(label) | {
+            "linestyle": (style.SOLID, style.DASHED)[i % 2]
+        }  # apart in grey
+        ax.plot(
+            curve.regret,
+            curve.fraction,
+            color=look["color"],
+            linestyle=look["linestyle"],
+            drawstyle="steps-post",
+        )
         mean = curve["mean"].iloc[0]
         at = np.interp(np.log(mean), np.log(curve.regret[::-1]), np.log(curve.fraction[::-1]))
-        ax.plot([mean], [np.exp(at)], label=label, **(look | {"markersize": 6, "markerfacecolor": "white"}))
+        ax.plot(
+            [mean],
+            [np.exp(at)],
+            label=label,
+            **(look | {"markersize": 6, "markerfacecolor": "white"}),
+        )
     ax.axvline(curves.bound.iloc[0], label=r"lower bound $\times\ln T$", **style.BOUND)
-    ax.set(xscale="log", yscale="log", xlabel="final regret $x$", ylabel="fraction of runs with at least $x$")
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="final regret $x$",
+        ylabel="fraction of runs with at least $x$",
+    )
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
@@ -249,11 +300,26 @@ def looks(values, dashes=(style.SOLID,)) -> dict:
         Line styles, taken in turn.
     """
     colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
-    series = zip(itertools.cycle(colours), itertools.cycle("o^sDPv"), itertools.cycle(dashes), strict=False)
-    return {v: {"color": c, "marker": m, "linestyle": d} for v, (c, m, d) in zip(values, series, strict=False)}
+    series = zip(
+        itertools.cycle(colours), itertools.cycle("o^sDPv"), itertools.cycle(dashes), strict=False
+    )
+    return {
+        v: {"color": c, "marker": m, "linestyle": d}
+        for v, (c, m, d) in zip(values, series, strict=False)
+    }
 
 
-def family(data, by: str, x: str, y: str, title: str = "{}", bounds=None, curves="algorithm", axes=None, **style_):
+def family(
+    data,
+    by: str,
+    x: str,
+    y: str,
+    title: str = "{}",
+    bounds=None,
+    curves="algorithm",
+    axes=None,
+    **style_,
+):
     """One panel for each value of a column, side by side with one y axis: its curves, with bounds beside them.
 
     Parameters

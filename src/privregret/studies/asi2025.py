@@ -17,7 +17,9 @@ from privregret.instances import lemma_11_pair
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
 
 
-def htinf_choices(answer, choices: int, arms: int, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
+def htinf_choices(
+    answer, choices: int, arms: int, sigma: float, scale: float, runs: int, rng
+) -> np.ndarray:
     """Play HTINF on the losses `answer` plus Lap(scale) noise: (choices, runs) arms chosen.
 
     Parameters
@@ -38,7 +40,9 @@ def htinf_choices(answer, choices: int, arms: int, sigma: float, scale: float, r
         for _ in range(12):  # Newton's steps from the left: sum (behind + w)^-2 = 1
             inverse = 1 / (behind + w)
             squares = np.square(inverse)
-            w += (squares.sum(axis=1, keepdims=True) - 1) / (2 * (squares * inverse).sum(axis=1, keepdims=True))
+            w += (squares.sum(axis=1, keepdims=True) - 1) / (
+                2 * (squares * inverse).sum(axis=1, keepdims=True)
+            )
         p = 1 / np.square(behind + w)
         p /= p.sum(axis=1, keepdims=True)
         chosen[j] = (p.cumsum(axis=1)[:, :-1] < rng.random((runs, 1))).sum(axis=1)
@@ -64,12 +68,16 @@ def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.nd
         raise TypeError(f"algorithm must be BatchedPrivate around HTINF, got {algorithm!r}")
     batches, cost = horizon // algorithm.tau, 1 - 1 / algorithm.tau
     sigma, scale = algorithm.base.sigma, algorithm.scale
-    chosen = htinf_choices(lambda j, arm: np.full(runs, cost), batches, arms, sigma, scale, runs, rng)
+    chosen = htinf_choices(
+        lambda j, arm: np.full(runs, cost), batches, arms, sigma, scale, runs, rng
+    )
     counts = np.array([(chosen == arm).sum(axis=0) for arm in range(arms)])
     return algorithm.tau * cost * (batches - counts.min(axis=0))
 
 
-def regret_on_draws(losses, advice, tau: int, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
+def regret_on_draws(
+    losses, advice, tau: int, sigma: float, scale: float, runs: int, rng
+) -> np.ndarray:
     """(runs,) regret, per round of a batch, of HTINF over experts on the losses of arms drawn from their advice.
 
     Every expert draws an arm in each round. HTINF chooses among experts and sees the average loss of the chosen
@@ -103,18 +111,23 @@ def regret_on_draws(losses, advice, tau: int, sigma: float, scale: float, runs: 
 def _drops(name, value):
     if not isinstance(value, dict):
         raise TypeError(f"{name} must be a dict, name -> round, got {checks.shown(value)}")
-    return {checks.text(name, key): checks.integer(name, drop, 0) for key, drop in value.items()}
+    return {
+        checks.text(name, key): checks.nonnegative_int(name, drop) for key, drop in value.items()
+    }
 
 
 @checks.arguments(
-    algorithm=checks.a(AdversarialAlgorithm),
+    algorithm=checks.instance_of(AdversarialAlgorithm),
     epsilon=checks.positive,
-    horizon=checks.rounds(64),
-    runs=checks.times(20),  # half of them must be able to show at level 0.001 what has probability 1/2
-    seed=checks.whole(0),
+    horizon=checks.integer_in(64, checks.ROUNDS),
+    # half of them must be able to show at level 0.001 what has probability 1/2
+    runs=checks.integer_in(20, checks.RUNS),
+    seed=checks.nonnegative_int,
     drops=_drops,
 )
-def lemma_11_certificate(algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None) -> dict:
+def lemma_11_certificate(
+    algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None
+) -> dict:
     """The best bound of Lemma 11 that runs on its first losses certify, and the regrets on its pair.
 
     On the first losses the number of pulls of arm 2 is twice the regret. The second losses drop where the certified
@@ -139,13 +152,17 @@ def lemma_11_certificate(algorithm, epsilon: float, horizon: int, runs: int, see
     """
     rounds = np.concatenate([np.arange(1, 65), np.geomspace(64, horizon, 400).round()])
     rounds = np.unique(rounds.astype(int))
-    plain = simulate.regret_curves(algorithm, lemma_11_pair(0)[0], horizon, runs, seed, points=rounds)
+    plain = simulate.regret_curves(
+        algorithm, lemma_11_pair(0)[0], horizon, runs, seed, points=rounds
+    )
     regrets = plain.regret.to_numpy().reshape(runs, len(rounds))
     found = bounds.lemma_11_certified(2 * regrets, rounds, epsilon)
 
     def on_second(name, drop):
         changed, few = lemma_11_pair(drop)[1], max(runs // 4, 10)
-        there = estimates.mean(simulate.regret_curves(algorithm, changed, horizon, few, seed, points=1).regret)
+        there = estimates.mean(
+            simulate.regret_curves(algorithm, changed, horizon, few, seed, points=1).regret
+        )
         return {f"regret_{name}": there.value, f"regret_{name}_se": there.se}
 
     here = estimates.mean(regrets[:, -1])

@@ -24,16 +24,36 @@ def reward_model(ax, model, path, rewards, title):
             full = {"list": tuple(path[:t]), "table": (*path[: t - 1], node), "tree": node}[model]
             seen = full == tuple(path[:t])
             colour, width = ("black", 1.2) if seen else ("#BBBBBB", 0.6)
-            x = (i + 0.5) / len(nodes) if model == "tree" else 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
+            x = (
+                (i + 0.5) / len(nodes)
+                if model == "tree"
+                else 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
+            )
             if model == "tree":
                 parent = ((i // 2 + 0.5) / (len(nodes) // 2), 1 - t) if t > 1 else (0.5, 0)
                 ax.plot([parent[0], x], [parent[1], -t], color=colour, linewidth=width, zorder=1)
             frame = {"boxstyle": "square,pad=0.3", "fc": "white", "ec": colour, "lw": width}
             ink = "black" if seen else "#888888"
-            ax.text(x, -t, str(int(rewards[t - 1][full])), ha="center", va="center", fontsize=7, bbox=frame, color=ink)
+            ax.text(
+                x,
+                -t,
+                str(int(rewards[t - 1][full])),
+                ha="center",
+                va="center",
+                fontsize=7,
+                bbox=frame,
+                color=ink,
+            )
     if model == "table":
         for arm in (0, 1):
-            ax.text(0.5 + 0.3 * (arm - 0.5), -0.4, f"arm {arm + 1}", ha="center", va="center", fontsize=6)
+            ax.text(
+                0.5 + 0.3 * (arm - 0.5),
+                -0.4,
+                f"arm {arm + 1}",
+                ha="center",
+                va="center",
+                fontsize=6,
+            )
     for t in range(1, rounds + 1):
         ax.text(-0.06, -t, f"$t={t}$", ha="right", va="center", fontsize=6)
     ax.set(xlim=(-0.12, 1.05), ylim=(-rounds - 0.5, 0.3), title=title)
@@ -57,9 +77,23 @@ def release_game(ax, actions, left, right, change, side):
             fill = "#FFE9B8" if (y, t) == (0, change) else "white"
             box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
             boxes.append(ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box))
-        ax.text(t, -0.55, f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""), ha="center", va="center", fontsize=6)
-    for start, end in itertools.pairwise(boxes):  # from edge to edge; above the boxes, which are laid out first
-        ends = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "shrinkA": 0, "shrinkB": 0}
+        ax.text(
+            t,
+            -0.55,
+            f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""),
+            ha="center",
+            va="center",
+            fontsize=6,
+        )
+    for start, end in itertools.pairwise(
+        boxes
+    ):  # from edge to edge; above the boxes, which are laid out first
+        ends = {
+            "patchA": start.get_bbox_patch(),
+            "patchB": end.get_bbox_patch(),
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
         arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"} | ends
         ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
     for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):

@@ -12,7 +12,9 @@ def releases(ax, released, pulls, title):
         level = 0 if release.kind == "array" else length.bit_length()
         top = max(top, level)
         colour = style.look(title.split(",")[0])["color"] if release.kind == "array" else "#BBBBBB"
-        ax.barh(level, length - 0.16, left=release.first - 0.42, height=0.72, color=colour, linewidth=0)
+        ax.barh(
+            level, length - 0.16, left=release.first - 0.42, height=0.72, color=colour, linewidth=0
+        )
         middle = (release.first + release.last) / 2
         ax.text(
             middle,

@@ -9,7 +9,7 @@ import pandas as pd
 from privregret import checks
 from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
 
-_positive = checks.within(1e-300, 1e300, shape=0)
+_positive = checks.number_in(1e-300, 1e300)
 
 
 def _estimates(name, value):
@@ -18,7 +18,7 @@ def _estimates(name, value):
     return value
 
 
-@checks.arguments(table=checks.frame, by=checks.many(checks.text))
+@checks.arguments(table=checks.dataframe, by=checks.list_of(checks.text))
 def leaders(table, by) -> pd.DataFrame:
     """Add a column `leads`: whether no other row of the group is surely smaller.
 
@@ -39,10 +39,12 @@ def leaders(table, by) -> pd.DataFrame:
     [True, True, False]
     """
     smallest = table.groupby(by, sort=False).high.transform("min")
-    return table.assign(leads=table.low <= smallest * (1 + ROUNDING))  # regrets are often equal but for rounding
+    return table.assign(
+        leads=table.low <= smallest * (1 + ROUNDING)
+    )  # regrets are often equal but for rounding
 
 
-@checks.arguments(make=checks.a(Callable), epsilon=_positive)
+@checks.arguments(make=checks.instance_of(Callable), epsilon=_positive)
 def at_privacy(make, epsilon: float):
     """The algorithm of a family that is proved to be epsilon-DP, no more and no less, whatever epsilon it claims.
 
@@ -62,11 +64,15 @@ def at_privacy(make, epsilon: float):
     algorithm = make(epsilon * epsilon / make(epsilon).privacy.proved)
     if not math.isclose(algorithm.privacy.proved, epsilon):
         most = algorithm.privacy.proved
-        raise ValueError(f"{algorithm.label} must spend epsilon = {epsilon:g}, got {most:g} at most")
+        raise ValueError(
+            f"{algorithm.label} must spend epsilon = {epsilon:g}, got {most:g} at most"
+        )
     return algorithm
 
 
-@checks.arguments(epsilons=checks.within(1e-300, 1e300, shape=1), regrets=_estimates, target=_positive)
+@checks.arguments(
+    epsilons=checks.array_in(1e-300, 1e300, shape=1), regrets=_estimates, target=_positive
+)
 def affordable(epsilons, regrets, target: float) -> Estimate:
     """The epsilon from which on regret is at most a target, by interpolation in the logarithms.
 
@@ -90,10 +96,14 @@ def affordable(epsilons, regrets, target: float) -> Estimate:
         If regret is at most the target at every epsilon: then the one asked for is below them all.
     """
     if len(regrets) != len(epsilons):
-        raise ValueError(f"regrets must be one for each of {len(epsilons)} epsilons, got {len(regrets)}")
+        raise ValueError(
+            f"regrets must be one for each of {len(epsilons)} epsilons, got {len(regrets)}"
+        )
     values, lows, highs = ([getattr(r, end) for r in regrets] for end in ("value", "low", "high"))
     if max(values) <= target:
-        raise ValueError(f"target must be below the largest of the regrets ({max(values):g}), got {target:g}")
+        raise ValueError(
+            f"target must be below the largest of the regrets ({max(values):g}), got {target:g}"
+        )
     value = _crossing(epsilons, values, target)
     if math.isinf(value):
         return Estimate(value)
