@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 
-def reward_model(ax, model, path, rewards, title):
+def show_reward_model(ax, model, path, rewards, title):
     """A list, table or tree of rewards for two arms, the rewards that the actions `path` observe framed.
 
     Parameters
@@ -60,7 +60,7 @@ def reward_model(ax, model, path, rewards, title):
     ax.axis("off")
 
 
-def release_game(ax, actions, left, right, change, side):
+def show_release_game(ax, actions, left, right, change, side):
     """The adaptive game: the adversary answers each action with two rewards, which differ only in round `change`.
 
     Parameters

@@ -4,7 +4,7 @@ from privregret.press import style
 from privregret.privacy import ledger
 
 
-def releases(ax, released, pulls, title):
+def show_releases(ax, released, pulls, title):
     """What is released about an arm (see `privacy.ledger`), one bar a release, and what each reward costs."""
     top = 0
     for release in released:
