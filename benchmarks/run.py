@@ -163,7 +163,7 @@ def costs(repeats: int) -> pd.DataFrame:
         times = []
         for _ in range(repeats + 1):  # the first time compiles
             begun = time.process_time()
-            algorithm.run_many(HU2021_1, [horizon], calls, 1)
+            algorithm.run(HU2021_1, [horizon], 1, calls)
             times.append((time.process_time() - begun) * 1e3 / calls)
         rows.append((algorithm.label, horizon, np.median(times[1:]), *memory[algorithm.label]))
     return pd.DataFrame(rows, columns=["algorithm", "T", "ms/run", "kB, K = 5", "kB, K = 50"])

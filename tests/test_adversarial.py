@@ -424,7 +424,7 @@ def test_exact_loss_and_divergence_of_exp3():
     losses = table(6, 2)
     small = Adversary("small", np.arange(6), losses)
     exact = privacy.exp3_expected_loss(small, 6, 0.5, 0.2)
-    paid = EXP3(0.5, 0.2).run_many(small, [6], 20_000, np.random.default_rng(1))[:, -1]
+    paid = EXP3(0.5, 0.2).run(small, [6], np.random.default_rng(1), 20_000)[:, -1]
     assert abs(paid.mean() - exact) < 5 * paid.std() / math.sqrt(20_000)
     same = privacy.exp3_divergence(small, small, 6, 0.5, 0.2)
     assert same["loss"] == same["kl"] == same["tv"] == 0
