@@ -363,21 +363,24 @@ def test_bad_rounds(case):
         refused(lambda wrong=wrong: case.algorithm.run(case.problem, wrong, 0), shown)
     if case.problem.shortest > 1:
         few = case.problem.shortest - 1
-        refused(lambda: case.algorithm.run(case.problem, [few], 0), "rounds must be at least", str(few))
+        refused(lambda: case.algorithm.run(case.problem, [few], 0), "checkpoints", "at least", str(few))
         refused(lambda: simulate.regret_curves(case.algorithm, case.problem, few, 1, 0), "horizon must be at least")
     refused(lambda: case.algorithm.run(case.problem, [101], 0, runs=0), "runs", "0")
 
 
 @every_algorithm
 def test_problems_of_another_kind(case):
-    others = [p for p in PROBLEMS if type(p) is not type(case.problem)]
-    for wrong in (*others, (0.5, 0.6), None):
+    label, kind = case.algorithm.label, type(case.problem).__name__
+    for wrong in (p for p in PROBLEMS if type(p) is not type(case.problem)):
         for call in (
             lambda p=wrong: case.algorithm.run(p, [101], 0),
             lambda p=wrong: case.algorithm.run(p, [101], 0, runs=2),
             lambda p=wrong: simulate.regret_curves(case.algorithm, [p], 101, 1, 0),
         ):
-            refused(call, f"{case.algorithm.label} plays problems of type {type(case.problem).__name__}, got")
+            refused(call, label, kind, wrong.name)
+    for wrong in ((0.5, 0.6), None):
+        refused(lambda p=wrong: case.algorithm.run(p, [101], 0), label, kind)
+        refused(lambda p=wrong: simulate.regret_curves(case.algorithm, [p], 101, 1, 0), "problems")
 
 
 def test_a_table_is_no_problem():

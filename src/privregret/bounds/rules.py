@@ -1,13 +1,15 @@
 """Every theorem's bound as a function, one file per paper.
 
-What functions take is checked (`privregret.checks.arguments`): a TypeError or ValueError of one line names the argument
-that is wrong, its value and what is allowed. Rules in the plural are for a number or an array of numbers, those in the
-singular for a number alone.
+What functions take is checked (`privregret.checks.arguments`): a TypeError or ValueError of one
+line names the argument that is wrong, its value and what is allowed. Rules in the plural are for a
+number or an array of numbers, those in the singular for a number alone.
 """
 
 from privregret import checks
 
-POSITIVES = checks.array_in(1e-15, 1e15)  # what may be divided by, squared, and multiplied with rounds
+POSITIVES = checks.array_in(
+    1e-15, 1e15
+)  # what may be divided by, squared, and multiplied with rounds
 POSITIVE = checks.number_in(1e-15, 1e15)
 SHARES = checks.array_in(0, 1)
 GAPS = checks.array_in(1e-30, 1)

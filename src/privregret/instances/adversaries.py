@@ -278,6 +278,11 @@ class ExpertProblem(_Oblivious):
         return f"{self.adversary.name}, {self.advice.name}"
 
     @property
+    def arms(self) -> int:
+        """Number K of arms."""
+        return self.adversary.arms
+
+    @property
     def law(self) -> tuple:
         """As of an adversary."""
         return "experts", self.adversary.law, self.advice.starts, self.advice.rows, self.advice.group
