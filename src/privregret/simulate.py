@@ -1,14 +1,14 @@
 """Replicates: algorithms on problems become one tidy table, on the cores of this machine or of a cluster."""
 
 import contextlib
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 
-from privregret import checks, identity, streams
+from privregret import checks, identity, sources, store, streams
 from privregret.algorithm import Algorithm
 from privregret.progress import progress
 
@@ -284,22 +284,38 @@ def _all_different(name, things, shown, kind):
 
 
 def _played(grid, runs, seed, workers, keep) -> list:
-    """For each grid point what is to `keep` of the regrets of each block of runs, block by block."""
+    """For each grid point what is to `keep` of the regrets of each block of runs; from the store, if it is there."""
+    used, entries = sources.used_by(_blocks), []
+    for algorithm, problem, checkpoints in grid:
+        known = algorithm, type(problem), problem.law, checkpoints, runs, seed
+        entries.append(store.Entry("regrets", keep.__name__, *known, used=used))
+    found = [entry.get() for entry in entries]
+    todo = [i for i, kept in enumerate(found) if kept is None]
+    computed = _computed([grid[i] for i in todo], runs, seed, workers, keep)
+    for i, kept in zip(todo, computed, strict=True):
+        found[i] = kept
+        entries[i].keep(kept)
+    return found
+
+
+def _computed(grid, runs, seed, workers, keep):
+    """Yield for each grid point what is to `keep`; blocks are shared out over all grid points at once."""
     workers_here = joblib.effective_n_jobs(workers)
     tasks = []
     for i, point in enumerate(grid):
         blocks = -(-runs // point.algorithm.block)
         ends = np.linspace(0, blocks, min(blocks, TASKS * workers_here) + 1).astype(int)
         tasks += [(i, first, last) for first, last in pairwise(ends.tolist())]
-    found = [[] for _ in grid]
     parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator", batch_size=1)
     with progress(None, runs * len(grid)) as bar:
         work = (joblib.delayed(_blocks)(*grid[i], first, last, runs, seed, keep) for i, first, last in tasks)
-        for (i, first, last), kept in zip(tasks, parallel(work), strict=True):
-            found[i] += kept
+        for i, parts in groupby(zip(tasks, parallel(work), strict=True), lambda part: part[0][0]):
+            kept, block = [], grid[i].algorithm.block
             bar.set_description(f"{grid[i].algorithm.label}, {grid[i].problem.name}", refresh=False)
-            bar.update(min(last * grid[i].algorithm.block, runs) - first * grid[i].algorithm.block)
-    return found
+            for (_, first, last), blocks in parts:
+                kept += blocks
+                bar.update(min(last * block, runs) - first * block)
+            yield kept
 
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):
