@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from privregret.studies.answering import punished_regret
 
 from privregret import exact, instances, store
 from privregret.adversarial.tuning import batched_htinf
@@ -19,7 +20,6 @@ from privregret.bandits import DPSE
 from privregret.files import PACKAGE
 from privregret.full_information import FTNL
 from privregret.privacy import trace
-from privregret.studies.answering import punished_regret
 
 
 @pytest.fixture
