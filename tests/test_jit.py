@@ -97,15 +97,18 @@ def test_a_kernel_under_which_a_file_was_edited_is_not_cached(package):
 
 @compiled
 def test_only_folders_used_last_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(jit, "CACHE", tmp_path)
+    monkeypatch.setattr(jit, "CACHE", tmp_path / "a")
     monkeypatch.setattr(jit, "KEPT", 3)
     for i in range(6):
-        (tmp_path / str(i)).mkdir()
-        os.utime(tmp_path / str(i), (i, i))
+        (tmp_path / "a" / str(i)).mkdir(parents=True)
+        os.utime(tmp_path / "a" / str(i), (i, i))
     folder = jit.folder_of(noise.laplace.py_func)
-    assert {path.name for path in tmp_path.iterdir()} == {"3", "4", "5", folder.name}
-    os.utime(folder, (0, 0))
-    assert jit.folder_of(noise.laplace.py_func) == folder and folder.stat().st_mtime > 5  # used now
+    assert {path.name for path in folder.parent.iterdir()} == {"3", "4", "5", folder.name}
+    other = tmp_path / "b" / folder.name
+    other.mkdir(parents=True)
+    os.utime(other, (0, 0))
+    monkeypatch.setattr(jit, "CACHE", tmp_path / "b")
+    assert jit.folder_of(noise.laplace.py_func) == other and other.stat().st_mtime > 5  # used now
 
 
 def kernels():

@@ -7,6 +7,7 @@ a word. So each kernel is cached in a folder whose name is a hash of all sources
 import os
 import shutil
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -30,16 +31,25 @@ def folder_of(function) -> Path | None:
     if CACHE is None or not module.startswith(f"{sources.NAME}."):
         return None
     try:
-        key = sources.loaded_hash(sources.used_by(function))
-        if key is None:
-            return None
-        folder = CACHE / f"{module}-{key[:16]}-{numba.__version__}"
+        return _folder(CACHE, module, sources.used_by(function))
+    except LookupError:
+        return None
+
+
+@cache
+def _folder(caches, module, used):
+    """One look at the sources for all kernels of a module: what they use was loaded before the first of them."""
+    key = sources.loaded_hash(used)
+    if key is None:
+        return None
+    folder = caches / f"{module}-{key[:16]}-{numba.__version__}"
+    try:
         if folder.is_dir():
             os.utime(folder)  # used last now
         else:
             _tidy()
             folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, LookupError):
+    except OSError:
         return None
     return folder
 
