@@ -94,5 +94,5 @@ def measure(repeats: int) -> pd.DataFrame:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="What runs cost beside the random numbers that they draw.")
     parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
-    table = measure(checks.integer("repeats", parser.parse_args().repeats, 1))
+    table = measure(checks.positive_int("repeats", parser.parse_args().repeats))
     print(table.to_string(index=False, float_format="%.3g"))

@@ -105,7 +105,7 @@ def by_runs(repeats):
 def main():
     parser = argparse.ArgumentParser(description="Milliseconds of a run as rounds, arms and runs grow, epsilon = 1.")
     parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
-    repeats = checks.integer("repeats", parser.parse_args().repeats, 1)
+    repeats = checks.positive_int("repeats", parser.parse_args().repeats)
     table = pd.DataFrame([*by_rounds(repeats), *by_arms(repeats), *by_runs(repeats)]).assign(hardware=hardware())
     text = table.to_csv(index=False, float_format="%.4g", lineterminator="\n")
     files.write(Path(__file__).with_suffix(".csv"), text.encode())

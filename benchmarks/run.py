@@ -203,7 +203,7 @@ def main():
     parser.add_argument("--where", nargs="+", metavar="NOTEBOOK", help="only where the time of notebooks goes")
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    repeats = checks.integer("repeats", given.repeats, 1)
+    repeats = checks.positive_int("repeats", given.repeats)
     if given.memory:
         return print(json.dumps(peaks()))
     if given.costs:

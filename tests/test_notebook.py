@@ -7,12 +7,12 @@ from privregret import checks
 from privregret.press import notebook
 
 RULES = {
-    "runs": checks.whole(1),
+    "runs": checks.positive_int,
     "epsilon": checks.positive,
-    "epsilons": checks.many(checks.positive),
+    "epsilons": checks.list_of(checks.positive),
     "means": checks.means,
     "mode": checks.one_of("a", "b"),
-    "share": checks.between(0, 1),
+    "share": checks.probability,
     "scheduler": checks.text,
 }
 GOOD = {"runs": 3, "epsilon": 1, "epsilons": [0.5, 2], "means": [0.2, 1], "mode": "a", "share": 0.5, "scheduler": ""}
@@ -87,7 +87,7 @@ def test_a_csv_file_is_checked_before_any_work(tmp_path):
         path = tmp_path / "losses.csv"
         path.write_text(content)
         with pytest.raises(notebook.ParameterError, match=message) as error:
-            notebook.start("hu2021/test", {"table": str(path), "In": [""]}, table=checks.csv)
+            notebook.start("hu2021/test", {"table": str(path), "In": [""]}, table=checks.csv_path)
         assert "\n" not in str(error.value)
 
     check("a,b\n0.5,1.5\n0,0\n", r"table .*losses.csv' must lie in \[0, 1\], got 1.5 in row 0, column 1")
@@ -98,7 +98,7 @@ def test_a_csv_file_is_checked_before_any_work(tmp_path):
     check("a,b\n0.5,0.5,1\n0,0,1,1\n", "must name a CSV file")
     check("", "must name a CSV file, .*: No columns")
     with pytest.raises(ValueError, match=r"table must name a CSV file, got 'nowhere.csv': .*No such file"):
-        checks.csv("table", "nowhere.csv")
+        checks.csv_path("table", "nowhere.csv")
     good = tmp_path / "good.csv"
     good.write_text("a,b\n0,1\n0.5,0.25\n")
-    assert checks.csv("table", str(good)) == str(good) and checks.csv("table", "") == ""
+    assert checks.csv_path("table", str(good)) == str(good) and checks.csv_path("table", "") == ""

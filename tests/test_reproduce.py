@@ -23,7 +23,7 @@ CHECK = """\
 from privregret import checks
 from privregret.press import notebook
 
-notebook.start("demo/{name}", globals(), runs=checks.whole(1), epsilons=checks.many(checks.positive))
+notebook.start("demo/{name}", globals(), runs=checks.positive_int, epsilons=checks.list_of(checks.positive))
 """
 FIGURE = """\
 import matplotlib.pyplot as plt

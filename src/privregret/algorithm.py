@@ -84,20 +84,20 @@ class Algorithm(checks.Checked, ABC):
         ValueError
             If `rounds` does not increase, or ends before every arm can be pulled.
         """
-        data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest, self.longest)
+        data, rounds = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)("rounds", rounds)
         return self._run(data, rounds, np.random.default_rng(rng))
 
     def run_many(self, problem, rounds, runs: int, rng) -> np.ndarray:
         """`run`, so many times from one stream: (runs, H, ...)."""
-        data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest, self.longest)
-        runs, rng = checks.integer("runs", runs, 1), np.random.default_rng(rng)
+        data, rounds = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)("rounds", rounds)
+        runs, rng = checks.positive_int("runs", runs), np.random.default_rng(rng)
         if self._compiled(data, rounds):
             return streams.run_on(*self._kernel(data, rounds), runs, rng)
         return np.array([self._run(data, rounds, rng) for _ in range(runs)])
 
     def run_each(self, problem, rounds, each) -> np.ndarray:
         """`run` once from each of some `privregret.streams.Streams`: (runs, H, ...)."""
-        data, rounds = self.data_of(problem), checks.horizons(rounds, problem.shortest, self.longest)
+        data, rounds = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)("rounds", rounds)
         if self._compiled(data, rounds) and streams.usable():
             return streams.run_each(*self._kernel(data, rounds), each)
         return np.array([self.run(problem, rounds, rng) for rng in each])

@@ -134,10 +134,10 @@ def share(successes, draws: int | None = None) -> Estimate:
         if np.ndim(successes) == 0:
             raise TypeError(f"draws must come with a number of successes, got {checks.shown(successes)} alone")
         sample = _sample("successes", successes)
-        hits, n = checks.integer("successes", sample.sum(), 0, len(sample)), len(sample)
+        hits, n = checks.integer_in(0, len(sample))("successes", sample.sum()), len(sample)
     else:
-        n = checks.integer("draws", draws, 1)
-        hits = checks.integer("successes", successes, 0, n)
+        n = checks.positive_int("draws", draws)
+        hits = checks.integer_in(0, n)("successes", successes)
     low = scipy.stats.beta.ppf(LEVEL, hits, n - hits + 1) if hits else 0.0
     high = scipy.stats.beta.isf(LEVEL, hits + 1, n - hits) if hits < n else 1.0
     return Estimate(hits / n, max(high - hits / n, hits / n - low) / STANDARD_ERRORS)
@@ -281,14 +281,14 @@ def _sample(name, value):
     flags = isinstance(value, (list, tuple)) and all(isinstance(v, (bool, np.bool_)) for v in value)
     if flags or getattr(value, "dtype", np.dtype(float)).kind == "b":
         value = np.asarray(value, float)
-    return checks.within(-LARGEST, LARGEST, shape=1)(name, value)
+    return checks.array_in(-LARGEST, LARGEST, shape=1)(name, value)
 
 
 checks.arguments(
     globals(),
     sample=_sample,
-    frame=checks.frame,
-    level=checks.within(0, 1, "()", shape=0),
+    frame=checks.dataframe,
+    level=checks.number_in(0, 1, "()"),
     over=checks.text,
     cells={"value": checks.text},
     cell={"value": checks.text},

@@ -45,10 +45,10 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, 
     pandas.DataFrame
         The rows of `simulate.regret_curves`, with a column weight.
     """
-    for algorithm in checks.listed("algorithms", algorithms):
+    for algorithm in checks.one_or_more("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
-    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    runs, seed = checks.positive_int("runs", runs), checks.nonnegative_int("seed", seed)
     cells = cells_of(algorithms, problems, horizon, points)
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
         joblib.delayed(weighted)(a, p, rounds, min(MANY, runs - r), rng_for(("rare", a), p, seed, r))
@@ -61,7 +61,7 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, 
 
 def weighted(algorithm, problem, rounds, runs: int, rng):
     """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1."""
-    horizon = checks.integer("horizon", rounds[-1], problem.shortest)
+    horizon = checks.integer_in(problem.shortest, checks.LARGEST)("horizon", rounds[-1])
     settings = algorithm._settings(horizon)
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
     firsts, levels = _aims(settings.ends, sorted(set(problem.means))[-2:][0], mean, epsilon, np.log(horizon))

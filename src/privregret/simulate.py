@@ -248,20 +248,20 @@ def cluster(scheduler: str = ""):
 
 def cells_of(algorithms, problems, horizon, points) -> list:
     """The (algorithm, problem, rounds) to be run; arguments as in `regret_curves`."""
-    algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
+    algorithms, problems = checks.one_or_more("algorithms", algorithms), checks.one_or_more("problems", problems)
     for algorithm in algorithms:
-        checks.a(Algorithm)("algorithms", algorithm)
+        checks.instance_of(Algorithm)("algorithms", algorithm)
     cells = []
     for problem in problems:
         for algorithm in algorithms:
             algorithm.data_of(problem)
-        last = checks.integer("horizon", horizon, problem.shortest, min(a.longest for a in algorithms))
+        last = checks.integer_in(problem.shortest, min(a.longest for a in algorithms))("horizon", horizon)
         if np.ndim(points) == 0:
-            rounds = checkpoints(last, checks.size(1)("points", points))
+            rounds = checkpoints(last, checks.integer_in(1, checks.SIZE)("points", points))
         elif np.asarray(points).dtype.kind not in "iu":
             raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
         else:
-            rounds = checks.horizons(np.unique(np.append(np.asarray(points), last)), problem.shortest)
+            rounds = checks.checkpoints(problem.shortest)("points", np.unique(np.append(np.asarray(points), last)))
         if rounds[-1] > last:
             raise ValueError(f"points must be at most the horizon, {last}, got {rounds[-1]}")
         cells += [(algorithm, problem, rounds) for algorithm in algorithms]
@@ -327,13 +327,13 @@ def _power(number):
 
 
 def _workers(name, value):
-    if not checks.integer(name, value, -checks.SIZE, checks.SIZE):
+    if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
         raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
     return int(value)
 
 
 def _columns(name, value):
-    return [checks.text(name, column) for column in checks.listed(name, value)]
+    return [checks.text(name, column) for column in checks.one_or_more(name, value)]
 
 
 def _problem(name, value):
@@ -344,14 +344,14 @@ def _problem(name, value):
 
 checks.arguments(
     globals(),
-    seed=checks.whole(0),
-    run=checks.whole(0),
-    runs=checks.times(1),
+    seed=checks.nonnegative_int,
+    run=checks.nonnegative_int,
+    runs=checks.integer_in(1, checks.RUNS),
     problem=_problem,
     workers=_workers,
-    curves=checks.frame,
+    curves=checks.dataframe,
     by=_columns,
     scheduler=checks.text,
-    checkpoints={"horizon": checks.whole(1), "points": checks.size(1)},
-    hardest={"problems": checks.listed, "choosing": checks.times(1)},
+    checkpoints={"horizon": checks.positive_int, "points": checks.integer_in(1, checks.SIZE)},
+    hardest={"problems": checks.one_or_more, "choosing": checks.integer_in(1, checks.RUNS)},
 )

@@ -68,7 +68,7 @@ class EXP3(RealLossBandit):
     gamma: float
     label = "EXP3"
     source = "asi2025, Algorithm 3"
-    rules = {"eta": checks.positive, "gamma": checks.between(0, 1)}
+    rules = {"eta": checks.positive, "gamma": checks.probability}
 
     @property
     def step(self):
@@ -122,7 +122,7 @@ class FTPL(RealLossBandit):
     cap: int
     resampling: str = "corrected"
     source = "asi2025, Algorithm 4"
-    rules = {"eta": checks.positive, "cap": checks.whole(1), "resampling": checks.one_of(*RESAMPLINGS)}
+    rules = {"eta": checks.positive, "cap": checks.positive_int, "resampling": checks.one_of(*RESAMPLINGS)}
 
     @property
     def label(self):

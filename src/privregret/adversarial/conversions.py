@@ -50,7 +50,7 @@ class BatchedPrivate(AdversarialAlgorithm):
     epsilon: float
     tau: int | None = None
     source = "asi2025, Algorithm 1"
-    rules = {"base": _base, "epsilon": checks.positive, "tau": checks.whole(1)}
+    rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
 
     def __post_init__(self):
         if self.tau is None:  # in the repr, and with it in the random streams, stands the size

@@ -37,7 +37,7 @@ class EXP4Local(ExpertAlgorithm):
     label = "Local EXP4"
     source = "asi2025, Algorithm 6"
     longest = checks.ROUNDS
-    rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.between(0, 1)}
+    rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.probability}
 
     @property
     def privacy(self):
@@ -49,7 +49,7 @@ class EXP4Local(ExpertAlgorithm):
 
 def _share(name, value):
     """A number in (0, 1]."""
-    return checks.positive(name, checks.number(name, value, 0, 1))
+    return checks.positive(name, checks.probability(name, value))
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class EXP4Batched(ExpertAlgorithm):
         "delta": checks.positive,
         "eta": checks.positive,
         "gamma": _share,
-        "tau": checks.whole(1),
+        "tau": checks.positive_int,
     }
 
     def __post_init__(self):

@@ -37,7 +37,7 @@ class SparseSwitch(AdversarialAlgorithm):
     source = "demonstrator for asi2025, Lemma 11; not in the paper"
     rules = {
         "epsilon": checks.positive,
-        "rate": lambda name, value: checks.positive(name, checks.number(name, value, 0, 1)),
+        "rate": lambda name, value: checks.positive(name, checks.probability(name, value)),
     }
 
     @property

@@ -13,7 +13,7 @@ from privregret.noise import laplace
 
 
 def _chance_or_none(name, value):
-    if value is not None and checks.number(name, value, 0, 1) == 0:
+    if value is not None and checks.probability(name, value) == 0:
         raise ValueError(f"{name} must be a number in (0, 1] or None, got {value!r}")
     return None if value is None else float(value)
 

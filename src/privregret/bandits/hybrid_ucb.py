@@ -26,7 +26,7 @@ class TreeSettings(NamedTuple):
 
 
 def _above_one(name, value):
-    if checks.number(name, value) <= 1:
+    if checks.number_in(-math.inf, math.inf)(name, value) <= 1:
         raise ValueError(f"{name} must be a finite number above 1, got {value!r}")
     return float(value)
 

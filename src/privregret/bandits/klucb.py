@@ -27,7 +27,7 @@ class KLUCB(RoundByRound):
     c: float = 0.0
     label = "KL-UCB"
     source = "Garivier and Cappé 2011"
-    rules = {"c": checks.between(0)}
+    rules = {"c": checks.number_in(0, math.inf)}
     privacy = NOT_PRIVATE
 
     def _kernel(self, means, rounds, rewards=DRAWN):

@@ -10,16 +10,30 @@ from scipy.special import softmax
 from scipy.stats import beta
 
 from privregret import checks
-from privregret.bounds.rules import ONE
+from privregret.bounds.rules import HORIZON, POSITIVE
 
 FOR_EXPERTS = ("Corollary 8", "Theorem 9", "Theorem 10")  # of Table 1
 
 
+def _certified(name, value):
+    pulls = checks.array_in(0, 2**62, shape=2)(name, value)
+    if len(pulls) < 2:
+        raise ValueError(f"{name} must be of at least 2 runs, got {len(pulls)}")
+    return pulls
+
+
+DELTA = checks.number_in(1e-300, 1, "[)")
+SEVERAL = checks.number_in(2, 2**62)
+TABLE = checks.array_in(-1e6, 1e6, shape=2)
+
+
+@checks.arguments(noisy_regret=checks.number_in(-1e15, 1e15), tau=checks.number_in(1, 2**62))
 def conversion(noisy_regret, tau):
     """Theorem 1: tau times the base's regret on noisy averages, plus tau."""
     return tau * noisy_regret + tau
 
 
+@checks.arguments(sigma=POSITIVE, arms=SEVERAL, horizon=HORIZON, alpha=checks.number_in(1, 2, "(]"))
 def theorem_21(sigma, arms, horizon, alpha=2.0):
     """Regret of HTINF on losses with alpha-th moment at most sigma^alpha: 30 sigma K^(1 - 1/alpha) (T +
     1)^(1/alpha).
@@ -27,6 +41,7 @@ def theorem_21(sigma, arms, horizon, alpha=2.0):
     return 30 * sigma * arms ** (1 - 1 / alpha) * (horizon + 1) ** (1 / alpha)
 
 
+@checks.arguments(horizon=HORIZON, arms=checks.number_in(1, 2**62), epsilon=POSITIVE, corrected=checks.boolean)
 def corollary_2(horizon, arms, epsilon, corrected=False):
     """Regret of HTINF in batches: 208 sqrt(T K / epsilon) + 2 / epsilon, for epsilon in [1/T, 1].
 
@@ -35,11 +50,13 @@ def corollary_2(horizon, arms, epsilon, corrected=False):
     return (147 if corrected else 208) * math.sqrt(horizon * arms / epsilon) + 2 / epsilon
 
 
+@checks.arguments(horizon=HORIZON, experts=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
 def corollary_8(horizon, experts, epsilon, corrected=False):
     """Regret of HTINF in batches over experts: `corollary_2` with N for K; the paper has O(.)."""
     return corollary_2(horizon, experts, epsilon, corrected)
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
 def corollary_22(horizon, arms, epsilon, corrected=False):
     """Regret of EXP3 in batches: 36 sqrt(T K ln K) ln(K T) / sqrt epsilon + 4 / epsilon.
 
@@ -51,6 +68,7 @@ def corollary_22(horizon, arms, epsilon, corrected=False):
     return constant * math.sqrt(horizon * arms * math.log(arms) / epsilon) * log + 4 / epsilon
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE, corrected=checks.boolean)
 def lemma_25(horizon, arms, scale, corrected=False):
     """Regret of FTPL with noise Lap(scale), scale >= 1: 11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T).
 
@@ -60,6 +78,7 @@ def lemma_25(horizon, arms, scale, corrected=False):
     return (38 if corrected else 11) * scale * root * math.log(arms) * math.log(arms * horizon) + 10 * root
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE)
 def lemma_25_terms(horizon, arms, scale):
     """What the terms displayed in the proof of Lemma 25 add up to with the eta and M that it sets.
 
@@ -73,6 +92,7 @@ def lemma_25_terms(horizon, arms, scale):
     return 6 * log_k / eta + 4 * eta * events * (1 + 10 * scale**2 * log_kt**2) + events / (math.e * cap) + 1
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
 def corollary_24(horizon, arms, epsilon, corrected=False):
     """Regret of FTPL in batches: 32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon.
 
@@ -84,11 +104,13 @@ def corollary_24(horizon, arms, epsilon, corrected=False):
     return (76 * logs + 20 if corrected else 32 * logs) * root + 2 / epsilon
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
 def theorem_9(horizon, arms, experts, epsilon):
     """Regret of EXP4 with noise on every loss: 16 sqrt(T K ln N) ln(K T) / epsilon + 1, the constant from the proof."""
     return 16 * math.sqrt(horizon * arms * math.log(experts)) * math.log(arms * horizon) / epsilon + 1
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE, delta=DELTA)
 def theorem_10(horizon, arms, experts, epsilon, delta):
     """Regret of EXP4 in batches: 107 A, or T if C > T, where C = sqrt(D) ln(N T) ln N / epsilon, A = sqrt K
     C^(1/3) T^(2/3).
@@ -99,6 +121,7 @@ def theorem_10(horizon, arms, experts, epsilon, delta):
     return 107 * theorem_10_leading(horizon, arms, experts, epsilon, delta) if c <= horizon else float(horizon)
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE, delta=DELTA, logs=checks.boolean)
 def theorem_10_leading(horizon, arms, experts, epsilon, delta, logs=True):
     """A of `theorem_10`, with its factor (ln(N T) ln N)^(1/3) or without."""
     log = math.log(experts * horizon) * math.log(experts) if logs else 1.0
@@ -106,11 +129,13 @@ def theorem_10_leading(horizon, arms, experts, epsilon, delta, logs=True):
     return math.sqrt(arms) * c ** (1 / 3) * horizon ** (2 / 3)
 
 
+@checks.arguments(experts=checks.integer_in(1, checks.SIZE), epsilon=POSITIVE, delta=DELTA)
 def theorem_10_composed(experts, epsilon, delta):
     """Epsilon that the proof of Theorem 10 gives: Lemma 15 on N releases, each epsilon / (3 sqrt(N ln(1 / delta)))."""
     return lemma_15([epsilon / (3 * math.sqrt(experts * math.log(1 / delta)))] * experts, delta)
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
 def local_exp3(horizon, arms, epsilon, corrected=False):
     """Regret of EXP3 with noise on every loss, from the proof of Corollary 22: 2 sqrt(2 T K ln K (1 + 10
     ln^2(K T) / epsilon^2)) + 1.
@@ -124,6 +149,7 @@ def local_exp3(horizon, arms, epsilon, corrected=False):
     ) + 1
 
 
+@checks.arguments(horizon=HORIZON, epsilon=POSITIVE)
 def any_local(horizon, epsilon):
     """Regret that every locally epsilon-private learner has against some losses: (T / 2)(1 - (2/3) sqrt(T KL / 2)).
 
@@ -135,6 +161,7 @@ def any_local(horizon, epsilon):
     return horizon / 2 * (1 - 2 / 3 * math.sqrt(horizon * divergence / 2))
 
 
+@checks.arguments(log=POSITIVE)
 def corollary_22_constant(log):
     """What the proof's terms give for Corollary 22 when ln(epsilon K T) = log: 2 (sqrt 22 + (20 + 8 / log + 2
     / log^2) / sqrt 22).
@@ -142,6 +169,7 @@ def corollary_22_constant(log):
     return 2 * (math.sqrt(22) + (20 + 8 / log + 2 / log**2) / math.sqrt(22))
 
 
+@checks.arguments(losses=TABLE, eta=POSITIVE, gamma=checks.probability)
 def lemma_23(losses, eta, gamma):
     """Right side of Lemma 23 for EXP3 on a (T, K) table: min_i L_i + 2 gamma T + ln K / eta + eta sum of squares."""
     losses = np.asarray(losses, float)
@@ -149,6 +177,7 @@ def lemma_23(losses, eta, gamma):
     return losses.sum(axis=0).min() + 2 * gamma * horizon + math.log(arms) / eta + eta * np.sum(losses**2)
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE, eta=POSITIVE, gamma=checks.probability)
 def corollary_22_terms(horizon, arms, scale, eta, gamma):
     """What the proof of Corollary 22 gets from Lemma 23 for EXP3 with noise Lap(scale): 2 gamma T + ln K / eta +
     2 eta K T (1 + 10 scale^2 ln^2(K T)) + 1.
@@ -157,6 +186,7 @@ def corollary_22_terms(horizon, arms, scale, eta, gamma):
     return 2 * gamma * horizon + math.log(arms) / eta + eta * squares + 1
 
 
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE)
 def corollary_24_step(horizon, arms, epsilon):
     """Second line of the proof of Corollary 24, which turns Lemma 25 from batches to rounds: 22 sqrt(epsilon K T) ln K
     ln(K T) / epsilon + 10 sqrt(K T) + 2 / epsilon.
@@ -165,6 +195,13 @@ def corollary_24_step(horizon, arms, epsilon):
     return 22 * math.sqrt(epsilon) * root * logs / epsilon + 10 * root + 2 / epsilon
 
 
+@checks.arguments(  # for exponents of T, which may be as large as will show them
+    horizon=checks.number_in(1, 1e100),
+    arms=SEVERAL,
+    experts=checks.number_in(2, 1e100),
+    epsilon=checks.number_in(1e-100, 1e100),
+    logs=checks.boolean,
+)
 def table_1(horizon, arms, experts, epsilon, logs=True):
     """Table 1's bounds by name, constants and ln(1 / delta) dropped: existing, new, and the three for experts."""
     return _table_1(horizon, arms, experts, epsilon, logs)
@@ -186,12 +223,20 @@ def _table_1(horizon, arms, experts, epsilon, logs):
     }
 
 
+@checks.arguments(a=checks.number_in(0, 2), b=checks.number_in(0, 2))
 def table_1_exponents(a, b):
     """Exponents in T of Table 1's three bounds for experts at N = T^a, epsilon = T^(-b), K fixed, by name."""
     near, far = (_table_1(T, 1, T**a, T**-b, False) for T in (1e40, 1e60))
     return {name: math.log(far[name] / near[name]) / math.log(1e20) for name in FOR_EXPERTS}
 
 
+@checks.arguments(
+    horizon=HORIZON,
+    epsilon=POSITIVE,
+    rate=checks.number_in(1e-15, 1),
+    drop=checks.number_in(0, 2**62),
+    pulls=checks.number_in(0, 2**62),
+)
 def lemma_11(horizon, epsilon, rate, drop, pulls):
     """Lemma 11: regret at least max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 - drop / 2).
 
@@ -206,6 +251,7 @@ def _window(pulls, rate):
     return math.floor(pulls / rate * (1 + 1e-12))
 
 
+@checks.arguments(horizon=HORIZON, epsilon=POSITIVE, drop=checks.number_in(0, 2**62), pulls=checks.number_in(0, 2**62))
 def lemma_11_weaker(horizon, epsilon, drop, pulls):
     """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 if there is no root."""
     alike = 1 - math.exp(min(epsilon * pulls, 700.0)) / 2
@@ -213,6 +259,9 @@ def lemma_11_weaker(horizon, epsilon, drop, pulls):
     return math.sqrt(inside) - drop / 2 if inside > 0 else 0.0
 
 
+@checks.arguments(
+    pulls=_certified, rounds=checks.array_in(1, 2**62, shape=1), epsilon=POSITIVE, level=checks.number_in(1e-12, 0.5)
+)
 def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     """The best bound of Lemma 11 whose two conditions samples certify.
 
@@ -277,12 +326,14 @@ def _best_choice(before, starts, epsilon, enough):
     return best
 
 
+@checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
 def lemma_15(losses, delta):
     """Total epsilon of adaptive composition: 3/2 sum of squares + sqrt(6 sum of squares ln(1 / delta))."""
     squares = sum(x * x for x in losses)
     return 1.5 * squares + math.sqrt(6 * squares * math.log(1 / delta))
 
 
+@checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
 def best_composition(losses, delta):
     """Total epsilon by the best known form of advanced composition: sum of x tanh(x / 2) + sqrt(2 sum of squares
     ln(1 / delta)).
@@ -291,6 +342,7 @@ def best_composition(losses, delta):
     return sum(x * math.tanh(x / 2) for x in losses) + math.sqrt(2 * squares * math.log(1 / delta))
 
 
+@checks.arguments(loss=checks.number_in(0, 1e15), scale=POSITIVE, cut=checks.number_in(0, 1e15))
 def lemma_19(loss, scale, cut):
     """E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form; the lemma says that it is not
     negative.
@@ -302,12 +354,14 @@ def lemma_19(loss, scale, cut):
     return loss - math.exp(-loss / scale) * (cut * math.cosh(cut / scale) - scale * math.sinh(cut / scale))
 
 
+@checks.arguments(experts=SEVERAL, horizon=HORIZON)
 def lemma_20(experts, horizon):
     """P(the largest of N T noises Lap(lambda) is at least sqrt(10) lambda ln(N T) in absolute value), exactly."""
     count = experts * horizon
     return -math.expm1(count * math.log1p(-(count ** -math.sqrt(10))))
 
 
+@checks.arguments(losses=TABLE, eta=POSITIVE)
 def lemma_26(losses, eta):
     """Both sides of Lemma 26 for multiplicative weights on a (T, N) table of real losses: loss, and bound on it."""
     losses = np.asarray(losses, float)
@@ -315,48 +369,3 @@ def lemma_26(losses, eta):
     weights = softmax(-eta * before, axis=1)
     bound = losses.sum(axis=0).min() + math.log(losses.shape[1]) / eta + eta * np.sum(weights * losses**2)
     return np.sum(weights * losses), bound
-
-
-def _certified(name, value):
-    pulls = checks.within(0, 2**62, shape=2)(name, value)
-    if len(pulls) < 2:
-        raise ValueError(f"{name} must be of at least 2 runs, got {len(pulls)}")
-    return pulls
-
-
-SEVERAL = checks.within(2, 2**62, shape=0)
-TABLE = checks.within(-1e6, 1e6, shape=2)
-checks.arguments(
-    globals(),
-    **ONE,
-    arms=SEVERAL,
-    experts=SEVERAL,
-    corrected=checks.boolean,
-    logs=checks.boolean,
-    noisy_regret=checks.within(-1e15, 1e15, shape=0),
-    tau=checks.within(1, 2**62, shape=0),
-    sigma=ONE["scale"],
-    alpha=checks.within(1, 2, "(]", shape=0),
-    log=ONE["scale"],
-    gamma=checks.within(0, 1, shape=0),
-    delta=checks.within(1e-300, 1, "[)", shape=0),
-    level=checks.within(1e-12, 0.5, shape=0),
-    a=checks.within(0, 2, shape=0),
-    b=checks.within(0, 2, shape=0),
-    rate=checks.within(1e-15, 1, shape=0),
-    drop=checks.within(0, 2**62, shape=0),
-    pulls=checks.within(0, 2**62, shape=0),
-    loss=checks.within(0, 1e15, shape=0),
-    cut=checks.within(0, 1e15, shape=0),
-    losses=checks.within(0, 1e15, shape=1),
-    corollary_2={"arms": checks.within(1, 2**62, shape=0)},
-    table_1={  # for exponents of T, which may be as large as will show them
-        "horizon": checks.within(1, 1e100, shape=0),
-        "experts": checks.within(2, 1e100, shape=0),
-        "epsilon": checks.within(1e-100, 1e100, shape=0),
-    },
-    theorem_10_composed={"experts": checks.size(1)},
-    lemma_11_certified={"pulls": _certified, "rounds": checks.within(1, 2**62, shape=1)},
-    lemma_23={"losses": TABLE},
-    lemma_26={"losses": TABLE},
-)

@@ -11,10 +11,18 @@ from scipy.special import gammaln, logsumexp, rel_entr, xlogy
 from scipy.stats import binom
 
 from privregret import checks
-from privregret.bounds.rules import ONE, RULES
+from privregret.bounds.rules import HORIZON, POSITIVE, POSITIVES
 from privregret.divergence import d_epsilon, kl
 
 TERMS = 10**8  # most that are listed at once
+
+INSIDE = checks.array_in(1e-300, 1, "[)")
+INSIDE_ONE = checks.number_in(1e-300, 1, "[)")
+REAL = checks.number_in(-1e15, 1e15)
+ALPHA = checks.number_in(0, 1e6)
+ENDS = checks.array_in(1, 2**62, shape=1)  # of batches
+NOISES = checks.integer_in(1, 1000)  # how many are added up
+NUMBERS, DEVIATIONS, WIDE = checks.array_in(1, 1e9), checks.array_in(1e-15, 1e9), checks.array_in(1e-15, 1e6)
 
 # Regret --------------------------------------------------------------------------------------------------------
 
@@ -25,24 +33,28 @@ def _suboptimal(means):
     return best, means[means < best]
 
 
+@checks.arguments(means=checks.means)
 def lai_robbins(means) -> float:
     """Sum of gap / kl(mean, best mean): regret over ln T is at least this for every consistent policy (equation 3)."""
     best, others = _suboptimal(means)
     return sum((best - mean) / kl(mean, best) for mean in others)
 
 
+@checks.arguments(means=checks.means, epsilon=POSITIVE)
 def theorem_3_1(means, epsilon) -> float:
     """Sum of gap / d_epsilon(mean, best mean): lim inf of regret over ln T for consistent epsilon-DP policies."""
     best, others = _suboptimal(means)
     return sum((best - mean) / d_epsilon(mean, best, epsilon) for mean in others)
 
 
+@checks.arguments(means=checks.means, epsilon=POSITIVE)
 def equation_7(means, epsilon) -> float:
     """Sum of gap / min(kl(mean, best mean), 6 epsilon gap): the older lower bound (Azize and Basu 2022)."""
     best, others = _suboptimal(means)
     return sum((best - mean) / min(kl(mean, best), 6 * epsilon * (best - mean)) for mean in others)
 
 
+@checks.arguments(means=checks.means, epsilons=checks.array_in(1e-15, 1e15, shape=1))
 def lower_bounds(means, epsilons) -> dict:
     """Theorem 3.1, equation (7) and Lai and Robbins' bound as (n,) arrays over epsilon, by their functions' names."""
     new, old = ([bound(means, e) for e in epsilons] for bound in (theorem_3_1, equation_7))
@@ -50,6 +62,7 @@ def lower_bounds(means, epsilons) -> dict:
     return {"theorem_3_1": np.array(new), "equation_7": np.array(old), "lai_robbins": free}
 
 
+@checks.arguments(x=INSIDE, y=INSIDE, epsilon=POSITIVES, ways=checks.integer_in(2, checks.SIZE))
 def equation_6(x, y, epsilon, ways: int = 20001):
     """The divergence d_epsilon by its definition: the least epsilon |z - x| + kl(z, y) over `ways` z from x to y.
 
@@ -59,6 +72,12 @@ def equation_6(x, y, epsilon, ways: int = 20001):
     return (epsilon * abs(z - x) + rel_entr(z, y) + rel_entr(1 - z, 1 - y)).min(axis=0)
 
 
+@checks.arguments(
+    support=checks.array_in(0, 1, shape=1),
+    law=checks.array_in(0, 1, shape=1),
+    best=checks.number_in(1e-15, 1 - 1e-15),
+    epsilon=POSITIVE,
+)
 def equation_9(support, law, best, epsilon) -> float:
     """The divergence d_inf of the lower bound for all laws on finitely many points of [0, 1] (equation 9), by its dual.
 
@@ -81,11 +100,13 @@ def equation_9(support, law, best, epsilon) -> float:
     return -minimize_scalar(loss, bounds=(0, 1 / (1 - best)), method="bounded", options={"xatol": 1e-12}).fun
 
 
+@checks.arguments(means=checks.means, epsilon=POSITIVE, alpha=ALPHA, horizon=HORIZON)
 def theorem_4_3(means, epsilon, alpha, horizon) -> float:
     """Leading term of the regret of DP-KLUCB and DP-IMED with batch ratio alpha; the theorem adds an o(ln T)."""
     return alpha * np.log(horizon) * theorem_3_1(means, epsilon)
 
 
+@checks.arguments(mean=INSIDE, best=INSIDE)
 def critical_epsilon(mean, best):
     """logit(best) - logit(mean): from this epsilon on d_epsilon is kl, and privacy costs nothing to first order."""
     return np.log(best / (1 - best)) - np.log(mean / (1 - mean))
@@ -94,6 +115,7 @@ def critical_epsilon(mean, best):
 # Exact tails ---------------------------------------------------------------------------------------------------
 
 
+@checks.arguments(z=checks.array_in(-1e15, 1e15), m=NOISES, epsilon=POSITIVE)
 def laplace_tail(z, m, epsilon):
     """ln P[Z >= z] for a sum Z of m >= 1 independent Laplace variables of scale 1 / epsilon; z a number or an array.
 
@@ -109,6 +131,9 @@ def laplace_tail(z, m, epsilon):
     return np.where(z >= 0, upper, np.log1p(-np.exp(upper)))
 
 
+@checks.arguments(
+    x=REAL, n=checks.integer_in(0, 2**22), m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE, lower=checks.boolean
+)
 def tail(x, n, m, mu, epsilon, lower=False) -> float:
     """ln P[S + Z >= x] for S binomial(n, mu) and Z a sum of m >= 1 Laplace variables of scale 1 / epsilon: O(n m).
 
@@ -120,6 +145,7 @@ def tail(x, n, m, mu, epsilon, lower=False) -> float:
     return float(logsumexp(binom.logpmf(k, n, mu) + laplace_tail(k - x if lower else x - k, m, epsilon)))
 
 
+@checks.arguments(p=INSIDE_ONE, q=INSIDE_ONE, alpha=ALPHA, n=checks.integer_in(1, 10**4))
 def crossing(p, q, alpha, n) -> float:
     """P[for some m <= n the sum of ln(P(X_i) / Q(X_i)) over i <= m exceeds (1 + alpha) n kl(p, q)], X_i Bernoulli(p).
 
@@ -135,6 +161,9 @@ def crossing(p, q, alpha, n) -> float:
     return lost
 
 
+@checks.arguments(
+    log_of=checks.instance_of(Callable), m=checks.integer_in(1, 60), mu=INSIDE_ONE, epsilon=POSITIVE, x=REAL
+)
 def at_batch_end(log_of, m, mu, epsilon, x, **options) -> float:
     """`tail`, or one of the bounds below, for P[S + Z >= n x] after m batches of 1, 2, 4, ... pulls: n = 2^m - 1."""
     n = 2**m - 1
@@ -144,6 +173,7 @@ def at_batch_end(log_of, m, mu, epsilon, x, **options) -> float:
 # Bounds on them ------------------------------------------------------------------------------------------------
 
 
+@checks.arguments(p=INSIDE_ONE, q=INSIDE_ONE, alpha=ALPHA, n=checks.array_in(1, 2**62))
 def crossing_bound(p, q, alpha, n):
     """Doob's inequality for `crossing`: exp(-n kl(r, p)), r the frequency of ones at the level; 0 if there is none."""
     if not p < q:
@@ -153,18 +183,21 @@ def crossing_bound(p, q, alpha, n):
     return np.exp(-np.asarray(n) * kl(ones, p)) if ones >= 0 else np.zeros(np.shape(n))
 
 
+@checks.arguments(z=DEVIATIONS, m=NUMBERS, epsilon=WIDE)
 def lemma_d1(z, m, epsilon):
     """-epsilon z + 1 + m ln(1 + m epsilon z) >= ln P[Z >= z], z > 0, as printed."""
     u = epsilon * np.asarray(z, float)
     return -u + 1 + m * np.log1p(m * u)
 
 
+@checks.arguments(z=DEVIATIONS, m=NUMBERS, epsilon=WIDE)
 def lemma_d1_sharper(z, m, epsilon):
     """-epsilon z + min(m, epsilon z) + m ln max(1, epsilon z / m): the same proof with a better constant."""
     u = epsilon * np.asarray(z, float)
     return -u + np.minimum(m, u) + m * np.log(np.maximum(1, u / m))
 
 
+@checks.arguments(z=DEVIATIONS, m=NUMBERS, epsilon=WIDE)
 def laplace_chernoff(z, m, epsilon):
     """The best Chernoff bound on ln P[Z >= z], z > 0, in closed form."""
     u = epsilon * np.asarray(z, float)
@@ -172,6 +205,7 @@ def laplace_chernoff(z, m, epsilon):
     return -u * tilt - m * np.log1p(-(tilt**2))
 
 
+@checks.arguments(x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE, proved=checks.boolean)
 def lemma_d3(x, n, m, mu, epsilon, proved=False) -> float:
     """Bound on ln P[S + Z >= x], n mu <= x <= n: -n d_epsilon(x / n, mu) + ln A (Lemma D.3).
 
@@ -185,6 +219,7 @@ def lemma_d3(x, n, m, mu, epsilon, proved=False) -> float:
     return float(np.logaddexp(power + np.log1p(factor), 0) - n * d_epsilon(x / n, mu, epsilon))
 
 
+@checks.arguments(x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE)
 def joint_chernoff(x, n, m, mu, epsilon) -> float:
     """Bound on ln P[S + Z >= x], n mu <= x <= n: Chernoff's for the sum of all n + m variables at once.
 
@@ -201,6 +236,7 @@ def joint_chernoff(x, n, m, mu, epsilon) -> float:
     return float(min(best.fun, 0.0))
 
 
+@checks.arguments(x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE)
 def separate(x, n, m, mu, epsilon) -> float:
     """Bound on ln P[S + Z >= x] from treating S and Z apart: the best of 999 splits of the deviation."""
     _check_upper(x, n, mu)
@@ -210,6 +246,7 @@ def separate(x, n, m, mu, epsilon) -> float:
     return float(min(np.logaddexp(binomial, laplace_tail(n * (1 - shares) * excess, m, epsilon)).min(), 0.0))
 
 
+@checks.arguments(ends=ENDS, a=checks.number_in(1e-15, 1e15), epsilon=POSITIVE)
 def proposition_4_1(ends, a, epsilon) -> float:
     """An explicit ln A_a for Proposition 4.1: P[S + Z >= n x] <= A_a exp(-n (d_epsilon(x, mu) - a)) at all batch ends.
 
@@ -224,6 +261,7 @@ def proposition_4_1(ends, a, epsilon) -> float:
 # Steps of the proof of Theorem 4.3 (Appendix F) -----------------------------------------------------------------
 
 
+@checks.arguments(means=checks.means, epsilon=POSITIVE, horizon=checks.integer_in(2, 2**60), delta=INSIDE_ONE)
 def theorem_f7(means, epsilon, horizon, delta, rng) -> np.ndarray:
     """Excess, in nats, of three inequalities of Theorem F.7's proof: the largest over the decisions of a DP-IMED run.
 
@@ -264,6 +302,7 @@ def theorem_f7(means, epsilon, horizon, delta, rng) -> np.ndarray:
     return worst
 
 
+@checks.arguments(ends=ENDS, n0=checks.positive_int, alpha=checks.number_in(1.001, 1e3))
 def batch_steps(ends, n0, alpha) -> dict:
     """Excess, in pulls, of five inequalities about the batches of equation (14): the largest over batches.
 
@@ -300,42 +339,3 @@ def _check_upper(x, n, mu):
     """A bound on an upper tail is about sums between their mean and their largest value, but for rounding."""
     if not n * (mu - 1e-9) <= x <= n * (1 + 1e-9):
         raise ValueError(f"x must lie between n mu = {n * mu} and n = {n}, got {x}")
-
-
-INSIDE = checks.within(1e-300, 1, "[)")
-INSIDE_ONE = checks.within(1e-300, 1, "[)", shape=0)
-WIDE = {"z": checks.within(1e-15, 1e9), "m": checks.within(1, 1e9), "epsilon": checks.within(1e-15, 1e6)}
-checks.arguments(
-    globals(),
-    **RULES | ONE,
-    means=checks.means,
-    epsilons=checks.within(1e-15, 1e15, shape=1),
-    x=checks.within(-1e15, 1e15, shape=0),
-    n=checks.whole(1),
-    m=checks.whole(1, 1000),
-    mu=INSIDE_ONE,
-    p=INSIDE_ONE,
-    q=INSIDE_ONE,
-    a=checks.within(1e-15, 1e15, shape=0),
-    alpha=checks.within(0, 1e6, shape=0),
-    ends=checks.within(1, 2**62, shape=1),
-    proved=checks.boolean,
-    lower=checks.boolean,
-    equation_6={"x": INSIDE, "y": INSIDE, "epsilon": RULES["epsilon"], "ways": checks.size(2)},
-    equation_9={
-        "support": checks.within(0, 1, shape=1),
-        "law": checks.within(0, 1, shape=1),
-        "best": checks.within(1e-15, 1 - 1e-15, shape=0),
-    },
-    critical_epsilon={"mean": INSIDE, "best": INSIDE},
-    laplace_tail={"z": checks.within(-1e15, 1e15)},
-    tail={"n": checks.whole(0, 2**22)},
-    crossing={"n": checks.whole(1, 10**4)},
-    crossing_bound={"n": checks.within(1, 2**62)},
-    at_batch_end={"log_of": checks.a(Callable), "m": checks.whole(1, 60)},
-    lemma_d1=WIDE,
-    lemma_d1_sharper=WIDE,
-    laplace_chernoff=WIDE,
-    theorem_f7={"delta": INSIDE_ONE, "horizon": checks.whole(2, 2**60)},
-    batch_steps={"n0": checks.whole(1), "alpha": checks.within(1.001, 1e3, shape=0)},
-)

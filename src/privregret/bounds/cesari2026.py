@@ -7,30 +7,39 @@ import numpy as np
 from scipy.stats import binom
 
 from privregret import checks
-from privregret.bounds.rules import LOGARITHM, ONE, RULES, SHARE
+from privregret.bounds.rules import GAPS, LOG_ACTIONS, LOGARITHMS, POSITIVE, POSITIVES, ROUNDS, SHARES
 from privregret.estimates import Estimate
 
 
+def _total(name, value):
+    return value if isinstance(value, Estimate) else checks.array_in(0, 1e15)(name, value)
+
+
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)
 def theorem_1(log_actions, gap, eta):
     """(1): 1 + 800 ln K / gap_min + 16 ln K / eta."""
     return 1 + 800 * log_actions / gap + 16 * log_actions / eta
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_1_simple(log_actions, gap, epsilon):
     """(2): 1000 (ln K / gap_min + ln K / epsilon)."""
     return 1000 * (log_actions / gap + log_actions / epsilon)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_1_steps(log_actions, gap, epsilon):
     """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K / gap_min above."""
     return np.where(epsilon <= 0.25, 802 * log_actions / gap + 32 * log_actions / epsilon, 930 * log_actions / gap)
 
 
+@checks.arguments(rounds=ROUNDS, mean=checks.array_in(0, 1, "(]"))
 def lemma_1(rounds, mean):
     """P[sum of n terms in [-1, 1] of that mean is at most half its expectation] <= exp(-n mean^2 / 8)."""
     return np.exp(-np.asarray(rounds) * mean**2 / 8)
 
 
+@checks.arguments(rounds=ROUNDS, mean=checks.array_in(0, 1, "(]"))
 def lemma_1_signs(rounds, mean):
     """That probability exactly, for n independent signs."""
     rounds = np.asarray(rounds)
@@ -39,6 +48,9 @@ def lemma_1_signs(rounds, mean):
     return binom.cdf(np.floor((rounds + rounds * mean / 2) / 2), rounds, (1 + mean) / 2)
 
 
+@checks.arguments(
+    x=checks.array_in(1e-15, 1, shape=1), n=checks.array_in(0, 500, shape=1), actions=checks.array_in(2, 2**62, shape=1)
+)
 def lemma_2(x, n, actions):
     """Largest ratio of the smaller to the larger side of each inequality of Lemma 2, on a grid: parts "i" to
     "v".
@@ -57,42 +69,50 @@ def lemma_2(x, n, actions):
     }
 
 
+@checks.arguments(eta=POSITIVES)
 def lemma_3(eta):
     """The level of privacy of softmax(-eta L) on a data-independent prefix: 2 eta."""
     return 2 * eta
 
 
+@checks.arguments(total=_total)
 def lemma_4(total):
     """Regret is at most 1 + 4 sum over m >= 1 of F_m, given that sum."""
     return 1 + 4 * total
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)
 def lemma_5(log_actions, gap, eta):
     """Sum over m >= 1 of F_m is at most 200 ln K / gap_min + 4 ln K / eta, for eta <= 1/8."""
     return 200 * log_actions / gap + 4 * log_actions / eta
 
 
+@checks.arguments(rounds=ROUNDS, gap=SHARES)
 def small_gap(rounds, gap):
     """(4): for a gap of at most 4 eta, P[the action is selected after m rounds] <= 2 exp(-m gap^2 / 8)."""
     return 2 * np.exp(-np.asarray(rounds) * np.asarray(gap) ** 2 / 8)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS)
 def small_part(log_actions, gap):
     """(5): the part of the sum of F_m that is due to gaps of at most 4 eta is at most (64 ln(K + 1) + 36) /
     gap_min."""
     return (64 * np.logaddexp(log_actions, 0.0) + 36) / gap
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, eta=POSITIVES)
 def large_part(log_actions, eta):
     """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in place of 4."""
     return 4 * log_actions / eta
 
 
+@checks.arguments(log_size=LOGARITHMS, gap=GAPS)
 def group_part(log_size, gap):
     """The part due to one group of gaps in [gap, 2 gap): (32 ln(size + 1) + 18) / gap."""
     return (32 * np.logaddexp(log_size, 0.0) + 18) / gap
 
 
+@checks.arguments(eta=POSITIVE, means=checks.array_in(0, 1, shape=1), lead=checks.array_in(-1e15, 1e15, shape=1))
 def drift(eta, means, lead):
     """Expected fall of log Z in the next round, over eta V: Lemma 5's proof says at least 1/4, whatever has happened.
 
@@ -119,6 +139,9 @@ def drift(eta, means, lead):
     return float((now - weights @ after) / (eta * v)) if v > 1e-9 else np.inf
 
 
+@checks.arguments(
+    log_bad=checks.number_in(0, 1e6), rounds=checks.integer_in(0, 10**4), gap=checks.number_in(0, 1), eta=POSITIVE
+)
 def potential(log_bad, rounds, gap, eta):
     """(E log Z, E V) after so many rounds, when e^log_bad worse actions share one bit: means (1 -+ gap) / 2."""
     n = np.arange(rounds + 1)
@@ -126,29 +149,3 @@ def potential(log_bad, rounds, gap, eta):
     log_sum = log_bad - eta * np.arange(-rounds, rounds + 1)
     log_z = np.logaddexp(0.0, log_sum)
     return float(law @ log_z), float(gap * (law @ np.exp(log_sum - log_z)))
-
-
-def _total(name, value):
-    return value if isinstance(value, Estimate) else checks.within(0, 1e15)(name, value)
-
-
-checks.arguments(
-    globals(),
-    **RULES,
-    mean=checks.within(0, 1, "(]"),
-    total=_total,
-    log_size=LOGARITHM,
-    lemma_2={
-        "x": checks.within(1e-15, 1, shape=1),
-        "n": checks.within(0, 500, shape=1),
-        "actions": checks.within(2, 2**62, shape=1),
-    },
-    drift=ONE | {"means": checks.within(0, 1, shape=1), "lead": checks.within(-1e15, 1e15, shape=1)},
-    potential=ONE
-    | {
-        "log_bad": checks.within(0, 1e6, shape=0),
-        "rounds": checks.whole(0, 10**4),
-        "gap": checks.within(0, 1, shape=0),
-    },
-    small_gap={"gap": SHARE},
-)

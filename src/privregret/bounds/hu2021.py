@@ -7,15 +7,27 @@ import numpy as np
 from scipy import special
 
 from privregret import checks
-from privregret.bounds.rules import ONE, RULES
+from privregret.bounds.rules import GAPS, LOG_ACTIONS, LOG_COUNTS, POSITIVE, POSITIVES, ROUNDS
+
+HORIZONS, HORIZON = checks.array_in(2, 2**62), checks.number_in(2, 2**62)  # at T = 1 logarithms are 0
+ARMS, ACTIONS = checks.number_in(1, 2**62), checks.array_in(2, 2**62)
 
 
+def _gaps(name, value):
+    gaps = checks.array_in(0, 1, shape=1)(name, value)
+    if not gaps.max() >= 1e-30:
+        raise ValueError(f"{name} must hold one of at least 1e-30, got {checks.shown(value)}")
+    return gaps
+
+
+@checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def lazy_last_array(gaps, horizon, epsilon):
     r"""d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))): beyond array d_j an arm is rarely pulled (Lemma 11)."""
     gaps = np.asarray(gaps)
     return np.ceil(np.log2(24 * np.log(horizon) / (gaps * np.minimum(gaps, epsilon)))).astype(int)
 
 
+@checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_3(gaps, horizon, epsilon):
     """Regret of Anytime-Lazy-UCB: sum of 96 ln T / min(gap, epsilon) over the sub-optimal arms.
 
@@ -26,22 +38,26 @@ def theorem_3(gaps, horizon, epsilon):
     return float(np.sum(96 * np.log(horizon) / np.minimum(gaps, epsilon)))
 
 
+@checks.arguments(arms=ARMS, horizon=HORIZONS)
 def critical_gap(arms, horizon):
     """sqrt(K ln T / T), where the two halves of Theorem 4's proof meet."""
     return np.sqrt(arms * np.log(horizon) / horizon)
 
 
+@checks.arguments(arms=ARMS, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_4(arms, horizon, epsilon):
     """Regret of Anytime-Lazy-UCB on any instance: T gap + 96 K ln T max(1 / gap, 1 / epsilon), gap the critical one."""
     gap = critical_gap(arms, horizon)
     return float(horizon * gap + 96 * arms * np.log(horizon) * max(1 / gap, 1 / epsilon))
 
 
+@checks.arguments(arms=ARMS, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_4_rate(arms, horizon, epsilon):
     """The printed rate sqrt(K T ln T) + K ln T / epsilon, constant 1."""
     return float(np.sqrt(arms * horizon * np.log(horizon)) + arms * np.log(horizon) / epsilon)
 
 
+@checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def hybrid_last_array(gaps, horizon, epsilon):
     """d_j of Lemma 12; its inner logarithm is read as at least 1, without which it may be negative."""
     gaps = np.asarray(gaps)
@@ -50,6 +66,7 @@ def hybrid_last_array(gaps, horizon, epsilon):
     return np.ceil(np.log2(np.maximum(sampling, privacy * np.maximum(1, np.log2(privacy))))).astype(int)
 
 
+@checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def lemma_11(gaps, horizon, epsilon):
     """Left side of (27), both widths of Anytime-Lazy-UCB after array d_j, over the gap: below 1/2."""
     pulls = 2.0 ** lazy_last_array(gaps, horizon, epsilon)
@@ -57,6 +74,7 @@ def lemma_11(gaps, horizon, epsilon):
     return (np.sqrt(3 * log_t / pulls) + 3 * log_t / (epsilon * pulls)) / gaps
 
 
+@checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def lemma_12(gaps, horizon, epsilon):
     """Right side of (42), both widths of Hybrid-UCB after array d_j, over the gap: at most (sqrt 3 + 3 sqrt 2) / 16."""
     array = hybrid_last_array(gaps, horizon, epsilon) + 1.0
@@ -65,6 +83,7 @@ def lemma_12(gaps, horizon, epsilon):
     return (np.sqrt(3 * log_t / pulls) + 6 * np.sqrt(8) * log_t * array / (epsilon * pulls)) / gaps
 
 
+@checks.arguments(noises=checks.integer_in(1, 500), delta=checks.number_in(1e-300, 1))
 def fact_2(noises, delta):
     """Exact P(|Y| > chi sqrt(8 ln(2 / delta))) over delta, for the sum Y of so many noises and the smallest chi of (7).
 
@@ -77,6 +96,7 @@ def fact_2(noises, delta):
     return float((weights * special.gammaincc(noises - k, y)).sum() / delta)
 
 
+@checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_5(gaps, horizon, epsilon):
     """Regret of Hybrid-UCB: sum of gap (2^(d_j + 1) - 1 + 0.07), the constant derived from the proof of Lemma 12.
 
@@ -86,6 +106,7 @@ def theorem_5(gaps, horizon, epsilon):
     return float(np.sum(gaps * (2.0 ** (hybrid_last_array(gaps, horizon, epsilon) + 1) - 1 + 0.07)))
 
 
+@checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_5_rate(gaps, horizon, epsilon):
     """The printed rate: sum of max(log2 T / gap, log2 T / epsilon log2(log2 T / (epsilon gap))), constant 1.
 
@@ -101,6 +122,7 @@ def theorem_5_rate(gaps, horizon, epsilon):
 # has.
 
 
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS)
 def brackets(gaps, log_counts=None):
     """Brackets J_k = {j: 2^(k-1) gap_min <= gap_j < 2^k gap_min} that are not empty: (B,) smallest gaps
     2^(k-1) gap_min, (B,) ln |J_k|."""
@@ -120,12 +142,14 @@ def _log_others(gaps, log_counts):
     return float(np.logaddexp.reduce(log_counts[gaps > 0]))
 
 
+@checks.arguments(gap=GAPS, rounds=ROUNDS, epsilon=POSITIVES)
 def lemma_13(gap, rounds, epsilon):
     """P[an action of a bracket beats the best] <= 2 exp(-n gap min(gap, epsilon) / 8), `gap` the bracket's
     smallest, n = 2^r rounds."""
     return 2 * np.exp(-rounds * gap * np.minimum(gap, epsilon) / 8)
 
 
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
 def theorem_7_printed(gaps, log_counts, epsilon):
     """First form of Theorem 7 with constant 1: log2 K / gap_min + sum over brackets above epsilon of log2
     |J_k| / epsilon.
@@ -138,12 +162,14 @@ def theorem_7_printed(gaps, log_counts, epsilon):
     return float(total / np.log(2) / gap.min() + np.sum(sizes[gap > epsilon]) / np.log(2) / epsilon)
 
 
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
 def theorem_7(gaps, log_counts, epsilon):
     """The proof of Theorem 7 gives: 1 + sum over brackets of 256 (1 + ln |J_k|) / min(gap_k, epsilon)."""
     gap, sizes = brackets(gaps, log_counts)
     return float(1 + np.sum(256 * (1 + sizes) / np.minimum(gap, epsilon)))
 
 
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
 def theorem_7_middle(gaps, log_counts, epsilon):
     """Equation (57): 512 (1 + ln(K - 1)) / gap_min + sum over brackets above epsilon of 256 (1 + ln |J_k|) /
     epsilon, plus 1."""
@@ -153,6 +179,7 @@ def theorem_7_middle(gaps, log_counts, epsilon):
     return float(1 + first + np.sum(256 * (1 + sizes[above])) / epsilon)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, horizon=HORIZONS, epsilon=POSITIVES, repaired=checks.boolean)
 def theorem_7_rate(log_actions, gap, horizon, epsilon, repaired=True):
     """Second form, constant 1: ln K / gap_min + ln K min(log2(1 / gap_min), log2 T) / epsilon; repaired with
     1 + log2(1 / gap_min)."""
@@ -160,17 +187,20 @@ def theorem_7_rate(log_actions, gap, horizon, epsilon, repaired=True):
     return log_actions / gap + log_actions * count / epsilon
 
 
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS)
 def corollary_8_small_gaps(gaps, log_counts):
     """All gaps at most epsilon: regret at most 1 + 512 (1 + ln(K - 1)) / gap_min."""
     gap, _ = brackets(gaps, log_counts)
     return float(1 + 512 * (1 + _log_others(gaps, log_counts)) / gap.min())
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def corollary_8_equal_gaps(log_actions, gap, epsilon):
     """Gaps in [gap_min, 2 gap_min], so at most two brackets: 1 + 512 (1 + ln K) / min(gap_min, epsilon)."""
     return 1 + 512 * (1 + log_actions) / np.minimum(gap, epsilon)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES)
 def corollary_9(log_actions, horizon, epsilon):
     """On any instance, derived from the proof: smaller gaps than gap* = sqrt(ln K / T) cost at most T gap*,
     brackets above it as in (57).
@@ -183,11 +213,13 @@ def corollary_9(log_actions, horizon, epsilon):
     return horizon * gap + 1 + 2 * per_bracket / gap + per_bracket * count / epsilon
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES)
 def corollary_9_rate(log_actions, horizon, epsilon):
     """The printed rate sqrt(T ln K) + ln K log2 T / epsilon, constant 1."""
     return np.sqrt(horizon * log_actions) + log_actions * np.log2(horizon) / epsilon
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES)
 def theorem_10(log_actions, epsilon):
     """Some instance forces regret 0.2 x 0.49 ln K / (10 epsilon) by round `theorem_10_rounds`: the privacy part.
 
@@ -196,11 +228,13 @@ def theorem_10(log_actions, epsilon):
     return 0.2 * 0.49 * log_actions / (10 * epsilon)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_10_rounds(log_actions, gap, epsilon):
     """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which action is best."""
     return log_actions / (10 * epsilon * gap)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, rounds=ROUNDS, gap=GAPS, epsilon=POSITIVES)
 def selection_error(log_actions, rounds, gap, epsilon):
     """Equation (58): on some member of the packing every epsilon-DP selector from n rounds errs with so much.
 
@@ -210,37 +244,7 @@ def selection_error(log_actions, rounds, gap, epsilon):
     return 0.45 * np.exp(np.minimum(0.0, log_others - 10 * epsilon * np.asarray(rounds) * gap))
 
 
+@checks.arguments(actions=ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def naive_rate(actions, gap, epsilon):
     """Naive FTNL, Section 5: max(ln K / gap, K ln K / epsilon), constant 1."""
     return np.maximum(np.log(actions) / gap, actions * np.log(actions) / epsilon)
-
-
-def _gaps(name, value):
-    gaps = checks.within(0, 1, shape=1)(name, value)
-    if not gaps.max() >= 1e-30:
-        raise ValueError(f"{name} must hold one of at least 1e-30, got {checks.shown(value)}")
-    return gaps
-
-
-SINGLE = ONE | {"horizon": checks.within(2, 2**62, shape=0)}
-SUMMED = SINGLE | {"gaps": _gaps}  # over the gaps, so the rest must be numbers
-checks.arguments(
-    globals(),
-    **RULES | {"horizon": checks.within(2, 2**62)},  # at T = 1 logarithms are 0
-    gaps=_gaps,
-    arms=checks.within(1, 2**62, shape=0),
-    actions=checks.within(2, 2**62),
-    log_counts=checks.within(0, 1e6, shape=1),
-    delta=checks.within(1e-300, 1, shape=0),
-    noises=checks.whole(1, 500),
-    repaired=checks.boolean,
-    theorem_3=SUMMED,
-    theorem_4=SINGLE,
-    theorem_4_rate=SINGLE,
-    theorem_5=SUMMED,
-    theorem_5_rate=SUMMED,
-    theorem_7=SUMMED,
-    theorem_7_middle=SUMMED,
-    theorem_7_printed=SUMMED,
-    **{name: {"gaps": RULES["gap"]} for name in ("lazy_last_array", "hybrid_last_array", "lemma_11", "lemma_12")},
-)

@@ -8,9 +8,10 @@ import numpy as np
 from scipy.special import digamma
 
 from privregret import checks
-from privregret.bounds.rules import RULES, SHARE
+from privregret.bounds.rules import GAPS, LOG_ACTIONS, NOISE, POSITIVES, ROUNDS, SHARES
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, noise=NOISE)
 def maximum(log_actions, noise: str):
     """E max_j xi_j - E xi_1 for K independent draws of scale 1: ln K for Gumbel noise, H_K - 1 for exponential
     noise, at most H_K - ln 2 for Laplace noise (less than 1/4 above it for K = 2, by nothing for large K)."""
@@ -22,6 +23,7 @@ def maximum(log_actions, noise: str):
     return harmonic - {"exponential": 1.0, "laplace": np.log(2)}[noise]
 
 
+@checks.arguments(gap=SHARES, eta=checks.array_in(0, 18))  # beyond, tanh is 1
 def kept(gap, eta):
     """The share c of a gap with E[Q_j(D_n) D_nj] >= c n E[Q_j(D_n)], times the gap: tanh(artanh(gap) - eta), which
     is at least gap - eta for gaps from eta on."""
@@ -29,12 +31,14 @@ def kept(gap, eta):
     return (gap - np.tanh(eta)) / (1 - gap * np.tanh(eta))
 
 
+@checks.arguments(rounds=ROUNDS, gap=SHARES, epsilon=POSITIVES)
 def small_gap(rounds, gap, epsilon):
     """P[an action of that gap is selected after n rounds] <= exp(-n gap min(gap, epsilon / 4) / 2)."""
     gap = np.asarray(gap, float)
     return np.exp(-0.5 * np.asarray(rounds, float) * gap * np.minimum(gap, epsilon / 4))
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def small_gaps(log_actions, gap, epsilon):
     """Regret due to gaps in [gap, epsilon]: 4 (1 + ln(K - 1)) times the integral of the layers, before it is
     rounded up to 8 / gap; 0 if there are none."""
@@ -47,6 +51,7 @@ def small_gaps(log_actions, gap, epsilon):
     return np.where(gap <= epsilon, 4 * (1 + log_others) * layers, 0.0)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, noise=NOISE)
 def theorem(log_actions, gap, epsilon, noise: str):
     """Regret <= 1 + 32 (1 + ln K) / gap + (16 / epsilon) (E max xi - E xi), the middle term only if the smallest gap
     is at most epsilon."""
@@ -54,28 +59,22 @@ def theorem(log_actions, gap, epsilon, noise: str):
     return 1 + statistical + 16 / epsilon * maximum(log_actions, noise)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, noise=NOISE)
 def large_gaps(log_actions, gap, epsilon, noise: str):
     """If the smallest gap is above epsilon / 2: 1 + (8 / epsilon) (E max xi - E xi) / (1 - epsilon / (2 gap))."""
     share = 1 - epsilon / (2 * np.asarray(gap, float))
     return 1 + np.where(share > 0, 8 / epsilon * maximum(log_actions, noise) / np.where(share > 0, share, 1), np.inf)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES, noise=NOISE, mean_gap=SHARES)
 def deterministic(log_actions, epsilon, noise: str, mean_gap=1.0):
     """For losses that are the same in every round: mean gap + (8 / epsilon) (E max xi - E xi)."""
     return mean_gap + 8 / epsilon * maximum(log_actions, noise)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, rounds=ROUNDS, epsilon=POSITIVES, noise=NOISE)
 def minimax(log_actions, rounds, epsilon, noise: str):
     """Whatever the gaps: 1 + 8 sqrt(2 T (1 + ln K)) + (16 / epsilon) (E max xi - E xi)."""
     log_actions = np.asarray(log_actions, float)
     sampling = 8 * np.sqrt(2 * np.asarray(rounds, float) * (1 + log_actions))
     return 1 + sampling + 16 / epsilon * maximum(log_actions, noise)
-
-
-checks.arguments(
-    globals(),
-    **RULES,
-    mean_gap=SHARE,
-    kept={"gap": SHARE, "eta": checks.within(0, 18)},  # beyond, tanh is 1
-    small_gap={"gap": SHARE},
-)

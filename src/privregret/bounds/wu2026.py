@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import binom
 
 from privregret import checks
-from privregret.bounds.rules import LOGARITHM, ONE, POSITIVE, RULES, SHARE
+from privregret.bounds.rules import GAPS, LOG_ACTIONS, LOG_COUNTS, NOISE, POSITIVE, POSITIVES, ROUNDS, SHARES
 
 C1 = 2.0
 C2 = {"laplace": 32.0, "exponential": 16.0, "gumbel": 16.0}  # of (5) and (7), derived from the proofs
@@ -15,12 +15,31 @@ LEMMA_3 = {"printed": 2 * (1 + np.log(2)) / np.log(2), "corrected": (1 + np.log(
 TERMS = 2**26  # most rounds that are added up one by one
 COROLLARY_2 = {("exponential", 1.0): (0.5, 2.0), ("gumbel", 2.0): (1.0, 4.0), ("laplace", 2.0): (0.5, 8.0)}
 
+HORIZONS = checks.array_in(1, 1e100)  # only its logarithm counts, or its root
+SINGLE = checks.number_in(0.69, 1e6)  # ln K as a number alone
+FACTOR = checks.number_in(1e-3, 1e3)
 
+
+def _exponent(name, value):
+    if not isinstance(value, complex):
+        return checks.number_in(-400, 400)(name, value)
+    checks.number_in(-400, 400)(f"real part of {name}", value.real)
+    checks.number_in(-400, 400)(f"imaginary part of {name}", value.imag)
+    return value
+
+
+def _bad(name, value):
+    none = isinstance(value, float) and value == -np.inf  # the logarithm of no action
+    return value if none else checks.number_in(0, 1e6)(name, value)
+
+
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def theorem_1_rate(log_actions, gap, horizon, epsilon):
     """The rate of hu2021, quoted as Theorem 1: ln K / gap + ln K ln T / epsilon, constant 1."""
     return log_actions / gap + log_actions * np.log(horizon) / epsilon
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, noise=NOISE)
 def theorem_2(log_actions, gap, epsilon, noise):
     """Regret with resampling, for all T: (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) / epsilon.
 
@@ -31,11 +50,13 @@ def theorem_2(log_actions, gap, epsilon, noise):
     return (8 * c2 * log_actions + 2 * C1 * c2) / gap + (2 * c2 * log_actions**2 + C1 * c2) / epsilon
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_2_rate(log_actions, gap, epsilon):
     """The printed rate ln K / gap + ln^2 K / epsilon, constant 1."""
     return log_actions / gap + log_actions**2 / epsilon
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES, noise=NOISE)
 def corollary_1(log_actions, horizon, epsilon, noise):
     """On any instance: sqrt(T ln K) (1 + 8 c2 + 2 c1 c2 / ln K) + (2 c2 ln^2 K + c1 c2) / epsilon."""
     c2 = C2[noise]
@@ -43,12 +64,14 @@ def corollary_1(log_actions, horizon, epsilon, noise):
     return first + (2 * c2 * log_actions**2 + C1 * c2) / epsilon
 
 
+@checks.arguments(rounds=ROUNDS, gap=SHARES, epsilon=POSITIVES, noise=NOISE)
 def selection(rounds, gap, epsilon, noise):
     """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap, epsilon) / c2)."""
     gap = np.asarray(gap)
     return C1 * np.exp(-4 * rounds * gap * np.minimum(gap, epsilon) / C2[noise])
 
 
+@checks.arguments(rounds=ROUNDS, gap=SHARES, epsilon=POSITIVES, noise=NOISE, factor=FACTOR)
 def deterministic_selection(rounds, gap, epsilon, noise, factor):
     """Corollary 2, without resampling: P[...] <= c1 exp(-2 n gap epsilon / c2), constants derived for noise
     of scale factor / epsilon."""
@@ -58,6 +81,7 @@ def deterministic_selection(rounds, gap, epsilon, noise, factor):
     return c1 * np.exp(-2 * rounds * np.asarray(gap) * epsilon / c2)
 
 
+@checks.arguments(log_counts=LOG_COUNTS, log_tail=checks.array_in(-1e15, 0))
 def by_rank(log_counts, log_tail):
     """(G,) sums over each group of min(1/j, e^log_tail), j the rank of an action: as Theorem 2's proof adds up.
 
@@ -71,6 +95,7 @@ def by_rank(log_counts, log_tail):
     return capped + ends - cut
 
 
+@checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES)
 def corollary_2(log_actions, epsilon):
     """Regret with deterministic losses, without resampling, all three noises: 1 + (4 c2 ln^2 K + 2 c1 c2) / epsilon.
 
@@ -82,6 +107,7 @@ def corollary_2(log_actions, epsilon):
     return 1 + (4 * c2 * log_actions**2 + 2 * c1 * c2) / epsilon
 
 
+@checks.arguments(log_actions=SINGLE, epsilon=POSITIVES, horizon=HORIZONS)
 def theorem_3(log_actions, epsilon, horizon):
     """Regret that every epsilon-DP algorithm has on some member of the cyclic family, as printed:
     ln((3 + (K - 5) e^-epsilon) / (3 + (K - 5) e^(-(T + 1) epsilon))) / epsilon, for K >= 6."""
@@ -90,6 +116,7 @@ def theorem_3(log_actions, epsilon, horizon):
     return (top - np.logaddexp(np.log(3.0), log_rest - (np.asarray(horizon, float) + 1) * epsilon)) / epsilon
 
 
+@checks.arguments(log_actions=SINGLE, epsilon=POSITIVES, rounds=ROUNDS, sharp=checks.boolean)
 def theorem_3_rounds(log_actions, epsilon, rounds, sharp=True):
     """The same round by round: probability, averaged over the family, of a loss of 1 in each of `rounds`.
 
@@ -100,6 +127,7 @@ def theorem_3_rounds(log_actions, epsilon, rounds, sharp=True):
     return 1 / (1 + np.exp(np.minimum(np.log(3.0) + seen * epsilon - _log_rest(log_actions), 700.0)))
 
 
+@checks.arguments(log_actions=SINGLE, epsilon=POSITIVE, horizon=checks.array_in(1, 2**62))
 def theorem_3_sharp(log_actions, epsilon, horizon):
     """Sum of the sharp form over rounds 1..T, (H,) for (H,) horizons; terms below e^-40 are left out (it is a
     lower bound)."""
@@ -119,6 +147,13 @@ def _log_rest(log_actions):
     return log_actions + np.log1p(-5 * np.exp(-log_actions))
 
 
+@checks.arguments(
+    log_actions=LOG_ACTIONS,
+    epsilon=POSITIVES,
+    noise=NOISE,
+    factor=FACTOR,
+    route=checks.one_of("best", "printed", "corrected"),
+)
 def theorem_4(log_actions, epsilon, noise, factor, route="best"):
     """Regret with deterministic losses, without resampling, for exponential or Gumbel noise of scale factor /
     epsilon.
@@ -134,6 +169,7 @@ def theorem_4(log_actions, epsilon, noise, factor, route="best"):
     return 3 + 2 * scale * LEMMA_3[route] * log_actions
 
 
+@checks.arguments(gaps=checks.array_in(0, 1, shape=1), log_counts=LOG_COUNTS, scale=POSITIVE)
 def theorem_4_instance(gaps, log_counts, scale):
     """The same on one instance: mean gap + 4 b ln(sum over actions of e^(-gap / (2 b)))."""
     gaps, log_counts = np.asarray(gaps, float), np.asarray(log_counts, float)
@@ -141,6 +177,7 @@ def theorem_4_instance(gaps, log_counts, scale):
     return mean + 4 * scale * float(np.logaddexp.reduce(log_counts - gaps / (2 * scale)))
 
 
+@checks.arguments(a=checks.array_in(-1e6, 1e6, shape=1), log_counts=LOG_COUNTS, x=_exponent)
 def lemma_2(a, log_counts, x):
     """f(x) = mean of u = 2^x a under weights e^-u, for a real or complex x, and the mean of u^2; the lemma says
     f' <= ln 2 f, since f' = ln 2 (f - variance of u)."""
@@ -150,6 +187,7 @@ def lemma_2(a, log_counts, x):
     return weights @ u / weights.sum(), weights @ u**2 / weights.sum()
 
 
+@checks.arguments(a=checks.array_in(-1e6, 1e6, shape=1), log_counts=LOG_COUNTS, terms=checks.integer_in(2, 400))
 def lemma_3(a, log_counts, terms=200):
     """Sum of f(r) over r >= 1, over ln K; the paper says at most 4.885, the corrected proof 2.443, the best
     constant is 2."""
@@ -157,6 +195,14 @@ def lemma_3(a, log_counts, terms=200):
     return sum(lemma_2(a, log_counts, r)[0] for r in range(1, terms)) / log_actions
 
 
+@checks.arguments(
+    log_bad=_bad,
+    rounds=checks.integer_in(1, 10**6),
+    gap=checks.number_in(0, 1, "()"),
+    epsilon=POSITIVE,
+    factor=FACTOR,
+    c2=checks.number_in(1e-15, 1e15),
+)
 def remark_4(log_bad, rounds, gap, epsilon, factor, c2):
     """ln of the c1 that Remark 4's conjecture needs for mu = (0, gap, 1, ..., 1), e^log_bad ones, softmax of
     scale factor / epsilon.
@@ -170,6 +216,7 @@ def remark_4(log_bad, rounds, gap, epsilon, factor, c2):
     return left + hot * rounds * gap + right
 
 
+@checks.arguments(rounds=ROUNDS, gap=GAPS, epsilon=POSITIVES, factor=FACTOR, c2=POSITIVES)
 def remark_4_limit(rounds, gap, epsilon, factor, c2):
     """The same as the number of bad actions grows: n ln(1 - gap + gap e^-l) + n (l - k + k gap), l = epsilon
     / factor, k = 4 epsilon / c2."""
@@ -181,46 +228,3 @@ def _log_middle(log_bad, rounds, gap, cold):
     g = np.arange(rounds + 1)
     share = -cold * g - np.logaddexp(0.0, np.logaddexp(-cold * g, log_bad - cold * rounds))
     return float(np.logaddexp.reduce(binom.logpmf(g, rounds, gap) + share))
-
-
-def _exponent(name, value):
-    if not isinstance(value, complex):
-        return checks.within(-400, 400, shape=0)(name, value)
-    checks.within(-400, 400, shape=0)(f"real part of {name}", value.real)
-    checks.within(-400, 400, shape=0)(f"imaginary part of {name}", value.imag)
-    return value
-
-
-def _bad(name, value):
-    none = isinstance(value, float) and value == -np.inf  # the logarithm of no action
-    return value if none else checks.within(0, 1e6, shape=0)(name, value)
-
-
-checks.arguments(
-    globals(),
-    **RULES | {"horizon": checks.within(1, 1e100)},  # only its logarithm counts, or its root
-    factor=checks.within(1e-3, 1e3, shape=0),
-    c2=POSITIVE,
-    log_bad=LOGARITHM,
-    log_counts=checks.within(0, 1e6, shape=1),
-    log_tail=checks.within(-1e15, 0),
-    gaps=checks.within(0, 1, shape=1),
-    a=checks.within(-1e6, 1e6, shape=1),
-    x=_exponent,
-    terms=checks.whole(2, 400),
-    sharp=checks.boolean,
-    route=checks.one_of("best", "printed", "corrected"),
-    selection={"gap": SHARE},
-    deterministic_selection={"gap": SHARE},
-    theorem_3={"log_actions": checks.within(0.69, 1e6, shape=0)},
-    theorem_3_rounds={"log_actions": checks.within(0.69, 1e6, shape=0)},
-    theorem_3_sharp=ONE | {"log_actions": checks.within(0.69, 1e6, shape=0), "horizon": checks.within(1, 2**62)},
-    theorem_4_instance=ONE,
-    remark_4=ONE
-    | {
-        "log_bad": _bad,
-        "rounds": checks.whole(1, 10**6),
-        "gap": checks.within(0, 1, "()", shape=0),
-        "c2": checks.within(1e-15, 1e15, shape=0),
-    },
-)

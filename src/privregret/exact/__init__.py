@@ -36,19 +36,19 @@ __all__ = [
     "worst_instance",
 ]
 
-SHARES = checks.within(0, 1, shape=1)
+SHARES = checks.array_in(0, 1, shape=1)
 NOISE = checks.one_of(*CODES)
-SUMS = {"sums": checks.within(-1e20, 1e20), "scale": checks.within(1e-200, 1e200)}
+SUMS = {"sums": checks.array_in(-1e20, 1e20), "scale": checks.array_in(1e-200, 1e200)}
 checks.arguments(
     globals(),
-    instance=checks.a(StochasticLosses),
-    log_counts=checks.within(0, 1e6, shape=1),
+    instance=checks.instance_of(StochasticLosses),
+    log_counts=checks.array_in(0, 1e6, shape=1),
     low=SHARES,
     high=SHARES,
     p=SHARES,
-    prefix_gaps={"rounds": checks.within(0, 2**60, shape=1)},
-    prefix_sum={"noise": NOISE, "scale": checks.within(1e-6, 1e15, shape=0)},
+    prefix_gaps={"rounds": checks.array_in(0, 2**60, shape=1)},
+    prefix_sum={"noise": NOISE, "scale": checks.number_in(1e-6, 1e15)},
     selection_from_sums=SUMS | {"noise": NOISE},
     expected_maximum=SUMS | {"noise": checks.one_of("laplace", "exponential", "gumbel")},
-    two_loss_regret={"epsilon": checks.within(1e-15, 1e15, shape=0), "horizon": checks.whole(1, 2**10)},
+    two_loss_regret={"epsilon": checks.number_in(1e-15, 1e15), "horizon": checks.integer_in(1, 2**10)},
 )

@@ -50,8 +50,8 @@ def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
         `regret`, whose digits below it mean nothing), and the algorithms' parameters.
     """
     frames = []
-    for problem in checks.listed("problems", problems):
-        for algorithm in checks.listed("algorithms", algorithms):
+    for problem in checks.one_or_more("problems", problems):
+        for algorithm in checks.one_or_more("algorithms", algorithms):
             regret = expected_regret(algorithm, problem, horizons)
             frame = {"algorithm": algorithm.label, "instance": problem.name, "t": np.atleast_1d(horizons)}
             frame |= {"regret": regret.value, "error": regret.error} | flat_parameters(algorithm)
@@ -94,8 +94,8 @@ def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
     if not isinstance(algorithm, EpochAlgorithm | EveryRoundAlgorithm):
         found = checks.shown(algorithm)
         raise TypeError(f"exact regret is for epoch algorithms and leaders with full information, got {found}")
-    checks.a(StochasticLosses)("instance", instance)
-    horizons = checks.horizons(np.atleast_1d(horizons), 1)
+    checks.instance_of(StochasticLosses)("instance", instance)
+    horizons = checks.checkpoints(1)("horizons", np.atleast_1d(horizons))
     if horizons[-1] > 2**60:
         raise ValueError(f"horizons must be at most 2^60, got {horizons[-1]}")
     if getattr(algorithm, "bernoulli_resampling", False):

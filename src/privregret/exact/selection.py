@@ -78,10 +78,10 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
         For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that
         is not independent over actions.
     """
-    rounds = checks.integer("rounds", rounds, 0)
+    rounds = checks.nonnegative_int("rounds", rounds)
     if rounds > 2**60:
         raise ValueError(f"rounds must be at most 2^60, got {rounds}")
-    checks.choice("noise", noise, CODES)
+    checks.one_of(*CODES)("noise", noise)
     scale = 1.0 if noise == "none" else checks.positive("scale", scale)
     log_counts = arrays(instance)[1]
     if rounds == 0:

@@ -66,17 +66,17 @@ def worst_instance(
     """
     if not isinstance(algorithm, EpochAlgorithm) or not hasattr(algorithm, "epsilon"):
         raise TypeError(f"algorithm must be a private algorithm that plays in epochs, got {checks.shown(algorithm)}")
-    log_actions = checks.number("log_actions", log_actions, math.log(2), 1e6)
+    log_actions = checks.number_in(math.log(2), 1e6)("log_actions", log_actions)
     if not isinstance(gaps, tuple | list) or len(gaps) != 2:
         raise TypeError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
-    low, high = (checks.number("gaps", g, 0, 1) for g in gaps)
+    low, high = (checks.number_in(0, 1)("gaps", g) for g in gaps)
     if not 0 < low < high:
         raise ValueError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
     checks.boolean("bernoulli", bernoulli)
-    checks.integer("points", points, 2)
-    checks.integer("polish", polish, 0)
-    checks.integer("groups", groups, 1)
-    checks.integer("budget", budget, 1)
+    checks.integer_in(2, checks.LARGEST)("points", points)
+    checks.nonnegative_int("polish", polish)
+    checks.positive_int("groups", groups)
+    checks.positive_int("budget", budget)
     others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))  # ln(K - 1)
     tried = []
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from privregret import checks
 
+SEVERAL = checks.integer_in(2, checks.SIZE)
+
 
 class Tables(NamedTuple):
     """What kernels take: S segments of losses, A of advice; a plain bandit is advised by one expert for each arm."""
@@ -36,14 +38,14 @@ def _starts(name, value):
 
 
 def _losses(name, value):
-    losses = checks.entries(name, value, 2)
+    losses = checks.array_in(0, 1, shape=2)(name, value)
     if losses.shape[1] < 2:
         raise ValueError(f"{name} must have at least 2 arms, got shape {losses.shape}")
     return losses
 
 
 def _distributions(name, value):
-    rows = checks.entries("advice", value, 3)
+    rows = checks.array_in(0, 1, shape=3)("advice", value)
     sums = rows.sum(axis=2)
     wrong = np.abs(sums - 1) > 1e-9
     if wrong.any():
@@ -238,7 +240,7 @@ class ExpertProblem(_Oblivious):
 
     adversary: Adversary
     advice: Advice
-    rules = {"adversary": checks.a(Adversary), "advice": checks.a(Advice)}
+    rules = {"adversary": checks.instance_of(Adversary), "advice": checks.instance_of(Advice)}
 
     def __post_init__(self):
         super().__post_init__()
@@ -280,14 +282,16 @@ class ExpertProblem(_Oblivious):
         return self.adversary.advised(self.advice)
 
 
+@checks.arguments(arms=SEVERAL, gap=checks.number_in(0, 1))
 def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
     """The first arm of loss 1/2 - gap/2, all others 1/2 + gap/2, in every round (or 0/1 draws with these means)."""
-    gap = checks.number("gap", gap, 0, 1)
+    gap = checks.number_in(0, 1)("gap", gap)
     losses = np.full((1, arms), 0.5 + gap / 2)
     losses[0, 0] = 0.5 - gap / 2
     return Adversary(f"{'Bernoulli ' if bernoulli else ''}gap {gap:g}", [0], losses, bernoulli)
 
 
+@checks.arguments(arms=SEVERAL, drop=checks.nonnegative_int)
 def riser(arms: int, drop: int) -> Adversary:
     """Arm 1 always loses 1/2; arm 2 loses 1 until round `drop`, 0 from then on; the others always 1."""
     losses = np.ones((2, arms))
@@ -297,11 +301,15 @@ def riser(arms: int, drop: int) -> Adversary:
     return Adversary(name, [0, drop], losses) if drop > 0 else Adversary(name, [0], losses[1:])
 
 
+@checks.arguments(drop=checks.nonnegative_int)
 def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
     """asi2025, Section 5.2: arm 1 loses 1/2, arm 2 loses 1; in the second of the pair 0 after round `drop`."""
     return Adversary("no drop", [0], [[0.5, 1.0]]), riser(2, drop)
 
 
+@checks.arguments(
+    arms=SEVERAL, gap=checks.number_in(0, 1), horizon=checks.positive_int, ratio=checks.number_in(1.01, 1e6)
+)
 def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float = 1.6) -> Adversary:
     """Phases of lengths ratio^m whose base level alternates between 0 and 1 - gap; all but the first arm lose gap more.
 
@@ -316,15 +324,17 @@ def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float
     return Adversary(f"stochastically constrained, gap {gap:g}", starts, losses)
 
 
+@checks.arguments(arms=SEVERAL, segments=checks.integer_in(1, checks.SIZE), horizon=checks.positive_int)
 def switching(arms: int, segments: int, horizon: int) -> Adversary:
     """Equal segments in which the arms take turns to be best (loss 0, the others 1). Regret may be very negative."""
-    segments = checks.integer("segments", segments, 1, horizon)
+    segments = checks.integer_in(1, horizon)("segments", segments)
     starts = [s * horizon // segments for s in range(segments)]  # in Python's whole numbers, which do not overflow
     losses = np.ones((segments, arms))
     losses[np.arange(segments), np.arange(segments) % arms] = 0.0
     return Adversary(f"{segments} switches", starts, losses)
 
 
+@checks.arguments(arms=SEVERAL, horizon=checks.positive_int, steps=checks.integer_in(1, checks.SIZE))
 def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
     """Slow waves out of phase, four periods in all, in steps; the first arm is 0.05 better. Regret may be negative."""
     steps = min(steps, horizon)
@@ -339,11 +349,19 @@ def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
     return Adversary("first losses (1, 0)", [0, 1], [[1, 0], [1, 1]]), Adversary("first losses (1, 1)", [0], [[1, 1]])
 
 
+@checks.arguments(experts=SEVERAL, arms=SEVERAL)
 def fixed_experts(experts: int, arms: int) -> Advice:
     """Expert j always names arm j mod K: the plain bandit, each arm with N / K copies."""
     return Advice.of_arms(np.arange(experts) % arms, arms, name=f"{experts} fixed experts")
 
 
+@checks.arguments(
+    adversary=checks.instance_of(Adversary),
+    experts=SEVERAL,
+    horizon=checks.positive_int,
+    block=checks.positive_int,
+    seed=checks.nonnegative_int,
+)
 def tracking_experts(adversary: Adversary, experts: int, horizon: int, block: int, seed: int) -> Advice:
     """The first expert names the arm that is best now, the others a random one, afresh in each block of rounds."""
     starts = np.union1d(np.arange(0, horizon, block), adversary.starts[adversary.starts < horizon])
@@ -352,22 +370,7 @@ def tracking_experts(adversary: Adversary, experts: int, horizon: int, block: in
     return Advice.of_arms(named, adversary.arms, starts, f"{experts} experts, one tracks")
 
 
+@checks.arguments(experts=SEVERAL, arms=SEVERAL)
 def one_dissenter(experts: int, arms: int) -> Advice:
     """Expert 1 names arm 1, all others arm 2: once expert 1 holds the weight, arm 2's loss moves N - 1 scores most."""
     return Advice.of_arms((np.arange(experts) > 0).astype(int), arms, name=f"{experts} experts, one dissents")
-
-
-checks.arguments(
-    globals(),
-    arms=checks.size(2),
-    experts=checks.size(2),
-    gap=checks.within(0, 1, shape=0),
-    drop=checks.whole(0),
-    horizon=checks.whole(1),
-    ratio=checks.within(1.01, 1e6, shape=0),
-    segments=checks.size(1),
-    steps=checks.size(1),
-    block=checks.whole(1),
-    seed=checks.whole(0),
-    adversary=checks.a(Adversary),
-)

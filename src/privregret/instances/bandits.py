@@ -102,8 +102,8 @@ def _summed(counts, rounds, gaps):
 
 def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:
     """One best arm of mean `best`, all others lower by `gap`."""
-    arms, gap = checks.integer("arms", arms, 2, checks.SIZE), checks.number("gap", gap, 0, 1)
-    best = checks.number("best", best, gap, 1)
+    arms, gap = checks.integer_in(2, checks.SIZE)("arms", arms), checks.number_in(0, 1)("gap", gap)
+    best = checks.number_in(gap, 1)("best", best)
     return BernoulliBandit(f"{arms} arms, gap {gap:g}", (best,) + (best - gap,) * (arms - 1))
 
 

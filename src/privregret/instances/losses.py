@@ -14,6 +14,12 @@ from privregret import checks
 from privregret.instances.bandits import BernoulliBandit, regret_of
 
 
+def _counts(name, value):
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        raise TypeError(f"{name} must be a list of whole numbers, got {checks.shown(value)}")
+    return [checks.positive_int(name, count) for count in value]
+
+
 class Losses(NamedTuple):
     """What kernels take: outcomes (M, G), their probabilities (M,), how many actions in each group (G,), and whether
     actions suffer bits; see `StochasticLosses`."""
@@ -65,9 +71,9 @@ class StochasticLosses(checks.Checked):
 
     rules = {
         "name": checks.text,
-        "outcomes": lambda _, value: tuple(map(tuple, checks.entries("losses", value, 2).tolist())),
-        "log_counts": lambda name, value: tuple(checks.within(0, 1e6, shape=1)(name, value).tolist()),
-        "probabilities": lambda name, value: tuple(checks.within(0, 1, shape=1)(name, value).tolist()),
+        "outcomes": lambda _, value: tuple(map(tuple, checks.array_in(0, 1, shape=2)("losses", value).tolist())),
+        "log_counts": lambda name, value: tuple(checks.array_in(0, 1e6, shape=1)(name, value).tolist()),
+        "probabilities": lambda name, value: tuple(checks.array_in(0, 1, shape=1)(name, value).tolist()),
         "bits": checks.boolean,
     }
     shortest = 1  # horizon
@@ -132,12 +138,14 @@ class StochasticLosses(checks.Checked):
         return (rng.random(table.shape) < table).astype(float) if self.bits else table
 
 
+@checks.arguments(means=checks.array_in(0, 1, shape=1), counts=_counts, log_counts=checks.array_in(0, 1e6, shape=1))
 def bernoulli_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
     """Independent Bernoulli losses: groups of the given means, with `counts` actions each (or their
     logarithms); default one."""
     return _one_outcome(means, counts, log_counts, True, name or "Bernoulli losses", source)
 
 
+@checks.arguments(means=checks.array_in(0, 1, shape=1), counts=_counts, log_counts=checks.array_in(0, 1e6, shape=1))
 def deterministic_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
     """Every action suffers its mean in every round; groups as in `bernoulli_losses`."""
     return _one_outcome(means, counts, log_counts, False, name or "deterministic losses", source)
@@ -146,28 +154,33 @@ def deterministic_losses(means, counts=None, log_counts=None, name: str = "", so
 def _one_outcome(means, counts, log_counts, bits, name, source):
     if log_counts is None:
         log_counts = (
-            np.log([checks.integer("count", c, 1) for c in counts]) if counts is not None else [0.0] * len(means)
+            np.log([checks.positive_int("count", c) for c in counts]) if counts is not None else [0.0] * len(means)
         )
     return StochasticLosses(name, (tuple(means),), tuple(log_counts), bits=bits, source=source)
 
 
+@checks.arguments(instance=checks.instance_of(BernoulliBandit))
 def with_losses(instance: BernoulliBandit) -> StochasticLosses:
     """The full-information twin of a bandit instance: losses are 1 minus rewards."""
     means = 1 - np.array(instance.means)
     return bernoulli_losses(means, name=instance.name, source=instance.source)
 
 
+@checks.arguments(actions=checks.integer_in(2, checks.LARGEST), gap=checks.number_in(0, 1))
 def packing(actions: int, gap: float) -> StochasticLosses:
     """The instance of hu2021's Theorem 10: fair coins, but one action is better by `gap`; also equal-gap
     DTOL.
 
     In hu2021's rewards the good action has mean 1/2 + gap, so its loss is 1/2 - gap.
     """
-    gap = checks.number("gap", gap, 0, 0.5)
+    gap = checks.number_in(0, 0.5)("gap", gap)
     name = f"packing, K = {actions}, gap {gap:g}"
     return bernoulli_losses((0.5 - gap, 0.5), (1, actions - 1), name=name, source="hu2021, Theorem 10")
 
 
+@checks.arguments(
+    brackets=checks.integer_in(1, 1000), bernoulli=checks.boolean, log_per_bracket=checks.number_in(0, 1e6)
+)
 def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoulli: bool = True, log_per_bracket=None):
     """The doubling instance: gaps `largest` 2^(b - brackets) for b = 1..brackets, `per_bracket` actions in
     each.
@@ -187,9 +200,11 @@ def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoull
     bernoulli : bool
         Independent Bernoulli losses, else deterministic ones.
     """
-    brackets = checks.integer("brackets", brackets, 1)
-    log_count = math.log(checks.integer("per_bracket", per_bracket, 1)) if log_per_bracket is None else log_per_bracket
-    largest = checks.positive("largest", checks.number("largest", largest, 0, 0.95))
+    brackets = checks.positive_int("brackets", brackets)
+    log_count = (
+        math.log(checks.positive_int("per_bracket", per_bracket)) if log_per_bracket is None else log_per_bracket
+    )
+    largest = checks.positive("largest", checks.number_in(0, 0.95)("largest", largest))
     gaps = largest * 2.0 ** (np.arange(1, brackets + 1) - brackets)
     name = f"doubling, {brackets} brackets of " + (
         f"{per_bracket}" if log_per_bracket is None else f"e^{log_per_bracket:g}"
@@ -199,6 +214,7 @@ def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoull
     return make(means, log_counts=log_counts, name=name, source="hu2021, after Theorem 7")
 
 
+@checks.arguments(gap=checks.number_in(0, 1), bernoulli=checks.boolean)
 def cyclic(actions, gap: float, bernoulli: bool = False, log_actions=None) -> StochasticLosses:
     """The lower-bound family of wu2026's Theorem 3: losses 0, gap, gap, 1, ..., 1, up to a rotation of the
     actions.
@@ -208,20 +224,21 @@ def cyclic(actions, gap: float, bernoulli: bool = False, log_actions=None) -> St
     `log_actions` in place of `actions` (None) gives their number's logarithm.
     """
     if log_actions is None:
-        rest = math.log(checks.integer("actions", actions, 6) - 3)
+        rest = math.log(checks.integer_in(6, checks.LARGEST)("actions", actions) - 3)
     else:
-        checks.number("log_actions", log_actions, math.log(6))
+        checks.number_in(math.log(6), math.inf)("log_actions", log_actions)
         rest = log_actions + math.log1p(-3 * math.exp(-log_actions))
     make = bernoulli_losses if bernoulli else deterministic_losses
     name = f"cyclic, gap {gap:g}" + (", Bernoulli" if bernoulli else "")
     return make(
-        (0.0, checks.number("gap", gap, 0, 1), 1.0),
+        (0.0, checks.number_in(0, 1)("gap", gap), 1.0),
         log_counts=(0.0, math.log(2), rest),
         name=name,
         source="wu2026, Theorem 3",
     )
 
 
+@checks.arguments(gap=checks.number_in(0, 1))
 def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     """Losses whose coordinates depend on each other within a round, as cesari2026 allows; one best action,
     equal gaps.
@@ -231,9 +248,9 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     (1 + gap) / 2. kind "copies": the best action is one bit of mean (1 - gap) / 2, all others share another
     one of mean (1 + gap) / 2.
     """
-    checks.choice("kind", kind, ("antithetic", "comonotone", "copies"))
-    low, high = (1 - checks.number("gap", gap, 0, 1)) / 2, (1 + gap) / 2
-    others = math.log(checks.integer("actions", actions, 2) - 1)
+    checks.one_of("antithetic", "comonotone", "copies")("kind", kind)
+    low, high = (1 - checks.number_in(0, 1)("gap", gap)) / 2, (1 + gap) / 2
+    others = math.log(checks.integer_in(2, checks.LARGEST)("actions", actions) - 1)
     if kind == "antithetic":
         if actions != 2:
             raise ValueError(f"an antithetic pair has 2 actions, got {actions}")
@@ -264,24 +281,4 @@ DEPENDENT_COPIES = StochasticLosses(
     (math.log(2), 0.0),
     (0.40 * 0.41, 0.40 * 0.59, 0.60 * 0.41, 0.60 * 0.59),
     source="after wu2026, Lemma 1",
-)
-
-
-def _counts(name, value):
-    if not isinstance(value, (list, tuple, np.ndarray)):
-        raise TypeError(f"{name} must be a list of whole numbers, got {checks.shown(value)}")
-    return [checks.integer(name, count, 1) for count in value]
-
-
-checks.arguments(
-    globals(),
-    means=checks.within(0, 1, shape=1),
-    counts=_counts,
-    log_counts=checks.within(0, 1e6, shape=1),
-    instance=checks.a(BernoulliBandit),
-    gap=checks.within(0, 1, shape=0),
-    brackets=checks.whole(1, 1000),
-    log_per_bracket=checks.within(0, 1e6, shape=0),
-    bernoulli=checks.boolean,
-    packing={"actions": checks.whole(2)},
 )

@@ -103,7 +103,11 @@ class Game(checks.Checked):
     rounds: int
     feedback: str = "bandit"
     actions: int = 2
-    rules = {"rounds": checks.whole(2, 9), "feedback": checks.one_of(*FEEDBACKS), "actions": checks.whole(2, 3)}
+    rules = {
+        "rounds": checks.integer_in(2, 9),
+        "feedback": checks.one_of(*FEEDBACKS),
+        "actions": checks.integer_in(2, 3),
+    }
 
     def __post_init__(self):
         super().__post_init__()
@@ -316,6 +320,7 @@ class Game(checks.Checked):
         return (1 - share) * plan + share * uniform
 
 
+@checks.arguments(game=checks.instance_of(Game))
 def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     """The least worst-case regret of any (epsilon, delta)-DP learner, a learner that has it, and the proof.
 
@@ -342,8 +347,8 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         If the solver fails.
     """
     if not (isinstance(epsilon, float) and epsilon == math.inf):
-        epsilon = checks.number("epsilon", epsilon, 0, 700)
-    delta = checks.number("delta", delta, 0, 1 - 1e-9)
+        epsilon = checks.number_in(0, 700)("epsilon", epsilon)
+    delta = checks.number_in(0, 1 - 1e-9)("delta", delta)
     K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
     orbit, first, plans = [], [], 0  # one variable for each orbit of sequences; they stand level after level
     for t in range(1, T + 1):
@@ -434,6 +439,3 @@ def _matrix(blocks, width):
         height += len(columns)
     data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
     return coo_array((data, (rows, columns)), (height, width)).tocsr()
-
-
-checks.arguments(globals(), game=checks.a(Game))

@@ -10,6 +10,7 @@ from privregret.minimax.games import Game
 from privregret.privacy.adversarial import batched_probabilities
 
 
+@checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
 def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     """The plan of a learner that plays one action an epoch, with full information and two actions.
 
@@ -44,6 +45,9 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     return game.plan_of(policy)
 
 
+@checks.arguments(
+    game=checks.instance_of(Game), learner=checks.instance_of(BatchedPrivate), nodes=checks.integer_in(2, 10**5)
+)
 def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
     """The plan of a bandit algorithm made private by batches of rounds, by quadrature over the noise; two actions.
 
@@ -97,12 +101,3 @@ def _steps(game, rounds):
     base = game.actions * game.seen
     digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
     return np.stack(np.divmod(digits, game.seen), axis=2)
-
-
-checks.arguments(
-    globals(),
-    game=checks.a(Game),
-    nodes=checks.whole(2, 10**5),
-    epoch_plan={"learner": checks.a(EpochAlgorithm)},
-    batched_plan={"learner": checks.a(BatchedPrivate)},
-)

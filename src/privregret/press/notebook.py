@@ -69,7 +69,7 @@ def start(name: str, namespace: dict, /, **rules) -> None:
 def data(path: str) -> Path:
     """Where a file of measurements in `benchmarks/` is; with another content of it the notebook is out of date."""
     known = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "benchmarks").glob("*.csv"))
-    current["files"].append(checks.choice("a file of measurements", path, known))
+    current["files"].append(checks.one_of(*known)("a file of measurements", path))
     return ROOT / path
 
 

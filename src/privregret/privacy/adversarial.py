@@ -23,6 +23,12 @@ from privregret.instances import Adversary
 from privregret.jit import jit
 
 
+@checks.arguments(
+    adversary=checks.instance_of(Adversary),
+    actions=checks.array_in(0, 1, shape=1),
+    eta=checks.number_in(1e-15, 1e3),
+    gamma=checks.probability,
+)
 def exp3_path(adversary, actions, eta: float, gamma: float) -> np.ndarray:
     """(T,) probability with which EXP3 plays arm 2 in each round, given the actions so far (asi2025, Figure 1).
 
@@ -53,9 +59,15 @@ def _exp3_path(losses, actions, eta, gamma):
     return p
 
 
+@checks.arguments(
+    adversary=checks.instance_of(Adversary),
+    horizon=checks.integer_in(1, 22),
+    eta=checks.number_in(1e-15, 1e3),
+    gamma=checks.probability,
+)
 def exp3_log_probabilities(adversary, horizon: int, eta: float, gamma: float) -> np.ndarray:
     """(2^T,) log-probability of every path of EXP3; T at most 22."""
-    table = adversary.table(checks.integer("horizon", horizon, 1))
+    table = adversary.table(checks.positive_int("horizon", horizon))
     x, log_p = np.zeros(1), np.zeros(1)
     for t in range(horizon):
         p = (1 - gamma) / (1 + np.exp(-x)) + gamma / 2
@@ -64,6 +76,12 @@ def exp3_log_probabilities(adversary, horizon: int, eta: float, gamma: float) ->
     return log_p
 
 
+@checks.arguments(
+    adversary=checks.instance_of(Adversary),
+    horizon=checks.integer_in(1, 22),
+    eta=checks.number_in(1e-15, 1e3),
+    gamma=checks.probability,
+)
 def exp3_expected_loss(adversary, horizon: int, eta: float, gamma: float) -> float:
     """Expected cumulative loss of EXP3, over all 2^T paths."""
     table = adversary.table(horizon)
@@ -72,6 +90,13 @@ def exp3_expected_loss(adversary, horizon: int, eta: float, gamma: float) -> flo
     return float(np.exp(exp3_log_probabilities(adversary, horizon, eta, gamma)) @ paid)
 
 
+@checks.arguments(
+    one=checks.instance_of(Adversary),
+    other=checks.instance_of(Adversary),
+    horizon=checks.integer_in(1, 22),
+    eta=checks.number_in(1e-15, 1e3),
+    gamma=checks.probability,
+)
 def exp3_divergence(one, other, horizon: int, eta: float, gamma: float) -> dict:
     """How far EXP3's laws on two adversaries are apart, over all 2^T paths.
 
@@ -87,11 +112,22 @@ def exp3_divergence(one, other, horizon: int, eta: float, gamma: float) -> dict:
     return {"loss": np.abs(p - q).max(), "kl": np.sum(np.exp(p) * (p - q)), "tv": tv, "worst": worst}
 
 
+@checks.arguments(
+    actions=checks.array_in(0, 1, shape=1),
+    p=checks.array_in(1e-300, 1, "[)", shape=1),
+    q=checks.array_in(1e-300, 1, "[)", shape=1),
+)
 def path_log_ratio(actions, p, q) -> np.ndarray:
     """(T,) ln P / P' of a path's beginnings, from the probabilities of arm 2 in each round."""
     return np.cumsum(np.where(np.asarray(actions) == 1, np.log(p / q), np.log1p(-p) - np.log1p(-q)))
 
 
+@checks.arguments(
+    base=checks.instance_of(RealLossBandit),
+    averages=checks.array_in(0, 1, shape=2),
+    scale=checks.number_in(0, 1e6),
+    nodes=checks.integer_in(2, 10**4),
+)
 def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: int = 200) -> np.ndarray:
     """(2^J,) probability of every sequence of choices of J batches, told averages with noise Lap(scale).
 
@@ -108,7 +144,7 @@ def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: i
     nodes : int
         Even; cost is proportional to (2 nodes)^(J - 1).
     """
-    u = (np.arange(checks.integer("nodes", nodes, 2)) + 0.5) / nodes
+    u = (np.arange(checks.integer_in(2, checks.LARGEST)("nodes", nodes)) + 0.5) / nodes
     quantiles = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5))) * scale
     averages = np.asarray(averages, float)
     if base.step.kind != FTPL_STEP:
@@ -118,13 +154,19 @@ def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: i
     return _ftpl_probabilities(base, averages, quantiles)
 
 
+@checks.arguments(
+    base=checks.instance_of(RealLossBandit),
+    rounds=checks.integer_in(4, 22),
+    epsilon=checks.number_in(1e-6, 1e6),
+    nodes=checks.integer_in(2, 10**4),
+)
 def many_looks(base: RealLossBandit, rounds: int, zeros, epsilon: float, nodes: int = 200) -> float:
     """P(arm 2 is played more than twice in the last four rounds) on Lemma 11's losses, by batches of one round.
 
     Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`.
     """
     losses = np.tile([0.5, 1.0], (rounds, 1))
-    losses[checks.many(checks.whole(0, rounds - 1), 0)("zeros", list(zeros)), 1] = 0.0
+    losses[checks.list_of(checks.integer_in(0, rounds - 1), 0)("zeros", list(zeros)), 1] = 0.0
     law = batched_probabilities(base, losses, 1 / epsilon, nodes)
     return float(law[[(path & 15).bit_count() > 2 for path in range(2**rounds)]].sum())
 
@@ -172,6 +214,12 @@ def _batched_probabilities(step, averages, quantiles):
     return result / nodes**last
 
 
+@checks.arguments(
+    base=checks.instance_of(RealLossBandit),
+    scale=checks.number_in(0, 1e6),
+    nodes=checks.integer_in(2, 10**4),
+    tau=checks.positive_int,
+)
 def worst_batched_loss(base: RealLossBandit, scale: float, later=(), nodes: int = 200, tau: int = 1) -> float:
     """Largest privacy loss over action sequences when one round of the first batch changes between corners of [0, 1]^2.
 
@@ -193,6 +241,12 @@ def _neighbouring_averages(tau):
     return [(rest * (tau - 1) + corners) / tau for rest in rests]
 
 
+@checks.arguments(
+    base=checks.instance_of(RealLossBandit),
+    scale=checks.number_in(0, 1e6),
+    tau=checks.positive_int,
+    nodes=checks.integer_in(2, 10**4),
+)
 def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> float:
     """Largest privacy loss of three batches over adversaries whose losses in the second depend on the first action.
 
@@ -209,6 +263,12 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     return max(float(np.ptp(first, axis=1).max()), float(np.ptp(second, axis=2).max()))
 
 
+@checks.arguments(
+    epsilon=checks.number_in(0, 1e6),
+    shift=checks.number_in(1e-6, 700),
+    count=checks.integer_in(1, 10**6),
+    grid=checks.integer_in(1, 10**5),
+)
 def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
     """delta(epsilon) of releasing `count` numbers with Laplace noise when each moves by `shift` scales; an upper bound.
 
@@ -235,6 +295,12 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
     return float(np.sum(law[above] * -np.expm1(epsilon - total[above])))
 
 
+@checks.arguments(
+    epsilon=checks.number_in(1e-6, 100),
+    delta=checks.number_in(1e-300, 1, "[)"),
+    count=checks.integer_in(1, 10**6),
+    grid=checks.integer_in(1, 10**5),
+)
 def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) -> float:
     """Smallest c for which `count` numbers, each moved by epsilon / (c sqrt(count ln(1 / delta))) scales, are (epsilon,
     delta)-private: Theorem 10 has 3. Found in [0.05, 3] to 1e-3.
@@ -244,30 +310,3 @@ def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) ->
         return laplace_delta(epsilon, epsilon / (c * math.sqrt(count * math.log(1 / delta))), count, grid) - delta
 
     return brentq(surplus, 0.05, 3.0, xtol=1e-3)
-
-
-checks.arguments(
-    globals(),
-    adversary=checks.a(Adversary),
-    one=checks.a(Adversary),
-    other=checks.a(Adversary),
-    base=checks.a(RealLossBandit),
-    actions=checks.within(0, 1, shape=1),
-    horizon=checks.whole(1, 22),
-    rounds=checks.whole(4, 22),
-    eta=checks.within(1e-15, 1e3, shape=0),
-    gamma=checks.within(0, 1, shape=0),
-    p=checks.within(1e-300, 1, "[)", shape=1),
-    q=checks.within(1e-300, 1, "[)", shape=1),
-    averages=checks.within(0, 1, shape=2),
-    scale=checks.within(0, 1e6, shape=0),
-    nodes=checks.whole(2, 10**4),
-    tau=checks.whole(1),
-    epsilon=checks.within(0, 1e6, shape=0),
-    delta=checks.within(1e-300, 1, "[)", shape=0),
-    shift=checks.within(1e-6, 700, shape=0),
-    count=checks.whole(1, 10**6),
-    grid=checks.whole(1, 10**5),
-    many_looks={"epsilon": checks.within(1e-6, 1e6, shape=0)},
-    noise_constant={"epsilon": checks.within(1e-6, 100, shape=0)},
-)

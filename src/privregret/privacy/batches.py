@@ -63,6 +63,7 @@ def _action_law(grid, mass, epsilon, rule):
     return law
 
 
+@checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
 def action_law(algorithm, cells: int = 160) -> np.ndarray:
     """Probabilities of the decisions (d, d') of DPKLUCB or DPIMED with alpha = 2 and n0 = 1, for the 16 reward lists.
 
@@ -78,6 +79,12 @@ def action_law(algorithm, cells: int = 160) -> np.ndarray:
     return np.array([law[r, q, s + u] for r, q, s, u in product((0, 1), repeat=4)]).reshape((2,) * 6)
 
 
+@checks.arguments(
+    blocks=checks.list_of(checks.nonnegative_int),
+    rewards=checks.array_in(0, 1, shape=1),
+    other=checks.array_in(0, 1, shape=1),
+    epsilon=checks.number_in(1e-15, 1e15),
+)
 def prefix_losses(blocks, rewards, other, epsilon, rng) -> tuple[float, float]:
     """Log-ratio of the densities of all released prefix sums under two lists of rewards, at one draw under the first.
 
@@ -99,6 +106,7 @@ def prefix_losses(blocks, rewards, other, epsilon, rng) -> tuple[float, float]:
     return tuple(float(first - second) for first, second in logs)
 
 
+@checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
 def privacy_loss(algorithm, cells: int = 160) -> float:
     """Largest log-ratio of the probabilities of an action sequence under two reward lists that differ in one entry."""
     law = action_law(algorithm, cells)
@@ -109,14 +117,3 @@ def privacy_loss(algorithm, cells: int = 160) -> float:
             p, q = law[rewards], law[other]
             worst = max(worst, float(np.log(p[p > 0] / q[p > 0]).max()))
     return worst
-
-
-checks.arguments(
-    globals(),
-    algorithm=checks.a(GeometricBatches),
-    cells=checks.whole(2, 10**4),
-    blocks=checks.many(checks.whole(0)),
-    rewards=checks.within(0, 1, shape=1),
-    other=checks.within(0, 1, shape=1),
-    epsilon=checks.within(1e-15, 1e15, shape=0),
-)

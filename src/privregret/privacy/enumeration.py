@@ -75,7 +75,7 @@ def views(policy: list, tree: list) -> list:
 
 def reward_functions(model: str, arms: int, t: int) -> list:
     """What one round's input can be: (K,) * t arrays, the reward of round t after each sequence of t actions."""
-    shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[checks.choice("model", model, MODELS)]
+    shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[checks.one_of(*MODELS)("model", model)]
     values = product((0, 1), repeat=int(np.prod(shape)))
     return [np.broadcast_to(np.reshape(value, shape), (arms,) * t) for value in values]
 

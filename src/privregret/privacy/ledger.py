@@ -24,15 +24,23 @@ class Release:
     scale: float
 
 
+def _releases(name, value):
+    if not (isinstance(value, list) and all(isinstance(release, Release) for release in value)):
+        raise TypeError(f"{name} must be a list of releases, got {checks.shown(value)}")
+    return value
+
+
+@checks.arguments(pulls=checks.nonnegative_int)
 def lazy_releases(pulls: int) -> list[Release]:
     """Releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: arrays of 1, 2, 4, ... pulls, each once."""
     sizes = [2**r for r in range(pulls.bit_length()) if 2 ** (r + 1) - 1 <= pulls]
     return [Release("array", n, 2 * n - 1, 2 * n - 1, 1.0) for n in sizes]
 
 
+@checks.arguments(pulls=checks.integer_in(0, checks.SIZE))
 def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
     """Releases of Hybrid-UCB in an arm's first `pulls` pulls, in the order in which their noise is drawn."""
-    checks.choice("tree", tree, TREES)
+    checks.one_of(*TREES)("tree", tree)
     releases = []
     for pull in range(1, pulls + 1):
         depth = (pull + 1).bit_length() - 1 if (pull + 1).bit_count() > 1 else (pull + 1).bit_length() - 2
@@ -47,6 +55,9 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
     return releases
 
 
+@checks.arguments(
+    pulls=checks.array_in(0, 2**62, shape=1), epsilon=checks.number_in(1e-15, 1e15), beta=checks.number_in(1e-300, 1)
+)
 def elimination_releases(pulls, epsilon: float, beta: float) -> int:
     """Releases of DP-SE about all arms together, after so many pulls of each: one of each active arm in an epoch."""
     pulls = np.asarray(pulls)
@@ -62,6 +73,7 @@ def elimination_releases(pulls, epsilon: float, beta: float) -> int:
     return released
 
 
+@checks.arguments(releases=_releases)
 def through_children(releases: list[Release]) -> list[Release]:
     """The same, but the last prefix of a tree is the sum of the root's two children: the right one is released."""
     return [
@@ -72,6 +84,7 @@ def through_children(releases: list[Release]) -> list[Release]:
     ]
 
 
+@checks.arguments(releases=_releases, pulls=checks.integer_in(1, checks.SIZE))
 def cost(releases: list[Release], pulls: int) -> np.ndarray:
     """(pulls,) privacy cost of each reward, in units of epsilon, by composition."""
     total = np.zeros(pulls + 1)
@@ -80,6 +93,7 @@ def cost(releases: list[Release], pulls: int) -> np.ndarray:
     return total[1:]
 
 
+@checks.arguments(releases=_releases, pulls=checks.integer_in(1, checks.SIZE), kind=checks.one_of("node", "array"))
 def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray:
     """(pulls,) number of releases of the given kind that each reward is part of."""
     total = np.zeros(pulls + 1, int)
@@ -87,24 +101,3 @@ def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray
         if release.kind == kind:
             total[release.first : release.last + 1] += 1
     return total[1:]
-
-
-def _releases(name, value):
-    if not (isinstance(value, list) and all(isinstance(release, Release) for release in value)):
-        raise TypeError(f"{name} must be a list of releases, got {checks.shown(value)}")
-    return value
-
-
-checks.arguments(
-    globals(),
-    releases=_releases,
-    lazy_releases={"pulls": checks.whole(0)},
-    hybrid_releases={"pulls": checks.size(0)},
-    elimination_releases={
-        "pulls": checks.within(0, 2**62, shape=1),
-        "epsilon": checks.within(1e-15, 1e15, shape=0),
-        "beta": checks.within(1e-300, 1, shape=0),
-    },
-    cost={"pulls": checks.size(1)},
-    looks={"pulls": checks.size(1), "kind": checks.one_of("node", "array")},
-)

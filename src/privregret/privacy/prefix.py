@@ -13,6 +13,7 @@ from privregret import checks
 LARGEST = 2**21  # numbers in the largest law that is listed
 
 
+@checks.arguments(eta=checks.number_in(1e-15, 30))
 def loss_by_position(rounds: int, eta: float, counts=(1, 1)) -> np.ndarray:
     """Largest change of a choice's log-probability when one position's losses are replaced.
 
@@ -33,11 +34,12 @@ def loss_by_position(rounds: int, eta: float, counts=(1, 1)) -> np.ndarray:
     -------
     (rounds,) array
     """
-    _check(checks.integer("rounds", rounds, 1), 1, counts)
+    _check(checks.positive_int("rounds", rounds), 1, counts)
     law = np.log(_choice(rounds, 0, _lengths(rounds), eta, counts))
     return np.array([np.ptp(law, axis=s).max() for s in range(rounds)])
 
 
+@checks.arguments(eta=checks.number_in(1e-15, 30))
 def sequence_loss(blocks: int, eta: float, counts=(1, 1), forget: bool = True) -> float:
     """Largest change of the log-probability of a whole sequence of actions when one round's losses are replaced.
 
@@ -53,7 +55,7 @@ def sequence_loss(blocks: int, eta: float, counts=(1, 1), forget: bool = True) -
     forget : bool
         False for a learner that adds the prefix to the losses of all earlier blocks: it sees a round many times.
     """
-    rounds = 2 ** checks.integer("blocks", blocks, 1, 8) - 1
+    rounds = 2 ** checks.integer_in(1, 8)("blocks", blocks) - 1
     _check(rounds, blocks, counts)
     law = np.zeros((1,) * (rounds + blocks))
     for block in range(blocks):
@@ -87,6 +89,3 @@ def _choice(axes, start, lengths, eta, counts):
             weights = np.exp(-eta * (total - total.min(axis=-1, keepdims=True)))
             law = law + weights / (weights @ np.array(counts, float))[..., None] / len(lengths)
     return law
-
-
-checks.arguments(globals(), eta=checks.within(1e-15, 30, shape=0))

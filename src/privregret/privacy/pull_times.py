@@ -25,6 +25,7 @@ def log_density(reward, epsilon, shifts, more):
     return inside - abs(s[0]) / array - (abs(s[1] - s[0] - reward) + abs(s[2] - s[0] - reward)) / shallow
 
 
+@checks.arguments(epsilon=checks.number_in(0.1, 100), more=checks.integer_in(0, 100))
 def hybrid_loss(epsilon: float, more: int = 0) -> float:
     """Log-ratio of the probabilities of one event, for Hybrid-UCB with released roots, on neighbouring tables.
 
@@ -50,6 +51,3 @@ def hybrid_loss(epsilon: float, more: int = 0) -> float:
     """
     corners = np.array(list(itertools.product((-0.1, 0.1), repeat=7)))[::9]
     return min(log_density(0, epsilon, c, more) - log_density(1, epsilon, c, more) for c in corners)
-
-
-checks.arguments(globals(), hybrid_loss={"epsilon": checks.within(0.1, 100, shape=0), "more": checks.whole(0, 100)})

@@ -103,7 +103,7 @@ def action_law(algorithm, table, rounds=None, cells: int = 24) -> dict:
     dict
         actions -> array with an axis of length 2 for each of `rounds`.
     """
-    cells = checks.integer("cells", cells, 4)
+    cells = checks.integer_in(4, checks.LARGEST)("cells", cells)
     table = checks.table("table", table).copy()
     free = list(range(len(table) - 1) if rounds is None else rounds)
     table[free] = 0.0

@@ -330,7 +330,7 @@ def moves(notes: Notes, change: dict, keep: str = "numbers"):
         What is to stay: every number that was used, which is composition; or of numbers that were only compared, no
         more than which was larger. The second is enough, and cheaper for noisy maxima and sparse vectors.
     """
-    checks.choice("keep", keep, KEEPS)
+    checks.one_of(*KEEPS)("keep", keep)
     rows, right, kinds = [], [], []
     used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.told)]
     used += [] if keep == "numbers" else list(notes.outcomes)
@@ -369,7 +369,7 @@ def costs(trace: Trace, keep: str = "numbers", rounds=None) -> np.ndarray:
     rounds : iterable of int, optional
         From 0; by default all.
     """
-    checks.choice("keep", keep, KEEPS)
+    checks.one_of(*KEEPS)("keep", keep)
     read = {key for form in trace.notes.numbers for key, _ in form if isinstance(key, tuple)}
     result = np.zeros(len(trace.actions))
     scales = np.array(trace.notes.scales)

@@ -10,6 +10,21 @@ from privregret.instances import lemma_11_pair
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
 
 
+def _drops(name, value):
+    if not isinstance(value, dict):
+        raise TypeError(f"{name} must be a dict, name -> round, got {checks.shown(value)}")
+    return {checks.text(name, key): checks.nonnegative_int(name, drop) for key, drop in value.items()}
+
+
+@checks.arguments(
+    algorithm=checks.instance_of(AdversarialAlgorithm),
+    epsilon=checks.positive,
+    horizon=checks.integer_in(64, checks.ROUNDS),
+    # half of them must be able to show at level 0.001 what has probability 1/2
+    runs=checks.integer_in(20, checks.RUNS),
+    seed=checks.nonnegative_int,
+    drops=_drops,
+)
 def lemma_11_certificate(algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None) -> dict:
     """The best bound of Lemma 11 that runs on its first losses certify, and the regrets on its pair.
 
@@ -50,20 +65,3 @@ def lemma_11_certificate(algorithm, epsilon: float, horizon: int, runs: int, see
     for name, drop in (drops or {}).items():
         numbers |= on_second(name, drop)
     return numbers
-
-
-def _drops(name, value):
-    if not isinstance(value, dict):
-        raise TypeError(f"{name} must be a dict, name -> round, got {checks.shown(value)}")
-    return {checks.text(name, key): checks.integer(name, drop, 0) for key, drop in value.items()}
-
-
-checks.arguments(
-    globals(),
-    algorithm=checks.a(AdversarialAlgorithm),
-    epsilon=checks.positive,
-    horizon=checks.rounds(64),
-    runs=checks.times(20),  # half of them must be able to show at level 0.001 what has probability 1/2
-    seed=checks.whole(0),
-    drops=_drops,
-)

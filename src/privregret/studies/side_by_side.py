@@ -133,18 +133,18 @@ def _estimates(name, value):
     return value
 
 
-SHARE = checks.within(1e-15, 1, "[)", shape=0)
+SHARE = checks.number_in(1e-15, 1, "[)")
 checks.arguments(
     globals(),
-    curves=checks.a(pd.DataFrame),
-    table=checks.a(pd.DataFrame),
-    by=checks.many(checks.text),
-    cell=checks.many(checks.text),
+    curves=checks.dataframe,
+    table=checks.dataframe,
+    by=checks.list_of(checks.text),
+    cell=checks.list_of(checks.text),
     level=SHARE,
     confidence=SHARE,
-    make=checks.a(Callable),
-    epsilon=checks.within(1e-300, 1e300, shape=0),
-    epsilons=checks.within(1e-300, 1e300, shape=1),
+    make=checks.instance_of(Callable),
+    epsilon=checks.number_in(1e-300, 1e300),
+    epsilons=checks.array_in(1e-300, 1e300, shape=1),
     regrets=_estimates,
-    target=checks.within(1e-300, 1e300, shape=0),
+    target=checks.number_in(1e-300, 1e300),
 )
