@@ -16,7 +16,7 @@ SOURCES = {
     str(path.relative_to(ROOT)): ast.parse(path.read_text())
     for path in sorted((ROOT / "src/privregret").rglob("*.py"))
 }
-WITHOUT_A_NOTEBOOK = ("press", "studies", "__main__.py")
+ABOVE_THE_ENGINE = ("press", "studies", "__main__.py")
 NAMED_TUPLE = {"_replace", "_asdict", "_fields", "_make"}  # public, in spite of their names
 
 
@@ -134,7 +134,10 @@ def test_the_engine_needs_its_own_dependencies_only():
     assert sorted((where, name) for where, name in engine if name not in core | extra.get(where, set())) == []
 
 
-KERNEL = {"jit", "njit"}
+def decorators(node):
+    """The names of a function's decorators."""
+    made = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
+    return {getattr(d, "id", getattr(d, "attr", "")) for d in made}
 
 
 def untyped(tree, top=True):
@@ -147,18 +150,17 @@ def untyped(tree, top=True):
             yield from untyped(node, top=False)
         if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
             continue
-        decorators = {getattr(d, "id", getattr(d, "attr", "")) for d in node.decorator_list}
-        if decorators & KERNEL:
+        if "jit" in decorators(node):
             continue
         a = node.args
         arguments = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
-        if not top and "staticmethod" not in decorators:
+        if not top and "staticmethod" not in decorators(node):
             arguments = arguments[1:]
         if node.returns is None or any(argument.annotation is None for argument in arguments):
             yield node.lineno, node.name
 
 
-ENGINE = [name for name in SOURCES if name.split("/")[2] not in WITHOUT_A_NOTEBOOK]
+ENGINE = [name for name in SOURCES if name.split("/")[2] not in ABOVE_THE_ENGINE]
 TYPED = [*ENGINE, "src/privregret/press/findings.py", "src/privregret/press/papers.py"]
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,12 +34,18 @@ def sweep(folder: Path) -> None:
 
 
 def digest(content: bytes) -> str:
-    """SHA-256 in hexadecimal digits."""
+    """SHA-256 in hexadecimal digits.
+
+    Examples
+    --------
+    >>> digest(b"whole")[:16]
+    '5d5766cf2d787016'
+    """
     return hashlib.sha256(content).hexdigest()
 
 
 @contextmanager
-def locked(path: Path, wait: bool = True):
+def locked(path: Path, wait: bool = True) -> Iterator[None]:
     """Hold a lock, a file which is made if it is not there, for as long as this context or process lives.
 
     Raises

@@ -5,7 +5,11 @@ that is wrong, its value and what is allowed. Rules in the plural are for a numb
 singular for a number alone.
 """
 
+import numpy as np
+
 from privregret import checks
+
+Numbers = float | np.ndarray  # a number, or an array of numbers
 
 POSITIVES = checks.array_in(1e-15, 1e15)  # what may be divided by, squared, and multiplied with rounds
 POSITIVE = checks.number_in(1e-15, 1e15)

@@ -9,7 +9,11 @@ from scipy.optimize import minimize, minimize_scalar
 from privregret import checks
 from privregret.exact.regret import expected_regret
 from privregret.full_information import EpochAlgorithm
-from privregret.instances import StochasticLosses, bernoulli_losses, deterministic_losses
+from privregret.instances import (
+    StochasticLosses,
+    bernoulli_losses,
+    deterministic_losses,
+)
 
 HORIZON = 2**60
 
@@ -25,7 +29,14 @@ class WorstInstance(NamedTuple):
 
 
 def worst_instance(
-    algorithm, log_actions, bernoulli=False, gaps=(0.3, 1.0), points=16, polish=12, groups=1, budget=200
+    algorithm: EpochAlgorithm,
+    log_actions: float,
+    bernoulli: bool = False,
+    gaps: tuple[float, float] = (0.3, 1.0),
+    points: int = 16,
+    polish: int = 12,
+    groups: int = 1,
+    budget: int = 200,
 ) -> WorstInstance:
     """Maximise epsilon R / ln K over instances with one best action and groups of equal others.
 
@@ -63,6 +74,13 @@ def worst_instance(
     ------
     TypeError, ValueError
         For an algorithm without exact regret or without epsilon, or a value out of range.
+
+    Examples
+    --------
+    >>> from privregret.full_information import FTNL
+    >>> worst = worst_instance(FTNL(0.5, "gumbel"), math.log(10), points=4, polish=0)
+    >>> round(worst.ratio, 2), worst.tried
+    (5.71, 4)
     """
     if not isinstance(algorithm, EpochAlgorithm) or not hasattr(algorithm, "epsilon"):
         raise TypeError(f"algorithm must be a private algorithm that plays in epochs, got {checks.shown(algorithm)}")

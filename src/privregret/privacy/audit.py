@@ -5,13 +5,23 @@ It can show that an algorithm is not epsilon-DP; it cannot show that it is.
 
 import math
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 
-def loss_lower_bound(algorithm, rewards, neighbour, event, runs: int, seed: int, failure: float = 1e-6) -> float:
+def loss_lower_bound(
+    algorithm: Any,
+    rewards: ArrayLike,
+    neighbour: ArrayLike,
+    event: Callable[[np.ndarray], bool],
+    runs: int,
+    seed: int,
+    failure: float = 1e-06,
+) -> float:
     """A lower confidence bound on the privacy loss that an event of the action sequence shows.
 
     Parameters
@@ -54,7 +64,13 @@ class Found(NamedTuple):
     sequences: int
 
 
-def searched_loss(play, tables, runs: int, seed: int, failure: float = 1e-6) -> Found:
+def searched_loss(
+    play: Callable[[np.ndarray, np.random.Generator], np.ndarray],
+    tables: Sequence[np.ndarray],
+    runs: int,
+    seed: int,
+    failure: float = 1e-06,
+) -> Found:
     """A lower confidence bound on the privacy loss of the action sequence, with an event found by search.
 
     Half of the plays choose the event: sequences are sorted by how often they came on one table and on the other, and
