@@ -37,7 +37,8 @@ from typing import ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 
-P, R = ParamSpec("P"), TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # What no machine can do is refused before any work.
 LARGEST = 2**62  # rounds that go from event to event: kernels count them in 64 bits, and add two such numbers
@@ -57,7 +58,7 @@ _repr.maxlist = _repr.maxtuple = 12
 def shown(value) -> str:
     """A value for a message: in one line, cut if it is long."""
     try:
-        if isinstance(value, numbers.Integral) and abs(value) >= 2**64:
+        if isinstance(value, numbers.Integral) and abs(int(value)) >= 2**64:
             return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}"
         text = " ".join(_repr.repr(value).split())
         return text if len(text) < 160 else f"{text[:100]}..."
@@ -212,7 +213,7 @@ def positive(name: str, value) -> float:
     """A finite number above 0, of which the reciprocal is finite, and so is noise of that scale."""
     if type(value) is float and SMALLEST <= value < math.inf:
         return value
-    if isinstance(value, numbers.Real) and not (_finite(value) and value > 0):
+    if isinstance(value, numbers.Real) and not (_finite(value) and float(value) > 0):
         raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
     return _positive(name, value)
 

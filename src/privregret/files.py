@@ -9,7 +9,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # native Windows, where nothing runs side by side
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]

@@ -7,6 +7,7 @@ by their law. So a new parameter with a default, a renamed class and a reordered
 import hashlib
 import math
 from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def words(value: object) -> bytes:
     raise TypeError(f"{type(value).__name__} has no identity")
 
 
-def identity(thing: object) -> tuple[str, dict]:
+def identity(thing: Any) -> tuple[str, dict]:
     """(id, parameters that differ from their defaults) of a frozen dataclass.
 
     A field that was renamed carries its old name as `field(metadata={"id": ...})`. The id must stand in the class

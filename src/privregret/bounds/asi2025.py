@@ -195,7 +195,7 @@ def theorem_10_leading(
 
 
 @checks.arguments(experts=checks.integer_in(1, checks.SIZE), epsilon=POSITIVE, delta=DELTA)
-def theorem_10_composed(experts: float, epsilon: float, delta: float) -> float:
+def theorem_10_composed(experts: int, epsilon: float, delta: float) -> float:
     """Epsilon that the proof of Theorem 10 gives: Lemma 15 on N releases, each epsilon / (3 sqrt(N ln(1 / delta))).
 
     Examples

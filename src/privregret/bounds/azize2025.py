@@ -225,7 +225,8 @@ def crossing(p: float, q: float, alpha: float, n: int) -> float:
 
 
 @checks.arguments(
-    log_of=checks.instance_of(Callable), m=checks.integer_in(1, 60), mu=INSIDE_ONE, epsilon=POSITIVE, x=REAL
+    log_of=checks.instance_of(Callable),  # type: ignore[arg-type]
+    m=checks.integer_in(1, 60), mu=INSIDE_ONE, epsilon=POSITIVE, x=REAL
 )
 def at_batch_end(
     log_of: Callable[..., float], m: int, mu: float, epsilon: float, x: float, **options: bool

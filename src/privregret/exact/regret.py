@@ -42,7 +42,7 @@ def regret_curves(
     | EveryRoundAlgorithm
     | Sequence[EpochAlgorithm | EveryRoundAlgorithm],
     problems: StochasticLosses | Sequence[StochasticLosses],
-    horizons: int | Sequence[int] | np.ndarray,
+    horizons: ArrayLike,
 ) -> pd.DataFrame:
     """Expected pseudo-regret of each algorithm on each problem: the twin of `simulate.regret_curves` without runs.
 
@@ -93,7 +93,7 @@ def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: flo
 def expected_regret(
     algorithm: EpochAlgorithm | EveryRoundAlgorithm,
     instance: StochasticLosses,
-    horizons: int | Sequence[int] | np.ndarray,
+    horizons: ArrayLike,
 ) -> Regret:
     """Expected pseudo-regret of a full-information algorithm.
 
@@ -129,7 +129,7 @@ def expected_regret(
         found = checks.shown(algorithm)
         raise TypeError(f"exact regret is for epoch algorithms and leaders with full information, got {found}")
     checks.instance_of(StochasticLosses)("instance", instance)
-    horizons = checks.checkpoints(1)("horizons", np.atleast_1d(horizons))
+    horizons = np.asarray(checks.checkpoints(1)("horizons", np.atleast_1d(horizons)))
     if horizons[-1] > 2**60:
         raise ValueError(f"horizons must be at most 2^60, got {horizons[-1]}")
     if getattr(algorithm, "bernoulli_resampling", False):

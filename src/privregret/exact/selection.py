@@ -92,8 +92,8 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     scale = 1.0 if noise == "none" else checks.positive("scale", scale)
     log_counts = arrays(instance)[1]
     if rounds == 0:
-        error = np.finfo(float).eps * (4 + instance.log_actions)
-        return _selection(np.exp(log_counts - instance.log_actions), log_counts, float(error))
+        error = float(np.finfo(float).eps) * (4 + instance.log_actions)
+        return _selection(np.exp(log_counts - instance.log_actions), log_counts, error)
     if not instance.bits:
         probabilities, sums = _compositions(instance, rounds)
         if noise == "gumbel":
@@ -328,7 +328,7 @@ def differences(losses: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _relative(instance):
     """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a constant."""
-    relative = {}
+    relative: dict[tuple[float, ...], float] = {}
     for outcome, probability in zip(np.array(instance.outcomes), instance.probabilities, strict=True):
         key = tuple(differences(outcome))
         relative[key] = relative.get(key, 0.0) + probability

@@ -113,7 +113,8 @@ def worst_instance(
     values = [ratio([g], [others]) for g in grid]
     padded = np.array([-np.inf, *values, -np.inf])
     tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
-    for top in sorted(tops, key=lambda i: -values[i])[: 2 * (polish > 0)]:  # octaves are much alike: try the two best
+    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[: 2 * (polish > 0)]  # octaves are alike: try two
+    for top in best_tops:
         ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
         minimize_scalar(lambda g: -ratio([g], [others]), bounds=ends, method="bounded", options={"maxiter": polish})
     if groups > 1:

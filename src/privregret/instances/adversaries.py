@@ -169,7 +169,7 @@ class Adversary(_Oblivious):
                [0.25, 0.75]])
         """
         means = self.losses[_segment(self.starts, np.arange(horizon))]
-        return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means
+        return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means  # type: ignore[union-attr]
 
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
         """(H, K) cumulative (mean) loss of each arm after each of the (H,) `rounds`.

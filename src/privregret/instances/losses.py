@@ -332,6 +332,8 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     checks.one_of("antithetic", "comonotone", "copies")("kind", kind)
     low, high = (1 - checks.number_in(0, 1)("gap", gap)) / 2, (1 + gap) / 2
     others = math.log(checks.integer_in(2, checks.LARGEST)("actions", actions) - 1)
+    outcomes: tuple[tuple[float, ...], ...]
+    probabilities: tuple[float, ...]
     if kind == "antithetic":
         if actions != 2:
             raise ValueError(f"an antithetic pair has 2 actions, got {actions}")

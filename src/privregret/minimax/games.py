@@ -382,7 +382,8 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     starts = plans + np.cumsum([0] + [len(h) for h in game.histories])  # the worst regret still to come, table by table
     width = starts[-1]
 
-    flow, regret = [(orbit[0][None], 1.0)], []
+    flow: list[tuple] = [(orbit[0][None], 1.0)]
+    regret: list[tuple] = []
     last = int((rows == np.arange(K).clip(max=1)).all(axis=1).argmax())  # action 0 loses nothing, the others 1
     for t in range(T - 1):
         codes = np.repeat(first[t], seen)
@@ -414,7 +415,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     helpers = len(kept) if delta > 0 else 0
     if helpers:  # what is above e^epsilon times the other probability; it must not add up to more than delta
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
-        here, t, d = np.nonzero(game.opposed)
+        here, t, d = np.nonzero(game.opposed)  # type: ignore[assignment]
         there = game.neighbouring_tables()[here, t, d]
         renamed = [game.renamed(T - 1, moved) for _, _, moved in game.renamings]
         _, pair_classes, pair_sizes = _orbits([new[here] * len(new) + new[there] for new in renamed])

@@ -196,7 +196,7 @@ def batched_probabilities(
     averages = np.asarray(averages, float)
     if base.step.kind != FTPL_STEP:
         return _batched_probabilities(base.step, averages, quantiles)
-    if len(averages) != 2 or base.resampling != "corrected":
+    if len(averages) != 2 or base.resampling != "corrected":  # type: ignore[attr-defined]
         raise ValueError("FTPL must have two batches and the corrected resampling")
     return _ftpl_probabilities(base, averages, quantiles)
 

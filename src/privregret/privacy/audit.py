@@ -98,9 +98,9 @@ def searched_loss(
         heads = np.cumsum([(counts[s], others[s]) for s in order], axis=0)
         event = set(order[: 1 + int(np.argmax([_log_ratio(a, b, half, failure / 4) for a, b in heads]))])
         hits = [sum(s in event for s in sample[half:]) for sample in (one, other)]
-        value = _log_ratio(*hits, runs - half, failure / 4)
+        value = _log_ratio(hits[0], hits[1], runs - half, failure / 4)
         if value > best.value:
-            best = Found(value, max(event, key=counts.get), len(event))
+            best = Found(value, max(event, key=counts.__getitem__), len(event))
     return best
 
 

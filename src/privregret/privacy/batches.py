@@ -88,7 +88,7 @@ def action_law(algorithm: Any, cells: int = 160) -> np.ndarray:
 )
 def prefix_losses(
     blocks: Any, rewards: np.ndarray, other: np.ndarray, epsilon: float, rng: np.random.Generator
-) -> tuple[float, float]:
+) -> tuple[float, ...]:
     """Log-ratio of the densities of all released prefix sums under two lists of rewards, at one draw under the first.
 
     In the algorithms' way, sums of noisy block sums (azize2025, Lemma E.1), and with fresh noise on each prefix sum.

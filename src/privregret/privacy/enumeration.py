@@ -5,10 +5,10 @@ K arms in round t + 1 after those actions and rewards (0 or 1). Inputs are rewar
 of none in a *list*, the last in a *table*, all in a *tree* (an adaptive adversary). Neighbours differ in one round.
 """
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.stats import laplace
 
 from privregret import checks
@@ -43,7 +43,7 @@ def stay_or_switch(rounds: int, epsilon: float) -> list:
     3
     """
     stay = np.array([laplace.sf(0.5 - r, scale=1 / epsilon) if np.isfinite(epsilon) else float(r) for r in (0, 1)])
-    policy = [np.full(2, 0.5)]
+    policy: list[np.ndarray] = [np.full(2, 0.5)]
     for t in range(1, rounds):
         law = np.empty((2,) * (2 * t + 1))
         for history in product((0, 1), repeat=2 * t):
@@ -137,7 +137,7 @@ def delta(policy: list, model: str, epsilon: float) -> float:
     return float(np.maximum(p[pairs[:, 0]] - np.exp(epsilon) * p[pairs[:, 1]], 0).sum(axis=1).max())
 
 
-def double_change(policy: list, means: ArrayLike, n2: int, alpha: float) -> float:
+def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -> float:
     """Left over right side of Lemma C.1's first inequality (azize2025), for a two-armed policy.
 
     Arm 2 goes from mean mu to mu' by a coupling that the policy does not see, and on to mu'' by a change of measure.
