@@ -4,6 +4,7 @@ ARGS ?=
 run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
 two_at_once := -n 2 --dist loadgroup
+fast := bounds divergence environment estimates examples findings house instances interface noise strip
 
 .DELETE_ON_ERROR:
 .PHONY: all test test-fast faults smoke status check site lab bench bench-peers paper lint format lock test-floors clean help FORCE
@@ -13,6 +14,9 @@ all: .venv/.ready  ## set up, then run every notebook that is stale (the default
 
 test: .venv/.witnesses  ## run the tests, with packages by others as witnesses
 	$(run) -m pytest $(two_at_once) $(ARGS)
+
+test-fast: .venv/.ready  ## run the tests that take less than two minutes together
+	$(run) -m pytest $(two_at_once) $(fast:%=tests/test_%.py) $(ARGS)
 
 faults: .venv/.ready  ## try every planted fault: each must turn the verdicts about it (ten minutes)
 	$(run) -m pytest $(two_at_once) --every-fault tests/test_planted.py $(ARGS)
