@@ -33,7 +33,14 @@ from privregret.bandits import (
     LazyDPTS,
 )
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.instances import AZIZE2025_2, HU2021_1, Advice, bernoulli_losses, equal_gaps, gap_adversary
+from privregret.instances import (
+    AZIZE2025_2,
+    HU2021_1,
+    Advice,
+    bernoulli_losses,
+    equal_gaps,
+    gap_adversary,
+)
 from privregret.press.places import BUILD
 from privregret.press.reproduce import KERNEL_ENVIRONMENT
 

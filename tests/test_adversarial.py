@@ -33,7 +33,12 @@ from privregret.adversarial.exp4 import _batched
 from privregret.instances import Adversary, Advice, ExpertProblem
 from privregret.jit import jit
 from privregret.privacy import adversarial as privacy
-from privregret.studies.asi2025 import htinf_choices, lemma_11_certificate, punished_regret, regret_on_draws
+from privregret.studies.asi2025 import (
+    htinf_choices,
+    lemma_11_certificate,
+    punished_regret,
+    regret_on_draws,
+)
 
 every_base = pytest.mark.parametrize("base", [base for base, _ in BASES], ids=repr)
 EQUAL = Adversary("all equal", [0], np.full((1, 4), 0.5))
