@@ -34,8 +34,8 @@ from privregret.bandits import (
 )
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import AZIZE2025_2, HU2021_1, Advice, bernoulli_losses, equal_gaps, gap_adversary
+from privregret.press.kernels import ENVIRONMENT as KERNEL_ENVIRONMENT
 from privregret.press.places import BUILD
-from privregret.press.reproduce import KERNEL_ENVIRONMENT
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets

@@ -16,8 +16,8 @@ from browser import chromium
 
 import privregret
 from privregret.files import locked
-from privregret.press import reproduce
-from privregret.press.places import BUILD
+from privregret.press import jobs, run
+from privregret.press.places import BUILD, apart
 
 matplotlib.use("agg")
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,10 +57,10 @@ def smoke():
     def ran(name):
         root = BUILD / "smoke" / "each" / name
         root.mkdir(parents=True, exist_ok=True)
-        place = reproduce.Place(root, root)
+        place = apart(root)
         with locked(root / ".turn"), pytest.MonkeyPatch.context() as patch:  # two tests about one notebook: the second
             patch.setenv("JUPYTER_PATH", warm.kernels())  # finds it done
-            assert reproduce.reproduce(reproduce.jobs([name], {}, smoke=True), place, at_once=1) == 0
+            assert run.reproduce(jobs.jobs([name], {}, smoke=True), place, at_once=1) == 0
         return place
 
     return functools.cache(ran)

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from privregret import __version__
-from privregret.files import CHECKOUT, ROOT
+from privregret.files import CHECKOUT
 
 USAGE, INTERRUPTED = 2, 130  # exit codes; the first is argparse's own
 
@@ -39,13 +39,14 @@ def parser() -> argparse.ArgumentParser:
                 "--smoke", action="store_true", help="small parameters, into build/smoke: figures/ stays"
             )
             command.add_argument("--force", action="store_true", help="run what is up to date, too")
+            command.add_argument("--fresh", action="store_true", help="run all, taking nothing from the store of results")
             command.add_argument(
                 "-p",
                 nargs=2,
                 action="append",
                 default=[],
                 metavar=("NAME", "VALUE"),
-                help="set a notebook parameter; the output goes to build/custom",
+                help="set a notebook parameter; the output goes to a folder of its own in build/custom",
             )
             command.add_argument("--output", type=Path, metavar="FOLDER", help="put the output there: figures/ stays")
         if name != "status":
@@ -102,35 +103,15 @@ def command(args) -> int:
         return refuse("the notebooks are not installed with the package; run this in a checkout of the project")
     if not find_spec("fcntl"):  # native Windows
         return refuse("the batch command needs Linux, macOS or WSL; single notebooks run in JupyterLab or by papermill")
-    # At its import nbformat's validator would compile grammars, for three seconds, of formats that no notebook has.
+    if not find_spec("papermill"):
+        return refuse("the notebooks need papermill: pip install the extra 'notebooks'")
+    # At its import nbformat's validator would compile grammars, for a second, of formats that no notebook has.
     sys.modules.setdefault("rfc3987_syntax", None)
-    from privregret.press import reproduce as r
-    from privregret.press.manifest import Damaged
-    from privregret.press.notebook import ParameterError
+    from privregret.press import command
 
     try:
-        if args.command == "site":
-            try:
-                from privregret.press import site
-            except ModuleNotFoundError as missing:  # what it needs, notebooks do without
-                return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
-            return site.main()
-        smoke = getattr(args, "smoke", False)
-        overrides = {name: r.parse_value(value) for name, value in getattr(args, "p", [])}
-        todo = r.jobs(r.select(args.wanted), overrides, smoke)
-        if args.command == "status":
-            return r.status(todo)
-        if args.j < 1:
-            raise r.UsageError(f"-j must be at least 1, got {args.j}")
-        if args.command == "check":
-            return r.check(todo, args.j)
-        place = r.SMOKE if smoke else r.CUSTOM if overrides else r.PROJECT
-        if args.output:
-            if args.output.resolve() == ROOT:
-                raise r.UsageError("--output is for what is not to be published: name another folder")
-            place = r.Place(args.output.resolve(), args.output.resolve())
-        return r.reproduce(todo, place, args.j, args.force)
-    except (ParameterError, r.UsageError, Damaged) as error:
+        return command.main(args)
+    except command.REFUSED as error:
         return refuse(error)
 
 

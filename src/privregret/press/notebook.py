@@ -9,22 +9,35 @@ import difflib
 import json
 import os
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from IPython import get_ipython
+from IPython.display import display
 
 try:
     import resource
 except ImportError:  # native Windows
     resource = None
 
-from privregret import checks
 from privregret.files import ROOT
-from privregret.press import manifest
+from privregret.press import render
 from privregret.press.places import output_root
 
 END = "application/vnd.privregret.end+json"
-# the notebook running in this process; files of measurements that it read; the figure or table it published last;
-# whether it has published nothing yet
-current = {"name": "", "parameters": {}, "files": [], "shown": "", "fresh": True}
+
+
+@dataclass
+class Running:
+    """The notebook that runs in this process."""
+
+    name: str = ""
+    parameters: dict = field(default_factory=dict)
+    shown: str = ""  # the figure or table that it published last
+    published: bool = False  # whether it has published anything yet
+
+
+current = Running()
 
 
 class ParameterError(ValueError):
@@ -58,7 +71,8 @@ def start(name: str, namespace: dict, /, **rules) -> None:
                     near = difflib.get_close_matches(unknown, rules, 1)
                     hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(rules)}"
                     raise ParameterError(f"{name} has no parameter {unknown}: {hint}")
-    current.update(name=name, parameters={p: namespace[p] for p in rules}, files=[], shown="", fresh=True)
+    global current
+    current = Running(name, {parameter: namespace[parameter] for parameter in rules})
     for parameter, rule in rules.items():
         try:
             namespace[parameter] = rule(parameter, namespace[parameter])
@@ -66,26 +80,20 @@ def start(name: str, namespace: dict, /, **rules) -> None:
             raise ParameterError(f"{name}: {error}") from None
 
 
-def data(path: str) -> Path:
-    """Where a file of measurements in `benchmarks/` is; with another content of it the notebook is out of date."""
-    known = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "benchmarks").glob("*.csv"))
-    current["files"].append(checks.choice("a file of measurements", path, known))
-    return ROOT / path
-
-
 def end() -> None:
-    """Mark that the notebook ran to its end, and which of the project's files it used; say where its output is."""
-    from IPython.display import display
-
-    files = (getattr(module, "__file__", None) or "" for module in list(sys.modules.values()))
-    modules = sorted({f[len(str(ROOT)) + 1 :] for f in files if f.startswith(str(ROOT / "src"))} | {*current["files"]})
+    """Mark that the notebook ran to its end, and which modules of the package it used; say where its output is."""
     root = output_root()
+    render.render(root)
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else None  # of the kernel
-    manifest.render(root)
-    message = f"All of {current['name']} has run. Its figures, tables and findings are in {shown}/figures."
+    message = f"All of {current.name} has run. Its figures, tables and findings are in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
         message += " Those in figures/ are as they were; `make` renews them, and `make status` speaks of them alone."
+    if get_ipython() is None:  # run as a script
+        print(message)
+        return
+    used = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
+    modules = sorted(str(Path(f).relative_to(ROOT)) for f in used if Path(f).is_relative_to(ROOT / "src"))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else None  # of the kernel
     display({"text/plain": message, END: {"modules": modules, "kilobytes": peak}}, raw=True)
 
 
