@@ -27,7 +27,7 @@ def start(injected="", **changes):
 def test_good_values_pass_and_integers_become_reals():
     namespace = start("# Parameters\nruns = 3\n")
     assert type(namespace["epsilon"]) is float and namespace["epsilons"] == [0.5, 2.0]
-    assert notebook.current["parameters"]["epsilon"] == 1
+    assert notebook.current.parameters["epsilon"] == 1
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,12 @@ def test_names_of_other_cells_are_not_parameters():
     start("unrelated = 3")
 
 
-@pytest.mark.parametrize("path", ["benchmarks/other.csv", "benchmarks/README.md", "growth.csv", "pyproject.toml"])
-def test_only_measurements_are_data(path):
-    with pytest.raises(ValueError, match=f"a file of measurements must be one of .*'benchmarks/growth.csv'.*{path!r}"):
-        notebook.data(path)
-    assert notebook.data("benchmarks/growth.csv").is_file()
+def test_a_script_says_where_its_output_is_in_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
+    start()
+    notebook.end()
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1 and "hu2021/test" in said and str(tmp_path) in said and "{" not in said
 
 
 def test_the_end_mark_is_found_only_where_it_is():

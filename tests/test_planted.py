@@ -23,8 +23,8 @@ def pytest_generate_tests(metafunc):
 
 
 def test_a_planted_fault_turns_the_verdicts_about_it(plant, smoke, monkeypatch):
-    record = record.read(smoke(plant.notebook).root)
-    before = run.by_key(record["notebooks"][plant.notebook]["findings"])
+    manifest = record.read(smoke(plant.notebook).root)
+    before = run.by_key(manifest["notebooks"][plant.notebook]["findings"])
     wanted = {key for keys in run.turned(plant, before).values() for key in keys}
     plant.patch(monkeypatch)
     assert run.unturned(plant, before, run.findings(plant.notebook, monkeypatch, wanted)) == []

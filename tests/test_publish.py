@@ -10,7 +10,7 @@ import pytest
 
 from privregret import files
 from privregret.estimates import Estimate
-from privregret.press import manifest, notebook, publish, style
+from privregret.press import notebook, publish, record, render, style
 from privregret.press.papers import PAPERS
 
 
@@ -18,10 +18,8 @@ from privregret.press.papers import PAPERS
 def root(tmp_path, monkeypatch):
     """An empty project to publish into, and a notebook that is running."""
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
-    monkeypatch.setitem(notebook.current, "name", "hu2021/one")
-    monkeypatch.setitem(notebook.current, "parameters", {"seed": 3, "runs": 2})
-    monkeypatch.setitem(notebook.current, "shown", "")
-    monkeypatch.setitem(notebook.current, "fresh", True)
+    running = notebook.Running("hu2021/one", {"seed": 3, "runs": 2})
+    monkeypatch.setattr(notebook, "current", running)
     return tmp_path
 
 
@@ -56,9 +54,9 @@ def test_a_figure_is_four_files_and_a_manifest_entry(root):
 
 def test_the_data_hash_follows_the_data(root):
     draw()
-    first = manifest.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"]
+    first = record.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"]
     draw(data=DATA * 2)
-    assert manifest.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"] != first
+    assert record.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"] != first
 
 
 def test_publishing_twice_gives_the_same_bytes(root):
@@ -78,7 +76,7 @@ def test_a_failed_write_leaves_the_old_file(root, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(manifest.os, "replace", fail)
+    monkeypatch.setattr(files.os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
         files.write(path, b"half")
     assert path.read_bytes() == old
@@ -129,19 +127,19 @@ def test_a_csv_has_plain_headers(root, column):
 
 def test_numbers_become_macros_once(root, monkeypatch):
     publish.number("huRatio", Estimate(0.98279, 0.0022), "one over the other")
-    manifest.render(root)
+    render.render(root)
     line = r"\newcommand{\huRatio}{\ensuremath{0.9828}} % one over the other, 0.9828 ± 0.0022"
     assert line in (root / "paper/numbers.tex").read_text()
     with pytest.raises(ValueError, match="letters only"):
         publish.number("hu2021", 1, "")
-    monkeypatch.setitem(notebook.current, "name", "hu2021/two")
+    monkeypatch.setattr(notebook.current, "name", "hu2021/two")
     with pytest.raises(ValueError, match="huRatio is already published by hu2021/one"):
         publish.number("huRatio", 1, "")
 
 
 def test_two_notebooks_cannot_publish_under_one_name(root, monkeypatch):
     draw()
-    monkeypatch.setitem(notebook.current, "name", "hu2021/two")
+    monkeypatch.setattr(notebook.current, "name", "hu2021/two")
     with pytest.raises(ValueError, match="hu2021/figure-01 is already published by hu2021/one"):
         draw()
     assert pd.read_csv(root / "figures/hu2021/figure-01.csv").regret[2] == 2.5
@@ -156,18 +154,19 @@ def test_a_finding_knows_the_figure_above_it_and_becomes_a_macro(root):
     draw()
     assert find(number="huRatio").figure == "hu2021/figure-01"
     assert find(figure="hu2021/other").figure == "hu2021/other"
-    record = manifest.read(root)["notebooks"]["hu2021/one"]
-    assert len(record["findings"]) == 1, "the same finding again replaces the old one"
-    assert record["numbers"]["huRatio"]["value"] == 0.5
+    said = record.read(root)["notebooks"]["hu2021/one"]
+    assert len(said["findings"]) == 1, "the same finding again replaces the old one"
+    assert said["numbers"]["huRatio"]["value"] == 0.5
 
 
 def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
     draw()
     find()
-    notebook.current["fresh"] = True
+    notebook.current.published = False
     draw("hu2021/figure-02")
-    record = manifest.read(root)
-    assert set(record["outputs"]) == {"hu2021/figure-02"} and not record["notebooks"].get("hu2021/one")
+    manifest = record.read(root)
+    assert set(manifest["outputs"]) == {"hu2021/figure-02"}
+    assert not manifest["notebooks"].get("hu2021/one")
 
 
 def test_what_a_killed_run_left_goes_and_what_others_write_stays(root):

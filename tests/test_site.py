@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 
 import nbformat
+import pandas as pd
 import pytest
 from browser import complaints, requests
 
