@@ -23,10 +23,10 @@ from privregret.files import PACKAGE
 from privregret.jit import source_hash
 from privregret.press import notebook, record, style
 from privregret.press.findings import CLAIM, Finding
-from privregret.press.numbers import measured as printed
 from privregret.press.papers import PAPERS
 from privregret.press.places import output_root
 from privregret.press.record import KINDS
+from privregret.press.tex import measured as printed
 from privregret.press.tex import one_epsilon, tex_escape
 
 style.use()

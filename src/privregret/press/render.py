@@ -1,23 +1,37 @@
-"""What is made from the manifest: findings.csv and .md, the index of figures, TeX, the README's block."""
+"""What is made from the manifest: pages of findings and figures, TeX, the README's block (see templates/)."""
 
 import re
 from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
-import numpy as np
+import jinja2
 import pandas as pd
 
 from privregret.files import write
-from privregret.press import findings as fnd
 from privregret.press import record, tex
-from privregret.press.numbers import headline, measured
+from privregret.press.findings import CLAIM, FAILS, HOLDS, KINDS, NOT_REPRODUCED, UNDECIDED, VERDICTS
 from privregret.press.papers import PAPERS, title, version
 
 COLUMNS = """notebook kind place version claim quantity value error numerical_error low high
 criterion verdict figure""".split()
 BLOCK = re.compile(r"(<!-- findings -->\n)(.*?)(<!-- end of findings -->)", re.S)
-FIRST = {fnd.NOT_REPRODUCED: 0, fnd.FAILS: 1, fnd.UNDECIDED: 2}  # on the page of findings
+TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+    undefined=jinja2.StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    variable_start_string="<<",  # the usual braces are TeX's
+    variable_end_string=">>",
+    block_start_string="<%",
+    block_end_string="%>",
+    comment_start_string="<#",
+    comment_end_string="#>",
+)
+TEMPLATES.filters |= {"cell": lambda text: text.replace("|", r"\|"), "tex": tex.tex_escape}
+TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
+TEMPLATES.globals |= {"claim": CLAIM, "measured": tex.measured, "value": tex.value, "power": tex.power}
+TEMPLATES.globals |= {"quantity": tex.quantity, "endings": record.KINDS}
 
 
 def findings_frame(manifest: dict) -> pd.DataFrame:
@@ -25,26 +39,73 @@ def findings_frame(manifest: dict) -> pd.DataFrame:
     entries = sorted(manifest["notebooks"].items())
     rows = [{"notebook": n, **row} for n, entry in entries for row in entry.get("findings", [])]
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "headline"])
+    pictures = {o for o, entry in manifest["outputs"].items() if entry["kind"] == "figure"}
     frame["paper"] = frame.notebook.str.split("/").str[0]
     frame["version"] = [version(paper) for paper in frame.paper]
+    frame["shown"] = [f and f"{f}.{'png' if f in pictures else 'csv'}" for f in frame.figure]
+    rows = frame.to_dict("records")
+    frame["measured"] = [tex.measured(row) for row in rows]
+    frame["told"] = [row["headline"].format(value=tex.value(row)) for row in rows]
     return frame
 
 
 def texts(manifest: dict) -> dict[str, str]:
     """Path below the root -> text; for the README, its generated block."""
     frame = findings_frame(manifest)
-    pictures = {o for o, entry in manifest["outputs"].items() if entry["kind"] == "figure"}
-    frame["shown"] = [f and f"{f}.{'png' if f in pictures else 'csv'}" for f in frame.figure]
-    csv = frame[COLUMNS].to_csv(index=False, float_format="%.12g", lineterminator="\n")
-    return {
-        "figures/findings.csv": csv,
-        "figures/findings.md": _findings(frame),
-        "figures/README.md": _index(manifest, frame),
-        "figures/verdicts.tex": tex.verdicts(frame),
-        **{f"figures/{k}/findings.tex": tex.findings(k, part) for k, part in frame.groupby("paper")},
-        "paper/numbers.tex": tex.macros(manifest),
-        "README.md": _first_page(frame),
+    rows = frame.to_dict("records")
+    papers = {paper: [row for row in rows if row["paper"] == paper] for paper in sorted({*frame.paper})}
+    ranked = {paper: sorted(part, key=_rank) for paper, part in papers.items()}
+    tally = [*sorted((title(paper), _count(part)) for paper, part in papers.items()), ("all", _count(rows))]
+    beyond = [row for row in rows if row["paper"] not in PAPERS]
+    cited = [(PAPERS[key].cited, _count(papers[key])) for key in PAPERS if key in papers]
+    cited += [("what goes beyond the papers", _count(beyond)), ("all", _count(rows))]
+    failed = [row for key in [*PAPERS, *papers] for row in papers.pop(key, []) if row["verdict"] == NOT_REPRODUCED]
+    numbers = [pair for e in manifest["notebooks"].values() for pair in e.get("numbers", {}).items()]
+    told = {output: part.to_dict("records") for output, part in frame.groupby("figure")}
+
+    def filled(template, **values):
+        return TEMPLATES.get_template(template).render(values)
+
+    made = {
+        "figures/findings.csv": frame[COLUMNS].to_csv(index=False, float_format="%.12g", lineterminator="\n"),
+        "figures/findings.md": filled("findings.md", tally=tally, by_paper=ranked.items()),
+        "figures/README.md": filled("index.md", outputs=_books(manifest), said=lambda o: said(told.get(o, []))),
+        "figures/verdicts.tex": filled("verdicts.tex", cited=cited, failed=failed),
+        "paper/numbers.tex": filled("numbers.tex", numbers=sorted(numbers)),
+        "README.md": filled("README.md", rows=rows, tally=tally),
     }
+    for paper, part in frame.groupby("paper"):
+        made[f"figures/{paper}/findings.tex"] = filled("findings.tex", paper=paper, rows=part.to_dict("records"))
+    return made
+
+
+def _rank(row):
+    """What disagrees first."""
+    return {NOT_REPRODUCED: 0, FAILS: 1, UNDECIDED: 2}.get(row["verdict"], 3)
+
+
+def _count(rows):
+    return Counter((row["kind"], row["verdict"]) for row in rows)
+
+
+def _books(manifest):
+    """The outputs as (paper, [(notebook, [(name, kind)])])."""
+    outputs = sorted((entry["notebook"], o, entry["kind"]) for o, entry in manifest["outputs"].items())
+    books = [(book, [row[1:] for row in part]) for book, part in groupby(outputs, lambda row: row[0])]
+    return [(paper, [*part]) for paper, part in groupby(books, lambda book: book[0].split("/")[0])]
+
+
+def said(rows: list[dict]) -> str:
+    """How many findings have which verdict, in words.
+
+    Examples
+    --------
+    >>> said([{"verdict": "holds"}, {"verdict": "holds"}, {"verdict": "cannot be decided"}])
+    '1 cannot be decided, 2 hold'
+    """
+    count, many = Counter(row["verdict"] for row in rows), {HOLDS: "hold", FAILS: "do not hold"}
+    known = dict.fromkeys(v for verdicts in VERDICTS.values() for v in verdicts)
+    return ", ".join(f"{count[v]} {many.get(v, v) if count[v] > 1 else v}" for v in known if count[v])
 
 
 def read_whole(root: Path) -> dict:
@@ -59,18 +120,7 @@ def read_whole(root: Path) -> dict:
 
 def differing(root: Path) -> dict[str, str]:
     """Which files are not what the manifest says: path -> what they should be."""
-    wanted = texts(record.read(root))
-    return {path: text for path, text in wanted.items() if _current(root, path) not in (text, None)}
-
-
-def render(root: Path) -> None:
-    """Write all that is made from the manifest below `root`, where it differs."""
-    with record.still(root):
-        for path, text in differing(root).items():
-            if path == "README.md":
-                old = (root / path).read_text(encoding="utf-8")
-                text = BLOCK.sub(lambda m, new=text: m[1] + new + m[3], old)
-            write(root / path, text.encode())
+    return {path: text for path, text in texts(record.read(root)).items() if _current(root, path) not in (text, None)}
 
 
 def _current(root, path):
@@ -85,101 +135,11 @@ def _current(root, path):
     return text
 
 
-def tally(rows: list[dict]) -> str:
-    """How many findings have which verdict, in words.
-
-    Examples
-    --------
-    >>> tally([{"verdict": "holds"}, {"verdict": "holds"}, {"verdict": "cannot be decided"}])
-    '1 cannot be decided, 2 hold'
-    """
-    count = Counter(row["verdict"] for row in rows)
-    many = {fnd.HOLDS: "hold", fnd.FAILS: "do not hold"}
-    known = dict.fromkeys(v for verdicts in fnd.VERDICTS.values() for v in verdicts)
-    words = {v: many.get(v, v) if count[v] > 1 else v for v in known}
-    return ", ".join(f"{count[v]} {words[v]}" for v in known if count[v])
-
-
-def _table(heads, rows, rule=None):
-    line = "| {} |".format
-    rule = rule or "|" + "---|" * len(heads)
-    return [line(" | ".join(heads)), rule, *(line(" | ".join(map(str, row))) for row in rows)]
-
-
-def _tally(frame):
-    """How many claims of each paper reproduce, and how many steps of proofs and findings of ours hold."""
-    heads = ["paper", *fnd.VERDICTS[fnd.CLAIM]]
-    heads += [f"{what}: hold, do not, undecided" for what in ("steps of proofs", "ours")]
-    rows = []
-    for name, part in [*frame.groupby(frame.paper.map(title)), ("all", frame)]:
-        count = part.groupby(["kind", "verdict"]).size()
-        claims, *others = (
-            [str(count.get((kind, v), 0)) for v in fnd.VERDICTS[kind]] for kind in fnd.KINDS
-        )
-        rows.append([name, *claims, *map(", ".join, others)])
-    return _table(heads, rows, "|---|" + "---:|" * 5)
-
-
-def _first_page(frame):
-    told = [
-        f"- {headline(row)} ([{row['paper']}, {row['place']}](figures/{row['shown']}))"
-        for row in frame[frame.headline != ""].to_dict("records")
-    ]
-    return "\n".join([*told, "", *_tally(frame), ""])
-
-
-def _about(key):
-    paper = PAPERS.get(key)
-    return f"{paper.cited}: *{paper.title}*." if paper else "What goes beyond the five papers."
-
-
-def _index(manifest, frame):
-    """All figures and tables by paper and notebook, as a host of code shows them."""
-    lines = ["# Figures and tables", ""]
-    lines += ["Generated. What was found in them: [findings.md](findings.md)."]
-    outputs = sorted((entry["notebook"], o) for o, entry in manifest["outputs"].items())
-    told = {o: part.to_dict("records") for o, part in frame.groupby("figure")}
-    for key, mine in groupby(outputs, lambda pair: pair[0].split("/")[0]):
-        lines += ["", f"## {title(key)}", "", _about(key)]
-        for notebook, pairs in groupby(mine, lambda pair: pair[0]):
-            section = notebook.split("/")[1].replace("-", " ")
-            lines += ["", f"### [{section}](../notebooks/{notebook}.ipynb)", ""]
-            rows = []
-            for _, o in pairs:
-                kind = manifest["outputs"][o]["kind"]
-                image = f'<img src="{o}.png" width="240" alt="{o}">' if kind == "figure" else kind
-                files = " ".join(f"[{end[1:]}]({o}{end})" for end in record.KINDS[kind])
-                rows.append([image, o.split("/")[1], files, tally(told.get(o, []))])
-            lines += _table(["preview", "name", "files", "findings"], rows)
-    return "\n".join(lines) + "\n"
-
-
-def _findings(frame):
-    head = """# Findings
-
-Generated; the numbers are in [findings.csv](findings.csv).
-"""
-    verdicts = (
-        "A verdict is computed: the measured number stands for an interval (three standard errors "
-        "and its numerical error to either side), which lies among the values that agree, outside "
-        "them, or across their border."
-    )
-    kinds = [f"*{kind}*: {says}." for kind, says in fnd.KINDS.items()]
-    lines = [head, *_tally(frame), "", verdicts, "", *kinds]
-    for key, part in frame.groupby("paper"):
-        lines += ["", f"## {title(key)}", "", _about(key)]
-        for kind in fnd.KINDS:
-            mine = part[part.kind == kind]
-            mine = mine.iloc[np.argsort([FIRST.get(v, 9) for v in mine.verdict], kind="stable")]
-            if len(mine):
-                heads = ["place", "what is said", "measured (agrees if)", "verdict", "see"]
-                rows = [_row(entry) for entry in mine.to_dict("records")]
-                lines += ["", f"### {kind}", "", *_table(heads, rows)]
-    return "\n".join(lines) + "\n"
-
-
-def _row(entry):
-    number = f"{entry['quantity']}: {measured(entry)} ({entry['criterion']})"
-    see = f"[{entry['figure'].split('/')[-1]}]({entry['shown']})" if entry["figure"] else ""
-    cells = (entry["place"], entry["claim"], number, entry["verdict"], see)
-    return [cell.replace("|", r"\|") for cell in cells]
+def render(root: Path) -> None:
+    """Write all that is made from the manifest below `root`, where it differs."""
+    with record.still(root):
+        for path, text in differing(root).items():
+            if path == "README.md":
+                old = (root / path).read_text(encoding="utf-8")
+                text = BLOCK.sub(lambda found, new=text: found[1] + new + found[3], old)
+            write(root / path, text.encode())

@@ -201,7 +201,7 @@ def _tally(name, place):
     said = record.of_notebook(record.read(place.root), name)
     kinds = [entry["kind"] for entry in said["outputs"].values()]
     counts = f"{kinds.count('figure')} figures, {kinds.count('table')} tables"
-    return f"{counts}; {render.tally(said['notebook'].get('findings', [])) or 'no findings'}"
+    return f"{counts}; {render.said(said['notebook'].get('findings', [])) or 'no findings'}"
 
 
 def _remove(path: Path):

@@ -22,7 +22,6 @@ from privregret import __version__, files
 from privregret.files import ROOT
 from privregret.press import findings as fnd
 from privregret.press import record, render, style
-from privregret.press.numbers import headline, measured
 from privregret.press.papers import PAPERS
 from privregret.press.places import BUILD
 from privregret.press.site import notebooks, tex
@@ -183,7 +182,7 @@ class _Site:
             "algorithms": _algorithms("\n".join([*sorted(cells), tex.caption(source)])),
             "findings": found,
             "places": [*dict.fromkeys(f["place"] for f in found)],
-            "tally": render.tally(found),
+            "tally": render.said(found),
             "book": book,
             "anchor": f"#{name.split('/')[1]}" if name in book["shown"] else "",
             "broad": False,
@@ -218,8 +217,6 @@ def _findings(manifest):
     for number, row in enumerate(rows, 1):
         row["id"] = f"f{number}"
         row["paper"] = _paper(row["notebook"])
-        row["measured"] = measured(row)
-        row["told"] = headline(row)
         row["mark"] = ("yes", "no", "open")[fnd.VERDICTS[row["kind"]].index(row["verdict"])]
     return rows
 
