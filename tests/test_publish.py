@@ -1,6 +1,7 @@
 """Publishing from a notebook: names, atomic files, same bytes twice, findings and numbers."""
 
 import json
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -46,8 +47,14 @@ def test_a_figure_is_four_files_and_a_manifest_entry(root):
     assert r"{hu2021/figure-01.pdf}" in tex and r"\begin{figure}[htbp]" in tex
     assert r"$\varepsilon=1$: 100\% of it" in tex  # the epsilon of the figures
     assert r"\label{fig:hu2021/figure-01}" in tex
-    entry = json.loads((root / "figures" / "manifest.json").read_text())["outputs"]["hu2021/figure-01"]
-    assert (entry["notebook"], entry["seed"], entry["parameters"]) == ("hu2021/one", 3, {"seed": 3, "runs": 2})
+    entry = json.loads((root / "figures" / "manifest.json").read_text())["outputs"][
+        "hu2021/figure-01"
+    ]
+    assert (entry["notebook"], entry["seed"], entry["parameters"]) == (
+        "hu2021/one",
+        3,
+        {"seed": 3, "runs": 2},
+    )
     assert {"python", "numpy", "matplotlib"} <= set(entry["versions"])
     assert len(entry["sources"]) == 64 and set(entry["files"]) == {".pdf", ".png", ".csv", ".tex"}
 
@@ -106,7 +113,27 @@ def test_a_picture_has_few_colours_and_is_large_enough_for_slides(root):
     draw()
     with PIL.Image.open(root / "figures" / "hu2021" / "figure-01.png") as picture:
         assert picture.mode == "P" and picture.width == round(style.COLUMN[0] * style.DPI)
-        assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)  # as white as the page around it
+        assert picture.convert("RGB").getpixel((0, 0)) == (
+            255,
+            255,
+            255,
+        )  # as white as the page around it
+
+
+def test_a_picture_names_itself_and_its_notebook(root):
+    draw()
+    path = root / "figures/hu2021/figure-01"
+    assert {b"hu2021/figure-01", b"notebooks/hu2021/one.ipynb"} <= set(
+        re.findall(
+            rb"hu2021/figure-01|notebooks/[\w/]+\.ipynb", path.with_suffix(".pdf").read_bytes()
+        )
+    )
+    with PIL.Image.open(path.with_suffix(".png")) as picture:
+        assert picture.text["Title"] == "hu2021/figure-01"
+        assert (
+            "notebooks/hu2021/one.ipynb" in picture.text["Keywords"]
+            and HU in picture.text["Subject"]
+        )
 
 
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
@@ -146,7 +173,9 @@ def test_two_notebooks_cannot_publish_under_one_name(root, monkeypatch):
 
 
 def find(value=0.5, **more):
-    return publish.finding("Figure 1", "Falls & falls.", "ratio", Estimate(value, 0.01), **{"high": 1} | more)
+    return publish.finding(
+        "Figure 1", "Falls & falls.", "ratio", Estimate(value, 0.01), **{"high": 1} | more
+    )
 
 
 def test_a_finding_knows_the_figure_above_it_and_becomes_a_macro(root):
@@ -170,7 +199,10 @@ def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
 
 
 def test_what_a_killed_run_left_goes_and_what_others_write_stays(root):
-    left, other = root / "figures" / "hu2021" / ".a.csv.partial-1", root / "data" / ".a.csv.partial-1"
+    left, other = (
+        root / "figures" / "hu2021" / ".a.csv.partial-1",
+        root / "data" / ".a.csv.partial-1",
+    )
     for path in (left, other):
         path.parent.mkdir(parents=True)
         path.write_text("half")
@@ -180,7 +212,14 @@ def test_what_a_killed_run_left_goes_and_what_others_write_stays(root):
 
 def test_columns_of_running_text_have_a_width(root):
     frame = pd.DataFrame({"why": ["one, two", "three"], "x": [1.5, 2.5]})
-    publish.table(frame, "hu2021/text", f"Words: {HU}.", {"why": "Why", "x": "$x$"}, {"x": ".1f"}, {"why": 0.3})
+    publish.table(
+        frame,
+        "hu2021/text",
+        f"Words: {HU}.",
+        {"why": "Why", "x": "$x$"},
+        {"x": ".1f"},
+        {"why": 0.3},
+    )
     tex = (root / "figures/hu2021/text.tex").read_text()
     assert r"{@{}p{0.3\linewidth}r@{}}" in tex and r"\hspace{0pt}one, two & 1.5 \\" in tex
     assert tex.count(r"\addlinespace") == 1  # between the rows only

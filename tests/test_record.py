@@ -35,7 +35,9 @@ def stage(tmp_path_factory, monkeypatch):
 
 
 def published(root):  # noqa: F811
-    return {p.relative_to(root): p.read_bytes() for p in (root / "figures").rglob("*") if p.is_file()}
+    return {
+        p.relative_to(root): p.read_bytes() for p in (root / "figures").rglob("*") if p.is_file()
+    }
 
 
 def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):  # noqa: F811
@@ -80,7 +82,11 @@ def test_adopting_keeps_what_differs_by_rounding_only(root, stage):  # noqa: F81
     assert adopted(root, stage, DATA * (1 + 1e-11), 0.5 * (1 + 1e-11)) == first
     moved = adopted(root, stage, DATA * (1 + 1e-7), 0.5 * (1 + 1e-7))
     changed = {str(name) for name in first if moved[name] != first[name]}
-    assert {"figures/hu2021/figure-01.csv", "figures/findings.csv", "figures/manifest.json"} <= changed
+    assert {
+        "figures/hu2021/figure-01.csv",
+        "figures/findings.csv",
+        "figures/manifest.json",
+    } <= changed
 
 
 def test_adopting_renews_a_file_that_was_edited_and_a_picture_that_changed(root, stage):  # noqa: F811
@@ -111,7 +117,9 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     assert not render.differing(root)
     frame = pd.read_csv(root / "figures/findings.csv")
     assert frame.verdict.tolist() == ["reproduced", "not reproduced", "does not hold"]
-    assert frame.version.unique() == ["arXiv:2102.07929v2"] and frame.figure.unique() == ["hu2021/figure-01"]
+    assert frame.version.unique() == ["arXiv:2102.07929v2"] and frame.figure.unique() == [
+        "hu2021/figure-01"
+    ]
     assert r"Falls \& falls." in (root / "figures/hu2021/findings.tex").read_text()
     assert r"\disagrees{does not hold}" in (root / "figures/hu2021/findings.tex").read_text()
     verdicts = (root / "figures/verdicts.tex").read_text()
@@ -141,9 +149,13 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
     monkeypatch.setattr(notebook.current, "name", "companion/one")
     (root / "README.md").write_text("<!-- findings -->\n<!-- end of findings -->\n")
     draw("companion/figure")
-    publish.finding("Here", "Is small.", "ratio", 2.0, high=1, kind="ours", headline="It is {value}.")
+    publish.finding(
+        "Here", "Is small.", "ratio", 2.0, high=1, kind="ours", headline="It is {value}."
+    )
     render.render(root)
-    assert pd.read_csv(root / "figures/findings.csv", keep_default_na=False).version.tolist() == [""]
+    assert pd.read_csv(root / "figures/findings.csv", keep_default_na=False).version.tolist() == [
+        ""
+    ]
     page = (root / "figures/findings.md").read_text()
     assert "\n## Ours (companion)\n\nWhat goes beyond the five papers.\n\n### ours\n" in page
     readme = (root / "README.md").read_text()
@@ -154,7 +166,16 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", "{}", '{"notebooks": [], "outputs": {}}', '{"notebooks": {"a": 1}, "outputs": {}}']
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        '{"notebooks": [], "outputs": {}}',
+        '{"notebooks": {"a": 1}, "outputs": {}}',
+    ],
 )
 def test_a_damaged_manifest_is_named_in_one_line(tmp_path, text):
     (tmp_path / "figures").mkdir()
@@ -163,7 +184,9 @@ def test_a_damaged_manifest_is_named_in_one_line(tmp_path, text):
         record.read(tmp_path)
 
 
-FRAME = pd.DataFrame({"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0.0]})
+FRAME = pd.DataFrame(
+    {"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0.0]}
+)
 
 
 @pytest.mark.parametrize(
@@ -190,14 +213,18 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry(column, 
     difference = first_difference("it", FRAME, fresh)
     assert bool(difference) == moved
     if moved:
-        assert difference == [f"it, row {row + 1}, {column}: {FRAME[column][row]} became {fresh[column][row]}"]
+        assert difference == [
+            f"it, row {row + 1}, {column}: {FRAME[column][row]} became {fresh[column][row]}"
+        ]
 
 
 @pytest.mark.filterwarnings("error")
 def test_what_is_infinite_agrees_with_itself():
     endless = FRAME.assign(x=float("inf"))
     assert first_difference("it", endless, endless.copy()) == []
-    assert first_difference("it", endless, endless.assign(x=-float("inf"))) == ["it, row 1, x: inf became -inf"]
+    assert first_difference("it", endless, endless.assign(x=-float("inf"))) == [
+        "it, row 1, x: inf became -inf"
+    ]
 
 
 @pytest.mark.parametrize("content", [b"", b"a\xff\n1\n", None])
@@ -215,7 +242,9 @@ def test_a_published_csv_that_cannot_be_read_is_named_in_one_line(tmp_path, cont
 
 def test_other_columns_or_rows_are_a_difference():
     assert first_difference("it", FRAME, FRAME[:1])[0].startswith("it: 2 rows of")
-    assert first_difference("it", FRAME, FRAME.rename(columns={"x": "y"}))[0].startswith("it: 2 rows of")
+    assert first_difference("it", FRAME, FRAME.rename(columns={"x": "y"}))[0].startswith(
+        "it: 2 rows of"
+    )
 
 
 # What is committed --------------------------------------------------------------------------------------------
@@ -235,7 +264,9 @@ def imported(source):
             names |= {alias.name for alias in line.names}
         elif isinstance(line, ast.ImportFrom):
             names |= {f"{line.module}.{alias.name}" for alias in line.names}
-    return {part for name in names for part in accumulate(name.split("."), "{}.{}".format)} & MODULES.keys()
+    return {
+        part for name in names for part in accumulate(name.split("."), "{}.{}".format)
+    } & MODULES.keys()
 
 
 def sources(code):
@@ -254,12 +285,19 @@ def lapsed(name, entries):
         "code": files.digest(stamps.code(name).encode()),
         "lock": files.digest((ROOT / "requirements.lock").read_bytes()),
         "parameters": json.loads(json.dumps(jobs.declared_parameters(cells))),
-        "sources": sources("\n".join(cell.source for cell in cells.cells if cell.cell_type == "code")),
+        "sources": sources(
+            "\n".join(cell.source for cell in cells.cells if cell.cell_type == "code")
+        ),
     }
-    found = {key for entry in entries.values() for key, value in expected.items() if entry[key] != value}
+    found = {
+        key for entry in entries.values() for key, value in expected.items() if entry[key] != value
+    }
     for output, entry in entries.items():
         paths = {ending: ROOT / "figures" / f"{output}{ending}" for ending in entry["files"]}
-        if any(not p.exists() or files.digest(p.read_bytes()) != entry["files"][e] for e, p in paths.items()):
+        if any(
+            not p.exists() or files.digest(p.read_bytes()) != entry["files"][e]
+            for e, p in paths.items()
+        ):
             found.add("files")
     return sorted(found) if entries else ["outputs"]
 
@@ -267,10 +305,27 @@ def lapsed(name, entries):
 def test_what_is_committed_is_what_make_would_leave():
     """On a fresh clone `make` must change nothing; where somebody is at work, it need not be so yet."""
     manifest = record.read(ROOT)
-    found = {name: lapsed(name, record.of_notebook(manifest, name)["outputs"]) for name in jobs.select([])}
-    wrong = [f"{name}: {', '.join(keys)} in figures/manifest.json lapsed" for name, keys in found.items() if keys]
+    found = {
+        name: lapsed(name, record.of_notebook(manifest, name)["outputs"])
+        for name in jobs.select([])
+    }
+    wrong = [
+        f"{name}: {', '.join(keys)} in figures/manifest.json lapsed"
+        for name, keys in found.items()
+        if keys
+    ]
     wrong += [f"{path} is not what figures/manifest.json says" for path in render.differing(ROOT)]
-    look = ["git", "-C", ROOT, "status", "--porcelain", "src", "notebooks", "figures", "requirements.lock"]
+    look = [
+        "git",
+        "-C",
+        ROOT,
+        "status",
+        "--porcelain",
+        "src",
+        "notebooks",
+        "figures",
+        "requirements.lock",
+    ]
     if wrong and subprocess.run(look, capture_output=True).stdout:
         pytest.skip("not all is committed, and `make` is due: " + "; ".join(wrong))
     assert not wrong, "; ".join(wrong) + ": run make, and commit what it changes"

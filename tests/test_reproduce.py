@@ -13,7 +13,7 @@ import nbformat
 import pandas as pd
 import pytest
 
-from privregret.press import kernels, run, stamps
+from privregret.press import kernels, run, single, stamps
 from privregret.press.jobs import Job
 from privregret.press.places import apart
 
@@ -48,7 +48,10 @@ def write(project, name, *cells, end="notebook.end()"):
     code = nbformat.v4.new_code_cell
     parameters, check = code(PARAMETERS), code(CHECK.format(name=name))
     parameters.metadata["tags"], check.metadata["tags"] = ["parameters"], ["check"]
-    more = [code(c) for c in (*cells, FIGURE.format(name=name, macro=name.replace("-", "").title()), end)]
+    more = [
+        code(c)
+        for c in (*cells, FIGURE.format(name=name, macro=name.replace("-", "").title()), end)
+    ]
     cells = [nbformat.v4.new_markdown_cell("# Demo"), parameters, check, *more]
     for i, cell in enumerate(cells):
         cell["id"] = f"c{i}"
@@ -81,7 +84,10 @@ def test_only_what_changed_runs_again(project):
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 0
     assert "demo/one: " in out and "1 figures" in out and "1 reproduced" in out
-    assert figure(project, "one", "pdf").exists() and (project.root / "build/notebooks/demo/one.ipynb").exists()
+    assert (
+        figure(project, "one", "pdf").exists()
+        and (project.root / "build/notebooks/demo/one.ipynb").exists()
+    )
     assert pd.read_csv(figure(project, "one")).value.tolist() == [1.5, 3.0]
     assert stale(project) == {}
     stamp = json.loads((project.root / "build/stamps/demo/one.json").read_text())
@@ -119,7 +125,12 @@ def test_only_what_changed_runs_again(project):
 
 
 def test_an_edit_during_the_run_makes_it_stale(project):
-    write(project, "one", BOUNDS, "from pathlib import Path\nPath(hu2021.__file__).open('a').write('# edited\\n')")
+    write(
+        project,
+        "one",
+        BOUNDS,
+        "from pathlib import Path\nPath(hu2021.__file__).open('a').write('# edited\\n')",
+    )
     assert project.python("privregret", "reproduce")[0] == 0
     assert stale(project) == {"demo/one": "src/privregret/bounds/hu2021.py changed"}
 
@@ -128,9 +139,14 @@ def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project)
     told = "import os\nwith open('store', 'a') as file:\n    print(os.environ.get('PRIVREGRET_STORE'), file=file)"
     write(project, "one", told)
     assert project.python("privregret", "reproduce")[0] == 0
-    kept = {ending: figure(project, "one", ending).read_bytes() for ending in ("csv", "pdf", "png", "tex")}
+    kept = {
+        ending: figure(project, "one", ending).read_bytes()
+        for ending in ("csv", "pdf", "png", "tex")
+    }
     manifest = (project.root / "figures/manifest.json").read_bytes()
-    fresh = project.start("privregret", "reproduce", "--fresh")  # processes of their own: sets in another order
+    fresh = project.start(
+        "privregret", "reproduce", "--fresh"
+    )  # processes of their own: sets in another order
     assert fresh.communicate(timeout=600) and fresh.returncode == 0
     assert {ending: figure(project, "one", ending).read_bytes() for ending in kept} == kept
     assert (project.root / "figures/manifest.json").read_bytes() == manifest
@@ -148,8 +164,15 @@ def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project)
 
 def published(project):
     """Everything that only adoption may change."""
-    kept = [p for folder in ("figures", "paper") for p in (project.root / folder).rglob("*") if p.is_file()]
-    return {p.relative_to(project.root): p.read_bytes() for p in [*kept, project.root / "README.md"]}
+    kept = [
+        p
+        for folder in ("figures", "paper")
+        for p in (project.root / folder).rglob("*")
+        if p.is_file()
+    ]
+    return {
+        p.relative_to(project.root): p.read_bytes() for p in [*kept, project.root / "README.md"]
+    }
 
 
 @pytest.fixture
@@ -163,14 +186,18 @@ def settled(project):
 
 def test_a_run_with_other_parameters_touches_nothing_published(settled):
     before = published(settled)
-    code, out, _ = settled.python("privregret", "reproduce", "-p", "runs", "50", "-p", "epsilons", "[2, 4]")
+    code, out, _ = settled.python(
+        "privregret", "reproduce", "-p", "runs", "50", "-p", "epsilons", "[2, 4]"
+    )
     (folder,) = (settled.root / "build/custom").iterdir()
     assert code == 0 and str(folder.relative_to(settled.root)) in out and "runs=50" in folder.name
     assert pd.read_csv(folder / "figures/demo/one.csv").value.tolist() == [100, 200]
     entry = json.loads((folder / "figures/manifest.json").read_text())["outputs"]["demo/one"]
     assert entry["parameters"] == {"runs": 50, "epsilons": [2, 4]}
     assert settled.python("privregret", "reproduce", "-p", "runs", "4")[0] == 0
-    assert pd.read_csv(settled.root / "build/custom/runs=4/figures/demo/one.csv").value.tolist() == [2, 4]
+    assert pd.read_csv(
+        settled.root / "build/custom/runs=4/figures/demo/one.csv"
+    ).value.tolist() == [2, 4]
     assert pd.read_csv(folder / "figures/demo/one.csv").value.tolist() == [100, 200]
     assert published(settled) == before and stale(settled) == {}
 
@@ -181,23 +208,33 @@ def test_a_run_goes_where_output_says_and_is_called_by_its_bare_name(settled):
     code, out, _ = settled.python("privregret", "reproduce", *words, cwd=folder)
     assert code == 0 and "The output is in here" in out
     assert pd.read_csv(folder / "here/figures/demo/one.csv").value.tolist() == [20, 40]
-    assert settled.python("privregret", "reproduce", *words, cwd=folder)[1].startswith("demo/one: up to date")
-    for word, cwd in [("one.ipynb", folder), (".", folder), ("demo", folder.parent), (settled.notebook, "/")]:
-        assert settled.python("privregret", "status", word, cwd=cwd)[1].startswith("demo/one: up to date"), word
+    assert settled.python("privregret", "reproduce", *words, cwd=folder)[1].startswith(
+        "demo/one: up to date"
+    )
+    for word, cwd in [
+        ("one.ipynb", folder),
+        (".", folder),
+        ("demo", folder.parent),
+        (settled.notebook, "/"),
+    ]:
+        assert settled.python("privregret", "status", word, cwd=cwd)[1].startswith(
+            "demo/one: up to date"
+        ), word
     assert published(settled) == before
 
 
 def test_progress_is_a_line_that_fits_the_terminal(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     progress = run.Progress(3)
+    at = progress.of("a")
     for cell in range(1, 11):
-        progress.at("a", cell, 10)
+        at(cell, 10)
     assert capsys.readouterr().out == "[0/3] 00:00: a, cell 1 of 10\n[0/3] 00:00: a, cell 5 of 10\n"
     progress.ended("a: done")
     assert capsys.readouterr().out == "a: done\n"
     monkeypatch.setattr(run.sys.stdout, "isatty", lambda: True, raising=False)
     progress = run.Progress(3)
-    progress.at("a-name-that-is-far-too-long", 2, 10)
+    progress.of("a-name-that-is-far-too-long")(2, 10)
     line = capsys.readouterr().out.removeprefix("\r\033[K")
     assert line.startswith("[0/3] 00:00: a-name") and len(line) == 39
 
@@ -210,7 +247,7 @@ def test_the_longest_run_comes_first(tmp_path, monkeypatch):
     monkeypatch.setattr(kernels, "execute", lambda path, *_: order.append(path.stem))
     monkeypatch.setattr(stamps, "inputs", lambda job: inputs)
     todo = [Job(name) for name in ("a/short", "a/long", "a/new")]
-    assert run.reproduce(todo, here, at_once=1, force=True) == run.FAILED  # nothing was executed
+    assert run.reproduce(todo, here, at_once=1, force=True) == single.FAILED  # nothing was executed
     assert order == ["new", "long", "short"]
 
 
@@ -228,12 +265,22 @@ def test_sockets_have_a_short_path_and_replace_what_a_killed_run_left(tmp_path, 
 
 def test_a_run_by_papermill_touches_nothing_published(settled):
     before = published(settled)
-    code, _, err = settled.python("papermill", settled.notebook, settled.root / "build/out.ipynb", "-p", "runs", "2")
+    code, _, err = settled.python(
+        "papermill", settled.notebook, settled.root / "build/out.ipynb", "-p", "runs", "2"
+    )
     assert code == 0, err
-    assert "in build/lab/figures. Those in figures/" in (settled.root / "build/out.ipynb").read_text()
+    assert (
+        "in build/lab/figures" in (settled.root / "build/out.ipynb").read_text()
+    )
     assert pd.read_csv(settled.root / "build/lab/figures/demo/one.csv").value.tolist() == [1.0, 2.0]
     code, _, err = settled.python(
-        "papermill", "one.ipynb", "../../build/out.ipynb", "-p", "runs", "4", cwd=settled.notebook.parent
+        "papermill",
+        "one.ipynb",
+        "../../build/out.ipynb",
+        "-p",
+        "runs",
+        "4",
+        cwd=settled.notebook.parent,
     )
     assert code == 0, err
     assert pd.read_csv(settled.root / "build/lab/figures/demo/one.csv").value.tolist() == [2.0, 4.0]
@@ -296,7 +343,9 @@ def test_scratch_notebooks_are_skipped_with_a_word(settled):
     code, out, _ = settled.python("privregret", "reproduce")
     assert code == 1 and "FAILED demo/one: notebooks/demo/one.ipynb cannot be read" in out
     assert "demo/two: " in out and figure(settled, "two").exists()
-    code, _, err = settled.python("privregret", "reproduce", "demo/Untitled")  # nothing else was asked for
+    code, _, err = settled.python(
+        "privregret", "reproduce", "demo/Untitled"
+    )  # nothing else was asked for
     assert code == 2 and "error: notebooks/demo/Untitled.ipynb cannot be read" in err
 
 
@@ -316,11 +365,15 @@ def test_a_damaged_manifest_is_refused_and_made_anew_when_it_is_removed(settled)
 
 def test_smoke_leaves_the_figures_alone_and_nothing_in_temporary_folders(project, monkeypatch):
     monkeypatch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())
-    monkeypatch.setenv("HOME", "/dev/null")  # nobody can write there, and IPython makes do with a temporary folder
+    monkeypatch.setenv(
+        "HOME", "/dev/null"
+    )  # nobody can write there, and IPython makes do with a temporary folder
     write(project, "one")
     (project.root / "notebooks/smoke.toml").write_text('["demo/one"]\nruns = 1\n')
     with tempfile.TemporaryDirectory() as short:
-        longer = pathlib.Path(short, "longer than any path that a socket can have" * 3)  # then sockets are elsewhere
+        longer = pathlib.Path(
+            short, "longer than any path that a socket can have" * 3
+        )  # then sockets are elsewhere
         longer.mkdir()
         for temporary in (short, longer):
             monkeypatch.setenv("TMPDIR", str(temporary))
@@ -328,7 +381,10 @@ def test_smoke_leaves_the_figures_alone_and_nothing_in_temporary_folders(project
             assert code == 0, out + err
         assert os.listdir(short) == [longer.name] and os.listdir(longer) == []
     assert not figure(project, "one").exists()
-    assert pd.read_csv(project.root / "build/smoke/figures/demo/one.csv").value.tolist() == [0.5, 1.0]
+    assert pd.read_csv(project.root / "build/smoke/figures/demo/one.csv").value.tolist() == [
+        0.5,
+        1.0,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -369,18 +425,29 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     figure(project, "bad").write_text("old")
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 3  # the worst of them: a kernel died
-    assert "FAILED demo/bad: cell 4: ZeroDivisionError: division by zero; see build/failed/demo/bad.ipynb" in out
+    assert (
+        "FAILED demo/bad: cell 4: ZeroDivisionError: division by zero; see build/failed/demo/bad.ipynb"
+        in out
+    )
     assert "FAILED demo/killed: its kernel died" in out
     assert "FAILED demo/unsound: " in out and "NameError" in out and "'nowhere'" in out
     assert "FAILED demo/early: " in out and "FAILED demo/unended: " in out
     executed = nbformat.read(project.root / "build/failed/demo/bad.ipynb", 4)
     assert any(
-        "ZeroDivisionError" in "".join(o.get("traceback", [])) for c in executed.cells for o in c.get("outputs", [])
+        "ZeroDivisionError" in "".join(o.get("traceback", []))
+        for c in executed.cells
+        for o in c.get("outputs", [])
     )
     assert figure(project, "bad").read_text() == "old"
     assert figure(project, "good").exists() and not figure(project, "killed").exists()
     assert not figure(project, "unended").exists()
-    assert set(stale(project)) == {"demo/bad", "demo/early", "demo/killed", "demo/unended", "demo/unsound"}
+    assert set(stale(project)) == {
+        "demo/bad",
+        "demo/early",
+        "demo/killed",
+        "demo/unended",
+        "demo/unsound",
+    }
     code, out, _ = project.python("privregret", "reproduce", "demo/bad")
     assert code == 1 and len(list((project.root / "build/failed/demo").glob("bad.*"))) == 2
     write(project, "bad")
@@ -401,7 +468,9 @@ def test_a_killed_run_goes_on_where_it_was(project, how):
     write(project, "a-quick")
     told = "open('telling', 'w').write(str(os.getpid()))\nos.rename('telling', 'running')"
     slow = write(project, "b-slow", f"import os, time\n{told}\ntime.sleep(3600)")
-    process, folder = project.begin("privregret", "reproduce", "-j", "1")  # its kernels are no forks: they must end
+    process, folder = project.begin(
+        "privregret", "reproduce", "-j", "1"
+    )  # its kernels are no forks: they must end
     wait(lambda: (project.root / "running").exists())
     os.kill(process.pid, how)
     code, *_ = project.end(process, folder)

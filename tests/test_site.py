@@ -172,7 +172,7 @@ def test_every_formula_is_drawn_and_every_picture_described(built, found):
 def test_all_that_is_published_is_there(built):
     gallery, findings = (built / name for name in ("gallery.html", "findings.html"))
     assert len(re.findall(r'<article class="card', gallery.read_text())) == len(RECORD["outputs"])
-    frame = render.findings_frame(RECORD)
+    frame = pd.DataFrame(render.findings(RECORD))
     assert len(re.findall(r'<tr id="f\d+"', findings.read_text())) == len(frame)
     for name, entry in RECORD["outputs"].items():
         page = (built / "figures" / f"{name}.html").read_text()
@@ -345,7 +345,7 @@ def test_a_browser_reads_it_from_disk_and_asks_nobody(built, browser):
     one("form button[type=reset]").click()
     wait.until(lambda _: len(showing(".card")) == len(RECORD["outputs"]))
     browser.get((built / "findings.html").as_uri() + "#paper=wu2026&verdict=not+reproduced")
-    frame = render.findings_frame(RECORD)
+    frame = pd.DataFrame(render.findings(RECORD))
     failed = frame[frame.notebook.str.startswith("wu2026") & (frame.verdict == "not reproduced")]
     assert len(showing("tbody tr")) == len(failed) > 0
     browser.get((built / "findings.html").as_uri() + "#f1")  # a row that the filters hide

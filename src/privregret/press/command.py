@@ -14,11 +14,7 @@ REFUSED = (ParameterError, jobs.UsageError, Damaged)  # in one line, by exit cod
 def main(args: Namespace) -> int:
     """Do what the parsed command line asks for; the exit code. Raises one of `REFUSED`."""
     if args.command == "site":
-        try:
-            from privregret.press import site
-        except ModuleNotFoundError as missing:  # what it needs, notebooks do without
-            raise jobs.UsageError(f"the site needs {missing.name}: pip install the extra 'site'") from None
-        return site.main()
+        return _site()
     smoke, given = getattr(args, "smoke", False), jobs.overrides(getattr(args, "p", []))
     todo = jobs.jobs(jobs.select(args.wanted), given, smoke)
     if args.command == "status":
@@ -30,6 +26,16 @@ def main(args: Namespace) -> int:
     place = apart(BUILD / "smoke") if smoke else custom(given) if given else PROJECT
     if args.output:
         place = apart(args.output.resolve())
-        if place.root == ROOT:
-            raise jobs.UsageError("--output is for what is not to be published: name another folder")
+    if place.root == ROOT and args.output:
+        raise jobs.UsageError("--output is for what is not to be published: name another folder")
     return run.reproduce(todo, place, args.j, args.force, args.fresh)
+
+
+def _site():
+    try:
+        from privregret.press import site
+    except ModuleNotFoundError as missing:  # what it needs, notebooks do without
+        raise jobs.UsageError(
+            f"the site needs {missing.name}: pip install the extra 'site'"
+        ) from None
+    return site.main()

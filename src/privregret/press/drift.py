@@ -71,19 +71,10 @@ def _frames(what, *records):
 
 
 def between(roots: tuple, records: tuple, names: set[str]) -> tuple[list[str], int]:
-    """What differs between what is published and a fresh run of some notebooks.
+    """What differs between what some notebooks have published and a fresh run, as `check` says it.
 
-    Parameters
-    ----------
-    roots : pair of Path
-        Where `figures/` of either is.
-    records : pair of dict
-        Their manifests.
-
-    Returns
-    -------
-    tuple
-        A line for each output and notebook that differs, and how many outputs were compared.
+    Of either, its root and its manifest. Returns a line for each output and notebook that differs,
+    and how many outputs were compared.
     """
     kept, fresh = (
         {o for o, entry in record["outputs"].items() if entry["notebook"] in names}

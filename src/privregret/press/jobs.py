@@ -1,4 +1,4 @@
-"""Which notebooks are asked for, with which parameters; what cannot run is known before any kernel starts."""
+"""Which notebooks are asked for, with which parameters; what cannot run is refused first."""
 
 import ast
 import re
@@ -36,9 +36,13 @@ def read(name: str) -> nbformat.NotebookNode:
     try:
         notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
         declared_parameters(notebook)
-        started = re.search(r"^notebook\.start\(\s*[\"'](.*?)[\"']", tagged(notebook, "check"), re.M)
+        started = re.search(
+            r"^notebook\.start\(\s*[\"'](.*?)[\"']", tagged(notebook, "check"), re.M
+        )
     except StopIteration:
-        raise UsageError(f"notebooks/{name}.ipynb has no cells tagged parameters and check") from None
+        raise UsageError(
+            f"notebooks/{name}.ipynb has no cells tagged parameters and check"
+        ) from None
     except Exception as problem:  # cut, not JSON, of another format, not Python
         reason = (str(problem).splitlines() or [type(problem).__name__])[0][:100]
         raise UsageError(f"notebooks/{name}.ipynb cannot be read: {reason}") from None
@@ -61,7 +65,7 @@ def declared_parameters(notebook: nbformat.NotebookNode) -> dict:
 
 
 def check_parameters(notebook: nbformat.NotebookNode, parameters: dict) -> None:
-    """Run the notebook's parameters cell, the cell that papermill will inject, and its check, here."""
+    """Run here the notebook's parameters, the cell that papermill will inject, and its check."""
     injected = PythonTranslator.codify(parameters) if parameters else ""
     namespace = {"In": [injected]}
     try:
@@ -77,8 +81,8 @@ def check_parameters(notebook: nbformat.NotebookNode, parameters: dict) -> None:
 def select(wanted: list[str]) -> list[str]:
     """Names of the notebooks that papers, notebooks, bare names and paths stand for; [] means all.
 
-    Scratch notebooks and copies are skipped with a word, unless nothing else was asked for. One that
-    has published something is never scratch, whatever became of it.
+    Scratch notebooks and copies are skipped with a word, unless nothing else was asked for. One
+    that has published something is never scratch, whatever became of it.
     """
     paths = [p for p in sorted(NOTEBOOKS.glob("*/*.ipynb")) if not p.parent.name.startswith(".")]
     names = [str(path.relative_to(NOTEBOOKS).with_suffix("")) for path in paths]
@@ -102,7 +106,8 @@ def select(wanted: list[str]) -> list[str]:
 def _named(word, names):
     here = Path(word).resolve()
     near_by = here.exists() and here != NOTEBOOKS and here.is_relative_to(NOTEBOOKS)
-    key = str(here.relative_to(NOTEBOOKS)) if near_by else word.removeprefix("./").removeprefix("notebooks/")
+    key = word.removeprefix("./").removeprefix("notebooks/")
+    key = str(here.relative_to(NOTEBOOKS)) if near_by else key
     key = key.removesuffix(".ipynb").rstrip("/")
     found = [n for n in names if n == key or n.startswith(f"{key}/") or n.endswith(f"/{key}")]
     if not found:
@@ -147,7 +152,7 @@ def smoke_parameters() -> dict:
 
 
 def jobs(names: list[str], given: dict, smoke: bool = False) -> list[Job]:
-    """One job a notebook, each checked by the notebook's own rules; UsageError for a bad parameter."""
+    """One job a notebook, each checked by its own rules; UsageError for a bad parameter."""
     small = smoke_parameters() if smoke else {}
     result, known = [], set()
     for name in names:

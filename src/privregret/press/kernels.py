@@ -1,4 +1,4 @@
-"""Notebooks in kernels of their own: papermill with local sockets, a fixed environment and word of how far it is."""
+"""papermill with kernels of its own: local sockets, a fixed environment, word of each cell."""
 
 import os
 import shutil
@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
-import nbformat
 import papermill
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
@@ -29,9 +28,10 @@ ENVIRONMENT = {  # bits change with the number of BLAS threads, and PDF files wi
 
 @contextmanager
 def sockets(build: Path):
-    """The folder of the kernels' sockets, for a process that has locked `build`: one, whatever a killed run left.
+    """An empty folder for the kernels' sockets, for a process that has locked `build`.
 
-    Not below `build`, since systems allow paths of sockets 104 bytes only.
+    Each `build` has one, so that what a killed run left is found again; it is not below `build`,
+    since paths of sockets may have 104 bytes only.
     """
     name = f"privregret-kernels-{digest(os.fsencode(build.resolve()))[:12]}"
     folder = Path(tempfile.gettempdir(), name)
@@ -46,26 +46,27 @@ def sockets(build: Path):
 
 
 def execute(
-    path: Path, executed: Path, parameters: dict, sockets: Path, environment: dict, tell: Callable[[int, int], None]
-) -> nbformat.NotebookNode:
-    """Execute a notebook by papermill; raises what papermill raises.
+    path: Path,
+    executed: Path,
+    parameters: dict,
+    sockets: Path,
+    environment: dict,
+    tell: Callable[[int, int], None],
+) -> None:
+    """Execute a notebook by papermill, into another file; raises what papermill raises.
 
     Parameters
     ----------
-    path, executed : Path
-        The notebook, and where it goes as it is executed; what its kernel says goes to `kernel.log` there.
     parameters : dict
         What papermill injects.
-    sockets : Path
-        As the context above gives it.
     environment : dict
         Variables of the kernel, next to those of this process and `ENVIRONMENT`.
     tell : callable
         Called with the number of each cell that starts, from 1, and how many there are.
     """
-    environment = {**os.environ, **ENVIRONMENT, "IPYTHONDIR": str(sockets / "ipython"), **environment}
-    with open(executed.with_name("kernel.log"), "wb") as log:
-        return papermill.execute_notebook(
+    own = {"IPYTHONDIR": str(sockets / "ipython")}  # no settings of the user's
+    with open(executed.with_name("kernel.log"), "wb") as log:  # of interest if the kernel dies
+        papermill.execute_notebook(
             path,
             executed,
             parameters,
@@ -73,7 +74,7 @@ def execute(
             kernel_name="python3",
             progress_bar=False,
             manager=_manager(sockets),
-            start={"env": environment, "stderr": log},
+            start={"env": os.environ | ENVIRONMENT | own | environment, "stderr": log},
             tell=tell,
         )
 
@@ -81,19 +82,22 @@ def execute(
 def _manager(sockets):
     """A kernel over local sockets: no TCP ports to race for."""
     folder = tempfile.mkdtemp(dir=sockets)  # by default all kernels share one path
-    named = [f"{path}/kernels" for path in os.environ.get("JUPYTER_PATH", "").split(os.pathsep) if path]
+    named = filter(None, os.environ.get("JUPYTER_PATH", "").split(os.pathsep))
     return AsyncKernelManager(
         kernel_name="python3",
         transport="ipc",
         ip=f"{folder}/kernel",
         connection_file=f"{folder}/kernel.json",
-        kernel_spec_manager=KernelSpecManager(kernel_dirs=named),  # or this Python, not what HOME names
+        # else this Python: what is below HOME is not asked
+        kernel_spec_manager=KernelSpecManager(kernel_dirs=[f"{path}/kernels" for path in named]),
     )
 
 
 class _Engine(NBClientEngine):
     @classmethod
-    def execute_managed_notebook(cls, nb_man, kernel_name, manager=None, start=None, tell=None, **kwargs):
+    def execute_managed_notebook(
+        cls, nb_man, kernel_name, manager=None, start=None, tell=None, **kwargs
+    ):
         cell_start = nb_man.cell_start
 
         def told(cell, cell_index=None, **more):
@@ -101,7 +105,9 @@ class _Engine(NBClientEngine):
             cell_start(cell, cell_index, **more)
 
         nb_man.cell_start = told
-        client = PapermillNotebookClient(nb_man, km=manager, kernel_name=kernel_name, startup_timeout=120)
+        client = PapermillNotebookClient(
+            nb_man, km=manager, kernel_name=kernel_name, startup_timeout=120
+        )
         return client.execute(cleanup_kc=True, **start)
 
 

@@ -1,7 +1,8 @@
-"""What every notebook calls first and last: a strict check of its parameters, and a mark that it ended.
+"""What every notebook calls first and last: a check of its parameters, and a mark that it ended.
 
-papermill only warns of a parameter that a notebook does not have, takes "false" as a true string, and reports a
-run as completed even if its kernel died. So notebooks look after themselves, with or without the batch command.
+papermill only warns of a parameter that a notebook does not have, takes "false" as a true string,
+and reports a run as completed even if its kernel died. So notebooks look after themselves, with or
+without the batch command.
 """
 
 import ast
@@ -55,14 +56,17 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     name : str
         The notebook: paper key, slash, file name without ending.
     namespace : dict
-        The notebook's `globals()`. Each checked value is put back in (an integer given for a real becomes real).
+        The notebook's `globals()`. Each checked value is put back in: an integer given for a real
+        becomes real.
     **rules : callable
-        One for each parameter that the notebook has: (name, value) -> value, raising TypeError or ValueError.
+        One for each parameter that the notebook has: (name, value) -> value, raising TypeError or
+        ValueError.
 
     Raises
     ------
     ParameterError
-        For a name that papermill injected and the notebook does not declare, or a value against its rule.
+        For a name that papermill injected and the notebook does not declare, or a value against its
+        rule.
     """
     for cell in namespace.get("In", []):
         if cell.startswith("# Parameters"):  # how papermill heads the cell that it injects
@@ -81,24 +85,26 @@ def start(name: str, namespace: dict, /, **rules) -> None:
 
 
 def end() -> None:
-    """Mark that the notebook ran to its end, and which modules of the package it used; say where its output is."""
+    """Mark that the notebook ran to its end, and what modules it used; say where its output is."""
     root = output_root()
     render.render(root)
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
-    message = f"All of {current.name} has run. Its figures, tables and findings are in {shown}/figures."
+    message = f"All of {current.name} has run. Its output is in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
-        message += " Those in figures/ are as they were; `make` renews them, and `make status` speaks of them alone."
+        message += " figures/ is as it was: `make` renews it, and `make status` is about it alone."
     if get_ipython() is None:  # run as a script
         print(message)
         return
     used = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
-    modules = sorted(str(Path(f).relative_to(ROOT)) for f in used if Path(f).is_relative_to(ROOT / "src"))
+    modules = sorted(
+        str(Path(f).relative_to(ROOT)) for f in used if Path(f).is_relative_to(ROOT / "src")
+    )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else None  # of the kernel
     display({"text/plain": message, END: {"modules": modules, "kilobytes": peak}}, raw=True)
 
 
 def end_mark(notebook) -> dict | None:
-    """What `end` recorded in an executed notebook (an nbformat node), or None if it never got there."""
+    """What `end` recorded in an executed notebook (an nbformat node), or None."""
     for cell in reversed(notebook.cells):
         for output in cell.get("outputs", []):
             if END in output.get("data", {}):

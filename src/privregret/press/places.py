@@ -14,7 +14,7 @@ LAB = BUILD / "lab"
 
 @dataclass(frozen=True)
 class Place:
-    """A folder with `figures/` and `paper/`, and the folder of its stamps and executed notebooks."""
+    """A folder with `figures/` and `paper/`, and that of its stamps and executed notebooks."""
 
     root: Path
     build: Path
@@ -44,7 +44,9 @@ def custom(parameters: dict) -> Place:
     """The place of runs with these parameters; its folder says which: `build/custom/runs=5`."""
     said = ",".join(f"{name}={value}" for name, value in sorted(parameters.items()))
     safe = re.sub(r"[^\w.,=+-]+", "_", said, flags=re.ASCII)[:80]
-    return apart(BUILD / "custom" / (safe if safe == said else f"{safe}-{digest(said.encode())[:8]}"))
+    return apart(
+        BUILD / "custom" / (safe if safe == said else f"{safe}-{digest(said.encode())[:8]}")
+    )
 
 
 def output_root() -> Path:

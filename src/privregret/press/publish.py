@@ -16,6 +16,7 @@ import pandas as pd
 import PIL.Image
 from IPython import get_ipython
 from IPython.display import HTML, Image, Markdown, display
+from PIL.PngImagePlugin import PngInfo
 
 from privregret import files
 from privregret.estimates import Estimate, exactly
@@ -61,8 +62,13 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     # one layout for both files: with any engine, one that does nothing too, each would draw the figure once more
     with plt.rc_context({"figure.constrained_layout.use": False}):
         fig.set_layout_engine(None)
-        fig.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None})
-        _few_colours(fig).save(png, "png", optimize=True, dpi=(style.DPI, style.DPI))
+        about = _about(name, caption)
+        undated = dict.fromkeys(("CreationDate", "Producer", "Creator"))
+        fig.savefig(pdf, format="pdf", metadata=undated | about)
+        texts, dpi = PngInfo(), (style.DPI, style.DPI)
+        for key, text in about.items():
+            texts.add_itxt(key, text)
+        _few_colours(fig).save(png, "png", optimize=True, dpi=dpi, pnginfo=texts)
     plt.close(fig)
     inches = fig.get_figwidth()
     star = "*" if inches > 1.1 * style.COLUMN[0] else ""
@@ -252,6 +258,12 @@ def _stands_alone(name, caption):
     for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
         if found := re.search(bad, caption):
             raise ValueError(f"{name}: the caption must stand alone, but says {found[0]!r} (see publish.integer)")
+
+
+def _about(name, caption):
+    """What a picture says of itself, wherever it is found."""
+    keywords = f"privregret, notebooks/{notebook.current.name}.ipynb"
+    return {"Title": name, "Subject": caption, "Keywords": keywords}
 
 
 def _few_colours(fig):

@@ -1,4 +1,4 @@
-"""What is made from the manifest: pages of findings and figures, TeX, the README's block (see templates/)."""
+"""What is made from the manifest, by templates/: pages, TeX, the README's block."""
 
 import re
 from collections import Counter
@@ -10,7 +10,15 @@ import pandas as pd
 
 from privregret.files import write
 from privregret.press import record, tex
-from privregret.press.findings import CLAIM, FAILS, HOLDS, KINDS, NOT_REPRODUCED, UNDECIDED, VERDICTS
+from privregret.press.findings import (
+    CLAIM,
+    FAILS,
+    HOLDS,
+    KINDS,
+    NOT_REPRODUCED,
+    UNDECIDED,
+    VERDICTS,
+)
 from privregret.press.papers import PAPERS, title, version
 
 COLUMNS = """notebook kind place version claim quantity value error numerical_error low high
@@ -30,52 +38,69 @@ TEMPLATES = jinja2.Environment(
 )
 TEMPLATES.filters |= {"cell": lambda text: text.replace("|", r"\|"), "tex": tex.tex_escape}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
-TEMPLATES.globals |= {"claim": CLAIM, "measured": tex.measured, "value": tex.value, "power": tex.power}
+TEMPLATES.globals |= {
+    "claim": CLAIM,
+    "measured": tex.measured,
+    "value": tex.value,
+    "power": tex.power,
+}
 TEMPLATES.globals |= {"quantity": tex.quantity, "endings": record.KINDS}
 
 
-def findings_frame(manifest: dict) -> pd.DataFrame:
-    """All findings of a manifest, one a row, in the order of the notebooks."""
-    entries = sorted(manifest["notebooks"].items())
-    rows = [{"notebook": n, **row} for n, entry in entries for row in entry.get("findings", [])]
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, "headline"])
+def findings(manifest: dict) -> list[dict]:
+    """All findings of a manifest, in the order of the notebooks, with what pages show of them."""
     pictures = {o for o, entry in manifest["outputs"].items() if entry["kind"] == "figure"}
-    frame["paper"] = frame.notebook.str.split("/").str[0]
-    frame["version"] = [version(paper) for paper in frame.paper]
-    frame["shown"] = [f and f"{f}.{'png' if f in pictures else 'csv'}" for f in frame.figure]
-    rows = frame.to_dict("records")
-    frame["measured"] = [tex.measured(row) for row in rows]
-    frame["told"] = [row["headline"].format(value=tex.value(row)) for row in rows]
-    return frame
+    rows = []
+    for notebook, entry in sorted(manifest["notebooks"].items()):
+        paper = notebook.split("/")[0]
+        for row in entry.get("findings", []):
+            figure = row["figure"]
+            more = {"notebook": notebook, "paper": paper, "version": version(paper)}
+            more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
+            more["measured"] = tex.measured(row)
+            more["told"] = row["headline"].format(value=tex.value(row))
+            rows.append(row | more)
+    return rows
 
 
 def texts(manifest: dict) -> dict[str, str]:
     """Path below the root -> text; for the README, its generated block."""
-    frame = findings_frame(manifest)
-    rows = frame.to_dict("records")
-    papers = {paper: [row for row in rows if row["paper"] == paper] for paper in sorted({*frame.paper})}
-    ranked = {paper: sorted(part, key=_rank) for paper, part in papers.items()}
-    tally = [*sorted((title(paper), _count(part)) for paper, part in papers.items()), ("all", _count(rows))]
+    rows = findings(manifest)
+    papers, told = ({row[key]: [] for row in rows} for key in ("paper", "figure"))
+    for row in rows:
+        papers[row["paper"]].append(row), told[row["figure"]].append(row)
+    ranked = [(paper, sorted(part, key=_rank)) for paper, part in papers.items()]
+    tally = [
+        *sorted((title(paper), _count(part)) for paper, part in papers.items()),
+        ("all", _count(rows)),
+    ]
     beyond = [row for row in rows if row["paper"] not in PAPERS]
     cited = [(PAPERS[key].cited, _count(papers[key])) for key in PAPERS if key in papers]
     cited += [("what goes beyond the papers", _count(beyond)), ("all", _count(rows))]
-    failed = [row for key in [*PAPERS, *papers] for row in papers.pop(key, []) if row["verdict"] == NOT_REPRODUCED]
-    numbers = [pair for e in manifest["notebooks"].values() for pair in e.get("numbers", {}).items()]
-    told = {output: part.to_dict("records") for output, part in frame.groupby("figure")}
+    order = [key for key in dict.fromkeys([*PAPERS, *papers]) if key in papers]
+    failed = [row for key in order for row in papers[key] if row["verdict"] == NOT_REPRODUCED]
+    numbers = [
+        pair for e in manifest["notebooks"].values() for pair in e.get("numbers", {}).items()
+    ]
+    csv = pd.DataFrame(rows, columns=COLUMNS).to_csv(
+        index=False, float_format="%.12g", lineterminator="\n"
+    )
 
     def filled(template, **values):
         return TEMPLATES.get_template(template).render(values)
 
     made = {
-        "figures/findings.csv": frame[COLUMNS].to_csv(index=False, float_format="%.12g", lineterminator="\n"),
-        "figures/findings.md": filled("findings.md", tally=tally, by_paper=ranked.items()),
-        "figures/README.md": filled("index.md", outputs=_books(manifest), said=lambda o: said(told.get(o, []))),
+        "figures/findings.csv": csv,
+        "figures/findings.md": filled("findings.md", tally=tally, by_paper=ranked),
+        "figures/README.md": filled(
+            "index.md", outputs=_books(manifest), said=lambda o: said(told.get(o, []))
+        ),
         "figures/verdicts.tex": filled("verdicts.tex", cited=cited, failed=failed),
         "paper/numbers.tex": filled("numbers.tex", numbers=sorted(numbers)),
         "README.md": filled("README.md", rows=rows, tally=tally),
     }
-    for paper, part in frame.groupby("paper"):
-        made[f"figures/{paper}/findings.tex"] = filled("findings.tex", paper=paper, rows=part.to_dict("records"))
+    for paper, part in papers.items():
+        made[f"figures/{paper}/findings.tex"] = filled("findings.tex", paper=paper, rows=part)
     return made
 
 
@@ -90,8 +115,12 @@ def _count(rows):
 
 def _books(manifest):
     """The outputs as (paper, [(notebook, [(name, kind)])])."""
-    outputs = sorted((entry["notebook"], o, entry["kind"]) for o, entry in manifest["outputs"].items())
-    books = [(book, [row[1:] for row in part]) for book, part in groupby(outputs, lambda row: row[0])]
+    outputs = sorted(
+        (entry["notebook"], o, entry["kind"]) for o, entry in manifest["outputs"].items()
+    )
+    books = [
+        (book, [row[1:] for row in part]) for book, part in groupby(outputs, lambda row: row[0])
+    ]
     return [(paper, [*part]) for paper, part in groupby(books, lambda book: book[0].split("/")[0])]
 
 
@@ -105,7 +134,9 @@ def said(rows: list[dict]) -> str:
     """
     count, many = Counter(row["verdict"] for row in rows), {HOLDS: "hold", FAILS: "do not hold"}
     known = dict.fromkeys(v for verdicts in VERDICTS.values() for v in verdicts)
-    return ", ".join(f"{count[v]} {many.get(v, v) if count[v] > 1 else v}" for v in known if count[v])
+    return ", ".join(
+        f"{count[v]} {many.get(v, v) if count[v] > 1 else v}" for v in known if count[v]
+    )
 
 
 def read_whole(root: Path) -> dict:
@@ -120,7 +151,11 @@ def read_whole(root: Path) -> dict:
 
 def differing(root: Path) -> dict[str, str]:
     """Which files are not what the manifest says: path -> what they should be."""
-    return {path: text for path, text in texts(record.read(root)).items() if _current(root, path) not in (text, None)}
+    return {
+        path: text
+        for path, text in texts(record.read(root)).items()
+        if _current(root, path) not in (text, None)
+    }
 
 
 def _current(root, path):

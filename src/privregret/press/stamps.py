@@ -31,7 +31,9 @@ def read(name: str, place: Place) -> dict:
 def code(name: str) -> str:
     """A notebook's code cells but for its parameters: rewording its prose changes nothing."""
     cells = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells
-    kept = [c for c in cells if c.cell_type == "code" and "parameters" not in c.metadata.get("tags", [])]
+    kept = [
+        c for c in cells if c.cell_type == "code" and "parameters" not in c.metadata.get("tags", [])
+    ]
     return json.dumps([cell.source for cell in kept])
 
 
@@ -39,7 +41,11 @@ def inputs(job: Job) -> dict:
     """All that a run may depend on, taken before it starts: an edit meanwhile makes it stale."""
     source = code(job.name)
     measured = re.findall(r"benchmarks/[\w.-]+", source)
-    paths = [*PACKAGE.rglob("*.py"), ROOT / "requirements.lock", *(ROOT / name for name in measured)]
+    paths = [
+        *PACKAGE.rglob("*.py"),
+        ROOT / "requirements.lock",
+        *(ROOT / name for name in measured),
+    ]
     return {
         "code": files.digest(source.encode()),
         "parameters": job.parameters,

@@ -212,7 +212,7 @@ class _Site:
 
 def _findings(manifest):
     """The findings by paper and notebook, each with what pages show of it beside."""
-    rows = render.findings_frame(manifest).to_dict("records")
+    rows = render.findings(manifest)
     rows.sort(key=lambda row: _order(row["notebook"]))
     for number, row in enumerate(rows, 1):
         row["id"] = f"f{number}"
