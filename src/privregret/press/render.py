@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from itertools import groupby
+from itertools import chain
 from pathlib import Path
 
 import jinja2
@@ -66,62 +66,45 @@ def findings(manifest: dict) -> list[dict]:
 def texts(manifest: dict) -> dict[str, str]:
     """Path below the root -> text; for the README, its generated block."""
     rows = findings(manifest)
-    papers, told = ({row[key]: [] for row in rows} for key in ("paper", "figure"))
+    papers, told = {row["paper"] for row in rows}, {row["figure"]: [] for row in rows}
     for row in rows:
-        papers[row["paper"]].append(row), told[row["figure"]].append(row)
-    ranked = [(paper, sorted(part, key=_rank)) for paper, part in papers.items()]
-    tally = [
-        *sorted((title(paper), _count(part)) for paper, part in papers.items()),
-        ("all", _count(rows)),
+        told[row["figure"]].append(row)
+    outputs = [
+        entry | {"name": output, "paper": entry["notebook"].split("/")[0]}
+        for output, entry in sorted(manifest["outputs"].items())
     ]
-    beyond = [row for row in rows if row["paper"] not in PAPERS]
-    cited = [(PAPERS[key].cited, _count(papers[key])) for key in PAPERS if key in papers]
-    cited += [("what goes beyond the papers", _count(beyond)), ("all", _count(rows))]
-    order = [key for key in dict.fromkeys([*PAPERS, *papers]) if key in papers]
-    failed = [row for key in order for row in papers[key] if row["verdict"] == NOT_REPRODUCED]
-    numbers = [
-        pair for e in manifest["notebooks"].values() for pair in e.get("numbers", {}).items()
-    ]
-    csv = pd.DataFrame(rows, columns=COLUMNS).to_csv(
-        index=False, float_format="%.12g", lineterminator="\n"
-    )
+    tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)
+    cited = [(PAPERS[key].cited, _count(rows, {key})) for key in PAPERS if key in papers]
+    cited.append(("what goes beyond the papers", _count(rows, papers - PAPERS.keys())))
+    every = [("all", _count(rows, papers))]
+    failed = [row for row in rows if row["verdict"] == NOT_REPRODUCED]
+    failed.sort(key=lambda row: [*PAPERS, row["paper"]].index(row["paper"]))
+    ranks = {NOT_REPRODUCED: 0, FAILS: 1, UNDECIDED: 2}
+    ranked = sorted(rows, key=lambda row: ranks.get(row["verdict"], 3))
+    numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
 
     def filled(template, **values):
         return TEMPLATES.get_template(template).render(values)
 
     made = {
-        "figures/findings.csv": csv,
-        "figures/findings.md": filled("findings.md", tally=tally, by_paper=ranked),
-        "figures/README.md": filled(
-            "index.md", outputs=_books(manifest), said=lambda o: said(told.get(o, []))
+        "figures/findings.csv": frame.to_csv(
+            index=False, float_format="%.12g", lineterminator="\n"
         ),
-        "figures/verdicts.tex": filled("verdicts.tex", cited=cited, failed=failed),
-        "paper/numbers.tex": filled("numbers.tex", numbers=sorted(numbers)),
-        "README.md": filled("README.md", rows=rows, tally=tally),
+        "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked),
+        "figures/README.md": filled("index.md", outputs=outputs, told=told, said=said),
+        "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every, failed=failed),
+        "paper/numbers.tex": filled("numbers.tex", numbers=sorted(chain(*numbers))),
+        "README.md": filled("README.md", tally=tally + every, rows=rows),
     }
-    for paper, part in papers.items():
-        made[f"figures/{paper}/findings.tex"] = filled("findings.tex", paper=paper, rows=part)
+    for paper in papers:
+        mine = [row for row in rows if row["paper"] == paper]
+        made[f"figures/{paper}/findings.tex"] = filled("findings.tex", paper=paper, rows=mine)
     return made
 
 
-def _rank(row):
-    """What disagrees first."""
-    return {NOT_REPRODUCED: 0, FAILS: 1, UNDECIDED: 2}.get(row["verdict"], 3)
-
-
-def _count(rows):
-    return Counter((row["kind"], row["verdict"]) for row in rows)
-
-
-def _books(manifest):
-    """The outputs as (paper, [(notebook, [(name, kind)])])."""
-    outputs = sorted(
-        (entry["notebook"], o, entry["kind"]) for o, entry in manifest["outputs"].items()
-    )
-    books = [
-        (book, [row[1:] for row in part]) for book, part in groupby(outputs, lambda row: row[0])
-    ]
-    return [(paper, [*part]) for paper, part in groupby(books, lambda book: book[0].split("/")[0])]
+def _count(rows, papers):
+    return Counter((row["kind"], row["verdict"]) for row in rows if row["paper"] in papers)
 
 
 def said(rows: list[dict]) -> str:

@@ -10,7 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Lock
+from threading import RLock
 
 from tqdm import tqdm
 
@@ -26,7 +26,7 @@ class Progress:
     """What runs: `[3/31] 01:10: name, cell 5 of 20`; on a terminal a line that is written over."""
 
     def __init__(self, total: int):
-        self.total, self.done, self.began, self.lock = total, 0, time.monotonic(), Lock()
+        self.total, self.done, self.began, self.lock = total, 0, time.monotonic(), RLock()
         self.live = sys.stdout.isatty()
 
     def of(self, name: str):
@@ -44,8 +44,9 @@ class Progress:
 
     def ended(self, line: str):
         """Say what became of a notebook."""
-        self.done += 1
-        self._say(line)
+        with self.lock:
+            self.done += 1
+            self._say(line)
 
     def _say(self, line, end="\n"):
         with self.lock:
@@ -94,21 +95,17 @@ def _all(todo, place, at_once, force, fresh):
     times = {job.name: stamps.read(job.name, place).get("seconds", math.inf) for job in stale}
     stale.sort(key=lambda job: -times[job.name])  # so that no long one runs alone at the end
     at_once, progress = max(1, min(at_once, len(stale))), Progress(len(stale))
-    environment = {
-        "LOKY_MAX_CPU_COUNT": str(max(os.cpu_count() // at_once, 1))
-    }  # a share of the cores
-    if fresh:
-        environment["PRIVREGRET_STORE"] = "off"
+    cores = max(os.cpu_count() // at_once, 1)  # of each kernel
+    environment = {"LOKY_MAX_CPU_COUNT": str(cores)} | (
+        {"PRIVREGRET_STORE": "off"} if fresh else {}
+    )
     with kernels.sockets(place.build) as sockets:
         pool, same = ThreadPoolExecutor(at_once), (place, sockets, environment, progress)
         try:
             runs = [pool.submit(single.run, job, *same) for job in stale]
             codes = [run.result() for run in runs]
         except KeyboardInterrupt:
-            print(
-                "\ninterrupted: what had finished is kept, the next run goes on from there",
-                flush=True,
-            )
+            print("\ninterrupted: what had finished is kept, the next run goes on", flush=True)
             shutil.rmtree(sockets, ignore_errors=True)
             os._exit(INTERRUPTED)  # kernels end by themselves once this process is gone
     render.render(place.root)
@@ -122,9 +119,7 @@ def status(todo: list[Job]) -> int:
     render.read_whole(ROOT)
     reasons = {job.name: stamps.why_stale(job, PROJECT) for job in todo}
     if len(reasons) > 1 and {*reasons.values()} == {stamps.NEVER}:
-        print(
-            f"none of the {len(reasons)} notebooks has run here: what is in figures/ was committed"
-        )
+        print(f"none of {len(reasons)} notebooks has run here: what is in figures/ was committed")
         reasons = {}
     for name, why in reasons.items():
         print(f"{name}: {why or 'up to date'}")
