@@ -41,8 +41,8 @@ from privregret.instances import (
     equal_gaps,
     gap_adversary,
 )
+from privregret.press.kernels import ENVIRONMENT as KERNEL_ENVIRONMENT
 from privregret.press.places import BUILD
-from privregret.press.reproduce import KERNEL_ENVIRONMENT
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets

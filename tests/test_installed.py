@@ -106,7 +106,7 @@ def test_kernels_are_kept_by_source_in_the_users_cache_or_not_at_all(run, site, 
 
 def test_where_there_is_no_fcntl_the_library_works_and_the_command_says_what_it_needs(run):
     without = "import sys; sys.modules['fcntl'] = None; "
-    code, out, _ = run("-c", without + "from privregret import locks, notebook, publish; print(locks.fcntl)")
+    code, out, _ = run("-c", without + "from privregret import files; from privregret.press import notebook, publish; print(files.fcntl)")
     assert (code, out) == (0, "None\n")
     main = "from privregret.__main__ import main; sys.exit(main(['status']))"
     code, out, err = run("-c", without + main, PYTHONPATH=str(ROOT / "src"))

@@ -19,7 +19,7 @@ from conftest import ROOT
 
 import privregret
 from privregret import __main__ as command
-from privregret.press import manifest, reproduce
+from privregret.press import jobs, record
 
 PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 BLOCKS = [
@@ -206,8 +206,7 @@ def test_the_command_takes_what_is_said(words):
     args = command.parser().parse_args(words)
     if args.command == "sweep":
         return  # see `swept`
-    overrides = {name: reproduce.parse_value(value) for name, value in getattr(args, "p", [])}
-    assert reproduce.jobs(reproduce.select(args.wanted), overrides, smoke=False)
+    assert jobs.jobs(jobs.select(args.wanted), jobs.overrides(getattr(args, "p", [])))
 
 
 @pytest.mark.parametrize("words", mentioned("papermill"), ids=" ".join)
@@ -218,9 +217,9 @@ def test_papermill_takes_what_is_said(words):
     context = papermill.make_context("papermill", list(words))
     assert (ROOT / context.params["notebook_path"]).exists()
     given = dict(context.params["parameters"]) | yaml.safe_load("\n".join(context.params["parameters_yaml"]) or "{}")
-    values = {name: reproduce.parse_value(v) if isinstance(v, str) else v for name, v in given.items()}
-    (job,) = reproduce.jobs(reproduce.select([context.params["notebook_path"]]), values, smoke=False)
-    assert job.parameters == values != {}
+    values = {name: jobs.parse_value(v) if isinstance(v, str) else v for name, v in given.items()}
+    (job,) = jobs.jobs(jobs.select([context.params["notebook_path"]]), values)
+    assert job.changed == values != {}
 
 
 def test_pip_conda_and_jupyter_are_asked_for_what_is_there():
@@ -311,9 +310,9 @@ def test_links(page):
 def test_the_map_has_every_notebook_once_and_every_folder_of_figures():
     table = README.split("## Map")[1].split("\n## ")[0]
     linked = re.findall(r"\(notebooks/([\w/-]+)\.ipynb\)", table)
-    assert sorted(linked) == reproduce.select([])
+    assert sorted(linked) == jobs.select([])
     assert all(row.count(f"({kind}/{key}") for row, key in rows(table) for kind in ("notebooks", "figures"))
-    published = {output.split("/")[0] for output in manifest.read(ROOT)["outputs"]}
+    published = {output.split("/")[0] for output in record.read(ROOT)["outputs"]}
     assert {key for _, key in rows(table)} == published
 
 
