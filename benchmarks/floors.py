@@ -65,7 +65,7 @@ def measure(repeats: int) -> pd.DataFrame:
         noted, at = draws(algorithm, problem, horizon), simulate.checkpoints(horizon, 200)
 
         def block(rounds, runs, a=algorithm, p=problem):
-            return lambda: a.run_many(p, rounds, runs, rng), runs
+            return lambda: a.run(p, rounds, rng, runs), runs
 
         def curves(points, runs, a=algorithm, p=problem, horizon=horizon):
             return lambda: simulate.regret_curves(a, p, horizon, runs, 1, points=points, workers=2), runs

@@ -33,7 +33,14 @@ from privregret.bandits import (
     LazyDPTS,
 )
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.instances import AZIZE2025_2, HU2021_1, Advice, bernoulli_losses, equal_gaps, gap_adversary
+from privregret.instances import (
+    AZIZE2025_2,
+    HU2021_1,
+    Advice,
+    bernoulli_losses,
+    equal_gaps,
+    gap_adversary,
+)
 from privregret.press.places import BUILD
 from privregret.press.reproduce import KERNEL_ENVIRONMENT
 
@@ -163,7 +170,7 @@ def costs(repeats: int) -> pd.DataFrame:
         times = []
         for _ in range(repeats + 1):  # the first time compiles
             begun = time.process_time()
-            algorithm.run_many(HU2021_1, [horizon], calls, 1)
+            algorithm.run(HU2021_1, [horizon], 1, calls)
             times.append((time.process_time() - begun) * 1e3 / calls)
         rows.append((algorithm.label, horizon, np.median(times[1:]), *memory[algorithm.label]))
     return pd.DataFrame(rows, columns=["algorithm", "T", "ms/run", "kB, K = 5", "kB, K = 50"])

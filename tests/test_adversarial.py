@@ -33,7 +33,12 @@ from privregret.adversarial.exp4 import _batched
 from privregret.instances import Adversary, Advice, ExpertProblem
 from privregret.jit import jit
 from privregret.privacy import adversarial as privacy
-from privregret.studies.asi2025 import htinf_choices, lemma_11_certificate, punished_regret, regret_on_draws
+from privregret.studies.asi2025 import (
+    htinf_choices,
+    lemma_11_certificate,
+    punished_regret,
+    regret_on_draws,
+)
 
 every_base = pytest.mark.parametrize("base", [base for base, _ in BASES], ids=repr)
 EQUAL = Adversary("all equal", [0], np.full((1, 4), 0.5))
@@ -424,7 +429,7 @@ def test_exact_loss_and_divergence_of_exp3():
     losses = table(6, 2)
     small = Adversary("small", np.arange(6), losses)
     exact = privacy.exp3_expected_loss(small, 6, 0.5, 0.2)
-    paid = EXP3(0.5, 0.2).run_many(small, [6], 20_000, np.random.default_rng(1))[:, -1]
+    paid = EXP3(0.5, 0.2).run(small, [6], np.random.default_rng(1), 20_000)[:, -1]
     assert abs(paid.mean() - exact) < 5 * paid.std() / math.sqrt(20_000)
     same = privacy.exp3_divergence(small, small, 6, 0.5, 0.2)
     assert same["loss"] == same["kl"] == same["tv"] == 0

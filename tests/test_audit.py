@@ -8,9 +8,25 @@ import pytest
 from cases import FIRST
 from conftest import refused
 
-from privregret.adversarial import EXP3, FTPL, BatchedPrivate, EXP4Local, LocallyPrivate, SparseSwitch
+from privregret.adversarial import (
+    EXP3,
+    FTPL,
+    BatchedPrivate,
+    EXP4Local,
+    LocallyPrivate,
+    SparseSwitch,
+)
 from privregret.adversarial.bases import RealLossBandit
-from privregret.bandits import DPIMED, DPSE, UCB1, AnytimeLazyUCB, HybridUCB, dp_se, hybrid_ucb, lazy_ucb
+from privregret.bandits import (
+    DPIMED,
+    DPSE,
+    UCB1,
+    AnytimeLazyUCB,
+    HybridUCB,
+    dp_se,
+    hybrid_ucb,
+    lazy_ucb,
+)
 from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL, epochs
 from privregret.privacy import audit, batches, ledger, scripted, selection, trace
 

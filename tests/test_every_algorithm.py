@@ -15,7 +15,13 @@ from laws import FALSE_ALARM, by_play, by_run, same_law, tables, tally
 from scipy.stats import norm
 
 from privregret import adversarial, bandits, full_information, instances, simulate, streams
-from privregret.adversarial import EXP3, HTINF, AdversarialAlgorithm, BatchedPrivate, ExpertAlgorithm
+from privregret.adversarial import (
+    EXP3,
+    HTINF,
+    AdversarialAlgorithm,
+    BatchedPrivate,
+    ExpertAlgorithm,
+)
 from privregret.algorithm import NOT_PRIVATE, Algorithm, Privacy
 from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax

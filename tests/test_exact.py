@@ -304,7 +304,7 @@ PAIRS = [
 def test_ten_thousand_runs_agree(algorithm, instance, horizon):
     runs = 10_000
     value, error = exact.expected_regret(algorithm, instance, horizon)
-    regret = instance.regret(algorithm.run_many(instance, [horizon], runs, 7), [horizon])
+    regret = instance.regret(algorithm.run(instance, [horizon], 7, runs), [horizon])
     assert abs(np.mean(regret) - value[0]) <= 3 * np.std(regret) / math.sqrt(runs) + error[0]
 
 
@@ -312,7 +312,7 @@ def test_ten_thousand_runs_agree(algorithm, instance, horizon):
 def test_leaders_agree_with_simulation(algorithm):
     instance, horizon, runs = instances.packing(5, 0.15), 300, 4000
     value, error = exact.expected_regret(algorithm, instance, horizon)
-    regret = instance.regret(algorithm.run_many(instance, [horizon], runs, 8), [horizon])
+    regret = instance.regret(algorithm.run(instance, [horizon], 8, runs), [horizon])
     assert abs(np.mean(regret) - value[0]) <= 3 * np.std(regret) / math.sqrt(runs) + error[0]
 
 

@@ -1,9 +1,11 @@
 """The package as a wheel, without the project around it: what works does so in the right folders, the rest says so."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import distributions
 
 import pytest
 from conftest import ROOT
@@ -58,6 +60,14 @@ def test_its_version_and_types(run, site):
     code, out, _ = run("-m", "privregret", "--version")
     assert code == 0 and list(site.glob(f"{out.strip().replace(' ', '-')}.dist-info"))
     assert (site / "privregret" / "py.typed").exists()
+
+
+def test_it_asks_for_the_engine_only(site):
+    """JupyterLab, papermill, matplotlib and the rest come with an extra."""
+    (installed,) = distributions(name="privregret", path=[str(site)])
+    needed = [re.match(r"[\w-]+", line)[0] for line in installed.requires if "extra ==" not in line]
+    assert set(needed) == {"numpy", "numba", "scipy", "pandas", "joblib", "tqdm"}
+    assert {"notebooks", "site", "sweep", "cluster"} <= set(installed.metadata.get_all("Provides-Extra"))
 
 
 PUBLISH = """

@@ -68,7 +68,7 @@ def sweep(args) -> int:
     try:
         from privregret import sweep
     except ModuleNotFoundError as missing:
-        return refuse(f"a sweep needs {missing.name}: pip install the extra 'sweep'")
+        return refuse(missing)
     try:
         if args.j < 1 and args.j != -1:
             raise sweep.GridError(f"-j must be at least 1, got {args.j}")
@@ -104,16 +104,19 @@ def command(args) -> int:
         return refuse("the batch command needs Linux, macOS or WSL; single notebooks run in JupyterLab or by papermill")
     # At its import nbformat's validator would compile grammars, for three seconds, of formats that no notebook has.
     sys.modules.setdefault("rfc3987_syntax", None)
-    from privregret.press import reproduce as r
-    from privregret.press.manifest import Damaged
-    from privregret.press.notebook import ParameterError
+    try:
+        from privregret.press import reproduce as r
+        from privregret.press.manifest import Damaged
+        from privregret.press.notebook import ParameterError
+    except ModuleNotFoundError as missing:
+        return refuse(f"notebooks need {missing.name}: pip install 'privregret[notebooks]'")
 
     try:
         if args.command == "site":
             try:
                 from privregret.press import site
             except ModuleNotFoundError as missing:  # what it needs, notebooks do without
-                return refuse(f"the site needs {missing.name}: pip install the extra 'site'")
+                return refuse(f"the site needs {missing.name}: pip install 'privregret[site]'")
             return site.main()
         smoke = getattr(args, "smoke", False)
         overrides = {name: r.parse_value(value) for name, value in getattr(args, "p", [])}

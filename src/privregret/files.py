@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import get_ident
@@ -9,7 +10,7 @@ from threading import get_ident
 try:
     import fcntl
 except ImportError:  # native Windows, where nothing runs side by side
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
@@ -49,12 +50,18 @@ def cache_folder(name: str) -> Path | None:
 
 
 def digest(content: bytes) -> str:
-    """SHA-256 in hexadecimal digits."""
+    """SHA-256 in hexadecimal digits.
+
+    Examples
+    --------
+    >>> digest(b"whole")[:16]
+    '5d5766cf2d787016'
+    """
     return hashlib.sha256(content).hexdigest()
 
 
 @contextmanager
-def locked(path: Path, wait: bool = True):
+def locked(path: Path, wait: bool = True) -> Iterator[None]:
     """Hold a lock, a file which is made if it is not there, for as long as this context or process lives.
 
     Raises

@@ -18,9 +18,14 @@ from statistics import median
 from typing import NamedTuple
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from tqdm import tqdm
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ModuleNotFoundError as missing:
+    why = f"a sweep needs {missing.name}: pip install 'privregret[sweep]'"
+    raise ModuleNotFoundError(why, name=missing.name) from None
 
 from privregret import bandits, checks, files, full_information, instances, simulate
 from privregret.files import PACKAGE

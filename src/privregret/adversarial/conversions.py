@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 
 from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.adversarial.bases import BATCH, CHOICE, RealLossBandit, cumulative_losses, next_choice, observe
+from privregret.adversarial.bases import (
+    BATCH,
+    CHOICE,
+    RealLossBandit,
+    cumulative_losses,
+    next_choice,
+    observe,
+)
 from privregret.adversarial.cells import draw
 from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.jit import jit

@@ -5,11 +5,13 @@ line names the argument that is wrong, its value and what is allowed. Rules in t
 number or an array of numbers, those in the singular for a number alone.
 """
 
+import numpy as np
+
 from privregret import checks
 
-POSITIVES = checks.array_in(
-    1e-15, 1e15
-)  # what may be divided by, squared, and multiplied with rounds
+Numbers = float | np.ndarray  # a number, or an array of numbers
+
+POSITIVES = checks.array_in(1e-15, 1e15)  # what may be divided by, squared, and multiplied with rounds
 POSITIVE = checks.number_in(1e-15, 1e15)
 SHARES = checks.array_in(0, 1)
 GAPS = checks.array_in(1e-30, 1)

@@ -1,6 +1,7 @@
 """Estimates of the groups of a tidy frame, as a tidy frame with one row per group."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from privregret.estimates.many import columns, named, rows
 from privregret.estimates.number import ROUNDING, Estimate
 from privregret.estimates.sample import fraction, order_statistics, slope
 
+Columns = str | Sequence[str]
 CONFIDENCE = 0.99  # that all limits of a table hold at once
 
 
@@ -72,7 +74,9 @@ def _each(groups, by, columns, estimate):
 
 
 @checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text, weights=checks.text)
-def means(frame, by, value: str = "regret", weights: str | None = None) -> pd.DataFrame:
+def means(
+    frame: pd.DataFrame, by: Columns, value: str = "regret", weights: str | None = None
+) -> pd.DataFrame:
     """Mean over runs with its standard error, for each combination of the columns `by`.
 
     Parameters
@@ -129,7 +133,11 @@ def _weighted_mean(x, weight):
     frame=checks.dataframe, by=_columns, levels=_levels, value=checks.text, weights=checks.text
 )
 def quantiles(
-    frame, by, levels: dict | None = None, value: str = "regret", weights: str | None = None
+    frame: pd.DataFrame,
+    by: Columns,
+    levels: dict[str, float] | None = None,
+    value: str = "regret",
+    weights: str | None = None,
 ) -> pd.DataFrame:
     """Quantiles over runs, without errors, for each combination of the columns `by`.
 
@@ -173,7 +181,7 @@ def _weighted_quantiles(x, weight, levels):
     return x[order][np.searchsorted(share, levels).clip(0, len(x) - 1)]
 
 
-def bands(frame, by, value: str = "regret") -> pd.DataFrame:
+def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
     """Means and the 10 and 90 per cent quantiles over runs: the band that figures shade.
 
     Where regret has a long tail, the mean less a standard deviation is below 0; quantiles are not.
@@ -202,7 +210,11 @@ def bands(frame, by, value: str = "regret") -> pd.DataFrame:
     frame=checks.dataframe, by=_columns, level=_open, value=checks.text, confidence=_open
 )
 def quantile_limits(
-    frame, by, level: float = 0.5, value: str = "regret", confidence: float = CONFIDENCE
+    frame: pd.DataFrame,
+    by: Columns,
+    level: float = 0.5,
+    value: str = "regret",
+    confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
     """A quantile for each combination of the columns `by`, with limits that hold for all at once.
 
@@ -241,7 +253,9 @@ def quantile_limits(
 
 
 @checks.arguments(frame=checks.dataframe, by=_columns, condition=checks.text, weights=checks.text)
-def fractions(frame, by, condition: str, weights: str | None = None) -> pd.DataFrame:
+def fractions(
+    frame: pd.DataFrame, by: Columns, condition: str, weights: str | None = None
+) -> pd.DataFrame:
     """Fraction of runs that meet a condition, for each combination of the columns `by`.
 
     Parameters
@@ -294,7 +308,11 @@ def _plain_mean(x):
     points=checks.integer_in(2, checks.SIZE),
 )
 def survivals(
-    frame, by, value: str = "regret", weights: str | None = None, points: int = 240
+    frame: pd.DataFrame,
+    by: Columns,
+    value: str = "regret",
+    weights: str | None = None,
+    points: int = 240,
 ) -> pd.DataFrame:
     """Fraction of runs that reach x, as a curve in x for each combination of the columns `by`.
 
@@ -335,7 +353,7 @@ def survivals(
 
 
 @checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text)
-def growths(frame, by, value: str = "regret") -> pd.DataFrame:
+def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
     """Growth of each run per unit of ln t, from the first to the last checkpoint of the frame.
 
     Parameters
@@ -376,7 +394,9 @@ def growths(frame, by, value: str = "regret") -> pd.DataFrame:
 
 
 @checks.arguments(frame=checks.dataframe, over=_over, by=_columns, value=checks.text)
-def ratios(frame, over, by=(), value: str | None = None) -> pd.DataFrame:
+def ratios(
+    frame: pd.DataFrame, over: str | dict, by: Columns = (), value: str | None = None
+) -> pd.DataFrame:
     """Each row of a frame over a column, or over the row of its group that has these values.
 
     Parameters
@@ -433,7 +453,9 @@ def ratios(frame, over, by=(), value: str | None = None) -> pd.DataFrame:
 @checks.arguments(
     frame=checks.dataframe, by=_columns, x=checks.text, value=checks.text, log=checks.boolean
 )
-def slopes(frame, by, x: str, value: str | None = None, log: bool = True) -> pd.DataFrame:
+def slopes(
+    frame: pd.DataFrame, by: Columns, x: str, value: str | None = None, log: bool = True
+) -> pd.DataFrame:
     """Least-squares slope in x, for each combination of the columns `by`; see `slope`.
 
     Parameters

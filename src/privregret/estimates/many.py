@@ -1,18 +1,21 @@
 """Rows of a frame as estimates, and the largest, smallest or steepest of many."""
 
 import math
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import scipy
 
 from privregret import checks
 from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, real
 
+Numbers = pd.DataFrame | Iterable[Estimate | float]
 NAMES = "mean", "regret", "fraction", "ratio", "slope"  # of columns that hold numbers with errors
 
 
-def named(name, column, frame):
+def named(name: str, column: str, frame: pd.DataFrame) -> str:
     """Check that a frame has a column."""
     if column not in frame:
         columns = ", ".join(map(str, frame.columns))
@@ -21,7 +24,7 @@ def named(name, column, frame):
 
 
 @checks.arguments(frame=checks.dataframe, value=checks.text)
-def rows(frame, value: str | None = None) -> list[Estimate]:
+def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
     """The rows of a frame as estimates.
 
     Parameters
@@ -35,7 +38,6 @@ def rows(frame, value: str | None = None) -> list[Estimate]:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> rows(pd.DataFrame({"mean": [2.0, 4.0], "se": [0.1, 0.2], "runs": [5, 1]}))
     [Estimate(value=2.0, se=0.1, bound=0.0), Estimate(value=4.0, se=inf, bound=0.0)]
     """
@@ -51,7 +53,7 @@ def rows(frame, value: str | None = None) -> list[Estimate]:
 
 
 @checks.arguments(frame=checks.dataframe, value=checks.text)
-def row(frame, value: str | None = None, **where) -> Estimate:
+def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estimate:
     """The one row of a frame in which the named columns have these values, as an estimate.
 
     Parameters
@@ -63,7 +65,6 @@ def row(frame, value: str | None = None, **where) -> Estimate:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [2.0, 4.0], "se": [0.1, 0.2]})
     >>> row(frame, epsilon=1.0)
     Estimate(value=4.0, se=0.2, bound=0.0)
@@ -75,12 +76,11 @@ def row(frame, value: str | None = None, **where) -> Estimate:
     return rows(frame, value)[0]
 
 
-def columns(numbers, name: str) -> dict:
+def columns(numbers: Iterable[Estimate | float], name: str) -> dict[str, list[float]]:
     """Estimates as columns of a frame, which `rows` reads: <name>, <name>_se and <name>_error.
 
     Examples
     --------
-    >>> import pandas as pd
     >>> pd.DataFrame({"K": [2, 4]} | columns([Estimate(1.0, 0.5), Estimate(3.0)], "ratio"))
        K  ratio  ratio_se  ratio_error
     0  2    1.0       0.5          0.0
@@ -114,7 +114,7 @@ def _all(items, over, value):
 
 
 @checks.arguments(over=checks.text, value=checks.text)
-def largest(items, over: str | None = None, value: str | None = None) -> Estimate:
+def largest(items: Numbers, over: str | None = None, value: str | None = None) -> Estimate:
     """The largest of several numbers, each perhaps relative to a bound.
 
     Selecting the largest of noisy numbers favours those that came out too large. So the interval
@@ -147,7 +147,7 @@ def largest(items, over: str | None = None, value: str | None = None) -> Estimat
 
 
 @checks.arguments(over=checks.text, value=checks.text)
-def smallest(items, over: str | None = None, value: str | None = None) -> Estimate:
+def smallest(items: Numbers, over: str | None = None, value: str | None = None) -> Estimate:
     """The smallest of several numbers; as `largest`.
 
     Examples
@@ -159,7 +159,7 @@ def smallest(items, over: str | None = None, value: str | None = None) -> Estima
 
 
 @checks.arguments(value=checks.text)
-def spread(items, value: str | None = None) -> Estimate:
+def spread(items: Numbers, value: str | None = None) -> Estimate:
     """Largest over smallest of several numbers above 0; the interval holds for all at once.
 
     Examples
@@ -171,7 +171,7 @@ def spread(items, value: str | None = None) -> Estimate:
 
 
 @checks.arguments(value=checks.text)
-def largest_step(items, value: str | None = None) -> Estimate:
+def largest_step(items: Numbers, value: str | None = None) -> Estimate:
     """Largest ratio of a number to the one before it, in the order given: at most 1 if they fall.
 
     Examples
@@ -183,7 +183,7 @@ def largest_step(items, value: str | None = None) -> Estimate:
 
 
 @checks.arguments(value=checks.text)
-def logs(items, value: str | None = None) -> list[Estimate]:
+def logs(items: Numbers, value: str | None = None) -> list[Estimate]:
     """Natural logarithms of numbers above 0, for slopes of powers.
 
     Examples

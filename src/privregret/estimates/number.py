@@ -13,7 +13,7 @@ LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)  # chance that a normal estimate is
 ROUNDING = 1e-9  # relative deviations below this are rounding: what is left of an error that is 0
 
 
-def real(name, value, low=-math.inf):
+def real(name: str, value: object, low: float = -math.inf) -> float:
     """Check a number, perhaps infinite."""
     if type(value) is not float:
         try:
@@ -72,18 +72,18 @@ class Estimate(checks.Checked):
         reach = STANDARD_ERRORS * self.se + self.bound
         return reach if reach > ROUNDING * abs(self.value) else 0.0
 
-    def __add__(self, other):
+    def __add__(self, other: "Estimate | float") -> "Estimate":
         other = exactly(other)
         se = math.hypot(self.se, other.se)
         return Estimate(self.value + other.value, se, self.bound + other.bound)
 
-    def __mul__(self, other):
+    def __mul__(self, other: "Estimate | float") -> "Estimate":
         other = exactly(other)
         se = math.hypot(self.se * other.value, other.se * self.value)
         bound = self.bound * abs(other.value) + other.bound * abs(self.value)
         return Estimate(self.value * other.value, se, bound + self.bound * other.bound)
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: "Estimate | float") -> "Estimate":
         other = exactly(other)
         if other.bound >= abs(other.value):
             raise ZeroDivisionError(f"the divisor {other.value:g} is not known to differ from 0")
@@ -92,16 +92,16 @@ class Estimate(checks.Checked):
         smallest = abs(other.value) - other.bound
         return Estimate(value, se, (self.bound + abs(value) * other.bound) / smallest)
 
-    def __neg__(self):
+    def __neg__(self) -> "Estimate":
         return self * -1
 
-    def __sub__(self, other):
+    def __sub__(self, other: "Estimate | float") -> "Estimate":
         return self + -exactly(other)
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: "Estimate | float") -> "Estimate":
         return exactly(other) - self
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: "Estimate | float") -> "Estimate":
         return exactly(other) / self
 
     __radd__ = __add__
@@ -116,8 +116,14 @@ class Estimate(checks.Checked):
         return Estimate(math.log(self.value), self.se / self.value, bound)
 
 
-def exactly(value) -> Estimate:
-    """A number as an estimate without error; an estimate as it is."""
+def exactly(value: Estimate | float) -> Estimate:
+    """A number as an estimate without error; an estimate as it is.
+
+    Examples
+    --------
+    >>> exactly(3.0)
+    Estimate(value=3.0, se=0.0, bound=0.0)
+    """
     return value if isinstance(value, Estimate) else Estimate(value)
 
 

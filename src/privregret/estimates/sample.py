@@ -1,9 +1,11 @@
 """Estimates of one sample of independent draws, and the slope of points."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
 from privregret import checks
 from privregret.estimates.number import LEVEL, ROUNDING, STANDARD_ERRORS, Estimate, exactly
@@ -20,7 +22,7 @@ def _sample(name, value):
 
 
 @checks.arguments(sample=_sample)
-def mean(sample) -> Estimate:
+def mean(sample: ArrayLike) -> Estimate:
     """Mean of independent draws; its error is infinite for one draw, 0 for equal draws.
 
     Examples
@@ -32,7 +34,7 @@ def mean(sample) -> Estimate:
     return Estimate(value, sd / math.sqrt(len(sample)) if sd > ROUNDING * abs(value) else 0.0)
 
 
-def fraction(successes, draws: int | None = None) -> Estimate:
+def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
     """Fraction of successes in independent draws; its error is never 0, even at 0 or 1.
 
     Parameters
@@ -63,7 +65,7 @@ def fraction(successes, draws: int | None = None) -> Estimate:
     return Estimate(hits / n, max(high - hits / n, hits / n - low) / STANDARD_ERRORS)
 
 
-def order_statistics(sample, level, chance):
+def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[float, float, float]:
     """Quantile of a sample and the order statistics that miss it with this chance, each side."""
     ordered, n = np.sort(sample), len(sample)
     low, high = (int(scipy.stats.binom.ppf(q, n, level)) for q in (chance, 1 - chance))
@@ -72,7 +74,7 @@ def order_statistics(sample, level, chance):
 
 
 @checks.arguments(sample=_sample, level=checks.number_in(0, 1, "()"))
-def quantile(sample, level: float) -> Estimate:
+def quantile(sample: ArrayLike, level: float) -> Estimate:
     """Quantile of independent draws from any distribution.
 
     The error is a third of the distance to the farther of the order statistics that enclose it with
@@ -87,12 +89,18 @@ def quantile(sample, level: float) -> Estimate:
     return Estimate(value, max(value - low, high - value) / STANDARD_ERRORS)
 
 
-def median(sample) -> Estimate:
-    """Median of independent draws from any distribution; see `quantile`."""
+def median(sample: ArrayLike) -> Estimate:
+    """Median of independent draws from any distribution; see `quantile`.
+
+    Examples
+    --------
+    >>> median([2.0, 1.0, 3.0]).value
+    2.0
+    """
     return quantile(sample, 0.5)
 
 
-def slope(x, y) -> Estimate:
+def slope(x: ArrayLike, y: Sequence[Estimate | float]) -> Estimate:
     """Least-squares slope of y on x.
 
     If y holds estimates, their errors make the slope's error. If y holds plain numbers, the scatter

@@ -9,7 +9,11 @@ from scipy.optimize import minimize, minimize_scalar
 from privregret import checks, store
 from privregret.exact.regret import expected_regret
 from privregret.full_information import EpochAlgorithm
-from privregret.instances import StochasticLosses, bernoulli_losses, deterministic_losses
+from privregret.instances import (
+    StochasticLosses,
+    bernoulli_losses,
+    deterministic_losses,
+)
 
 HORIZON = 2**60
 
@@ -52,7 +56,14 @@ def _gaps(name, value):
 )
 @store.kept
 def worst_instance(
-    algorithm, log_actions, bernoulli=False, gaps=(0.3, 1.0), points=16, polish=12, groups=1, budget=200
+    algorithm: EpochAlgorithm,
+    log_actions: float,
+    bernoulli: bool = False,
+    gaps: tuple[float, float] = (0.3, 1.0),
+    points: int = 16,
+    polish: int = 12,
+    groups: int = 1,
+    budget: int = 200,
 ) -> WorstInstance:
     """Maximise epsilon R / ln K over instances with one best action and groups of equal others.
 
@@ -90,6 +101,13 @@ def worst_instance(
     ------
     TypeError, ValueError
         For an algorithm without exact regret or without epsilon, or a value out of range.
+
+    Examples
+    --------
+    >>> from privregret.full_information import FTNL
+    >>> worst = worst_instance(FTNL(0.5, "gumbel"), math.log(10), points=4, polish=0)
+    >>> round(worst.ratio, 2), worst.tried
+    (5.71, 4)
     """
     low, high = gaps
     others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))  # ln(K - 1)
@@ -110,7 +128,8 @@ def worst_instance(
     values = [ratio([g], [others]) for g in grid]
     padded = np.array([-np.inf, *values, -np.inf])
     tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
-    for top in sorted(tops, key=lambda i: -values[i])[: 2 * (polish > 0)]:  # octaves are much alike: try the two best
+    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[: 2 * (polish > 0)]  # octaves are alike: try two
+    for top in best_tops:
         ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
         minimize_scalar(lambda g: -ratio([g], [others]), bounds=ends, method="bounded", options={"maxiter": polish})
     if groups > 1:

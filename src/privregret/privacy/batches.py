@@ -6,6 +6,7 @@ and at most that of the algorithm.
 """
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.stats import laplace
@@ -65,7 +66,7 @@ def _action_law(grid, mass, epsilon, rule):
 
 @checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
 @store.kept
-def action_law(algorithm, cells: int = 160) -> np.ndarray:
+def action_law(algorithm: Any, cells: int = 160) -> np.ndarray:
     """Probabilities of the decisions (d, d') of DPKLUCB or DPIMED with alpha = 2 and n0 = 1, for the 16 reward lists.
 
     Shape (2, 2, 2, 2, 2, 2): rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to `cells` cells.
@@ -86,7 +87,9 @@ def action_law(algorithm, cells: int = 160) -> np.ndarray:
     other=checks.array_in(0, 1, shape=1),
     epsilon=checks.number_in(1e-15, 1e15),
 )
-def prefix_losses(blocks, rewards, other, epsilon, rng) -> tuple[float, float]:
+def prefix_losses(
+    blocks: Any, rewards: np.ndarray, other: np.ndarray, epsilon: float, rng: np.random.Generator
+) -> tuple[float, ...]:
     """Log-ratio of the densities of all released prefix sums under two lists of rewards, at one draw under the first.
 
     In the algorithms' way, sums of noisy block sums (azize2025, Lemma E.1), and with fresh noise on each prefix sum.
@@ -109,7 +112,7 @@ def prefix_losses(blocks, rewards, other, epsilon, rng) -> tuple[float, float]:
 
 @checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
 @store.kept
-def privacy_loss(algorithm, cells: int = 160) -> float:
+def privacy_loss(algorithm: Any, cells: int = 160) -> float:
     """Largest log-ratio of the probabilities of an action sequence under two reward lists that differ in one entry."""
     law = action_law(algorithm, cells)
     worst = 0.0

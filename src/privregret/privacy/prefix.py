@@ -14,7 +14,7 @@ LARGEST = 2**21  # numbers in the largest law that is listed
 
 
 @checks.arguments(eta=checks.number_in(1e-15, 30))
-def loss_by_position(rounds: int, eta: float, counts=(1, 1)) -> np.ndarray:
+def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) -> np.ndarray:
     """Largest change of a choice's log-probability when one position's losses are replaced.
 
     cesari2026, Lemma 3: at most 2 eta. Softmax(-eta L), L the losses of the first M of the block's rounds, M uniform on
@@ -33,6 +33,11 @@ def loss_by_position(rounds: int, eta: float, counts=(1, 1)) -> np.ndarray:
     Returns
     -------
     (rounds,) array
+
+    Examples
+    --------
+    >>> loss_by_position(4, eta=0.125).round(5)
+    array([0.14419, 0.14419, 0.14419, 0.074  ])
     """
     _check(checks.positive_int("rounds", rounds), 1, counts)
     law = np.log(_choice(rounds, 0, _lengths(rounds), eta, counts))
@@ -40,7 +45,9 @@ def loss_by_position(rounds: int, eta: float, counts=(1, 1)) -> np.ndarray:
 
 
 @checks.arguments(eta=checks.number_in(1e-15, 30))
-def sequence_loss(blocks: int, eta: float, counts=(1, 1), forget: bool = True) -> float:
+def sequence_loss(
+    blocks: int, eta: float, counts: tuple[int, ...] = (1, 1), forget: bool = True
+) -> float:
     """Largest change of the log-probability of a whole sequence of actions when one round's losses are replaced.
 
     cesari2026, Proposition 1: at most 2 eta. Blocks of 1, 2, 4, ... rounds, each with its action, and one block more,
@@ -54,6 +61,11 @@ def sequence_loss(blocks: int, eta: float, counts=(1, 1), forget: bool = True) -
         As in `loss_by_position`.
     forget : bool
         False for a learner that adds the prefix to the losses of all earlier blocks: it sees a round many times.
+
+    Examples
+    --------
+    >>> round(sequence_loss(2, eta=0.125), 4)
+    0.1328
     """
     rounds = 2 ** checks.integer_in(1, 8)("blocks", blocks) - 1
     _check(rounds, blocks, counts)

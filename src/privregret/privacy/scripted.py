@@ -5,11 +5,13 @@ exact, and at most that of the released numbers. `play` is run, uncompiled, on e
 noise that is drawn after the last row of rewards was read decides nothing, and is left out.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import laplace
 
 from privregret import checks, store
@@ -44,7 +46,7 @@ class _Script:
         self.kinds += (scale,)
         return pick
 
-    def laplace(self, loc, scale):
+    def laplace(self, loc, scale: float):
         if self.notes.row == self.rounds - 1:
             return 0.0
         cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.most)
@@ -58,7 +60,7 @@ class _Script:
 class _Traced(trace.Tracer):
     """The same, and its noises are traced."""
 
-    def laplace(self, loc, scale):
+    def laplace(self, loc, scale: float):
         value, known = self.rng.laplace(loc, scale), len(self.notes.scales)
         return self.drawn(value, scale, False) if len([k for k in self.rng.kinds if k]) > known else value
 
@@ -78,13 +80,15 @@ class _Plain:
 
 
 @lru_cache(maxsize=64)
-def grid(cells, scale, most):
+def grid(cells: int, scale: float, most: int) -> np.ndarray:
     """(cells - 1,) inner edges of the cells to which noisy sums of at most `most` rewards are rounded."""
     return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
 
 
 @store.kept
-def action_law(algorithm, table, rounds=None, cells: int = 24) -> dict:
+def action_law(
+    algorithm: Any, table: ArrayLike, rounds: Sequence[int] | None = None, cells: int = 24
+) -> dict:
     """Probabilities of the sequences of actions, for all 0/1 rewards in some rounds.
 
     Parameters
