@@ -153,6 +153,8 @@ assert sources.loaded_hash(sources.used_by(sources.PACKAGE / "user.py")) == befo
 (sources.PACKAGE / "constants.py").write_text("TWO = 22")
 assert sources.loaded_hash(sources.used_by(sources.PACKAGE / "user.py")) is None
 assert sources.loaded_hash(sources.used_by(sources.PACKAGE / "loop.py"))
+(sources.PACKAGE / "new.py").write_text("")  # not looked at before, but perhaps imported
+assert sources.loaded_hash([sources.PACKAGE / "new.py"]) is None
 assert before != sources.source_hash(sources.used_by(sources.PACKAGE / "user.py"))
 print(json.dumps(found))
 """

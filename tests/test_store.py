@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from privregret.studies.answering import punished_regret
 
 from privregret import exact, instances, store
 from privregret.adversarial.tuning import batched_htinf
@@ -20,6 +19,7 @@ from privregret.bandits import DPSE
 from privregret.files import PACKAGE
 from privregret.full_information import FTNL
 from privregret.privacy import trace
+from privregret.studies.asi2025 import punished_regret
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ so that algorithms do not depend on each other. Dynamic imports are not seen.
 import hashlib
 import re
 import sys
+import time
 from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -23,6 +24,7 @@ MODULE = rf"({NAME}\b[\w.]*|\.[\w.]*)"
 FROM = re.compile(rf"{START}from{SPACE}+{MODULE}{SPACE}+import\b{SPACE}*({IN_BRACKETS}|{LINE})", re.MULTILINE)
 PLAIN = re.compile(rf"{START}import{SPACE}+({LINE})", re.MULTILINE)
 
+STARTED = time.time_ns()  # a file that is newer may have been loaded before it was edited
 FOUND: dict[Path, tuple[int, int]] = {}  # files as they were when this process first looked
 
 
@@ -76,9 +78,9 @@ def source_hash(files) -> str:
 
 
 def loaded_hash(files) -> str | None:
-    """`source_hash` of files that are still as this process first found them; None if one was edited or removed.
+    """`source_hash` of files, if this process runs what they hold; None if one was edited since it started.
 
-    A process goes on with the code that it has loaded, which is then not what the files hold.
+    A process goes on with the code that it has loaded.
 
     Examples
     --------
@@ -89,7 +91,8 @@ def loaded_hash(files) -> str | None:
         stamped = frozenset((file, _stamp(file)) for file in files)
     except OSError:
         return None
-    return _hash(stamped) if all(FOUND.setdefault(file, stamp) == stamp for file, stamp in stamped) else None
+    loaded = all(FOUND.setdefault(file, stamp) == stamp and stamp[0] <= STARTED for file, stamp in stamped)
+    return _hash(stamped) if loaded else None
 
 
 @cache
