@@ -4,15 +4,19 @@ ARGS ?=
 run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
 two_at_once := -n 2 --dist loadgroup
+fast := bounds divergence environment estimates examples findings house instances interface noise strip
 
 .DELETE_ON_ERROR:
-.PHONY: all test faults smoke status check site lab bench bench-peers paper lint lock test-floors clean help FORCE
+.PHONY: all test test-fast faults smoke status check site lab bench bench-peers paper lint format lock test-floors clean help FORCE
 
 all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
 	$(run) -m privregret reproduce $(ARGS)
 
 test: .venv/.witnesses  ## run the tests, with packages by others as witnesses
 	$(run) -m pytest $(two_at_once) $(ARGS)
+
+test-fast: .venv/.ready  ## run the tests that take less than two minutes together
+	$(run) -m pytest $(two_at_once) $(fast:%=tests/test_%.py) $(ARGS)
 
 faults: .venv/.ready  ## try every planted fault: each must turn the verdicts about it (ten minutes)
 	$(run) -m pytest $(two_at_once) --every-fault tests/test_planted.py $(ARGS)
@@ -39,8 +43,15 @@ bench: .venv/.ready  ## time the kernels
 bench-peers: .venv-peers/.ready  ## time UCB1, KL-UCB and EXP3 beside those of other libraries
 	PYTHONPATH=src .venv-peers/bin/python benchmarks/peers.py $(ARGS)
 
-lint: .venv/.ready  ## check the style of the code
-	$(run) -m ruff check $(ARGS)
+lint: .venv/.ready  ## check style, format, layers and types
+	$(run) -m ruff check
+	$(run) -m ruff format --check
+	.venv/bin/lint-imports --cache-dir .cache/imports
+	$(run) -m mypy
+
+format: .venv/.ready  ## format the code and the notebooks
+	$(run) -m ruff check --fix-only
+	$(run) -m ruff format
 
 paper:  ## typeset the draft with the published figures and numbers
 	@command -v latexmk >/dev/null || \
@@ -55,7 +66,7 @@ lock:  ## pin the dependencies anew in both locks (ARGS=--upgrade: at their newe
 	rm -rf build/uv
 	$(PYTHON) -m venv build/uv
 	build/uv/bin/python $(pip_install) uv
-	build/uv/bin/uv pip compile pyproject.toml --extra dev --extra site --universal --python-version 3.11 --generate-hashes \
+	build/uv/bin/uv pip compile pyproject.toml --extra notebooks --extra dev --extra site --universal --python-version 3.11 --generate-hashes \
 	    --fork-strategy fewest --no-annotate --no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements.lock $(ARGS)
 	build/uv/bin/uv pip compile --group witnesses --constraint requirements.lock --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-package attrs --no-emit-package numpy --no-emit-package scipy \

@@ -65,7 +65,7 @@ def measure(repeats: int) -> pd.DataFrame:
         noted, at = draws(algorithm, problem, horizon), simulate.checkpoints(horizon, 200)
 
         def block(rounds, runs, a=algorithm, p=problem):
-            return lambda: a.run_many(p, rounds, runs, rng), runs
+            return lambda: a.run(p, rounds, rng, runs), runs
 
         def curves(points, runs, a=algorithm, p=problem, horizon=horizon):
             return lambda: simulate.regret_curves(a, p, horizon, runs, 1, points=points, workers=2), runs
@@ -94,5 +94,5 @@ def measure(repeats: int) -> pd.DataFrame:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="What runs cost beside the random numbers that they draw.")
     parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
-    table = measure(checks.integer("repeats", parser.parse_args().repeats, 1))
+    table = measure(checks.positive_int("repeats", parser.parse_args().repeats))
     print(table.to_string(index=False, float_format="%.3g"))

@@ -51,7 +51,7 @@ def by_rounds(repeats):
             runs = max(10**5 // horizon, 1) if algorithm in STEPS else 1000
 
             def once(seed, algorithm=algorithm, problem=problem, horizon=horizon, runs=runs):
-                algorithm.run_many(problem, [horizon], runs, seed)
+                algorithm.run(problem, [horizon], seed, runs)
 
             sizes = {"K": 5, "T": horizon, "runs": runs, "points": 1}
             yield {"axis": "rounds", "algorithm": algorithm.label} | sizes | timed(once, repeats)
@@ -63,7 +63,7 @@ def by_arms(repeats):
         problem, runs = arms(count), max(1000 // count, 1)
 
         def once(seed, policy=policy, problem=problem, runs=runs):
-            policy.run_many(problem, [LONG], runs, seed)
+            policy.run(problem, [LONG], seed, runs)
 
         sizes = {"K": count, "T": LONG, "runs": runs, "points": 1}
         yield {"axis": "arms", "algorithm": policy.label} | sizes | timed(once, repeats)
@@ -105,7 +105,7 @@ def by_runs(repeats):
 def main():
     parser = argparse.ArgumentParser(description="Milliseconds of a run as rounds, arms and runs grow, epsilon = 1.")
     parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
-    repeats = checks.integer("repeats", parser.parse_args().repeats, 1)
+    repeats = checks.positive_int("repeats", parser.parse_args().repeats)
     table = pd.DataFrame([*by_rounds(repeats), *by_arms(repeats), *by_runs(repeats)]).assign(hardware=hardware())
     text = table.to_csv(index=False, float_format="%.4g", lineterminator="\n")
     files.write(Path(__file__).with_suffix(".csv"), text.encode())

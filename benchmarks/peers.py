@@ -162,7 +162,7 @@ def table(frame: pd.DataFrame, failed: dict) -> str:
 def main():
     parser = argparse.ArgumentParser(description="Time three algorithms beside those of other libraries.")
     parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
-    repeats = checks.integer("repeats", parser.parse_args().repeats, 1)
+    repeats = checks.positive_int("repeats", parser.parse_args().repeats)
     todo, failed = cases(HU2021_2.table(ROUNDS, 1))
     made = table(measure(todo, repeats), failed)
     text = README.read_text(encoding="utf-8")

@@ -33,9 +33,16 @@ from privregret.bandits import (
     LazyDPTS,
 )
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.instances import AZIZE2025_2, HU2021_1, Advice, bernoulli_losses, equal_gaps, gap_adversary
+from privregret.instances import (
+    AZIZE2025_2,
+    HU2021_1,
+    Advice,
+    bernoulli_losses,
+    equal_gaps,
+    gap_adversary,
+)
+from privregret.press.kernels import ENVIRONMENT as KERNEL_ENVIRONMENT
 from privregret.press.places import BUILD
-from privregret.press.reproduce import KERNEL_ENVIRONMENT
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets
@@ -163,7 +170,7 @@ def costs(repeats: int) -> pd.DataFrame:
         times = []
         for _ in range(repeats + 1):  # the first time compiles
             begun = time.process_time()
-            algorithm.run_many(HU2021_1, [horizon], calls, 1)
+            algorithm.run(HU2021_1, [horizon], 1, calls)
             times.append((time.process_time() - begun) * 1e3 / calls)
         rows.append((algorithm.label, horizon, np.median(times[1:]), *memory[algorithm.label]))
     return pd.DataFrame(rows, columns=["algorithm", "T", "ms/run", "kB, K = 5", "kB, K = 50"])
@@ -203,7 +210,7 @@ def main():
     parser.add_argument("--where", nargs="+", metavar="NOTEBOOK", help="only where the time of notebooks goes")
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    repeats = checks.integer("repeats", given.repeats, 1)
+    repeats = checks.positive_int("repeats", given.repeats)
     if given.memory:
         return print(json.dumps(peaks()))
     if given.costs:

@@ -38,7 +38,9 @@ class World(Project):
         super().__init__(root)
         self.home, self.temporary = root.parent / "home", root.parent / "tmp"
         self.home.mkdir(), self.temporary.mkdir()
-        fonts = Path(matplotlib.get_cachedir())  # found in ten seconds by whoever has no list of them
+        fonts = Path(
+            matplotlib.get_cachedir()
+        )  # found in ten seconds by whoever has no list of them
         shutil.copytree(fonts, root.parent / "fonts")
         write(self, "one"), write(self, "two")
         (root / "README.md").write_text("# Demo\n<!-- findings -->\n<!-- end of findings -->\n")
@@ -74,14 +76,27 @@ class World(Project):
 
     def published(self):
         """Everything that is published: path -> bytes."""
-        files = (p for folder in ("figures", "paper") for p in (self.root / folder).rglob("*") if p.is_file())
+        files = (
+            p
+            for folder in ("figures", "paper")
+            for p in (self.root / folder).rglob("*")
+            if p.is_file()
+        )
         here = [p for p in files if p.name not in IGNORED and ".partial-" not in p.name]
-        return {str(p.relative_to(self.root)): p.read_bytes() for p in [*here, self.root / "README.md"] if p.exists()}
+        return {
+            str(p.relative_to(self.root)): p.read_bytes()
+            for p in [*here, self.root / "README.md"]
+            if p.exists()
+        }
 
     def leftovers(self):
         """Files that nobody needs any more."""
         found = [*self.temporary.glob("*"), *(self.root / "build" / "partial").rglob("*.ipynb")]
-        return [str(path) for path in [*found, *self.root.rglob(".*.partial-*")] if path.name != "runtime"]
+        return [
+            str(path)
+            for path in [*found, *self.root.rglob(".*.partial-*")]
+            if path.name != "runtime"
+        ]
 
     def kernels(self):
         """Processes of kernels that run here."""
@@ -129,6 +144,10 @@ def recovery(world, fault, seen=True) -> Outcome:
     """Look, reproduce, look again: all must be as it was. `seen`: the first look must not find everything in order."""
     _, before = world.run("status")
     code, said = world.run("reproduce")
+    if code == 2 and "manifest.json" in said and said.count("\n") == 1:  # it says what to do
+        (world.root / "figures/manifest.json").unlink()
+        code, more = world.run("reproduce")
+        said += more
     now, (_, after) = world.published(), world.run("status")
     whole = now == world.good
     said = f"{before}--\n{said}--\n{after}"
@@ -171,18 +190,45 @@ def damages(path: Path) -> dict[str, Callable]:
     def garbage():
         path.write_bytes(random.Random(path.name).randbytes(2000))
 
-    return {"deleted": path.unlink, "cut": cut, "empty": lambda: path.write_bytes(b""), "garbage": garbage}
+    return {
+        "deleted": path.unlink,
+        "cut": cut,
+        "empty": lambda: path.write_bytes(b""),
+        "garbage": garbage,
+    }
 
 
 def corruptions(world, rng):
     """A file that the command keeps is damaged."""
     root = world.root
     cases = []
-    kept = ["figures/manifest.json", "figures/demo/one.csv", "figures/demo/one.pdf", "figures/demo/two.tex"]
-    made = ["figures/findings.csv", "figures/findings.md", "figures/README.md", "figures/verdicts.tex"]
-    for name in [*kept, *made, "figures/demo/findings.tex", "paper/numbers.tex", "build/stamps/demo/one.json"]:
+    kept = [
+        "figures/manifest.json",
+        "figures/demo/one.csv",
+        "figures/demo/one.pdf",
+        "figures/demo/two.tex",
+    ]
+    made = [
+        "figures/findings.csv",
+        "figures/findings.md",
+        "figures/README.md",
+        "figures/verdicts.tex",
+    ]
+    for name in [
+        *kept,
+        *made,
+        "figures/demo/findings.tex",
+        "paper/numbers.tex",
+        "build/stamps/demo/one.json",
+    ]:
         cases += [(f"{name} {how}", damage) for how, damage in damages(root / name).items()]
-    for text in ("{}", "[]", "null", '{"notebooks": {}, "outputs": {}}', '{"notebooks": {}, "outputs": 3}'):
+    for text in (
+        "{}",
+        "[]",
+        "null",
+        '{"notebooks": {}, "outputs": {}}',
+        '{"notebooks": {}, "outputs": 3}',
+    ):
         path = root / "figures/manifest.json"
         cases.append((f"manifest.json {text}", lambda path=path, text=text: path.write_text(text)))
 
@@ -216,9 +262,20 @@ def corruptions(world, rng):
         path = root / "figures/manifest.json"
         what = f"manifest.json: {'/'.join(map(str, keys))} = {value}"
         cases.append((what, lambda path=path, keys=keys, value=value: change(path, keys, value)))
-    for key, value in [("code", None), ("modules", []), ("record", "abc"), ("parameters", None), ("lock", "x")]:
+    for key, value in [
+        ("code", None),
+        ("files", []),
+        ("record", "abc"),
+        ("parameters", None),
+        ("code", "x"),
+    ]:
         path = root / "build/stamps/demo/one.json"
-        cases.append((f"stamp: {key} = {value}", lambda path=path, key=key, value=value: change(path, [key], value)))
+        cases.append(
+            (
+                f"stamp: {key} = {value}",
+                lambda path=path, key=key, value=value: change(path, [key], value),
+            )
+        )
 
     def folder():
         path = root / "build/stamps/demo/one.json"
@@ -232,7 +289,9 @@ def corruptions(world, rng):
     cases.append(("all stamps are gone", lambda: gone("build")))
     cases.append(("figures/ is gone", lambda: gone("figures")))
     cases.append(("figures/ and stamps are gone", lambda: gone("figures", "build")))
-    cases.append(("the README's block was edited", lambda: edit(root / "README.md", "demo", "demolished")))
+    cases.append(
+        ("the README's block was edited", lambda: edit(root / "README.md", "demo", "demolished"))
+    )
     rng.shuffle(cases)
     for fault, damage in cases:
         damage()
@@ -267,15 +326,21 @@ def notebooks(world, rng):
     def source(index, text):
         return lambda cells: cells[index].update(source=text)
 
-    cases = {f"one.ipynb {how}": damage for how, damage in damages(path).items() if how != "deleted"}
+    cases = {
+        f"one.ipynb {how}": damage for how, damage in damages(path).items() if how != "deleted"
+    }
     cases |= {
         "not UTF-8": lambda: path.write_bytes(good.replace(b"Demo", b"D\xe9mo")),
-        "version 3": lambda: path.write_text('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}'),
+        "version 3": lambda: path.write_text(
+            '{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}'
+        ),
         "no parameters": lambda: changed(lambda cells: cells.pop(1)),
         "no check": lambda: changed(lambda cells: cells.pop(2)),
         "no tags": lambda: changed(untag),
         "an error among the parameters": lambda: changed(source(1, "runs: int = 3 +\n")),
-        "an error in the check": lambda: changed(source(2, 'notebook.start("demo/one", globals(), runs=nowhere)')),
+        "an error in the check": lambda: changed(
+            source(2, 'notebook.start("demo/one", globals(), runs=nowhere)')
+        ),
         "another's name": lambda: edit(path, 'demo/one\\", globals', 'demo/two\\", globals'),
         "sys.exit(0)": lambda: changed(early),
         "a saved end mark": lambda: changed(saved_mark),
@@ -308,7 +373,9 @@ def notebooks(world, rng):
         stray.parent.mkdir(exist_ok=True)
         stray.write_bytes(content)
         outcome = recovery(world, f"{name} among the notebooks", seen=False)
-        outcome.recovered |= outcome.said.count("up to date") >= 4 and "Traceback" not in outcome.said
+        outcome.recovered |= (
+            outcome.said.count("up to date") >= 4 and "Traceback" not in outcome.said
+        )
         yield outcome
         stray.unlink()
 
@@ -331,13 +398,17 @@ def concurrency(world, rng):
         begun.append(world.command(*words[1]))
         ended = [world.finish(*b) for b in begun]
         outcome = recovery(world, " beside ".join(" ".join(w) for w in words), seen=False)
-        fine = all(code == 0 or (code == 2 and "another run is under way" in said) for code, said in ended)
+        fine = all(
+            code == 0 or (code == 2 and "another run is under way" in said) for code, said in ended
+        )
         outcome.recovered &= fine and any(code == 0 for code, _ in ended)
         outcome.said = f"{ended}\n{outcome.said}"
         yield outcome
     outputs = [world.root / "build" / f"{n}.ipynb" for n in range(2)]
     both = [
-        world.start("papermill", world.root / "notebooks/demo/one.ipynb", output, "--no-progress-bar")
+        world.start(
+            "papermill", world.root / "notebooks/demo/one.ipynb", output, "--no-progress-bar"
+        )
         for output in outputs
     ]
     said = [process.communicate()[1] for process in both]
@@ -347,7 +418,13 @@ def concurrency(world, rng):
     fine = whole and not any(process.returncode for process in both)
     for path in (*outputs, world.temporary / "runtime"):
         remove(path)  # papermill's own
-    yield Outcome("two papermill runs", recovered=fine, lost=not whole, left=world.leftovers(), said="\n".join(said))
+    yield Outcome(
+        "two papermill runs",
+        recovered=fine,
+        lost=not whole,
+        left=world.leftovers(),
+        said="\n".join(said),
+    )
 
 
 def environments(world, rng):
@@ -356,7 +433,10 @@ def environments(world, rng):
     places |= {"TMPDIR": world.temporary, "HOME": world.home}
     full = "cp -a {0}/. {1} && mount -t tmpfs -o size=$(($(du -sk {1} | cut -f1) + 8))k none {0} && cp -a {1}/. {0}"
     cases = {}
-    if subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False).returncode == 0:
+    if (
+        subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False).returncode
+        == 0
+    ):
         for name, place in places.items():
             where, aside = f"'{place}'", f"'{world.root.parent}/aside-{name}'"
             only = f"mount --bind {where} {where} && mount -o remount,ro,bind {where}"
@@ -372,7 +452,10 @@ def environments(world, rng):
         "ASCII": ("true", {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}),
         "no HOME": ("unset HOME", {}),
         "a terminal of one column": ("true", {"COLUMNS": "1", "TERM": "dumb"}),
-        "another hash seed and time zone": ("true", {"PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu"}),
+        "another hash seed and time zone": (
+            "true",
+            {"PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu"},
+        ),
         "kernels not compiled": ("true", {"NUMBA_DISABLE_JIT": "1"}),
         "called from elsewhere": ("cd /", {}),
     }
@@ -382,10 +465,14 @@ def environments(world, rng):
         if "mount" in prepare:
             command = ["unshare", "-Urm", *command]
         environment = world.environment | variables
-        done = subprocess.run(command, cwd=world.root, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=world.root, env=environment, capture_output=True, text=True, check=False
+        )
         said = f"exit {done.returncode}\n{done.stdout}{done.stderr}"
         outcome = recovery(world, fault, seen=False)
-        outcome.recovered &= "Traceback" not in said and (done.returncode == 0 or "error: " in said or "FAILED" in said)
+        outcome.recovered &= "Traceback" not in said and (
+            done.returncode == 0 or "error: " in said or "FAILED" in said
+        )
         outcome.said = f"{said}--\n{outcome.said}"
         yield outcome
         for aside in world.root.parent.glob("aside-*"):
@@ -423,13 +510,21 @@ def cache(world, rng):
 
     try:
         call()
-        for ending, how in itertools.product(("nbi", "nbc"), ("cut", "empty", "garbage", "deleted")):
+        for ending, how in itertools.product(
+            ("nbi", "nbc"), ("cut", "empty", "garbage", "deleted")
+        ):
             (path,) = link.rglob(f"halved*.{ending}")
             damages(path)[how]()
             (first, said), (second, _) = call(), call()
             left = [str(p) for p in link.rglob("*.tmp.*")]
             fine = first == ["1.5", "0"] and second == ["1.5", "1"]
-            yield Outcome(f"numba's *.{ending} {how}", fine, wrong=first[:1] not in ([], ["1.5"]), left=left, said=said)
+            yield Outcome(
+                f"numba's *.{ending} {how}",
+                fine,
+                wrong=first[:1] not in ([], ["1.5"]),
+                left=left,
+                said=said,
+            )
     finally:
         remove(link)
         link.symlink_to(target)
@@ -437,7 +532,9 @@ def cache(world, rng):
             remove(world.root / f"src/privregret/{name}.py")
 
 
-SECTIONS = {f.__name__: f for f in (kills, corruptions, notebooks, concurrency, environments, cache)}
+SECTIONS = {
+    f.__name__: f for f in (kills, corruptions, notebooks, concurrency, environments, cache)
+}
 
 
 @contextmanager
@@ -447,7 +544,9 @@ def a_world():
         yield World(Path(folder) / "a world" / "privrégret")
 
 
-def campaign(world, sections, seconds: float, seed: int, most: int | None = None, tell=lambda text: None):
+def campaign(
+    world, sections, seconds: float, seed: int, most: int | None = None, tell=lambda text: None
+):
     """Outcomes by section; each section has an equal share of the time, and at most so many faults."""
     results = {}
     for name in sections:
@@ -465,23 +564,36 @@ def campaign(world, sections, seconds: float, seed: int, most: int | None = None
 
 def table(results) -> str:
     """The counts by section."""
-    lines = [f"{'section':<14}{'injected':>9}{'recovered':>11}{'lost':>6}{'wrong success':>15}{'left behind':>13}"]
+    lines = [
+        f"{'section':<14}{'injected':>9}{'recovered':>11}{'lost':>6}{'wrong success':>15}{'left behind':>13}"
+    ]
     for name, outcomes in results.items():
-        counts = [sum(bool(getattr(o, key)) for o in outcomes) for key in ("recovered", "lost", "wrong", "left")]
+        counts = [
+            sum(bool(getattr(o, key)) for o in outcomes)
+            for key in ("recovered", "lost", "wrong", "left")
+        ]
         lines.append("{:<14}{:>9}{:>11}{:>6}{:>15}{:>13}".format(name, len(outcomes), *counts))
     return "\n".join(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], default=list(SECTIONS))
+    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []])
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with a_world() as world:
-        results = campaign(world, args.sections or list(SECTIONS), 60 * args.minutes, args.seed, tell=print)
+        results = campaign(
+            world, args.sections or list(SECTIONS), 60 * args.minutes, args.seed, tell=print
+        )
     print(table(results))
-    return int(any(not o.recovered or o.lost or o.wrong or o.left for each in results.values() for o in each))
+    return int(
+        any(
+            not o.recovered or o.lost or o.wrong or o.left
+            for each in results.values()
+            for o in each
+        )
+    )
 
 
 if __name__ == "__main__":

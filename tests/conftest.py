@@ -16,15 +16,20 @@ from browser import chromium
 
 import privregret
 from privregret.files import locked
-from privregret.press import reproduce
-from privregret.press.places import BUILD
+from privregret.press import jobs, run
+from privregret.press.places import BUILD, apart
 
 matplotlib.use("agg")
+os.environ["PRIVREGRET_STORE"] = "off"  # what a test computes, it computes: with planted faults, too
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def pytest_addoption(parser):
-    parser.addoption("--every-fault", action="store_true", help="try all planted faults, not one for each notebook")
+    parser.addoption(
+        "--every-fault",
+        action="store_true",
+        help="try all planted faults, not one for each notebook",
+    )
 
 
 def compiled_and_not(code: str) -> list[str]:
@@ -35,7 +40,9 @@ def compiled_and_not(code: str) -> list[str]:
     for disabled in ("0", "1"):
         check = f"import numba\nassert numba.config.DISABLE_JIT == {disabled}\n"
         environment = os.environ | {"NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": path}
-        done = subprocess.run([sys.executable, "-c", check + code], env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", check + code], env=environment, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr[-2000:]
         outputs.append(done.stdout)
     return outputs
@@ -44,7 +51,10 @@ def compiled_and_not(code: str) -> list[str]:
 @pytest.fixture(scope="session")
 def short_runs() -> list[dict]:
     """What `cases.short_runs` gives, with compiled kernels and without."""
-    return [json.loads(o) for o in compiled_and_not("import json, cases; print(json.dumps(cases.short_runs()))")]
+    return [
+        json.loads(o)
+        for o in compiled_and_not("import json, cases; print(json.dumps(cases.short_runs()))")
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -57,10 +67,13 @@ def smoke():
     def ran(name):
         root = BUILD / "smoke" / "each" / name
         root.mkdir(parents=True, exist_ok=True)
-        place = reproduce.Place(root, root)
-        with locked(root / ".turn"), pytest.MonkeyPatch.context() as patch:  # two tests about one notebook: the second
+        place = apart(root)
+        with (
+            locked(root / ".turn"),
+            pytest.MonkeyPatch.context() as patch,
+        ):  # two tests about one notebook: the second
             patch.setenv("JUPYTER_PATH", warm.kernels())  # finds it done
-            assert reproduce.reproduce(reproduce.jobs([name], {}, smoke=True), place, at_once=1) == 0
+            assert run.reproduce(jobs.jobs([name], {}, smoke=True), place, at_once=1) == 0
         return place
 
     return functools.cache(ran)
@@ -79,7 +92,9 @@ class Project:
 
     def __init__(self, root: Path):
         self.root = root
-        shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(
+            ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
         (root / "notebooks").mkdir()
         (root / "notebooks" / "smoke.toml").write_text("")
         (root / "requirements.lock").write_text("numpy==2\n")
@@ -114,7 +129,9 @@ class Project:
         """Wait for what was begun: (exit code, stdout, stderr)."""
         process.join()
         files = [folder / name for name in ("out", "err")]
-        said = [file.read_text() if file.exists() else "" for file in files]  # killed before it could say anything
+        said = [
+            file.read_text() if file.exists() else "" for file in files
+        ]  # killed before it could say anything
         shutil.rmtree(folder)
         return process.exitcode, *said
 

@@ -24,7 +24,6 @@ from privregret.adversarial import (
     ExpertsFromBandit,
     LocallyPrivate,
     SparseSwitch,
-    answering,
     bases,
     tuning,
 )
@@ -34,8 +33,12 @@ from privregret.adversarial.exp4 import _batched
 from privregret.instances import Adversary, Advice, ExpertProblem
 from privregret.jit import jit
 from privregret.privacy import adversarial as privacy
-from privregret.studies.answering import htinf_choices, punished_regret, regret_on_draws
-from privregret.studies.lemma_11 import lemma_11_certificate
+from privregret.studies.asi2025 import (
+    htinf_choices,
+    lemma_11_certificate,
+    punished_regret,
+    regret_on_draws,
+)
 
 every_base = pytest.mark.parametrize("base", [base for base, _ in BASES], ids=repr)
 EQUAL = Adversary("all equal", [0], np.full((1, 4), 0.5))
@@ -227,7 +230,7 @@ def test_htinf_against_one_who_answers(sigma):
         return 0.2 * chosen + (0.7 * (chosen != past[-2]) if j else 0.0)
 
     law = htinf_law(loss, 4, arms, sigma)
-    chosen = answering.htinf_choices(answer, 4, arms, sigma, 0.0, runs, np.random.default_rng(5))
+    chosen = htinf_choices(answer, 4, arms, sigma, 0.0, runs, np.random.default_rng(5))
     seen = np.bincount(np.ravel_multi_index(chosen, (arms,) * 4), minlength=arms**4)
     expected = runs * np.array([law[path] for path in sorted(law)])
     assert expected.min() > 5 and expected.sum() == pytest.approx(runs)
@@ -426,7 +429,7 @@ def test_exact_loss_and_divergence_of_exp3():
     losses = table(6, 2)
     small = Adversary("small", np.arange(6), losses)
     exact = privacy.exp3_expected_loss(small, 6, 0.5, 0.2)
-    paid = EXP3(0.5, 0.2).run_many(small, [6], 20_000, np.random.default_rng(1))[:, -1]
+    paid = EXP3(0.5, 0.2).run(small, [6], np.random.default_rng(1), 20_000)[:, -1]
     assert abs(paid.mean() - exact) < 5 * paid.std() / math.sqrt(20_000)
     same = privacy.exp3_divergence(small, small, 6, 0.5, 0.2)
     assert same["loss"] == same["kl"] == same["tv"] == 0

@@ -9,7 +9,14 @@ from cases import FIRST
 from conftest import refused
 
 from privregret import noise
-from privregret.adversarial import EXP3, FTPL, BatchedPrivate, EXP4Local, LocallyPrivate, SparseSwitch
+from privregret.adversarial import (
+    EXP3,
+    FTPL,
+    BatchedPrivate,
+    EXP4Local,
+    LocallyPrivate,
+    SparseSwitch,
+)
 from privregret.adversarial.bases import RealLossBandit
 from privregret.bandits import (
     DPIMED,

@@ -6,7 +6,8 @@ import sys
 import campaign
 import pytest
 
-from privregret.press import reproduce
+from privregret.press import jobs
+from privregret.press.notebook import ParameterError
 
 # As the command line gives them, and what a file of parameters may hold.
 HOSTILE = [
@@ -20,21 +21,21 @@ HOSTILE = [
 TOO_LARGE = [str(2**63), str(2**200), f"[{2**63}]"]  # where whole numbers are asked for
 
 
-@pytest.mark.parametrize("name", reproduce.select([]))
+@pytest.mark.parametrize("name", jobs.select([]))
 def test_hostile_values_are_refused_in_one_line(name):
-    notebook = reproduce.read(name)
-    declared = reproduce.declared_parameters(notebook)
+    notebook = jobs.read(name)
+    declared = jobs.declared_parameters(notebook)
     chosen, wrong = random.Random(name), []
     for parameter, default in declared.items():
         whole = isinstance(default, int) or (isinstance(default, list) and isinstance(default[0], int))
         for hostile in [*chosen.sample(HOSTILE, 10), *(TOO_LARGE if whole else [])]:
             if parameter == "scheduler" and "://" in str(hostile):
                 continue
-            value = reproduce.parse_value(hostile) if isinstance(hostile, str) else hostile
+            value = jobs.parse_value(hostile) if isinstance(hostile, str) else hostile
             try:
-                reproduce.check_parameters(notebook, declared | {parameter: value})
+                jobs.check_parameters(notebook, declared | {parameter: value})
                 wrong.append((parameter, hostile, "taken"))
-            except (reproduce.UsageError, reproduce.ParameterError) as refusal:
+            except (jobs.UsageError, ParameterError) as refusal:
                 message = str(refusal)
                 if "\n" in message or len(message) > 500 or "the cells of parameters" in message:
                     wrong.append((parameter, hostile, message))

@@ -1,7 +1,10 @@
-"""pyproject.toml, the two locks, environment.yml, the Makefile and .ci/run name the same packages and commands."""
+"""pyproject.toml, the two locks, environment.yml and the Makefile name the same packages."""
 
 import os
 import re
+import shlex
+import shutil
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import version
@@ -20,7 +23,8 @@ from privregret.press.papers import PAPERS
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
-DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
+EXTRAS = {name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()}
+EVERY = [*RUNTIME, *(requirement for extra in EXTRAS.values() for requirement in extra)]
 WITNESSES = [Requirement(line) for line in PYPROJECT["dependency-groups"]["witnesses"]]
 
 
@@ -39,7 +43,7 @@ def locked(lock="requirements.lock"):
     return versions
 
 
-@pytest.mark.parametrize("requirement", RUNTIME + DEV, ids=lambda r: r.name)
+@pytest.mark.parametrize("requirement", EVERY, ids=lambda r: r.name)
 def test_the_lock_holds_each_direct_dependency_at_a_version_allowed(requirement):
     versions = locked()[canonicalize_name(requirement.name)]
     assert all(version in requirement.specifier for version in versions)
@@ -81,12 +85,24 @@ def test_conda_users_get_the_same_lock():
     assert python.removeprefix("python=") in SpecifierSet(PROJECT["requires-python"])
 
 
-def test_what_users_were_promised_is_a_runtime_dependency():
-    assert {"jupyterlab", "numpy", "numba", "seaborn", "papermill"} <= {r.name for r in RUNTIME}
+def test_the_engine_comes_without_figures_and_notebooks():
+    """`pip install privregret` brings the engine's dependencies; JupyterLab and the rest are an extra."""
+    engine, notebooks = {r.name for r in RUNTIME}, {r.name for r in EXTRAS["notebooks"]}
+    assert engine == {"numpy", "numba", "scipy", "pandas", "joblib", "tqdm"}
+    assert {"jupyterlab", "papermill", "matplotlib", "seaborn"} <= notebooks
+    assert not engine & notebooks
+
+
+def test_the_lock_is_made_of_every_extra_that_make_uses():
+    """`sweep` and `cluster` are in `dev`, for the tests."""
+    named = set(re.findall(r"--extra (\w+)", (ROOT / "Makefile").read_text()))
+    dev = {r.name for r in EXTRAS["dev"]}
+    assert named == {"notebooks", "dev", "site"}
+    assert all({r.name for r in EXTRAS[name]} <= dev for name in EXTRAS.keys() - named)
 
 
 def test_the_build_backend_is_among_the_development_tools():
-    assert set(PYPROJECT["build-system"]["requires"]) <= {str(r) for r in DEV}
+    assert set(PYPROJECT["build-system"]["requires"]) <= {str(r) for r in EXTRAS["dev"]}
 
 
 def test_groups_agree_on_shared_packages():
@@ -95,7 +111,7 @@ def test_groups_agree_on_shared_packages():
     assert len(floors) == len({name for name, _ in floors})
 
 
-FILES = ["requirements.lock", "requirements-witnesses.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run"]
+FILES = ["requirements.lock", "requirements-witnesses.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run", ".pre-commit-config.yaml"]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -104,13 +120,39 @@ def test_no_address_is_written_down(name):
     assert re.findall(r"\S*://\S*|--(?:extra-)?index-url\s\S+", text.replace("--no-emit-index-url", "")) == []
 
 
-def test_continuous_integration_runs_the_two_commands_of_the_makefile():
-    lines = (ROOT / ".ci" / "run").read_text().splitlines()
-    commands = [line for line in lines if re.match(r"(make|pip|python|\.venv)\b", line)]
-    assert commands == ["make", "make test"]
-    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M)
-    assert targets[0] == "all"
-    assert "test" in targets
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+
+
+def test_hooks_run_the_tools_of_the_environment():
+    assert [repository["repo"] for repository in HOOKS] == ["local"]
+    entries = [hook["entry"] for hook in HOOKS[0]["hooks"]]
+    assert all(entry.startswith((".venv/bin/ruff ", "bash ")) for entry in entries)
+
+
+@pytest.mark.parametrize("outputs", [False, True])
+def test_the_hook_for_notebooks_stops_outputs(tmp_path, outputs):
+    (entry,) = [hook["entry"] for hook in HOOKS[0]["hooks"] if hook["id"] == "outputs"]
+    text = (ROOT / "notebooks/companion/cost.ipynb").read_text()
+    (tmp_path / "a.ipynb").write_text(text.replace('"execution_count": null', '"execution_count": 7') if outputs else text)
+    (tmp_path / "src/privregret/press").mkdir(parents=True)
+    shutil.copy(ROOT / "src/privregret/press/strip.py", tmp_path / "src/privregret/press")
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    for words in (["git", "init", "-q"], ["git", "add", "a.ipynb"]):
+        subprocess.run(words, cwd=tmp_path, check=True)
+    done = subprocess.run([*shlex.split(entry), "a.ipynb"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == outputs, done.stderr
+    assert ("a.ipynb" in done.stdout) == outputs
+
+
+def test_lint_is_what_the_hooks_and_continuous_integration_run():
+    """The first target sets up and runs notebooks; `lint` needs no more than the environment."""
+    makefile = (ROOT / "Makefile").read_text()
+    assert re.findall(r"^([\w-]+):", makefile, re.M)[0] == "all"
+    (recipe,) = re.findall(r"^lint:.*\n((?:\t.*\n)+)", makefile, re.M)
+    assert {"ruff check", "ruff format --check", "lint-imports", "mypy"} <= set(
+        re.findall(r"ruff check|ruff format --check|lint-imports|mypy", recipe)
+    )
 
 
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text())
@@ -131,5 +173,5 @@ def test_a_paper_is_cited_in_the_version_that_is_meant(key):
 
 @pytest.mark.xdist_group("together")
 def test_groups_stay_together(request):
-    """Else fixtures that take a minute are made in both processes, and nobody is told."""
+    """Else fixtures that take a minute are made in both processes, silently."""
     assert "PYTEST_XDIST_WORKER" not in os.environ or request.node.nodeid.endswith("@together")

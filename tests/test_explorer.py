@@ -16,11 +16,11 @@ import papermill
 import pytest
 from conftest import ROOT
 
-from privregret.press import explorer, notebook, publish, reproduce
+from privregret.press import explorer, jobs, notebook, publish
 from privregret.progress import progress
 
 SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
-EXPLORERS = [name for name in reproduce.select([]) if "explorer.explorer(" in str(reproduce.read(name).cells)]
+EXPLORERS = [name for name in jobs.select([]) if "explorer.explorer(" in str(jobs.read(name).cells)]
 
 
 def turn(picture, **knobs):
@@ -59,10 +59,10 @@ def needed(cells):
 
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_every_knob_changes_the_picture(name, tmp_path, monkeypatch):
-    cells = [(c.metadata.get("tags", []), c.source) for c in reproduce.read(name).cells if c.cell_type == "code"]
+    cells = [(c.metadata.get("tags", []), c.source) for c in jobs.read(name).cells if c.cell_type == "code"]
     last = next(i for i, (_, source) in enumerate(cells) if "explorer.explorer(" in source)
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
-    monkeypatch.setattr(notebook, "current", dict(notebook.current))
+    monkeypatch.setattr(notebook, "current", notebook.Running())
     for said in ("figure", "table", "number", "finding"):  # verdicts and their figures have tests of their own
         monkeypatch.setattr(publish, said, lambda *args, **kwargs: None)
     turned = []

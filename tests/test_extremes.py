@@ -5,7 +5,14 @@ import pytest
 from conftest import refused
 
 from privregret import checks
-from privregret.adversarial import EXP3, BatchedPrivate, EXP4Batched, ExpertsFromBandit, LocallyPrivate, SparseSwitch
+from privregret.adversarial import (
+    EXP3,
+    BatchedPrivate,
+    EXP4Batched,
+    ExpertsFromBandit,
+    LocallyPrivate,
+    SparseSwitch,
+)
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AdaPKLUCB, AnytimeLazyUCB
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, equal_gaps
 

@@ -11,7 +11,13 @@ from naive import full_information as naive
 
 from privregret import exact, instances
 from privregret.algorithm import NOT_PRIVATE, Privacy
-from privregret.full_information import FTNL, DecreasingHedge, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
+from privregret.full_information import (
+    FTNL,
+    DecreasingHedge,
+    EpochLeader,
+    NaiveFTNL,
+    RandomPrefixSoftmax,
+)
 
 
 class SharedNoise(naive.Epochs):

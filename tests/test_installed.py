@@ -1,9 +1,11 @@
 """The package as a wheel, without the project around it: what works does so in the right folders, the rest says so."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import distributions
 
 import pytest
 from conftest import ROOT
@@ -60,6 +62,14 @@ def test_its_version_and_types(run, site):
     assert (site / "privregret" / "py.typed").exists()
 
 
+def test_it_asks_for_the_engine_only(site):
+    """JupyterLab, papermill, matplotlib and the rest come with an extra."""
+    (installed,) = distributions(name="privregret", path=[str(site)])
+    needed = [re.match(r"[\w-]+", line)[0] for line in installed.requires if "extra ==" not in line]
+    assert set(needed) == {"numpy", "numba", "scipy", "pandas", "joblib", "tqdm"}
+    assert {"notebooks", "site", "sweep", "cluster"} <= set(installed.metadata.get_all("Provides-Extra"))
+
+
 PUBLISH = """
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -96,7 +106,7 @@ def test_kernels_are_kept_by_source_in_the_users_cache_or_not_at_all(run, site, 
 
 def test_where_there_is_no_fcntl_the_library_works_and_the_command_says_what_it_needs(run):
     without = "import sys; sys.modules['fcntl'] = None; "
-    code, out, _ = run("-c", without + "from privregret import locks, notebook, publish; print(locks.fcntl)")
+    code, out, _ = run("-c", without + "from privregret import files; from privregret.press import notebook, publish; print(files.fcntl)")
     assert (code, out) == (0, "None\n")
     main = "from privregret.__main__ import main; sys.exit(main(['status']))"
     code, out, err = run("-c", without + main, PYTHONPATH=str(ROOT / "src"))

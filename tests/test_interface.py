@@ -28,12 +28,14 @@ from privregret.privacy.ledger import lazy_releases
 
 # What the batch command, the site and pictures are made of, and what takes runs, traces or policies made elsewhere.
 ELSEWHERE = (
-    *("__main__", "checks", "draw", "frontend", "jit", "locks", "manifest", "notebook", "papers", "paths", "publish"),
-    *("reporting", "reproduce", "site", "streams", "strip", "style", "sweep"),
-    *("algorithm", "bandits.rare", "exact.binomial", "exact.selection", "adversarial.answering"),
+    *("__main__", "algorithm", "checks", "files", "identity", "jit", "progress", "rare", "streams", "sweep"),
+    *("press.draw", "press.explorer", "press.manifest", "press.notebook", "press.papers", "press.places"),
+    *("press.publish", "press.reproduce", "press.site", "press.strip", "press.style"),
+    *("bandits.reporting", "exact.binomial", "exact.selection", "studies.asi2025.htinf_choices"),
+    *("studies.asi2025.punished_regret", "studies.asi2025.regret_on_draws", "studies.azize2025", "studies.hu2021"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     *("simulate.moments", "simulate.tidy", "instances.bandits.regret_of"),  # of parts of runs, for each task
-    "privacy.pull_times.log_density",
+    *("privacy.pull_times.log_density", "estimates.many.named", "estimates.sample.order_statistics"),  # of checked ones
 )
 GAPS, MEANS, LOG_COUNTS = np.array([0.0, 0.25, 0.5]), np.array([0.75, 0.5, 0.25]), np.array([0.0, 2.0, 1.0])
 TABLE = np.array([[0.0, 1.0, 0.5], [1.0, 0.25, 0.0], [0.5, 0.0, 1.0], [0.0, 0.0, 1.0]])
@@ -162,26 +164,37 @@ NAMED |= {
 OWN = {
     "bandits.dp_klucb.batch_ends": {"power": 0},
     "bandits.dp_klucb.GeometricBatches": {"power": 2, "ties": "first"},
-    "certificates.lemma_11_certificate": {
+    "studies.asi2025.lemma_11_certificate": {
         "algorithm": HTINF(2.0),
         "horizon": 64,
         "runs": 20,
         "drops": {"early": 8},
     },
-    "estimates.cell": {"value": "regret", "frame": CURVES[:1]},
-    "estimates.cells": {"value": "regret"},
-    "estimates.largest": {},
-    "estimates.real": {"name": "value"},
-    "estimates.share": {"draws": 20},
-    "estimates.slope": {"x": GAPS, "y": MEANS},
+    "estimates.groups.fractions": {"condition": "regret >= 2"},
+    "estimates.groups.growths": {
+        "frame": CURVES.assign(run=[0, 0, 1, 1], t=[1, 8, 1, 8]),
+        "by": ["a"],
+        "value": "regret",
+    },
+    "estimates.groups.means": {"value": "regret"},
+    "estimates.groups.quantiles": {"levels": {"low": 0.25, "high": 0.75}},
+    "estimates.groups.quantile_limits": {"value": "regret", "confidence": 0.875},
+    "estimates.groups.ratios": {"over": {"regret": 3.0}},
+    "estimates.groups.slopes": {"x": "regret", "frame": CURVES.assign(a="x")},
+    "estimates.many.columns": {"numbers": [Estimate(3.0, 0.5), 4.0], "name": "ratio"},
+    "estimates.many.row": {"value": "regret", "frame": CURVES[:1]},
+    "estimates.many.rows": {"value": "regret"},
+    "estimates.number.real": {"name": "value"},
+    "estimates.sample.fraction": {"draws": 20},
+    "estimates.sample.slope": {"x": GAPS, "y": MEANS},
     "exact.binomial.atoms": {"low": 50.0, "high": 50.0},
     "exact.binomial.lattice": {"low": np.full(3, 50.0), "high": 50.0},
-    "exact.plans.epoch_plan": {"game": Game(3, "full")},
-    "exact.plans.batched_plan": {"learner": BatchedPrivate(HTINF(2.0), 0.5), "nodes": 4},
+    "minimax.plans.epoch_plan": {"game": Game(3, "full")},
+    "minimax.plans.batched_plan": {"learner": BatchedPrivate(HTINF(2.0), 0.5), "nodes": 4},
     "exact.regret.prefix_gaps": {"rounds": np.array([1, 4])},
     "exact.regret.two_loss_regret": {"p": np.array([0.25, 0.5]), "horizon": 8},
     "exact.worst.worst_instance": {"points": 3, "polish": 1},
-    "exact.minimax.Game": {"rounds": 3},
+    "minimax.games.Game": {"rounds": 3},
     "instances.adversaries.Adversary": {"losses": TABLE[:1]},
     "privacy.adversarial.exp3_divergence": {"horizon": 4},
     "privacy.adversarial.exp3_expected_loss": {"horizon": 4},
@@ -200,7 +213,7 @@ OWN = {
     "privacy.ledger.elimination_releases": {"pulls": np.array([4096, 4096, 9])},
     "privacy.prefix.loss_by_position": {"rounds": 4},
     "privacy.prefix.sequence_loss": {"blocks": 2},
-    "findings.Finding": {"low": 0.0, "high": 2.0, "kind": "claim"},
+    "press.findings.Finding": {"low": 0.0, "high": 2.0, "kind": "claim"},
     "simulate.checkpoints": {"points": 4},
     "simulate.hardest": {"algorithm": DPIMED(0.5), "problems": [BANDIT], "horizon": 16, "choosing": 2},
     "simulate.regret_curves": {"algorithms": DPIMED(0.5), "problems": BANDIT, "horizon": 16, "points": 4, "workers": 1},
@@ -239,14 +252,13 @@ OWN = {
 # Where the documentation says that an answer may be infinite.
 INFINITE = {
     *("bounds.azize2025.theorem_f7", "bounds.cesari2026.drift", "bounds.ours.large_gaps"),
-    *("certificates.lemma_11_certificate", "estimates.Estimate", "estimates.exactly", "estimates.mean"),
-    *("estimates.quantile", "estimates.real", "estimates.slope", "findings.Finding"),
-    *("compare.affordable", "exact.minimax.minimax"),
+    *("studies.asi2025.lemma_11_certificate", "estimates.number.Estimate", "estimates.number.exactly"),
+    *("estimates.sample.mean", "estimates.sample.quantile", "estimates.number.real", "estimates.sample.slope"),
+    *("estimates.groups.quantile_limits", "estimates.many.columns", "press.findings.Finding"),
+    *("studies.side_by_side.affordable", "minimax.games.minimax"),
 }
-UNKNOWN = {"certificates.lemma_11_certificate"}  # where it says that an answer may be nan
+UNKNOWN = {"studies.asi2025.lemma_11_certificate"}  # where it says that an answer may be nan
 ALSO = {
-    "horizons": "rounds",
-    "points": "rounds",
     "problems": "instance",
     "outcomes": "losses",
     "rows": "advice",

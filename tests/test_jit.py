@@ -16,7 +16,7 @@ import pytest
 from numba.core.caching import IndexDataCacheFile
 
 import privregret
-from privregret import jit
+from privregret import jit, noise
 from privregret.files import PACKAGE
 
 compiled = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs compiled kernels")
@@ -29,30 +29,6 @@ def package(tmp_path):
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "notebooks").mkdir()
     return copy
-
-
-def test_the_hash_changes_with_any_source(package):
-    files = sorted(package.rglob("*.py"))
-    assert files == sorted(package / f.relative_to(PACKAGE) for f in PACKAGE.rglob("*.py"))
-    seen = {jit.source_hash(files)}
-    assert jit.source_hash(files[::-1]) in seen  # the order does not matter
-    for file in files:
-        before = file.read_bytes()
-        file.write_bytes(before + b"\n")
-        seen.add(jit.source_hash(files))
-        file.write_bytes(before)
-    assert len(seen) == len(files) + 1
-
-
-def test_the_hash_changes_with_names_and_borders(tmp_path):
-    def of(**contents):
-        for name, content in contents.items():
-            (tmp_path / name).write_text(content)
-        return jit.source_hash(tmp_path / name for name in contents)
-
-    others = [of(a="xy", b=""), of(a="", b="xy"), of(a="x", c="y"), of(a="y", b="x"), of(a="x"), of(ab="xy")]
-    assert len({of(a="x", b="y"), *others}) == 1 + len(others)
-    assert of(a="x", b="y") == of(b="y", a="x")
 
 
 def run(package):
@@ -99,9 +75,40 @@ def test_an_edit_in_a_callee_is_compiled(package):
     value, place, hits = run(package)
     assert value == 3.0 and place.startswith(root) and hits == 0
     assert run(package) == [3.0, place, 1]  # unchanged: from the cache
-    callee.write_text(callee.read_text().replace("2.0", "9.0"))
+    (package / "other.py").write_text("from privregret import caller\n")
+    (package / "press" / "draw.py").write_text("")
+    assert run(package) == [3.0, place, 1]  # the kernel uses neither
+    before = callee.read_text()
+    callee.write_text(before.replace("2.0", "9.0"))
     value, elsewhere, hits = run(package)
     assert value == 10.0 and hits == 0 and elsewhere != place and elsewhere.startswith(root)
+    callee.write_text(before)
+    assert run(package) == [3.0, place, 1]  # both versions are there
+
+
+@compiled
+def test_a_kernel_under_which_a_file_was_edited_is_not_cached(package):
+    """Its process runs the old callee: compiled code must not be kept under the new one's name."""
+    (package / "callee.py").write_text(CALLEE)
+    edit = "from pathlib import Path\nfrom privregret import callee\nPath(callee.__file__).write_text('')\n"
+    (package / "caller.py").write_text(edit + CALLER)
+    assert run(package)[:2] == [3.0, None]
+
+
+@compiled
+def test_only_folders_used_last_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(jit, "CACHE", tmp_path / "a")
+    monkeypatch.setattr(jit, "KEPT", 3)
+    for i in range(6):
+        (tmp_path / "a" / str(i)).mkdir(parents=True)
+        os.utime(tmp_path / "a" / str(i), (i, i))
+    folder = jit.folder_of(noise.laplace.py_func)
+    assert {path.name for path in folder.parent.iterdir()} == {"3", "4", "5", folder.name}
+    other = tmp_path / "b" / folder.name
+    other.mkdir(parents=True)
+    os.utime(other, (0, 0))
+    monkeypatch.setattr(jit, "CACHE", tmp_path / "b")
+    assert jit.folder_of(noise.laplace.py_func) == other and other.stat().st_mtime > 5  # used now
 
 
 def kernels():

@@ -17,7 +17,7 @@ import pytest
 from browser import chromium, complaints, outside
 from conftest import ROOT
 
-from privregret.press import reproduce
+from privregret.press import jobs
 from privregret.press.strip import stripped
 
 NAME = "azize2025/3-lower-bound"
@@ -41,11 +41,11 @@ def lab(project, tmp_path_factory):
         pytest.skip("needs make, git and chromium on the PATH")
     copy, home = project.root / "notebooks" / f"{NAME}.ipynb", tmp_path_factory.mktemp("home")
     copy.parent.mkdir()
-    notebook = reproduce.read(NAME)
+    notebook = jobs.read(NAME)
     small = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())[NAME]
     parameters = next(c for c in notebook.cells if "parameters" in c.metadata.get("tags", []))
     for parameter, value in small.items():
-        was = reproduce.declared_parameters(notebook)[parameter]
+        was = jobs.declared_parameters(notebook)[parameter]
         parameters.source = parameters.source.replace(f"{parameter}: int = {was}", f"{parameter}: int = {value}")
     copy.write_text(stripped(nbformat.writes(notebook)))
     for name in ("Makefile", "pyproject.toml", ".gitattributes", ".gitignore"):

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from conftest import ROOT
 
-from privregret.press import manifest, reproduce
+from privregret.press import jobs, record
 from privregret.press import notebook as nb
 from privregret.press.papers import PAPERS
 
-NAMES = reproduce.select([])
+NAMES = jobs.select([])
 SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
 
 
@@ -40,7 +40,7 @@ def test_contract(name):
         ast.literal_eval(statement.value)
     call = next(line.value for line in ast.parse(check.source).body if isinstance(line, ast.Expr))
     assert call.args[0].value == name
-    assert [k.arg for k in call.keywords] == list(reproduce.declared_parameters(notebook))
+    assert [k.arg for k in call.keywords] == list(jobs.declared_parameters(notebook))
     for cell in notebook.cells:
         if cell.cell_type == "code":
             assert not cell.outputs and cell.execution_count is None, "commit notebooks without outputs"
@@ -51,39 +51,39 @@ def test_contract(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_own_defaults_and_smoke_parameters_pass_its_check(name):
-    reproduce.check_parameters(read(name), {})
-    reproduce.check_parameters(read(name), SMOKE[name])
+    jobs.check_parameters(read(name), {})
+    jobs.check_parameters(read(name), SMOKE[name])
     with pytest.raises(nb.ParameterError, match="no parameter"):
-        reproduce.check_parameters(read(name), {"no_such_thing": 1})
+        jobs.check_parameters(read(name), {"no_such_thing": 1})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_exist_and_parse(smoke, name):
     root = smoke(name).root
-    record = manifest.read(root)
-    mine = {output: entry for output, entry in record["outputs"].items() if entry["notebook"] == name}
+    manifest = record.read(root)
+    mine = {output: entry for output, entry in manifest["outputs"].items() if entry["notebook"] == name}
     assert mine
     for output, entry in mine.items():
-        files = {e: root / "figures" / f"{output}{e}" for e in manifest.KINDS[entry["kind"]]}
+        files = {e: root / "figures" / f"{output}{e}" for e in record.KINDS[entry["kind"]]}
         assert len(pd.read_csv(files[".csv"])) > 0
         assert rf":{output}}}" in files[".tex"].read_text()
         if entry["kind"] == "figure":
             assert files[".pdf"].read_bytes().startswith(b"%PDF")
             assert files[".png"].read_bytes().startswith(b"\x89PNG")
-    findings = record["notebooks"][name]["findings"]
+    findings = manifest["notebooks"][name]["findings"]
     assert findings, "a notebook has findings"
-    assert all(row["figure"] in record["outputs"] for row in findings if row["figure"])
+    assert all(row["figure"] in manifest["outputs"] for row in findings if row["figure"])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name):
     """What is committed in figures/ was made by this notebook, all of it, with the parameters that stand in it."""
-    fresh, record = manifest.read(smoke(name).root), json.loads((ROOT / "figures" / "manifest.json").read_text())
-    published = record["outputs"]  # a panel for each epsilon: fewer at small parameters
+    fresh, kept = record.read(smoke(name).root), json.loads((ROOT / "figures" / "manifest.json").read_text())
+    published = kept["outputs"]  # a panel for each epsilon: fewer at small parameters
     assert set(fresh["outputs"]) <= {o for o in published if published[o]["notebook"] == name}
-    fresh, mine = (r["notebooks"][name].get("numbers", {}) for r in (fresh, record))
+    fresh, mine = (r["notebooks"][name].get("numbers", {}) for r in (fresh, kept))
     assert set(fresh) <= set(mine)
-    defaults = reproduce.declared_parameters(read(name))
+    defaults = jobs.declared_parameters(read(name))
     for output, entry in published.items():
         if entry["notebook"] == name:
             assert entry["parameters"] == defaults, output
@@ -92,9 +92,9 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
 def test_every_erratum_has_a_check_with_a_computed_verdict(smoke):
     """A row of the errata's tables stands for a slip, and its repair if it has a number, that findings say is there."""
     root = smoke("companion/errata").root
-    record = manifest.read(root)
-    findings = record["notebooks"]["companion/errata"]["findings"]
-    tables = [o for o, entry in record["outputs"].items() if entry["notebook"] == "companion/errata"]
+    manifest = record.read(root)
+    findings = manifest["notebooks"]["companion/errata"]["findings"]
+    tables = [o for o, entry in manifest["outputs"].items() if entry["notebook"] == "companion/errata"]
     rows = pd.concat([pd.read_csv(root / "figures" / f"{table}.csv") for table in tables])
     slips = {(f["place"], f["claim"]): f for f in findings if f["claim"].startswith("The slip is there: ")}
     repairs = {(f["place"], f["claim"]): f for f in findings if f["claim"].startswith("The repair holds: ")}

@@ -9,7 +9,7 @@ import pkgutil
 import planted
 from planted import run
 
-from privregret.press import manifest
+from privregret.press import record
 
 MODULES = [m.name for m in pkgutil.iter_modules(planted.__path__) if m.name != "run"]
 PLANTS = [plant for name in MODULES for plant in importlib.import_module(f"planted.{name}").PLANTS]
@@ -23,8 +23,8 @@ def pytest_generate_tests(metafunc):
 
 
 def test_a_planted_fault_turns_the_verdicts_about_it(plant, smoke, monkeypatch):
-    record = manifest.read(smoke(plant.notebook).root)
-    before = run.by_key(record["notebooks"][plant.notebook]["findings"])
+    manifest = record.read(smoke(plant.notebook).root)
+    before = run.by_key(manifest["notebooks"][plant.notebook]["findings"])
     wanted = {key for keys in run.turned(plant, before).values() for key in keys}
     plant.patch(monkeypatch)
     assert run.unturned(plant, before, run.findings(plant.notebook, monkeypatch, wanted)) == []

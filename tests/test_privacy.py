@@ -20,7 +20,13 @@ from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB,
 from privregret.full_information import FTNL
 from privregret.privacy import adversarial, batches, enumeration, pull_times, selection
 from privregret.privacy.audit import loss_lower_bound
-from privregret.privacy.ledger import cost, elimination_releases, hybrid_releases, lazy_releases, looks
+from privregret.privacy.ledger import (
+    cost,
+    elimination_releases,
+    hybrid_releases,
+    lazy_releases,
+    looks,
+)
 from privregret.privacy.prefix import loss_by_position, sequence_loss
 
 # the ledger's own numbers

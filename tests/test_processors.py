@@ -11,7 +11,8 @@ from conftest import ROOT, Project
 from test_notebooks import SMOKE
 
 from privregret import files
-from privregret.press import manifest
+from privregret.press import drift
+from privregret.press.record import KINDS, adopt, changing, read
 
 # One notebook for each engine: simulated events and rounds, exact regret, enumeration, adversaries.
 NOTEBOOKS = [
@@ -68,34 +69,34 @@ def test_the_processor_is_another(elsewhere):
 def test_numbers_and_verdicts_are_the_same(name, elsewhere, smoke):
     assert name in SMOKE
     root = smoke(name).root
-    here, there = manifest.read(root), manifest.read(elsewhere)
+    here, there = read(root), read(elsewhere)
     outputs = [o for o, entry in here["outputs"].items() if entry["notebook"] == name]
     assert outputs
     for output in outputs:
         frames = (pd.read_csv(root / "figures" / f"{output}.csv") for root in (root, elsewhere))
-        assert manifest.first_difference(output, *frames) == []
-    assert manifest.record_difference(*(m["notebooks"][name] for m in (here, there)), name) == []
+        assert drift.first_difference(output, *frames) == []
+    assert drift.record_difference(*(m["notebooks"][name] for m in (here, there)), name) == []
 
 
 def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_path):
     """Files made here and adopted there stay, to the last byte."""
     for name in NOTEBOOKS:
         here = smoke(name).root
-        record = manifest.read(here)
+        record = read(here)
         origin = {
             key: next(e for e in record["outputs"].values() if e["notebook"] == name)[key] for key in ("code", "lock")
         }
         for source in (here, elsewhere):
-            part = manifest.read(source)
+            part = read(source)
             staged = tmp_path / f"{source.name}-{name.replace('/', '-')}-{source is elsewhere}"
             kept = {o: e for o, e in part["outputs"].items() if e["notebook"] == name}
             for output, entry in kept.items():
-                for ending in manifest.KINDS[entry["kind"]]:
+                for ending in KINDS[entry["kind"]]:
                     content = (source / "figures" / f"{output}{ending}").read_bytes()
                     files.write(staged / "figures" / f"{output}{ending}", content)
-            with manifest.changing(staged) as new:
+            with changing(staged) as new:
                 new |= {"outputs": kept, "notebooks": {name: part["notebooks"][name]}}
-            manifest.adopt(staged, tmp_path / "root", name, origin)
+            adopt(staged, tmp_path / "root", name, origin)
             written = {p: p.read_bytes() for p in (tmp_path / "root").rglob("*") if p.is_file()}
             if source is here:
                 first = written

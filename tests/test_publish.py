@@ -1,6 +1,7 @@
 """Publishing from a notebook: names, atomic files, same bytes twice, findings and numbers."""
 
 import json
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from privregret import files
 from privregret.estimates import Estimate
-from privregret.press import manifest, notebook, publish, style
+from privregret.press import notebook, publish, record, render, style
 from privregret.press.papers import PAPERS
 
 
@@ -18,10 +19,8 @@ from privregret.press.papers import PAPERS
 def root(tmp_path, monkeypatch):
     """An empty project to publish into, and a notebook that is running."""
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
-    monkeypatch.setitem(notebook.current, "name", "hu2021/one")
-    monkeypatch.setitem(notebook.current, "parameters", {"seed": 3, "runs": 2})
-    monkeypatch.setitem(notebook.current, "shown", "")
-    monkeypatch.setitem(notebook.current, "fresh", True)
+    running = notebook.Running("hu2021/one", {"seed": 3, "runs": 2})
+    monkeypatch.setattr(notebook, "current", running)
     return tmp_path
 
 
@@ -48,17 +47,23 @@ def test_a_figure_is_four_files_and_a_manifest_entry(root):
     assert r"{hu2021/figure-01.pdf}" in tex and r"\begin{figure}[htbp]" in tex
     assert r"$\varepsilon=1$: 100\% of it" in tex  # the epsilon of the figures
     assert r"\label{fig:hu2021/figure-01}" in tex
-    entry = json.loads((root / "figures" / "manifest.json").read_text())["outputs"]["hu2021/figure-01"]
-    assert (entry["notebook"], entry["seed"], entry["parameters"]) == ("hu2021/one", 3, {"seed": 3, "runs": 2})
+    entry = json.loads((root / "figures" / "manifest.json").read_text())["outputs"][
+        "hu2021/figure-01"
+    ]
+    assert (entry["notebook"], entry["seed"], entry["parameters"]) == (
+        "hu2021/one",
+        3,
+        {"seed": 3, "runs": 2},
+    )
     assert {"python", "numpy", "matplotlib"} <= set(entry["versions"])
     assert len(entry["sources"]) == 64 and set(entry["files"]) == {".pdf", ".png", ".csv", ".tex"}
 
 
 def test_the_data_hash_follows_the_data(root):
     draw()
-    first = manifest.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"]
+    first = record.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"]
     draw(data=DATA * 2)
-    assert manifest.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"] != first
+    assert record.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"] != first
 
 
 def test_publishing_twice_gives_the_same_bytes(root):
@@ -78,7 +83,7 @@ def test_a_failed_write_leaves_the_old_file(root, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(manifest.os, "replace", fail)
+    monkeypatch.setattr(files.os, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
         files.write(path, b"half")
     assert path.read_bytes() == old
@@ -108,7 +113,27 @@ def test_a_picture_has_few_colours_and_is_large_enough_for_slides(root):
     draw()
     with PIL.Image.open(root / "figures" / "hu2021" / "figure-01.png") as picture:
         assert picture.mode == "P" and picture.width == round(style.COLUMN[0] * style.DPI)
-        assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)  # as white as the page around it
+        assert picture.convert("RGB").getpixel((0, 0)) == (
+            255,
+            255,
+            255,
+        )  # as white as the page around it
+
+
+def test_a_picture_names_itself_and_its_notebook(root):
+    draw()
+    path = root / "figures/hu2021/figure-01"
+    assert {b"hu2021/figure-01", b"notebooks/hu2021/one.ipynb"} <= set(
+        re.findall(
+            rb"hu2021/figure-01|notebooks/[\w/]+\.ipynb", path.with_suffix(".pdf").read_bytes()
+        )
+    )
+    with PIL.Image.open(path.with_suffix(".png")) as picture:
+        assert picture.text["Title"] == "hu2021/figure-01"
+        assert (
+            "notebooks/hu2021/one.ipynb" in picture.text["Keywords"]
+            and HU in picture.text["Subject"]
+        )
 
 
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
@@ -129,26 +154,28 @@ def test_a_csv_has_plain_headers(root, column):
 
 def test_numbers_become_macros_once(root, monkeypatch):
     publish.number("huRatio", Estimate(0.98279, 0.0022), "one over the other")
-    manifest.render(root)
+    render.render(root)
     line = r"\newcommand{\huRatio}{\ensuremath{0.9828}} % one over the other, 0.9828 ± 0.0022"
     assert line in (root / "paper/numbers.tex").read_text()
     with pytest.raises(ValueError, match="letters only"):
         publish.number("hu2021", 1, "")
-    monkeypatch.setitem(notebook.current, "name", "hu2021/two")
+    monkeypatch.setattr(notebook.current, "name", "hu2021/two")
     with pytest.raises(ValueError, match="huRatio is already published by hu2021/one"):
         publish.number("huRatio", 1, "")
 
 
 def test_two_notebooks_cannot_publish_under_one_name(root, monkeypatch):
     draw()
-    monkeypatch.setitem(notebook.current, "name", "hu2021/two")
+    monkeypatch.setattr(notebook.current, "name", "hu2021/two")
     with pytest.raises(ValueError, match="hu2021/figure-01 is already published by hu2021/one"):
         draw()
     assert pd.read_csv(root / "figures/hu2021/figure-01.csv").regret[2] == 2.5
 
 
 def find(value=0.5, **more):
-    return publish.finding("Figure 1", "Falls & falls.", "ratio", Estimate(value, 0.01), **{"high": 1} | more)
+    return publish.finding(
+        "Figure 1", "Falls & falls.", "ratio", Estimate(value, 0.01), **{"high": 1} | more
+    )
 
 
 def test_a_finding_knows_the_figure_above_it_and_becomes_a_macro(root):
@@ -156,22 +183,26 @@ def test_a_finding_knows_the_figure_above_it_and_becomes_a_macro(root):
     draw()
     assert find(number="huRatio").figure == "hu2021/figure-01"
     assert find(figure="hu2021/other").figure == "hu2021/other"
-    record = manifest.read(root)["notebooks"]["hu2021/one"]
-    assert len(record["findings"]) == 1, "the same finding again replaces the old one"
-    assert record["numbers"]["huRatio"]["value"] == 0.5
+    said = record.read(root)["notebooks"]["hu2021/one"]
+    assert len(said["findings"]) == 1, "the same finding again replaces the old one"
+    assert said["numbers"]["huRatio"]["value"] == 0.5
 
 
 def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
     draw()
     find()
-    notebook.current["fresh"] = True
+    notebook.current.published = False
     draw("hu2021/figure-02")
-    record = manifest.read(root)
-    assert set(record["outputs"]) == {"hu2021/figure-02"} and not record["notebooks"].get("hu2021/one")
+    manifest = record.read(root)
+    assert set(manifest["outputs"]) == {"hu2021/figure-02"}
+    assert not manifest["notebooks"].get("hu2021/one")
 
 
 def test_what_a_killed_run_left_goes_and_what_others_write_stays(root):
-    left, other = root / "figures" / "hu2021" / ".a.csv.partial-1", root / "data" / ".a.csv.partial-1"
+    left, other = (
+        root / "figures" / "hu2021" / ".a.csv.partial-1",
+        root / "data" / ".a.csv.partial-1",
+    )
     for path in (left, other):
         path.parent.mkdir(parents=True)
         path.write_text("half")
@@ -181,7 +212,14 @@ def test_what_a_killed_run_left_goes_and_what_others_write_stays(root):
 
 def test_columns_of_running_text_have_a_width(root):
     frame = pd.DataFrame({"why": ["one, two", "three"], "x": [1.5, 2.5]})
-    publish.table(frame, "hu2021/text", f"Words: {HU}.", {"why": "Why", "x": "$x$"}, {"x": ".1f"}, {"why": 0.3})
+    publish.table(
+        frame,
+        "hu2021/text",
+        f"Words: {HU}.",
+        {"why": "Why", "x": "$x$"},
+        {"x": ".1f"},
+        {"why": 0.3},
+    )
     tex = (root / "figures/hu2021/text.tex").read_text()
     assert r"{@{}p{0.3\linewidth}r@{}}" in tex and r"\hspace{0pt}one, two & 1.5 \\" in tex
     assert tex.count(r"\addlinespace") == 1  # between the rows only

@@ -1,14 +1,12 @@
 """Importance sampling of rare runs, against brute force where that can be afforded."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import refused
 
 from privregret import estimates, rare, simulate
 from privregret.bandits import DPIMED, DPKLUCB, AdaPKLUCB
 from privregret.instances import AZIZE2025_1, BernoulliBandit
-from privregret.press import draw
 
 TWO = BernoulliBandit("two arms", (0.75, 0.5))
 CASES = [  # horizons at which two hundred thousand plain runs have seen what there is to see
@@ -20,28 +18,41 @@ CASES = [  # horizons at which two hundred thousand plain runs have seen what th
 ]
 
 
-@pytest.mark.parametrize("algorithm, problem, horizon", CASES, ids=lambda v: getattr(v, "label", ""))
+def means(sample, by, value="regret"):
+    return estimates.means(sample, by, value, weights="weight")
+
+
+def chance(sample, x):
+    """Of a regret of at least x."""
+    return estimates.row(estimates.fractions(sample, [], f"regret >= {x}", weights="weight"))
+
+
+@pytest.mark.parametrize(
+    "algorithm, problem, horizon", CASES, ids=lambda v: getattr(v, "label", "")
+)
 def test_agrees_with_brute_force(algorithm, problem, horizon):
     plain = simulate.regret_curves(algorithm, problem, horizon, 200_000, 1, points=1).regret
     sample = rare.regrets(algorithm, problem, horizon, 40_000, 2)
-    found = estimates.cell(rare.means(sample, ["algorithm"]))
-    assert abs((found - estimates.mean(plain)).value) < 4 * np.hypot(found.se, estimates.mean(plain).se)
+    found = estimates.row(means(sample, "algorithm"))
+    assert abs((found - estimates.mean(plain)).value) < 4 * np.hypot(
+        found.se, estimates.mean(plain).se
+    )
     assert abs(sample.weight.mean() - 1) < 4 * sample.weight.std() / np.sqrt(len(sample))
     assert sample.weight.between(0, 1 / rare.PLAIN).all()
     for x in np.quantile(plain, [0.5, 0.9, 0.999]):
-        measured, expected = rare.share(sample, x), estimates.share(plain >= x)
+        measured, expected = chance(sample, x), estimates.fraction(plain >= x)
         assert abs(measured.value - expected.value) < 4 * np.hypot(measured.se, expected.se)
 
 
 def test_knows_the_mean_where_plain_runs_do_not():
     """At T = 10^12 and eps = 1 the mean of DP-IMED is made by runs of which one in thousands is one."""
     sample = rare.regrets(DPIMED(1.0), AZIZE2025_1, 10**12, 20_000, 1)
-    found = rare.means(sample, ["algorithm"])
+    found = means(sample, "algorithm")
     assert found.se[0] < 0.03 * found["mean"][0]
     assert found.top[0] < 0.02
-    assert rare.share(sample, 50_000).high < 1e-3
+    assert chance(sample, 50_000).high < 1e-3
     rest = sample.assign(regret=sample.regret.clip(upper=50_000))
-    assert rare.means(rest, ["algorithm"])["mean"][0] < 0.6 * found["mean"][0]
+    assert means(rest, "algorithm")["mean"][0] < 0.6 * found["mean"][0]
 
 
 def test_same_numbers_with_any_number_of_workers():
@@ -54,32 +65,20 @@ def test_every_round_and_growth_against_brute_force():
     plain = simulate.regret_curves(algorithm, TWO, 3000, 100_000, 1, points=rounds)
     sample = rare.regrets(algorithm, TWO, 3000, 20_000, 2, points=rounds)
     assert sorted(sample.t.unique()) == [*rounds, 3000]
-    found, expected = rare.means(sample, ["t"]).set_index("t"), simulate.summary(plain, ["t"]).set_index("t")
+    found, expected = means(sample, "t").set_index("t"), estimates.means(plain, "t").set_index("t")
     assert (abs(found["mean"] - expected["mean"]) < 4 * np.hypot(found.se, expected.se)).all()
-    grown = estimates.cell(rare.growth(sample[sample.t >= 1000], ["algorithm"]))
+    grown = estimates.row(
+        means(estimates.growths(sample[sample.t >= 1000], "algorithm"), "algorithm", "growth")
+    )
     ends = plain.pivot(index="run", columns="t", values="regret")
     truth = estimates.mean((ends[3000] - ends[1000]) / np.log(3))
     assert abs((grown - truth).value) < 4 * np.hypot(grown.se, truth.se)
     for level in (0.1, 0.5, 0.9):
         low, high = (np.quantile(ends[3000], level + d) for d in (-0.02, 0.02))
-        assert low <= rare.quantile(sample[sample.t == 3000], level) <= high
+        found = estimates.quantiles(sample[sample.t == 3000], [], {"q": level}, weights="weight")
+        assert low <= found.q[0] <= high
     last = rare.regrets(algorithm, TWO, 3000, 20_000, 2).regret.to_numpy()
     assert (sample.regret[sample.t == 3000].to_numpy() == last).all()
-
-
-def test_what_figures_of_regret_are_made_of():
-    frame = pd.DataFrame({"algorithm": "a", "t": 1, "regret": np.arange(101.0)})
-    assert draw.quantiles(frame, ["algorithm", "t"]).loc["a", 1].to_dict() == {"low": 10, "high": 90}
-    assert draw.quantiles(frame, "t", median=0.5).loc[1].to_dict() == {"median": 50}
-    curves = draw.survivals(
-        {"plain": np.array([1.0, 2, 3, 4]), "weighted": (np.array([1.0, 2, 3]), np.array([2.0, 1, 1]))},
-        {"plain": estimates.exactly(2.5), "weighted": estimates.exactly(1.75)},
-        3.0,
-    )
-    assert curves.columns.tolist() == ["algorithm", "regret", "share", "mean", "bound"]
-    for label, mean, share in (("plain", 2.5, [1, 0.75, 0.5, 0.25]), ("weighted", 1.75, [1, 0.5, 0.25])):
-        curve = curves[curves.algorithm == label].sort_values("regret")
-        assert curve.share.tolist() == pytest.approx(share) and set(curve["mean"]) == {mean}
 
 
 def test_tail_index():
@@ -88,6 +87,8 @@ def test_tail_index():
         rare.regrets(AdaPKLUCB(1.0), TWO, 1000, 10, 0)
 
 
-@pytest.mark.parametrize("points, shown", [([5000], "at most the horizon, 1000, got 5000"), ([2.5], "whole numbers")])
+@pytest.mark.parametrize(
+    "points, shown", [([5000], "at most the horizon, 1000, got 5000"), ([2.5], "whole numbers")]
+)
 def test_points_that_are_no_rounds_of_the_run(points, shown):
     refused(lambda: rare.regrets(DPIMED(1.0), TWO, 1000, 10, 0, points=points), shown)

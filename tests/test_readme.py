@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from conftest import ROOT
 
 import privregret
 from privregret import __main__ as command
-from privregret.press import manifest, reproduce
+from privregret.press import jobs, record
 
 PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")}
 BLOCKS = [
@@ -68,6 +69,79 @@ def test_python(language, code, tmp_path):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout and not list(tmp_path.iterdir())
+
+
+ENGINE_ALONE = """
+import sys
+from importlib.abc import MetaPathFinder
+
+FORBIDDEN = NAMES
+
+
+class Nothing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in FORBIDDEN:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, Nothing())
+"""
+
+
+def beyond_the_engine():
+    """Modules of the packages of the extras, which an environment with the engine alone lacks."""
+    mine = {re.match(r"[\w-]+", line)[0] for line in PROJECT["dependencies"]}
+    extras = {re.match(r"[\w-]+", line)[0] for lines in PROJECT["optional-dependencies"].values() for line in lines}
+    modules = {
+        module
+        for module, packages in packages_distributions().items()
+        if set(packages) & (extras - mine - {"setuptools"})
+    }
+    assert {"matplotlib", "seaborn", "IPython", "papermill", "nbformat", "jupyterlab", "pyarrow"} <= modules
+    return modules
+
+
+def engine_alone():
+    """Code after which what the extras bring cannot be imported."""
+    return ENGINE_ALONE.replace("NAMES", repr(beyond_the_engine()))
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [block for block in blocks("python") if block not in SWEEPS and "press" not in block.values[1]],
+)
+def test_python_with_the_engine_alone(language, code, tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    code = engine_alone() + code
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout
+
+
+@pytest.mark.parametrize(
+    ("statement", "missing", "extra"),
+    [("from privregret import sweep", "pyarrow", "sweep")],
+)
+def test_a_missing_package_is_named_with_the_extra_that_has_it(statement, missing, extra, tmp_path):
+    code = engine_alone() + statement
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 1 and last.startswith("ModuleNotFoundError")
+    assert missing in last and f"privregret[{extra}]" in last
+
+
+@pytest.mark.parametrize("words", ["sweep grid.toml", "status", "reproduce"])
+def test_the_command_names_what_is_missing(words, tmp_path):
+    code = engine_alone()
+    code += f"from privregret.__main__ import main; sys.exit(main({words.split()}))"
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    extra = "sweep" if words.startswith("sweep") else "notebooks"
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert f"privregret[{extra}]" in done.stderr
 
 
 def test_make_has_the_targets():
@@ -132,8 +206,7 @@ def test_the_command_takes_what_is_said(words):
     args = command.parser().parse_args(words)
     if args.command == "sweep":
         return  # see `swept`
-    overrides = {name: reproduce.parse_value(value) for name, value in getattr(args, "p", [])}
-    assert reproduce.jobs(reproduce.select(args.wanted), overrides, smoke=False)
+    assert jobs.jobs(jobs.select(args.wanted), jobs.overrides(getattr(args, "p", [])))
 
 
 @pytest.mark.parametrize("words", mentioned("papermill"), ids=" ".join)
@@ -144,9 +217,9 @@ def test_papermill_takes_what_is_said(words):
     context = papermill.make_context("papermill", list(words))
     assert (ROOT / context.params["notebook_path"]).exists()
     given = dict(context.params["parameters"]) | yaml.safe_load("\n".join(context.params["parameters_yaml"]) or "{}")
-    values = {name: reproduce.parse_value(v) if isinstance(v, str) else v for name, v in given.items()}
-    (job,) = reproduce.jobs(reproduce.select([context.params["notebook_path"]]), values, smoke=False)
-    assert job.parameters == values != {}
+    values = {name: jobs.parse_value(v) if isinstance(v, str) else v for name, v in given.items()}
+    (job,) = jobs.jobs(jobs.select([context.params["notebook_path"]]), values)
+    assert job.changed == values != {}
 
 
 def test_pip_conda_and_jupyter_are_asked_for_what_is_there():
@@ -154,7 +227,7 @@ def test_pip_conda_and_jupyter_are_asked_for_what_is_there():
     assert {"environment.yml", "notebooks"} <= names and (ROOT / "environment.yml").exists()
     assert ["activate", yaml.safe_load((ROOT / "environment.yml").read_text())["name"]] in mentioned("conda")
     assert mentioned("pip") == [["install", "--no-deps", "--no-build-isolation", "-e", "."]]
-    assert "jupyterlab" in {re.match(r"[\w-]+", line)[0] for line in PROJECT["dependencies"]}
+    assert "jupyterlab" in {re.match(r"[\w-]+", line)[0] for line in PROJECT["optional-dependencies"]["notebooks"]}
 
 
 def test_dask_scheduler_and_workers_on_loopback_only(tmp_path):
@@ -237,9 +310,9 @@ def test_links(page):
 def test_the_map_has_every_notebook_once_and_every_folder_of_figures():
     table = README.split("## Map")[1].split("\n## ")[0]
     linked = re.findall(r"\(notebooks/([\w/-]+)\.ipynb\)", table)
-    assert sorted(linked) == reproduce.select([])
+    assert sorted(linked) == jobs.select([])
     assert all(row.count(f"({kind}/{key}") for row, key in rows(table) for kind in ("notebooks", "figures"))
-    published = {output.split("/")[0] for output in manifest.read(ROOT)["outputs"]}
+    published = {output.split("/")[0] for output in record.read(ROOT)["outputs"]}
     assert {key for _, key in rows(table)} == published
 
 

@@ -11,12 +11,13 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 
 import nbformat
+import pandas as pd
 import pytest
 from browser import complaints, requests
 
 from privregret import __main__
 from privregret.files import PACKAGE, ROOT
-from privregret.press import manifest
+from privregret.press import record, render
 from privregret.press.places import BUILD
 
 pytest.importorskip("pdoc")
@@ -26,7 +27,7 @@ from privregret.press.notebook import END
 from privregret.press.site import notebooks, tex
 
 pytestmark = pytest.mark.xdist_group("site")
-RECORD = manifest.read(ROOT)
+RECORD = record.read(ROOT)
 BOOK, FIGURE, TABLE = "hu2021/6-experiments", "hu2021/figure-05", "wu2026/table-1"
 CELL = str(Path(tempfile.gettempdir()) / "ipykernel_12" / "34.py")  # what a warning calls a cell
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -171,7 +172,7 @@ def test_every_formula_is_drawn_and_every_picture_described(built, found):
 def test_all_that_is_published_is_there(built):
     gallery, findings = (built / name for name in ("gallery.html", "findings.html"))
     assert len(re.findall(r'<article class="card', gallery.read_text())) == len(RECORD["outputs"])
-    frame = manifest.findings_frame(RECORD)
+    frame = pd.DataFrame(render.findings(RECORD))
     assert len(re.findall(r'<tr id="f\d+"', findings.read_text())) == len(frame)
     for name, entry in RECORD["outputs"].items():
         page = (built / "figures" / f"{name}.html").read_text()
@@ -185,7 +186,7 @@ def test_all_that_is_published_is_there(built):
     for sentence in frame.headline[frame.headline != ""]:
         assert sentence.split("{value}")[0].split("$")[0] in html.unescape(first)
     assert set(pages.STRIP) <= set(RECORD["outputs"])
-    slips = sum(len(manifest.pd.read_csv(p)) for p in (ROOT / "figures" / "companion").glob("errata-*.csv"))
+    slips = sum(len(pd.read_csv(p)) for p in (ROOT / "figures" / "companion").glob("errata-*.csv"))
     assert slips == (built / "errata.html").read_text().count("<tr data-paper")
 
 
@@ -287,7 +288,7 @@ def test_no_notebook_depends_on_the_site():
 
 
 def test_the_index_beside_the_figures_names_them_all():
-    text = manifest.rendered(RECORD)["figures/README.md"]
+    text = render.texts(RECORD)["figures/README.md"]
     links = re.findall(r'\]\(([^)]+)\)|src="([^"]+)"', text)
     assert {a or b for a, b in links if not (ROOT / "figures" / (a or b)).exists()} == set()
     for name, entry in RECORD["outputs"].items():
@@ -344,7 +345,7 @@ def test_a_browser_reads_it_from_disk_and_asks_nobody(built, browser):
     one("form button[type=reset]").click()
     wait.until(lambda _: len(showing(".card")) == len(RECORD["outputs"]))
     browser.get((built / "findings.html").as_uri() + "#paper=wu2026&verdict=not+reproduced")
-    frame = manifest.findings_frame(RECORD)
+    frame = pd.DataFrame(render.findings(RECORD))
     failed = frame[frame.notebook.str.startswith("wu2026") & (frame.verdict == "not reproduced")]
     assert len(showing("tbody tr")) == len(failed) > 0
     browser.get((built / "findings.html").as_uri() + "#f1")  # a row that the filters hide

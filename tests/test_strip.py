@@ -7,10 +7,10 @@ import nbformat
 import pytest
 from conftest import ROOT
 
-from privregret.press import reproduce
+from privregret.press import jobs
 from privregret.press.strip import saved, stripped
 
-PATHS = {name: ROOT / "notebooks" / f"{name}.ipynb" for name in reproduce.select([])}
+PATHS = {name: ROOT / "notebooks" / f"{name}.ipynb" for name in jobs.select([])}
 ONE = PATHS["azize2025/3-lower-bound"]
 
 

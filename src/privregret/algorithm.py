@@ -19,9 +19,9 @@ __all__ = ["NOTHING", "NOT_PRIVATE", "Algorithm", "Privacy", "Steps"]
 class Algorithm(checks.Checked, ABC):
     """An algorithm with its parameters: frozen, checked when made.
 
-    A family says what `play` and `start` take and which problems it plays. A single algorithm gives `id`, `label`,
-    `source`, `rules` for its parameters, `privacy` and `steps`; or, in plain Python, a `start` that returns anything with
-    `choose` and `observe`.
+    A family says what `play` and `start` take and which problems it plays. A single algorithm gives `id`,
+    `label`, `source`, `rules` for its parameters, `privacy` and `steps`; or, in plain Python, a `start` that
+    returns anything with `choose` and `observe`.
     """
 
     id: ClassVar[str]  # for ever: random streams depend on it
@@ -83,13 +83,14 @@ class Algorithm(checks.Checked, ABC):
         array([[1, 1, 1, 1, 1],
                [2, 2, 2, 2, 2]])
         """
-        several = 1 if runs is None else checks.integer("runs", runs, 1)
+        several = 1 if runs is None else checks.positive_int("runs", runs)
         played = self.prepared(problem, checkpoints)(several, np.random.default_rng(rng))
         return played[0] if runs is None else played
 
     def prepared(self, problem, checkpoints) -> Callable[[int, np.random.Generator], np.ndarray]:
         """`run` with its first arguments, checked here once: (runs, rng) -> (runs, H, ...)."""
-        data, checkpoints = self.data_of(problem), checks.horizons(checkpoints, problem.shortest, self.longest)
+        data, rule = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)
+        checkpoints = rule("checkpoints", checkpoints)
         if kernel := type(self).events or (self.steps and loops.rounds(self.templates, self.steps)):
             return partial(loops.many(kernel), data, checkpoints, self.settings(int(checkpoints[-1]), *problem.sizes))
         return lambda runs, rng: np.array([problem.counted(self.play, checkpoints, rng) for _ in range(runs)])

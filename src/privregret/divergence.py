@@ -32,6 +32,13 @@ def kl(p, q):
     """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q), p and q in [0, 1]; relative error about 1e-15.
 
     0 if p = q, infinite if q is 0 or 1 and p is not.
+
+    Examples
+    --------
+    >>> round(kl(0.5, 0.75), 4)
+    0.1438
+    >>> kl(0.5, 1.0)
+    inf
     """
     if p == q:
         return 0.0
@@ -51,6 +58,11 @@ def d_epsilon(x, y, epsilon):
     The minimiser is x unless the logits of x and y differ by more than epsilon, and then the z whose logit is
     epsilon away from y's (Lemma F.1). Finite everywhere: d(x, 1) = epsilon (1 - x), d(x, 0) = epsilon x. Both terms are
     positive, so nothing cancels, as it does in -epsilon x - ln(1 - y (1 - e^-epsilon)) when epsilon is small.
+
+    Examples
+    --------
+    >>> round(d_epsilon(0.5, 0.75, epsilon=0.25), 5)
+    0.0564
     """
     if y > 0.9:  # by symmetry; numbers near 0 are finer than those near 1
         x, y = 1 - x, 1 - y
@@ -69,6 +81,11 @@ def kl_inverse_bound(x, level):
     """No less than `kl_inverse`, and 1 where that is 1: the better of two inequalities.
 
     Pinsker's, and kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu).
+
+    Examples
+    --------
+    >>> round(kl_inverse_bound(0.5, 0.1), 4)
+    0.7236
     """
     if level <= 0 or x >= 1:
         return min(x, 1.0)
@@ -80,7 +97,13 @@ def kl_inverse_bound(x, level):
 
 @jit
 def kl_inverse(x, level):
-    """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x = 1."""
+    """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x = 1.
+
+    Examples
+    --------
+    >>> round(kl_inverse(0.5, 0.1), 4)
+    0.7129
+    """
     high = kl_inverse_bound(x, level)
     if not 0 < x < 1 or level <= 0 or high >= 1:
         return high
@@ -113,6 +136,11 @@ def d_epsilon_inverse(x, level, epsilon):
 
     x if level <= 0, and exactly 1 from level = epsilon (1 - x) on. In closed form where logit(mu) - logit(x) is at
     least epsilon, else the index of KL-UCB.
+
+    Examples
+    --------
+    >>> round(d_epsilon_inverse(0.5, 0.1, epsilon=0.25), 4)
+    0.9109
     """
     if level <= 0:
         return x

@@ -2,13 +2,15 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_ident
 
 try:
     import fcntl
 except ImportError:  # native Windows, where nothing runs side by side
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
@@ -18,7 +20,7 @@ CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()  # els
 def write(path: Path, content: bytes) -> None:
     """Write a file so that a killed process leaves the old one or the new one, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}-{get_ident()}")
     try:
         partial.write_bytes(content)
         os.replace(partial, path)
@@ -32,13 +34,34 @@ def sweep(folder: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
+def cache_folder(name: str) -> Path | None:
+    """A folder for what can be made again: in the checkout, else in the user's cache; None if none can be written."""
+    own = [ROOT / ".cache"] if CHECKOUT else []
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
+    for caches in (*own, Path(home).expanduser() / "privregret"):
+        folder = caches / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return None
+
+
 def digest(content: bytes) -> str:
-    """SHA-256 in hexadecimal digits."""
+    """SHA-256 in hexadecimal digits.
+
+    Examples
+    --------
+    >>> digest(b"whole")[:16]
+    '5d5766cf2d787016'
+    """
     return hashlib.sha256(content).hexdigest()
 
 
 @contextmanager
-def locked(path: Path, wait: bool = True):
+def locked(path: Path, wait: bool = True) -> Iterator[None]:
     """Hold a lock, a file which is made if it is not there, for as long as this context or process lives.
 
     Raises

@@ -7,13 +7,14 @@ by their law. So a new parameter with a default, a renamed class and a reordered
 import hashlib
 import math
 from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
 
 import numpy as np
 
 KINDS = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "<i8"}  # arrays of other kinds have no bytes of their own
 
 
-def words(value) -> bytes:
+def words(value: object) -> bytes:
     """An unambiguous form in bytes: a tag, a length, the content. 1 and 1.0 are one number, True is another.
 
     Parameters
@@ -57,7 +58,7 @@ def words(value) -> bytes:
     raise TypeError(f"{type(value).__name__} has no identity")
 
 
-def identity(thing) -> tuple[str, dict]:
+def identity(thing: Any) -> tuple[str, dict]:
     """(id, parameters that differ from their defaults) of a frozen dataclass.
 
     A field that was renamed carries its old name as `field(metadata={"id": ...})`. The id must stand in the class
@@ -84,8 +85,14 @@ def identity(thing) -> tuple[str, dict]:
     return own, given
 
 
-def key(*things) -> tuple[int, ...]:
-    """Four 32-bit words that stand for some things: SHA-256 of their `words`."""
+def key(*things: object) -> tuple[int, ...]:
+    """Four 32-bit words that stand for some things: SHA-256 of their `words`.
+
+    Examples
+    --------
+    >>> key("dp-se", 1) == key("dp-se", 1.0), len(key("dp-se", 1))
+    (True, 4)
+    """
     digest = hashlib.sha256(words(("privregret streams 1", things))).digest()
     return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
 

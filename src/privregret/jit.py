@@ -1,12 +1,13 @@
 """The one decorator for compiled kernels.
 
-numba's on-disk cache does not notice an edit in a callee or in a module constant: it then serves the old
-code without a word. So the cache directory is keyed by a hash of the whole package's source.
+numba's on-disk cache does not notice an edit in a callee or in a module constant: it then serves the old code without
+a word. So each kernel is cached in a folder whose name is a hash of all sources that the kernel depends on.
 """
 
-import hashlib
 import os
+import shutil
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -14,37 +15,50 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.sigutils import normalize_signature
 
-from privregret.files import CHECKOUT, PACKAGE, ROOT, locked
+from privregret import files, sources
+
+CACHE = files.cache_folder("numba")
+KEPT = 400  # folders: ten versions of every module that has kernels
+LOCK = Lock()  # around numba's setting, which is the whole process's
 
 
-def source_hash(files) -> str:
-    """SHA-256 over the names and contents of source files, in sorted order."""
-    digest = hashlib.sha256()
-    for file in sorted(files):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def cache_folder() -> Path | None:
-    """Where compiled kernels are kept: in the checkout, else in the user's cache; None if nothing can be written.
+def folder_of(function) -> Path | None:
+    """Where the code of a kernel of the package is kept; None if there is no place that knows its sources.
 
     Without a folder there must be no cache at all: numba would look for one elsewhere, not keyed by source.
     """
-    own = [ROOT / ".cache"] if CHECKOUT else []
-    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
-    for caches in (*own, Path(home).expanduser() / "privregret"):
-        folder = caches / "numba" / source_hash(PACKAGE.rglob("*.py"))[:16]
-        try:
+    module = getattr(function, "__module__", None) or ""
+    if CACHE is None or not module.startswith(f"{sources.NAME}."):
+        return None
+    try:
+        return _folder(CACHE, module, sources.used_by(function))
+    except LookupError:
+        return None
+
+
+@cache
+def _folder(caches, module, used):
+    """One look at the sources for all kernels of a module: what they use was loaded before the first of them."""
+    key = sources.loaded_hash(used)
+    if key is None:
+        return None
+    folder = caches / f"{module}-{key[:16]}-{numba.__version__}"
+    try:
+        if folder.is_dir():
+            os.utime(folder)  # used last now
+        else:
+            _tidy()
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
-    return None
+    except OSError:
+        return None
+    return folder
 
 
-CACHE = cache_folder()
-LOCK = Lock()  # around numba's setting, which is the whole process's
+def _tidy():
+    """Leave the folders that were used last."""
+    found = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(CACHE) if entry.is_dir()]
+    for _, folder in sorted(found, reverse=True)[KEPT:]:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Cache(FunctionCache):
@@ -56,12 +70,12 @@ class _Cache(FunctionCache):
             # a process that was killed between its two files leaves an index that names another signature's code
             return found if found and found.signature.args == normalize_signature(signature)[0] else None
         except Exception:  # unpickling a file that was cut raises whatever it likes
-            with suppress(OSError), locked(self._lock):
+            with suppress(OSError), files.locked(self._lock):
                 self.flush()
             return None
 
     def save_overload(self, *args):
-        with suppress(Exception), locked(self._lock):  # no room, or still damaged: compiled again next time
+        with suppress(Exception), files.locked(self._lock):  # no room, or still damaged: compiled again next time
             super().save_overload(*args)
 
     @property
@@ -76,13 +90,13 @@ def jit(function):
     Only the package's own kernels are cached: its sources are all that the cache's directory knows of.
     Randomness comes in as a `numpy.random.Generator` argument, whose stream is the same compiled or not.
     """
-    ours = CACHE is not None and getattr(function, "__module__", "").startswith("privregret.")
+    folder = folder_of(function)
     with LOCK:
         configured = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(CACHE or configured)  # read once, while decorating: other libraries keep their own
+        numba.config.CACHE_DIR = str(folder or configured)  # read once, while decorating: other libraries keep theirs
         try:
             kernel = numba.njit(nogil=True)(function)
-            if ours and not numba.config.DISABLE_JIT:
+            if folder and not numba.config.DISABLE_JIT:
                 kernel._cache = _Cache(function)
             return kernel
         finally:

@@ -4,6 +4,8 @@ import numpy as np
 
 from privregret import checks
 
+REWARD = checks.number_in(0, 1)
+LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)
 
 class Learner:
     """An algorithm at work; the same numbers as `play` on a table of what it observes.
@@ -59,11 +61,11 @@ class Learner:
         if self._arm < 0:
             raise RuntimeError(f"choose an action before you observe its {self._seen}")
         if self._seen == "losses":
-            seen = checks.entries("losses", seen, 1)
+            seen = LOSSES("losses", seen)
             if len(seen) != self._shape[1]:
                 raise ValueError(f"losses must be {self._shape[1]}, one for each action, got {len(seen)}")
         else:
-            seen = checks.number(self._seen, seen, 0, 1)
+            seen = REWARD(self._seen, seen)
         *arms, own = self._memory
         self._steps.observe(*arms, own[0], self._settings, self._round, *self._advice, self._arm, seen, self._rng)
         self._arm = -1
@@ -74,7 +76,7 @@ class Learner:
             raise TypeError("choose takes advice" if advice is None else "this algorithm takes no advice")
         if advice is None:
             return ()
-        advice = checks.entries("advice", advice, 2)
+        advice = ADVICE("advice", advice)
         if advice.shape != self._shape or np.abs(advice.sum(axis=1) - 1).max() > 1e-9:
             raise ValueError(f"advice must be {self._shape[0]} distributions over {self._shape[1]} arms")
         return (advice,)

@@ -15,6 +15,7 @@ from privregret.jit import jit
 
 NOTHING = np.dtype([("nothing", np.int64)])
 LOCK = Lock()
+choose = observe = kernel = ARM = OWN = EXPERT = None  # in the loops below: each algorithm's own, see `_kept`
 
 
 class Steps(NamedTuple):
@@ -62,7 +63,8 @@ def play(templates: Templates, steps: Steps):
 
 def rounds(templates: Templates, steps: Steps):
     """The loop of an algorithm over rounds drawn on the way: the form of an event kernel."""
-    return _made(templates.run, (*_names(steps), ("ARM", steps.arm), ("OWN", steps.own), ("EXPERT", steps.expert)), True)
+    memory = ("ARM", steps.arm), ("OWN", steps.own), ("EXPERT", steps.expert)
+    return _made(templates.run, (*_names(steps), *memory), True)
 
 
 def many(kernel):

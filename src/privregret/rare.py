@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import checks, identity
+from privregret import checks, identity, store
 from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.divergence import d_epsilon
-from privregret.estimates import Estimate
 from privregret.simulate import grid_points, tidy
 from privregret.streams import generator
 
@@ -30,8 +29,11 @@ HIGH = 0.8  # of the second arm's mean: nor higher
 LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
 
 
-def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, workers: int = -1) -> pd.DataFrame:
-    """Regrets with weights, of which `means` makes expectations.
+@store.kept
+def regrets(
+    algorithms, problems, horizon: int, runs: int, seed: int, points=1, workers: int = -1
+) -> pd.DataFrame:
+    """Regrets with importance weights; `estimates.means(..., weights="weight")` averages them.
 
     Parameters
     ----------
@@ -46,10 +48,10 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, 
     pandas.DataFrame
         The rows of `simulate.regret_curves`, with a column weight.
     """
-    for algorithm in checks.listed("algorithms", algorithms):
+    for algorithm in checks.one_or_more("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
-    runs, seed = checks.integer("runs", runs, 1), checks.integer("seed", seed, 0)
+    runs, seed = checks.positive_int("runs", runs), checks.nonnegative_int("seed", seed)
     cells = grid_points(algorithms, problems, horizon, points)
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
         joblib.delayed(weighted)(
@@ -68,12 +70,17 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, 
 
 def weighted(algorithm, problem, rounds, runs: int, rng):
     """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1."""
-    horizon = checks.integer("horizon", rounds[-1], problem.shortest)
+    horizon = checks.integer_in(problem.shortest, checks.LARGEST)("horizon", rounds[-1])
     settings = algorithm.settings(horizon, *problem.sizes)
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
-    firsts, levels = _aims(settings.ends, sorted(set(problem.means))[-2:][0], mean, epsilon, np.log(horizon))
+    firsts, levels = _aims(
+        settings.ends, sorted(set(problem.means))[-2:][0], mean, epsilon, np.log(horizon)
+    )
     batches = firsts[-1]
-    tilts = [_tilt(k, settings.ends[k - 1], x, mean, epsilon) for k, x in zip(firsts, levels, strict=True)]
+    tilts = [
+        _tilt(k, settings.ends[k - 1], x, mean, epsilon)
+        for k, x in zip(firsts, levels, strict=True)
+    ]
 
     law = np.where(rng.random(runs) < PLAIN, -1, rng.integers(len(firsts), size=runs))
     first = np.append(firsts, 0)[law]
@@ -95,49 +102,6 @@ def weighted(algorithm, problem, rounds, runs: int, rng):
         log_ratio = -chosen * epsilon * sums[np.arange(runs), m] - norm
         density += (1 - PLAIN) / len(firsts) * np.exp(np.minimum(log_ratio, 700.0))
     return problem.regret(counts, rounds), 1 / density
-
-
-def means(frame, by) -> pd.DataFrame:
-    """Expected regret, its standard error and the runs behind it, for each combination of the columns `by`.
-
-    The weighted mean over the sum of the weights. Column `top`: the largest share of a single run in it; if it is not
-    small, neither is the error of the standard error.
-    """
-
-    def one(rows):
-        share = rows.weight / rows.weight.sum()
-        mean = (share * rows.regret).sum()
-        return pd.Series(
-            {
-                "mean": mean,
-                "se": np.sqrt(((share * (rows.regret - mean)) ** 2).sum()),
-                "top": (share * rows.regret).max() / mean,
-                "runs": len(rows),
-            }
-        )
-
-    frame = frame.groupby(by, sort=False, dropna=False)[["regret", "weight"]].apply(one).reset_index()
-    return frame.astype({"runs": int})
-
-
-def growth(frame, by) -> pd.DataFrame:
-    """Expected growth of regret per unit of ln t from the first to the last of the frame's rounds; as `means`."""
-    first, last = (frame[frame.t == t].set_index([*by, "run"]) for t in (frame.t.min(), frame.t.max()))
-    grown = (last.regret - first.regret) / np.log(last.t / first.t)
-    return means(last.assign(regret=grown).reset_index(), by)
-
-
-def quantile(rows, level: float) -> float:
-    """Smallest regret that at least so large a share of runs does not exceed."""
-    rows = rows.sort_values("regret")
-    share = rows.weight.cumsum() / rows.weight.sum()
-    return float(rows.regret.iloc[np.searchsorted(share, level)])
-
-
-def share(rows, at_least: float) -> Estimate:
-    """Probability that regret is at least so much."""
-    weights = (rows.weight * (rows.regret >= at_least)).to_numpy()
-    return Estimate(weights.mean(), weights.std(ddof=1) / np.sqrt(len(weights)))
 
 
 def tail_index(means, epsilon: float) -> float:
@@ -180,6 +144,8 @@ def _tilt(batches, pulls, level, mean, epsilon):
     """Tilt, in units of epsilon, at which the noisy mean of the first batches is `level` on average."""
 
     def excess(tilt):
-        return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (epsilon * (1 - tilt**2))
+        return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (
+            epsilon * (1 - tilt**2)
+        )
 
     return brentq(excess, 0.0, 1 - 1e-12)

@@ -1,14 +1,14 @@
 """Replicates: algorithms on problems become one tidy table, on the cores of this machine or of a cluster."""
 
 import contextlib
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 
-from privregret import checks, identity, streams
+from privregret import checks, identity, sources, store, streams
 from privregret.algorithm import Algorithm
 from privregret.progress import progress
 
@@ -25,7 +25,7 @@ class GridPoint(NamedTuple):
     checkpoints: np.ndarray
 
 
-@checks.arguments(horizon=checks.whole(1), points=checks.size(1))
+@checks.arguments(horizon=checks.positive_int, points=checks.integer_in(1, checks.SIZE))
 def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     """About `points` rounds up to `horizon`, half of them equally spaced, half in the logarithm; the horizon is one."""
     half = max(points // 2, 1)
@@ -37,15 +37,15 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
 
 
 def _workers(name, value):
-    if not checks.integer(name, value, -checks.SIZE, checks.SIZE):
+    if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
         raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
     return int(value)
 
 
-ARGUMENTS = {"runs": checks.times(1), "seed": checks.whole(0), "workers": _workers}
+RUNS = checks.integer_in(1, checks.RUNS)
 
 
-@checks.arguments(**ARGUMENTS)
+@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=_workers)
 def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
     """Regret of each algorithm on each problem, replicate by replicate.
 
@@ -95,9 +95,9 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
     return tidy(grid, np.concatenate([block.ravel() for blocks in regrets for block in blocks]))
 
 
-@checks.arguments(**ARGUMENTS)
+@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=_workers)
 def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
-    """Means and deviations of the same runs as those of `regret_curves`, in memory that does not grow with their number.
+    """Means and deviations of the runs of `regret_curves`, in memory that does not grow with their number.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _merged(blocks) -> Moments:
     return total
 
 
-@checks.arguments(problems=checks.listed, runs=checks.times(1), seed=checks.whole(0), choosing=checks.times(1))
+@checks.arguments(problems=checks.one_or_more, runs=RUNS, seed=checks.nonnegative_int, choosing=RUNS)
 def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int | None = None):
     """The problem on which an algorithm has the largest mean regret, and its regret there.
 
@@ -238,24 +238,32 @@ def cluster(scheduler: str = ""):
     return stack
 
 
+def _problem(value):
+    if not hasattr(value, "law"):
+        like = 'BernoulliBandit("mine", [0.9, 0.5])'
+        raise TypeError(f"problems must hold problems, such as {like}, got {checks.shown(value)}")
+
+
 def grid_points(algorithms, problems, horizon, points) -> list[GridPoint]:
     """What is to be run, after all checks; arguments as in `regret_curves`."""
-    algorithms, problems = checks.listed("algorithms", algorithms), checks.listed("problems", problems)
+    algorithms, problems = checks.one_or_more("algorithms", algorithms), checks.one_or_more("problems", problems)
     for algorithm in algorithms:
-        checks.a(Algorithm)("algorithms", algorithm)
+        checks.instance_of(Algorithm)("algorithms", algorithm)
     _all_different("algorithms", algorithms, lambda a: repr(a), lambda a: (a.label, type(a)))
+    for problem in problems:
+        _problem(problem)
     _all_different("problems", problems, lambda p: p.name, lambda p: (p.name, None))
     grid = []
     for problem in problems:
         for algorithm in algorithms:
             algorithm.data_of(problem)
-        last = checks.integer("horizon", horizon, problem.shortest, min(a.longest for a in algorithms))
+        last = checks.integer_in(problem.shortest, min(a.longest for a in algorithms))("horizon", horizon)
         if np.ndim(points) == 0:
-            rounds = checkpoints(last, checks.size(1)("points", points))
+            rounds = checkpoints(last, checks.integer_in(1, checks.SIZE)("points", points))
         elif np.asarray(points).dtype.kind not in "iu":
             raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
         else:
-            rounds = checks.horizons(np.unique(np.append(np.asarray(points), last)), problem.shortest)
+            rounds = checks.checkpoints(problem.shortest)("points", np.unique(np.append(np.asarray(points), last)))
         if rounds[-1] > last:
             raise ValueError(f"points must be at most the horizon, {last}, got {rounds[-1]}")
         grid += [GridPoint(algorithm, problem, rounds) for algorithm in algorithms]
@@ -276,22 +284,38 @@ def _all_different(name, things, shown, kind):
 
 
 def _played(grid, runs, seed, workers, keep) -> list:
-    """For each grid point what is to `keep` of the regrets of each block of runs, block by block."""
+    """For each grid point what is to `keep` of the regrets of each block of runs; from the store, if it is there."""
+    used, entries = sources.used_by(_blocks), []
+    for algorithm, problem, checkpoints in grid:
+        known = algorithm, type(problem), problem.law, checkpoints, runs, seed
+        entries.append(store.Entry("regrets", keep.__name__, *known, used=used))
+    found = [entry.get() for entry in entries]
+    todo = [i for i, kept in enumerate(found) if kept is None]
+    computed = _computed([grid[i] for i in todo], runs, seed, workers, keep)
+    for i, kept in zip(todo, computed, strict=True):
+        found[i] = kept
+        entries[i].keep(kept)
+    return found
+
+
+def _computed(grid, runs, seed, workers, keep):
+    """Yield for each grid point what is to `keep`; blocks are shared out over all grid points at once."""
     workers_here = joblib.effective_n_jobs(workers)
     tasks = []
     for i, point in enumerate(grid):
         blocks = -(-runs // point.algorithm.block)
         ends = np.linspace(0, blocks, min(blocks, TASKS * workers_here) + 1).astype(int)
         tasks += [(i, first, last) for first, last in pairwise(ends.tolist())]
-    found = [[] for _ in grid]
     parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator", batch_size=1)
     with progress(None, runs * len(grid)) as bar:
         work = (joblib.delayed(_blocks)(*grid[i], first, last, runs, seed, keep) for i, first, last in tasks)
-        for (i, first, last), kept in zip(tasks, parallel(work), strict=True):
-            found[i] += kept
+        for i, parts in groupby(zip(tasks, parallel(work), strict=True), lambda part: part[0][0]):
+            kept, block = [], grid[i].algorithm.block
             bar.set_description(f"{grid[i].algorithm.label}, {grid[i].problem.name}", refresh=False)
-            bar.update(min(last * grid[i].algorithm.block, runs) - first * grid[i].algorithm.block)
-    return found
+            for (_, first, last), blocks in parts:
+                kept += blocks
+                bar.update(min(last * block, runs) - first * block)
+            yield kept
 
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):

@@ -18,13 +18,18 @@ from statistics import median
 from typing import NamedTuple
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from tqdm import tqdm
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ModuleNotFoundError as missing:
+    why = f"a sweep needs {missing.name}: pip install 'privregret[sweep]'"
+    raise ModuleNotFoundError(why, name=missing.name) from None
 
 from privregret import bandits, checks, files, full_information, instances, simulate
 from privregret.files import PACKAGE
-from privregret.jit import source_hash
+from privregret.sources import source_hash
 
 ALGORITHMS = {
     name: thing
@@ -106,7 +111,7 @@ def read(path) -> Grid:
 def grid(table: dict) -> Grid:
     """The grid that a table with those keys stands for; see `read`."""
     for key in table:
-        checks.choice("a key of the grid", key, RULES)
+        checks.one_of(*RULES)("a key of the grid", key)
     for key in RULES:
         if key not in table and key not in ("epsilons", "points"):
             raise ValueError(f"{key} is missing")
@@ -122,7 +127,7 @@ def grid(table: dict) -> Grid:
     for problem, algorithm, horizon in cells:
         algorithm.data_of(problem)
         what = f"the horizon of {type(algorithm).__name__} on {problem.name}"
-        checks.integer(what, horizon, problem.shortest, algorithm.longest)
+        checks.integer_in(problem.shortest, algorithm.longest)(what, horizon)
     return Grid(cells, given["runs"], given["seed"], given["points"])
 
 
@@ -161,18 +166,18 @@ def _problem(where, entry):
                 raise ValueError(f"{where}: {problem}") from None
     if own:
         raise ValueError(f"{where} must have a name and, if it is one of your own, means or losses, got {entry!r}")
-    return INSTANCES[checks.choice(f"{where}.name", entry["name"], INSTANCES)]
+    return INSTANCES[checks.one_of(*INSTANCES)(f"{where}.name", entry["name"])]
 
 
 def _algorithms(where, entry, epsilons):
     """Every algorithm that an entry stands for: lists of parameters span a grid."""
-    kind = ALGORITHMS[checks.choice(f"{where}.name", entry["name"], ALGORITHMS)]
+    kind = ALGORITHMS[checks.one_of(*ALGORITHMS)(f"{where}.name", entry["name"])]
     known = [f.name for f in fields(kind)]
     given = {"epsilon": epsilons} if epsilons and "epsilon" in known else {}
     given |= {key: value for key, value in entry.items() if key != "name"}
     for key, value in given.items():
-        checks.choice(f"a parameter of {kind.__name__}", key, known)
-        given[key] = checks.many(_plain)(f"{where}.{key}", value if isinstance(value, list) else [value])
+        checks.one_of(*known)(f"a parameter of {kind.__name__}", key)
+        given[key] = checks.list_of(_plain)(f"{where}.{key}", value if isinstance(value, list) else [value])
     made = []
     for values in _few(product(*given.values())):
         parameters = dict(zip(given, values, strict=True))
@@ -191,11 +196,11 @@ OWN = {
 RULES = {
     "algorithms": _entries,
     "instances": _entries,
-    "horizons": checks.many(checks.whole(1)),
-    "runs": checks.times(1),
-    "seed": checks.whole(0),
-    "epsilons": checks.many(checks.positive),
-    "points": checks.whole(1, MOST_POINTS),
+    "horizons": checks.list_of(checks.positive_int),
+    "runs": checks.integer_in(1, checks.RUNS),
+    "seed": checks.nonnegative_int,
+    "epsilons": checks.list_of(checks.positive),
+    "points": checks.integer_in(1, MOST_POINTS),
 }
 
 

@@ -4,7 +4,14 @@ import numpy as np
 
 import privregret.adversarial.exp4
 from planted import Plant, scaled
-from privregret.adversarial import HTINF, BatchedPrivate, EXP4Batched, ExpertsFromBandit, LocallyPrivate, tuning
+from privregret.adversarial import (
+    HTINF,
+    BatchedPrivate,
+    EXP4Batched,
+    ExpertsFromBandit,
+    LocallyPrivate,
+    tuning,
+)
 from privregret.bounds import asi2025 as bounds
 
 BANDITS, EXPERTS = "asi2025/3-private-adversarial-bandits", "asi2025/4-expert-advice"

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import nbformat
 from papermill.translators import PythonTranslator
 
-from privregret.press import manifest, notebook, publish
+from privregret.press import notebook, publish, record
 from privregret.press.places import NOTEBOOKS
 
 
@@ -31,10 +31,10 @@ def findings(name: str, monkeypatch, wanted=()) -> dict:
             exec(compile(cell.source, f"<{name}>", "exec"), namespace)
             if "parameters" in cell.metadata.get("tags", []):
                 exec(PythonTranslator.codify(parameters), namespace)
-            found = by_key(manifest.read(Path(folder))["notebooks"].get(name, {}).get("findings", []))
+            found = by_key(record.read(Path(folder))["notebooks"].get(name, {}).get("findings", []))
             if wanted and set(wanted) <= set(found):
                 break
-        notebook.current.update(name="", shown="")
+        notebook.current = notebook.Running()
     return found
 
 

@@ -7,6 +7,8 @@ from privregret.algorithm import Algorithm
 from privregret.instances import Adversary, Advice, ExpertProblem
 from privregret.learners import Learner
 
+SIZE = checks.integer_in(2, checks.SIZE)
+
 
 class AdversarialAlgorithm(Algorithm):
     """An algorithm with its parameters, playing against an oblivious adversary.
@@ -40,6 +42,7 @@ class AdversarialAlgorithm(Algorithm):
         """
         return self.literal(checks.table("losses", losses), rng)
 
+    @checks.arguments(arms=SIZE)
     def start(self, arms: int, rng, horizon: int | None = None) -> Learner:
         """The algorithm on a live source: `choose` an arm, `observe` its loss, and so on.
 
@@ -60,8 +63,7 @@ class AdversarialAlgorithm(Algorithm):
         ...     arm = learner.choose()
         ...     learner.observe(loss)
         """
-        arms = checks.integer("arms", arms, 2, checks.SIZE)
-        horizon = horizon if horizon is None else checks.integer("horizon", horizon, arms)
+        horizon = horizon if horizon is None else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
         return Learner(self, "loss", rng, horizon, arms)
 
 
@@ -103,6 +105,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
             raise ValueError(f"advice covers {covered} rounds, losses {len(losses)}")
         return self.literal(losses, rng, advice.dense(len(losses)))
 
+    @checks.arguments(arms=SIZE, experts=SIZE)
     def start(self, arms: int, rng, horizon: int | None = None, experts: int = 2) -> Learner:
         """The algorithm on a live source: `choose` an arm given the round's advice, `observe` its loss, and so on.
 
@@ -121,6 +124,5 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         ...     arm = learner.choose([[1, 0], [0, 1], [0.5, 0.5]])
         ...     learner.observe(loss)
         """
-        arms, experts = (checks.integer(n, v, 2, checks.SIZE) for n, v in (("arms", arms), ("experts", experts)))
-        horizon = horizon if horizon is None else checks.integer("horizon", horizon, arms)
+        horizon = horizon if horizon is None else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
         return Learner(self, "loss", rng, horizon, arms, experts)

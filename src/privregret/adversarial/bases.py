@@ -287,7 +287,7 @@ class EXP3(RealLossBandit):
     id = "exp3"
     label = "EXP3"
     source = "asi2025, Algorithm 3"
-    rules = {"eta": checks.positive, "gamma": checks.between(0, 1)}
+    rules = {"eta": checks.positive, "gamma": checks.probability}
 
     def settings(self, horizon, arms):
         return Batches(EXP3_STEP, self.eta, self.gamma)
@@ -341,7 +341,7 @@ class FTPL(RealLossBandit):
     resampling: str = "corrected"
     id = "ftpl"
     source = "asi2025, Algorithm 4"
-    rules = {"eta": checks.positive, "cap": checks.whole(1), "resampling": checks.one_of(*RESAMPLINGS)}
+    rules = {"eta": checks.positive, "cap": checks.positive_int, "resampling": checks.one_of(*RESAMPLINGS)}
 
     @property
     def label(self):

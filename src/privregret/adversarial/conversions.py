@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 
 from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.adversarial.bases import BATCH, CHOICE, RealLossBandit, cumulative_losses, next_choice, observe
+from privregret.adversarial.bases import (
+    BATCH,
+    CHOICE,
+    RealLossBandit,
+    cumulative_losses,
+    next_choice,
+    observe,
+)
 from privregret.adversarial.cells import draw
 from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.jit import jit
@@ -54,7 +61,7 @@ class BatchedPrivate(AdversarialAlgorithm):
     id = "batched-private"
     source = "asi2025, Algorithm 1"
     steps, events = RealLossBandit.steps, cumulative_losses
-    rules = {"base": _base, "epsilon": checks.positive, "tau": checks.whole(1)}
+    rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
 
     def __post_init__(self):
         if self.tau is None:  # in the repr, and with it in the random streams, stands the size

@@ -245,7 +245,7 @@ class EXP4Local(ExpertAlgorithm):
     label = "Local EXP4"
     source = "asi2025, Algorithm 6"
     steps, events = Steps(ARM, NOTHING, _choose, _observe_local, EXPERT), _local_losses
-    rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.between(0, 1)}
+    rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.number_in(0, 1)}
 
     @property
     def privacy(self):
@@ -257,7 +257,7 @@ class EXP4Local(ExpertAlgorithm):
 
 def _share(name, value):
     """A number in (0, 1]."""
-    return checks.positive(name, checks.number(name, value, 0, 1))
+    return checks.positive(name, checks.number_in(0, 1)(name, value))
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,7 @@ class EXP4Batched(ExpertAlgorithm):
         "delta": checks.positive,
         "eta": checks.positive,
         "gamma": _share,
-        "tau": checks.whole(1),
+        "tau": checks.positive_int,
     }
 
     def __post_init__(self):

@@ -72,7 +72,7 @@ class SparseSwitch(AdversarialAlgorithm):
     steps = Steps(NOTHING, SWITCH, _choose, _observe)
     rules = {
         "epsilon": checks.positive,
-        "rate": lambda name, value: checks.positive(name, checks.number(name, value, 0, 1)),
+        "rate": lambda name, value: checks.positive(name, checks.probability(name, value)),
     }
 
     @property

@@ -11,22 +11,28 @@ from privregret.adversarial.bases import EXP3, FTPL, HTINF
 from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
 
+SEVERAL = checks.integer_in(2, checks.LARGEST)
+POSITIVE = checks.number_in(1e-15, 1e15)  # what may be squared, and divided by
 
+
+@checks.arguments(epsilon=POSITIVE)
 def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
     """HTINF in batches (Corollary 2).
 
     sigma: "paper", sqrt 6; or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of a noisy average.
     """
-    checks.choice("sigma", sigma, ("paper", "exact"))
+    checks.one_of("paper", "exact")("sigma", sigma)
     exact = math.sqrt(1 + 2 * BatchedPrivate(HTINF(1.0), epsilon).scale ** 2)
     return BatchedPrivate(HTINF(math.sqrt(6) if sigma == "paper" else exact), epsilon)
 
 
+@checks.arguments(epsilon=POSITIVE)
 def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
     """HTINF in batches with the experts as arms (Corollary 8, the composite of Theorem 7)."""
     return ExpertsFromBandit(batched_htinf(epsilon))
 
 
+@checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE, boldness=POSITIVE)
 def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0) -> BatchedPrivate:
     """EXP3 in batches (Corollary 22).
 
@@ -37,12 +43,13 @@ def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0)
     return BatchedPrivate(EXP3(eta, min(1.0, 4 * eta * arms * log)), epsilon)
 
 
+@checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
 def batched_ftpl(horizon: int, arms: int, epsilon: float, log: str = "T") -> BatchedPrivate:
     """FTPL in batches (Corollary 24).
 
     log: "T", as printed, or "KT", which the proof's event needs, in the second term of eta.
     """
-    checks.choice("log", log, ("T", "KT"))
+    checks.one_of("T", "KT")("log", log)
     rounds = epsilon * horizon
     inner = max(0.0, math.log(rounds if log == "T" else rounds * arms))
     cap = math.ceil(math.sqrt(rounds * arms))
@@ -50,6 +57,7 @@ def batched_ftpl(horizon: int, arms: int, epsilon: float, log: str = "T") -> Bat
     return BatchedPrivate(FTPL(min(first, 1 / (cap * (1 + 4 * inner))), cap), epsilon)
 
 
+@checks.arguments(horizon=SEVERAL, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
 def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
     """EXP4 with noise on every loss (Theorem 9)."""
     log = math.log(arms * horizon)
@@ -57,6 +65,9 @@ def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Loc
     return EXP4Local(epsilon, eta, min(1.0, 4 * eta * arms * log / epsilon))
 
 
+@checks.arguments(
+    horizon=SEVERAL, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE, delta=checks.number_in(1e-300, 1, "[)")
+)
 def batched_exp4(
     horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "proof"
 ) -> EXP4Batched:
@@ -66,7 +77,7 @@ def batched_exp4(
 
     In this order: tau is rounded up, gamma computed with that tau and clipped, the noise computed with both.
     """
-    checks.choice("gamma", gamma, ("proof", "statement"))
+    checks.one_of("proof", "statement")("gamma", gamma)
     spread = experts * math.log(1 / delta)
     log_nt, log_n = math.log(experts * horizon), math.log(experts)
     eta = spread ** (1 / 6) * (log_nt * log_n) ** (1 / 3) / (horizon ** (1 / 3) * math.sqrt(arms) * epsilon ** (1 / 3))
@@ -78,24 +89,15 @@ def batched_exp4(
     return EXP4Batched(epsilon, delta, eta, min(1.0, max(first, second)), tau)
 
 
+@checks.arguments(epsilon=POSITIVE)
 def local_htinf(epsilon: float) -> LocallyPrivate:
     """HTINF on losses with noise Lap(1 / epsilon); their second moment is at most 1 + 2 / epsilon^2."""
     return LocallyPrivate(HTINF(math.sqrt(1 + 2 / epsilon**2)), epsilon)
 
 
+@checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
 def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
     """EXP3 on losses with noise Lap(1 / epsilon), tuned as in the proof of Corollary 22 with that scale."""
     scale, log = 1 / epsilon, max(1.0, math.log(arms * horizon))
     eta = math.sqrt(math.log(arms) / (2 * horizon * arms * (1 + 10 * max(scale, scale**2) * log**2)))
     return LocallyPrivate(EXP3(eta, min(1.0, 4 * eta * scale * arms * log)), epsilon)
-
-
-checks.arguments(
-    globals(),
-    horizon=checks.whole(2),
-    arms=checks.whole(2),
-    experts=checks.whole(2),
-    epsilon=checks.within(1e-15, 1e15, shape=0),
-    delta=checks.within(1e-300, 1, "[)", shape=0),
-    boldness=checks.within(1e-15, 1e15, shape=0),
-)

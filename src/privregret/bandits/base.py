@@ -37,6 +37,7 @@ class BanditAlgorithm(Algorithm):
         """
         return self.literal(checks.table("rewards", rewards), rng)
 
+    @checks.arguments(arms=checks.integer_in(2, checks.SIZE))
     def start(self, arms: int, rng, horizon: int | None = None) -> Learner:
         """The algorithm on a live source: `choose` an arm, `observe` its reward, and so on.
 
@@ -59,8 +60,7 @@ class BanditAlgorithm(Algorithm):
         >>> arm
         1
         """
-        arms = checks.integer("arms", arms, 2, checks.SIZE)
-        horizon = horizon if horizon is None else checks.integer("horizon", horizon, arms)
+        horizon = horizon if horizon is None else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
         return Learner(self, "reward", rng, horizon, arms)
 
 

@@ -105,8 +105,8 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
     Computed in integers: rounding in alpha^m must not move the end of a batch by one pull.
     """
-    alpha, n0 = checks.number("alpha", alpha, 1.001), checks.integer("n0", n0, 1)
-    power, horizon = checks.integer("power", power), checks.integer("horizon", horizon, 1)
+    alpha, n0 = checks.number_in(1.001, math.inf)("alpha", alpha), checks.positive_int("n0", n0)
+    power, horizon = checks.nonnegative_int("power", power), checks.positive_int("horizon", horizon)
     ratio = Fraction(repr(alpha))
     ends, numerator, denominator = [n0], 1, 1  # of 1 + ratio + ... + ratio^m
     while ends[-1] < horizon:
@@ -288,10 +288,10 @@ class GeometricBatches(BanditAlgorithm):
     source = "azize2025, Algorithm 1"
     rules = {
         "epsilon": checks.positive,
-        "alpha": checks.between(1.001),
-        "n0": checks.whole(1),
+        "alpha": checks.number_in(1.001, math.inf),
+        "n0": checks.positive_int,
         "ties": checks.one_of(*TIES),
-        "power": checks.whole(0, 62),
+        "power": checks.integer_in(0, 62),
     }
 
     steps = Steps(ARM, BATCH, _choose, _observe)

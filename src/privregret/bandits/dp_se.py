@@ -128,7 +128,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 
 def _chance_or_none(name, value):
-    if value is not None and checks.number(name, value, 0, 1) == 0:
+    if value is not None and checks.number_in(0, 1)(name, value) == 0:
         raise ValueError(f"{name} must be a number in (0, 1] or None, got {value!r}")
     return None if value is None else float(value)
 

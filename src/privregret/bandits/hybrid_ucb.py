@@ -135,7 +135,7 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 
 def _above_one(name, value):
-    if checks.number(name, value) <= 1:
+    if checks.number_in(-math.inf, math.inf)(name, value) <= 1:
         raise ValueError(f"{name} must be a finite number above 1, got {value!r}")
     return float(value)
 

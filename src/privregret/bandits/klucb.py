@@ -154,7 +154,7 @@ class KLUCB(BanditAlgorithm):
     id = "kl-ucb"
     label = "KL-UCB"
     source = "Garivier and Cappé 2011"
-    rules = {"c": checks.between(0)}
+    rules = {"c": checks.number_in(0, math.inf)}
     privacy = NOT_PRIVATE
     steps = Steps(ARM, NOTHING, _choose, _observe)
     events = _pull_counts

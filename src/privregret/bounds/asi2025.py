@@ -4,46 +4,94 @@ Logs are natural. Where a printed constant is not what the proof supports, `corr
 """
 
 import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from scipy.stats import beta
 
-from privregret import checks
-from privregret.bounds.rules import ONE
+from privregret import checks, store
+from privregret.bounds.rules import HORIZON, POSITIVE
 
 FOR_EXPERTS = ("Corollary 8", "Theorem 9", "Theorem 10")  # of Table 1
 
 
-def conversion(noisy_regret, tau):
-    """Theorem 1: tau times the base's regret on noisy averages, plus tau."""
+def _certified(name, value):
+    pulls = checks.array_in(0, 2**62, shape=2)(name, value)
+    if len(pulls) < 2:
+        raise ValueError(f"{name} must be of at least 2 runs, got {len(pulls)}")
+    return pulls
+
+
+DELTA = checks.number_in(1e-300, 1, "[)")
+SEVERAL = checks.number_in(2, 2**62)
+TABLE = checks.array_in(-1e6, 1e6, shape=2)
+
+
+@checks.arguments(noisy_regret=checks.number_in(-1e15, 1e15), tau=checks.number_in(1, 2**62))
+def conversion(noisy_regret: float, tau: float) -> float:
+    """Theorem 1: tau times the base's regret on noisy averages, plus tau.
+
+    Examples
+    --------
+    >>> conversion(noisy_regret=100.0, tau=10)
+    1010.0
+    """
     return tau * noisy_regret + tau
 
 
-def theorem_21(sigma, arms, horizon, alpha=2.0):
+@checks.arguments(sigma=POSITIVE, arms=SEVERAL, horizon=HORIZON, alpha=checks.number_in(1, 2, "(]"))
+def theorem_21(sigma: float, arms: float, horizon: float, alpha: float = 2.0) -> float:
     """Regret of HTINF on losses with alpha-th moment at most sigma^alpha: 30 sigma K^(1 - 1/alpha) (T +
     1)^(1/alpha).
+
+    Examples
+    --------
+    >>> round(theorem_21(sigma=2.0, arms=4, horizon=10**6))
+    120000
     """
     return 30 * sigma * arms ** (1 - 1 / alpha) * (horizon + 1) ** (1 / alpha)
 
 
-def corollary_2(horizon, arms, epsilon, corrected=False):
+@checks.arguments(horizon=HORIZON, arms=checks.number_in(1, 2**62), epsilon=POSITIVE, corrected=checks.boolean)
+def corollary_2(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
     """Regret of HTINF in batches: 208 sqrt(T K / epsilon) + 2 / epsilon, for epsilon in [1/T, 1].
 
     Corrected: 147, with the exact second moment 3 in place of 6 (printed constant: 60 sqrt 12).
+
+    Examples
+    --------
+    >>> f"{corollary_2(10**6, arms=4, epsilon=0.1):.4g}"
+    '1.316e+06'
+    >>> round(corollary_2(10**6, arms=4, epsilon=0.1, corrected=True))
+    929730
     """
     return (147 if corrected else 208) * math.sqrt(horizon * arms / epsilon) + 2 / epsilon
 
 
-def corollary_8(horizon, experts, epsilon, corrected=False):
-    """Regret of HTINF in batches over experts: `corollary_2` with N for K; the paper has O(.)."""
+@checks.arguments(horizon=HORIZON, experts=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
+def corollary_8(horizon: float, experts: float, epsilon: float, corrected: bool = False) -> float:
+    """Regret of HTINF in batches over experts: `corollary_2` with N for K; the paper has O(.).
+
+    Examples
+    --------
+    >>> f"{corollary_8(10**6, experts=100, epsilon=0.1):.4g}"
+    '6.578e+06'
+    """
     return corollary_2(horizon, experts, epsilon, corrected)
 
 
-def corollary_22(horizon, arms, epsilon, corrected=False):
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
+def corollary_22(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
     """Regret of EXP3 in batches: 36 sqrt(T K ln K) ln(K T) / sqrt epsilon + 4 / epsilon.
 
     Corrected: 22.2 ln(epsilon K T) for epsilon K T >= e.
+
+    Examples
+    --------
+    >>> f"{corollary_22(10**6, arms=4, epsilon=0.1):.4g}"
+    '4.075e+06'
     """
     log, constant = (
         (math.log(max(math.e, epsilon * arms * horizon)), 22.2) if corrected else (math.log(arms * horizon), 36)
@@ -51,20 +99,32 @@ def corollary_22(horizon, arms, epsilon, corrected=False):
     return constant * math.sqrt(horizon * arms * math.log(arms) / epsilon) * log + 4 / epsilon
 
 
-def lemma_25(horizon, arms, scale, corrected=False):
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE, corrected=checks.boolean)
+def lemma_25(horizon: float, arms: float, scale: float, corrected: bool = False) -> float:
     """Regret of FTPL with noise Lap(scale), scale >= 1: 11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T).
 
     Corrected: 38 for 11.
+
+    Examples
+    --------
+    >>> round(lemma_25(10**6, arms=4, scale=1.0))
+    483632
     """
     root = math.sqrt(arms * horizon)
     return (38 if corrected else 11) * scale * root * math.log(arms) * math.log(arms * horizon) + 10 * root
 
 
-def lemma_25_terms(horizon, arms, scale):
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE)
+def lemma_25_terms(horizon: float, arms: float, scale: float) -> float:
     """What the terms displayed in the proof of Lemma 25 add up to with the eta and M that it sets.
 
     6 ln K / eta from the perturbation, 4 eta K T (1 + 10 scale^2 ln^2(K T)) from stability, K T / (e M) from
     the cap, 1 from the event.
+
+    Examples
+    --------
+    >>> f"{lemma_25_terms(10**6, arms=4, scale=1.0):.4g}"
+    '1.265e+06'
     """
     log_k, log_kt, events = math.log(arms), math.log(arms * horizon), arms * horizon
     cap = math.sqrt(events)
@@ -73,50 +133,91 @@ def lemma_25_terms(horizon, arms, scale):
     return 6 * log_k / eta + 4 * eta * events * (1 + 10 * scale**2 * log_kt**2) + events / (math.e * cap) + 1
 
 
-def corollary_24(horizon, arms, epsilon, corrected=False):
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
+def corollary_24(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
     """Regret of FTPL in batches: 32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon.
 
     Corrected: Lemma 25's 38, doubled, and 20 sqrt(K T / epsilon), where the proof lost a factor
     2 / sqrt epsilon.
+
+    Examples
+    --------
+    >>> f"{corollary_24(10**6, arms=4, epsilon=0.1):.4g}"
+    '4.265e+06'
     """
     root = math.sqrt(arms * horizon / epsilon)
     logs = math.log(arms) * math.log(arms * horizon)
     return (76 * logs + 20 if corrected else 32 * logs) * root + 2 / epsilon
 
 
-def theorem_9(horizon, arms, experts, epsilon):
-    """Regret of EXP4 with noise on every loss: 16 sqrt(T K ln N) ln(K T) / epsilon + 1, the constant from the proof."""
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
+def theorem_9(horizon: float, arms: float, experts: float, epsilon: float) -> float:
+    """Regret of EXP4 with noise on every loss: 16 sqrt(T K ln N) ln(K T) / epsilon + 1, the constant from the proof.
+
+    Examples
+    --------
+    >>> f"{theorem_9(10**6, arms=4, experts=100, epsilon=0.5):.4g}"
+    '2.088e+06'
+    """
     return 16 * math.sqrt(horizon * arms * math.log(experts)) * math.log(arms * horizon) / epsilon + 1
 
 
-def theorem_10(horizon, arms, experts, epsilon, delta):
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE, delta=DELTA)
+def theorem_10(horizon: float, arms: float, experts: float, epsilon: float, delta: float) -> float:
     """Regret of EXP4 in batches: 107 A, or T if C > T, where C = sqrt(D) ln(N T) ln N / epsilon, A = sqrt K
     C^(1/3) T^(2/3).
 
     D = N ln(1 / delta). The proof writes 100 A + C; its terms add up to 95 A + 12 sqrt K C^(2/3) T^(1/3).
+
+    Examples
+    --------
+    >>> f"{theorem_10(10**9, arms=4, experts=100, epsilon=0.5, delta=1e-6):.4g}"
+    '4.396e+09'
     """
     c = math.sqrt(experts * math.log(1 / delta)) * math.log(experts * horizon) * math.log(experts) / epsilon
     return 107 * theorem_10_leading(horizon, arms, experts, epsilon, delta) if c <= horizon else float(horizon)
 
 
-def theorem_10_leading(horizon, arms, experts, epsilon, delta, logs=True):
-    """A of `theorem_10`, with its factor (ln(N T) ln N)^(1/3) or without."""
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE, delta=DELTA, logs=checks.boolean)
+def theorem_10_leading(
+    horizon: float, arms: float, experts: float, epsilon: float, delta: float, logs: bool = True
+) -> float:
+    """A of `theorem_10`, with its factor (ln(N T) ln N)^(1/3) or without.
+
+    Examples
+    --------
+    >>> f"{theorem_10_leading(10**9, arms=4, experts=100, epsilon=0.5, delta=1e-6):.4g}"
+    '4.109e+07'
+    """
     log = math.log(experts * horizon) * math.log(experts) if logs else 1.0
     c = math.sqrt(experts * math.log(1 / delta)) * log / epsilon
     return math.sqrt(arms) * c ** (1 / 3) * horizon ** (2 / 3)
 
 
-def theorem_10_composed(experts, epsilon, delta):
-    """Epsilon that the proof of Theorem 10 gives: Lemma 15 on N releases, each epsilon / (3 sqrt(N ln(1 / delta)))."""
+@checks.arguments(experts=checks.integer_in(1, checks.SIZE), epsilon=POSITIVE, delta=DELTA)
+def theorem_10_composed(experts: int, epsilon: float, delta: float) -> float:
+    """Epsilon that the proof of Theorem 10 gives: Lemma 15 on N releases, each epsilon / (3 sqrt(N ln(1 / delta))).
+
+    Examples
+    --------
+    >>> round(float(theorem_10_composed(experts=100, epsilon=0.5, delta=1e-6)), 4)
+    0.4113
+    """
     return lemma_15([epsilon / (3 * math.sqrt(experts * math.log(1 / delta)))] * experts, delta)
 
 
-def local_exp3(horizon, arms, epsilon, corrected=False):
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
+def local_exp3(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
     """Regret of EXP3 with noise on every loss, from the proof of Corollary 22: 2 sqrt(2 T K ln K (1 + 10
     ln^2(K T) / epsilon^2)) + 1.
 
     Corrected: 2.4 for the leading 2: the mixing term 8 eta K T ln(K T) / epsilon is not absorbed as the proof
     says (epsilon <= 1).
+
+    Examples
+    --------
+    >>> round(local_exp3(10**6, arms=4, epsilon=0.5))
+    640401
     """
     log = math.log(arms * horizon)
     return (2.4 if corrected else 2) * math.sqrt(
@@ -124,49 +225,98 @@ def local_exp3(horizon, arms, epsilon, corrected=False):
     ) + 1
 
 
-def any_local(horizon, epsilon):
+@checks.arguments(horizon=HORIZON, epsilon=POSITIVE)
+def any_local(horizon: float, epsilon: float) -> float:
     """Regret that every locally epsilon-private learner has against some losses: (T / 2)(1 - (2/3) sqrt(T KL / 2)).
 
     KL = epsilon tanh(epsilon / 2). Two arms, losses (0, 1) always or (1, 0): what an epsilon-private channel says
     of a round differs by at most KL in divergence, so after t rounds actions differ by at most sqrt(t KL / 2) in total
     variation (Pinsker), and the two regrets add up to at least the sum of 1 - sqrt(t KL / 2). More arms do not help.
+
+    Examples
+    --------
+    >>> round(any_local(10**4, epsilon=0.01))
+    3333
     """
     divergence = epsilon * math.tanh(epsilon / 2)
     return horizon / 2 * (1 - 2 / 3 * math.sqrt(horizon * divergence / 2))
 
 
-def corollary_22_constant(log):
+@checks.arguments(log=POSITIVE)
+def corollary_22_constant(log: float) -> float:
     """What the proof's terms give for Corollary 22 when ln(epsilon K T) = log: 2 (sqrt 22 + (20 + 8 / log + 2
     / log^2) / sqrt 22).
+
+    Examples
+    --------
+    >>> round(corollary_22_constant(log=10.0), 2)
+    18.26
     """
     return 2 * (math.sqrt(22) + (20 + 8 / log + 2 / log**2) / math.sqrt(22))
 
 
-def lemma_23(losses, eta, gamma):
-    """Right side of Lemma 23 for EXP3 on a (T, K) table: min_i L_i + 2 gamma T + ln K / eta + eta sum of squares."""
+@checks.arguments(losses=TABLE, eta=POSITIVE, gamma=checks.probability)
+def lemma_23(losses: ArrayLike, eta: float, gamma: float) -> float:
+    """Right side of Lemma 23 for EXP3 on a (T, K) table: min_i L_i + 2 gamma T + ln K / eta + eta sum of squares.
+
+    Examples
+    --------
+    >>> round(float(lemma_23([[0.0, 1.0], [0.5, 0.5]], eta=0.1, gamma=0.05)), 3)
+    7.781
+    """
     losses = np.asarray(losses, float)
     horizon, arms = losses.shape
     return losses.sum(axis=0).min() + 2 * gamma * horizon + math.log(arms) / eta + eta * np.sum(losses**2)
 
 
-def corollary_22_terms(horizon, arms, scale, eta, gamma):
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE, eta=POSITIVE, gamma=checks.probability)
+def corollary_22_terms(
+    horizon: float, arms: float, scale: float, eta: float, gamma: float
+) -> float:
     """What the proof of Corollary 22 gets from Lemma 23 for EXP3 with noise Lap(scale): 2 gamma T + ln K / eta +
     2 eta K T (1 + 10 scale^2 ln^2(K T)) + 1.
+
+    Examples
+    --------
+    >>> round(corollary_22_terms(10**6, arms=4, scale=1.0, eta=1e-5, gamma=1e-4))
+    323786
     """
     squares = 2 * arms * horizon * (1 + 10 * scale**2 * math.log(arms * horizon) ** 2)
     return 2 * gamma * horizon + math.log(arms) / eta + eta * squares + 1
 
 
-def corollary_24_step(horizon, arms, epsilon):
+@checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE)
+def corollary_24_step(horizon: float, arms: float, epsilon: float) -> float:
     """Second line of the proof of Corollary 24, which turns Lemma 25 from batches to rounds: 22 sqrt(epsilon K T) ln K
     ln(K T) / epsilon + 10 sqrt(K T) + 2 / epsilon.
+
+    Examples
+    --------
+    >>> f"{corollary_24_step(10**6, arms=4, epsilon=0.1):.4g}"
+    '2.952e+06'
     """
     logs, root = math.log(arms) * math.log(arms * horizon), math.sqrt(arms * horizon)
     return 22 * math.sqrt(epsilon) * root * logs / epsilon + 10 * root + 2 / epsilon
 
 
-def table_1(horizon, arms, experts, epsilon, logs=True):
-    """Table 1's bounds by name, constants and ln(1 / delta) dropped: existing, new, and the three for experts."""
+@checks.arguments(  # for exponents of T, which may be as large as will show them
+    horizon=checks.number_in(1, 1e100),
+    arms=SEVERAL,
+    experts=checks.number_in(2, 1e100),
+    epsilon=checks.number_in(1e-100, 1e100),
+    logs=checks.boolean,
+)
+def table_1(
+    horizon: float, arms: float, experts: float, epsilon: float, logs: bool = True
+) -> dict[str, float]:
+    """Table 1's bounds by name, constants and ln(1 / delta) dropped: existing, new, and the three for experts.
+
+    Examples
+    --------
+    >>> bounds = table_1(10**6, arms=4, experts=100, epsilon=0.5)
+    >>> round(bounds["existing"]), round(bounds["Theorem 9"])
+    (15596, 130490)
+    """
     return _table_1(horizon, arms, experts, epsilon, logs)
 
 
@@ -186,16 +336,35 @@ def _table_1(horizon, arms, experts, epsilon, logs):
     }
 
 
-def table_1_exponents(a, b):
-    """Exponents in T of Table 1's three bounds for experts at N = T^a, epsilon = T^(-b), K fixed, by name."""
+@checks.arguments(a=checks.number_in(0, 2), b=checks.number_in(0, 2))
+def table_1_exponents(a: float, b: float) -> dict[str, float]:
+    """Exponents in T of Table 1's three bounds for experts at N = T^a, epsilon = T^(-b), K fixed, by name.
+
+    Examples
+    --------
+    >>> {name: round(power, 3) for name, power in table_1_exponents(0.5, 0.25).items()}
+    {'Corollary 8': 0.875, 'Theorem 9': 0.75, 'Theorem 10': 0.833}
+    """
     near, far = (_table_1(T, 1, T**a, T**-b, False) for T in (1e40, 1e60))
     return {name: math.log(far[name] / near[name]) / math.log(1e20) for name in FOR_EXPERTS}
 
 
-def lemma_11(horizon, epsilon, rate, drop, pulls):
+@checks.arguments(
+    horizon=HORIZON,
+    epsilon=POSITIVE,
+    rate=checks.number_in(1e-15, 1),
+    drop=checks.number_in(0, 2**62),
+    pulls=checks.number_in(0, 2**62),
+)
+def lemma_11(horizon: float, epsilon: float, rate: float, drop: float, pulls: float) -> float:
     """Lemma 11: regret at least max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 - drop / 2).
 
     On the worse of the pair, for an algorithm with the lemma's conditions; p is `pulls`.
+
+    Examples
+    --------
+    >>> lemma_11(10**6, epsilon=0.1, rate=0.001, drop=100, pulls=3)
+    250.0
     """
     alike = 1 - math.exp(min(epsilon * pulls, 700.0)) / 2
     return max(rate * horizon / 4, alike * _window(pulls, rate) / 4 - drop / 2)
@@ -206,14 +375,27 @@ def _window(pulls, rate):
     return math.floor(pulls / rate * (1 + 1e-12))
 
 
-def lemma_11_weaker(horizon, epsilon, drop, pulls):
-    """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 if there is no root."""
+@checks.arguments(horizon=HORIZON, epsilon=POSITIVE, drop=checks.number_in(0, 2**62), pulls=checks.number_in(0, 2**62))
+def lemma_11_weaker(horizon: float, epsilon: float, drop: float, pulls: float) -> float:
+    """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 if there is no root.
+
+    Examples
+    --------
+    >>> round(lemma_11_weaker(10**6, epsilon=0.1, drop=100, pulls=3), 1)
+    196.9
+    """
     alike = 1 - math.exp(min(epsilon * pulls, 700.0)) / 2
     inside = pulls * horizon * alike / 16
     return math.sqrt(inside) - drop / 2 if inside > 0 else 0.0
 
 
-def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
+@checks.arguments(
+    pulls=_certified, rounds=checks.array_in(1, 2**62, shape=1), epsilon=POSITIVE, level=checks.number_in(1e-12, 0.5)
+)
+@store.kept
+def lemma_11_certified(
+    pulls: np.ndarray, rounds: np.ndarray, epsilon: float, level: float = 0.05
+) -> dict | None:
     """The best bound of Lemma 11 whose two conditions samples certify.
 
     Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and drops on the grid of
@@ -236,6 +418,13 @@ def lemma_11_certified(pulls, rounds, epsilon, level=0.05):
     -------
     dict or None
         bound, rate, drop, pulls; None if no choice is certified.
+
+    Examples
+    --------
+    >>> pulls = np.tile([1, 2, 3, 4], (200, 1))
+    >>> certified = lemma_11_certified(pulls, np.array([250, 500, 750, 1000]), epsilon=0.1)
+    >>> round(certified["bound"], 3), certified["drop"]
+    (63.522, 0)
     """
     starts = np.concatenate([[0], rounds])
     choosing, testing = (np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2]))
@@ -277,23 +466,42 @@ def _best_choice(before, starts, epsilon, enough):
     return best
 
 
-def lemma_15(losses, delta):
-    """Total epsilon of adaptive composition: 3/2 sum of squares + sqrt(6 sum of squares ln(1 / delta))."""
+@checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
+def lemma_15(losses: Iterable[float], delta: float) -> float:
+    """Total epsilon of adaptive composition: 3/2 sum of squares + sqrt(6 sum of squares ln(1 / delta)).
+
+    Examples
+    --------
+    >>> round(float(lemma_15([0.1] * 10, delta=1e-6)), 3)
+    3.029
+    """
     squares = sum(x * x for x in losses)
     return 1.5 * squares + math.sqrt(6 * squares * math.log(1 / delta))
 
 
-def best_composition(losses, delta):
+@checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
+def best_composition(losses: Sequence[float], delta: float) -> float:
     """Total epsilon by the best known form of advanced composition: sum of x tanh(x / 2) + sqrt(2 sum of squares
     ln(1 / delta)).
+
+    Examples
+    --------
+    >>> round(float(best_composition([0.1] * 10, delta=1e-6)), 3)
+    1.712
     """
     squares = sum(x * x for x in losses)
     return sum(x * math.tanh(x / 2) for x in losses) + math.sqrt(2 * squares * math.log(1 / delta))
 
 
-def lemma_19(loss, scale, cut):
+@checks.arguments(loss=checks.number_in(0, 1e15), scale=POSITIVE, cut=checks.number_in(0, 1e15))
+def lemma_19(loss: float, scale: float, cut: float) -> float:
     """E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form; the lemma says that it is not
     negative.
+
+    Examples
+    --------
+    >>> round(lemma_19(loss=0.5, scale=2.0, cut=3.0), 4)
+    0.2818
     """
     if max(cut, loss) > 700 * scale:
         raise ValueError(f"scale must be at least loss / 700 and cut / 700, got {scale}")
@@ -302,61 +510,31 @@ def lemma_19(loss, scale, cut):
     return loss - math.exp(-loss / scale) * (cut * math.cosh(cut / scale) - scale * math.sinh(cut / scale))
 
 
-def lemma_20(experts, horizon):
-    """P(the largest of N T noises Lap(lambda) is at least sqrt(10) lambda ln(N T) in absolute value), exactly."""
+@checks.arguments(experts=SEVERAL, horizon=HORIZON)
+def lemma_20(experts: float, horizon: float) -> float:
+    """P(the largest of N T noises Lap(lambda) is at least sqrt(10) lambda ln(N T) in absolute value), exactly.
+
+    Examples
+    --------
+    >>> f"{lemma_20(experts=10, horizon=100):.4g}"
+    '3.26e-07'
+    """
     count = experts * horizon
     return -math.expm1(count * math.log1p(-(count ** -math.sqrt(10))))
 
 
-def lemma_26(losses, eta):
-    """Both sides of Lemma 26 for multiplicative weights on a (T, N) table of real losses: loss, and bound on it."""
+@checks.arguments(losses=TABLE, eta=POSITIVE)
+def lemma_26(losses: ArrayLike, eta: float) -> tuple[float, float]:
+    """Both sides of Lemma 26 for multiplicative weights on a (T, N) table of real losses: loss, and bound on it.
+
+    Examples
+    --------
+    >>> paid, bound = lemma_26([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], eta=0.5)
+    >>> round(float(paid), 4), round(float(bound), 4)
+    (1.6225, 3.1975)
+    """
     losses = np.asarray(losses, float)
     before = np.vstack([np.zeros(losses.shape[1]), losses.cumsum(axis=0)[:-1]])
     weights = softmax(-eta * before, axis=1)
     bound = losses.sum(axis=0).min() + math.log(losses.shape[1]) / eta + eta * np.sum(weights * losses**2)
     return np.sum(weights * losses), bound
-
-
-def _certified(name, value):
-    pulls = checks.within(0, 2**62, shape=2)(name, value)
-    if len(pulls) < 2:
-        raise ValueError(f"{name} must be of at least 2 runs, got {len(pulls)}")
-    return pulls
-
-
-SEVERAL = checks.within(2, 2**62, shape=0)
-TABLE = checks.within(-1e6, 1e6, shape=2)
-checks.arguments(
-    globals(),
-    **ONE,
-    arms=SEVERAL,
-    experts=SEVERAL,
-    corrected=checks.boolean,
-    logs=checks.boolean,
-    noisy_regret=checks.within(-1e15, 1e15, shape=0),
-    tau=checks.within(1, 2**62, shape=0),
-    sigma=ONE["scale"],
-    alpha=checks.within(1, 2, "(]", shape=0),
-    log=ONE["scale"],
-    gamma=checks.within(0, 1, shape=0),
-    delta=checks.within(1e-300, 1, "[)", shape=0),
-    level=checks.within(1e-12, 0.5, shape=0),
-    a=checks.within(0, 2, shape=0),
-    b=checks.within(0, 2, shape=0),
-    rate=checks.within(1e-15, 1, shape=0),
-    drop=checks.within(0, 2**62, shape=0),
-    pulls=checks.within(0, 2**62, shape=0),
-    loss=checks.within(0, 1e15, shape=0),
-    cut=checks.within(0, 1e15, shape=0),
-    losses=checks.within(0, 1e15, shape=1),
-    corollary_2={"arms": checks.within(1, 2**62, shape=0)},
-    table_1={  # for exponents of T, which may be as large as will show them
-        "horizon": checks.within(1, 1e100, shape=0),
-        "experts": checks.within(2, 1e100, shape=0),
-        "epsilon": checks.within(1e-100, 1e100, shape=0),
-    },
-    theorem_10_composed={"experts": checks.size(1)},
-    lemma_11_certified={"pulls": _certified, "rounds": checks.within(1, 2**62, shape=1)},
-    lemma_23={"losses": TABLE},
-    lemma_26={"losses": TABLE},
-)

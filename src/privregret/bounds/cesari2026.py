@@ -4,47 +4,105 @@ min(epsilon / 2, 1/8)."""
 from itertools import product
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from privregret import checks
-from privregret.bounds.rules import LOGARITHM, ONE, RULES, SHARE
+from privregret.bounds.rules import (
+    GAPS,
+    LOG_ACTIONS,
+    LOGARITHMS,
+    POSITIVE,
+    POSITIVES,
+    ROUNDS,
+    SHARES,
+    Numbers,
+)
 from privregret.estimates import Estimate
 
 
-def theorem_1(log_actions, gap, eta):
-    """(1): 1 + 800 ln K / gap_min + 16 ln K / eta."""
+def _total(name, value):
+    return value if isinstance(value, Estimate) else checks.array_in(0, 1e15)(name, value)
+
+
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)
+def theorem_1(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
+    """(1): 1 + 800 ln K / gap_min + 16 ln K / eta.
+
+    Examples
+    --------
+    >>> round(float(theorem_1(np.log(1000), gap=0.1, eta=0.125)))
+    56147
+    """
     return 1 + 800 * log_actions / gap + 16 * log_actions / eta
 
 
-def theorem_1_simple(log_actions, gap, epsilon):
-    """(2): 1000 (ln K / gap_min + ln K / epsilon)."""
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
+def theorem_1_simple(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
+    """(2): 1000 (ln K / gap_min + ln K / epsilon).
+
+    Examples
+    --------
+    >>> round(float(theorem_1_simple(np.log(1000), gap=0.1, epsilon=0.25)))
+    96709
+    """
     return 1000 * (log_actions / gap + log_actions / epsilon)
 
 
-def theorem_1_steps(log_actions, gap, epsilon):
-    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K / gap_min above."""
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
+def theorem_1_steps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
+    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K / gap_min above.
+
+    Examples
+    --------
+    >>> round(float(theorem_1_steps(np.log(1000), gap=0.1, epsilon=0.25)))
+    56284
+    """
     return np.where(epsilon <= 0.25, 802 * log_actions / gap + 32 * log_actions / epsilon, 930 * log_actions / gap)
 
 
-def lemma_1(rounds, mean):
-    """P[sum of n terms in [-1, 1] of that mean is at most half its expectation] <= exp(-n mean^2 / 8)."""
+@checks.arguments(rounds=ROUNDS, mean=checks.array_in(0, 1, "(]"))
+def lemma_1(rounds: Numbers, mean: Numbers) -> Numbers:
+    """P[sum of n terms in [-1, 1] of that mean is at most half its expectation] <= exp(-n mean^2 / 8).
+
+    Examples
+    --------
+    >>> round(float(lemma_1(rounds=100, mean=0.4)), 4)
+    0.1353
+    """
     return np.exp(-np.asarray(rounds) * mean**2 / 8)
 
 
-def lemma_1_signs(rounds, mean):
-    """That probability exactly, for n independent signs."""
+@checks.arguments(rounds=ROUNDS, mean=checks.array_in(0, 1, "(]"))
+def lemma_1_signs(rounds: Numbers, mean: Numbers) -> Numbers:
+    """That probability exactly, for n independent signs.
+
+    Examples
+    --------
+    >>> round(float(lemma_1_signs(rounds=100, mean=0.4)), 5)
+    0.02099
+    """
     rounds = np.asarray(rounds)
     if (rounds % 1).any():
         raise ValueError(f"rounds must be whole numbers, got {checks.shown(rounds)}")
     return binom.cdf(np.floor((rounds + rounds * mean / 2) / 2), rounds, (1 + mean) / 2)
 
 
-def lemma_2(x, n, actions):
+@checks.arguments(
+    x=checks.array_in(1e-15, 1, shape=1), n=checks.array_in(0, 500, shape=1), actions=checks.array_in(2, 2**62, shape=1)
+)
+def lemma_2(x: ArrayLike, n: ArrayLike, actions: ArrayLike) -> dict[str, float]:
     """Largest ratio of the smaller to the larger side of each inequality of Lemma 2, on a grid: parts "i" to
     "v".
 
     (i) 1 - e^-x >= x / 2 and (ii) e^-x <= 1 - x / 2 for x in (0, 1]; (iii) ln(1 - u) <= -u for u in (0, 1);
     (iv) the sum of e^(-m x) over m > n is at most 2 e^(-n x) / x; (v) ln(K + 1) <= 2 ln K.
+
+    Examples
+    --------
+    >>> ratios = lemma_2(np.linspace(0.01, 1, 100), [1, 10], [2, 100])
+    >>> {part: round(ratio, 3) for part, ratio in ratios.items()}
+    {'i': 0.791, 'ii': 0.995, 'iii': 0.995, 'iv': 0.498, 'v': 0.792}
     """
     x, n, actions = np.asarray(x, float), np.asarray(n, float)[:, None], np.asarray(actions, float)
     u = x[x < 1]
@@ -57,43 +115,93 @@ def lemma_2(x, n, actions):
     }
 
 
-def lemma_3(eta):
-    """The level of privacy of softmax(-eta L) on a data-independent prefix: 2 eta."""
+@checks.arguments(eta=POSITIVES)
+def lemma_3(eta: Numbers) -> Numbers:
+    """The level of privacy of softmax(-eta L) on a data-independent prefix: 2 eta.
+
+    Examples
+    --------
+    >>> lemma_3(0.125)
+    0.25
+    """
     return 2 * eta
 
 
-def lemma_4(total):
-    """Regret is at most 1 + 4 sum over m >= 1 of F_m, given that sum."""
+@checks.arguments(total=_total)
+def lemma_4(total: Numbers | Estimate) -> Numbers | Estimate:
+    """Regret is at most 1 + 4 sum over m >= 1 of F_m, given that sum.
+
+    Examples
+    --------
+    >>> lemma_4(12.5)
+    51.0
+    """
     return 1 + 4 * total
 
 
-def lemma_5(log_actions, gap, eta):
-    """Sum over m >= 1 of F_m is at most 200 ln K / gap_min + 4 ln K / eta, for eta <= 1/8."""
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)
+def lemma_5(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
+    """Sum over m >= 1 of F_m is at most 200 ln K / gap_min + 4 ln K / eta, for eta <= 1/8.
+
+    Examples
+    --------
+    >>> round(float(lemma_5(np.log(1000), gap=0.1, eta=0.125)))
+    14037
+    """
     return 200 * log_actions / gap + 4 * log_actions / eta
 
 
-def small_gap(rounds, gap):
-    """(4): for a gap of at most 4 eta, P[the action is selected after m rounds] <= 2 exp(-m gap^2 / 8)."""
+@checks.arguments(rounds=ROUNDS, gap=SHARES)
+def small_gap(rounds: Numbers, gap: Numbers) -> Numbers:
+    """(4): for a gap of at most 4 eta, P[the action is selected after m rounds] <= 2 exp(-m gap^2 / 8).
+
+    Examples
+    --------
+    >>> round(float(small_gap(rounds=1000, gap=0.1)), 4)
+    0.573
+    """
     return 2 * np.exp(-np.asarray(rounds) * np.asarray(gap) ** 2 / 8)
 
 
-def small_part(log_actions, gap):
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS)
+def small_part(log_actions: Numbers, gap: Numbers) -> Numbers:
     """(5): the part of the sum of F_m that is due to gaps of at most 4 eta is at most (64 ln(K + 1) + 36) /
-    gap_min."""
+    gap_min.
+
+    Examples
+    --------
+    >>> round(float(small_part(np.log(1000), gap=0.1)))
+    4782
+    """
     return (64 * np.logaddexp(log_actions, 0.0) + 36) / gap
 
 
-def large_part(log_actions, eta):
-    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in place of 4."""
+@checks.arguments(log_actions=LOG_ACTIONS, eta=POSITIVES)
+def large_part(log_actions: Numbers, eta: Numbers) -> Numbers:
+    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in place of 4.
+
+    Examples
+    --------
+    >>> round(float(large_part(np.log(1000), eta=0.125)), 1)
+    221.0
+    """
     return 4 * log_actions / eta
 
 
-def group_part(log_size, gap):
-    """The part due to one group of gaps in [gap, 2 gap): (32 ln(size + 1) + 18) / gap."""
+@checks.arguments(log_size=LOGARITHMS, gap=GAPS)
+def group_part(log_size: Numbers, gap: Numbers) -> Numbers:
+    """The part due to one group of gaps in [gap, 2 gap): (32 ln(size + 1) + 18) / gap.
+
+    Examples
+    --------
+    >>> round(float(group_part(np.log(1000), gap=0.1)))
+    2391
+    """
     return (32 * np.logaddexp(log_size, 0.0) + 18) / gap
 
 
-def drift(eta, means, lead):
+@checks.arguments(eta=POSITIVE, means=checks.array_in(0, 1, shape=1), lead=checks.array_in(-1e15, 1e15, shape=1))
+def drift(eta: float, means: np.ndarray, lead: np.ndarray) -> float:
     """Expected fall of log Z in the next round, over eta V: Lemma 5's proof says at least 1/4, whatever has happened.
 
     Z = 1 + the sum of e^(-eta lead) over the worse actions. All next losses are listed, bits independent over actions.
@@ -110,6 +218,11 @@ def drift(eta, means, lead):
     -------
     float
         inf where V is next to 0.
+
+    Examples
+    --------
+    >>> round(drift(0.125, np.array([0.4, 0.6, 0.6]), np.array([0.0, 1.0, 2.0])), 4)
+    0.9156
     """
     losses = np.array(list(product((0.0, 1.0), repeat=len(means))))
     weights = np.prod(np.where(losses == 1, means, 1 - means), axis=1)
@@ -119,36 +232,20 @@ def drift(eta, means, lead):
     return float((now - weights @ after) / (eta * v)) if v > 1e-9 else np.inf
 
 
-def potential(log_bad, rounds, gap, eta):
-    """(E log Z, E V) after so many rounds, when e^log_bad worse actions share one bit: means (1 -+ gap) / 2."""
+@checks.arguments(
+    log_bad=checks.number_in(0, 1e6), rounds=checks.integer_in(0, 10**4), gap=checks.number_in(0, 1), eta=POSITIVE
+)
+def potential(log_bad: float, rounds: int, gap: float, eta: float) -> tuple[float, float]:
+    """(E log Z, E V) after so many rounds, when e^log_bad worse actions share one bit: means (1 -+ gap) / 2.
+
+    Examples
+    --------
+    >>> log_z, v = potential(log_bad=3.0, rounds=100, gap=0.2, eta=0.125)
+    >>> round(log_z, 4), round(v, 6)
+    (1.0563, 0.121163)
+    """
     n = np.arange(rounds + 1)
     law = np.convolve(binom.pmf(n, rounds, (1 + gap) / 2), binom.pmf(n, rounds, (1 - gap) / 2)[::-1])
     log_sum = log_bad - eta * np.arange(-rounds, rounds + 1)
     log_z = np.logaddexp(0.0, log_sum)
     return float(law @ log_z), float(gap * (law @ np.exp(log_sum - log_z)))
-
-
-def _total(name, value):
-    return value if isinstance(value, Estimate) else checks.within(0, 1e15)(name, value)
-
-
-checks.arguments(
-    globals(),
-    **RULES,
-    mean=checks.within(0, 1, "(]"),
-    total=_total,
-    log_size=LOGARITHM,
-    lemma_2={
-        "x": checks.within(1e-15, 1, shape=1),
-        "n": checks.within(0, 500, shape=1),
-        "actions": checks.within(2, 2**62, shape=1),
-    },
-    drift=ONE | {"means": checks.within(0, 1, shape=1), "lead": checks.within(-1e15, 1e15, shape=1)},
-    potential=ONE
-    | {
-        "log_bad": checks.within(0, 1e6, shape=0),
-        "rounds": checks.whole(0, 10**4),
-        "gap": checks.within(0, 1, shape=0),
-    },
-    small_gap={"gap": SHARE},
-)

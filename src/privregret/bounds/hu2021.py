@@ -4,71 +4,151 @@ Gaps: (K,) array with 0 for the best arm. Logs: ln unless a name says log2.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from privregret import checks
-from privregret.bounds.rules import ONE, RULES
+from privregret.bounds.rules import (
+    GAPS,
+    LOG_ACTIONS,
+    LOG_COUNTS,
+    POSITIVE,
+    POSITIVES,
+    ROUNDS,
+    Numbers,
+)
+
+HORIZONS, HORIZON = checks.array_in(2, 2**62), checks.number_in(2, 2**62)  # at T = 1 logarithms are 0
+ARMS, ACTIONS = checks.number_in(1, 2**62), checks.array_in(2, 2**62)
 
 
-def lazy_last_array(gaps, horizon, epsilon):
-    r"""d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))): beyond array d_j an arm is rarely pulled (Lemma 11)."""
+def _gaps(name, value):
+    gaps = checks.array_in(0, 1, shape=1)(name, value)
+    if not gaps.max() >= 1e-30:
+        raise ValueError(f"{name} must hold one of at least 1e-30, got {checks.shown(value)}")
+    return gaps
+
+
+@checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
+def lazy_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.ndarray:
+    r"""d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))): beyond array d_j an arm is rarely pulled (Lemma 11).
+
+    Examples
+    --------
+    >>> lazy_last_array(np.array([0.05, 0.5]), horizon=10**6, epsilon=0.5)
+    array([18, 11])
+    """
     gaps = np.asarray(gaps)
     return np.ceil(np.log2(24 * np.log(horizon) / (gaps * np.minimum(gaps, epsilon)))).astype(int)
 
 
-def theorem_3(gaps, horizon, epsilon):
+@checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
+def theorem_3(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
     """Regret of Anytime-Lazy-UCB: sum of 96 ln T / min(gap, epsilon) over the sub-optimal arms.
 
     The paper has O(.); 96 follows from its proof: an arm fills at most the arrays up to d_j, 2^(d_j + 1) - 1 pulls,
     and 0.14 more in expectation.
+
+    Examples
+    --------
+    >>> round(theorem_3([0, 0.125, 0.25], horizon=10**6, epsilon=0.5))
+    15915
     """
     gaps = np.asarray(gaps)[np.asarray(gaps) > 0]
     return float(np.sum(96 * np.log(horizon) / np.minimum(gaps, epsilon)))
 
 
-def critical_gap(arms, horizon):
-    """sqrt(K ln T / T), where the two halves of Theorem 4's proof meet."""
+@checks.arguments(arms=ARMS, horizon=HORIZONS)
+def critical_gap(arms: float, horizon: Numbers) -> Numbers:
+    """sqrt(K ln T / T), where the two halves of Theorem 4's proof meet.
+
+    Examples
+    --------
+    >>> round(float(critical_gap(arms=5, horizon=10**6)), 6)
+    0.008311
+    """
     return np.sqrt(arms * np.log(horizon) / horizon)
 
 
-def theorem_4(arms, horizon, epsilon):
-    """Regret of Anytime-Lazy-UCB on any instance: T gap + 96 K ln T max(1 / gap, 1 / epsilon), gap the critical one."""
+@checks.arguments(arms=ARMS, horizon=HORIZON, epsilon=POSITIVE)
+def theorem_4(arms: float, horizon: float, epsilon: float) -> float:
+    """Regret of Anytime-Lazy-UCB on any instance: T gap + 96 K ln T max(1 / gap, 1 / epsilon), gap the critical one.
+
+    Examples
+    --------
+    >>> round(theorem_4(arms=5, horizon=10**6, epsilon=0.5))
+    806195
+    """
     gap = critical_gap(arms, horizon)
     return float(horizon * gap + 96 * arms * np.log(horizon) * max(1 / gap, 1 / epsilon))
 
 
-def theorem_4_rate(arms, horizon, epsilon):
-    """The printed rate sqrt(K T ln T) + K ln T / epsilon, constant 1."""
+@checks.arguments(arms=ARMS, horizon=HORIZON, epsilon=POSITIVE)
+def theorem_4_rate(arms: float, horizon: float, epsilon: float) -> float:
+    """The printed rate sqrt(K T ln T) + K ln T / epsilon, constant 1.
+
+    Examples
+    --------
+    >>> round(theorem_4_rate(arms=5, horizon=10**6, epsilon=0.5))
+    8449
+    """
     return float(np.sqrt(arms * horizon * np.log(horizon)) + arms * np.log(horizon) / epsilon)
 
 
-def hybrid_last_array(gaps, horizon, epsilon):
-    """d_j of Lemma 12; its inner logarithm is read as at least 1, without which it may be negative."""
+@checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
+def hybrid_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.ndarray:
+    """d_j of Lemma 12; its inner logarithm is read as at least 1, without which it may be negative.
+
+    Examples
+    --------
+    >>> hybrid_last_array(np.array([0.05, 0.5]), horizon=10**6, epsilon=0.5)
+    array([22, 19])
+    """
     gaps = np.asarray(gaps)
     sampling = 256 * np.log2(horizon) / gaps**2
     privacy = 256 * np.log2(horizon) / (epsilon * gaps)
     return np.ceil(np.log2(np.maximum(sampling, privacy * np.maximum(1, np.log2(privacy))))).astype(int)
 
 
-def lemma_11(gaps, horizon, epsilon):
-    """Left side of (27), both widths of Anytime-Lazy-UCB after array d_j, over the gap: below 1/2."""
+@checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
+def lemma_11(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
+    """Left side of (27), both widths of Anytime-Lazy-UCB after array d_j, over the gap: below 1/2.
+
+    Examples
+    --------
+    >>> lemma_11(np.array([0.05, 0.5]), horizon=10**6, epsilon=0.5).round(4)
+    array([0.2578, 0.3655])
+    """
     pulls = 2.0 ** lazy_last_array(gaps, horizon, epsilon)
     log_t = np.log(horizon)
     return (np.sqrt(3 * log_t / pulls) + 3 * log_t / (epsilon * pulls)) / gaps
 
 
-def lemma_12(gaps, horizon, epsilon):
-    """Right side of (42), both widths of Hybrid-UCB after array d_j, over the gap: at most (sqrt 3 + 3 sqrt 2) / 16."""
+@checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
+def lemma_12(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
+    """Right side of (42), both widths of Hybrid-UCB after array d_j, over the gap: at most (sqrt 3 + 3 sqrt 2) / 16.
+
+    Examples
+    --------
+    >>> lemma_12(np.array([0.05, 0.5]), horizon=10**6, epsilon=0.5).round(5)
+    array([0.09049, 0.04091])
+    """
     array = hybrid_last_array(gaps, horizon, epsilon) + 1.0
     pulls = 2**array - 1
     log_t = np.log2(horizon)
     return (np.sqrt(3 * log_t / pulls) + 6 * np.sqrt(8) * log_t * array / (epsilon * pulls)) / gaps
 
 
-def fact_2(noises, delta):
+@checks.arguments(noises=checks.integer_in(1, 500), delta=checks.number_in(1e-300, 1))
+def fact_2(noises: int, delta: float) -> float:
     """Exact P(|Y| > chi sqrt(8 ln(2 / delta))) over delta, for the sum Y of so many noises and the smallest chi of (7).
 
     With n noises of scale 1, |Y| has a gamma law of shape n - k with probability 2 C(n - 1 + k, k) / 2^(n + k), k < n.
+
+    Examples
+    --------
+    >>> round(fact_2(noises=10, delta=0.1), 5)
+    0.01334
     """
     log = np.log(2 / delta)
     y = np.sqrt(np.maximum(noises, log)) * np.sqrt(8 * log)
@@ -77,19 +157,31 @@ def fact_2(noises, delta):
     return float((weights * special.gammaincc(noises - k, y)).sum() / delta)
 
 
-def theorem_5(gaps, horizon, epsilon):
+@checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
+def theorem_5(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
     """Regret of Hybrid-UCB: sum of gap (2^(d_j + 1) - 1 + 0.07), the constant derived from the proof of Lemma 12.
 
     At practical horizons this exceeds the trivial gap T: callers compare with the smaller of the two.
+
+    Examples
+    --------
+    >>> f"{theorem_5([0, 0.125, 0.25], horizon=10**6, epsilon=0.5):.4g}"
+    '1.049e+06'
     """
     gaps = np.asarray(gaps)[np.asarray(gaps) > 0]
     return float(np.sum(gaps * (2.0 ** (hybrid_last_array(gaps, horizon, epsilon) + 1) - 1 + 0.07)))
 
 
-def theorem_5_rate(gaps, horizon, epsilon):
+@checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
+def theorem_5_rate(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
     """The printed rate: sum of max(log2 T / gap, log2 T / epsilon log2(log2 T / (epsilon gap))), constant 1.
 
     The outer logarithm is read as at least 1.
+
+    Examples
+    --------
+    >>> round(theorem_5_rate([0, 0.125, 0.25], horizon=10**6, epsilon=0.5), 1)
+    623.2
     """
     gaps = np.asarray(gaps)[np.asarray(gaps) > 0]
     log_t = np.log2(horizon)
@@ -101,9 +193,17 @@ def theorem_5_rate(gaps, horizon, epsilon):
 # has.
 
 
-def brackets(gaps, log_counts=None):
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS)
+def brackets(gaps: ArrayLike, log_counts: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Brackets J_k = {j: 2^(k-1) gap_min <= gap_j < 2^k gap_min} that are not empty: (B,) smallest gaps
-    2^(k-1) gap_min, (B,) ln |J_k|."""
+    2^(k-1) gap_min, (B,) ln |J_k|.
+
+    Examples
+    --------
+    >>> smallest, log_sizes = brackets([0, 0.1, 0.15, 0.4])
+    >>> smallest, np.exp(log_sizes).round(6)
+    (array([0.1, 0.4]), array([2., 1.]))
+    """
     gaps = np.asarray(gaps, float)
     log_counts = np.zeros(len(gaps)) if log_counts is None else np.asarray(log_counts, float)
     bad = gaps > 0
@@ -120,62 +220,118 @@ def _log_others(gaps, log_counts):
     return float(np.logaddexp.reduce(log_counts[gaps > 0]))
 
 
-def lemma_13(gap, rounds, epsilon):
+@checks.arguments(gap=GAPS, rounds=ROUNDS, epsilon=POSITIVES)
+def lemma_13(gap: Numbers, rounds: Numbers, epsilon: Numbers) -> Numbers:
     """P[an action of a bracket beats the best] <= 2 exp(-n gap min(gap, epsilon) / 8), `gap` the bracket's
-    smallest, n = 2^r rounds."""
+    smallest, n = 2^r rounds.
+
+    Examples
+    --------
+    >>> round(float(lemma_13(gap=0.1, rounds=4096, epsilon=0.5)), 5)
+    0.01195
+    """
     return 2 * np.exp(-rounds * gap * np.minimum(gap, epsilon) / 8)
 
 
-def theorem_7_printed(gaps, log_counts, epsilon):
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
+def theorem_7_printed(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
     """First form of Theorem 7 with constant 1: log2 K / gap_min + sum over brackets above epsilon of log2
     |J_k| / epsilon.
 
     False as an upper bound with any constant: a bracket with one action costs 1 / epsilon and does not
     appear.
+
+    Examples
+    --------
+    >>> round(theorem_7_printed([0, 0.1, 0.4], [0.0, 3.0, 5.0], epsilon=0.2), 1)
+    110.1
     """
     gap, sizes = brackets(gaps, log_counts)
     total = np.logaddexp(0.0, _log_others(gaps, log_counts))
     return float(total / np.log(2) / gap.min() + np.sum(sizes[gap > epsilon]) / np.log(2) / epsilon)
 
 
-def theorem_7(gaps, log_counts, epsilon):
-    """The proof of Theorem 7 gives: 1 + sum over brackets of 256 (1 + ln |J_k|) / min(gap_k, epsilon)."""
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
+def theorem_7(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
+    """The proof of Theorem 7 gives: 1 + sum over brackets of 256 (1 + ln |J_k|) / min(gap_k, epsilon).
+
+    Examples
+    --------
+    >>> theorem_7([0, 0.1, 0.4], [0.0, 3.0, 5.0], epsilon=0.2)
+    17921.0
+    """
     gap, sizes = brackets(gaps, log_counts)
     return float(1 + np.sum(256 * (1 + sizes) / np.minimum(gap, epsilon)))
 
 
-def theorem_7_middle(gaps, log_counts, epsilon):
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
+def theorem_7_middle(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
     """Equation (57): 512 (1 + ln(K - 1)) / gap_min + sum over brackets above epsilon of 256 (1 + ln |J_k|) /
-    epsilon, plus 1."""
+    epsilon, plus 1.
+
+    Examples
+    --------
+    >>> round(theorem_7_middle([0, 0.1, 0.4], [0.0, 3.0, 5.0], epsilon=0.2))
+    39051
+    """
     gap, sizes = brackets(gaps, log_counts)
     above = gap > epsilon
     first = 512 * (1 + _log_others(gaps, log_counts)) / gap.min()
     return float(1 + first + np.sum(256 * (1 + sizes[above])) / epsilon)
 
 
-def theorem_7_rate(log_actions, gap, horizon, epsilon, repaired=True):
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, horizon=HORIZONS, epsilon=POSITIVES, repaired=checks.boolean)
+def theorem_7_rate(
+    log_actions: Numbers, gap: Numbers, horizon: Numbers, epsilon: Numbers, repaired: bool = True
+) -> Numbers:
     """Second form, constant 1: ln K / gap_min + ln K min(log2(1 / gap_min), log2 T) / epsilon; repaired with
-    1 + log2(1 / gap_min)."""
+    1 + log2(1 / gap_min).
+
+    Examples
+    --------
+    >>> round(float(theorem_7_rate(np.log(1000), gap=0.1, horizon=10**6, epsilon=0.5)), 1)
+    128.8
+    """
     count = np.minimum((1 if repaired else 0) + np.log2(1 / gap), np.log2(horizon))
     return log_actions / gap + log_actions * count / epsilon
 
 
-def corollary_8_small_gaps(gaps, log_counts):
-    """All gaps at most epsilon: regret at most 1 + 512 (1 + ln(K - 1)) / gap_min."""
+@checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS)
+def corollary_8_small_gaps(gaps: ArrayLike, log_counts: ArrayLike | None) -> float:
+    """All gaps at most epsilon: regret at most 1 + 512 (1 + ln(K - 1)) / gap_min.
+
+    Examples
+    --------
+    >>> round(corollary_8_small_gaps([0, 0.1, 0.2], [0.0, 3.0, 5.0]))
+    31371
+    """
     gap, _ = brackets(gaps, log_counts)
     return float(1 + 512 * (1 + _log_others(gaps, log_counts)) / gap.min())
 
 
-def corollary_8_equal_gaps(log_actions, gap, epsilon):
-    """Gaps in [gap_min, 2 gap_min], so at most two brackets: 1 + 512 (1 + ln K) / min(gap_min, epsilon)."""
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
+def corollary_8_equal_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
+    """Gaps in [gap_min, 2 gap_min], so at most two brackets: 1 + 512 (1 + ln K) / min(gap_min, epsilon).
+
+    Examples
+    --------
+    >>> round(float(corollary_8_equal_gaps(np.log(1000), gap=0.1, epsilon=0.5)))
+    40489
+    """
     return 1 + 512 * (1 + log_actions) / np.minimum(gap, epsilon)
 
 
-def corollary_9(log_actions, horizon, epsilon):
+@checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES)
+def corollary_9(log_actions: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
     """On any instance, derived from the proof: smaller gaps than gap* = sqrt(ln K / T) cost at most T gap*,
     brackets above it as in (57).
 
     T gap* + 1 + 512 (1 + ln K) / gap* + 256 (1 + ln K) (1 + log2(1 / gap*)) / epsilon.
+
+    Examples
+    --------
+    >>> f"{corollary_9(np.log(1000), horizon=10**9, epsilon=0.5):.4g}"
+    '4.886e+07'
     """
     gap = np.sqrt(log_actions / horizon)
     per_bracket = 256 * (1 + log_actions)
@@ -183,64 +339,68 @@ def corollary_9(log_actions, horizon, epsilon):
     return horizon * gap + 1 + 2 * per_bracket / gap + per_bracket * count / epsilon
 
 
-def corollary_9_rate(log_actions, horizon, epsilon):
-    """The printed rate sqrt(T ln K) + ln K log2 T / epsilon, constant 1."""
+@checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES)
+def corollary_9_rate(log_actions: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
+    """The printed rate sqrt(T ln K) + ln K log2 T / epsilon, constant 1.
+
+    Examples
+    --------
+    >>> round(float(corollary_9_rate(np.log(1000), horizon=10**9, epsilon=0.5)))
+    83526
+    """
     return np.sqrt(horizon * log_actions) + log_actions * np.log2(horizon) / epsilon
 
 
-def theorem_10(log_actions, epsilon):
+@checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES)
+def theorem_10(log_actions: Numbers, epsilon: Numbers) -> Numbers:
     """Some instance forces regret 0.2 x 0.49 ln K / (10 epsilon) by round `theorem_10_rounds`: the privacy part.
 
     It is explicit in the proof.
+
+    Examples
+    --------
+    >>> round(float(theorem_10(np.log(1000), epsilon=0.5)), 4)
+    0.1354
     """
     return 0.2 * 0.49 * log_actions / (10 * epsilon)
 
 
-def theorem_10_rounds(log_actions, gap, epsilon):
-    """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which action is best."""
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
+def theorem_10_rounds(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
+    """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which action is best.
+
+    Examples
+    --------
+    >>> round(float(theorem_10_rounds(np.log(1000), gap=0.1, epsilon=0.5)), 2)
+    13.82
+    """
     return log_actions / (10 * epsilon * gap)
 
 
-def selection_error(log_actions, rounds, gap, epsilon):
+@checks.arguments(log_actions=LOG_ACTIONS, rounds=ROUNDS, gap=GAPS, epsilon=POSITIVES)
+def selection_error(
+    log_actions: Numbers, rounds: Numbers, gap: Numbers, epsilon: Numbers
+) -> Numbers:
     """Equation (58): on some member of the packing every epsilon-DP selector from n rounds errs with so much.
 
     At least 0.45 min(1, (K - 1) exp(-10 epsilon n gap)).
+
+    Examples
+    --------
+    >>> selection_error(np.log(1000), rounds=np.array([10, 20]), gap=0.1, epsilon=0.5).round(5)
+    array([0.45   , 0.02041])
     """
     log_others = log_actions + np.log1p(-np.exp(-log_actions))
     return 0.45 * np.exp(np.minimum(0.0, log_others - 10 * epsilon * np.asarray(rounds) * gap))
 
 
-def naive_rate(actions, gap, epsilon):
-    """Naive FTNL, Section 5: max(ln K / gap, K ln K / epsilon), constant 1."""
+@checks.arguments(actions=ACTIONS, gap=GAPS, epsilon=POSITIVES)
+def naive_rate(actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
+    """Naive FTNL, Section 5: max(ln K / gap, K ln K / epsilon), constant 1.
+
+    Examples
+    --------
+    >>> round(float(naive_rate(actions=10, gap=0.1, epsilon=0.5)), 2)
+    46.05
+    """
     return np.maximum(np.log(actions) / gap, actions * np.log(actions) / epsilon)
-
-
-def _gaps(name, value):
-    gaps = checks.within(0, 1, shape=1)(name, value)
-    if not gaps.max() >= 1e-30:
-        raise ValueError(f"{name} must hold one of at least 1e-30, got {checks.shown(value)}")
-    return gaps
-
-
-SINGLE = ONE | {"horizon": checks.within(2, 2**62, shape=0)}
-SUMMED = SINGLE | {"gaps": _gaps}  # over the gaps, so the rest must be numbers
-checks.arguments(
-    globals(),
-    **RULES | {"horizon": checks.within(2, 2**62)},  # at T = 1 logarithms are 0
-    gaps=_gaps,
-    arms=checks.within(1, 2**62, shape=0),
-    actions=checks.within(2, 2**62),
-    log_counts=checks.within(0, 1e6, shape=1),
-    delta=checks.within(1e-300, 1, shape=0),
-    noises=checks.whole(1, 500),
-    repaired=checks.boolean,
-    theorem_3=SUMMED,
-    theorem_4=SINGLE,
-    theorem_4_rate=SINGLE,
-    theorem_5=SUMMED,
-    theorem_5_rate=SUMMED,
-    theorem_7=SUMMED,
-    theorem_7_middle=SUMMED,
-    theorem_7_printed=SUMMED,
-    **{name: {"gaps": RULES["gap"]} for name in ("lazy_last_array", "hybrid_last_array", "lemma_11", "lemma_12")},
-)

@@ -1,24 +1,24 @@
 """Every theorem's bound as a function, one file per paper.
 
-What functions take is checked (`privregret.checks.arguments`): a TypeError or ValueError of one line names the argument
-that is wrong, its value and what is allowed. Where formulas say so, a number may be an array of numbers.
+What functions take is checked (`privregret.checks.arguments`): a TypeError or ValueError of one
+line names the argument that is wrong, its value and what is allowed. Rules in the plural are for a
+number or an array of numbers, those in the singular for a number alone.
 """
+
+import numpy as np
 
 from privregret import checks
 
-POSITIVE = checks.within(1e-15, 1e15)  # what may be divided by, squared, and multiplied with rounds
-SHARE = checks.within(0, 1)
-ROUNDS = checks.within(0, 2**62)
-LOGARITHM = checks.within(0, 1e6)  # of a number of actions
-RULES = {
-    "epsilon": POSITIVE,
-    "eta": POSITIVE,
-    "scale": POSITIVE,
-    "gap": checks.within(1e-30, 1),
-    "rounds": ROUNDS,
-    "horizon": checks.within(1, 2**62),
-    "log_actions": checks.within(0.69, 1e6),  # ln 2 is 0.693
-    "noise": checks.one_of("laplace", "exponential", "gumbel"),
-}
-ONE = {name: checks.within(1e-15, 1e15, shape=0) for name in ("epsilon", "eta", "scale")}  # a number, and no array
-ONE["horizon"] = checks.within(1, 2**62, shape=0)
+Numbers = float | np.ndarray  # a number, or an array of numbers
+
+POSITIVES = checks.array_in(1e-15, 1e15)  # what may be divided by, squared, and multiplied with rounds
+POSITIVE = checks.number_in(1e-15, 1e15)
+SHARES = checks.array_in(0, 1)
+GAPS = checks.array_in(1e-30, 1)
+ROUNDS = checks.array_in(0, 2**62)
+HORIZONS = checks.array_in(1, 2**62)
+HORIZON = checks.number_in(1, 2**62)
+LOGARITHMS = checks.array_in(0, 1e6)  # of a number of actions
+LOG_ACTIONS = checks.array_in(0.69, 1e6)  # ln 2 is 0.693
+LOG_COUNTS = checks.array_in(0, 1e6, shape=1)  # of groups of actions
+NOISE = checks.one_of("laplace", "exponential", "gumbel")

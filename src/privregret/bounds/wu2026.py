@@ -4,10 +4,21 @@ Logs are natural.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from privregret import checks
-from privregret.bounds.rules import LOGARITHM, ONE, POSITIVE, RULES, SHARE
+from privregret import checks, store
+from privregret.bounds.rules import (
+    GAPS,
+    LOG_ACTIONS,
+    LOG_COUNTS,
+    NOISE,
+    POSITIVE,
+    POSITIVES,
+    ROUNDS,
+    SHARES,
+    Numbers,
+)
 
 C1 = 2.0
 C2 = {"laplace": 32.0, "exponential": 16.0, "gumbel": 16.0}  # of (5) and (7), derived from the proofs
@@ -15,54 +26,122 @@ LEMMA_3 = {"printed": 2 * (1 + np.log(2)) / np.log(2), "corrected": (1 + np.log(
 TERMS = 2**26  # most rounds that are added up one by one
 COROLLARY_2 = {("exponential", 1.0): (0.5, 2.0), ("gumbel", 2.0): (1.0, 4.0), ("laplace", 2.0): (0.5, 8.0)}
 
+HORIZONS = checks.array_in(1, 1e100)  # only its logarithm counts, or its root
+SINGLE = checks.number_in(0.69, 1e6)  # ln K as a number alone
+FACTOR = checks.number_in(1e-3, 1e3)
 
-def theorem_1_rate(log_actions, gap, horizon, epsilon):
-    """The rate of hu2021, quoted as Theorem 1: ln K / gap + ln K ln T / epsilon, constant 1."""
+
+def _exponent(name, value):
+    if not isinstance(value, complex):
+        return checks.number_in(-400, 400)(name, value)
+    checks.number_in(-400, 400)(f"real part of {name}", value.real)
+    checks.number_in(-400, 400)(f"imaginary part of {name}", value.imag)
+    return value
+
+
+def _bad(name, value):
+    none = isinstance(value, float) and value == -np.inf  # the logarithm of no action
+    return value if none else checks.number_in(0, 1e6)(name, value)
+
+
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
+def theorem_1_rate(
+    log_actions: Numbers, gap: Numbers, horizon: Numbers, epsilon: Numbers
+) -> Numbers:
+    """The rate of hu2021, quoted as Theorem 1: ln K / gap + ln K ln T / epsilon, constant 1.
+
+    Examples
+    --------
+    >>> round(float(theorem_1_rate(np.log(1000), gap=0.1, horizon=10**6, epsilon=0.5)), 1)
+    259.9
+    """
     return log_actions / gap + log_actions * np.log(horizon) / epsilon
 
 
-def theorem_2(log_actions, gap, epsilon, noise):
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, noise=NOISE)
+def theorem_2(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Numbers:
     """Regret with resampling, for all T: (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) / epsilon.
 
     The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives. Corrected: the first term
     has 2 c1 c2 where the proof has c1 c2.
+
+    Examples
+    --------
+    >>> round(float(theorem_2(np.log(1000), gap=0.1, epsilon=0.5, noise="gumbel")))
+    12600
     """
     c2 = C2[noise]
     return (8 * c2 * log_actions + 2 * C1 * c2) / gap + (2 * c2 * log_actions**2 + C1 * c2) / epsilon
 
 
-def theorem_2_rate(log_actions, gap, epsilon):
-    """The printed rate ln K / gap + ln^2 K / epsilon, constant 1."""
+@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
+def theorem_2_rate(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
+    """The printed rate ln K / gap + ln^2 K / epsilon, constant 1.
+
+    Examples
+    --------
+    >>> round(float(theorem_2_rate(np.log(1000), gap=0.1, epsilon=0.5)), 1)
+    164.5
+    """
     return log_actions / gap + log_actions**2 / epsilon
 
 
-def corollary_1(log_actions, horizon, epsilon, noise):
-    """On any instance: sqrt(T ln K) (1 + 8 c2 + 2 c1 c2 / ln K) + (2 c2 ln^2 K + c1 c2) / epsilon."""
+@checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES, noise=NOISE)
+def corollary_1(log_actions: Numbers, horizon: Numbers, epsilon: Numbers, noise: str) -> Numbers:
+    """On any instance: sqrt(T ln K) (1 + 8 c2 + 2 c1 c2 / ln K) + (2 c2 ln^2 K + c1 c2) / epsilon.
+
+    Examples
+    --------
+    >>> round(float(corollary_1(np.log(1000), horizon=10**6, epsilon=0.5, noise="laplace")))
+    730400
+    """
     c2 = C2[noise]
     first = np.sqrt(horizon * log_actions) * (1 + 8 * c2 + 2 * C1 * c2 / log_actions)
     return first + (2 * c2 * log_actions**2 + C1 * c2) / epsilon
 
 
-def selection(rounds, gap, epsilon, noise):
-    """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap, epsilon) / c2)."""
+@checks.arguments(rounds=ROUNDS, gap=SHARES, epsilon=POSITIVES, noise=NOISE)
+def selection(rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Numbers:
+    """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap, epsilon) / c2).
+
+    Examples
+    --------
+    >>> round(float(selection(rounds=1000, gap=0.1, epsilon=0.5, noise="gumbel")), 4)
+    0.1642
+    """
     gap = np.asarray(gap)
     return C1 * np.exp(-4 * rounds * gap * np.minimum(gap, epsilon) / C2[noise])
 
 
-def deterministic_selection(rounds, gap, epsilon, noise, factor):
+@checks.arguments(rounds=ROUNDS, gap=SHARES, epsilon=POSITIVES, noise=NOISE, factor=FACTOR)
+def deterministic_selection(
+    rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str, factor: float
+) -> Numbers:
     """Corollary 2, without resampling: P[...] <= c1 exp(-2 n gap epsilon / c2), constants derived for noise
-    of scale factor / epsilon."""
+    of scale factor / epsilon.
+
+    Examples
+    --------
+    >>> round(float(deterministic_selection(100, 0.1, epsilon=0.5, noise="gumbel", factor=2.0)), 5)
+    0.08208
+    """
     if (noise, factor) not in COROLLARY_2:
         raise ValueError(f"factor must be one that Corollary 2 has for {noise} noise, got {factor}")
     c1, c2 = COROLLARY_2[noise, factor]
     return c1 * np.exp(-2 * rounds * np.asarray(gap) * epsilon / c2)
 
 
-def by_rank(log_counts, log_tail):
+@checks.arguments(log_counts=LOG_COUNTS, log_tail=checks.array_in(-1e15, 0))
+def by_rank(log_counts: ArrayLike, log_tail: Numbers) -> np.ndarray:
     """(G,) sums over each group of min(1/j, e^log_tail), j the rank of an action: as Theorem 2's proof adds up.
 
     Groups of e^log_counts actions, (G,), best first, log_tail at most 0; sums of 1/j are taken as differences of
     logarithms.
+
+    Examples
+    --------
+    >>> by_rank([0.0, np.log(999)], [-1.0, -3.0]).round(3)
+    array([0.   , 4.858])
     """
     ends = np.logaddexp.accumulate(np.asarray(log_counts, float))  # ln of the last rank in each group
     first = np.concatenate([[0.0], ends[:-1]])
@@ -71,38 +150,66 @@ def by_rank(log_counts, log_tail):
     return capped + ends - cut
 
 
-def corollary_2(log_actions, epsilon):
+@checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES)
+def corollary_2(log_actions: Numbers, epsilon: Numbers) -> Numbers:
     """Regret with deterministic losses, without resampling, all three noises: 1 + (4 c2 ln^2 K + 2 c1 c2) / epsilon.
 
     The paper has O(ln^2 K / epsilon). From `deterministic_selection`, with the largest of each constant, and Lemma 1's
     1/j: an action of rank j costs 4 c2 ln K / (epsilon j) in epochs of up to c2 ln K / (gap epsilon) losses, and
     2 c1 c2 / (epsilon K) in all later ones.
+
+    Examples
+    --------
+    >>> round(float(corollary_2(np.log(1000), epsilon=0.5)))
+    3087
     """
     c1, c2 = (max(constants) for constants in zip(*COROLLARY_2.values(), strict=True))
     return 1 + (4 * c2 * log_actions**2 + 2 * c1 * c2) / epsilon
 
 
-def theorem_3(log_actions, epsilon, horizon):
+@checks.arguments(log_actions=SINGLE, epsilon=POSITIVES, horizon=HORIZONS)
+def theorem_3(log_actions: float, epsilon: Numbers, horizon: Numbers) -> Numbers:
     """Regret that every epsilon-DP algorithm has on some member of the cyclic family, as printed:
-    ln((3 + (K - 5) e^-epsilon) / (3 + (K - 5) e^(-(T + 1) epsilon))) / epsilon, for K >= 6."""
+    ln((3 + (K - 5) e^-epsilon) / (3 + (K - 5) e^(-(T + 1) epsilon))) / epsilon, for K >= 6.
+
+    Examples
+    --------
+    >>> round(float(theorem_3(np.log(1000), epsilon=0.5, horizon=10**6)), 2)
+    10.62
+    """
     log_rest = _log_rest(log_actions)
     top = np.logaddexp(np.log(3.0), log_rest - epsilon)
     return (top - np.logaddexp(np.log(3.0), log_rest - (np.asarray(horizon, float) + 1) * epsilon)) / epsilon
 
 
-def theorem_3_rounds(log_actions, epsilon, rounds, sharp=True):
+@checks.arguments(log_actions=SINGLE, epsilon=POSITIVES, rounds=ROUNDS, sharp=checks.boolean)
+def theorem_3_rounds(
+    log_actions: float, epsilon: Numbers, rounds: Numbers, sharp: bool = True
+) -> Numbers:
     """The same round by round: probability, averaged over the family, of a loss of 1 in each of `rounds`.
 
     At least (K - 5) / (3 e^(t epsilon) + K - 5); sharp with t - 1 for t, since round t has seen t - 1 loss
     vectors.
+
+    Examples
+    --------
+    >>> theorem_3_rounds(np.log(1000), epsilon=0.5, rounds=np.array([1, 10, 100])).round(22)
+    array([9.96993988e-01, 7.86529310e-01, 1.05500000e-19])
     """
     seen = np.asarray(rounds, float) - (1 if sharp else 0)
     return 1 / (1 + np.exp(np.minimum(np.log(3.0) + seen * epsilon - _log_rest(log_actions), 700.0)))
 
 
-def theorem_3_sharp(log_actions, epsilon, horizon):
+@checks.arguments(log_actions=SINGLE, epsilon=POSITIVE, horizon=checks.array_in(1, 2**62))
+def theorem_3_sharp(log_actions: float, epsilon: float, horizon: ArrayLike) -> np.ndarray:
     """Sum of the sharp form over rounds 1..T, (H,) for (H,) horizons; terms below e^-40 are left out (it is a
-    lower bound)."""
+    lower bound).
+
+    Examples
+    --------
+    >>> theorem_3_sharp(np.log(1000), epsilon=0.5, horizon=[10, 1000]).round(3)
+    array([ 9.411, 12.113])
+    """
     horizon = np.atleast_1d(horizon)
     enough = int((max(0.0, _log_rest(log_actions)) + 40) / epsilon) + 1
     terms = min(int(horizon.max(initial=0)), enough)
@@ -119,12 +226,28 @@ def _log_rest(log_actions):
     return log_actions + np.log1p(-5 * np.exp(-log_actions))
 
 
-def theorem_4(log_actions, epsilon, noise, factor, route="best"):
+@checks.arguments(
+    log_actions=LOG_ACTIONS,
+    epsilon=POSITIVES,
+    noise=NOISE,
+    factor=FACTOR,
+    route=checks.one_of("best", "printed", "corrected"),
+)
+def theorem_4(
+    log_actions: Numbers, epsilon: Numbers, noise: str, factor: float, route: str = "best"
+) -> Numbers:
     """Regret with deterministic losses, without resampling, for exponential or Gumbel noise of scale factor /
     epsilon.
 
     "best": 1 + 4 b ln K, b the scale (a short proof by convexity). "printed": 3 + (2 / epsilon) C ln K with
     the paper's C and its temperature epsilon; "corrected": 3 + 2 b C ln K with the corrected C.
+
+    Examples
+    --------
+    >>> round(float(theorem_4(np.log(1000), epsilon=0.5, noise="gumbel", factor=2.0)), 1)
+    111.5
+    >>> round(float(theorem_4(np.log(1000), 0.5, "gumbel", 2.0, route="corrected")), 1)
+    138.0
     """
     if noise not in ("exponential", "gumbel"):
         raise ValueError(f"Theorem 4 is about exponential and Gumbel noise, got {noise!r}")
@@ -134,35 +257,73 @@ def theorem_4(log_actions, epsilon, noise, factor, route="best"):
     return 3 + 2 * scale * LEMMA_3[route] * log_actions
 
 
-def theorem_4_instance(gaps, log_counts, scale):
-    """The same on one instance: mean gap + 4 b ln(sum over actions of e^(-gap / (2 b)))."""
+@checks.arguments(gaps=checks.array_in(0, 1, shape=1), log_counts=LOG_COUNTS, scale=POSITIVE)
+def theorem_4_instance(gaps: ArrayLike, log_counts: ArrayLike, scale: float) -> float:
+    """The same on one instance: mean gap + 4 b ln(sum over actions of e^(-gap / (2 b))).
+
+    Examples
+    --------
+    >>> round(theorem_4_instance([0.0, 0.5], [0.0, np.log(999)], scale=4.0), 1)
+    110.0
+    """
     gaps, log_counts = np.asarray(gaps, float), np.asarray(log_counts, float)
     mean = float(np.exp(log_counts - np.logaddexp.reduce(log_counts)) @ gaps)
     return mean + 4 * scale * float(np.logaddexp.reduce(log_counts - gaps / (2 * scale)))
 
 
-def lemma_2(a, log_counts, x):
+@checks.arguments(a=checks.array_in(-1e6, 1e6, shape=1), log_counts=LOG_COUNTS, x=_exponent)
+def lemma_2(a: ArrayLike, log_counts: ArrayLike, x: complex) -> tuple[complex, complex]:
     """f(x) = mean of u = 2^x a under weights e^-u, for a real or complex x, and the mean of u^2; the lemma says
-    f' <= ln 2 f, since f' = ln 2 (f - variance of u)."""
+    f' <= ln 2 f, since f' = ln 2 (f - variance of u).
+
+    Examples
+    --------
+    >>> mean, square = lemma_2([0.0, 0.5, 1.0], [0.0, 0.0, 0.0], 1.0)
+    >>> float(mean.round(4)), float(square.round(4))
+    (0.4248, 0.6049)
+    """
     u = 2.0**x * np.asarray(a, float)
     weights = np.asarray(log_counts, float) - u
     weights = np.exp(weights - weights.real.max())
     return weights @ u / weights.sum(), weights @ u**2 / weights.sum()
 
 
-def lemma_3(a, log_counts, terms=200):
+@checks.arguments(a=checks.array_in(-1e6, 1e6, shape=1), log_counts=LOG_COUNTS, terms=checks.integer_in(2, 400))
+@store.kept
+def lemma_3(a: ArrayLike, log_counts: ArrayLike, terms: int = 200) -> float:
     """Sum of f(r) over r >= 1, over ln K; the paper says at most 4.885, the corrected proof 2.443, the best
-    constant is 2."""
+    constant is 2.
+
+    Examples
+    --------
+    >>> round(float(lemma_3([0.0, 0.01], [0.0, np.log(999)])), 3)
+    1.419
+    """
     log_actions = float(np.logaddexp.reduce(np.asarray(log_counts, float)))
     return sum(lemma_2(a, log_counts, r)[0] for r in range(1, terms)) / log_actions
 
 
-def remark_4(log_bad, rounds, gap, epsilon, factor, c2):
+@checks.arguments(
+    log_bad=_bad,
+    rounds=checks.integer_in(1, 10**6),
+    gap=checks.number_in(0, 1, "()"),
+    epsilon=POSITIVE,
+    factor=FACTOR,
+    c2=checks.number_in(1e-15, 1e15),
+)
+def remark_4(
+    log_bad: float, rounds: int, gap: float, epsilon: float, factor: float, c2: float
+) -> float:
     """ln of the c1 that Remark 4's conjecture needs for mu = (0, gap, 1, ..., 1), e^log_bad ones, softmax of
     scale factor / epsilon.
 
     P[the middle action is selected from n rounds] is a binomial sum; the conjecture bounds it by c1 times a
     softmax with temperature c2 / (4 epsilon) at the mean losses.
+
+    Examples
+    --------
+    >>> round(float(remark_4(log_bad=5.0, rounds=20, gap=0.1, epsilon=0.5, factor=2.0, c2=16.0)), 3)
+    1.451
     """
     hot = 4 * epsilon / c2
     left = _log_middle(log_bad, rounds, gap, epsilon / factor)
@@ -170,9 +331,18 @@ def remark_4(log_bad, rounds, gap, epsilon, factor, c2):
     return left + hot * rounds * gap + right
 
 
-def remark_4_limit(rounds, gap, epsilon, factor, c2):
+@checks.arguments(rounds=ROUNDS, gap=GAPS, epsilon=POSITIVES, factor=FACTOR, c2=POSITIVES)
+def remark_4_limit(
+    rounds: Numbers, gap: Numbers, epsilon: Numbers, factor: float, c2: Numbers
+) -> Numbers:
     """The same as the number of bad actions grows: n ln(1 - gap + gap e^-l) + n (l - k + k gap), l = epsilon
-    / factor, k = 4 epsilon / c2."""
+    / factor, k = 4 epsilon / c2.
+
+    Examples
+    --------
+    >>> round(float(remark_4_limit(rounds=20, gap=0.1, epsilon=0.5, factor=2.0, c2=16.0)), 3)
+    2.303
+    """
     cold, hot = epsilon / factor, 4 * epsilon / c2
     return rounds * (np.log1p(gap * np.expm1(-cold)) + cold - hot + hot * gap)
 
@@ -181,46 +351,3 @@ def _log_middle(log_bad, rounds, gap, cold):
     g = np.arange(rounds + 1)
     share = -cold * g - np.logaddexp(0.0, np.logaddexp(-cold * g, log_bad - cold * rounds))
     return float(np.logaddexp.reduce(binom.logpmf(g, rounds, gap) + share))
-
-
-def _exponent(name, value):
-    if not isinstance(value, complex):
-        return checks.within(-400, 400, shape=0)(name, value)
-    checks.within(-400, 400, shape=0)(f"real part of {name}", value.real)
-    checks.within(-400, 400, shape=0)(f"imaginary part of {name}", value.imag)
-    return value
-
-
-def _bad(name, value):
-    none = isinstance(value, float) and value == -np.inf  # the logarithm of no action
-    return value if none else checks.within(0, 1e6, shape=0)(name, value)
-
-
-checks.arguments(
-    globals(),
-    **RULES | {"horizon": checks.within(1, 1e100)},  # only its logarithm counts, or its root
-    factor=checks.within(1e-3, 1e3, shape=0),
-    c2=POSITIVE,
-    log_bad=LOGARITHM,
-    log_counts=checks.within(0, 1e6, shape=1),
-    log_tail=checks.within(-1e15, 0),
-    gaps=checks.within(0, 1, shape=1),
-    a=checks.within(-1e6, 1e6, shape=1),
-    x=_exponent,
-    terms=checks.whole(2, 400),
-    sharp=checks.boolean,
-    route=checks.one_of("best", "printed", "corrected"),
-    selection={"gap": SHARE},
-    deterministic_selection={"gap": SHARE},
-    theorem_3={"log_actions": checks.within(0.69, 1e6, shape=0)},
-    theorem_3_rounds={"log_actions": checks.within(0.69, 1e6, shape=0)},
-    theorem_3_sharp=ONE | {"log_actions": checks.within(0.69, 1e6, shape=0), "horizon": checks.within(1, 2**62)},
-    theorem_4_instance=ONE,
-    remark_4=ONE
-    | {
-        "log_bad": _bad,
-        "rounds": checks.whole(1, 10**6),
-        "gap": checks.within(0, 1, "()", shape=0),
-        "c2": checks.within(1e-15, 1e15, shape=0),
-    },
-)

@@ -21,12 +21,20 @@ def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np
     density at the multiples, scaled, then has the same moments to many digits. A binomial narrower than the
     step is split between neighbouring multiples, which keeps its mean. What is left out has probability at
     most exp(-low) below and exp(-high) above (Bernstein's inequality).
+
+    Examples
+    --------
+    >>> first, mass = atoms(4, 0.5, 1, 60.0, 60.0)
+    >>> first, mass
+    (0, array([0.0625, 0.25  , 0.375 , 0.25  , 0.0625]))
     """
     first, _, mass = lattice(n, np.array([p]), step, np.array([low]), high)
     return int(first[0]), mass[0]
 
 
-def lattice(n: int, means, step: int, low, high: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def lattice(
+    n: int, means: np.ndarray, step: int, low: np.ndarray, high: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`atoms` of several binomials: first and last multiple of each, and a row of probabilities from the first on.
 
     Parameters

@@ -1,30 +1,36 @@
 """Expected regret, from the selection probabilities of all epochs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.polynomial import chebyshev
+from numpy.typing import ArrayLike
 from scipy.special import comb
 
-from privregret import checks, identity
+from privregret import checks, identity, store
 from privregret.exact.selection import (
     FORMULA,
     arrays,
     differences,
     gauss_legendre,
     largest_probabilities,
-    selection_from_sums,
+    probabilities_from_sums,
     selection_probabilities,
 )
 from privregret.full_information import EpochAlgorithm, EveryRoundAlgorithm
 from privregret.instances import StochasticLosses
 from privregret.jit import jit
+from privregret.noise import CODES
 
 NODES = 16  # of an interpolant in the number of rounds
 PRECISION = 1e-9  # of the regret so far, what interpolants may be off by
 NEGLIGIBLE = 1e-13  # regret below which an epoch is not computed but counted as error
+
+STOCHASTIC = checks.instance_of(StochasticLosses)
+SHARES = checks.array_in(0, 1, shape=1)
 
 
 class Regret(NamedTuple):
@@ -34,7 +40,35 @@ class Regret(NamedTuple):
     error: np.ndarray
 
 
-def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
+def _algorithm(name, value):
+    if not isinstance(value, EpochAlgorithm | EveryRoundAlgorithm):
+        raise TypeError(
+            f"{name} must be an epoch algorithm or a leader with full information, got {checks.shown(value)}"
+        )
+    return value
+
+
+def _algorithms(name, value):
+    return [_algorithm(name, algorithm) for algorithm in checks.one_or_more(name, value)]
+
+
+def _problems(name, value):
+    return [STOCHASTIC(name, problem) for problem in checks.one_or_more(name, value)]
+
+
+def _horizons(name, value):
+    return checks.checkpoints(1, 2**60)(name, value if np.iterable(value) else [value])
+
+
+@checks.arguments(algorithms=_algorithms, problems=_problems, horizons=_horizons)
+@store.kept
+def regret_curves(
+    algorithms: EpochAlgorithm
+    | EveryRoundAlgorithm
+    | Sequence[EpochAlgorithm | EveryRoundAlgorithm],
+    problems: StochasticLosses | Sequence[StochasticLosses],
+    horizons: ArrayLike,
+) -> pd.DataFrame:
     """Expected pseudo-regret of each algorithm on each problem: the twin of `simulate.regret_curves` without runs.
 
     Parameters
@@ -47,12 +81,19 @@ def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
     pandas.DataFrame
         One row per (problem, algorithm, t): columns algorithm, instance, t, regret, error (a bound on that of
         `regret`, whose digits below it mean nothing), and the algorithms' parameters.
+
+    Examples
+    --------
+    >>> from privregret.full_information import FTNL
+    >>> from privregret.instances import packing
+    >>> regret_curves(FTNL(0.5, "gumbel"), packing(10, 0.25), [16, 1024]).regret.round(3).tolist()
+    [3.525, 30.978]
     """
     frames = []
-    for problem in checks.listed("problems", problems):
-        for algorithm in checks.listed("algorithms", algorithms):
+    for problem in problems:
+        for algorithm in algorithms:
             regret = expected_regret(algorithm, problem, horizons)
-            frame = {"algorithm": algorithm.label, "instance": problem.name, "t": np.atleast_1d(horizons)}
+            frame = {"algorithm": algorithm.label, "instance": problem.name, "t": horizons}
             frame |= {"regret": regret.value, "error": regret.error} | identity.parameters(algorithm)
             frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
@@ -60,13 +101,27 @@ def regret_curves(algorithms, problems, horizons) -> pd.DataFrame:
 
 def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> tuple[float, float]:
     """Expected gap of the action selected from `rounds` rounds, and a bound on its error; see
-    `selection_probabilities`."""
+    `selection_probabilities`.
+
+    Examples
+    --------
+    >>> from privregret.instances import packing
+    >>> gap, error = expected_gap(packing(10, 0.25), 100, "gumbel", 4.0)
+    >>> round(gap, 4), error < 1e-9
+    (0.0141, True)
+    """
     selection = selection_probabilities(instance, rounds, noise, scale)
     gaps = arrays(instance)[0]
     return float(selection.group @ gaps), selection.error * float(gaps.sum())
 
 
-def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
+@checks.arguments(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
+@store.kept
+def expected_regret(
+    algorithm: EpochAlgorithm | EveryRoundAlgorithm,
+    instance: StochasticLosses,
+    horizons: ArrayLike,
+) -> Regret:
     """Expected pseudo-regret of a full-information algorithm.
 
     Parameters
@@ -89,14 +144,14 @@ def expected_regret(algorithm, instance: StochasticLosses, horizons) -> Regret:
         If the algorithm is none of those, or the instance is no StochasticLosses.
     ValueError
         If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
+
+    Examples
+    --------
+    >>> from privregret.full_information import FTNL
+    >>> from privregret.instances import packing
+    >>> expected_regret(FTNL(0.5, "gumbel"), packing(10, 0.25), [16, 2**50]).value.round(3)
+    array([ 3.525, 30.978])
     """
-    if not isinstance(algorithm, EpochAlgorithm | EveryRoundAlgorithm):
-        found = checks.shown(algorithm)
-        raise TypeError(f"exact regret is for epoch algorithms and leaders with full information, got {found}")
-    checks.a(StochasticLosses)("instance", instance)
-    horizons = checks.horizons(np.atleast_1d(horizons), 1)
-    if horizons[-1] > 2**60:
-        raise ValueError(f"horizons must be at most 2^60, got {horizons[-1]}")
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
     value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
@@ -133,20 +188,43 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
     scales = np.broadcast_to(scales, len(rounds))
     if noise in ("gumbel", "none") and len(instance.outcomes) == 1 and not instance.bits:  # a formula, all at once
         sums, log_counts = np.multiply.outer(rounds, differences(instance.means)), arrays(instance)[1]
-        group = selection_from_sums(sums, log_counts, noise, scales[:, None])
+        group = probabilities_from_sums(sums, log_counts, noise, scales[:, None])
         return group @ gaps, np.full(len(rounds), FORMULA * gaps.sum())
     chosen = [selection_probabilities(instance, int(m), noise, float(s)) for m, s in zip(rounds, scales, strict=True)]
     return np.array([c.group for c in chosen]) @ gaps, np.array([c.error for c in chosen]) * gaps.sum()
 
 
-def prefix_gaps(instance: StochasticLosses, rounds, noise: str, scale: float) -> np.ndarray:
-    """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`."""
+@checks.arguments(instance=STOCHASTIC, rounds=checks.array_in(0, 2**60, shape=1))
+@store.kept
+def prefix_gaps(
+    instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
+) -> np.ndarray:
+    """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`.
+
+    Examples
+    --------
+    >>> from privregret.instances import packing
+    >>> prefix_gaps(packing(10, 0.25), [1, 100], "gumbel", 4.0).round(5)
+    array([0.2236 , 0.01412])
+    """
     return np.array([expected_gap(instance, m, noise, scale)[0] for m in rounds])
 
 
-def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None) -> tuple[float, float]:
+@checks.arguments(instance=STOCHASTIC, noise=checks.one_of(*CODES), scale=checks.number_in(1e-6, 1e15))
+@store.kept
+def prefix_sum(
+    instance: StochasticLosses, noise: str, scale: float, groups: ArrayLike | None = None
+) -> tuple[float, float]:
     """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the groups (a
-    mask), if given."""
+    mask), if given.
+
+    Examples
+    --------
+    >>> from privregret.instances import packing
+    >>> total, error = prefix_sum(packing(10, 0.25), "gumbel", 4.0)
+    >>> round(total, 3), error < 1e-6
+    (np.float64(10.701), np.True_)
+    """
     gaps = instance.gaps * (1.0 if groups is None else np.asarray(groups, float))
     total, error, first = 0.0, 0.0, 1
     while True:
@@ -159,7 +237,12 @@ def prefix_sum(instance: StochasticLosses, noise: str, scale: float, groups=None
         total, error, first = total + part, error + part_error, 2 * first
 
 
-def two_loss_regret(low, high, p, epsilon, horizon):
+@checks.arguments(
+    low=SHARES, high=SHARES, p=SHARES, epsilon=checks.number_in(1e-15, 1e15), horizon=checks.integer_in(1, 2**10)
+)
+def two_loss_regret(
+    low: ArrayLike, high: ArrayLike, p: ArrayLike, epsilon: float, horizon: int
+) -> float:
     """Expected regret of FTNL with Gumbel noise of scale 2 / epsilon when every action has two losses of its own.
 
     Footnote 1 of wu2026 asks whether the worst case is worse than with resampling, that is, with low = 0 and high = 1.
@@ -172,6 +255,11 @@ def two_loss_regret(low, high, p, epsilon, horizon):
     epsilon : float
     horizon : int
         Rounds T, at least 1.
+
+    Examples
+    --------
+    >>> round(two_loss_regret([0.0, 0.0], [1.0, 1.0], [0.4, 0.6], epsilon=0.5, horizon=100), 3)
+    6.308
     """
     low, high, p = (np.array(x, float) for x in (low, high, p))
     if (horizon // 2 + 1) ** len(p) > 10**8:

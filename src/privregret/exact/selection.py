@@ -16,6 +16,7 @@ from math import comb, exp, inf, log
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlogy
 
 from privregret import checks
@@ -32,6 +33,8 @@ FINEST, COARSEST = 1e-6, 1e15  # scales of noise that a lattice of cells can be 
 BRIDGED = 1e-50  # noise that makes up for a whole loss with less than this probability breaks ties, and no more
 NEVER = 1e-30  # groups that are selected with less than this probability are left out
 ROWS = 200_000  # most compositions of outcomes that are enumerated
+NOISE = checks.one_of(*CODES)
+SUMS, SCALES = checks.array_in(-1e20, 1e20), checks.array_in(1e-200, 1e200)
 
 
 class Selection(NamedTuple):
@@ -47,6 +50,7 @@ class Selection(NamedTuple):
     error: float
 
 
+@checks.arguments(instance=checks.instance_of(StochasticLosses), rounds=checks.integer_in(0, 2**60), noise=NOISE)
 def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> Selection:
     """Which action has the largest noise minus sum of losses over `rounds` rounds.
 
@@ -77,22 +81,24 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     ValueError
         For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that
         is not independent over actions.
+
+    Examples
+    --------
+    >>> from privregret.instances import packing
+    >>> selection_probabilities(packing(10, 0.25), 100, "laplace", 4.0).group.round(5)
+    array([0.93595, 0.06405])
     """
-    rounds = checks.integer("rounds", rounds, 0)
-    if rounds > 2**60:
-        raise ValueError(f"rounds must be at most 2^60, got {rounds}")
-    checks.choice("noise", noise, CODES)
     scale = 1.0 if noise == "none" else checks.positive("scale", scale)
     log_counts = arrays(instance)[1]
     if rounds == 0:
-        error = np.finfo(float).eps * (4 + instance.log_actions)
-        return _selection(np.exp(log_counts - instance.log_actions), log_counts, float(error))
+        error = float(np.finfo(float).eps) * (4 + instance.log_actions)
+        return _selection(np.exp(log_counts - instance.log_actions), log_counts, error)
     if not instance.bits:
         probabilities, sums = _compositions(instance, rounds)
         if noise == "gumbel":
             group = _mean_softmax(probabilities, sums, log_counts, scale)
         else:
-            group = probabilities @ selection_from_sums(sums, log_counts, noise, scale)
+            group = probabilities @ probabilities_from_sums(sums, log_counts, noise, scale)
         return _selection(group, log_counts, FORMULA)
     if noise != "none" and not FINEST <= scale <= COARSEST:
         raise ValueError(f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {scale:g}")
@@ -113,13 +119,21 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     return _selection(group, log_counts, error)
 
 
-def largest_probabilities(instance: StochasticLosses, rounds, noise: str, scale: float) -> np.ndarray:
+def largest_probabilities(
+    instance: StochasticLosses, rounds: int | np.ndarray, noise: str, scale: float
+) -> np.ndarray:
     """(..., G) bounds on the probability that an action of group g is selected from `rounds` rounds; 1 for the
     best actions.
 
     For an action to beat the best one, its sum of losses must come within half of what it is expected to be
     behind (Hoeffding), or the noise must make up for the other half; with sums that are certain, for all of
     it.
+
+    Examples
+    --------
+    >>> from privregret.instances import packing
+    >>> largest_probabilities(packing(10, 0.25), 1000, "laplace", 4.0).round(9)
+    array([1.000e+00, 1.474e-06])
     """
     gaps, log_counts = arrays(instance)
     rounds = np.asarray(rounds, float)[..., None]
@@ -169,7 +183,10 @@ def _selection(group, log_counts, error):
 # Fixed sums -------------------------------------------------------------------------------------------------
 
 
-def selection_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarray:
+@checks.arguments(sums=SUMS, log_counts=checks.array_in(0, 1e6, shape=1), noise=NOISE, scale=SCALES)
+def selection_from_sums(
+    sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
+) -> np.ndarray:
     """Probabilities that an action of group g wins report noisy max, given the sums of losses.
 
     Parameters
@@ -189,7 +206,17 @@ def selection_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarra
     -----
     Softmax for Gumbel noise; for exponential noise, permute-and-flip, and Laplace noise closed for two
     actions, else an integral over smooth panels. Without noise, sums that differ by less than 1e-9 are ties.
+
+    Examples
+    --------
+    >>> selection_from_sums([3.0, 5.0], [0.0, 0.0], "laplace", 2.0).round(4)
+    array([0.7241, 0.2759])
     """
+    return probabilities_from_sums(sums, log_counts, noise, scale)
+
+
+def probabilities_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarray:
+    """`selection_from_sums` without its checks, for loops over epochs."""
     sums, log_counts = np.asarray(sums, float), np.asarray(log_counts, float)
     d = sums - sums.min(axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
@@ -225,7 +252,8 @@ def _mean_softmax(probabilities, sums, log_counts, scale):
     return result
 
 
-def expected_maximum(sums, noise: str, scale: float) -> np.ndarray:
+@checks.arguments(sums=SUMS, noise=checks.one_of("laplace", "exponential", "gumbel"), scale=SCALES)
+def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
     """Expected score of the winner of report noisy max, E max_j (noise_j - sum_j).
 
     A convex function of the sums; its slope in a sum is minus the probability that this action wins.
@@ -245,6 +273,11 @@ def expected_maximum(sums, noise: str, scale: float) -> np.ndarray:
     -----
     In closed form for Gumbel noise; else the integral of 1 minus the maximum's distribution function, by a rule
     of its own: nothing is shared with `selection_from_sums`.
+
+    Examples
+    --------
+    >>> round(float(expected_maximum([3.0, 5.0], "gumbel", 2.0)), 3)
+    -1.219
     """
     sums = np.asarray(sums, float)
     least = sums.min(axis=-1)
@@ -290,7 +323,7 @@ def _from_sums(d, log_counts, laplace):
     return np.minimum(integrand @ w, 1.0)
 
 
-def differences(losses) -> np.ndarray:
+def differences(losses: np.ndarray) -> np.ndarray:
     """Losses less the smallest of them: to 15 decimals, lest rounding make gaps; but small gaps stay as they are."""
     gaps = losses - losses.min()
     tidy = gaps.round(15)
@@ -301,7 +334,7 @@ def differences(losses) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _relative(instance):
     """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a constant."""
-    relative = {}
+    relative: dict[tuple[float, ...], float] = {}
     for outcome, probability in zip(np.array(instance.outcomes), instance.probabilities, strict=True):
         key = tuple(differences(outcome))
         relative[key] = relative.get(key, 0.0) + probability

@@ -6,10 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
-from privregret import checks
+from privregret import checks, store
 from privregret.exact.regret import expected_regret
 from privregret.full_information import EpochAlgorithm
-from privregret.instances import StochasticLosses, bernoulli_losses, deterministic_losses
+from privregret.instances import (
+    StochasticLosses,
+    bernoulli_losses,
+    deterministic_losses,
+)
 
 HORIZON = 2**60
 
@@ -24,8 +28,42 @@ class WorstInstance(NamedTuple):
     tried: int
 
 
+def _algorithm(name, value):
+    if not isinstance(value, EpochAlgorithm) or not hasattr(value, "epsilon"):
+        raise TypeError(f"{name} must be a private algorithm that plays in epochs, got {checks.shown(value)}")
+    return value
+
+
+def _gaps(name, value):
+    wrong = f"{name} must be two numbers in (0, 1], the smaller one first, got {checks.shown(value)}"
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise TypeError(wrong)
+    low, high = (checks.number_in(0, 1, "(]")(name, gap) for gap in value)
+    if not low < high:
+        raise ValueError(wrong)
+    return low, high
+
+
+@checks.arguments(
+    algorithm=_algorithm,
+    log_actions=checks.number_in(math.log(2), 1e6),
+    bernoulli=checks.boolean,
+    gaps=_gaps,
+    points=checks.integer_in(2, checks.SIZE),
+    polish=checks.nonnegative_int,
+    groups=checks.positive_int,
+    budget=checks.positive_int,
+)
+@store.kept
 def worst_instance(
-    algorithm, log_actions, bernoulli=False, gaps=(0.3, 1.0), points=16, polish=12, groups=1, budget=200
+    algorithm: EpochAlgorithm,
+    log_actions: float,
+    bernoulli: bool = False,
+    gaps: tuple[float, float] = (0.3, 1.0),
+    points: int = 16,
+    polish: int = 12,
+    groups: int = 1,
+    budget: int = 200,
 ) -> WorstInstance:
     """Maximise epsilon R / ln K over instances with one best action and groups of equal others.
 
@@ -63,20 +101,15 @@ def worst_instance(
     ------
     TypeError, ValueError
         For an algorithm without exact regret or without epsilon, or a value out of range.
+
+    Examples
+    --------
+    >>> from privregret.full_information import FTNL
+    >>> worst = worst_instance(FTNL(0.5, "gumbel"), math.log(10), points=4, polish=0)
+    >>> round(worst.ratio, 2), worst.tried
+    (5.71, 4)
     """
-    if not isinstance(algorithm, EpochAlgorithm) or not hasattr(algorithm, "epsilon"):
-        raise TypeError(f"algorithm must be a private algorithm that plays in epochs, got {checks.shown(algorithm)}")
-    log_actions = checks.number("log_actions", log_actions, math.log(2), 1e6)
-    if not isinstance(gaps, tuple | list) or len(gaps) != 2:
-        raise TypeError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
-    low, high = (checks.number("gaps", g, 0, 1) for g in gaps)
-    if not 0 < low < high:
-        raise ValueError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
-    checks.boolean("bernoulli", bernoulli)
-    checks.integer("points", points, 2)
-    checks.integer("polish", polish, 0)
-    checks.integer("groups", groups, 1)
-    checks.integer("budget", budget, 1)
+    low, high = gaps
     others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))  # ln(K - 1)
     tried = []
 
@@ -95,7 +128,8 @@ def worst_instance(
     values = [ratio([g], [others]) for g in grid]
     padded = np.array([-np.inf, *values, -np.inf])
     tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
-    for top in sorted(tops, key=lambda i: -values[i])[: 2 * (polish > 0)]:  # octaves are much alike: try the two best
+    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[: 2 * (polish > 0)]  # octaves are alike: try two
+    for top in best_tops:
         ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
         minimize_scalar(lambda g: -ratio([g], [others]), bounds=ends, method="bounded", options={"maxiter": polish})
     if groups > 1:

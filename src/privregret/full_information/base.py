@@ -40,6 +40,7 @@ class FullInformationAlgorithm(Algorithm):
         """
         return self.literal(checks.table("losses", losses, short=True), rng)
 
+    @checks.arguments(actions=checks.integer_in(2, checks.SIZE))
     def start(self, actions: int, rng, horizon: int | None = None) -> Learner:
         """The algorithm on a live source: `choose` an action, `observe` the losses of all, and so on.
 
@@ -60,6 +61,5 @@ class FullInformationAlgorithm(Algorithm):
         ...     action = learner.choose()
         ...     learner.observe(losses)
         """
-        actions = checks.integer("actions", actions, 2, checks.SIZE)
-        horizon = horizon if horizon is None else checks.integer("horizon", horizon, 1)
+        horizon = horizon if horizon is None else checks.positive_int("horizon", horizon)
         return Learner(self, "losses", rng, horizon, actions)

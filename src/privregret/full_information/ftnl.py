@@ -69,7 +69,7 @@ class FTNL(EpochAlgorithm):
 
     def __post_init__(self):
         if self.noise in tuple(NAMES) and isinstance(self.scale, str):  # not every preset has every noise
-            checks.choice("scale", self.scale, [name for name, scales in PRESETS.items() if self.noise in scales])
+            checks.one_of(*[name for name, scales in PRESETS.items() if self.noise in scales])("scale", self.scale)
         super().__post_init__()
 
     @property

@@ -5,14 +5,18 @@ batch needs no step per round; a table is the case of segments of one round.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privregret import checks
 from privregret.instances.bandits import counts_of
+
+SEVERAL = checks.integer_in(2, checks.SIZE)
 
 
 class Tables(NamedTuple):
@@ -36,14 +40,14 @@ def _starts(name, value):
 
 
 def _losses(name, value):
-    losses = checks.entries(name, value, 2)
+    losses = checks.array_in(0, 1, shape=2)(name, value)
     if losses.shape[1] < 2:
         raise ValueError(f"{name} must have at least 2 arms, got shape {losses.shape}")
     return losses
 
 
 def _distributions(name, value):
-    rows = checks.entries("advice", value, 3)
+    rows = checks.array_in(0, 1, shape=3)("advice", value)
     sums = rows.sum(axis=2)
     wrong = np.abs(sums - 1) > 1e-9
     if wrong.any():
@@ -76,7 +80,7 @@ class _Oblivious(checks.Checked, ABC):
     shortest = 1  # horizon
 
     @abstractmethod
-    def comparators(self, rounds) -> np.ndarray: ...
+    def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray: ...
 
     @property
     @abstractmethod
@@ -87,7 +91,7 @@ class _Oblivious(checks.Checked, ABC):
         counts_of(actions, checkpoints, self.sizes[0])
         return means[np.arange(len(means)), actions].cumsum()[checkpoints - 1]
 
-    def regret(self, played, rounds) -> np.ndarray:
+    def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
         """(..., H) regret of (..., H) cumulative losses in rounds 1..rounds[h], against the best comparator of each."""
         played = np.asarray(played)
         if played.dtype.kind not in "fiu" or played.shape[-1:] != (len(rounds),):
@@ -126,6 +130,15 @@ class Adversary(_Oblivious):
     ------
     ValueError
         If starts or losses are not as above (a nan included).
+
+    Examples
+    --------
+    >>> adversary = Adversary("drop", [0, 2], [[0.5, 1.0], [0.5, 0.0]])
+    >>> adversary.table(4).round(4)
+    array([[0.5, 1. ],
+           [0.5, 1. ],
+           [0.5, 0. ],
+           [0.5, 0. ]])
     """
 
     name: str
@@ -166,12 +179,26 @@ class Adversary(_Oblivious):
         return self.losses[_segment(self.starts, np.arange(horizon))]
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
-        """(horizon, K) table of losses; a Bernoulli adversary needs the generator to draw them from."""
-        means = self.means(horizon)
-        return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means
+        """(horizon, K) table of losses; a Bernoulli adversary needs the generator to draw them from.
 
-    def comparators(self, rounds) -> np.ndarray:
-        """(H, K) cumulative (mean) loss of each arm after each of the (H,) `rounds`."""
+        Examples
+        --------
+        >>> gap_adversary(2, 0.5).table(2).round(4)
+        array([[0.25, 0.75],
+               [0.25, 0.75]])
+        """
+        means = self.means(horizon)
+        return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means  # type: ignore[union-attr]
+
+    def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
+        """(H, K) cumulative (mean) loss of each arm after each of the (H,) `rounds`.
+
+        Examples
+        --------
+        >>> gap_adversary(2, 0.5).comparators([1, 10]).round(4)
+        array([[0.25, 0.75],
+               [2.5 , 7.5 ]])
+        """
         before = np.zeros_like(self.losses)
         np.cumsum(self.losses[:-1] * np.diff(self.starts)[:, None], axis=0, out=before[1:])
         s = _segment(self.starts, np.asarray(rounds) - 1)
@@ -182,7 +209,7 @@ class Adversary(_Oblivious):
         """What kernels take: the losses, and an expert for each arm."""
         return self.advised(Advice("arms", [0], np.eye(self.arms)[None], np.arange(self.arms)[None]))
 
-    def advised(self, advice) -> Tables:
+    def advised(self, advice: "Advice") -> Tables:
         """What kernels take of these losses and that advice."""
         point = np.where(advice.rows.max(axis=2) == 1, advice.rows.argmax(axis=2), -1)
         return Tables(self.starts, self.losses, self.bernoulli, advice.starts, advice.rows, point, advice.group)
@@ -210,6 +237,11 @@ class Advice(checks.Checked):
     ------
     ValueError
         If shapes do not fit or a row is not a distribution.
+
+    Examples
+    --------
+    >>> Advice("turns", [0, 5], np.eye(2)[None].repeat(2, axis=0), [[0, 1], [1, 0]])
+    Advice('turns', 2 segments, 2 experts)
     """
 
     name: str
@@ -241,8 +273,14 @@ class Advice(checks.Checked):
         return np.ascontiguousarray(self.rows[segment[:, None], self.group[segment]])
 
     @classmethod
-    def of_table(cls, advice, name: str = "table"):
-        """From a (T, N, K) table of distributions, or (N, K) if they never change."""
+    def of_table(cls, advice: ArrayLike, name: str = "table") -> "Advice":
+        """From a (T, N, K) table of distributions, or (N, K) if they never change.
+
+        Examples
+        --------
+        >>> Advice.of_table([[1, 0], [0.5, 0.5], [0, 1]])
+        Advice('table', 1 segments, 3 experts)
+        """
         rows = np.asarray(advice, dtype=float)
         rows = rows[None] if rows.ndim == 2 else rows
         if rows.ndim != 3:
@@ -250,19 +288,38 @@ class Advice(checks.Checked):
         return cls(name, np.arange(len(rows)), rows, np.tile(np.arange(rows.shape[1]), (len(rows), 1)))
 
     @classmethod
-    def of_arms(cls, recommended, arms: int, starts=(0,), name: str = "arms"):
-        """From an (A, N) table of arms: expert j names arm recommended[a, j] all through segment a."""
+    def of_arms(
+        cls,
+        recommended: ArrayLike,
+        arms: int,
+        starts: Sequence[int] | np.ndarray = (0,),
+        name: str = "arms",
+    ) -> "Advice":
+        """From an (A, N) table of arms: expert j names arm recommended[a, j] all through segment a.
+
+        Examples
+        --------
+        >>> Advice.of_arms([0, 1, 1], arms=2)
+        Advice('arms', 1 segments, 3 experts)
+        """
         recommended = np.atleast_2d(recommended)
         return cls(name, starts, np.tile(np.eye(arms), (len(recommended), 1, 1)), recommended)
 
 
 @dataclass(frozen=True, eq=False)
 class ExpertProblem(_Oblivious):
-    """An adversary and the experts who advise against it; the comparators are the experts."""
+    """An adversary and the experts who advise against it; the comparators are the experts.
+
+    Examples
+    --------
+    >>> problem = ExpertProblem(gap_adversary(2, 0.5), fixed_experts(4, 2))
+    >>> problem.comparators([10]).round(3)
+    array([[2.5, 7.5, 2.5, 7.5]])
+    """
 
     adversary: Adversary
     advice: Advice
-    rules = {"adversary": checks.a(Adversary), "advice": checks.a(Advice)}
+    rules = {"adversary": checks.instance_of(Adversary), "advice": checks.instance_of(Advice)}
 
     def __post_init__(self):
         super().__post_init__()
@@ -274,6 +331,11 @@ class ExpertProblem(_Oblivious):
     def name(self) -> str:
         """How tables and figures call it."""
         return f"{self.adversary.name}, {self.advice.name}"
+
+    @property
+    def arms(self) -> int:
+        """Number K of arms."""
+        return self.adversary.arms
 
     @property
     def law(self) -> tuple:
@@ -292,11 +354,24 @@ class ExpertProblem(_Oblivious):
         return self._paid(actions, self.adversary.means(horizon), checkpoints)
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
-        """(horizon, K) table of losses, as of the adversary."""
+        """(horizon, K) table of losses, as of the adversary.
+
+        Examples
+        --------
+        >>> ExpertProblem(gap_adversary(2, 0.5), fixed_experts(4, 2)).table(1).round(4)
+        array([[0.25, 0.75]])
+        """
         return self.adversary.table(horizon, rng)
 
-    def comparators(self, rounds) -> np.ndarray:
-        """(H, N) cumulative (mean) loss of each expert after each of the (H,) `rounds`."""
+    def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
+        """(H, N) cumulative (mean) loss of each expert after each of the (H,) `rounds`.
+
+        Examples
+        --------
+        >>> ExpertProblem(gap_adversary(2, 0.5), fixed_experts(4, 2)).comparators([1, 10]).round(4)
+        array([[0.25, 0.75, 0.25, 0.75],
+               [2.5 , 7.5 , 2.5 , 7.5 ]])
+        """
         rounds = np.asarray(rounds)
         edges = np.unique(np.concatenate([self.adversary.starts, self.advice.starts, rounds]))
         edges = edges[edges <= rounds[-1]]
@@ -314,16 +389,33 @@ class ExpertProblem(_Oblivious):
         return self.adversary.advised(self.advice)
 
 
+@checks.arguments(arms=SEVERAL, gap=checks.number_in(0, 1))
 def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
-    """The first arm of loss 1/2 - gap/2, all others 1/2 + gap/2, in every round (or 0/1 draws with these means)."""
-    gap = checks.number("gap", gap, 0, 1)
+    """The first arm of loss 1/2 - gap/2, all others 1/2 + gap/2, in every round (or 0/1 draws with these means).
+
+    Examples
+    --------
+    >>> gap_adversary(3, 0.5).losses.round(4)
+    array([[0.25, 0.75, 0.75]])
+    """
+    gap = checks.number_in(0, 1)("gap", gap)
     losses = np.full((1, arms), 0.5 + gap / 2)
     losses[0, 0] = 0.5 - gap / 2
     return Adversary(f"{'Bernoulli ' if bernoulli else ''}gap {gap:g}", [0], losses, bernoulli)
 
 
+@checks.arguments(arms=SEVERAL, drop=checks.nonnegative_int)
 def riser(arms: int, drop: int) -> Adversary:
-    """Arm 1 always loses 1/2; arm 2 loses 1 until round `drop`, 0 from then on; the others always 1."""
+    """Arm 1 always loses 1/2; arm 2 loses 1 until round `drop`, 0 from then on; the others always 1.
+
+    Examples
+    --------
+    >>> riser(2, drop=2).table(4).round(4)
+    array([[0.5, 1. ],
+           [0.5, 1. ],
+           [0.5, 0. ],
+           [0.5, 0. ]])
+    """
     losses = np.ones((2, arms))
     losses[:, 0] = 0.5
     losses[1, 1] = 0.0
@@ -331,15 +423,34 @@ def riser(arms: int, drop: int) -> Adversary:
     return Adversary(name, [0, drop], losses) if drop > 0 else Adversary(name, [0], losses[1:])
 
 
+@checks.arguments(drop=checks.nonnegative_int)
 def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
-    """asi2025, Section 5.2: arm 1 loses 1/2, arm 2 loses 1; in the second of the pair 0 after round `drop`."""
+    """asi2025, Section 5.2: arm 1 loses 1/2, arm 2 loses 1; in the second of the pair 0 after round `drop`.
+
+    Examples
+    --------
+    >>> first, second = lemma_11_pair(drop=5)
+    >>> first.losses, second.starts
+    (array([[0.5, 1. ]]), array([0, 5]))
+    """
     return Adversary("no drop", [0], [[0.5, 1.0]]), riser(2, drop)
 
 
+@checks.arguments(
+    arms=SEVERAL, gap=checks.number_in(0, 1), horizon=checks.positive_int, ratio=checks.number_in(1.01, 1e6)
+)
 def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float = 1.6) -> Adversary:
     """Phases of lengths ratio^m whose base level alternates between 0 and 1 - gap; all but the first arm lose gap more.
 
     Losses jump, the best arm does not: regret is never negative.
+
+    Examples
+    --------
+    >>> stochastically_constrained(2, gap=0.1, horizon=10).table(4).round(4)
+    array([[0. , 0.1],
+           [0. , 0.1],
+           [0.9, 1. ],
+           [0.9, 1. ]])
     """
     lengths = np.ceil(ratio ** np.arange(1, 2 + np.log(horizon) / np.log(ratio)))
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
@@ -350,17 +461,33 @@ def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float
     return Adversary(f"stochastically constrained, gap {gap:g}", starts, losses)
 
 
+@checks.arguments(arms=SEVERAL, segments=checks.integer_in(1, checks.SIZE), horizon=checks.positive_int)
 def switching(arms: int, segments: int, horizon: int) -> Adversary:
-    """Equal segments in which the arms take turns to be best (loss 0, the others 1). Regret may be very negative."""
-    segments = checks.integer("segments", segments, 1, horizon)
+    """Equal segments in which the arms take turns to be best (loss 0, the others 1). Regret may be very negative.
+
+    Examples
+    --------
+    >>> switching(2, segments=2, horizon=10).comparators([5, 10]).round(3)
+    array([[0., 5.],
+           [5., 5.]])
+    """
+    segments = checks.integer_in(1, horizon)("segments", segments)
     starts = [s * horizon // segments for s in range(segments)]  # in Python's whole numbers, which do not overflow
     losses = np.ones((segments, arms))
     losses[np.arange(segments), np.arange(segments) % arms] = 0.0
     return Adversary(f"{segments} switches", starts, losses)
 
 
+@checks.arguments(arms=SEVERAL, horizon=checks.positive_int, steps=checks.integer_in(1, checks.SIZE))
 def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
-    """Slow waves out of phase, four periods in all, in steps; the first arm is 0.05 better. Regret may be negative."""
+    """Slow waves out of phase, four periods in all, in steps; the first arm is 0.05 better. Regret may be negative.
+
+    Examples
+    --------
+    >>> drifting(2, horizon=1000).table(2).round(4)
+    array([[0.5   , 0.55  ],
+           [0.5101, 0.5399]])
+    """
     steps = min(steps, horizon)
     starts = np.array([s * horizon // steps for s in range(steps)])
     phase = 4.0 * starts[:, None] / horizon + np.arange(arms) / arms
@@ -369,39 +496,59 @@ def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
 
 
 def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
-    """asi2025, Figure 1: all losses 1 from the second round on; in the first, (1, 0) or (1, 1)."""
+    """asi2025, Figure 1: all losses 1 from the second round on; in the first, (1, 0) or (1, 1).
+
+    Examples
+    --------
+    >>> first, second = exp3_leakage_pair()
+    >>> first.table(2).round(3)
+    array([[1., 0.],
+           [1., 1.]])
+    """
     return Adversary("first losses (1, 0)", [0, 1], [[1, 0], [1, 1]]), Adversary("first losses (1, 1)", [0], [[1, 1]])
 
 
+@checks.arguments(experts=SEVERAL, arms=SEVERAL)
 def fixed_experts(experts: int, arms: int) -> Advice:
-    """Expert j always names arm j mod K: the plain bandit, each arm with N / K copies."""
+    """Expert j always names arm j mod K: the plain bandit, each arm with N / K copies.
+
+    Examples
+    --------
+    >>> fixed_experts(4, arms=2).group
+    array([[0, 1, 0, 1]], dtype=int16)
+    """
     return Advice.of_arms(np.arange(experts) % arms, arms, name=f"{experts} fixed experts")
 
 
+@checks.arguments(
+    adversary=checks.instance_of(Adversary),
+    experts=SEVERAL,
+    horizon=checks.positive_int,
+    block=checks.positive_int,
+    seed=checks.nonnegative_int,
+)
 def tracking_experts(adversary: Adversary, experts: int, horizon: int, block: int, seed: int) -> Advice:
-    """The first expert names the arm that is best now, the others a random one, afresh in each block of rounds."""
+    """The first expert names the arm that is best now, the others a random one, afresh in each block of rounds.
+
+    Examples
+    --------
+    >>> adversary = switching(2, segments=2, horizon=10)
+    >>> tracking_experts(adversary, 3, horizon=10, block=5, seed=1)
+    Advice('3 experts, one tracks', 2 segments, 3 experts)
+    """
     starts = np.union1d(np.arange(0, horizon, block), adversary.starts[adversary.starts < horizon])
     named = np.random.default_rng(seed).integers(adversary.arms, size=(len(starts), experts))
     named[:, 0] = adversary.losses[_segment(adversary.starts, starts)].argmin(axis=1)
     return Advice.of_arms(named, adversary.arms, starts, f"{experts} experts, one tracks")
 
 
+@checks.arguments(experts=SEVERAL, arms=SEVERAL)
 def one_dissenter(experts: int, arms: int) -> Advice:
-    """Expert 1 names arm 1, all others arm 2: once expert 1 holds the weight, arm 2's loss moves N - 1 scores most."""
+    """Expert 1 names arm 1, all others arm 2: once expert 1 holds the weight, arm 2's loss moves N - 1 scores most.
+
+    Examples
+    --------
+    >>> one_dissenter(4, arms=2).group
+    array([[0, 1, 1, 1]], dtype=int16)
+    """
     return Advice.of_arms((np.arange(experts) > 0).astype(int), arms, name=f"{experts} experts, one dissents")
-
-
-checks.arguments(
-    globals(),
-    arms=checks.size(2),
-    experts=checks.size(2),
-    gap=checks.within(0, 1, shape=0),
-    drop=checks.whole(0),
-    horizon=checks.whole(1),
-    ratio=checks.within(1.01, 1e6, shape=0),
-    segments=checks.size(1),
-    steps=checks.size(1),
-    block=checks.whole(1),
-    seed=checks.whole(0),
-    adversary=checks.a(Adversary),
-)

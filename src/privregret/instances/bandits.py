@@ -1,8 +1,10 @@
 """Stochastic bandits. Rewards: larger is better."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privregret import checks
 from privregret.jit import jit
@@ -25,6 +27,12 @@ class BernoulliBandit(checks.Checked):
     ------
     ValueError
         If a mean lies outside [0, 1] or there are fewer than two.
+
+    Examples
+    --------
+    >>> bandit = BernoulliBandit("mine", (0.75, 0.5))
+    >>> bandit.arms, bandit.gaps
+    (2, array([0.  , 0.25]))
     """
 
     name: str
@@ -60,12 +68,24 @@ class BernoulliBandit(checks.Checked):
         """What decides the law of the data, and with it random streams; never a name."""
         return "bernoulli bandit", self.means
 
-    def regret(self, played, rounds) -> np.ndarray:
-        """(..., H) pseudo-regret of (..., H, K) pulls of each arm in rounds 1..rounds[h]."""
+    def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
+        """(..., H) pseudo-regret of (..., H, K) pulls of each arm in rounds 1..rounds[h].
+
+        Examples
+        --------
+        >>> HU2021_2.regret([[6, 1, 1, 1, 1]], [10]).round(3)
+        array([1.25])
+        """
         return regret_of(played, rounds, self.gaps)
 
-    def table(self, horizon: int, rng) -> np.ndarray:
-        """(horizon, K) table of independent 0/1 rewards; `rng` is a seed or a generator."""
+    def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
+        """(horizon, K) table of independent 0/1 rewards; `rng` is a seed or a generator.
+
+        Examples
+        --------
+        >>> HU2021_2.table(1000, 3).shape
+        (1000, 5)
+        """
         return (np.random.default_rng(rng).random((horizon, len(self.means))) < self.means).astype(float)
 
     def counted(self, play, checkpoints, rng) -> np.ndarray:
@@ -92,7 +112,9 @@ def counts_of(actions, checkpoints, arms: int) -> np.ndarray:
     return plays.cumsum(axis=0)[checkpoints]
 
 
-def regret_of(played, rounds, gaps) -> np.ndarray:
+def regret_of(
+    played: ArrayLike, rounds: Sequence[int] | np.ndarray, gaps: np.ndarray
+) -> np.ndarray:
     """(..., H) sums of gaps over (..., H, K) whole numbers: how often each arm was played in rounds 1..rounds[h].
 
     Raises
@@ -101,6 +123,11 @@ def regret_of(played, rounds, gaps) -> np.ndarray:
         If they are not whole numbers of that shape.
     ValueError
         If one is negative, or they do not add up to the rounds.
+
+    Examples
+    --------
+    >>> regret_of([[8, 2], [15, 5]], [10, 20], np.array([0.0, 0.5])).round(3)
+    array([1. , 2.5])
     """
     array = np.asarray(played)
     if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), len(gaps)):
@@ -129,9 +156,15 @@ def _summed(counts, rounds, gaps):
 
 
 def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:
-    """One best arm of mean `best`, all others lower by `gap`."""
-    arms, gap = checks.integer("arms", arms, 2, checks.SIZE), checks.number("gap", gap, 0, 1)
-    best = checks.number("best", best, gap, 1)
+    """One best arm of mean `best`, all others lower by `gap`.
+
+    Examples
+    --------
+    >>> equal_gaps(3, gap=0.25).means
+    (0.75, 0.5, 0.5)
+    """
+    arms, gap = checks.integer_in(2, checks.SIZE)("arms", arms), checks.number_in(0, 1)("gap", gap)
+    best = checks.number_in(gap, 1)("best", best)
     return BernoulliBandit(f"{arms} arms, gap {gap:g}", (best,) + (best - gap,) * (arms - 1))
 
 

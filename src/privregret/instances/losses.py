@@ -4,14 +4,22 @@ Actions that are alike form groups, so that an instance may have more actions th
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privregret import checks
 from privregret.instances.bandits import BernoulliBandit, counts_of, regret_of
+
+
+def _counts(name, value):
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        raise TypeError(f"{name} must be a list of whole numbers, got {checks.shown(value)}")
+    return [checks.positive_int(name, count) for count in value]
 
 
 class Losses(NamedTuple):
@@ -54,6 +62,12 @@ class StochasticLosses(checks.Checked):
     TypeError, ValueError
         If a loss lies outside [0, 1], lengths differ, there are fewer than two actions, or probabilities do
         not sum to 1.
+
+    Examples
+    --------
+    >>> coupled = StochasticLosses("coupled", ((0, 1), (1, 0)), (0.0, 0.0), (0.6, 0.4))
+    >>> coupled.means, coupled.gaps
+    (array([0.4, 0.6]), array([0. , 0.2]))
     """
 
     name: str = field(repr=False)
@@ -65,9 +79,9 @@ class StochasticLosses(checks.Checked):
 
     rules = {
         "name": checks.text,
-        "outcomes": lambda _, value: tuple(map(tuple, checks.entries("losses", value, 2).tolist())),
-        "log_counts": lambda name, value: tuple(checks.within(0, 1e6, shape=1)(name, value).tolist()),
-        "probabilities": lambda name, value: tuple(checks.within(0, 1, shape=1)(name, value).tolist()),
+        "outcomes": lambda _, value: tuple(map(tuple, checks.array_in(0, 1, shape=2)("losses", value).tolist())),
+        "log_counts": lambda name, value: tuple(checks.array_in(0, 1e6, shape=1)(name, value).tolist()),
+        "probabilities": lambda name, value: tuple(checks.array_in(0, 1, shape=1)(name, value).tolist()),
         "bits": checks.boolean,
     }
     shortest = 1  # horizon
@@ -124,12 +138,26 @@ class StochasticLosses(checks.Checked):
             raise ValueError(f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact")
         return np.exp(self.log_counts).round().astype(np.int64)
 
-    def regret(self, played, rounds) -> np.ndarray:
-        """(..., H) pseudo-regret, when actions of each group were played (..., H, G) times in rounds 1..rounds[h]."""
+    def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
+        """(..., H) pseudo-regret, when actions of each group were played (..., H, G) times in rounds 1..rounds[h].
+
+        Examples
+        --------
+        >>> losses = bernoulli_losses((0.25, 0.75))
+        >>> losses.regret([[8, 2], [15, 5]], [10, 20]).round(3)
+        array([1. , 2.5])
+        """
         return regret_of(played, rounds, self.gaps)
 
-    def table(self, horizon: int, rng) -> np.ndarray:
-        """(horizon, K) table of losses, one row a round, groups in their order; `rng` is a seed or a generator."""
+    def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
+        """(horizon, K) table of losses, one row a round, groups in their order; `rng` is a seed or a generator.
+
+        Examples
+        --------
+        >>> deterministic_losses((0.25, 0.75)).table(2, 0).round(4)
+        array([[0.25, 0.75],
+               [0.25, 0.75]])
+        """
         rng = np.random.default_rng(rng)
         drawn = rng.choice(len(self.outcomes), size=horizon, p=self.probabilities)
         table = np.repeat(np.array(self.outcomes), self.counts, axis=1)[drawn]
@@ -141,43 +169,92 @@ class StochasticLosses(checks.Checked):
         return np.add.reduceat(plays, np.cumsum(self.counts) - self.counts, axis=1)
 
 
-def bernoulli_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
+@checks.arguments(means=checks.array_in(0, 1, shape=1), counts=_counts, log_counts=checks.array_in(0, 1e6, shape=1))
+def bernoulli_losses(
+    means: ArrayLike,
+    counts: Sequence[int] | None = None,
+    log_counts: Sequence[float] | None = None,
+    name: str = "",
+    source: str = "",
+) -> StochasticLosses:
     """Independent Bernoulli losses: groups of the given means, with `counts` actions each (or their
-    logarithms); default one."""
+    logarithms); default one.
+
+    Examples
+    --------
+    >>> round(bernoulli_losses((0.25, 0.75), counts=(1, 9)).log_actions, 3)
+    2.303
+    """
     return _one_outcome(means, counts, log_counts, True, name or "Bernoulli losses", source)
 
 
-def deterministic_losses(means, counts=None, log_counts=None, name: str = "", source: str = "") -> StochasticLosses:
-    """Every action suffers its mean in every round; groups as in `bernoulli_losses`."""
+@checks.arguments(means=checks.array_in(0, 1, shape=1), counts=_counts, log_counts=checks.array_in(0, 1e6, shape=1))
+def deterministic_losses(
+    means: ArrayLike,
+    counts: Sequence[int] | None = None,
+    log_counts: Sequence[float] | None = None,
+    name: str = "",
+    source: str = "",
+) -> StochasticLosses:
+    """Every action suffers its mean in every round; groups as in `bernoulli_losses`.
+
+    Examples
+    --------
+    >>> deterministic_losses((0.25, 0.75)).gaps.round(4)
+    array([0. , 0.5])
+    """
     return _one_outcome(means, counts, log_counts, False, name or "deterministic losses", source)
 
 
 def _one_outcome(means, counts, log_counts, bits, name, source):
     if log_counts is None:
         log_counts = (
-            np.log([checks.integer("count", c, 1) for c in counts]) if counts is not None else [0.0] * len(means)
+            np.log([checks.positive_int("count", c) for c in counts]) if counts is not None else [0.0] * len(means)
         )
     return StochasticLosses(name, (tuple(means),), tuple(log_counts), bits=bits, source=source)
 
 
+@checks.arguments(instance=checks.instance_of(BernoulliBandit))
 def with_losses(instance: BernoulliBandit) -> StochasticLosses:
-    """The full-information twin of a bandit instance: losses are 1 minus rewards."""
+    """The full-information twin of a bandit instance: losses are 1 minus rewards.
+
+    Examples
+    --------
+    >>> from privregret.instances import HU2021_2
+    >>> with_losses(HU2021_2).means.round(4)
+    array([0.25 , 0.375, 0.5  , 0.625, 0.75 ])
+    """
     means = 1 - np.array(instance.means)
     return bernoulli_losses(means, name=instance.name, source=instance.source)
 
 
+@checks.arguments(actions=checks.integer_in(2, checks.LARGEST), gap=checks.number_in(0, 1))
 def packing(actions: int, gap: float) -> StochasticLosses:
     """The instance of hu2021's Theorem 10: fair coins, but one action is better by `gap`; also equal-gap
     DTOL.
 
     In hu2021's rewards the good action has mean 1/2 + gap, so its loss is 1/2 - gap.
+
+    Examples
+    --------
+    >>> packing(10, gap=0.25).means.round(4)
+    array([0.25, 0.5 ])
     """
-    gap = checks.number("gap", gap, 0, 0.5)
+    gap = checks.number_in(0, 0.5)("gap", gap)
     name = f"packing, K = {actions}, gap {gap:g}"
     return bernoulli_losses((0.5 - gap, 0.5), (1, actions - 1), name=name, source="hu2021, Theorem 10")
 
 
-def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoulli: bool = True, log_per_bracket=None):
+@checks.arguments(
+    brackets=checks.integer_in(1, 1000), bernoulli=checks.boolean, log_per_bracket=checks.number_in(0, 1e6)
+)
+def doubling(
+    brackets: int,
+    per_bracket: int = 1,
+    largest: float = 0.9,
+    bernoulli: bool = True,
+    log_per_bracket: float | None = None,
+) -> StochasticLosses:
     """The doubling instance: gaps `largest` 2^(b - brackets) for b = 1..brackets, `per_bracket` actions in
     each.
 
@@ -195,10 +272,17 @@ def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoull
         The largest gap, in (0, 0.95].
     bernoulli : bool
         Independent Bernoulli losses, else deterministic ones.
+
+    Examples
+    --------
+    >>> doubling(3, largest=0.8).gaps.round(4)
+    array([0. , 0.2, 0.4, 0.8])
     """
-    brackets = checks.integer("brackets", brackets, 1)
-    log_count = math.log(checks.integer("per_bracket", per_bracket, 1)) if log_per_bracket is None else log_per_bracket
-    largest = checks.positive("largest", checks.number("largest", largest, 0, 0.95))
+    brackets = checks.positive_int("brackets", brackets)
+    log_count = (
+        math.log(checks.positive_int("per_bracket", per_bracket)) if log_per_bracket is None else log_per_bracket
+    )
+    largest = checks.positive("largest", checks.number_in(0, 0.95)("largest", largest))
     gaps = largest * 2.0 ** (np.arange(1, brackets + 1) - brackets)
     name = f"doubling, {brackets} brackets of " + (
         f"{per_bracket}" if log_per_bracket is None else f"e^{log_per_bracket:g}"
@@ -208,29 +292,38 @@ def doubling(brackets: int, per_bracket: int = 1, largest: float = 0.9, bernoull
     return make(means, log_counts=log_counts, name=name, source="hu2021, after Theorem 7")
 
 
-def cyclic(actions, gap: float, bernoulli: bool = False, log_actions=None) -> StochasticLosses:
+@checks.arguments(gap=checks.number_in(0, 1), bernoulli=checks.boolean)
+def cyclic(
+    actions: int | None, gap: float, bernoulli: bool = False, log_actions: float | None = None
+) -> StochasticLosses:
     """The lower-bound family of wu2026's Theorem 3: losses 0, gap, gap, 1, ..., 1, up to a rotation of the
     actions.
 
     In instance l of the family, action l has loss 0 and its two neighbours on the circle have loss `gap`; the
     algorithms here treat all actions alike, so one member stands for the family. At least 6 actions;
     `log_actions` in place of `actions` (None) gives their number's logarithm.
+
+    Examples
+    --------
+    >>> cyclic(10, gap=0.25).counts
+    array([1, 2, 7])
     """
     if log_actions is None:
-        rest = math.log(checks.integer("actions", actions, 6) - 3)
+        rest = math.log(checks.integer_in(6, checks.LARGEST)("actions", actions) - 3)
     else:
-        checks.number("log_actions", log_actions, math.log(6))
+        checks.number_in(math.log(6), math.inf)("log_actions", log_actions)
         rest = log_actions + math.log1p(-3 * math.exp(-log_actions))
     make = bernoulli_losses if bernoulli else deterministic_losses
     name = f"cyclic, gap {gap:g}" + (", Bernoulli" if bernoulli else "")
     return make(
-        (0.0, checks.number("gap", gap, 0, 1), 1.0),
+        (0.0, checks.number_in(0, 1)("gap", gap), 1.0),
         log_counts=(0.0, math.log(2), rest),
         name=name,
         source="wu2026, Theorem 3",
     )
 
 
+@checks.arguments(gap=checks.number_in(0, 1))
 def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     """Losses whose coordinates depend on each other within a round, as cesari2026 allows; one best action,
     equal gaps.
@@ -239,10 +332,17 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     / 2. kind "comonotone": one uniform U a round, an action suffers 1 if U is below its mean (1 - gap) / 2 or
     (1 + gap) / 2. kind "copies": the best action is one bit of mean (1 - gap) / 2, all others share another
     one of mean (1 + gap) / 2.
+
+    Examples
+    --------
+    >>> dependent("antithetic", gap=0.2).probabilities
+    (0.6, 0.4)
     """
-    checks.choice("kind", kind, ("antithetic", "comonotone", "copies"))
-    low, high = (1 - checks.number("gap", gap, 0, 1)) / 2, (1 + gap) / 2
-    others = math.log(checks.integer("actions", actions, 2) - 1)
+    checks.one_of("antithetic", "comonotone", "copies")("kind", kind)
+    low, high = (1 - checks.number_in(0, 1)("gap", gap)) / 2, (1 + gap) / 2
+    others = math.log(checks.integer_in(2, checks.LARGEST)("actions", actions) - 1)
+    outcomes: tuple[tuple[float, ...], ...]
+    probabilities: tuple[float, ...]
     if kind == "antithetic":
         if actions != 2:
             raise ValueError(f"an antithetic pair has 2 actions, got {actions}")
@@ -273,24 +373,4 @@ DEPENDENT_COPIES = StochasticLosses(
     (math.log(2), 0.0),
     (0.40 * 0.41, 0.40 * 0.59, 0.60 * 0.41, 0.60 * 0.59),
     source="after wu2026, Lemma 1",
-)
-
-
-def _counts(name, value):
-    if not isinstance(value, (list, tuple, np.ndarray)):
-        raise TypeError(f"{name} must be a list of whole numbers, got {checks.shown(value)}")
-    return [checks.integer(name, count, 1) for count in value]
-
-
-checks.arguments(
-    globals(),
-    means=checks.within(0, 1, shape=1),
-    counts=_counts,
-    log_counts=checks.within(0, 1e6, shape=1),
-    instance=checks.a(BernoulliBandit),
-    gap=checks.within(0, 1, shape=0),
-    brackets=checks.whole(1, 1000),
-    log_per_bracket=checks.within(0, 1e6, shape=0),
-    bernoulli=checks.boolean,
-    packing={"actions": checks.whole(2)},
 )

@@ -2,14 +2,15 @@
 
 import numpy as np
 
-from privregret import checks
+from privregret import checks, store
 from privregret.adversarial import BatchedPrivate
-from privregret.exact.selection import selection_from_sums
+from privregret.exact.selection import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
 from privregret.minimax.games import Game
 from privregret.privacy.adversarial import batched_probabilities
 
 
+@checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
 def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     """The plan of a learner that plays one action an epoch, with full information and two actions.
 
@@ -24,6 +25,13 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     -------
     (sequences,) array
         Probability of the actions of each sequence, if the losses seen are its own.
+
+    Examples
+    --------
+    >>> from privregret.full_information import FTNL
+    >>> game = Game(rounds=3, feedback="full")
+    >>> round(game.worst_regret(epoch_plan(game, FTNL(1.0, "gumbel"))), 3)
+    1.255
     """
     _of_two_actions(game, "full")
     scale = float(learner.noise_scale(2))
@@ -44,6 +52,10 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     return game.plan_of(policy)
 
 
+@checks.arguments(
+    game=checks.instance_of(Game), learner=checks.instance_of(BatchedPrivate), nodes=checks.integer_in(2, 10**5)
+)
+@store.kept
 def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
     """The plan of a bandit algorithm made private by batches of rounds, by quadrature over the noise; two actions.
 
@@ -60,6 +72,13 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
     -------
     (sequences,) array
         Probability of the actions of each sequence, if the losses seen are its own.
+
+    Examples
+    --------
+    >>> from privregret.adversarial import EXP3, BatchedPrivate
+    >>> game = Game(rounds=3)
+    >>> round(game.worst_regret(batched_plan(game, BatchedPrivate(EXP3(1.0, 0.1), 1.0))), 3)
+    1.225
     """
     _of_two_actions(game, "bandit")
     batches = -(-game.rounds // learner.tau)
@@ -89,7 +108,7 @@ def _of_two_actions(game, feedback):
 def _selected(sums, noise, scale):
     """(histories, 2) probabilities that report noisy max picks each action, given its sum of losses."""
     different, which = np.unique(sums, axis=0, return_inverse=True)
-    return selection_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
+    return probabilities_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
 
 
 def _steps(game, rounds):
@@ -97,12 +116,3 @@ def _steps(game, rounds):
     base = game.actions * game.seen
     digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
     return np.stack(np.divmod(digits, game.seen), axis=2)
-
-
-checks.arguments(
-    globals(),
-    game=checks.a(Game),
-    nodes=checks.whole(2, 10**5),
-    epoch_plan={"learner": checks.a(EpochAlgorithm)},
-    batched_plan={"learner": checks.a(BatchedPrivate)},
-)

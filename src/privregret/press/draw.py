@@ -1,15 +1,17 @@
-"""The kinds of picture that recur: regret against rounds, final regret against epsilon."""
+"""Pictures that recur: regret against rounds, final regret against epsilon, survival curves.
+
+They draw the columns of a frame and compute no statistics: those are made by `estimates`.
+"""
 
 import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
 
-from privregret import simulate
 from privregret.press import style
-from privregret.privacy import ledger
+
+BANDS = "estimates.bands"  # makes what figures of regret show
 
 
 def panels(count: int, width=None, height=None, **axes):
@@ -29,9 +31,14 @@ def panels(count: int, width=None, height=None, **axes):
     figure, list of axes
     """
     size = style.COLUMN if count == 1 else style.PAGE
-    fig, row = plt.subplots(1, count, sharey=count > 1, squeeze=False, figsize=(width or size[0], height or size[1]))
+    fig, row = plt.subplots(
+        1, count, sharey=count > 1, squeeze=False, figsize=(width or size[0], height or size[1])
+    )
     for i, ax in enumerate(row[0]):
-        ax.set(**({} if i else {"ylabel": axes.get("ylabel", "")}), **{k: v for k, v in axes.items() if k != "ylabel"})
+        ax.set(
+            **({} if i else {"ylabel": axes.get("ylabel", "")}),
+            **{k: v for k, v in axes.items() if k != "ylabel"},
+        )
     return fig, list(row[0])
 
 
@@ -47,16 +54,48 @@ def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, 
     by : str
         Column that tells curves apart; its values are the labels.
     band : (str, str), optional
-        Columns between which a band is shaded, as `bands` makes them: ("low", "high").
+        Columns between which a band is shaded, as `estimates.bands` makes them: ("low", "high").
     looks : dict, optional
         Value of `by` -> keywords for `plot`, for what is not an algorithm.
     """
+    _needs(data, "", by, x, y, *band)
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
-        look = {"markevery": (0.03 + 0.03 * i, 0.15)} | (looks[label] if looks else style.look(label)) | style_
+        look = (
+            {"markevery": (0.03 + 0.03 * i, 0.15)}
+            | (looks[label] if looks else style.look(label))
+            | style_
+        )
         if band:
             low, high = (curve[column] for column in band)
-            ax.fill_between(curve[x].astype(float), low, high, color=look["color"], alpha=0.2, linewidth=0)
+            ax.fill_between(
+                curve[x].astype(float), low, high, color=look["color"], alpha=0.2, linewidth=0
+            )
         ax.plot(curve[x].astype(float), curve[y], label=str(label), **look)
+
+
+def _needs(data, maker, *columns):
+    """Raise an error in one line unless the frame has these columns."""
+    if missing := [column for column in columns if column not in data]:
+        found = ", ".join(map(str, data.columns))
+        wanted = f"{', '.join(missing)}, which {maker} makes" if maker else ", ".join(missing)
+        raise ValueError(
+            f"the frame must have columns {', '.join(columns)}: no {wanted}, got {found}"
+        )
+
+
+def _one_each(data, *columns):
+    """Raise an error in one line if a curve has several rows for one x: it would be a zigzag."""
+    if data.duplicated([*columns]).any():
+        varied = [
+            c for c in data if c not in columns and data.groupby([*columns])[c].nunique().max() > 1
+        ]
+        several = ", ".join(
+            c for c in varied if c not in ("mean", "sd", "se", "runs", "low", "high")
+        )
+        each = ", ".join(columns)
+        raise ValueError(
+            f"the frame must have one row for each {each}, got several {several or 'equal ones'}"
+        )
 
 
 def bound(ax, x, y, label: str, **style_):
@@ -80,6 +119,7 @@ def regret_limits(summary) -> tuple[float, float]:
     summary : pandas.DataFrame
         Columns t, mean; the curves of all panels.
     """
+    _needs(summary, "estimates.means", "t", "mean")
     last = summary["mean"][summary.t == summary.t.max()]
     return last.min() / 30, 2 * last.max()
 
@@ -90,7 +130,7 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
     Parameters
     ----------
     summary : pandas.DataFrame
-        Columns algorithm, t, mean, low, high, as `bands` makes them.
+        Columns algorithm, t, mean, low, high, as `estimates.bands` makes them.
     limits : (float, float), optional
         Range of regrets, for panels that share it (see `regret_limits`); of this panel alone if not given.
     rounds : {"log", "linear"}
@@ -98,12 +138,22 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
     legend_values : bool
         Whether labels give the final means.
     """
+    _needs(summary, BANDS, "algorithm", "t", "mean", "low", "high")
+    _one_each(summary, "algorithm", "t")
     finals = summary.groupby("algorithm", sort=False)["mean"].last()
     names = {a: f"{a}: {final:,.0f}" if legend_values else a for a, final in finals.items()}
     named = summary.assign(algorithm=summary.algorithm.map(names))
-    lines(ax, named, "t", "mean", band=("low", "high"), looks={names[a]: style.look(a) for a in names})
+    lines(
+        ax, named, "t", "mean", band=("low", "high"), looks={names[a]: style.look(a) for a in names}
+    )
     last = summary.t.max()
-    ax.set(xlabel="round $t$", ylabel="regret", yscale="log", ylim=limits or regret_limits(summary), xscale=rounds)
+    ax.set(
+        xlabel="round $t$",
+        ylabel="regret",
+        yscale="log",
+        ylim=limits or regret_limits(summary),
+        xscale=rounds,
+    )
     ax.set_xlim(*((last / 1e4, last) if rounds == "log" else (-0.02 * last, 1.02 * last)))
     if rounds == "linear":
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
@@ -126,12 +176,13 @@ def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$",
     Parameters
     ----------
     summary : pandas.DataFrame
-        Columns `by`, algorithm, t, mean, low, high, as `bands` makes them.
+        Columns `by`, algorithm, t, mean, low, high, as `estimates.bands` makes them.
     title : str
         Filled with the value of each panel.
     limits : (float, float), optional
         Range of regrets, if not that of these panels (see `regret_limits`).
     """
+    _needs(summary, BANDS, by, "algorithm", "t", "mean", "low", "high")
     groups = list(summary.groupby(by))
     across = min(len(groups), 4)
     down = -(-len(groups) // across)
@@ -159,13 +210,27 @@ def final_regret_panel(summary, title: str = "", limits=None):
     Parameters
     ----------
     summary : pandas.DataFrame
-        Columns algorithm, epsilon, mean, low, high, as `bands` makes them.
+        Columns algorithm, epsilon, mean, low, high, as `estimates.bands` makes them.
     limits : (float, float), optional
         Range of regrets, for panels that share it.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or an algorithm has several rows for one epsilon, as for several n0 or
+        horizons: draw a panel for each (see `family`).
     """
+    _needs(summary, BANDS, "algorithm", "epsilon", "mean", "low", "high")
+    _one_each(summary, "algorithm", "epsilon")
     fig, ax = plt.subplots()
     lines(ax, summary, "epsilon", "mean", band=("low", "high"), markevery=1)
-    ax.set(xscale="log", yscale="log", xlabel=r"privacy parameter $\epsilon$", ylabel="final regret", title=title)
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel=r"privacy parameter $\epsilon$",
+        ylabel="final regret",
+        title=title,
+    )
     ax.set_ylim(limits)
     epsilon_ticks(ax, summary.epsilon.unique())
     ax.legend(loc="best")
@@ -173,184 +238,55 @@ def final_regret_panel(summary, title: str = "", limits=None):
 
 
 def epsilon_ticks(ax, values):
-    """Tick the values of epsilon that were run, and no others."""
-    ax.xaxis.set_major_locator(FixedLocator(sorted(values)))
-    ax.xaxis.set_major_formatter("{x:g}")
+    """Tick the values of epsilon that were run, and no others; without labels that would touch."""
+    ticks = sorted(values)
+    apart, labelled = (ticks[-1] / ticks[0]) ** 0.07, ticks[:1]
+    for tick in ticks[1:]:
+        if tick >= apart * labelled[-1]:
+            labelled.append(tick)
+    ax.xaxis.set_major_locator(FixedLocator(ticks))
+    ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}" if x in labelled else "")
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
-def releases(ax, released, pulls, title):
-    """What is released about an arm (see `privacy.ledger`), one bar a release, and what each reward costs."""
-    top = 0
-    for release in released:
-        length = release.last - release.first + 1
-        level = 0 if release.kind == "array" else length.bit_length()
-        top = max(top, level)
-        colour = style.look(title.split(",")[0])["color"] if release.kind == "array" else "#BBBBBB"
-        ax.barh(level, length - 0.16, left=release.first - 0.42, height=0.72, color=colour, linewidth=0)
-        middle = (release.first + release.last) / 2
-        ax.text(
-            middle,
-            level,
-            f"{release.scale:g}",
-            ha="center",
-            va="center_baseline",
-            fontsize=6,
-            color="white" if release.kind == "array" else "black",
-        )
-    for pull, cost in enumerate(ledger.cost(released, pulls), start=1):
-        above = {"color": style.VERMILION, "fontweight": "bold"} if cost > 1 + 1e-9 else {}
-        ax.text(pull, -1, f"{cost:.3g}", ha="center", va="center_baseline", fontsize=6, **above)
-    ax.set(xlim=(0.4, pulls + 0.6), ylim=(-1.6, top + 0.6), title=title, xticks=range(1, pulls + 1))
-    names = ["cost", "array", *(f"node of {2 ** (level - 1)}" for level in range(1, top + 1))]
-    ax.set_yticks(range(-1, top + 1), names)
-    ax.grid(False)
-    ax.tick_params(length=0)
-
-
-def survival(sample, weights=None, points=240):
-    """How often a sample reaches x: (x, share) at about `points` shares, evenly spaced in it and its logarithm."""
-    order = np.argsort(sample)[::-1]
-    share = np.cumsum(np.ones(len(order)) if weights is None else np.asarray(weights)[order])
-    share /= share[-1]
-    wanted = np.append(np.geomspace(share[0], 1, points // 2), np.linspace(share[0], 1, points // 2))
-    at = np.unique(np.searchsorted(share, wanted).clip(0, len(order) - 1))
-    return np.asarray(sample)[order][at], share[at]
-
-
 def survival_axes(ax, curves):
-    """Share of runs with at least so much regret, both axes logarithmic; an open marker shows the mean.
+    """Fraction of runs with regret at least x, axes logarithmic; an open marker shows the mean.
 
     Parameters
     ----------
     curves : pandas.DataFrame
-        As `survivals` makes it.
+        Columns algorithm, regret, fraction, as `estimates.survivals` makes them, mean, and bound: a
+        lower bound on regret, for a vertical line.
     """
+    _needs(curves, "estimates.survivals", "algorithm", "regret", "fraction")
+    _needs(curves, "", "mean", "bound")
     for i, (label, curve) in enumerate(curves.groupby("algorithm", sort=False)):
-        look = style.look(label) | {"linestyle": (style.SOLID, style.DASHED)[i % 2]}  # apart in grey
-        ax.plot(curve.regret, curve.share, color=look["color"], linestyle=look["linestyle"], drawstyle="steps-post")
+        look = style.look(label) | {
+            "linestyle": (style.SOLID, style.DASHED)[i % 2]
+        }  # apart in grey
+        ax.plot(
+            curve.regret,
+            curve.fraction,
+            color=look["color"],
+            linestyle=look["linestyle"],
+            drawstyle="steps-post",
+        )
         mean = curve["mean"].iloc[0]
-        at = np.interp(np.log(mean), np.log(curve.regret[::-1]), np.log(curve.share[::-1]))
-        ax.plot([mean], [np.exp(at)], label=label, **(look | {"markersize": 6, "markerfacecolor": "white"}))
+        at = np.interp(np.log(mean), np.log(curve.regret[::-1]), np.log(curve.fraction[::-1]))
+        ax.plot(
+            [mean],
+            [np.exp(at)],
+            label=label,
+            **(look | {"markersize": 6, "markerfacecolor": "white"}),
+        )
     ax.axvline(curves.bound.iloc[0], label=r"lower bound $\times\ln T$", **style.BOUND)
-    ax.set(xscale="log", yscale="log", xlabel="final regret $x$", ylabel="share of runs with at least $x$")
-
-
-def reward_model(ax, model, path, rewards, title):
-    """A list, table or tree of rewards for two arms, the rewards that the actions `path` observe framed.
-
-    Parameters
-    ----------
-    model : {"list", "table", "tree"}
-    path : sequence of int
-        Arms pulled, 0 or 1, one per round.
-    rewards : list
-        Reward functions of rounds 1, 2, ...: arrays with one axis for each action so far.
-    """
-    rounds = len(path)
-    for t in range(1, rounds + 1):
-        prefixes = list(np.ndindex(*(2,) * t))
-        nodes = {"list": [None], "table": [0, 1], "tree": prefixes}[model]
-        for i, node in enumerate(nodes):
-            full = {"list": tuple(path[:t]), "table": (*path[: t - 1], node), "tree": node}[model]
-            seen = full == tuple(path[:t])
-            colour, width = ("black", 1.2) if seen else ("#BBBBBB", 0.6)
-            x = (i + 0.5) / len(nodes) if model == "tree" else 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
-            if model == "tree":
-                parent = ((i // 2 + 0.5) / (len(nodes) // 2), 1 - t) if t > 1 else (0.5, 0)
-                ax.plot([parent[0], x], [parent[1], -t], color=colour, linewidth=width, zorder=1)
-            frame = {"boxstyle": "square,pad=0.3", "fc": "white", "ec": colour, "lw": width}
-            ink = "black" if seen else "#888888"
-            ax.text(x, -t, str(int(rewards[t - 1][full])), ha="center", va="center", fontsize=7, bbox=frame, color=ink)
-    if model == "table":
-        for arm in (0, 1):
-            ax.text(0.5 + 0.3 * (arm - 0.5), -0.4, f"arm {arm + 1}", ha="center", va="center", fontsize=6)
-    for t in range(1, rounds + 1):
-        ax.text(-0.06, -t, f"$t={t}$", ha="right", va="center", fontsize=6)
-    ax.set(xlim=(-0.12, 1.05), ylim=(-rounds - 0.5, 0.3), title=title)
-    ax.axis("off")
-
-
-def release_game(ax, actions, left, right, change, side):
-    """The adaptive game: the adversary answers each action with two rewards, which differ only in round `change`.
-
-    Parameters
-    ----------
-    actions, left, right : sequence
-        Arm (from 0) and the two rewards of each round.
-    change : int
-        The round, from 1, in which the policy is shown `side`, "L" or "R"; in all others it sees the left reward.
-    """
-    boxes = []
-    for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
-        shown = other if t == change and side == "R" else one
-        for y, text in ((2, f"arm {action + 1}"), (1, f"$({one},{other})$"), (0, f"${shown}$")):
-            fill = "#FFE9B8" if (y, t) == (0, change) else "white"
-            box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
-            boxes.append(ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box))
-        ax.text(t, -0.55, f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""), ha="center", va="center", fontsize=6)
-    for start, end in itertools.pairwise(boxes):  # from edge to edge; above the boxes, which are laid out first
-        ends = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "shrinkA": 0, "shrinkB": 0}
-        arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"} | ends
-        ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
-    for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
-        ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
-    ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
-    ax.axis("off")
-
-
-def survivals(samples: dict, means: dict, bound: float) -> pd.DataFrame:
-    """What `survival_axes` draws: columns algorithm, regret, share, mean, bound.
-
-    Parameters
-    ----------
-    samples : dict
-        Algorithm -> regrets of runs, or a pair of these and their weights.
-    means : dict
-        Algorithm -> Estimate of its mean regret.
-    bound : float
-        Lower bound on regret, for a vertical line.
-    """
-    curves = {a: survival(*(x if isinstance(x, tuple) else (x,))) for a, x in samples.items()}
-    return pd.concat(
-        pd.DataFrame({"algorithm": a, "regret": x, "share": share, "mean": means[a].value, "bound": bound})
-        for a, (x, share) in curves.items()
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="final regret $x$",
+        ylabel="fraction of runs with at least $x$",
     )
-
-
-def bands(curves, by: list) -> pd.DataFrame:
-    """Mean regret over runs with the band that figures shade: columns `by`, mean, sd, se, runs, low, high.
-
-    The band goes from the 10 to the 90 per cent quantile of a run: where regret has a long tail, a standard deviation
-    below the mean is below zero.
-
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        What `simulate.regret_curves` returns.
-    by : list of str
-        Columns; one row for each combination of their values.
-    """
-    return simulate.summary(curves, by).join(quantiles(curves, by), on=by)
-
-
-def quantiles(curves, by, value: str = "regret", **levels) -> pd.DataFrame:
-    """Quantiles of regret over runs, one row for each combination of the columns `by`, for `join(..., on=by)`.
-
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        One row for each run, and for each round if `by` has t.
-    by : str or list of str
-        Columns; the index of what is returned.
-    value : str
-        Which column, if not regret.
-    **levels : float
-        Name of a column -> level of its quantile; low and high, at 10 and 90 per cent, if none are given.
-    """
-    levels = levels or {"low": 0.1, "high": 0.9}
-    return curves.groupby(by, sort=False)[value].quantile([*levels.values()]).unstack().set_axis([*levels], axis=1)
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
@@ -364,11 +300,26 @@ def looks(values, dashes=(style.SOLID,)) -> dict:
         Line styles, taken in turn.
     """
     colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
-    series = zip(itertools.cycle(colours), itertools.cycle("o^sDPv"), itertools.cycle(dashes), strict=False)
-    return {v: {"color": c, "marker": m, "linestyle": d} for v, (c, m, d) in zip(values, series, strict=False)}
+    series = zip(
+        itertools.cycle(colours), itertools.cycle("o^sDPv"), itertools.cycle(dashes), strict=False
+    )
+    return {
+        v: {"color": c, "marker": m, "linestyle": d}
+        for v, (c, m, d) in zip(values, series, strict=False)
+    }
 
 
-def family(data, by: str, x: str, y: str, title: str = "{}", bounds=None, curves="algorithm", axes=None, **style_):
+def family(
+    data,
+    by: str,
+    x: str,
+    y: str,
+    title: str = "{}",
+    bounds=None,
+    curves="algorithm",
+    axes=None,
+    **style_,
+):
     """One panel for each value of a column, side by side with one y axis: its curves, with bounds beside them.
 
     Parameters

@@ -1,7 +1,8 @@
-"""What every notebook calls first and last: a strict check of its parameters, and a mark that it ended.
+"""What every notebook calls first and last: a check of its parameters, and a mark that it ended.
 
-papermill only warns of a parameter that a notebook does not have, takes "false" as a true string, and reports a
-run as completed even if its kernel died. So notebooks look after themselves, with or without the batch command.
+papermill only warns of a parameter that a notebook does not have, takes "false" as a true string,
+and reports a run as completed even if its kernel died. So notebooks look after themselves, with or
+without the batch command.
 """
 
 import ast
@@ -9,22 +10,35 @@ import difflib
 import json
 import os
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from IPython import get_ipython
+from IPython.display import display
 
 try:
     import resource
 except ImportError:  # native Windows
     resource = None
 
-from privregret import checks
 from privregret.files import ROOT
-from privregret.press import manifest
+from privregret.press import render
 from privregret.press.places import output_root
 
 END = "application/vnd.privregret.end+json"
-# the notebook running in this process; files of measurements that it read; the figure or table it published last;
-# whether it has published nothing yet
-current = {"name": "", "parameters": {}, "files": [], "shown": "", "fresh": True}
+
+
+@dataclass
+class Running:
+    """The notebook that runs in this process."""
+
+    name: str = ""
+    parameters: dict = field(default_factory=dict)
+    shown: str = ""  # the figure or table that it published last
+    published: bool = False  # whether it has published anything yet
+
+
+current = Running()
 
 
 class ParameterError(ValueError):
@@ -42,14 +56,17 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     name : str
         The notebook: paper key, slash, file name without ending.
     namespace : dict
-        The notebook's `globals()`. Each checked value is put back in (an integer given for a real becomes real).
+        The notebook's `globals()`. Each checked value is put back in: an integer given for a real
+        becomes real.
     **rules : callable
-        One for each parameter that the notebook has: (name, value) -> value, raising TypeError or ValueError.
+        One for each parameter that the notebook has: (name, value) -> value, raising TypeError or
+        ValueError.
 
     Raises
     ------
     ParameterError
-        For a name that papermill injected and the notebook does not declare, or a value against its rule.
+        For a name that papermill injected and the notebook does not declare, or a value against its
+        rule.
     """
     for cell in namespace.get("In", []):
         if cell.startswith("# Parameters"):  # how papermill heads the cell that it injects
@@ -58,7 +75,8 @@ def start(name: str, namespace: dict, /, **rules) -> None:
                     near = difflib.get_close_matches(unknown, rules, 1)
                     hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(rules)}"
                     raise ParameterError(f"{name} has no parameter {unknown}: {hint}")
-    current.update(name=name, parameters={p: namespace[p] for p in rules}, files=[], shown="", fresh=True)
+    global current
+    current = Running(name, {parameter: namespace[parameter] for parameter in rules})
     for parameter, rule in rules.items():
         try:
             namespace[parameter] = rule(parameter, namespace[parameter])
@@ -66,31 +84,27 @@ def start(name: str, namespace: dict, /, **rules) -> None:
             raise ParameterError(f"{name}: {error}") from None
 
 
-def data(path: str) -> Path:
-    """Where a file of measurements in `benchmarks/` is; with another content of it the notebook is out of date."""
-    known = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "benchmarks").glob("*.csv"))
-    current["files"].append(checks.choice("a file of measurements", path, known))
-    return ROOT / path
-
-
 def end() -> None:
-    """Mark that the notebook ran to its end, and which of the project's files it used; say where its output is."""
-    from IPython.display import display
-
-    files = (getattr(module, "__file__", None) or "" for module in list(sys.modules.values()))
-    modules = sorted({f[len(str(ROOT)) + 1 :] for f in files if f.startswith(str(ROOT / "src"))} | {*current["files"]})
+    """Mark that the notebook ran to its end, and what modules it used; say where its output is."""
     root = output_root()
+    render.render(root)
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else None  # of the kernel
-    manifest.render(root)
-    message = f"All of {current['name']} has run. Its figures, tables and findings are in {shown}/figures."
+    message = f"All of {current.name} has run. Its output is in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
-        message += " Those in figures/ are as they were; `make` renews them, and `make status` speaks of them alone."
+        message += " figures/ is as it was: `make` renews it, and `make status` is about it alone."
+    if get_ipython() is None:  # run as a script
+        print(message)
+        return
+    used = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
+    modules = sorted(
+        str(Path(f).relative_to(ROOT)) for f in used if Path(f).is_relative_to(ROOT / "src")
+    )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else None  # of the kernel
     display({"text/plain": message, END: {"modules": modules, "kilobytes": peak}}, raw=True)
 
 
 def end_mark(notebook) -> dict | None:
-    """What `end` recorded in an executed notebook (an nbformat node), or None if it never got there."""
+    """What `end` recorded in an executed notebook (an nbformat node), or None."""
     for cell in reversed(notebook.cells):
         for output in cell.get("outputs", []):
             if END in output.get("data", {}):

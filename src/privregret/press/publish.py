@@ -1,7 +1,6 @@
 """What notebooks call to publish: a figure, a table, a number, a finding. Nothing here simulates.
 
-Everything is written atomically below `paths.output_root()`, and the same data give the same bytes. What becomes of it
-is `manifest`'s business.
+Everything is written atomically below `places.output_root()`, and the same data give the same bytes.
 """
 
 import importlib.metadata
@@ -17,16 +16,19 @@ import pandas as pd
 import PIL.Image
 from IPython import get_ipython
 from IPython.display import HTML, Image, Markdown, display
+from PIL.PngImagePlugin import PngInfo
 
 from privregret import files
 from privregret.estimates import Estimate, exactly
 from privregret.files import PACKAGE
-from privregret.jit import source_hash
-from privregret.press import manifest, notebook, style
+from privregret.press import notebook, record, style
 from privregret.press.findings import CLAIM, Finding
-from privregret.press.manifest import KINDS, one_epsilon, tex_escape
 from privregret.press.papers import PAPERS
 from privregret.press.places import output_root
+from privregret.press.record import KINDS
+from privregret.press.tex import measured as printed
+from privregret.press.tex import one_epsilon, tex_escape
+from privregret.sources import source_hash
 
 style.use()
 
@@ -60,8 +62,13 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     # one layout for both files: with any engine, one that does nothing too, each would draw the figure once more
     with plt.rc_context({"figure.constrained_layout.use": False}):
         fig.set_layout_engine(None)
-        fig.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Producer": None, "Creator": None})
-        _few_colours(fig).save(png, "png", optimize=True, dpi=(style.DPI, style.DPI))
+        about = _about(name, caption)
+        undated = dict.fromkeys(("CreationDate", "Producer", "Creator"))
+        fig.savefig(pdf, format="pdf", metadata=undated | about)
+        texts, dpi = PngInfo(), (style.DPI, style.DPI)
+        for key, text in about.items():
+            texts.add_itxt(key, text)
+        _few_colours(fig).save(png, "png", optimize=True, dpi=dpi, pnginfo=texts)
     plt.close(fig)
     inches = fig.get_figwidth()
     star = "*" if inches > 1.1 * style.COLUMN[0] else ""
@@ -163,9 +170,9 @@ def _number(name, value, meaning):
     if not re.fullmatch("[A-Za-z]+", name):
         raise ValueError(f"a macro's name has letters only, got {name!r}")
     entry = {"value": value.value, "error": value.se, "numerical_error": value.bound}
-    with _record() as record:
-        manifest.refuse_clashes(record, notebook.current["name"], numbers=[name])
-        _mine(record).setdefault("numbers", {})[name] = entry | {"meaning": meaning}
+    with _changing() as manifest:
+        record.refuse_clashes(manifest, notebook.current.name, [name])
+        _mine(manifest).setdefault("numbers", {})[name] = entry | {"meaning": meaning}
 
 
 def finding(
@@ -196,10 +203,10 @@ def finding(
     -------
     Finding
     """
-    shown = notebook.current.get("shown", "") if figure is None else figure
+    shown = notebook.current.shown if figure is None else figure
     found = Finding(place, claim, quantity, measured, low, high, kind, shown, headline)
-    with _record() as record:
-        rows = _mine(record).setdefault("findings", [])
+    with _changing() as manifest:
+        rows = _mine(manifest).setdefault("findings", [])
         rows[:] = [r for r in rows if (r["place"], r["claim"], r["quantity"]) != (place, claim, quantity)]
         rows.append(found.row())
     if number:
@@ -209,28 +216,29 @@ def finding(
         display(
             Markdown(
                 f"**{found.verdict}**: *{place}{label}.* {claim} {quantity[:1].upper()}{quantity[1:]}: "
-                f"**{manifest.measured(found.row())}** (agrees if {found.criterion})."
+                f"**{printed(found.row())}** (agrees if {found.criterion})."
             )
         )
     return found
 
 
 @contextmanager
-def _record():
-    """The record to publish in; at a notebook's first word, what an earlier run of it left there goes."""
-    name = notebook.current["name"]
-    with manifest.changing(output_root()) as record:
-        if notebook.current["fresh"]:
+def _changing():
+    """The manifest to publish in; what an earlier run of the notebook left there goes first."""
+    running = notebook.current
+    with record.changing(output_root()) as manifest:
+        if not running.published:
             for folder in ("figures", "paper"):  # what else is there may be somebody else's
                 files.sweep(output_root() / folder)
-            record["notebooks"].pop(name, None)
-            record["outputs"] = {o: entry for o, entry in record["outputs"].items() if entry["notebook"] != name}
-            notebook.current["fresh"] = False
-        yield record
+            manifest["notebooks"].pop(running.name, None)
+            for output in record.of_notebook(manifest, running.name)["outputs"]:
+                del manifest["outputs"][output]
+            running.published = True
+        yield manifest
 
 
-def _mine(record):
-    return record["notebooks"].setdefault(notebook.current["name"], {})
+def _mine(manifest):
+    return manifest["notebooks"].setdefault(notebook.current.name, {})
 
 
 def integer(value: int) -> str:
@@ -252,6 +260,12 @@ def _stands_alone(name, caption):
             raise ValueError(f"{name}: the caption must stand alone, but says {found[0]!r} (see publish.integer)")
 
 
+def _about(name, caption):
+    """What a picture says of itself, wherever it is found."""
+    keywords = f"privregret, notebooks/{notebook.current.name}.ipynb"
+    return {"Title": name, "Subject": caption, "Keywords": keywords}
+
+
 def _few_colours(fig):
     """The figure as a picture of at most 256 colours: a third of the bytes at twice the resolution."""
     pixels = io.BytesIO()
@@ -264,28 +278,29 @@ def _few_colours(fig):
 def _publish(kind, name, contents):
     if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
         raise ValueError(f"a {kind}'s name is paper key, slash, name in small letters, got {name!r}")
+    running = notebook.current
     modules = {getattr(m, "__file__", None) for m in list(sys.modules.values())}
-    with _record() as record:
-        manifest.refuse_clashes(record, notebook.current["name"], outputs=[name])
-        for ending, content in zip(KINDS[kind], contents, strict=True):
+    written = dict(zip(KINDS[kind], contents, strict=True))
+    with _changing() as manifest:
+        record.refuse_clashes(manifest, running.name, [name])
+        for ending, content in written.items():
             files.write(output_root() / "figures" / f"{name}{ending}", content)
-        record["outputs"][name] = {
+        manifest["outputs"][name] = {
             "kind": kind,
-            "notebook": notebook.current["name"],
-            "parameters": notebook.current["parameters"],
-            "seed": notebook.current["parameters"].get("seed"),
-            "versions": {"python": platform.python_version()} | {p: importlib.metadata.version(p) for p in LIBRARIES},
+            "notebook": running.name,
+            "parameters": running.parameters,
+            "seed": running.parameters.get("seed"),
+            "versions": {"python": platform.python_version()}
+            | {p: importlib.metadata.version(p) for p in LIBRARIES},
             "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
-            "files": {e: files.digest(c) for e, c in zip(KINDS[kind], contents, strict=True)},
+            "files": {ending: files.digest(content) for ending, content in written.items()},
         }
-    notebook.current["shown"] = name
+    running.shown = name
 
 
 def _with_origin(tex):
-    origin = (
-        f"% From notebooks/{notebook.current['name']}.ipynb. Paths are relative to figures/ (see \\graphicspath).\n"
-    )
-    return (origin + tex.rstrip() + "\n").encode()
+    came = f"% From notebooks/{notebook.current.name}.ipynb. "
+    return f"{came}Paths are relative to figures/ (see \\graphicspath).\n{tex.rstrip()}\n".encode()
 
 
 def _csv(frame):

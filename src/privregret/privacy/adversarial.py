@@ -5,12 +5,14 @@ Two arms throughout; a path is a sequence of actions, read as a binary number wi
 
 import itertools
 import math
+from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
-from privregret import checks
+from privregret import checks, store
 from privregret.adversarial.bases import (
     EXP3_STEP,
     FTPL_STEP,
@@ -23,7 +25,13 @@ from privregret.instances import Adversary
 from privregret.jit import jit
 
 
-def exp3_path(adversary, actions, eta: float, gamma: float) -> np.ndarray:
+@checks.arguments(
+    adversary=checks.instance_of(Adversary),
+    actions=checks.array_in(0, 1, shape=1),
+    eta=checks.number_in(1e-15, 1e3),
+    gamma=checks.probability,
+)
+def exp3_path(adversary: Adversary, actions: ArrayLike, eta: float, gamma: float) -> np.ndarray:
     """(T,) probability with which EXP3 plays arm 2 in each round, given the actions so far (asi2025, Figure 1).
 
     Works on x = ln(w_2 / w_1), so that no weight underflows.
@@ -35,6 +43,12 @@ def exp3_path(adversary, actions, eta: float, gamma: float) -> np.ndarray:
     actions : (T,) array of 0 and 1
     eta, gamma : float
         As of `EXP3`.
+
+    Examples
+    --------
+    >>> from privregret.instances import exp3_leakage_pair
+    >>> exp3_path(exp3_leakage_pair()[0], [0, 1, 0], eta=0.5, gamma=0.1).round(4)
+    array([0.5   , 0.708 , 0.5656])
     """
     actions = np.asarray(actions)
     return _exp3_path(adversary.table(len(actions)), actions.astype(np.int64), eta, gamma)
@@ -53,9 +67,24 @@ def _exp3_path(losses, actions, eta, gamma):
     return p
 
 
-def exp3_log_probabilities(adversary, horizon: int, eta: float, gamma: float) -> np.ndarray:
-    """(2^T,) log-probability of every path of EXP3; T at most 22."""
-    table = adversary.table(checks.integer("horizon", horizon, 1))
+@checks.arguments(
+    adversary=checks.instance_of(Adversary),
+    horizon=checks.integer_in(1, 22),
+    eta=checks.number_in(1e-15, 1e3),
+    gamma=checks.probability,
+)
+def exp3_log_probabilities(
+    adversary: Adversary, horizon: int, eta: float, gamma: float
+) -> np.ndarray:
+    """(2^T,) log-probability of every path of EXP3; T at most 22.
+
+    Examples
+    --------
+    >>> from privregret.instances import exp3_leakage_pair
+    >>> exp3_log_probabilities(exp3_leakage_pair()[0], 2, eta=0.5, gamma=0.1).round(3)
+    array([-1.924, -1.039, -1.386, -1.386])
+    """
+    table = adversary.table(checks.positive_int("horizon", horizon))
     x, log_p = np.zeros(1), np.zeros(1)
     for t in range(horizon):
         p = (1 - gamma) / (1 + np.exp(-x)) + gamma / 2
@@ -64,15 +93,37 @@ def exp3_log_probabilities(adversary, horizon: int, eta: float, gamma: float) ->
     return log_p
 
 
-def exp3_expected_loss(adversary, horizon: int, eta: float, gamma: float) -> float:
-    """Expected cumulative loss of EXP3, over all 2^T paths."""
+@checks.arguments(
+    adversary=checks.instance_of(Adversary),
+    horizon=checks.integer_in(1, 22),
+    eta=checks.number_in(1e-15, 1e3),
+    gamma=checks.probability,
+)
+def exp3_expected_loss(adversary: Adversary, horizon: int, eta: float, gamma: float) -> float:
+    """Expected cumulative loss of EXP3, over all 2^T paths.
+
+    Examples
+    --------
+    >>> from privregret.instances import exp3_leakage_pair
+    >>> round(exp3_expected_loss(exp3_leakage_pair()[0], 5, eta=0.5, gamma=0.1), 3)
+    4.5
+    """
     table = adversary.table(horizon)
     paths = (np.arange(2**horizon)[:, None] >> np.arange(horizon - 1, -1, -1)) & 1
     paid = table[np.arange(horizon), paths].sum(axis=1)
     return float(np.exp(exp3_log_probabilities(adversary, horizon, eta, gamma)) @ paid)
 
 
-def exp3_divergence(one, other, horizon: int, eta: float, gamma: float) -> dict:
+@checks.arguments(
+    one=checks.instance_of(Adversary),
+    other=checks.instance_of(Adversary),
+    horizon=checks.integer_in(1, 22),
+    eta=checks.number_in(1e-15, 1e3),
+    gamma=checks.probability,
+)
+def exp3_divergence(
+    one: Adversary, other: Adversary, horizon: int, eta: float, gamma: float
+) -> dict:
     """How far EXP3's laws on two adversaries are apart, over all 2^T paths.
 
     Returns
@@ -80,6 +131,13 @@ def exp3_divergence(one, other, horizon: int, eta: float, gamma: float) -> dict:
     dict
         loss: largest |ln P / P'| of a path; kl and tv: divergence and total variation; worst: the path, as a string of
         1 and 2.
+
+    Examples
+    --------
+    >>> from privregret.instances import exp3_leakage_pair
+    >>> apart = exp3_divergence(*exp3_leakage_pair(), 5, eta=0.5, gamma=0.1)
+    >>> round(float(apart["loss"]), 3), apart["worst"]
+    (3.434, '21111')
     """
     p, q = (exp3_log_probabilities(adversary, horizon, eta, gamma) for adversary in (one, other))
     worst = format(int(np.abs(p - q).argmax()), f"0{horizon}b").translate(str.maketrans("01", "12"))
@@ -87,12 +145,32 @@ def exp3_divergence(one, other, horizon: int, eta: float, gamma: float) -> dict:
     return {"loss": np.abs(p - q).max(), "kl": np.sum(np.exp(p) * (p - q)), "tv": tv, "worst": worst}
 
 
-def path_log_ratio(actions, p, q) -> np.ndarray:
-    """(T,) ln P / P' of a path's beginnings, from the probabilities of arm 2 in each round."""
+@checks.arguments(
+    actions=checks.array_in(0, 1, shape=1),
+    p=checks.array_in(1e-300, 1, "[)", shape=1),
+    q=checks.array_in(1e-300, 1, "[)", shape=1),
+)
+def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """(T,) ln P / P' of a path's beginnings, from the probabilities of arm 2 in each round.
+
+    Examples
+    --------
+    >>> path_log_ratio([0, 1], np.array([0.5, 0.4]), np.array([0.5, 0.6])).round(4)
+    array([ 0.    , -0.4055])
+    """
     return np.cumsum(np.where(np.asarray(actions) == 1, np.log(p / q), np.log1p(-p) - np.log1p(-q)))
 
 
-def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: int = 200) -> np.ndarray:
+@checks.arguments(
+    base=checks.instance_of(RealLossBandit),
+    averages=checks.array_in(0, 1, shape=2),
+    scale=checks.number_in(0, 1e6),
+    nodes=checks.integer_in(2, 10**4),
+)
+@store.kept
+def batched_probabilities(
+    base: RealLossBandit, averages: ArrayLike, scale: float, nodes: int = 200
+) -> np.ndarray:
     """(2^J,) probability of every sequence of choices of J batches, told averages with noise Lap(scale).
 
     By quadrature: each of the J - 1 noises that matter takes `nodes` equally likely values, Laplace quantiles.
@@ -107,24 +185,45 @@ def batched_probabilities(base: RealLossBandit, averages, scale: float, nodes: i
         Laplace scale.
     nodes : int
         Even; cost is proportional to (2 nodes)^(J - 1).
+
+    Examples
+    --------
+    >>> from privregret.adversarial import HTINF
+    >>> batched_probabilities(HTINF(1.0), [[0.5, 1.0], [0.5, 1.0]], scale=1.0).round(4)
+    array([0.25  , 0.25  , 0.2502, 0.2498])
     """
-    u = (np.arange(checks.integer("nodes", nodes, 2)) + 0.5) / nodes
+    u = (np.arange(checks.integer_in(2, checks.LARGEST)("nodes", nodes)) + 0.5) / nodes
     quantiles = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5))) * scale
     averages = np.asarray(averages, float)
     if base.step.kind != FTPL_STEP:
         return _batched_probabilities(base.step, averages, quantiles)
-    if len(averages) != 2 or base.resampling != "corrected":
+    if len(averages) != 2 or base.resampling != "corrected":  # type: ignore[attr-defined]
         raise ValueError("FTPL must have two batches and the corrected resampling")
     return _ftpl_probabilities(base, averages, quantiles)
 
 
-def many_looks(base: RealLossBandit, rounds: int, zeros, epsilon: float, nodes: int = 200) -> float:
+@checks.arguments(
+    base=checks.instance_of(RealLossBandit),
+    rounds=checks.integer_in(4, 22),
+    epsilon=checks.number_in(1e-6, 1e6),
+    nodes=checks.integer_in(2, 10**4),
+)
+@store.kept
+def many_looks(
+    base: RealLossBandit, rounds: int, zeros: Iterable[int], epsilon: float, nodes: int = 200
+) -> float:
     """P(arm 2 is played more than twice in the last four rounds) on Lemma 11's losses, by batches of one round.
 
     Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`.
+
+    Examples
+    --------
+    >>> from privregret.adversarial import HTINF
+    >>> round(many_looks(HTINF(1.0), 4, [2, 3], epsilon=1.0, nodes=10), 4)
+    0.3184
     """
     losses = np.tile([0.5, 1.0], (rounds, 1))
-    losses[checks.many(checks.whole(0, rounds - 1), 0)("zeros", list(zeros)), 1] = 0.0
+    losses[checks.list_of(checks.integer_in(0, rounds - 1), 0)("zeros", list(zeros)), 1] = 0.0
     law = batched_probabilities(base, losses, 1 / epsilon, nodes)
     return float(law[[(path & 15).bit_count() > 2 for path in range(2**rounds)]].sum())
 
@@ -172,11 +271,26 @@ def _batched_probabilities(step, averages, quantiles):
     return result / nodes**last
 
 
-def worst_batched_loss(base: RealLossBandit, scale: float, later=(), nodes: int = 200, tau: int = 1) -> float:
+@checks.arguments(
+    base=checks.instance_of(RealLossBandit),
+    scale=checks.number_in(0, 1e6),
+    nodes=checks.integer_in(2, 10**4),
+    tau=checks.positive_int,
+)
+@store.kept
+def worst_batched_loss(
+    base: RealLossBandit, scale: float, later: ArrayLike = (), nodes: int = 200, tau: int = 1
+) -> float:
     """Largest privacy loss over action sequences when one round of the first batch changes between corners of [0, 1]^2.
 
     As many batches as there are rows in `later`, plus two; the last one's losses do not matter. The other tau - 1
     rounds of the first batch cost each arm nothing, or all that they can.
+
+    Examples
+    --------
+    >>> from privregret.adversarial import HTINF
+    >>> f"{worst_batched_loss(HTINF(1.0), scale=1.0):.4g}"
+    '0.0008485'
     """
     later = np.reshape(np.asarray(later, float), (-1, 2))
     worst = 0.0
@@ -193,6 +307,13 @@ def _neighbouring_averages(tau):
     return [(rest * (tau - 1) + corners) / tau for rest in rests]
 
 
+@checks.arguments(
+    base=checks.instance_of(RealLossBandit),
+    scale=checks.number_in(0, 1e6),
+    tau=checks.positive_int,
+    nodes=checks.integer_in(2, 10**4),
+)
+@store.kept
 def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> float:
     """Largest privacy loss of three batches over adversaries whose losses in the second depend on the first action.
 
@@ -200,6 +321,12 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     differ in that round, whatever was played before it (`privacy.enumeration` calls such inputs trees). A path has
     the probability that it has under the losses that the adversary answers it with, so every pair of answers to the
     two first actions is covered by every one of them.
+
+    Examples
+    --------
+    >>> from privregret.adversarial import HTINF
+    >>> round(worst_adaptive_loss(HTINF(1.0), scale=1.0, tau=1, nodes=10), 5)
+    0.01651
     """
     averages = np.concatenate(_neighbouring_averages(tau))
     laws = [[batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages] for a in averages]
@@ -209,10 +336,22 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     return max(float(np.ptp(first, axis=1).max()), float(np.ptp(second, axis=2).max()))
 
 
+@checks.arguments(
+    epsilon=checks.number_in(0, 1e6),
+    shift=checks.number_in(1e-6, 700),
+    count=checks.integer_in(1, 10**6),
+    grid=checks.integer_in(1, 10**5),
+)
+@store.kept
 def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
     """delta(epsilon) of releasing `count` numbers with Laplace noise when each moves by `shift` scales; an upper bound.
 
     The privacy losses of the numbers add up; each is rounded up to a multiple of shift / grid and their law convolved.
+
+    Examples
+    --------
+    >>> round(laplace_delta(epsilon=1.0, shift=0.1, count=20), 6)
+    0.002295
     """
     shift = checks.positive("shift", shift)
     if shift * count <= epsilon:
@@ -235,39 +374,24 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
     return float(np.sum(law[above] * -np.expm1(epsilon - total[above])))
 
 
+@checks.arguments(
+    epsilon=checks.number_in(1e-6, 100),
+    delta=checks.number_in(1e-300, 1, "[)"),
+    count=checks.integer_in(1, 10**6),
+    grid=checks.integer_in(1, 10**5),
+)
+@store.kept
 def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) -> float:
     """Smallest c for which `count` numbers, each moved by epsilon / (c sqrt(count ln(1 / delta))) scales, are (epsilon,
     delta)-private: Theorem 10 has 3. Found in [0.05, 3] to 1e-3.
+
+    Examples
+    --------
+    >>> round(noise_constant(epsilon=1.0, delta=1e-3, count=20), 4)
+    0.9462
     """
 
     def surplus(c):
         return laplace_delta(epsilon, epsilon / (c * math.sqrt(count * math.log(1 / delta))), count, grid) - delta
 
     return brentq(surplus, 0.05, 3.0, xtol=1e-3)
-
-
-checks.arguments(
-    globals(),
-    adversary=checks.a(Adversary),
-    one=checks.a(Adversary),
-    other=checks.a(Adversary),
-    base=checks.a(RealLossBandit),
-    actions=checks.within(0, 1, shape=1),
-    horizon=checks.whole(1, 22),
-    rounds=checks.whole(4, 22),
-    eta=checks.within(1e-15, 1e3, shape=0),
-    gamma=checks.within(0, 1, shape=0),
-    p=checks.within(1e-300, 1, "[)", shape=1),
-    q=checks.within(1e-300, 1, "[)", shape=1),
-    averages=checks.within(0, 1, shape=2),
-    scale=checks.within(0, 1e6, shape=0),
-    nodes=checks.whole(2, 10**4),
-    tau=checks.whole(1),
-    epsilon=checks.within(0, 1e6, shape=0),
-    delta=checks.within(1e-300, 1, "[)", shape=0),
-    shift=checks.within(1e-6, 700, shape=0),
-    count=checks.whole(1, 10**6),
-    grid=checks.whole(1, 10**5),
-    many_looks={"epsilon": checks.within(1e-6, 1e6, shape=0)},
-    noise_constant={"epsilon": checks.within(1e-6, 100, shape=0)},
-)

@@ -5,13 +5,25 @@ It can show that an algorithm is not epsilon-DP; it cannot show that it is.
 
 import math
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from privregret import store
 
-def loss_lower_bound(algorithm, rewards, neighbour, event, runs: int, seed: int, failure: float = 1e-6) -> float:
+
+def loss_lower_bound(
+    algorithm: Any,
+    rewards: ArrayLike,
+    neighbour: ArrayLike,
+    event: Callable[[np.ndarray], bool],
+    runs: int,
+    seed: int,
+    failure: float = 1e-06,
+) -> float:
     """A lower confidence bound on the privacy loss that an event of the action sequence shows.
 
     Parameters
@@ -62,7 +74,14 @@ class Found(NamedTuple):
     sequences: int
 
 
-def searched_loss(play, tables, runs: int, seed: int, failure: float = 1e-6) -> Found:
+@store.kept
+def searched_loss(
+    play: Callable[[np.ndarray, np.random.Generator], np.ndarray],
+    tables: Sequence[np.ndarray],
+    runs: int,
+    seed: int,
+    failure: float = 1e-06,
+) -> Found:
     """A lower confidence bound on the privacy loss of the action sequence, with an event found by search.
 
     Half of the plays choose the event: sequences are sorted by how often they came on one table and on the other, and
@@ -102,9 +121,9 @@ def searched_loss(play, tables, runs: int, seed: int, failure: float = 1e-6) -> 
         heads = np.cumsum([(counts[s], others[s]) for s in order], axis=0)
         event = set(order[: 1 + int(np.argmax([_log_ratio(a, b, half, failure / 4) for a, b in heads]))])
         hits = [sum(s in event for s in sample[half:]) for sample in (one, other)]
-        value = _log_ratio(*hits, runs - half, failure / 4)
+        value = _log_ratio(hits[0], hits[1], runs - half, failure / 4)
         if value > best.value:
-            best = Found(value, max(event, key=counts.get), len(event))
+            best = Found(value, max(event, key=counts.__getitem__), len(event))
     return best
 
 

@@ -6,11 +6,12 @@ and at most that of the algorithm.
 """
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.stats import laplace
 
-from privregret import checks
+from privregret import checks, store
 from privregret.bandits.dp_klucb import IMED, GeometricBatches
 from privregret.divergence import d_epsilon, d_epsilon_inverse
 from privregret.jit import jit
@@ -63,7 +64,9 @@ def _action_law(grid, mass, epsilon, rule):
     return law
 
 
-def action_law(algorithm, cells: int = 160) -> np.ndarray:
+@checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
+@store.kept
+def action_law(algorithm: Any, cells: int = 160) -> np.ndarray:
     """Probabilities of the decisions (d, d') of DPKLUCB or DPIMED with alpha = 2 and n0 = 1, for the 16 reward lists.
 
     Shape (2, 2, 2, 2, 2, 2): rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to `cells` cells.
@@ -78,7 +81,15 @@ def action_law(algorithm, cells: int = 160) -> np.ndarray:
     return np.array([law[r, q, s + u] for r, q, s, u in product((0, 1), repeat=4)]).reshape((2,) * 6)
 
 
-def prefix_losses(blocks, rewards, other, epsilon, rng) -> tuple[float, float]:
+@checks.arguments(
+    blocks=checks.list_of(checks.nonnegative_int),
+    rewards=checks.array_in(0, 1, shape=1),
+    other=checks.array_in(0, 1, shape=1),
+    epsilon=checks.number_in(1e-15, 1e15),
+)
+def prefix_losses(
+    blocks: Any, rewards: np.ndarray, other: np.ndarray, epsilon: float, rng: np.random.Generator
+) -> tuple[float, ...]:
     """Log-ratio of the densities of all released prefix sums under two lists of rewards, at one draw under the first.
 
     In the algorithms' way, sums of noisy block sums (azize2025, Lemma E.1), and with fresh noise on each prefix sum.
@@ -99,7 +110,9 @@ def prefix_losses(blocks, rewards, other, epsilon, rng) -> tuple[float, float]:
     return tuple(float(first - second) for first, second in logs)
 
 
-def privacy_loss(algorithm, cells: int = 160) -> float:
+@checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
+@store.kept
+def privacy_loss(algorithm: Any, cells: int = 160) -> float:
     """Largest log-ratio of the probabilities of an action sequence under two reward lists that differ in one entry."""
     law = action_law(algorithm, cells)
     worst = 0.0
@@ -109,14 +122,3 @@ def privacy_loss(algorithm, cells: int = 160) -> float:
             p, q = law[rewards], law[other]
             worst = max(worst, float(np.log(p[p > 0] / q[p > 0]).max()))
     return worst
-
-
-checks.arguments(
-    globals(),
-    algorithm=checks.a(GeometricBatches),
-    cells=checks.whole(2, 10**4),
-    blocks=checks.many(checks.whole(0)),
-    rewards=checks.within(0, 1, shape=1),
-    other=checks.within(0, 1, shape=1),
-    epsilon=checks.within(1e-15, 1e15, shape=0),
-)

@@ -5,6 +5,7 @@ K arms in round t + 1 after those actions and rewards (0 or 1). Inputs are rewar
 of none in a *list*, the last in a *table*, all in a *tree* (an adaptive adversary). Neighbours differ in one round.
 """
 
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -16,8 +17,14 @@ from privregret.divergence import kl
 MODELS = ("list", "table", "tree")
 
 
-def random_policy(arms: int, rounds: int, rng, spread: float = 1.0) -> list:
-    """A policy whose log-probabilities are normal with standard deviation `spread`, independently for each history."""
+def random_policy(arms: int, rounds: int, rng: np.random.Generator, spread: float = 1.0) -> list:
+    """A policy whose log-probabilities are normal with standard deviation `spread`, independently for each history.
+
+    Examples
+    --------
+    >>> [step.shape for step in random_policy(2, 3, np.random.default_rng(1))]
+    [(2,), (2, 2, 2), (2, 2, 2, 2, 2)]
+    """
     policy = []
     for t in range(rounds):
         weights = np.exp(spread * rng.standard_normal((arms,) * t + (2,) * t + (arms,)))
@@ -29,9 +36,14 @@ def stay_or_switch(rounds: int, epsilon: float) -> list:
     """A two-armed policy: stays with its arm if reward + Laplace(1 / epsilon) > 1/2, else switches. Starts at random.
 
     epsilon-DP: each reward is seen once. With epsilon infinite it is win-stay, lose-shift, which is not private at all.
+
+    Examples
+    --------
+    >>> len(stay_or_switch(3, epsilon=1.0))
+    3
     """
     stay = np.array([laplace.sf(0.5 - r, scale=1 / epsilon) if np.isfinite(epsilon) else float(r) for r in (0, 1)])
-    policy = [np.full(2, 0.5)]
+    policy: list[np.ndarray] = [np.full(2, 0.5)]
     for t in range(1, rounds):
         law = np.empty((2,) * (2 * t + 1))
         for history in product((0, 1), repeat=2 * t):
@@ -75,7 +87,7 @@ def views(policy: list, tree: list) -> list:
 
 def reward_functions(model: str, arms: int, t: int) -> list:
     """What one round's input can be: (K,) * t arrays, the reward of round t after each sequence of t actions."""
-    shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[checks.choice("model", model, MODELS)]
+    shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[checks.one_of(*MODELS)("model", model)]
     values = product((0, 1), repeat=int(np.prod(shape)))
     return [np.broadcast_to(np.reshape(value, shape), (arms,) * t) for value in values]
 
@@ -99,7 +111,13 @@ def laws(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def privacy_loss(policy: list, model: str) -> float:
-    """Smallest epsilon for which the policy is epsilon-DP: largest log-ratio over neighbours and action sequences."""
+    """Smallest epsilon for which the policy is epsilon-DP: largest log-ratio over neighbours and action sequences.
+
+    Examples
+    --------
+    >>> round(privacy_loss(stay_or_switch(3, epsilon=1.0), "table"), 4)
+    0.8318
+    """
     p, pairs = laws(policy, model)
     a, b = p[pairs[:, 0]], p[pairs[:, 1]]
     possible = a > 0
@@ -108,12 +126,18 @@ def privacy_loss(policy: list, model: str) -> float:
 
 
 def delta(policy: list, model: str, epsilon: float) -> float:
-    """Smallest delta for which the policy is (epsilon, delta)-DP: here the three models part."""
+    """Smallest delta for which the policy is (epsilon, delta)-DP: here the three models part.
+
+    Examples
+    --------
+    >>> round(delta(stay_or_switch(3, epsilon=1.0), "table", epsilon=0.5), 4)
+    0.1967
+    """
     p, pairs = laws(policy, model)
     return float(np.maximum(p[pairs[:, 0]] - np.exp(epsilon) * p[pairs[:, 1]], 0).sum(axis=1).max())
 
 
-def double_change(policy: list, means, n2: int, alpha: float) -> float:
+def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -> float:
     """Left over right side of Lemma C.1's first inequality (azize2025), for a two-armed policy.
 
     Arm 2 goes from mean mu to mu' by a coupling that the policy does not see, and on to mu'' by a change of measure.

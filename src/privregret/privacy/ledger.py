@@ -24,15 +24,35 @@ class Release:
     scale: float
 
 
+def _releases(name, value):
+    if not (isinstance(value, list) and all(isinstance(release, Release) for release in value)):
+        raise TypeError(f"{name} must be a list of releases, got {checks.shown(value)}")
+    return value
+
+
+@checks.arguments(pulls=checks.nonnegative_int)
 def lazy_releases(pulls: int) -> list[Release]:
-    """Releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: arrays of 1, 2, 4, ... pulls, each once."""
+    """Releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: arrays of 1, 2, 4, ... pulls, each once.
+
+    Examples
+    --------
+    >>> len(lazy_releases(100))
+    6
+    """
     sizes = [2**r for r in range(pulls.bit_length()) if 2 ** (r + 1) - 1 <= pulls]
     return [Release("array", n, 2 * n - 1, 2 * n - 1, 1.0) for n in sizes]
 
 
+@checks.arguments(pulls=checks.integer_in(0, checks.SIZE))
 def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
-    """Releases of Hybrid-UCB in an arm's first `pulls` pulls, in the order in which their noise is drawn."""
-    checks.choice("tree", tree, TREES)
+    """Releases of Hybrid-UCB in an arm's first `pulls` pulls, in the order in which their noise is drawn.
+
+    Examples
+    --------
+    >>> len(hybrid_releases(100))
+    105
+    """
+    checks.one_of(*TREES)("tree", tree)
     releases = []
     for pull in range(1, pulls + 1):
         depth = (pull + 1).bit_length() - 1 if (pull + 1).bit_count() > 1 else (pull + 1).bit_length() - 2
@@ -47,8 +67,17 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
     return releases
 
 
-def elimination_releases(pulls, epsilon: float, beta: float) -> int:
-    """Releases of DP-SE about all arms together, after so many pulls of each: one of each active arm in an epoch."""
+@checks.arguments(
+    pulls=checks.array_in(0, 2**62, shape=1), epsilon=checks.number_in(1e-15, 1e15), beta=checks.number_in(1e-300, 1)
+)
+def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
+    """Releases of DP-SE about all arms together, after so many pulls of each: one of each active arm in an epoch.
+
+    Examples
+    --------
+    >>> elimination_releases(np.array([10, 1000]), epsilon=1.0, beta=1e-3)
+    0
+    """
     pulls = np.asarray(pulls)
     released = done = epoch = 0
     active = len(pulls)
@@ -62,8 +91,15 @@ def elimination_releases(pulls, epsilon: float, beta: float) -> int:
     return released
 
 
+@checks.arguments(releases=_releases)
 def through_children(releases: list[Release]) -> list[Release]:
-    """The same, but the last prefix of a tree is the sum of the root's two children: the right one is released."""
+    """The same, but the last prefix of a tree is the sum of the root's two children: the right one is released.
+
+    Examples
+    --------
+    >>> len(through_children(hybrid_releases(10)))
+    12
+    """
     return [
         replace(r, first=(r.first + r.last + 1) // 2)
         if r.kind == "node" and r.last - r.first + 1 == 2 ** (r.scale / 2)  # the printed scale is twice the depth
@@ -72,39 +108,32 @@ def through_children(releases: list[Release]) -> list[Release]:
     ]
 
 
+@checks.arguments(releases=_releases, pulls=checks.integer_in(1, checks.SIZE))
 def cost(releases: list[Release], pulls: int) -> np.ndarray:
-    """(pulls,) privacy cost of each reward, in units of epsilon, by composition."""
+    """(pulls,) privacy cost of each reward, in units of epsilon, by composition.
+
+    Examples
+    --------
+    >>> cost(lazy_releases(10), 10).round(3)
+    array([1., 1., 1., 1., 1., 1., 1., 0., 0., 0.])
+    """
     total = np.zeros(pulls + 1)
     for release in releases:
         total[release.first : release.last + 1] += 1 / release.scale
     return total[1:]
 
 
+@checks.arguments(releases=_releases, pulls=checks.integer_in(1, checks.SIZE), kind=checks.one_of("node", "array"))
 def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray:
-    """(pulls,) number of releases of the given kind that each reward is part of."""
+    """(pulls,) number of releases of the given kind that each reward is part of.
+
+    Examples
+    --------
+    >>> looks(lazy_releases(10), 10)
+    array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+    """
     total = np.zeros(pulls + 1, int)
     for release in releases:
         if release.kind == kind:
             total[release.first : release.last + 1] += 1
     return total[1:]
-
-
-def _releases(name, value):
-    if not (isinstance(value, list) and all(isinstance(release, Release) for release in value)):
-        raise TypeError(f"{name} must be a list of releases, got {checks.shown(value)}")
-    return value
-
-
-checks.arguments(
-    globals(),
-    releases=_releases,
-    lazy_releases={"pulls": checks.whole(0)},
-    hybrid_releases={"pulls": checks.size(0)},
-    elimination_releases={
-        "pulls": checks.within(0, 2**62, shape=1),
-        "epsilon": checks.within(1e-15, 1e15, shape=0),
-        "beta": checks.within(1e-300, 1, shape=0),
-    },
-    cost={"pulls": checks.size(1)},
-    looks={"pulls": checks.size(1), "kind": checks.one_of("node", "array")},
-)

@@ -13,7 +13,8 @@ from privregret import checks
 LARGEST = 2**21  # numbers in the largest law that is listed
 
 
-def loss_by_position(rounds: int, eta: float, counts=(1, 1)) -> np.ndarray:
+@checks.arguments(eta=checks.number_in(1e-15, 30))
+def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) -> np.ndarray:
     """Largest change of a choice's log-probability when one position's losses are replaced.
 
     cesari2026, Lemma 3: at most 2 eta. Softmax(-eta L), L the losses of the first M of the block's rounds, M uniform on
@@ -32,13 +33,21 @@ def loss_by_position(rounds: int, eta: float, counts=(1, 1)) -> np.ndarray:
     Returns
     -------
     (rounds,) array
+
+    Examples
+    --------
+    >>> loss_by_position(4, eta=0.125).round(5)
+    array([0.14419, 0.14419, 0.14419, 0.074  ])
     """
-    _check(checks.integer("rounds", rounds, 1), 1, counts)
+    _check(checks.positive_int("rounds", rounds), 1, counts)
     law = np.log(_choice(rounds, 0, _lengths(rounds), eta, counts))
     return np.array([np.ptp(law, axis=s).max() for s in range(rounds)])
 
 
-def sequence_loss(blocks: int, eta: float, counts=(1, 1), forget: bool = True) -> float:
+@checks.arguments(eta=checks.number_in(1e-15, 30))
+def sequence_loss(
+    blocks: int, eta: float, counts: tuple[int, ...] = (1, 1), forget: bool = True
+) -> float:
     """Largest change of the log-probability of a whole sequence of actions when one round's losses are replaced.
 
     cesari2026, Proposition 1: at most 2 eta. Blocks of 1, 2, 4, ... rounds, each with its action, and one block more,
@@ -52,8 +61,13 @@ def sequence_loss(blocks: int, eta: float, counts=(1, 1), forget: bool = True) -
         As in `loss_by_position`.
     forget : bool
         False for a learner that adds the prefix to the losses of all earlier blocks: it sees a round many times.
+
+    Examples
+    --------
+    >>> round(sequence_loss(2, eta=0.125), 4)
+    0.1328
     """
-    rounds = 2 ** checks.integer("blocks", blocks, 1, 8) - 1
+    rounds = 2 ** checks.integer_in(1, 8)("blocks", blocks) - 1
     _check(rounds, blocks, counts)
     law = np.zeros((1,) * (rounds + blocks))
     for block in range(blocks):
@@ -87,6 +101,3 @@ def _choice(axes, start, lengths, eta, counts):
             weights = np.exp(-eta * (total - total.min(axis=-1, keepdims=True)))
             law = law + weights / (weights @ np.array(counts, float))[..., None] / len(lengths)
     return law
-
-
-checks.arguments(globals(), eta=checks.within(1e-15, 30, shape=0))

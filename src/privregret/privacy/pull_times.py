@@ -6,12 +6,12 @@ import math
 import numpy as np
 from scipy.special import logsumexp
 
-from privregret import checks
+from privregret import checks, store
 
 LATE = 2.0 ** (26 + 0.01 * np.arange(7))  # rounds of the attacked arm's pulls 2 to 8
 
 
-def log_density(reward, epsilon, shifts, more):
+def log_density(reward: float, epsilon: float, shifts: np.ndarray, more: int) -> np.ndarray:
     """Log-density of the private sums that the pull times tell; see `hybrid_loss`."""
     t, k = LATE.round(), np.arange(1, 8)
     log_t, factor, others = np.log2(t), 6 * math.sqrt(8) / epsilon, t - 1 - k
@@ -25,6 +25,8 @@ def log_density(reward, epsilon, shifts, more):
     return inside - abs(s[0]) / array - (abs(s[1] - s[0] - reward) + abs(s[2] - s[0] - reward)) / shallow
 
 
+@checks.arguments(epsilon=checks.number_in(0.1, 100), more=checks.integer_in(0, 100))
+@store.kept
 def hybrid_loss(epsilon: float, more: int = 0) -> float:
     """Log-ratio of the probabilities of one event, for Hybrid-UCB with released roots, on neighbouring tables.
 
@@ -47,9 +49,11 @@ def hybrid_loss(epsilon: float, more: int = 0) -> float:
         The smallest over what arm 0's noise may do, a tenth in its mean either way at each pull. That it does more has
         probability below exp(-6000), by Chernoff's bound for some fifty Laplace variables of scale at most
         52 / epsilon; the event's own is above exp(-1500).
+
+    Examples
+    --------
+    >>> round(float(hybrid_loss(epsilon=0.1)), 4)
+    0.15
     """
     corners = np.array(list(itertools.product((-0.1, 0.1), repeat=7)))[::9]
     return min(log_density(0, epsilon, c, more) - log_density(1, epsilon, c, more) for c in corners)
-
-
-checks.arguments(globals(), hybrid_loss={"epsilon": checks.within(0.1, 100, shape=0), "more": checks.whole(0, 100)})

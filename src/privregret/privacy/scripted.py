@@ -5,14 +5,16 @@ exact, and at most that of the released numbers. The algorithm runs, uncompiled,
 noise that is drawn after the last row of rewards was read decides nothing, and is left out.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import laplace
 
-from privregret import checks
+from privregret import checks, store
 from privregret.algorithm import Steps
 from privregret.noise import LAPLACE
 from privregret.privacy import trace
@@ -82,12 +84,15 @@ class _Plain:
 
 
 @lru_cache(maxsize=64)
-def grid(cells, scale, most):
+def grid(cells: int, scale: float, most: int) -> np.ndarray:
     """(cells - 1,) inner edges of the cells to which noisy sums of at most `most` rewards are rounded."""
     return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
 
 
-def action_law(algorithm, table, rounds=None, cells: int = 24) -> dict:
+@store.kept
+def action_law(
+    algorithm: Any, table: ArrayLike, rounds: Sequence[int] | None = None, cells: int = 24
+) -> dict:
     """Probabilities of the sequences of actions, for all 0/1 rewards in some rounds.
 
     Parameters
@@ -107,7 +112,7 @@ def action_law(algorithm, table, rounds=None, cells: int = 24) -> dict:
     dict
         actions -> array with an axis of length 2 for each of `rounds`.
     """
-    cells = checks.integer("cells", cells, 4)
+    cells = checks.integer_in(4, checks.LARGEST)("cells", cells)
     table = checks.table("table", table).copy()
     free = list(range(len(table) - 1) if rounds is None else rounds)
     table[free] = 0.0

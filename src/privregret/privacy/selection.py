@@ -45,9 +45,14 @@ def privacy_loss(actions: int, rounds: int, noise: str, scale: float) -> Selecti
     d_i, and one round moves each by at most 2, so no ratio from d is above P(d - 2) / P(d): the mean of f(y - 2) / f(y)
     over the law with density proportional to f(y) prod_i F(y - d_i). All three laws are log-concave. So the ratio of
     densities grows with y, and the law moves up with each d_i; hence the maximum is at the largest d, where d_i = n.
+
+    Examples
+    --------
+    >>> privacy_loss(2, 1, "laplace", 2.0)
+    SelectionLoss(value=0.4934479222289322, before=(1, 0), after=(0, 1))
     """
-    actions, rounds = checks.integer("actions", actions, 2), checks.integer("rounds", rounds, 1)
-    noise, scale = checks.choice("noise", noise, ("laplace", "exponential", "gumbel")), checks.positive("scale", scale)
+    actions, rounds = checks.integer_in(2, checks.LARGEST)("actions", actions), checks.positive_int("rounds", rounds)
+    noise, scale = checks.one_of("laplace", "exponential", "gumbel")("noise", noise), checks.positive("scale", scale)
     excess = [_log_excess(d / scale, actions, noise) for d in (rounds - 2, rounds)]
     return SelectionLoss(2 / scale + excess[0] - excess[1], (rounds, 0), (rounds - 1, 1))
 

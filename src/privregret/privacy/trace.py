@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from privregret import checks, loops, noise
+from privregret import checks, loops, noise, store
 from privregret.adversarial import ExpertAlgorithm
 from privregret.instances import Advice
 
@@ -244,7 +244,8 @@ def uncompiled(*functions, values: bool = True, noises: dict = NOISES):
     try:
         for names, name, _, new in before:
             names[name] = new
-        yield
+        with store.without():
+            yield
     finally:
         for names, name, found, _ in before:
             names[name] = found
@@ -335,7 +336,7 @@ def moves(notes: Notes, change: dict, keep: str = "numbers"):
         What is to stay: every number that was used, which is composition; or of numbers that were only compared, no
         more than which was larger. The second is enough, and cheaper for noisy maxima and sparse vectors.
     """
-    checks.choice("keep", keep, KEEPS)
+    checks.one_of(*KEEPS)("keep", keep)
     rows, right, kinds = [], [], []
     used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.kept)]
     used += [] if keep == "numbers" else list(notes.outcomes)
@@ -374,7 +375,7 @@ def costs(trace: Trace, keep: str = "numbers", rounds=None) -> np.ndarray:
     rounds : iterable of int, optional
         From 0; by default all.
     """
-    checks.choice("keep", keep, KEEPS)
+    checks.one_of(*KEEPS)("keep", keep)
     read = {key for form in trace.notes.numbers for key, _ in form if isinstance(key, tuple)}
     result = np.zeros(len(trace.actions))
     scales = np.array(trace.notes.scales)

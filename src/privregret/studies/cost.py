@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privregret import loops
+from privregret import loops, store
 from privregret.privacy import trace
 
 
@@ -20,6 +20,7 @@ class _Noting:
         return draw
 
 
+@store.kept
 def random_numbers(algorithm, problem, horizon: int, runs: int, rng) -> list[tuple]:
     """The random numbers that runs draw, in order: a kernel's cost is at least theirs, whatever else it does.
 

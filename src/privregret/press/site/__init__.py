@@ -21,7 +21,7 @@ from pygments.formatters import HtmlFormatter
 from privregret import __version__, files
 from privregret.files import ROOT
 from privregret.press import findings as fnd
-from privregret.press import manifest, style
+from privregret.press import record, render, style
 from privregret.press.papers import PAPERS
 from privregret.press.places import BUILD
 from privregret.press.site import notebooks, tex
@@ -62,7 +62,7 @@ def build(place: Path = BUILD / "site", root: Path = ROOT, executed: Path = BUIL
         Notebooks of which there is no executed copy: their pages are without results.
     """
     partial, old = (place.with_name(f"{place.name}.{state}") for state in ("partial", "old"))
-    with manifest.still(root):  # a second one waits, too
+    with record.still(root):  # a second one waits, too
         for folder in (partial, old):
             shutil.rmtree(folder, ignore_errors=True)
         partial.mkdir(parents=True)
@@ -88,7 +88,7 @@ class _Site:
 
     def __init__(self, place, root, executed):
         self.place, self.root, self.executed = place, root, executed
-        self.manifest = manifest.read_whole(root)
+        self.manifest = render.read_whole(root)
         self.outputs = self.manifest["outputs"]
         self.findings = _findings(self.manifest)
         self.jinja = jinja2.Environment(
@@ -182,7 +182,7 @@ class _Site:
             "algorithms": _algorithms("\n".join([*sorted(cells), tex.caption(source)])),
             "findings": found,
             "places": [*dict.fromkeys(f["place"] for f in found)],
-            "tally": manifest.tally(found),
+            "tally": render.said(found),
             "book": book,
             "anchor": f"#{name.split('/')[1]}" if name in book["shown"] else "",
             "broad": False,
@@ -210,15 +210,13 @@ class _Site:
             path.write_text(path.read_text(encoding="utf-8").replace(str(ROOT), "..."), encoding="utf-8")
 
 
-def _findings(record):
+def _findings(manifest):
     """The findings by paper and notebook, each with what pages show of it beside."""
-    rows = manifest.findings_frame(record).to_dict("records")
+    rows = render.findings(manifest)
     rows.sort(key=lambda row: _order(row["notebook"]))
     for number, row in enumerate(rows, 1):
         row["id"] = f"f{number}"
         row["paper"] = _paper(row["notebook"])
-        row["measured"] = manifest.measured(row)
-        row["told"] = manifest.headline(row)
         row["mark"] = ("yes", "no", "open")[fnd.VERDICTS[row["kind"]].index(row["verdict"])]
     return rows
 

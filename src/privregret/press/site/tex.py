@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
-from privregret.press.manifest import one_epsilon
+from privregret.press.tex import one_epsilon
 
 MATH = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$", re.S)
 VERBATIM = re.compile(r"(<(pre|code|script|style|textarea|math)\b.*?</\2>|<!--.*?-->|<[^>]*>)", re.S)

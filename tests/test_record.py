@@ -13,10 +13,10 @@ from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
 from privregret import files
 from privregret.files import PACKAGE, ROOT
-from privregret.jit import source_hash
-from privregret.press import manifest, notebook, publish, reproduce
-from privregret.press.manifest import first_difference
+from privregret.press import jobs, notebook, publish, record, render, stamps
+from privregret.press.drift import between, first_difference
 from privregret.press.papers import PAPERS
+from privregret.sources import source_hash
 
 ORIGIN = {"code": "c", "lock": "l"}
 
@@ -28,41 +28,43 @@ def stage(tmp_path_factory, monkeypatch):
     def fresh():
         staged = tmp_path_factory.mktemp("staged")
         monkeypatch.setenv("PRIVREGRET_OUTPUT", str(staged))
-        notebook.current.update(fresh=True, shown="")
+        notebook.current.published, notebook.current.shown = False, ""
         return staged
 
     return fresh
 
 
-def files(root):  # noqa: F811
-    return {p.relative_to(root): p.read_bytes() for p in (root / "figures").rglob("*") if p.is_file()}
+def published(root):  # noqa: F811
+    return {
+        p.relative_to(root): p.read_bytes() for p in (root / "figures").rglob("*") if p.is_file()
+    }
 
 
 def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):  # noqa: F811
     draw("hu2021/kept")
     draw("hu2021/dropped")
     publish.number("huOld", 1, "")
-    monkeypatch.setitem(notebook.current, "name", "hu2021/other")
-    notebook.current["fresh"] = False
+    monkeypatch.setattr(notebook.current, "name", "hu2021/other")
+    notebook.current.published = False
     draw("hu2021/foreign")
     staged = stage()
-    monkeypatch.setitem(notebook.current, "name", "hu2021/one")
+    monkeypatch.setattr(notebook.current, "name", "hu2021/one")
     draw("hu2021/kept", data=DATA * 2)
     draw("hu2021/new")
-    manifest.adopt(staged, root, "hu2021/one", ORIGIN)
-    assert set(manifest.read(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
+    record.adopt(staged, root, "hu2021/one", ORIGIN)
+    assert set(record.read(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
     assert not list((root / "figures/hu2021").glob("dropped*"))
     assert pd.read_csv(root / "figures/hu2021/kept.csv").regret[2] == 5.0
-    assert "huOld" not in (root / "paper/numbers.tex").read_text()
+    assert "huOld" not in render.texts(record.read(root))["paper/numbers.tex"]
 
 
 def test_adopting_refuses_what_another_notebook_has(root, stage, monkeypatch):  # noqa: F811
     draw()
     staged = stage()
-    monkeypatch.setitem(notebook.current, "name", "hu2021/two")
+    monkeypatch.setattr(notebook.current, "name", "hu2021/two")
     draw(data=DATA * 2)
     with pytest.raises(ValueError, match="hu2021/figure-01 is already published by hu2021/one"):
-        manifest.adopt(staged, root, "hu2021/two", ORIGIN)
+        record.adopt(staged, root, "hu2021/two", ORIGIN)
     assert pd.read_csv(root / "figures/hu2021/figure-01.csv").regret[2] == 2.5
 
 
@@ -70,8 +72,9 @@ def adopted(root, stage, data=DATA, value=0.5, origin=ORIGIN, **more):  # noqa: 
     staged = stage()
     draw(data=data, **more)
     find(value)
-    manifest.adopt(staged, root, "hu2021/one", origin)
-    return files(root)
+    record.adopt(staged, root, "hu2021/one", origin)
+    render.render(root)
+    return published(root)
 
 
 def test_adopting_keeps_what_differs_by_rounding_only(root, stage):  # noqa: F811
@@ -79,7 +82,11 @@ def test_adopting_keeps_what_differs_by_rounding_only(root, stage):  # noqa: F81
     assert adopted(root, stage, DATA * (1 + 1e-11), 0.5 * (1 + 1e-11)) == first
     moved = adopted(root, stage, DATA * (1 + 1e-7), 0.5 * (1 + 1e-7))
     changed = {str(name) for name in first if moved[name] != first[name]}
-    assert {"figures/hu2021/figure-01.csv", "figures/findings.csv", "figures/manifest.json"} <= changed
+    assert {
+        "figures/hu2021/figure-01.csv",
+        "figures/findings.csv",
+        "figures/manifest.json",
+    } <= changed
 
 
 def test_adopting_renews_a_file_that_was_edited_and_a_picture_that_changed(root, stage):  # noqa: F811
@@ -93,9 +100,9 @@ def test_adopting_renews_a_file_that_was_edited_and_a_picture_that_changed(root,
     ax.plot(DATA.t, DATA.regret, linewidth=7)
     publish.figure(fig, "hu2021/figure-01", DATA, f"{HU}, again.")
     find()
-    manifest.adopt(staged, root, "hu2021/one", {"code": "other", "lock": "l"})
+    record.adopt(staged, root, "hu2021/one", {"code": "other", "lock": "l"})
     png = next(n for n in caption if n.name == "figure-01.png")
-    assert files(root)[png] != caption[png]
+    assert published(root)[png] != caption[png]
 
 
 def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
@@ -105,12 +112,14 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     find(headline="It falls by {value} times.")
     publish.finding("Figure 2", "Is small.", "ratio", 2.0, high=1)
     publish.finding("Lemma 3, proof", "Is large.", "ratio", 2.0, high=1, kind="step")
-    assert manifest.differing(root)
-    manifest.render(root)
-    assert not manifest.differing(root)
+    assert render.differing(root)
+    render.render(root)
+    assert not render.differing(root)
     frame = pd.read_csv(root / "figures/findings.csv")
     assert frame.verdict.tolist() == ["reproduced", "not reproduced", "does not hold"]
-    assert frame.version.unique() == ["arXiv:2102.07929v2"] and frame.figure.unique() == ["hu2021/figure-01"]
+    assert frame.version.unique() == ["arXiv:2102.07929v2"] and frame.figure.unique() == [
+        "hu2021/figure-01"
+    ]
     assert r"Falls \& falls." in (root / "figures/hu2021/findings.tex").read_text()
     assert r"\disagrees{does not hold}" in (root / "figures/hu2021/findings.tex").read_text()
     verdicts = (root / "figures/verdicts.tex").read_text()
@@ -122,8 +131,8 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     assert text.startswith("before\n") and text.endswith("after\n")
     (root / "figures/findings.csv").write_text("cut")
     readme.write_text(text.replace("It falls", "It rises"))
-    assert list(manifest.differing(root)) == ["figures/findings.csv", "README.md"]
-    manifest.render(root)
+    assert list(render.differing(root)) == ["figures/findings.csv", "README.md"]
+    render.render(root)
     assert readme.read_text() == text
 
 
@@ -132,17 +141,21 @@ def test_a_new_headline_is_adopted(root, stage):  # noqa: F811
         staged = stage()
         draw()
         find(headline=said)
-        manifest.adopt(staged, root, "hu2021/one", ORIGIN)
-        assert manifest.read(root)["notebooks"]["hu2021/one"]["findings"][0]["headline"] == said
+        record.adopt(staged, root, "hu2021/one", ORIGIN)
+        assert record.read(root)["notebooks"]["hu2021/one"]["findings"][0]["headline"] == said
 
 
 def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F811
-    monkeypatch.setitem(notebook.current, "name", "companion/one")
+    monkeypatch.setattr(notebook.current, "name", "companion/one")
     (root / "README.md").write_text("<!-- findings -->\n<!-- end of findings -->\n")
     draw("companion/figure")
-    publish.finding("Here", "Is small.", "ratio", 2.0, high=1, kind="ours", headline="It is {value}.")
-    manifest.render(root)
-    assert pd.read_csv(root / "figures/findings.csv", keep_default_na=False).version.tolist() == [""]
+    publish.finding(
+        "Here", "Is small.", "ratio", 2.0, high=1, kind="ours", headline="It is {value}."
+    )
+    render.render(root)
+    assert pd.read_csv(root / "figures/findings.csv", keep_default_na=False).version.tolist() == [
+        ""
+    ]
     page = (root / "figures/findings.md").read_text()
     assert "\n## Ours (companion)\n\nWhat goes beyond the five papers.\n\n### ours\n" in page
     readme = (root / "README.md").read_text()
@@ -153,16 +166,27 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", "{}", '{"notebooks": [], "outputs": {}}', '{"notebooks": {"a": 1}, "outputs": {}}']
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        '{"notebooks": [], "outputs": {}}',
+        '{"notebooks": {"a": 1}, "outputs": {}}',
+    ],
 )
 def test_a_damaged_manifest_is_named_in_one_line(tmp_path, text):
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures/manifest.json").write_text(text)
-    with pytest.raises(ValueError, match=r"manifest.json is damaged$"):
-        manifest.read(tmp_path)
+    with pytest.raises(record.Damaged, match=r"manifest\.json"):
+        record.read(tmp_path)
 
 
-FRAME = pd.DataFrame({"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0.0]})
+FRAME = pd.DataFrame(
+    {"name": ["a", "b"], "n": [1, 2], "x": [1.0, 2.0], "regret": [3.0, 4.0], "error": [1e-3, 0.0]}
+)
 
 
 @pytest.mark.parametrize(
@@ -189,19 +213,38 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry(column, 
     difference = first_difference("it", FRAME, fresh)
     assert bool(difference) == moved
     if moved:
-        assert difference == [f"it, row {row + 1}, {column}: {FRAME[column][row]} became {fresh[column][row]}"]
+        assert difference == [
+            f"it, row {row + 1}, {column}: {FRAME[column][row]} became {fresh[column][row]}"
+        ]
 
 
 @pytest.mark.filterwarnings("error")
 def test_what_is_infinite_agrees_with_itself():
     endless = FRAME.assign(x=float("inf"))
     assert first_difference("it", endless, endless.copy()) == []
-    assert first_difference("it", endless, endless.assign(x=-float("inf"))) == ["it, row 1, x: inf became -inf"]
+    assert first_difference("it", endless, endless.assign(x=-float("inf"))) == [
+        "it, row 1, x: inf became -inf"
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"a\xff\n1\n", None])
+def test_a_published_csv_that_cannot_be_read_is_named_in_one_line(tmp_path, content):
+    manifest = {"outputs": {"demo/a": {"notebook": "demo/one"}}, "notebooks": {}}
+    roots = tmp_path / "kept", tmp_path / "fresh"
+    for folder in roots:
+        (folder / "figures/demo").mkdir(parents=True)
+        (folder / "figures/demo/a.csv").write_text("x\n1\n")
+    path = roots[0] / "figures/demo/a.csv"
+    path.unlink() if content is None else path.write_bytes(content)
+    (line,), compared = between(roots, (manifest, manifest), {"demo/one"})
+    assert line.startswith("demo/a") and "\n" not in line and compared == 1
 
 
 def test_other_columns_or_rows_are_a_difference():
     assert first_difference("it", FRAME, FRAME[:1])[0].startswith("it: 2 rows of")
-    assert first_difference("it", FRAME, FRAME.rename(columns={"x": "y"}))[0].startswith("it: 2 rows of")
+    assert first_difference("it", FRAME, FRAME.rename(columns={"x": "y"}))[0].startswith(
+        "it: 2 rows of"
+    )
 
 
 # What is committed --------------------------------------------------------------------------------------------
@@ -221,7 +264,9 @@ def imported(source):
             names |= {alias.name for alias in line.names}
         elif isinstance(line, ast.ImportFrom):
             names |= {f"{line.module}.{alias.name}" for alias in line.names}
-    return {part for name in names for part in accumulate(name.split("."), "{}.{}".format)} & MODULES.keys()
+    return {
+        part for name in names for part in accumulate(name.split("."), "{}.{}".format)
+    } & MODULES.keys()
 
 
 def sources(code):
@@ -235,28 +280,52 @@ def sources(code):
 
 def lapsed(name, entries):
     """What the manifest's entries of a notebook do not say as a run of it would now."""
-    cells = reproduce.read(name)
+    cells = jobs.read(name)
     expected = {
-        "code": reproduce.code_hash(reproduce.Job(name).path),
+        "code": files.digest(stamps.code(name).encode()),
         "lock": files.digest((ROOT / "requirements.lock").read_bytes()),
-        "parameters": json.loads(json.dumps(reproduce.declared_parameters(cells))),
-        "sources": sources("\n".join(cell.source for cell in cells.cells if cell.cell_type == "code")),
+        "parameters": json.loads(json.dumps(jobs.declared_parameters(cells))),
+        "sources": sources(
+            "\n".join(cell.source for cell in cells.cells if cell.cell_type == "code")
+        ),
     }
-    found = {key for entry in entries.values() for key, value in expected.items() if entry[key] != value}
+    found = {
+        key for entry in entries.values() for key, value in expected.items() if entry[key] != value
+    }
     for output, entry in entries.items():
         paths = {ending: ROOT / "figures" / f"{output}{ending}" for ending in entry["files"]}
-        if any(not p.exists() or files.digest(p.read_bytes()) != entry["files"][e] for e, p in paths.items()):
+        if any(
+            not p.exists() or files.digest(p.read_bytes()) != entry["files"][e]
+            for e, p in paths.items()
+        ):
             found.add("files")
     return sorted(found) if entries else ["outputs"]
 
 
 def test_what_is_committed_is_what_make_would_leave():
     """On a fresh clone `make` must change nothing; where somebody is at work, it need not be so yet."""
-    record = manifest.read(ROOT)
-    found = {name: lapsed(name, manifest.of_notebook(record, name)["outputs"]) for name in reproduce.select([])}
-    wrong = [f"{name}: {', '.join(keys)} in figures/manifest.json lapsed" for name, keys in found.items() if keys]
-    wrong += [f"{path} is not what figures/manifest.json says" for path in manifest.differing(ROOT)]
-    look = ["git", "-C", ROOT, "status", "--porcelain", "src", "notebooks", "figures", "requirements.lock"]
+    manifest = record.read(ROOT)
+    found = {
+        name: lapsed(name, record.of_notebook(manifest, name)["outputs"])
+        for name in jobs.select([])
+    }
+    wrong = [
+        f"{name}: {', '.join(keys)} in figures/manifest.json lapsed"
+        for name, keys in found.items()
+        if keys
+    ]
+    wrong += [f"{path} is not what figures/manifest.json says" for path in render.differing(ROOT)]
+    look = [
+        "git",
+        "-C",
+        ROOT,
+        "status",
+        "--porcelain",
+        "src",
+        "notebooks",
+        "figures",
+        "requirements.lock",
+    ]
     if wrong and subprocess.run(look, capture_output=True).stdout:
         pytest.skip("not all is committed, and `make` is due: " + "; ".join(wrong))
     assert not wrong, "; ".join(wrong) + ": run make, and commit what it changes"

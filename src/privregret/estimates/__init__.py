@@ -1,0 +1,73 @@
+"""Numbers with their errors: estimates of samples, of the groups of a frame, and of many numbers.
+
+Two kinds of error are kept apart: `se`, the standard error of a random sample, and `bound`, a bound
+on the error of a computation. Independent standard errors add in squares, bounds add up. Both sides
+of an operation count as independent.
+
+`mean`, `fraction`, `median`, ... estimate one sample. `means`, `fractions`, `ratios`, ... go from a
+tidy frame to a tidy frame with one row per group; `rows` and `row` read its rows as estimates.
+"""
+
+from privregret.estimates.groups import (
+    bands,
+    fractions,
+    growths,
+    means,
+    quantile_limits,
+    quantiles,
+    ratios,
+    slopes,
+    survivals,
+)
+from privregret.estimates.many import (
+    columns,
+    largest,
+    largest_step,
+    logs,
+    row,
+    rows,
+    smallest,
+    spread,
+)
+from privregret.estimates.number import (
+    LEVEL,
+    ROUNDING,
+    STANDARD_ERRORS,
+    Estimate,
+    exactly,
+    real,
+    rounded,
+)
+from privregret.estimates.sample import fraction, mean, median, quantile, slope
+
+__all__ = [
+    "LEVEL",
+    "ROUNDING",
+    "STANDARD_ERRORS",
+    "Estimate",
+    "bands",
+    "columns",
+    "exactly",
+    "fraction",
+    "fractions",
+    "growths",
+    "largest",
+    "largest_step",
+    "logs",
+    "mean",
+    "means",
+    "median",
+    "quantile",
+    "quantile_limits",
+    "quantiles",
+    "ratios",
+    "real",
+    "rounded",
+    "row",
+    "rows",
+    "slope",
+    "slopes",
+    "smallest",
+    "spread",
+    "survivals",
+]

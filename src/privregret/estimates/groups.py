@@ -1,0 +1,493 @@
+"""Estimates of the groups of a tidy frame, as a tidy frame with one row per group."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from privregret import checks
+from privregret.estimates.many import columns, named, rows
+from privregret.estimates.number import ROUNDING, Estimate
+from privregret.estimates.sample import fraction, order_statistics, slope
+
+Columns = str | Sequence[str]
+CONFIDENCE = 0.99  # that all limits of a table hold at once
+
+
+def _columns(name, value):
+    """Check a column name, or a list of different ones, which may be empty."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) for n in names):
+        shown = checks.shown(value)
+        raise TypeError(f"{name} must be a column name or a list of them, got {shown}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"{name} must not hold a column twice, got {checks.shown(value)}")
+    return list(names)
+
+
+def _levels(name, value):
+    if not isinstance(value, dict) or not value:
+        shown = checks.shown(value)
+        raise TypeError(f"{name} must be a dict, name of a column -> level, got {shown}")
+    level = checks.number_in(0, 1)
+    return {checks.text(name, key): level(f"{name}[{key!r}]", v) for key, v in value.items()}
+
+
+def _over(name, value):
+    if not isinstance(value, (str, dict)) or not value:
+        shown = checks.shown(value)
+        raise TypeError(f"{name} must be a column name, or a dict column -> value, got {shown}")
+    return value
+
+
+_open = checks.number_in(1e-15, 1, "[)")
+
+
+def _numbers(name, column, frame):
+    """Check that a frame has a column of finite numbers."""
+    if frame[named(name, column, frame)].dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be a column of numbers, got {column!r}")
+    if not np.isfinite(frame[column]).all():
+        raise ValueError(f"{name} must be a column of finite numbers, got {column!r}")
+
+
+def _groups(frame, by, weights=None, **columns):
+    """The groups of a frame, in the order of appearance, after checks of its columns."""
+    if len(frame) == 0:
+        raise ValueError("frame must have at least one row, got none")
+    if weights is None and "weight" in frame and "weight" not in columns.values():
+        raise ValueError("weights must be 'weight' for a frame that has this column, got None")
+    for column in by:
+        named("by", column, frame)
+    for name, column in (columns | ({"weights": weights} if weights else {})).items():
+        _numbers(name, column, frame)
+    return frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
+
+
+def _each(groups, by, columns, estimate):
+    """One row per group: what `estimate` returns for the arrays of these columns, as columns."""
+    found = groups[columns].apply(
+        lambda part: pd.Series(estimate(*(part[c].to_numpy() for c in columns)), dtype=object)
+    )
+    return found.infer_objects().reset_index(drop=not by)
+
+
+@checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text, weights=checks.text)
+def means(
+    frame: pd.DataFrame, by: Columns, value: str = "regret", weights: str | None = None
+) -> pd.DataFrame:
+    """Mean over runs with its standard error, for each combination of the columns `by`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per run: `by`, `value` and perhaps `weights`.
+    by : str or list of str
+        Columns; an empty list for the whole frame.
+    value : str
+        Column that is averaged.
+    weights : str, optional
+        Column of importance weights, as `rare.regrets` returns; the mean is their ratio estimator.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, mean, sd (of one run), se (of the mean), runs, in the order of appearance.
+        With weights: `by`, mean, se, top, runs, where top is the largest part of the mean that a
+        single run makes: if it is not small, the error of the standard error is large. The
+        standard error is 0 for a single run, which `rows` reads as infinite.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a column is missing, does not hold finite numbers, or the frame has no rows.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"arm": ["a", "a", "b", "b"], "regret": [1.0, 3.0, 5.0, 5.0]})
+    >>> means(frame, "arm")
+      arm  mean        sd   se  runs
+    0   a   2.0  1.414214  1.0     2
+    1   b   5.0  0.000000  0.0     2
+    """
+    groups = _groups(frame, by, weights, value=value)
+    if weights is not None:
+        return _each(groups, by, [value, weights], _weighted_mean)
+    found = groups[value].agg(mean="mean", sd="std", runs="size").reset_index(drop=not by)
+    sd = np.where(found.sd > ROUNDING * np.abs(found["mean"]), found.sd, 0.0)
+    runs = found.pop("runs")
+    return found.assign(sd=sd, se=sd / np.sqrt(runs), runs=runs)
+
+
+def _weighted_mean(x, weight):
+    share = weight / weight.sum()
+    value = (share * x).sum()
+    equal = np.abs(x - value).max() <= ROUNDING * abs(value)
+    se = 0.0 if equal else np.sqrt(((share * (x - value)) ** 2).sum())
+    top = (share * x).max() / value if value else 0.0
+    return {"mean": value, "se": se, "top": top, "runs": len(x)}
+
+
+@checks.arguments(
+    frame=checks.dataframe, by=_columns, levels=_levels, value=checks.text, weights=checks.text
+)
+def quantiles(
+    frame: pd.DataFrame,
+    by: Columns,
+    levels: dict[str, float] | None = None,
+    value: str = "regret",
+    weights: str | None = None,
+) -> pd.DataFrame:
+    """Quantiles over runs, without errors, for each combination of the columns `by`.
+
+    Parameters
+    ----------
+    frame, by, value, weights
+        As in `means`.
+    levels : dict, optional
+        Name of a column -> level of its quantile; {"low": 0.1, "high": 0.9} if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by` and those of `levels`. Plain quantiles are interpolated linearly; a weighted
+        one is the smallest value that runs of at least this part of the weight do not exceed.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"arm": "a", "regret": range(101)})
+    >>> quantiles(frame, "arm")
+      arm   low  high
+    0   a  10.0  90.0
+    """
+    levels = {"low": 0.1, "high": 0.9} if levels is None else levels
+    groups = _groups(frame, by, weights, value=value)
+    if weights is not None:
+        wanted = [*levels.values()]
+        return _each(
+            groups,
+            by,
+            [value, weights],
+            lambda x, w: dict(zip(levels, _weighted_quantiles(x, w, wanted), strict=True)),
+        )
+    found = groups[value].size().reset_index(drop=not by)[by] if by else pd.DataFrame(index=[0])
+    return found.assign(**{k: groups[value].quantile(q).to_numpy() for k, q in levels.items()})
+
+
+def _weighted_quantiles(x, weight, levels):
+    order = np.argsort(x)
+    share = weight[order].cumsum() / weight.sum()
+    return x[order][np.searchsorted(share, levels).clip(0, len(x) - 1)]
+
+
+def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
+    """Means and the 10 and 90 per cent quantiles over runs: the band that figures shade.
+
+    Where regret has a long tail, the mean less a standard deviation is below 0; quantiles are not.
+
+    Parameters
+    ----------
+    frame, by, value
+        As in `means`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, mean, sd, se, runs, low, high.
+
+    Examples
+    --------
+    >>> bands(pd.DataFrame({"arm": "a", "regret": range(101)}), "arm")[["mean", "low", "high"]]
+       mean   low  high
+    0  50.0  10.0  90.0
+    """
+    ends = quantiles(frame, by, None, value)
+    return means(frame, by, value).assign(low=ends.low, high=ends.high)
+
+
+@checks.arguments(
+    frame=checks.dataframe, by=_columns, level=_open, value=checks.text, confidence=_open
+)
+def quantile_limits(
+    frame: pd.DataFrame,
+    by: Columns,
+    level: float = 0.5,
+    value: str = "regret",
+    confidence: float = CONFIDENCE,
+) -> pd.DataFrame:
+    """A quantile for each combination of the columns `by`, with limits that hold for all at once.
+
+    For any distribution, however heavy its tail: the limits are order statistics, at a level by
+    Bonferroni's rule.
+
+    Parameters
+    ----------
+    frame, by, value
+        As in `means`.
+    level : float
+        In (0, 1); 0.5 is the median.
+    confidence : float
+        Probability that all limits hold, in (0, 1).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, value, low, high, runs. A limit is infinite for too few runs.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"arm": "a", "regret": range(1, 101)})
+    >>> quantile_limits(frame, "arm", confidence=0.95)
+      arm  value  low  high  runs
+    0   a     51   40    61   100
+    """
+    groups = _groups(frame, by, value=value)
+    chance = (1 - confidence) / (2 * groups.ngroups)
+
+    def one(x):
+        value, low, high = order_statistics(x, level, chance)
+        return {"value": value, "low": low, "high": high, "runs": len(x)}
+
+    return _each(groups, by, [value], one)
+
+
+@checks.arguments(frame=checks.dataframe, by=_columns, condition=checks.text, weights=checks.text)
+def fractions(
+    frame: pd.DataFrame, by: Columns, condition: str, weights: str | None = None
+) -> pd.DataFrame:
+    """Fraction of runs that meet a condition, for each combination of the columns `by`.
+
+    Parameters
+    ----------
+    frame, by, weights
+        As in `means`.
+    condition : str
+        A column of True and False, or an expression in the columns, such as "regret >= 100".
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, fraction, fraction_se, runs. The error is that of `fraction`; with weights,
+        the standard error of the mean of the weights where the condition is met.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"arm": "a", "regret": range(100)})
+    >>> fractions(frame, "arm", "regret >= 75").round(3)
+      arm  fraction  fraction_se  runs
+    0   a      0.25        0.049   100
+    """
+    try:
+        met = frame[condition] if condition in frame else frame.eval(condition, engine="python")
+    except Exception as error:  # pandas' parser raises what it likes
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(f"condition must be an expression in the columns: {why}") from None
+    if getattr(met, "dtype", np.dtype(float)).kind != "b":
+        raise TypeError(f"condition must be True or False in each row, got {condition!r}")
+    weight = np.ones(len(frame)) if weights is None else frame[named("weights", weights, frame)]
+    groups = _groups(frame.assign(met=met, weighted=met * weight), by, weights)
+
+    def one(met, weighted):
+        found = fraction(met) if weights is None else _plain_mean(weighted)
+        return {"fraction": found.value, "fraction_se": found.se, "runs": len(met)}
+
+    return _each(groups, by, ["met", "weighted"], one)
+
+
+def _plain_mean(x):
+    se = x.std(ddof=1) / math.sqrt(len(x)) if len(x) > 1 else math.inf
+    return Estimate(x.mean(), se)
+
+
+@checks.arguments(
+    frame=checks.dataframe,
+    by=_columns,
+    value=checks.text,
+    weights=checks.text,
+    points=checks.integer_in(2, checks.SIZE),
+)
+def survivals(
+    frame: pd.DataFrame,
+    by: Columns,
+    value: str = "regret",
+    weights: str | None = None,
+    points: int = 240,
+) -> pd.DataFrame:
+    """Fraction of runs that reach x, as a curve in x for each combination of the columns `by`.
+
+    Parameters
+    ----------
+    frame, by, value, weights
+        As in `means`.
+    points : int
+        About how many points a curve has, half of them evenly spaced in the fraction, half in its
+        logarithm.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, `value` (falling), fraction of runs with at least this value.
+
+    Examples
+    --------
+    >>> survivals(pd.DataFrame({"arm": "a", "regret": [1.0, 2.0, 3.0, 4.0]}), "arm")
+      arm  regret  fraction
+    0   a     4.0      0.25
+    1   a     3.0      0.50
+    2   a     2.0      0.75
+    3   a     1.0      1.00
+    """
+    parts = []
+    for key, part in _groups(frame, by, weights, value=value):
+        x = part[value].to_numpy()
+        order = np.argsort(x)[::-1]
+        weight = np.ones(len(x)) if weights is None else part[weights].to_numpy()
+        share = weight[order].cumsum()
+        share /= share[-1]
+        spaced = np.geomspace(share[0], 1, points // 2), np.linspace(share[0], 1, points // 2)
+        at = np.unique(np.searchsorted(share, np.append(*spaced)).clip(0, len(x) - 1))
+        curve = pd.DataFrame({value: x[order][at], "fraction": share[at]})
+        parts.append(curve.assign(**dict(zip(by, key, strict=True)) if by else {}))
+    return pd.concat(parts, ignore_index=True)[[*by, value, "fraction"]]
+
+
+@checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text)
+def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
+    """Growth of each run per unit of ln t, from the first to the last checkpoint of the frame.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns `by`, run, t, `value`, and perhaps weight: what `simulate.regret_curves` or
+        `rare.regrets` returns.
+    by : str or list of str
+        Columns that together with `run` identify a run.
+    value : str
+        Column that grows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, run, growth, and weight if the frame has it; pass to `means`.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"arm": "a", "run": 0, "t": [1, 100], "regret": [0.0, 9.21034]})
+    >>> growths(frame, "arm")
+      arm  run  growth
+    0   a    0     2.0
+    """
+    for name, column in {"frame": "run", "value": value}.items():
+        named(name, column, frame)
+    for column in by:
+        named("by", column, frame)
+    _numbers("frame", "t", frame)
+    rounds = frame.t.min(), frame.t.max()
+    if not 0 < rounds[0] < rounds[1]:
+        raise ValueError(f"frame must have two checkpoints t above 0, got {rounds[0]}, {rounds[1]}")
+    first, last = (frame[frame.t == t].set_index([*by, "run"]) for t in rounds)
+    if not (first.index.is_unique and last.index.is_unique):
+        raise ValueError(f"by must identify a run together with run, got {by}")
+    grown = last.assign(growth=(last[value] - first[value]) / np.log(last.t / first.t))
+    return grown.reset_index()[[*by, "run", "growth", *(["weight"] if "weight" in frame else [])]]
+
+
+@checks.arguments(frame=checks.dataframe, over=_over, by=_columns, value=checks.text)
+def ratios(
+    frame: pd.DataFrame, over: str | dict, by: Columns = (), value: str | None = None
+) -> pd.DataFrame:
+    """Each row of a frame over a column, or over the row of its group that has these values.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Rows as `rows` reads them.
+    over : str or dict
+        Column of divisors, with their errors as `rows` reads them; or name of a column -> its value
+        in the row that is the divisor, one in each group.
+    by : str or list of str
+        Columns whose combinations are the groups, for a dict.
+    value : str, optional
+        Column of the numbers; see `rows`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows with columns ratio, ratio_se, ratio_error, without the rows that are divisors.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or a group has no divisor or several.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"K": [2, 2], "arm": ["a", "b"], "mean": [6.0, 2.0], "se": [0.3, 0]})
+    >>> ratios(frame, {"arm": "b"}, by="K")[["K", "arm", "ratio", "ratio_se"]]
+       K arm  ratio  ratio_se
+    0  2   a    3.0      0.15
+    """
+    numbers = rows(frame, value)
+    if isinstance(over, str):
+        kept, below = np.ones(len(frame), bool), rows(frame, named("over", over, frame))
+    else:
+        kept = np.zeros(len(frame), bool)
+        for column, wanted in over.items():
+            kept |= (frame[named("over", column, frame)] != wanted).to_numpy()
+        for column in by:
+            named("by", column, frame)
+        group = frame.groupby(list(by) or np.zeros(len(frame), int), sort=False, dropna=False)
+        group = group.ngroup().to_numpy()
+        divisors = {}
+        for i in np.flatnonzero(~kept):
+            if divisors.setdefault(group[i], i) != i:
+                raise ValueError(f"over must name one row of each group, got several: {over}")
+        if missing := set(group) - set(divisors):
+            raise ValueError(f"over must name one row of each group, got none in {len(missing)}")
+        below = [numbers[divisors[g]] for g in group]
+    found = [a / b for a, b, k in zip(numbers, below, kept, strict=True) if k]
+    return frame[kept].assign(**columns(found, "ratio"))
+
+
+@checks.arguments(
+    frame=checks.dataframe, by=_columns, x=checks.text, value=checks.text, log=checks.boolean
+)
+def slopes(
+    frame: pd.DataFrame, by: Columns, x: str, value: str | None = None, log: bool = True
+) -> pd.DataFrame:
+    """Least-squares slope in x, for each combination of the columns `by`; see `slope`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per point, as `rows` reads them; their errors make that of the slope.
+    by : str or list of str
+        Columns; an empty list for the whole frame.
+    x : str
+        Column.
+    value : str, optional
+        Column of the numbers; see `rows`.
+    log : bool
+        Whether the slope is that of the logarithms: the exponent of a power.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `by`, slope, slope_se, slope_error.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"T": [10, 100, 1000], "regret": [1.0, 10.0, 100.0]})
+    >>> slopes(frame, [], "T").slope.round(12).tolist()
+    [1.0]
+    """
+    groups = _groups(frame, by, x=x)
+
+    def one(part):
+        numbers = rows(part, value)
+        along = np.log(part[x]) if log else part[x]
+        return slope(along, [e.log() for e in numbers] if log else numbers)
+
+    keys = groups.size().reset_index()[by] if by else pd.DataFrame(index=[0])
+    return keys.assign(**columns([one(part) for _, part in groups], "slope"))

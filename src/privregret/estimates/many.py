@@ -1,0 +1,194 @@
+"""Rows of a frame as estimates, and the largest, smallest or steepest of many."""
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from privregret import checks
+from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, real
+
+Numbers = pd.DataFrame | Iterable[Estimate | float]
+NAMES = "mean", "regret", "fraction", "ratio", "slope"  # of columns that hold numbers with errors
+
+
+def named(name: str, column: str, frame: pd.DataFrame) -> str:
+    """Check that a frame has a column."""
+    if column not in frame:
+        columns = ", ".join(map(str, frame.columns))
+        raise ValueError(f"{name} must be a column of the frame ({columns}), got {column!r}")
+    return column
+
+
+@checks.arguments(frame=checks.dataframe, value=checks.text)
+def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
+    """The rows of a frame as estimates.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        For example of `means` or `exact.regret_curves`.
+    value : str, optional
+        Column of the numbers; the first of mean, regret, fraction, ratio, slope if not given. The
+        error of `mean` is `se` (infinite if `runs` is 1), the bound of `regret` is `error`; those
+        of another column are <value>_se and <value>_error. An error without a column is 0.
+
+    Examples
+    --------
+    >>> rows(pd.DataFrame({"mean": [2.0, 4.0], "se": [0.1, 0.2], "runs": [5, 1]}))
+    [Estimate(value=2.0, se=0.1, bound=0.0), Estimate(value=4.0, se=inf, bound=0.0)]
+    """
+    if value is None:
+        value = next((c for c in NAMES if c in frame), NAMES[0])
+    named("value", value, frame)
+    zero = np.zeros(len(frame))
+    se = frame.get("se" if value == "mean" else f"{value}_se", zero)
+    bound = frame.get("error" if value == "regret" else f"{value}_error", zero)
+    if value == "mean" and "runs" in frame:
+        se = np.where(frame.runs < 2, np.inf, se)
+    return [Estimate(*row) for row in zip(frame[value], se, bound, strict=True)]
+
+
+@checks.arguments(frame=checks.dataframe, value=checks.text)
+def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estimate:
+    """The one row of a frame in which the named columns have these values, as an estimate.
+
+    Parameters
+    ----------
+    frame, value
+        As in `rows`.
+    **where
+        Name of a column -> its value.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [2.0, 4.0], "se": [0.1, 0.2]})
+    >>> row(frame, epsilon=1.0)
+    Estimate(value=4.0, se=0.2, bound=0.0)
+    """
+    for column, wanted in where.items():
+        frame = frame[frame[named("where", column, frame)] == wanted]
+    if len(frame) != 1:
+        raise ValueError(f"{where} must name one row of the frame, got {len(frame)}")
+    return rows(frame, value)[0]
+
+
+def columns(numbers: Iterable[Estimate | float], name: str) -> dict[str, list[float]]:
+    """Estimates as columns of a frame, which `rows` reads: <name>, <name>_se and <name>_error.
+
+    Examples
+    --------
+    >>> pd.DataFrame({"K": [2, 4]} | columns([Estimate(1.0, 0.5), Estimate(3.0)], "ratio"))
+       K  ratio  ratio_se  ratio_error
+    0  2    1.0       0.5          0.0
+    1  4    3.0       0.0          0.0
+    """
+    numbers = [e if isinstance(e, Estimate) else Estimate(real("numbers", e)) for e in numbers]
+    values, errors, bounds = ([getattr(e, a) for e in numbers] for a in ("value", "se", "bound"))
+    return {name: values, f"{name}_se": errors, f"{name}_error": bounds}
+
+
+def _item(value):
+    return value if isinstance(value, Estimate) else Estimate(real("items", value))
+
+
+def _all(items, over, value):
+    if not hasattr(items, "columns"):
+        if isinstance(items, (str, dict)) or not hasattr(items, "__iter__"):
+            shown = checks.shown(items)
+            raise TypeError(f"items must be a frame or a list of numbers, got {shown}")
+        estimates = [_item(e) for e in items]
+    elif over is None:
+        estimates = rows(items, value)
+    else:
+        bounds = items[named("over", over, items)]
+        estimates = [e / b for e, b in zip(rows(items, value), bounds, strict=True)]
+    if not estimates:
+        raise ValueError("items must hold at least one number, got none")
+    if not all(math.isfinite(e.value) for e in estimates):
+        raise ValueError("items must hold finite numbers, got an infinite one")
+    return estimates
+
+
+@checks.arguments(over=checks.text, value=checks.text)
+def largest(items: Numbers, over: str | None = None, value: str | None = None) -> Estimate:
+    """The largest of several numbers, each perhaps relative to a bound.
+
+    Selecting the largest of noisy numbers favours those that came out too large. So the interval
+    holds for all numbers at once: from the largest lower limit to the largest upper limit, each
+    with as many standard errors as Bonferroni's rule asks for this many noisy numbers.
+
+    Parameters
+    ----------
+    items : pandas.DataFrame or sequence of Estimate or float
+        The rows of a frame as `rows` reads them.
+    over : str, optional
+        Column of bounds by which each number is divided.
+    value : str, optional
+        Column of the numbers; see `rows`.
+
+    Examples
+    --------
+    >>> largest([1.0, 3.0, 2.0])
+    Estimate(value=3.0, se=0.0, bound=0.0)
+    """
+    estimates = _all(items, over, value)
+    noisy = max(1, sum(e.se > 0 for e in estimates))
+    width = scipy.stats.norm.isf(LEVEL / noisy)
+    value = max(e.value for e in estimates)
+    high = max(e.value + width * e.se for e in estimates)
+    low = max(e.value - width * e.se for e in estimates)
+    above = max(e.value + e.bound for e in estimates) - value
+    bound = max(above, value - max(e.value - e.bound for e in estimates))
+    return Estimate(value, max(high - value, value - low) / STANDARD_ERRORS, bound)
+
+
+@checks.arguments(over=checks.text, value=checks.text)
+def smallest(items: Numbers, over: str | None = None, value: str | None = None) -> Estimate:
+    """The smallest of several numbers; as `largest`.
+
+    Examples
+    --------
+    >>> smallest([1.0, 3.0, 2.0]).value
+    1.0
+    """
+    return -largest([-e for e in _all(items, over, value)])
+
+
+@checks.arguments(value=checks.text)
+def spread(items: Numbers, value: str | None = None) -> Estimate:
+    """Largest over smallest of several numbers above 0; the interval holds for all at once.
+
+    Examples
+    --------
+    >>> spread([1.0, 3.0, 2.0]).value
+    3.0
+    """
+    return largest(items, value=value) / smallest(items, value=value)
+
+
+@checks.arguments(value=checks.text)
+def largest_step(items: Numbers, value: str | None = None) -> Estimate:
+    """Largest ratio of a number to the one before it, in the order given: at most 1 if they fall.
+
+    Examples
+    --------
+    >>> largest_step([4.0, 2.0, 3.0]).value
+    1.5
+    """
+    return largest([b / a for a, b in pairwise(_all(items, None, value))])
+
+
+@checks.arguments(value=checks.text)
+def logs(items: Numbers, value: str | None = None) -> list[Estimate]:
+    """Natural logarithms of numbers above 0, for slopes of powers.
+
+    Examples
+    --------
+    >>> logs([1.0])
+    [Estimate(value=0.0, se=0.0, bound=0.0)]
+    """
+    return [e.log() for e in _all(items, None, value)]

@@ -1,0 +1,142 @@
+"""A number and its errors, and arithmetic that carries them along."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # scipy.stats is loaded when it is first used: it takes a second
+
+from privregret import checks
+
+STANDARD_ERRORS = 3  # half-width of the interval that a verdict uses
+LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)  # chance that a normal estimate is off by more, a side
+ROUNDING = 1e-9  # relative deviations below this are rounding: what is left of an error that is 0
+
+
+def real(name: str, value: object, low: float = -math.inf) -> float:
+    """Check a number, perhaps infinite."""
+    if type(value) is not float:
+        try:
+            is_list = isinstance(value, str) or np.ndim(value)
+            value = float([value] if is_list else value)  # not a number: raises TypeError
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(f"{name} must be a number, got {checks.shown(value)}") from None
+    if not value >= low:  # a nan is not
+        allowed = f" of at least {low:g}" if low > -math.inf else ""
+        raise ValueError(f"{name} must be a number{allowed}, got {checks.shown(value)}")
+    return value
+
+
+def _error(name, value):
+    return real(name, value, 0)
+
+
+@dataclass(frozen=True)
+class Estimate(checks.Checked):
+    """A number and its errors.
+
+    Parameters
+    ----------
+    value : float
+    se : float
+        Standard error, at least 0; infinite for a single draw.
+    bound : float
+        Bound on the numerical error, at least 0.
+
+    Examples
+    --------
+    >>> Estimate(6.0, se=0.3) / Estimate(2.0, bound=0.5)
+    Estimate(value=3.0, se=0.15, bound=1.0)
+    >>> Estimate(2.0, se=0.1).high
+    2.3
+    """
+
+    value: float
+    se: float = 0.0
+    bound: float = 0.0
+    rules = {"value": real, "se": _error, "bound": _error}
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval that a verdict uses."""
+        return self.value - self.reach
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval that a verdict uses."""
+        return self.value + self.reach
+
+    @property
+    def reach(self) -> float:
+        """Half of that interval: three standard errors and the bound; 0 if all that is rounding."""
+        reach = STANDARD_ERRORS * self.se + self.bound
+        return reach if reach > ROUNDING * abs(self.value) else 0.0
+
+    def __add__(self, other: "Estimate | float") -> "Estimate":
+        other = exactly(other)
+        se = math.hypot(self.se, other.se)
+        return Estimate(self.value + other.value, se, self.bound + other.bound)
+
+    def __mul__(self, other: "Estimate | float") -> "Estimate":
+        other = exactly(other)
+        se = math.hypot(self.se * other.value, other.se * self.value)
+        bound = self.bound * abs(other.value) + other.bound * abs(self.value)
+        return Estimate(self.value * other.value, se, bound + self.bound * other.bound)
+
+    def __truediv__(self, other: "Estimate | float") -> "Estimate":
+        other = exactly(other)
+        if other.bound >= abs(other.value):
+            raise ZeroDivisionError(f"the divisor {other.value:g} is not known to differ from 0")
+        value = self.value / other.value
+        se = math.hypot(self.se, value * other.se) / abs(other.value)
+        smallest = abs(other.value) - other.bound
+        return Estimate(value, se, (self.bound + abs(value) * other.bound) / smallest)
+
+    def __neg__(self) -> "Estimate":
+        return self * -1
+
+    def __sub__(self, other: "Estimate | float") -> "Estimate":
+        return self + -exactly(other)
+
+    def __rsub__(self, other: "Estimate | float") -> "Estimate":
+        return exactly(other) - self
+
+    def __rtruediv__(self, other: "Estimate | float") -> "Estimate":
+        return exactly(other) / self
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def log(self) -> "Estimate":
+        """Natural logarithm, to first order in the standard error."""
+        if not self.value - self.bound > 0:
+            known = f"got {self.value:g}, known to {self.bound:g}"
+            raise ValueError(f"items must be numbers above 0, {known}")
+        bound = -math.log1p(-self.bound / self.value)
+        return Estimate(math.log(self.value), self.se / self.value, bound)
+
+
+def exactly(value: Estimate | float) -> Estimate:
+    """A number as an estimate without error; an estimate as it is.
+
+    Examples
+    --------
+    >>> exactly(3.0)
+    Estimate(value=3.0, se=0.0, bound=0.0)
+    """
+    return value if isinstance(value, Estimate) else Estimate(value)
+
+
+@checks.arguments(value=real, error=_error)
+def rounded(value: float, error: float = 0.0) -> str:
+    """The value with as many digits as its error supports (two of the error's), four if exact.
+
+    Examples
+    --------
+    >>> rounded(0.012345, 0.00056)
+    '0.01235'
+    """
+    if error <= ROUNDING * abs(value) or not math.isfinite(error):
+        return f"{value:.4g}"
+    decimals = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:.{decimals}f}"

@@ -1,0 +1,125 @@
+"""Estimates of one sample of independent draws, and the slope of points."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from privregret import checks
+from privregret.estimates.number import LEVEL, ROUNDING, STANDARD_ERRORS, Estimate, exactly
+
+LARGEST = 1e300  # entry of a sample
+
+
+def _sample(name, value):
+    """Check a non-empty (n,) array of numbers, or of True and False."""
+    flags = isinstance(value, (list, tuple)) and all(isinstance(v, (bool, np.bool_)) for v in value)
+    if flags or getattr(value, "dtype", np.dtype(float)).kind == "b":
+        value = np.asarray(value, float)
+    return checks.array_in(-LARGEST, LARGEST, shape=1)(name, value)
+
+
+@checks.arguments(sample=_sample)
+def mean(sample: ArrayLike) -> Estimate:
+    """Mean of independent draws; its error is infinite for one draw, 0 for equal draws.
+
+    Examples
+    --------
+    >>> mean([1.0, 2.0, 3.0, 6.0])
+    Estimate(value=3.0, se=1.0801234497346435, bound=0.0)
+    """
+    value, sd = sample.mean(), sample.std(ddof=1) if len(sample) > 1 else math.inf
+    return Estimate(value, sd / math.sqrt(len(sample)) if sd > ROUNDING * abs(value) else 0.0)
+
+
+def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
+    """Fraction of successes in independent draws; its error is never 0, even at 0 or 1.
+
+    Parameters
+    ----------
+    successes : (n,) array of bool, or int with `draws`
+        The error is a third of the distance to the farther exact (Clopper-Pearson) limit.
+    draws : int, optional
+        Number of draws, if `successes` is a count.
+
+    Examples
+    --------
+    >>> fraction([True, True, False, True]).value
+    0.75
+    >>> round(fraction(0, 1000).high, 4)
+    0.0066
+    """
+    if draws is None:
+        if np.ndim(successes) == 0:
+            shown = checks.shown(successes)
+            raise TypeError(f"draws must come with a number of successes, got {shown} alone")
+        sample = _sample("successes", successes)
+        hits, n = checks.integer_in(0, len(sample))("successes", sample.sum()), len(sample)
+    else:
+        n = checks.positive_int("draws", draws)
+        hits = checks.integer_in(0, n)("successes", successes)
+    low = scipy.stats.beta.ppf(LEVEL, hits, n - hits + 1) if hits else 0.0
+    high = scipy.stats.beta.isf(LEVEL, hits + 1, n - hits) if hits < n else 1.0
+    return Estimate(hits / n, max(high - hits / n, hits / n - low) / STANDARD_ERRORS)
+
+
+def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[float, float, float]:
+    """Quantile of a sample and the order statistics that miss it with this chance, each side."""
+    ordered, n = np.sort(sample), len(sample)
+    low, high = (int(scipy.stats.binom.ppf(q, n, level)) for q in (chance, 1 - chance))
+    value = ordered[min(int(n * level), n - 1)]
+    return value, ordered[low - 1] if low else -math.inf, ordered[high] if high < n else math.inf
+
+
+@checks.arguments(sample=_sample, level=checks.number_in(0, 1, "()"))
+def quantile(sample: ArrayLike, level: float) -> Estimate:
+    """Quantile of independent draws from any distribution.
+
+    The error is a third of the distance to the farther of the order statistics that enclose it with
+    the probability of three standard errors; infinite for too few draws.
+
+    Examples
+    --------
+    >>> quantile(range(1000), 0.9).value
+    900.0
+    """
+    value, low, high = order_statistics(sample, level, LEVEL)
+    return Estimate(value, max(value - low, high - value) / STANDARD_ERRORS)
+
+
+def median(sample: ArrayLike) -> Estimate:
+    """Median of independent draws from any distribution; see `quantile`.
+
+    Examples
+    --------
+    >>> median([2.0, 1.0, 3.0]).value
+    2.0
+    """
+    return quantile(sample, 0.5)
+
+
+def slope(x: ArrayLike, y: Sequence[Estimate | float]) -> Estimate:
+    """Least-squares slope of y on x.
+
+    If y holds estimates, their errors make the slope's error. If y holds plain numbers, the scatter
+    about the line does, with Student's distribution at the level of three standard errors: right
+    for points that scatter at random, not for a deterministic curve that bends; for a curve, pass
+    `exactly(...)` numbers, whose slope has no error.
+
+    Examples
+    --------
+    >>> slope([1, 2, 3], [Estimate(2.0), Estimate(4.0), Estimate(6.0)])
+    Estimate(value=2.0, se=0.0, bound=0.0)
+    """
+    x = _sample("x", x)
+    if len(x) != len(y) or not np.ptp(x):
+        wanted = f"{len(y)} numbers that are not all the same, one for each y"
+        raise ValueError(f"x must be {wanted}, got {checks.shown(x)}")
+    weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    if any(isinstance(e, Estimate) for e in y):
+        return sum((w * exactly(e) for w, e in zip(weights, y, strict=True)), Estimate(0.0))
+    fit = scipy.stats.linregress(x, _sample("y", y))
+    widen = scipy.stats.t.isf(LEVEL, len(x) - 2) / STANDARD_ERRORS if len(x) > 2 else math.inf
+    return Estimate(fit.slope, fit.stderr * widen if len(x) > 2 else math.inf)

@@ -1,0 +1,163 @@
+"""What is made from the manifest, by templates/: pages, TeX, the README's block."""
+
+import re
+from collections import Counter
+from itertools import chain
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+
+from privregret.files import write
+from privregret.press import record, tex
+from privregret.press.findings import (
+    CLAIM,
+    FAILS,
+    HOLDS,
+    KINDS,
+    NOT_REPRODUCED,
+    UNDECIDED,
+    VERDICTS,
+)
+from privregret.press.papers import PAPERS, title, version
+
+COLUMNS = """notebook kind place version claim quantity value error numerical_error low high
+criterion verdict figure""".split()
+BLOCK = re.compile(r"(<!-- findings -->\n)(.*?)(<!-- end of findings -->)", re.S)
+TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+    undefined=jinja2.StrictUndefined,
+    keep_trailing_newline=True,
+    trim_blocks=True,
+    variable_start_string="<<",  # the usual braces are TeX's
+    variable_end_string=">>",
+    block_start_string="<%",
+    block_end_string="%>",
+    comment_start_string="<#",
+    comment_end_string="#>",
+)
+TEMPLATES.filters |= {"cell": lambda text: text.replace("|", r"\|"), "tex": tex.tex_escape}
+TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
+TEMPLATES.globals |= {
+    "claim": CLAIM,
+    "measured": tex.measured,
+    "value": tex.value,
+    "power": tex.power,
+}
+TEMPLATES.globals |= {"quantity": tex.quantity, "endings": record.KINDS}
+
+
+def findings(manifest: dict) -> list[dict]:
+    """All findings of a manifest, in the order of the notebooks, with what pages show of them."""
+    pictures = {o for o, entry in manifest["outputs"].items() if entry["kind"] == "figure"}
+    rows = []
+    for notebook, entry in sorted(manifest["notebooks"].items()):
+        paper = notebook.split("/")[0]
+        for row in entry.get("findings", []):
+            figure = row["figure"]
+            more = {"notebook": notebook, "paper": paper, "version": version(paper)}
+            more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
+            more["measured"] = tex.measured(row)
+            more["told"] = row["headline"].format(value=tex.value(row))
+            rows.append(row | more)
+    return rows
+
+
+def texts(manifest: dict) -> dict[str, str]:
+    """Path below the root -> text; for the README, its generated block."""
+    rows = findings(manifest)
+    papers, told = {row["paper"] for row in rows}, {row["figure"]: [] for row in rows}
+    for row in rows:
+        told[row["figure"]].append(row)
+    outputs = [
+        entry | {"name": output, "paper": entry["notebook"].split("/")[0]}
+        for output, entry in sorted(manifest["outputs"].items())
+    ]
+    tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)
+    cited = [(PAPERS[key].cited, _count(rows, {key})) for key in PAPERS if key in papers]
+    cited.append(("what goes beyond the papers", _count(rows, papers - PAPERS.keys())))
+    every = [("all", _count(rows, papers))]
+    failed = [row for row in rows if row["verdict"] == NOT_REPRODUCED]
+    failed.sort(key=lambda row: [*PAPERS, row["paper"]].index(row["paper"]))
+    ranks = {NOT_REPRODUCED: 0, FAILS: 1, UNDECIDED: 2}
+    ranked = sorted(rows, key=lambda row: ranks.get(row["verdict"], 3))
+    numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+
+    def filled(template, **values):
+        return TEMPLATES.get_template(template).render(values)
+
+    made = {
+        "figures/findings.csv": frame.to_csv(
+            index=False, float_format="%.12g", lineterminator="\n"
+        ),
+        "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked),
+        "figures/README.md": filled("index.md", outputs=outputs, told=told, said=said),
+        "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every, failed=failed),
+        "paper/numbers.tex": filled("numbers.tex", numbers=sorted(chain(*numbers))),
+        "README.md": filled("README.md", tally=tally + every, rows=rows),
+    }
+    for paper in papers:
+        mine = [row for row in rows if row["paper"] == paper]
+        made[f"figures/{paper}/findings.tex"] = filled("findings.tex", paper=paper, rows=mine)
+    return made
+
+
+def _count(rows, papers):
+    return Counter((row["kind"], row["verdict"]) for row in rows if row["paper"] in papers)
+
+
+def said(rows: list[dict]) -> str:
+    """How many findings have which verdict, in words.
+
+    Examples
+    --------
+    >>> said([{"verdict": "holds"}, {"verdict": "holds"}, {"verdict": "cannot be decided"}])
+    '1 cannot be decided, 2 hold'
+    """
+    count, many = Counter(row["verdict"] for row in rows), {HOLDS: "hold", FAILS: "do not hold"}
+    known = dict.fromkeys(v for verdicts in VERDICTS.values() for v in verdicts)
+    return ", ".join(
+        f"{count[v]} {many.get(v, v) if count[v] > 1 else v}" for v in known if count[v]
+    )
+
+
+def read_whole(root: Path) -> dict:
+    """The manifest below `root`, from which all can be made; else raises `record.Damaged`."""
+    manifest = record.read(root)
+    try:
+        texts(manifest)
+    except Exception:  # an entry without its notebook, a number that is a word
+        raise record.Damaged(root) from None
+    return manifest
+
+
+def differing(root: Path) -> dict[str, str]:
+    """Which files are not what the manifest says: path -> what they should be."""
+    return {
+        path: text
+        for path, text in texts(record.read(root)).items()
+        if _current(root, path) not in (text, None)
+    }
+
+
+def _current(root, path):
+    """What stands in a file now; "" if it is not there, None for a README without the block."""
+    try:
+        text = (root / path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    if path == "README.md":
+        found = BLOCK.search(text)
+        return found and found[2]
+    return text
+
+
+def render(root: Path) -> None:
+    """Write all that is made from the manifest below `root`, where it differs."""
+    with record.still(root):
+        for path, text in differing(root).items():
+            if path == "README.md":
+                old = (root / path).read_text(encoding="utf-8")
+                text = BLOCK.sub(lambda found, new=text: found[1] + new + found[3], old)
+            write(root / path, text.encode())

@@ -1,0 +1,75 @@
+"""Numbers and texts as they are printed, plain and in TeX."""
+
+import math
+import re
+
+from privregret.estimates import rounded
+from privregret.press.drift import TOLERANCE
+
+
+def measured(entry: dict, tex: bool = False) -> str:
+    """A number with its standard error, or the bound on its numerical error if it is not random.
+
+    Parameters
+    ----------
+    entry : dict
+        Its "value", "error" (one standard error) and "numerical_error".
+    tex : bool
+        Whether to print it as a formula of TeX.
+
+    Examples
+    --------
+    >>> measured({"value": 2.71828, "error": 0.01, "numerical_error": 0.0})
+    '2.718 ± 0.010'
+    """
+    error = _reach(entry)
+    parts = [rounded(entry["value"], error)]
+    if error > TOLERANCE * abs(entry["value"]) and math.isfinite(error):
+        parts.append(rounded(error, error))
+    return "$" + r" \pm ".join(map(power, parts)) + "$" if tex else " ± ".join(parts)
+
+
+def value(entry: dict) -> str:
+    """A number without its error, with as many digits as `measured` gives it."""
+    return rounded(entry["value"], _reach(entry))
+
+
+def _reach(entry):
+    """The error that decides the digits; a numerical one only if it is seen in four of them."""
+    if entry["error"] == 0 and entry["numerical_error"] < 1e-4 * abs(entry["value"]):
+        return 0.0
+    return entry["error"] + entry["numerical_error"]
+
+
+def power(number: str) -> str:
+    r"""A printed number with its power of ten in TeX.
+
+    Examples
+    --------
+    >>> print(power("1.5e-07"))
+    1.5\cdot 10^{-7}
+    """
+    return re.sub(r"e\+?(-?)0*(\d+)", r"\\cdot 10^{\1\2}", number)
+
+
+def quantity(row: dict) -> str:
+    """What a finding measured, in TeX: the quantity, its number and what would have agreed."""
+    agrees = re.sub(r"\S+e[+-]\d+", lambda found: f"${power(found[0])}$", row["criterion"])
+    return f"{row['quantity']}: {measured(row, tex=True)} ({agrees})"
+
+
+def one_epsilon(text: str) -> str:
+    r"""TeX with the epsilon that figures have: their fonts know no other than `\varepsilon`."""
+    return text.replace(r"\epsilon", r"\varepsilon")
+
+
+def tex_escape(text: str) -> str:
+    r"""Text with TeX's formulas, its per cent and other signs made harmless, and `code` as such.
+
+    Examples
+    --------
+    >>> print(tex_escape(r"50% of $\epsilon$, `runs`"))
+    50\% of $\varepsilon$, \texttt{runs}
+    """
+    plain = re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(text))
+    return re.sub("(?<!`)`([^`']+)`", r"\\texttt{\1}", plain)

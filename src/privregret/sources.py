@@ -1,0 +1,240 @@
+"""The source files on which something depends: the keys of compiled kernels and of stored results.
+
+Dependencies are read off the import statements of the package's modules, wherever in a module they stand, and followed
+transitively. A package such as `privregret.bandits` stands for the modules from which it takes the names in question,
+so that algorithms do not depend on each other. Dynamic imports are not seen.
+"""
+
+import hashlib
+import re
+import sys
+import time
+from functools import cache
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import NamedTuple
+
+from privregret.files import PACKAGE
+
+NAME = PACKAGE.name
+IN_BRACKETS = r"\((?:[^)#]|#[^\n]*)*\)"
+LINE = r"(?:[^\n\\#;]|\\\n)*"
+START, SPACE = r"(?:^|[;:])[ \t]*", r"(?:[ \t]|\\\n)"
+MODULE = rf"({NAME}\b[\w.]*|\.[\w.]*)"
+FROM = re.compile(rf"{START}from{SPACE}+{MODULE}{SPACE}+import\b{SPACE}*({IN_BRACKETS}|{LINE})", re.MULTILINE)
+PLAIN = re.compile(rf"{START}import{SPACE}+({LINE})", re.MULTILINE)
+
+STARTED = time.time_ns()  # a file that is newer may have been loaded before it was edited
+FOUND: dict[Path, tuple[int, int]] = {}  # files as they were when this process first looked
+
+
+def used_by(*things) -> frozenset[Path]:
+    """Files of the package that some things depend on, and the things' own files, wherever these are.
+
+    Parameters
+    ----------
+    *things : Path, module, class, function, compiled kernel, or an object of a class
+        A function depends on the module that it is said to be of, on the file in which its code stands, and on the
+        kernels that its globals hold under names that its code uses.
+
+    Raises
+    ------
+    LookupError
+        For what was defined in no file: in a notebook, or at the prompt.
+
+    Examples
+    --------
+    >>> from privregret import noise
+    >>> sorted(file.name for file in used_by(noise.laplace))  # doctest: +ELLIPSIS
+    ['files.py', 'jit.py', 'noise.py', ...]
+    """
+    files, seen = set(), set()
+    for thing in things:
+        files |= {file for own in _files(thing, seen) for file in _reached(own)}
+    return frozenset(files)
+
+
+def imported(code: str) -> frozenset[Path]:
+    """Files of the package that some code depends on by its import statements, such as the cells of a notebook.
+
+    Examples
+    --------
+    >>> sorted(file.name for file in imported("from privregret.files import ROOT"))
+    ['files.py']
+    """
+    followed, mentioned = _named(code, None)
+    return mentioned.union(*map(_reached, followed))
+
+
+def source_hash(files) -> str:
+    """SHA-256 of the names and contents of source files, in hexadecimal digits; their order does not matter.
+
+    Examples
+    --------
+    >>> len(source_hash(used_by(source_hash)))
+    64
+    """
+    return _hash(frozenset((file, _stamp(file)) for file in files))
+
+
+def loaded_hash(files) -> str | None:
+    """`source_hash` of files, if this process runs what they hold; None if one was edited since it started.
+
+    A process goes on with the code that it has loaded.
+
+    Examples
+    --------
+    >>> loaded_hash(used_by(source_hash)) == source_hash(used_by(source_hash))
+    True
+    """
+    try:
+        stamped = frozenset((file, _stamp(file)) for file in files)
+    except OSError:
+        return None
+    loaded = all(FOUND.setdefault(file, stamp) == stamp and stamp[0] <= STARTED for file, stamp in stamped)
+    return _hash(stamped) if loaded else None
+
+
+@cache
+def _hash(stamped):
+    digest = hashlib.sha256()
+    read = [_read(file, stamp) for file, stamp in stamped]
+    for name, content in sorted((source.name, source.digest) for source in read):
+        digest.update(f"{name}\0{content}\0".encode())
+    return digest.hexdigest()
+
+
+class _Source(NamedTuple):
+    name: str
+    digest: str
+    followed: frozenset[Path]  # what it imports itself
+    mentioned: frozenset[Path]  # packages that only hand on names: what else they import does not count
+
+
+def _stamp(file):
+    found = file.stat()
+    return found.st_mtime_ns, found.st_size
+
+
+@cache
+def _read(file: Path, stamp: tuple[int, int]) -> _Source:
+    content = file.read_bytes()
+    named = _named(content.decode(errors="replace"), file)
+    name = file.relative_to(PACKAGE).as_posix() if file.is_relative_to(PACKAGE) else file.name
+    return _Source(name, hashlib.sha256(content).hexdigest(), *named)
+
+
+@cache
+def _reached(file: Path) -> frozenset[Path]:
+    """A file and all that it imports, transitively."""
+    found, mentioned, waiting = set(), set(), [file]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            source = _read(file, FOUND.setdefault(file, _stamp(file)))
+            mentioned |= source.mentioned
+            waiting += source.followed
+    for file in mentioned:
+        FOUND.setdefault(file, _stamp(file))
+    return frozenset(found | mentioned)
+
+
+def _files(thing, seen) -> set[Path]:
+    """The files in which a thing itself is defined."""
+    if isinstance(thing, Path):
+        return {_existing(thing)}
+    if isinstance(thing, ModuleType):
+        return {_file_of(thing.__name__)}
+    thing = getattr(thing, "py_func", thing)  # of a compiled kernel
+    code = getattr(thing, "__code__", None)
+    if not isinstance(code, CodeType):
+        return {_file_of((thing if isinstance(thing, type) else type(thing)).__module__)}
+    if id(thing) in seen:
+        return set()
+    seen.add(id(thing))
+    files = {_file_of(thing.__module__), _existing(code.co_filename)}
+    cells = {name: cell.cell_contents for name, cell in zip(code.co_freevars, thing.__closure__ or (), strict=True)}
+    for name in (*code.co_names, *cells):
+        used = cells.get(name, thing.__globals__.get(name))
+        if hasattr(used, "py_func"):
+            files |= _files(used, seen)
+    return files
+
+
+def _file_of(module: str) -> Path:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None and (file := _module(module)) is None:
+        raise LookupError(f"{module} is not in a file")
+    return _existing(file)
+
+
+@cache
+def _existing(name) -> Path:
+    file = Path(name).resolve()
+    if file.suffix != ".py" or not file.is_file():
+        raise LookupError(f"{name} is no source file")
+    return file
+
+
+@cache
+def _module(name: str) -> Path | None:
+    """The file of a module of the package; None if there is none of this name."""
+    first, *rest = name.split(".")
+    if first != NAME:
+        return None
+    folder = PACKAGE.joinpath(*rest)
+    for file in (folder / "__init__.py", folder.with_suffix(".py")):
+        if file.is_file():
+            return file
+    return None
+
+
+def _named(code: str, file: Path | None) -> tuple[frozenset[Path], frozenset[Path]]:
+    """The package's files that code imports directly, and those of packages that only hand on names.
+
+    Relative imports are relative to `file`.
+    """
+    followed, mentioned = set(), set()
+    for module, names in FROM.findall(code):
+        for name in _names(names):
+            defined, through = _origin(_absolute(module, file), name)
+            followed |= defined
+            mentioned |= through
+    for names in PLAIN.findall(code):
+        for name in _names(names):
+            if name == NAME:  # anything can be an attribute of it
+                followed |= set(PACKAGE.rglob("*.py"))
+            elif own := _module(name):
+                followed.add(own)
+    return frozenset(followed), frozenset(mentioned)
+
+
+def _absolute(module, file):
+    if not module.startswith("."):
+        return module
+    if file is None or not file.is_relative_to(PACKAGE):
+        return ""
+    dots = len(module) - len(module.lstrip("."))
+    above = (NAME, *file.relative_to(PACKAGE).parts)
+    return ".".join((*above[: len(above) - dots], module.lstrip("."))).rstrip(".")
+
+
+def _names(text):
+    """The names in an import statement, without what they are called here."""
+    listed = re.sub(r"#[^\n]*|[()\\]", " ", text).split(",")
+    return [words[0] for words in map(str.split, listed) if words]
+
+
+@cache
+def _origin(module: str, name: str) -> tuple[frozenset[Path], frozenset[Path]]:
+    """The files on which `from module import name` depends, as `_named` gives them."""
+    own, inner, nothing = _module(module), _module(f"{module}.{name}"), frozenset()
+    if own is None or inner:
+        return frozenset(filter(None, [inner])), nothing
+    if own.name == "__init__.py":
+        for source, names in FROM.findall(own.read_text(errors="replace")):
+            if name in _names(names) and (source := _absolute(source, own)) != module:
+                defined, through = _origin(source, name)
+                return defined, through | {own}
+    return frozenset({own}), nothing

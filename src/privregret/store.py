@@ -1,0 +1,289 @@
+"""Results on disk: what was computed once from the same sources, arguments and libraries is not computed again.
+
+An entry is a file whose name is a hash of everything that decides the result. It can be deleted at any time; damaged
+entries are computed again. `PRIVREGRET_STORE=off` in the environment, or `without()`, does without the store.
+"""
+
+import functools
+import hashlib
+import inspect
+import os
+import pickle
+import platform
+import sys
+import time
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from dataclasses import fields, is_dataclass
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+from types import FunctionType, MethodType
+from typing import TypeVar
+
+import numba
+import numpy as np
+
+from privregret import files, sources
+
+FOLDER = files.cache_folder("store")
+BYTES = 2**30  # at most that all entries take; those used last are kept
+FAST = 0.002  # seconds in which a result is made as quickly as it is read
+EVERY = 2**26  # bytes written by this process after which it looks at the size again
+LIBRARIES = ("numpy", "scipy", "numba", "pandas")
+LEFT = 3600  # seconds after which a file that was never finished is nobody's
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable)
+
+_switch = {"off": 0, "written": EVERY}  # how many contexts are without; what was written since the last look
+_lock = Lock()
+
+
+class Unknown(TypeError):
+    """Something whose content or sources are not known: a function from a notebook, an open file."""
+
+
+class Entry:
+    """The place of one result in the store: `get` it, or compute it and `keep` it.
+
+    Parameters
+    ----------
+    *parts
+        What decides the result: numbers, strings, arrays, generators, dataclasses, classes and functions of the
+        package, and tuples, lists and dicts of these. With anything else, such as a lambda, nothing is kept.
+    used : set of Path
+        Sources on which the computation depends, as `sources.used_by` lists them; the sources of the classes and
+        functions among `parts` are added.
+
+    Examples
+    --------
+    >>> entry = Entry("squares", 3, used=sources.used_by(sources))
+    >>> entry.keep([0, 1, 4])
+    >>> entry.get() in ([0, 1, 4], None)  # None if the store is off
+    True
+    """
+
+    def __init__(self, *parts, used=frozenset()):
+        self.place = None if off() else _place(parts, used)
+
+    def get(self, default=None):
+        """What was kept; `default` if nothing was, or if it is damaged."""
+        if self.place is None:
+            return default
+        try:
+            return _read(self.place)
+        except Exception:  # there is no end to what unpickling damage raises
+            return default
+
+    def keep(self, result) -> None:
+        """Write a result to disk, by pickle; without a word if it cannot be."""
+        if self.place is not None:
+            with suppress(Exception):  # no room, not allowed, or not to be pickled
+                _write(self.place, result)
+
+
+def recall(compute: Callable[[], T], *parts, used=frozenset()) -> T:
+    """The result of `compute()`, read from the store if it is there, else computed and kept.
+
+    Parameters
+    ----------
+    compute : callable
+        Without arguments; its result must follow from the rest.
+    *parts, used
+        As of `Entry`.
+
+    Returns
+    -------
+    The result; equal, but not the same object, when it is asked for again.
+
+    Examples
+    --------
+    >>> recall(lambda: sum(range(10**6)), "sum", 10**6)
+    499999500000
+    """
+    entry = Entry(*parts, used=used)
+    found = entry.get(entry)
+    if found is not entry:
+        return found
+    start = time.perf_counter()
+    result = compute()
+    if time.perf_counter() - start > FAST:
+        entry.keep(result)
+    return result
+
+
+def kept(function: F) -> F:
+    """Decorator of a function of the package: its results are kept on disk, keyed by its arguments and sources.
+
+    The function must be pure: with the same arguments, the same result. Generators among its arguments count with
+    their state, and have the state afterwards that computing would leave. A call with an argument whose content is not
+    known, such as a lambda, computes as if the function were not decorated.
+
+    Examples
+    --------
+    >>> @kept
+    ... def total(n):
+    ...     return sum(range(n))
+    >>> total(10)
+    45
+    """
+    try:
+        used = sources.used_by(function)
+    except LookupError:  # it stands in a notebook
+        return function
+    signature, name = inspect.signature(function), (function.__module__, function.__qualname__)
+
+    @functools.wraps(function)
+    def stored(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        drawn = [value.bit_generator for value in given.arguments.values() if isinstance(value, np.random.Generator)]
+
+        def compute():
+            return function(*args, **kwargs), [bits.state for bits in drawn]
+
+        result, states = recall(compute, *name, given.arguments, used=used)
+        for bits, state in zip(drawn, states, strict=True):
+            bits.state = state
+        return result
+
+    return stored
+
+
+def off() -> bool:
+    """Whether the store is switched off, by the environment or by a context, or has no folder."""
+    return FOLDER is None or _switch["off"] > 0 or os.environ.get("PRIVREGRET_STORE", "").lower() in ("off", "0")
+
+
+@contextmanager
+def without():
+    """A context in which everything is computed and nothing is kept, in all threads of this process.
+
+    Examples
+    --------
+    >>> with without():
+    ...     recall(lambda: 1, "one")
+    1
+    """
+    with _lock:
+        _switch["off"] += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _switch["off"] -= 1
+
+
+def _place(parts, used) -> Path | None:
+    """The file of an entry; None if it has none."""
+    used = {Path(__file__).resolve(), *used}
+    try:
+        content = _exactly(parts, used)
+        source = sources.loaded_hash(used)
+    except (Unknown, LookupError, OSError):
+        return None
+    if source is None:
+        return None
+    key = repr((content, source, _surroundings()))
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    return FOLDER / digest[:2] / digest
+
+
+@functools.cache
+def _surroundings():
+    """Versions of what numbers depend on besides sources."""
+    libraries = tuple(version(name) for name in LIBRARIES)
+    return libraries, sys.version_info[:2], sys.platform, platform.machine(), bool(numba.config.DISABLE_JIT)
+
+
+def _exactly(thing, used: set):
+    """A nest of tuples of strings that no two different things have in common; sources of classes are added to `used`.
+
+    Stricter than `identity.words`: 1 and 1.0, or a tuple and a list, may give results that differ in type.
+    """
+    kind = type(thing)
+    if thing is None or kind in (bool, int, float, complex, str, bytes, range):
+        return kind.__name__, repr(thing)
+    if isinstance(thing, (np.ndarray, np.generic)) and not thing.dtype.hasobject:
+        content = hashlib.sha256(thing.tobytes()).hexdigest()
+        layout = thing.strides if isinstance(thing, np.ndarray) else None  # decides the order of sums
+        return kind.__name__, repr((thing.dtype.descr, thing.shape, layout)), content
+    if kind in (tuple, list):
+        return kind.__name__, *(_exactly(item, used) for item in thing)
+    if kind is dict:
+        return kind.__name__, *(_exactly(item, used) for pair in thing.items() for item in pair)
+    if kind is np.random.Generator and type(thing.bit_generator).__module__.startswith("numpy."):
+        return kind.__name__, repr(thing.bit_generator.seed_seq), _exactly(thing.bit_generator.state, used)
+    if isinstance(thing, MethodType):
+        if getattr(type(thing.__self__), thing.__name__, None) is not thing.__func__:
+            raise Unknown(f"{thing.__name__} is no method of its object's class")
+        return kind.__name__, thing.__name__, _exactly(thing.__self__, used)
+    if isinstance(thing, (type, FunctionType)):
+        return kind.__name__, _named(thing, used)
+    if isinstance(thing, tuple) and hasattr(thing, "_fields"):
+        return _named(kind, used), *(_exactly(item, used) for item in thing)
+    if is_dataclass(thing):
+        return _named(kind, used), *(_exactly((f.name, getattr(thing, f.name)), used) for f in fields(thing))
+    raise Unknown(f"{kind.__name__} has no content that is known")
+
+
+def _named(thing, used):
+    """The name of a class or function of the package, whose sources are added to `used`."""
+    if isinstance(thing, type) and thing.__module__ == "builtins":
+        return thing.__name__
+    module = thing.__module__ or ""
+    if not module.startswith(f"{sources.NAME}."):
+        raise Unknown(f"{thing.__qualname__} is not the package's")
+    if getattr(sys.modules.get(module), thing.__qualname__, None) is not thing:
+        raise Unknown(f"{thing.__qualname__} is not what its module calls so")
+    used |= sources.used_by(thing)
+    return f"{thing.__module__}.{thing.__qualname__}"
+
+
+def _digest(place, content):
+    return hashlib.sha256(place.name.encode() + content).digest()
+
+
+def _read(place):
+    with open(place, "rb") as file:
+        head, content = file.read(32), file.read()
+    if head != _digest(place, content):
+        raise ValueError(f"{place} is damaged")
+    result = pickle.loads(content)
+    with suppress(OSError):
+        os.utime(place)  # used last now
+    return result
+
+
+def _write(place, result):
+    content = pickle.dumps(result, protocol=5)
+    if len(content) > BYTES // 8:
+        return
+    files.write(place, _digest(place, content) + content)
+    with _lock:
+        _switch["written"] += len(content)
+        look = _switch["written"] >= EVERY
+        if look:
+            _switch["written"] = 0
+    if look:
+        _shrink()
+
+
+def _shrink():
+    """Remove what was used longest ago until three quarters of the bound are left, if all is more than the bound."""
+    found = []
+    for entry in FOLDER.glob("*/*"):
+        with suppress(OSError):
+            stat = entry.stat()
+            if ".partial-" in entry.name and stat.st_mtime < time.time() - LEFT:
+                entry.unlink()
+            else:
+                found.append((stat.st_mtime, stat.st_size, entry))
+    size = sum(bytes for _, bytes, _ in found)
+    if size > BYTES:
+        for _, bytes, entry in sorted(found, key=lambda row: row[0]):
+            if size <= 0.75 * BYTES:
+                break
+            with suppress(OSError):
+                entry.unlink()
+            size -= bytes

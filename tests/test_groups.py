@@ -1,0 +1,342 @@
+"""Grouped estimates: against plain formulas on random data, weighted too; ties, single runs, equal draws."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import refused
+from scipy import stats
+
+from privregret import estimates
+from privregret.estimates import Estimate
+
+BY = ["instance", "epsilon"]
+
+
+def runs_of(kind, seed=0):
+    """Runs of six groups of different sizes, in mixed order, with weights; epsilon is missing in two groups."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for i, epsilon in [(i, e) for i in ("two", "one") for e in (0.5, math.nan, 0.1)]:
+        n = 1 if kind == "one run" else rng.integers(2, 60)
+        regret = {
+            "heavy tail": rng.pareto(1.2, n) * 100,
+            "ties": rng.integers(0, 3, n).astype(float),
+            "one run": rng.normal(size=n),
+            "equal draws": np.full(n, 0.1 + rng.integers(9)),
+        }[kind]
+        weight = rng.exponential(size=n) + 0.01
+        parts.append(
+            pd.DataFrame({"instance": i, "epsilon": epsilon, "regret": regret, "weight": weight})
+        )
+    return pd.concat(parts).sample(frac=1, random_state=seed, ignore_index=True)
+
+
+KINDS = ["heavy tail", "ties", "one run", "equal draws"]
+plain = pytest.mark.parametrize(
+    "frame", [runs_of(k).drop(columns="weight") for k in KINDS], ids=KINDS
+)
+weighted = pytest.mark.parametrize("frame", [runs_of(k) for k in KINDS], ids=KINDS)
+
+
+def parts_of(frame, found):
+    """The rows of each group, for each row of a result: in the order in which groups appear."""
+    keys = frame[BY].drop_duplicates().reset_index(drop=True)
+    pd.testing.assert_frame_equal(found[BY], keys)
+    for row in found.itertuples():
+        same = (frame.epsilon == row.epsilon) | (frame.epsilon.isna() & math.isnan(row.epsilon))
+        yield row, frame[(frame.instance == row.instance) & same]
+
+
+@plain
+def test_means_are_those_of_each_group(frame):
+    found = estimates.means(frame, BY)
+    assert list(found) == [*BY, "mean", "sd", "se", "runs"]
+    for row, part in parts_of(frame, found):
+        x, n = part.regret.to_numpy(), len(part)
+        sd = x.std(ddof=1) if n > 1 and np.ptp(x) else 0.0
+        assert (row.mean, row.sd, row.se) == pytest.approx(
+            (x.mean(), sd, sd / math.sqrt(n)), rel=1e-12
+        )
+        assert row.runs == n and isinstance(row.runs, int)
+        single = estimates.mean(x)
+        read = estimates.row(found[found.index == row.Index])
+        assert (read.value, read.se) == pytest.approx((single.value, single.se), rel=1e-12)
+        assert n > 1 or read.se == math.inf
+        assert np.ptp(x) > 0 or n == 1 or row.se == single.se == 0.0  # exactly
+
+
+@weighted
+def test_weighted_means_are_ratio_estimators(frame):
+    found = estimates.means(frame, BY, weights="weight")
+    assert list(found) == [*BY, "mean", "se", "top", "runs"]
+    for row, part in parts_of(frame, found):
+        part_of = part.weight / part.weight.sum()
+        mean = (part_of * part.regret).sum()
+        se = math.sqrt(((part_of * (part.regret - mean)) ** 2).sum())
+        top = (part_of * part.regret).max() / mean if mean else 0.0
+        assert (row.mean, row.top) == pytest.approx((mean, top), rel=1e-12)
+        assert row.se == pytest.approx(se, rel=1e-12, abs=1e-15) and row.runs == len(part)
+        assert np.ptp(part.regret) > 0 or row.se == 0.0
+        if len(part) == 1:
+            assert estimates.row(found[found.index == row.Index]).se == math.inf
+
+
+def test_equal_weights_give_plain_means():
+    frame = runs_of("heavy tail").assign(weight=1.0)
+    one, other = (
+        estimates.means(frame, BY, weights="weight"),
+        estimates.means(frame.drop(columns="weight"), BY),
+    )
+    assert one["mean"].tolist() == pytest.approx(other["mean"].tolist())
+    assert one.se.tolist() == pytest.approx(
+        (other.se * np.sqrt(1 - 1 / other.runs)).tolist()
+    )  # n for n - 1
+
+
+def test_the_standard_error_of_a_weighted_mean_covers():
+    """Draws from a tilted distribution, weighted back: the mean lies in three standard errors as often as it should."""
+    rng, groups, n = np.random.default_rng(1), 400, 400
+    x = rng.exponential(2.0, (groups, n))  # in place of scale 1
+    weight = 2 * np.exp(-x / 2)
+    frame = pd.DataFrame(
+        {"g": np.repeat(np.arange(groups), n), "x": x.ravel(), "weight": weight.ravel()}
+    )
+    found = estimates.rows(estimates.means(frame, "g", "x", "weight"))
+    missed = sum(not e.low <= 1 <= e.high for e in found)
+    assert missed <= stats.binom.isf(1e-4, groups, 4 * estimates.LEVEL)
+    assert np.std([e.value for e in found]) == pytest.approx(
+        np.mean([e.se for e in found]), rel=0.15
+    )
+
+
+@plain
+def test_quantiles_are_interpolated(frame):
+    found = estimates.quantiles(frame, BY, {"q10": 0.1, "median": 0.5, "q90": 0.9})
+    for row, part in parts_of(frame, found):
+        expected = np.quantile(part.regret, [0.1, 0.5, 0.9])
+        assert (row.q10, row.median, row.q90) == pytest.approx(tuple(expected), rel=1e-12)
+
+
+@weighted
+def test_weighted_quantiles_hold_that_part_of_the_weight(frame):
+    found = estimates.quantiles(frame, BY, {"low": 0.1, "half": 0.5, "all": 1.0}, weights="weight")
+    for row, part in parts_of(frame, found):
+        for level, value in ((0.1, row.low), (0.5, row.half)):
+            total = part.weight.sum()
+            assert part.weight[part.regret <= value].sum() >= level * total * (1 - 1e-12)
+            assert part.weight[part.regret < value].sum() < level * total and value in set(
+                part.regret
+            )
+        assert row.all == part.regret.max()
+
+
+def test_bands_are_means_and_quantiles_of_the_same_groups():
+    frame = runs_of("heavy tail").drop(columns="weight")
+    found = estimates.bands(frame, BY)
+    assert list(found) == [*BY, "mean", "sd", "se", "runs", "low", "high"]
+    for row, part in parts_of(frame, found):
+        expected = part.regret.mean(), *np.quantile(part.regret, [0.1, 0.9])
+        assert (row.mean, row.low, row.high) == pytest.approx(expected, rel=1e-12)
+
+
+@plain
+@pytest.mark.parametrize(("level", "confidence"), [(0.5, 0.99), (0.9, 0.9)])
+def test_limits_are_order_statistics_by_bonferroni(frame, level, confidence):
+    found = estimates.quantile_limits(frame, BY, level, confidence=confidence)
+    chance = (1 - confidence) / (2 * len(found))
+    for row, part in parts_of(frame, found):
+        x, n = np.sort(part.regret.to_numpy()), len(part)
+        low, high = (int(stats.binom.ppf(q, n, level)) for q in (chance, 1 - chance))
+        assert row.low == (x[low - 1] if low else -math.inf) and row.high == (
+            x[high] if high < n else math.inf
+        )
+        assert (
+            row.value == x[min(int(n * level), n - 1)] == estimates.quantile(x, level).value
+            and row.runs == n
+        )
+
+
+def test_limits_of_a_uniform_sample():
+    frame = pd.DataFrame({"a": 0, "regret": np.arange(1.0, 101)})
+    row = estimates.quantile_limits(frame, ["a"], confidence=0.95).iloc[0]
+    assert (row.value, row.low, row.high) == (51, 40, 61)  # the textbook's 40th and 61st of 100
+    few = estimates.quantile_limits(frame[:3], ["a"])
+    assert (few.low[0], few.high[0]) == (-math.inf, math.inf)
+
+
+@plain
+def test_fractions_are_exact_limits(frame):
+    found = estimates.fractions(frame, BY, "regret >= 1")
+    for row, part in parts_of(frame, found):
+        expected = estimates.fraction(int((part.regret >= 1).sum()), len(part))
+        assert (row.fraction, row.fraction_se, row.runs) == (expected.value, expected.se, len(part))
+        assert row.fraction_se > 0
+    column = estimates.fractions(frame.assign(hit=frame.regret >= 1), BY, "hit")
+    pd.testing.assert_frame_equal(column, found)
+
+
+@weighted
+def test_weighted_fractions_are_means_of_weights(frame):
+    found = estimates.fractions(frame, BY, "regret > 1", "weight")
+    for row, part in parts_of(frame, found):
+        hits = (part.weight * (part.regret > 1)).to_numpy()
+        se = hits.std(ddof=1) / math.sqrt(len(hits)) if len(hits) > 1 else math.inf
+        assert (row.fraction, row.fraction_se) == pytest.approx((hits.mean(), se), rel=1e-12)
+
+
+@weighted
+def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
+    for weights in ("weight", None):
+        runs = frame if weights else frame.drop(columns="weight")
+        found = estimates.survivals(runs, BY, weights=weights)
+        assert list(found) == [*BY, "regret", "fraction"]
+        for key, part in runs.groupby(BY, dropna=False):
+            same = found.epsilon.eq(key[1]) | (found.epsilon.isna() & math.isnan(key[1]))
+            curve = found[(found.instance == key[0]) & same]
+            weight = part.weight if weights else pd.Series(1.0, part.index)
+            assert curve.fraction.is_monotonic_increasing and curve.fraction.iloc[
+                -1
+            ] == pytest.approx(1)
+            for x, last in curve.groupby("regret").fraction.max().items():
+                assert last <= weight[part.regret >= x].sum() / weight.sum() + 1e-12
+            for x, y in zip(curve.regret, curve.fraction, strict=True):
+                assert y > weight[part.regret > x].sum() / weight.sum() - 1e-12
+    many = estimates.survivals(pd.DataFrame({"regret": np.arange(10_000.0)}), [], points=100)
+    assert len(many) <= 100 and many.fraction.iloc[0] == 1e-4
+
+
+def test_growth_is_per_unit_of_the_logarithm():
+    rng = np.random.default_rng(0)
+    index = pd.MultiIndex.from_product(
+        [("a", "b"), range(5), (10, 100, 1000)], names=["algorithm", "run", "t"]
+    )
+    frame = pd.DataFrame({"regret": rng.random(30), "weight": 1.0}, index).reset_index()
+    found = estimates.growths(frame.sample(frac=1, random_state=0), "algorithm")
+    assert list(found) == ["algorithm", "run", "growth", "weight"] and len(found) == 10
+    for row in found.itertuples():
+        mine = (
+            frame[(frame.algorithm == row.algorithm) & (frame.run == row.run)].set_index("t").regret
+        )
+        assert row.growth == pytest.approx((mine[1000] - mine[10]) / math.log(100))
+    refused(lambda: estimates.growths(frame, []), "by", "run")
+    refused(lambda: estimates.growths(frame[frame.t == 10], "algorithm"), "frame", "10")
+
+
+TABLE = pd.DataFrame(
+    {
+        "K": [2, 2, 2, 9, 9, 9],
+        "arm": ["a", "b", "c"] * 2,
+        "mean": [6.0, 2.0, 1.0, 9.0, 4.0, 5.0],
+        "se": [0.3, 0.1, 0.0, 0.2, 0.4, 0.1],
+        "bound": [2.0, 4.0, 8.0] * 2,
+        "bound_error": [0.1, 0.0, 0.5] * 2,
+    }
+)
+
+
+def test_ratios_to_a_column_carry_both_errors():
+    found = estimates.ratios(TABLE, "bound")
+    expected = [
+        Estimate(m, s) / Estimate(b, 0, e) for _, _, m, s, b, e in TABLE.itertuples(index=False)
+    ]
+    assert estimates.rows(found, "ratio") == expected and list(found)[:6] == list(TABLE)
+
+
+def test_ratios_to_the_row_of_a_group():
+    found = estimates.ratios(TABLE.sample(frac=1, random_state=3), {"arm": "b"}, by="K")
+    assert set(found.arm) == {"a", "c"} and len(found) == 4
+    for row in found.itertuples():
+        expected = estimates.row(TABLE, K=row.K, arm=row.arm) / estimates.row(
+            TABLE, K=row.K, arm="b"
+        )
+        assert (row.ratio, row.ratio_se, row.ratio_error) == (
+            expected.value,
+            expected.se,
+            expected.bound,
+        )
+    refused(lambda: estimates.ratios(TABLE, {"arm": "b"}), "over", "'b'", "several")
+    refused(
+        lambda: estimates.ratios(TABLE[1:].query("K == 9 or arm != 'b'"), {"arm": "b"}, "K"),
+        "over",
+        "none in 1",
+    )
+    refused(lambda: estimates.ratios(TABLE, {"leg": "b"}, "K"), "over", "leg", "arm")
+
+
+def test_slopes_are_exponents_with_the_errors_of_the_points():
+    frame = pd.concat(
+        pd.DataFrame(
+            {"law": a, "T": [10, 100, 1000], "mean": 3 * 10.0 ** (a * np.arange(3)), "se": 0.1}
+        )
+        for a in (0.5, 2)
+    )
+    found = estimates.slopes(frame, "law", "T")
+    assert found.slope.tolist() == pytest.approx([0.5, 2.0])
+    for row, (_, part) in zip(found.itertuples(), frame.groupby("law"), strict=True):
+        expected = estimates.slope(np.log(part["T"]), estimates.logs(part))
+        assert (row.slope, row.slope_se) == (expected.value, expected.se) and row.slope_se > 0
+    line = estimates.slopes(
+        pd.DataFrame({"x": [1.0, 2.0, 3.0], "regret": [1.0, 3.0, 5.0]}), [], "x", log=False
+    )
+    assert line.slope.tolist() == [2.0] and line.slope_se.tolist() == [0.0]
+
+
+def test_columns_are_what_rows_read():
+    numbers = [Estimate(1.0, 0.5, 0.25), Estimate(2.0, math.inf)]
+    assert estimates.rows(pd.DataFrame(estimates.columns([*numbers, 3.0], "x")), "x") == [
+        *numbers,
+        Estimate(3.0),
+    ]
+
+
+def test_the_whole_frame_is_one_group():
+    frame = pd.DataFrame({"regret": [1.0, 2.0, 6.0], "weight": 1.0})
+    for found in (
+        estimates.means(frame, [], weights="weight"),
+        estimates.means(frame.drop(columns="weight"), []),
+        estimates.quantiles(frame, [], weights="weight"),
+        estimates.fractions(frame, [], "regret > 1", "weight"),
+        estimates.quantile_limits(frame.drop(columns="weight"), []),
+        estimates.bands(frame.drop(columns="weight"), []),
+    ):
+        assert len(found) == 1 and not {"index", "level_0"} & set(found)
+
+
+FRAME = runs_of("heavy tail")
+PLAIN = FRAME.drop(columns="weight")
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (
+            lambda: estimates.means(FRAME, BY),
+            ("weights", "'weight'"),
+        ),  # importance weights must not be left out
+        (lambda: estimates.bands(FRAME, BY), ("weights", "'weight'")),
+        (lambda: estimates.fractions(FRAME, BY, "regret > 1"), ("weights", "'weight'")),
+        (lambda: estimates.means(PLAIN, BY, weights="weight"), ("weights", "'weight'", "regret")),
+        (lambda: estimates.means(PLAIN, ["K"]), ("by", "'K'", "instance")),
+        (lambda: estimates.means(PLAIN, BY, "loss"), ("value", "'loss'", "regret")),
+        (lambda: estimates.means(PLAIN, BY, "instance"), ("value", "'instance'")),
+        (
+            lambda: estimates.means(PLAIN, [], "epsilon"),
+            ("value", "'epsilon'"),
+        ),  # nan in two groups
+        (lambda: estimates.means(PLAIN[:0], BY), ("frame", "row")),
+        (lambda: estimates.means(PLAIN, ["epsilon", "epsilon"]), ("by", "epsilon")),
+        (lambda: estimates.quantiles(PLAIN, BY, {"q": 1.5}), ("levels", "'q'", "1.5")),
+        (lambda: estimates.quantiles(PLAIN, BY, [0.5]), ("levels", "0.5")),
+        (lambda: estimates.quantile_limits(PLAIN, BY, 1.0), ("level", "1")),
+        (lambda: estimates.fractions(PLAIN, BY, "regret + 1"), ("condition", "regret + 1")),
+        (lambda: estimates.fractions(PLAIN, BY, "loss > 1"), ("condition", "loss")),
+        (lambda: estimates.slopes(TABLE, "arm", "T"), ("x", "'T'")),
+        (lambda: estimates.rows(PLAIN, "mean"), ("value", "'mean'")),
+        (lambda: estimates.largest(TABLE, over="limit"), ("over", "'limit'")),
+        (lambda: estimates.row(TABLE, arm="z"), ("arm", "'z'", "0")),
+    ],
+)
+def test_refusals_name_the_argument(call, names):
+    refused(call, *names)
