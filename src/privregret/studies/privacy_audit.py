@@ -4,6 +4,7 @@ Where the fault is in the noise, a sound step is given a faulty source of it, wh
 algorithm cannot be played.
 """
 
+from privregret.algorithm import Privacy
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.bandits.lazy_ucb import Lazy
 from privregret.full_information import FTNL
@@ -82,6 +83,10 @@ class HybridChildren(HybridUCB):
     label = "Hybrid-UCB (children)"
     steps = HybridUCB.steps._replace(observe=_children)
 
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
+
 
 class DroppedEpsilon(AnytimeLazyUCB):
     """Noise of scale 1, whatever epsilon is."""
@@ -125,7 +130,7 @@ class ReusedEpoch(FTNL):
     steps, events = FTNL.steps._replace(choose=_reused), None
 
 
-FAULTS = {
+FAULTS = {  # the sound algorithm is the base of each
     "noise shared by arms": SharedNoise,
     "epsilon dropped": DroppedEpsilon,
     "noise skipped after an elimination": SkippedNoise,
