@@ -152,9 +152,9 @@ def test_ledger_of_hybrid_is_the_described_one(tree):
 
 
 def test_noisy_maxima_cost_twice_the_range():
-    for noise, preset in (("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs")):
+    for kind, preset in (("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs")):
         for scale, factor in ((preset, 2), ("corrected", 1)):
-            costs = trace.costs(traced(FTNL(0.3, noise, scale)), "outcomes")
+            costs = trace.costs(traced(FTNL(0.3, kind, scale)), "outcomes")
             assert costs.max() == pytest.approx(factor * 0.3, rel=1e-6)
 
 
