@@ -39,7 +39,7 @@ def by_play(play, problem, rounds, runs, seed) -> np.ndarray:
 
 def by_run(algorithm, problem, rounds, runs, seed) -> np.ndarray:
     """(runs, H, ...) what is played by `run`."""
-    return algorithm.run_many(problem, rounds, runs, seed)
+    return algorithm.run(problem, rounds, seed, runs)
 
 
 def views(played) -> np.ndarray:

@@ -25,7 +25,6 @@ from privregret.bandits import (
     dp_klucb,
     dp_se,
     lazy_ts,
-    lazy_ucb,
 )
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.bandits.hybrid_ucb import TREES
@@ -41,6 +40,7 @@ from privregret.instances import (
     HU2021_3,
     BernoulliBandit,
 )
+from privregret.studies.azize2025 import AblatedDPKLUCB
 
 FIVE = HU2021_2
 
@@ -66,6 +66,12 @@ def same_play(algorithm, slow, rewards, seed):
     assert fast.tolist() == slow.play(rewards, np.random.default_rng(seed))
 
 
+def event_by_event(algorithm, means, horizons, recorder):
+    """(H, K) pulls by the uncompiled event kernel."""
+    settings = algorithm.settings(int(horizons[-1]), len(means))
+    return naive.plain(type(algorithm).events)(np.array(means), horizons, settings, recorder)
+
+
 # event by event: exactly, where rewards are certain
 
 
@@ -76,12 +82,12 @@ def test_event_by_event_is_round_by_round_when_rewards_are_certain(epsilon, mean
     horizons = np.arange(1, 6001)
     rewards = np.tile(means, (len(horizons), 1))
     for seed in range(3):
-        for kernel, arguments, slow in [
-            (lazy_ucb._pull_counts, (epsilon,), naive.AnytimeLazyUCB(epsilon)),
-            (dp_se._pull_counts, (epsilon, 0.9), naive.DPSE(epsilon, 0.9)),
+        for algorithm, slow in [
+            (AnytimeLazyUCB(epsilon), naive.AnytimeLazyUCB(epsilon)),
+            (DPSE(epsilon, 0.9), naive.DPSE(epsilon, 0.9)),
         ]:
             noise = naive.Recorder(np.random.default_rng(seed), certain=True)
-            counts = naive.plain(kernel)(np.array(means), horizons, *arguments, noise)
+            counts = event_by_event(algorithm, means, horizons, noise)
             actions = slow.play(rewards, np.random.default_rng(seed))
             assert counts.tolist() == naive.pulls_at(actions, horizons, len(means))
 
@@ -101,7 +107,7 @@ def test_dp_se_at_its_threshold(epsilon, arms):
         same_play(DPSE(epsilon, 0.9), slow, rewards, seed)
         actions = slow.play(rewards, np.random.default_rng(seed))
         noise = naive.Recorder(np.random.default_rng(seed), certain=True)
-        counts = naive.plain(dp_se._pull_counts)(means, horizons, epsilon, 0.9, noise)
+        counts = event_by_event(DPSE(epsilon, 0.9), means, horizons, noise)
         assert counts.tolist() == naive.pulls_at(actions, horizons, arms)
         dropped.add(frozenset(range(arms)) - set(actions[arms * length :]))
     assert len(dropped) > 1  # it was the noise, indeed
@@ -109,14 +115,14 @@ def test_dp_se_at_its_threshold(epsilon, arms):
 
 def test_lazy_arrays_are_complete_at_3_7_15_31_pulls():
     """One Laplace draw exactly when an arm has 1, 3, 7, 15, 31, ... pulls."""
-    rewards = table("two arms", 150, 0)
+    rewards, algorithm = table("two arms", 150, 0), AnytimeLazyUCB(2.0)
     for horizon in range(2, 151):
-        for kernel in (lazy_ucb._play, lazy_ucb._pull_counts):
+        for steps in (True, False):
             recorder = naive.Recorder(np.random.default_rng(horizon))
-            if kernel is lazy_ucb._play:
-                pulls = np.bincount(naive.plain(kernel)(rewards[:horizon], 2.0, recorder), minlength=2)
+            if steps:
+                pulls = np.bincount(naive.literal(algorithm, rewards[:horizon], recorder), minlength=2)
             else:
-                pulls = naive.plain(kernel)(np.array([0.5, 0.6]), np.array([horizon]), 2.0, recorder)[0]
+                pulls = event_by_event(algorithm, (0.5, 0.6), np.array([horizon]), recorder)[0]
             complete = [sum(2 ** (r + 1) - 1 <= n for r in range(9)) for n in pulls]
             assert recorder.scales == [0.5] * sum(complete)
 
@@ -160,25 +166,25 @@ def test_a_first_batch_longer_than_the_horizon():
 @pytest.mark.parametrize("epsilon", [0.05, 0.64, 8.0, 1000.0])
 @pytest.mark.parametrize("algorithm", [DPKLUCB, DPIMED])
 def test_the_head_of_a_queue_is_the_leader_of_all_arms(algorithm, epsilon, arms):
-    """Same draws, ties to the first: batch by batch the arm that `_leader` names, which looks at all."""
+    """Same draws, ties to the first: batch by batch the arm that `leader` names, which looks at all."""
     means, horizon = np.linspace(0.9, 0.2, arms), 10**7
-    settings = algorithm(epsilon, ties="first")._settings(horizon)
+    settings = algorithm(epsilon, ties="first").settings(horizon, arms)
     for seed in range(6):
         rng = np.random.default_rng(seed)
         total, pulls, batches = np.zeros(arms), np.zeros(arms, np.int64), np.zeros(arms, np.int64)
         t, ends = 0, settings.ends
         while t < horizon:
             started = np.count_nonzero(pulls)
-            j = started if started < arms else dp_klucb._leader(total / pulls, pulls, t + 1, settings, rng)
+            known = np.zeros(arms, dp_klucb.ARM)
+            known["mean"], known["pulls"] = total / np.maximum(pulls, 1), pulls
+            j = started if started < arms else dp_klucb.leader(known, math.log(t + 1), settings, rng)
             size = ends[batches[j]] - pulls[j]
             played = min(size, horizon - t)
             pulls[j], t = pulls[j] + played, t + played
             if played == size:
                 total[j] += rng.binomial(size, means[j]) + noise.laplace(1 / epsilon, rng)
                 batches[j] += 1
-        counts = dp_klucb._pull_counts(
-            means, np.array([horizon]), settings, -1, np.empty(0), np.random.default_rng(seed)
-        )
+        counts = algorithm.events(means, np.array([horizon]), settings, np.random.default_rng(seed))
         assert counts[0].tolist() == pulls.tolist()
 
 
@@ -188,6 +194,48 @@ def test_ten_thousand_arms(algorithm):
     problem = BernoulliBandit("many", tuple(np.linspace(0.1, 0.9, 10_000)))
     counts = algorithm.run(problem, [10**9], 0)[0]
     assert counts.sum() == 10**9 and counts[5000:].sum() > 0.9 * 10**9
+
+
+# what may be known of a run, and what may be undone
+
+
+@pytest.mark.parametrize("algorithm", [DPKLUCB(0.5), DPIMED(2.0, 1.5), AblatedDPKLUCB(1.0, forget=True)], ids=repr)
+def test_known_noisy_sums_of_an_arm_have_the_law_of_drawn_ones(algorithm):
+    """Those of the first batches, drawn here; without any, the runs are those of `run`, one after the other."""
+    runs, batches, arm, rounds = 4000, 4, 1, np.array([10, 60, 400])
+    kernel, settings = type(algorithm).events_given, algorithm.settings(400, 3)
+    means = np.array([0.3, 0.8, 0.6])
+    rng = np.random.default_rng(4)
+    sizes = np.diff(settings.ends[:batches], prepend=0)
+    given = rng.binomial(sizes, means[arm], (runs, batches)) + rng.laplace(0, 1 / algorithm.epsilon, (runs, batches))
+    drawn = algorithm.run(bandit(*means), rounds, 5, runs)
+    assert same_law(kernel(means, rounds, settings, arm, given, rng), drawn)
+    none = kernel(means, rounds, settings, -1, np.empty((runs, 0)), np.random.default_rng(5))
+    assert (none == drawn).all()
+    low = kernel(means, rounds, settings, arm, np.full((runs, batches), -100.0), rng)
+    assert low[:, -1, arm].mean() < 0.5 * drawn[:, -1, arm].mean()
+
+
+@pytest.mark.parametrize("forget", [True, False])
+@pytest.mark.parametrize("optimism", [0.5, 1.0, 3.1])
+def test_ablated_dp_klucb(forget, optimism):
+    algorithm, rounds = AblatedDPKLUCB(1.0, 1.5, forget=forget, optimism=optimism), [20, 100, 600]
+    problem = bandit(0.9, 0.5, 0.4)
+    drawn = by_run(algorithm, problem, rounds, 2000, seed=2)
+    assert same_law(by_play(algorithm.play, problem, rounds, 2000, seed=1), drawn)
+    whole = by_run(DPKLUCB(1.0, 1.5), problem, rounds, 2000, seed=2)
+    assert (drawn == whole).all() == (not forget and optimism == 1)
+    assert same_law(drawn, whole) == (not forget and optimism == 1)
+
+
+def test_a_live_source_without_a_horizon():
+    for algorithm in {case.algorithm for case in BANDITS} | {AblatedDPKLUCB(1.0)}:
+        if isinstance(algorithm, DPSE) and algorithm.beta is None:
+            refused(lambda a=algorithm: a.start(3, 0), "horizon")
+            continue
+        learner = algorithm.start(3, 0)
+        chosen = [(learner.choose(), learner.observe(0.5))[0] for _ in range(60)]
+        assert chosen == algorithm.play(np.full((60, 3), 0.5), 0).tolist()
 
 
 # the lengths of epochs and batches
@@ -253,7 +301,7 @@ def test_arms_are_pulled_in_whole_batches():
 
 
 def test_equal_arms_are_pulled_equally_when_ties_are_random():
-    counts = DPKLUCB(0.05).run_many(bandit(*[0.5] * 4), [2000], 4000, 0)[:, 0]
+    counts = DPKLUCB(0.05).run(bandit(*[0.5] * 4), [2000], 0, 4000)[:, 0]
     error = counts.std(axis=0) / math.sqrt(len(counts))
     assert (abs(counts.mean(axis=0) - 500) <= norm.isf(FALSE_ALARM / 8) * error).all()
 
@@ -398,7 +446,7 @@ def test_private_algorithms_at_epsilon_50_are_near_their_twins(private):
 
 def regrets(algorithm, instance, horizon, runs, seed=0):
     """(runs,) pseudo-regrets at the horizon."""
-    return instance.regret(algorithm.run_many(instance, [horizon], runs, seed), [horizon])[:, 0]
+    return instance.regret(algorithm.run(instance, [horizon], seed, runs), [horizon])[:, 0]
 
 
 SETTINGS = {1: HU2021_1, 2: HU2021_2, 3: HU2021_3}

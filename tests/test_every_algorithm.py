@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from cases import CASES, FALLING, FIRST, LIMITS
 from conftest import refused
-from laws import FALSE_ALARM, by_play, by_run, same_law, tables
+from laws import FALSE_ALARM, by_play, by_run, same_law, tables, tally
 from scipy.stats import norm
 
-from privregret import adversarial, bandits, full_information, instances, simulate
+from privregret import adversarial, bandits, full_information, instances, simulate, streams
 from privregret.adversarial import EXP3, HTINF, AdversarialAlgorithm, BatchedPrivate, ExpertAlgorithm
 from privregret.algorithm import NOT_PRIVATE, Algorithm, Privacy
 from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
@@ -115,20 +115,72 @@ def test_a_seed_may_stand_for_its_generator(case):
     assert (algorithm.run(problem, rounds, 3) == algorithm.run(problem, rounds, np.random.default_rng(3))).all()
     one = np.random.default_rng(3)
     many = [algorithm.run(problem, rounds, one) for _ in range(3)]
-    assert (algorithm.run_many(problem, rounds, 3, 3) == np.array(many)).all()
+    assert (algorithm.run(problem, rounds, 3, runs=3) == np.array(many)).all()
+
+
+@every_case
+def test_a_live_source_is_play(case):
+    """Fed row by row, a learner does what `play` does on the whole table with the same generator."""
+    for seed, table in enumerate(some_tables(case)):
+        data = tables(case.problem, table)
+        advice = [a.dense(len(table)) for a in data[1:]]
+        sizes = table.shape[1], *(a.shape[1] for a in advice)
+        rng = np.random.default_rng(seed)
+        learner, chosen = case.algorithm.start(sizes[0], rng, len(table), *sizes[1:]), []
+        for t, row in enumerate(table):
+            chosen.append(learner.choose(*(a[min(t, len(a) - 1)] for a in advice)))
+            learner.observe(row if isinstance(case.problem, StochasticLosses) else row[chosen[-1]])
+        assert case.algorithm.play(*data, np.random.default_rng(seed)).tolist() == chosen
+
+
+@every_algorithm
+def test_a_learner_refuses_what_makes_no_round(case):
+    full, advised = isinstance(case.problem, StochasticLosses), isinstance(case.problem, ExpertProblem)
+    arms = case.problem.sizes[0]
+    advice = (np.full((2, arms), 1 / arms),) if advised else ()
+    learner = case.algorithm.start(arms, 1, 1000, *((2,) if advised else ()))
+    seen = "losses" if full else "reward" if isinstance(case.problem, BernoulliBandit) else "loss"
+    with pytest.raises(RuntimeError, match="choose"):
+        learner.observe(0.5)
+    arm = learner.choose(*advice)
+    assert learner.choose(*advice) == arm and 0 <= arm < arms  # asked twice, the same
+    wrong = [np.full(arms + 1, 0.5), np.full((1, arms), 0.5)] if full else [[0.5], None]
+    outside = [put(np.full(arms, 0.5), 0, x) if full else x for x in (-0.1, 1.5, math.nan)]
+    for value in (*wrong, *outside, "a"):
+        refused(lambda value=value: learner.observe(value), seen)
+    learner.observe(np.full(arms, 0.5) if full else 0.5)
+    with pytest.raises(RuntimeError, match="choose"):
+        learner.observe(np.full(arms, 0.5) if full else 0.5)
+    if advised:
+        for value in (None, np.ones((2, arms)), np.full((3, arms), 1 / arms), np.full(arms, 1 / arms)):
+            refused(lambda value=value: learner.choose(value), "advice")
+    else:
+        refused(lambda: learner.choose(np.full((2, arms), 1 / arms)), "advice")
+    for few in (1, 0, -1, 2.5, "2", None):
+        refused(lambda few=few: case.algorithm.start(few, 1, 1000), "actions" if full else "arms")
+    if case.problem.shortest > 1 and case.algorithm not in (c.algorithm for c in KNOW_THE_HORIZON):
+        refused(lambda: case.algorithm.start(3, 1, 2), "horizon")
+
+
+def put(array, at, value):
+    array[at] = value
+    return array
 
 
 @every_algorithm
 def test_curves_are_the_same_with_any_number_of_workers(case):
     algorithm, _, problem, rounds, _ = case
-    runs = 11  # 8 + 2 + 1 at most
+    runs = 2 * algorithm.block + 3
     one, two, four = (
         simulate.regret_curves(algorithm, problem, rounds[-1], runs, 5, points=rounds, workers=n) for n in (1, 2, 4)
     )
     assert one.equals(two) and one.equals(four)
     assert (one.algorithm == algorithm.label).all() and (one.instance == problem.name).all()
-    played = algorithm.run(problem, rounds, simulate.rng_for(algorithm, problem, 5, runs - 1))
-    assert one[one.run == runs - 1].regret.tolist() == problem.regret(played[None], rounds)[0].tolist()
+    rng = streams.generator(streams.key(algorithm, problem), 5, block=2)
+    last = problem.regret(algorithm.run(problem, rounds, rng, runs=3), rounds)
+    assert one[one.run >= runs - 3].regret.tolist() == last.ravel().tolist()
+    few = simulate.regret_curves(algorithm, problem, rounds[-1], algorithm.block + 1, 5, points=rounds)
+    assert few.equals(one[one.run <= algorithm.block].reset_index(drop=True))  # fewer runs are the first of more
 
 
 @every_algorithm
@@ -250,7 +302,7 @@ def test_a_huge_epsilon_has_the_law_of_the_non_private_twin(limit):
 def test_regret_falls_as_epsilon_grows(family):
     make, epsilons, problem, horizon, runs = family
     rounds = np.array([horizon])
-    samples = [problem.regret(make(e).run_many(problem, rounds, runs, s), rounds)[:, 0] for s, e in enumerate(epsilons)]
+    samples = [problem.regret(make(e).run(problem, rounds, s, runs), rounds)[:, 0] for s, e in enumerate(epsilons)]
     margin = norm.isf(FALSE_ALARM / len(epsilons))
     for a, b in pairwise(samples):
         assert a.mean() - b.mean() > margin * math.hypot(a.std(ddof=1), b.std(ddof=1)) / math.sqrt(runs)
@@ -311,21 +363,24 @@ def test_bad_rounds(case):
         refused(lambda wrong=wrong: case.algorithm.run(case.problem, wrong, 0), shown)
     if case.problem.shortest > 1:
         few = case.problem.shortest - 1
-        refused(lambda: case.algorithm.run(case.problem, [few], 0), "horizon must be at least", str(few))
+        refused(lambda: case.algorithm.run(case.problem, [few], 0), "checkpoints", "at least", str(few))
         refused(lambda: simulate.regret_curves(case.algorithm, case.problem, few, 1, 0), "horizon must be at least")
-    refused(lambda: case.algorithm.run_many(case.problem, [101], 0, 0), "runs must be at least 1, got 0")
+    refused(lambda: case.algorithm.run(case.problem, [101], 0, runs=0), "runs", "0")
 
 
 @every_algorithm
 def test_problems_of_another_kind(case):
-    others = [p for p in PROBLEMS if type(p) is not type(case.problem)]
-    for wrong in (*others, (0.5, 0.6), None):
+    label, kind = case.algorithm.label, type(case.problem).__name__
+    for wrong in (p for p in PROBLEMS if type(p) is not type(case.problem)):
         for call in (
             lambda p=wrong: case.algorithm.run(p, [101], 0),
-            lambda p=wrong: case.algorithm.run_many(p, [101], 2, 0),
+            lambda p=wrong: case.algorithm.run(p, [101], 0, runs=2),
             lambda p=wrong: simulate.regret_curves(case.algorithm, [p], 101, 1, 0),
         ):
-            refused(call, f"{case.algorithm.label} plays problems of type {type(case.problem).__name__}, got")
+            refused(call, label, kind, wrong.name)
+    for wrong in ((0.5, 0.6), None):
+        refused(lambda p=wrong: case.algorithm.run(p, [101], 0), label, kind)
+        refused(lambda p=wrong: simulate.regret_curves(case.algorithm, [p], 101, 1, 0), "problems")
 
 
 def test_a_table_is_no_problem():
@@ -353,44 +408,45 @@ def test_the_shortest_horizon(kind):
 
 
 class Plan:
-    """What a faulty algorithm returns."""
+    """What a learner in plain Python chooses."""
 
-    label, source, privacy = "toy", "nowhere", NOT_PRIVATE
-    actions = counts = None
+    id, label, source, privacy = "toy", "toy", "nowhere", NOT_PRIVATE
+    actions = None
+
+    def start(self, arms, rng, horizon=None, experts=0):
+        return Script(self.actions)
+
+
+class Script:
+    def __init__(self, actions):
+        self.actions = iter(actions)
+
+    def choose(self, advice=None):
+        return next(self.actions)
+
+    def observe(self, seen):
+        assert np.shape(seen) in ((), (3,))
 
 
 class ToyBandit(Plan, BanditAlgorithm):
-    def _play(self, rewards, rng):
-        return self.actions
-
-    def _run(self, means, rounds, rng):
-        return self.counts
-
-
-class ToyPlayer(Plan, BanditAlgorithm):
-    """Without a `_run` of its own."""
-
-    def _play(self, rewards, rng):
-        return self.actions
+    pass
 
 
 class ToyLosses(Plan, FullInformationAlgorithm):
-    _play, _run = ToyBandit._play, ToyBandit._run
+    pass
 
 
 class ToyAdversarial(Plan, AdversarialAlgorithm):
-    def _kernel(self, data, rounds, record=False):
-        return lambda rng: (self.actions, self.counts), ()
+    pass
 
 
 class ToyExpert(Plan, ExpertAlgorithm):
-    _kernel = ToyAdversarial._kernel
+    pass
 
 
 THREE = 6, 3  # rounds and arms
 TOYS = [
     (ToyBandit, BernoulliBandit("", (0.5, 0.6, 0.7))),
-    (ToyPlayer, BernoulliBandit("", (0.5, 0.6, 0.7))),
     (ToyLosses, instances.bernoulli_losses((0.5, 0.6, 0.7))),
     (ToyAdversarial, cases.TURN),
     (ToyExpert, ExpertProblem(cases.TURN, instances.fixed_experts(3, 3))),
@@ -398,55 +454,60 @@ TOYS = [
 
 
 def toy(kind, **returned):
-    return type("Toy", (kind,), returned)()
+    return type("Toy", (kind,), {"id": "toy"} | returned)()
 
 
 @pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
-def test_what_a_subclass_plays_is_checked(kind, problem):
+def test_a_learner_in_plain_python_plays_and_runs(kind, problem):
+    good = [0, 1, 2, 0, 1, 1]
+    algorithm, rounds = toy(kind, actions=good), np.array([2, 6])
+    assert algorithm.play(*tables(problem, np.full(THREE, 0.5)), 0).tolist() == good
+    curves = simulate.regret_curves(algorithm, problem, 6, 5, 0, points=rounds, workers=1)
+    expected = problem.regret(tally(problem, good, rounds)[None], rounds)[0]
+    np.testing.assert_allclose(curves.regret, np.tile(expected, 5), atol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_a_learner_in_plain_python_chooses_is_checked(kind, problem):
     data = tables(problem, np.full(THREE, 0.5))
-    good = [0, 1, 2, 0, 1, 2]
-    assert toy(kind, actions=good).play(*data, 0).tolist() == good
-    for wrong in (None, 0, good[:5], [good], np.array(good, float), np.array(good) > 0, "abcdef", [[0]] * 6):
-        refused(lambda wrong=wrong: toy(kind, actions=wrong).play(*data, 0), "play must return 6 whole numbers")
-    for wrong in (-1, 3, 2**40):
-        refused(
-            lambda wrong=wrong: toy(kind, actions=[*good[:5], wrong]).play(*data, 0),
-            "actions must lie in 0..2",
-            str(wrong),
-        )
+    for wrong in (-1, 3, 2**40, None, "a", 1.0, [0]):
+        algorithm = toy(kind, actions=[0, 1, 2, 0, 1, wrong])
+        refused(lambda algorithm=algorithm: algorithm.play(*data, 0), "choose", repr(wrong))
+        refused(lambda a=algorithm: simulate.regret_curves(a, problem, 6, 2, 0, workers=1), "choose", repr(wrong))
 
 
 @pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
-def test_what_a_subclass_runs_is_checked(kind, problem):
-    def curves(**returned):
-        return simulate.regret_curves(toy(kind, **returned), problem, 6, 2, 0, points=1, workers=1)
+def test_what_an_event_kernel_returns_is_checked(kind, problem):
+    def curves(returned):
+        algorithm = toy(kind, events=staticmethod(lambda data, checkpoints, settings, rng: returned))
+        return simulate.regret_curves(algorithm, problem, 6, 2, 0, points=1, workers=1)
 
-    if kind is ToyPlayer:
-        assert len(curves(actions=[0, 1, 2, 0, 1, 2])) == 2
-        refused(lambda: curves(actions=[0, 1, 2, 0, 1, 3]), "actions must lie in 0..2, got 3")
-        refused(lambda: curves(), "play must return 6 whole numbers")
-    elif kind in (ToyBandit, ToyLosses):
-        assert len(curves(counts=np.array([[1, 2, 3]]))) == 2
-        for wrong in (None, 6, [1, 2, 3], [[1.0, 2.0, 3.0]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]):
-            refused(lambda wrong=wrong: curves(counts=wrong), "run must")
+    if kind in (ToyBandit, ToyLosses):
+        assert len(curves(np.array([[1, 2, 3]]))) == 2
+        for wrong in ([[1.0, 2.0, 3.0]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]):
+            refused(lambda wrong=wrong: curves(np.array(wrong)), "run must")
         for wrong in ([[1, 2, 4]], [[-1, 4, 3]]):
-            refused(lambda wrong=wrong: curves(counts=wrong), "add up to the rounds")
+            refused(lambda wrong=wrong: curves(np.array(wrong)), "add up")
     else:
-        assert len(curves(counts=np.array([3.0]))) == 2
-        for wrong in (None, 3.0, [[3.0]], [3.0, 4.0], ["3"]):
-            refused(lambda wrong=wrong: curves(counts=wrong), "run must")
-        refused(lambda: curves(counts=[math.nan]), "finite")
+        assert len(curves(np.array([3.0]))) == 2
+        for wrong in ([[3.0]], [3.0, 4.0]):
+            refused(lambda wrong=wrong: curves(np.array(wrong)), "run must")
+        refused(lambda: curves(np.array([math.nan])), "finite")
 
 
-@pytest.mark.parametrize("missing", ["label", "source"])
+@pytest.mark.parametrize("missing", ["id", "label", "source"])
 @pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
 def test_a_subclass_must_say_what_it_is(kind, problem, missing):
-    refused(lambda: toy(kind, **{missing: None}), f"Toy must have a {missing}")
+    refused(lambda: toy(kind, **{missing: None}), "Toy", missing)
 
 
 @pytest.mark.parametrize("family", [BanditAlgorithm, FullInformationAlgorithm, AdversarialAlgorithm, ExpertAlgorithm])
 def test_a_subclass_must_implement_its_methods(family):
-    refused(lambda: type("Empty", (family,), {"label": "x", "source": "y"})(), "privacy", "abstract")
+    words = {"id": "x", "label": "x", "source": "y"}
+    refused(lambda: type("Empty", (family,), words)(), "privacy")
+    empty = type("Empty", (family,), words | {"privacy": NOT_PRIVATE})()
+    with pytest.raises(NotImplementedError, match="Empty must have steps"):
+        empty.start(3, 0)
 
 
 KNOW_THE_HORIZON = [c for c in FIRST if isinstance(c.algorithm, adversarial.SparseSwitch)]

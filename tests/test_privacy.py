@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.stats import chisquare, laplace, norm
 
 from privregret import exact, instances
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, LocallyPrivate
-from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB, dp_se, hybrid_ucb, lazy_ucb
+from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB, hybrid_ucb
 from privregret.full_information import FTNL
 from privregret.privacy import adversarial, batches, enumeration, pull_times, selection
 from privregret.privacy.audit import loss_lower_bound
@@ -82,12 +83,8 @@ def keeps_to_ledger(play, releases, epsilon):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 30.0])
 @pytest.mark.parametrize("tree", hybrid_ucb.TREES)
-def test_hybrid_kernel_keeps_to_the_ledger(tree, epsilon, monkeypatch):
-    monkeypatch.setattr(hybrid_ucb, "_node_noise", naive.plain(hybrid_ucb._node_noise))
-    loop, settings = naive.plain(hybrid_ucb._loop), hybrid_ucb.TreeSettings(epsilon, hybrid_ucb.TREES.index(tree), 2.0)
-
-    def literal(rewards, rng):
-        return loop(rewards, np.zeros(3), np.array([len(rewards)]), settings, rng)[0]
+def test_hybrid_kernel_keeps_to_the_ledger(tree, epsilon):
+    literal = partial(naive.literal, HybridUCB(epsilon, tree))
 
     def releases(pulls):
         return hybrid_releases(pulls, tree)
@@ -100,8 +97,7 @@ def test_hybrid_kernel_keeps_to_the_ledger(tree, epsilon, monkeypatch):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 30.0])
 def test_lazy_kernel_keeps_to_the_ledger(epsilon):
-    play = naive.plain(lazy_ucb._play)
-    assert keeps_to_ledger(lambda rewards, rng: play(rewards, epsilon, rng), lazy_releases, epsilon)
+    assert keeps_to_ledger(partial(naive.literal, AnytimeLazyUCB(epsilon)), lazy_releases, epsilon)
     assert keeps_to_ledger(naive.AnytimeLazyUCB(epsilon).play, lazy_releases, epsilon)
 
 
@@ -109,8 +105,7 @@ def test_lazy_kernel_keeps_to_the_ledger(epsilon):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 30.0])
 def test_dp_se_kernel_keeps_to_the_ledger(epsilon, horizon):
     rewards = np.random.default_rng(0).random((horizon, 3)) * (1, 0.7, 0.3)
-    kernel = naive.plain(dp_se._play)
-    for play in (lambda rewards, rng: kernel(rewards, epsilon, 0.9, rng), naive.DPSE(epsilon, 0.9).play):
+    for play in (partial(naive.literal, DPSE(epsilon, 0.9)), naive.DPSE(epsilon, 0.9).play):
         recorder = naive.Recorder(np.random.default_rng(1))
         actions = np.array(play(rewards, recorder))
         expected = elimination_releases(np.bincount(actions, minlength=3), epsilon, 0.9)

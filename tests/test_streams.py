@@ -1,138 +1,131 @@
-"""Streams started in compiled code are numpy's own, draw by draw."""
+"""Streams are known by what decides a run's law, and by nothing that may change its name."""
 
-import ctypes
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+import cases
 import numpy as np
 import pytest
 
-from privregret import streams
-from privregret.algorithm import NOT_PRIVATE
-from privregret.bandits import DPIMED, AnytimeLazyUCB, BanditAlgorithm
-from privregret.instances import HU2021_2
-from privregret.jit import jit
-from privregret.simulate import regret_curves, rng_for
-from privregret.streams import Streams
+from privregret import adversarial, bandits, full_information, identity, simulate, streams
+from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit
+from privregret.algorithm import NOT_PRIVATE, Algorithm
+from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB, BanditAlgorithm
+from privregret.instances import HU2021_2, BernoulliBandit, gap_adversary
 
-SEEDS = [0, 1, 2**31, 2**32, 2**63, 2**127 - 1, 2**128, 2**200 + 17]
-KEYS = [(), (0,), (1, 2**32 - 1, 0, 5), tuple(range(9))]
-RUNS = [0, 1, 12345, 2**32 - 3, 2**32, 2**40 + 3, 2**63 - 9]  # the first of eight
-DRAWS = 1000
+GOLDEN = json.loads((Path(__file__).parent / "golden_keys.json").read_text())
 
 
-@jit
-def draws(number, rng):
-    """Of every kind that kernels make; an odd number of 32-bit ones is left for the last."""
-    found = np.empty((number, 7))
-    for i in range(number):
-        found[i, 0] = rng.random()
-        found[i, 1] = rng.standard_exponential()
-        found[i, 2] = rng.binomial(50 + i, 0.3)
-        found[i, 3] = rng.integers(0, 10)
-        found[i, 4] = rng.beta(2.0, 0.5)
-        found[i, 5] = rng.standard_normal()
-        found[i, 6] = rng.binomial(5, 0.3)
-    return found
+def name(case):
+    return f"{case.algorithm!r} on {case.problem.name}"
 
 
-@jit
-def halves(number, rng):
-    """Words of 32 bits, an odd number of which leaves one half behind."""
-    found = np.empty(number, np.int64)
-    for i in range(number):
-        found[i] = rng.integers(0, 2**31)
-    return found
+def test_golden_keys():
+    """No key moves: every published number depends on them. A new case adds a line to the file."""
+    assert {name(case): list(streams.key(case.algorithm, case.problem)) for case in cases.CASES} == GOLDEN
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("key", KEYS, ids=len)
-def test_the_draws_are_those_of_numpys_streams(seed, key):
-    assert streams.usable()
-    for first in RUNS:
-        each = Streams(seed, key, first, 8)
-        found = streams.run_each(draws, (DRAWS // 7,), each)
-        assert (found == np.array([draws(DRAWS // 7, rng) for rng in each])).all()
-        assert (streams.run_each(halves, (3,), each) == np.array([halves(3, rng) for rng in each])).all()
-
-
-def test_streams_are_those_of_their_definition():
-    sequences = [np.random.SeedSequence(5, spawn_key=(1, 2, run)) for run in (7, 8)]
-    expected = [np.random.default_rng(s).integers(2**63, size=5).tolist() for s in sequences]
-    assert [rng.integers(2**63, size=5).tolist() for rng in Streams(5, (1, 2), 7, 2)] == expected
-
-
-def test_many_runs_of_one_stream_follow_each_other():
-    rng = np.random.default_rng(3)
-    expected = np.array([draws(20, rng) for _ in range(5)])
-    assert (streams.run_on(draws, (20,), 5, np.random.default_rng(3)) == expected).all()
-
-
-@pytest.mark.parametrize("fault", ["elsewhere", "swapped", "constants"])
-def test_a_numpy_that_is_otherwise_is_noticed_and_gives_the_same_numbers(monkeypatch, fault):
-    expected = regret_curves(DPIMED(0.5), HU2021_2, 1000, 20, 1, points=1)
-    opened = streams._opened
-
-    def swapped():
-        rng, state, spare = opened()
-        return rng, state[::-1].copy(), spare
-
-    if fault == "elsewhere":  # the first member is no longer a pointer into the object
-        monkeypatch.setattr(ctypes.c_uint64, "from_address", lambda address: ctypes.c_uint64(12))
-    elif fault == "swapped":
-        monkeypatch.setattr(streams, "_opened", swapped)
-    else:
-        monkeypatch.setattr(streams, "ENTER", (streams.ENTER[0], streams.ENTER[1] + 2))
-    streams.usable.cache_clear()
-    try:
-        with pytest.warns(UserWarning, match="this numpy starts streams in another way"):
-            assert not streams.usable()
-        assert regret_curves(DPIMED(0.5), HU2021_2, 1000, 20, 1, points=1).equals(expected)
-    finally:
-        streams.usable.cache_clear()
+def test_keys_and_ids_are_all_different():
+    assert len({tuple(key) for key in GOLDEN.values()}) == len(GOLDEN)
+    public = {getattr(m, n) for m in (bandits, full_information, adversarial) for n in m.__all__}
+    ids = [kind.id for kind in public if "id" in vars(kind)]
+    assert len(set(ids)) == len(ids) >= 20
 
 
 @dataclass(frozen=True)
-class Last(BanditAlgorithm):
-    """In plain Python: no more than `_run`, or than `run`."""
-
-    label, source, privacy = "last", "nowhere", NOT_PRIVATE
-
-    def _play(self, rewards, rng):
-        raise NotImplementedError
-
-    def _run(self, means, rounds, rng):
-        counts = np.zeros((len(rounds), len(means)), int)
-        counts[:, 0] = np.minimum(rounds, 10 + rng.integers(50))
-        counts[:, -1] = rounds - counts[:, 0]
-        return counts
+class Plain(BanditAlgorithm):
+    epsilon: float
+    rate: float = 1.0
+    inner: object = None
+    id, label, source, privacy = "mine", "mine", "nowhere", NOT_PRIVATE
 
 
-class LastOfAll(Last):
-    def run(self, problem, rounds, rng):
-        return self._run(problem.data, np.asarray(rounds), rng)
+@dataclass(frozen=True)
+class Renamed(BanditAlgorithm):
+    epsilon: float
+    extra: float = 0.5  # new, with a default
+    pace: float = field(default=1.0, metadata={"id": "rate"})
+    inner: object = None
+    id, label, source, privacy = "mine", "another label", "elsewhere", NOT_PRIVATE
 
 
-class Cautious(AnytimeLazyUCB):
-    """Of an algorithm with a kernel, run in a way of its own."""
-
-    def _run(self, means, rounds, rng):
-        return super()._run(means[::-1], rounds, rng)[:, ::-1]
+@dataclass(frozen=True)
+class Heir(Plain):
+    pass
 
 
-@pytest.mark.parametrize("algorithm", [Last(), LastOfAll(), Cautious(0.5)], ids=lambda a: type(a).__name__)
-def test_algorithms_in_plain_python_run_on_the_same_streams(algorithm):
-    frame = regret_curves(algorithm, HU2021_2, 500, 20, 3, points=1)
-    runs = [algorithm.run(HU2021_2, [500], rng_for(algorithm, HU2021_2, 3, run)) for run in range(20)]
-    assert (frame.regret.to_numpy() == HU2021_2.regret(np.array(runs), np.array([500]))[:, 0]).all()
-    assert frame.regret.nunique() > 5
-    if isinstance(algorithm, Cautious):
-        plain = regret_curves(AnytimeLazyUCB(0.5), HU2021_2, 500, 20, 3, points=1)
-        assert not (frame.regret == plain.regret).all()
+def test_no_refactoring_moves_a_key():
+    one = streams.key(Plain(0.5, 2.0), HU2021_2)
+    assert one == streams.key(Plain(rate=2, epsilon=np.float64(0.5)), HU2021_2)  # arguments permuted, other types
+    assert one == streams.key(Renamed(0.5, pace=2.0), HU2021_2)  # class and field renamed, a field added
+    assert one == streams.key(Plain(0.5, 2.0), replace(HU2021_2, name="another", source="x"))
+    assert streams.key(Plain(0.5), HU2021_2) == streams.key(Plain(0.5, 1.0), HU2021_2)  # a default said explicitly
+    around = Plain(0.5, inner=Plain(0.5, 2.0)), Plain(0.5, inner=Renamed(0.5, pace=2.0))
+    assert streams.key(around[0], HU2021_2) == streams.key(around[1], HU2021_2)
 
 
-def test_threads_that_ask_at_once_get_one_loop():
-    streams._made.cache_clear()
-    with ThreadPoolExecutor(8) as pool:
-        loops = set(pool.map(lambda _: streams._looped(halves), range(200)))
-    assert len(loops) == 1
+def test_what_decides_the_law_moves_the_key():
+    made = [Plain(0.5), Plain(0.25), Plain(0.5, 2.0), Renamed(0.5, 0.7), Plain(0.5, inner=Plain(0.5)), DPSE(0.5)]
+    made += [AnytimeLazyUCB(0.5), Plain(0.5, inner=True), Plain(0.5, inner=1), Plain(0.5, inner="1")]
+    keys = [streams.key(algorithm, HU2021_2) for algorithm in made]
+    keys += [streams.key(made[0], BernoulliBandit("x", means)) for means in ((0.5, 0.6), (0.6, 0.5))]
+    assert len(set(keys)) == len(keys)
+    exp3 = EXP3(0.5, 0.1)
+    conversions = [BatchedPrivate(exp3, 0.5), BatchedPrivate(HTINF(0.5), 0.5), ExpertsFromBandit(exp3)]
+    assert len({identity.words(algorithm) for algorithm in conversions}) == 3
+
+
+def test_an_id_is_said_in_the_class_itself():
+    with pytest.raises(TypeError, match="Heir"):
+        streams.key(Heir(0.5), HU2021_2)
+
+
+@pytest.mark.parametrize("wrong", [lambda: 0, object(), {1}, Plain, np.array(["a"])], ids=repr)
+def test_what_has_no_identity(wrong):
+    with pytest.raises(TypeError, match=type(wrong).__name__):
+        identity.words(wrong)
+
+
+def test_numbers_by_value():
+    same = [(1, 1.0), (0.0, -0.0), (np.int8(3), 3), ([1, 2], (1.0, 2)), (2**60, np.int64(2**60))]
+    same += [(np.arange(3), np.arange(3, dtype=np.int8)), (np.eye(2), np.asfortranarray(np.eye(2)))]
+    different = [(0.1 + 0.2, 0.3), (1, True), (0, False), (1, "1"), (2**53, 2**53 + 1)]
+    different += [("ab", ["a", "b"]), (None, False)]
+    different += [(np.zeros((2, 3)), np.zeros((3, 2))), (np.arange(3), np.arange(3.0)), ([[1], 2], [1, [2]])]
+    assert all(identity.words(a) == identity.words(b) for a, b in same)
+    assert all(identity.words(a) != identity.words(b) for a, b in different)
+    with pytest.raises(ValueError, match="nan"):
+        identity.words(float("nan"))
+
+
+def test_numbers_do_not_depend_on_what_else_is_in_the_call():
+    alone = simulate.regret_curves(DPIMED(0.5), HU2021_2, 1000, 70, 3, points=3)
+    crowd = simulate.regret_curves(
+        [AnytimeLazyUCB(0.5), DPIMED(0.5)], [BernoulliBandit("x", (0.5, 0.1)), HU2021_2], 1000, 70, 3, points=3
+    )
+    mine = crowd[(crowd.algorithm == "DP-IMED") & (crowd.instance == HU2021_2.name)]
+    assert mine.regret.tolist() == alone.regret.tolist()
+    assert alone.groupby("t").regret.nunique().max() > 60  # runs of a block and of several differ
+
+
+def test_the_stream_of_a_block_is_numpys():
+    expected = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(1, 2, 7))).random(3)
+    assert (streams.generator((1, 2), 5, 7).random(3) == expected).all()
+    for seed in (0, 2**31, 2**64, 2**200 + 17):
+        assert streams.generator((1,), seed, 0).random() != streams.generator((1,), seed, 1).random()
+
+
+def test_blocks_belong_to_the_class():
+    for case in cases.CASES:
+        assert case.algorithm.block == type(case.algorithm).block in (4, 64)
+
+
+def test_loops_of_algorithms_that_share_a_step_are_their_own():
+    """Kernels on disk are known by their names: a loop is named by both steps."""
+    local, batched = adversarial.EXP4Local, adversarial.EXP4Batched
+    assert local.steps.choose is batched.steps.choose
+    from privregret import loops
+
+    assert loops.play(local.templates, local.steps).__name__ != loops.play(batched.templates, batched.steps).__name__
+    assert issubclass(local, Algorithm) and gap_adversary(2, 0.5).sizes == (2,)

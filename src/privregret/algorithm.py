@@ -1,80 +1,71 @@
-"""What every algorithm offers, whatever it sees: `play` on a table, `run` on a problem, and a stated privacy."""
+"""What every algorithm offers, whatever it sees: `play` on a table, `start` on a live source, `run` on a problem."""
 
-import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, is_dataclass
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
-from numba.extending import is_jitted
 
-from privregret import checks, streams
+from privregret import checks, loops
+from privregret.guarantees import NOT_PRIVATE, Privacy
+from privregret.loops import NOTHING, Steps, Templates
 
-
-class Privacy(NamedTuple):
-    """What the whole sequence of actions is guaranteed.
-
-    Attributes
-    ----------
-    printed : float
-        Epsilon as the source claims it; inf if it claims none.
-    proved : float
-        Epsilon as it can be proved, here or there; inf if nothing is.
-    delta : float
-        0 for pure differential privacy.
-    neighbours : str
-        Which changes of the data are covered.
-    """
-
-    printed: float
-    proved: float
-    delta: float = 0.0
-    neighbours: str = "everything in one round replaced"
-
-
-NOT_PRIVATE = Privacy(math.inf, math.inf)
+__all__ = ["NOTHING", "NOT_PRIVATE", "Algorithm", "Privacy", "Steps"]
 
 
 @dataclass(frozen=True)
 class Algorithm(checks.Checked, ABC):
     """An algorithm with its parameters: frozen, checked when made.
 
-    A family of algorithms (bandits, full information, adversaries, experts) says what `play` takes and names the kind
-    of problem it `plays`. A single one gives `label`, `source`, `rules` for its parameters, `privacy`, and `_kernel`,
-    or `_run` if there is no more to a run than Python.
+    A family says what `play` and `start` take and which problems it plays. A single algorithm gives `id`,
+    `label`, `source`, `rules` for its parameters, `privacy` and `steps`; or, in plain Python, a `start` that
+    returns anything with `choose` and `observe`.
     """
 
+    id: ClassVar[str]  # for ever: random streams depend on it
     label: ClassVar[str]  # name in figures and tables; decides colour and marker
     source: ClassVar[str]  # paper key and algorithm number
     plays: ClassVar[type]  # the kind of problem
-    longest: ClassVar[int] = checks.LARGEST  # horizon of a run
+    templates: ClassVar[Templates]  # the family's loops
+    steps: ClassVar[Steps | None] = None  # the literal algorithm
+    events: ClassVar[Callable | None] = None  # a faster kernel: (data, checkpoints, settings, rng) -> what was played
+    block: ClassVar[int] = 4  # runs that share a random stream, for ever: 64 where `events` skips rounds
+    longest: ClassVar[int] = checks.ROUNDS  # horizon of a run
 
     def __post_init__(self):
         super().__post_init__()
-        for name in ("label", "source"):
+        for name in ("id", "label", "source"):
             if not isinstance(getattr(self, name, None), str):
-                raise TypeError(f"{type(self).__name__} must have a {name}, a string")
+                raise TypeError(f"{type(self).__name__} must say its {name}, a string")
 
     @property
     @abstractmethod
     def privacy(self) -> Privacy:
         """What the sequence of actions is guaranteed."""
 
-    def run(self, problem, rounds, rng) -> np.ndarray:
-        """What is played on a problem, by event where the algorithm allows; same law as `play` on the problem's data.
+    def settings(self, horizon: int | None, actions: int, *experts: int) -> Any:
+        """What kernels take of the parameters: a NamedTuple of numbers and arrays."""
+        return ()
+
+    def run(self, problem, checkpoints, rng, runs: int | None = None) -> np.ndarray:
+        """What is played on a problem by each checkpoint; same law as `play` on the problem's tables.
 
         Parameters
         ----------
         problem : the kind of problem that the algorithm plays
-        rounds : (H,) array of int
-            Increasing rounds at which to report; the last is the horizon.
+        checkpoints : (H,) array of int
+            Increasing rounds; the last is the horizon.
         rng : int or numpy.random.Generator
             Source of the data and of the algorithm's own randomness.
+        runs : int, optional
+            How many, one after the other from this source; by default one, without an axis of its own.
 
         Returns
         -------
-        (H, ...) array
-            What was played in rounds 1..rounds[h], of which `problem.regret` makes regret: the number of rounds
+        ([runs,] H, ...) array
+            What was played in rounds 1..checkpoints[h], of which `problem.regret` makes regret: the number of rounds
             with each arm or group of actions, or against an adversary the cumulative loss.
 
         Raises
@@ -82,70 +73,39 @@ class Algorithm(checks.Checked, ABC):
         TypeError
             If the problem is of another kind.
         ValueError
-            If `rounds` does not increase, or ends before every arm can be pulled.
+            If `checkpoints` does not increase, or ends before every arm can be pulled.
+
+        Examples
+        --------
+        >>> from privregret.bandits import DPSE
+        >>> from privregret.instances import HU2021_2
+        >>> DPSE(0.5).run(HU2021_2, [5, 10], rng=1)
+        array([[1, 1, 1, 1, 1],
+               [2, 2, 2, 2, 2]])
         """
-        data, rounds = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)("rounds", rounds)
-        return self._run(data, rounds, np.random.default_rng(rng))
+        several = 1 if runs is None else checks.positive_int("runs", runs)
+        played = self.prepared(problem, checkpoints)(several, np.random.default_rng(rng))
+        return played[0] if runs is None else played
 
-    def run_many(self, problem, rounds, runs: int, rng) -> np.ndarray:
-        """`run`, so many times from one stream: (runs, H, ...)."""
-        data, rounds = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)("rounds", rounds)
-        runs, rng = checks.positive_int("runs", runs), np.random.default_rng(rng)
-        if self._compiled(data, rounds):
-            return streams.run_on(*self._kernel(data, rounds), runs, rng)
-        return np.array([self._run(data, rounds, rng) for _ in range(runs)])
+    def prepared(self, problem, checkpoints) -> Callable[[int, np.random.Generator], np.ndarray]:
+        """`run` with its first arguments, checked here once: (runs, rng) -> (runs, H, ...)."""
+        data, rule = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)
+        checkpoints = rule("checkpoints", checkpoints)
+        if kernel := type(self).events or (self.steps and loops.rounds(self.templates, self.steps)):
+            return partial(loops.many(kernel), data, checkpoints, self.settings(int(checkpoints[-1]), *problem.sizes))
+        return lambda runs, rng: np.array([problem.counted(self.play, checkpoints, rng) for _ in range(runs)])
 
-    def run_each(self, problem, rounds, each) -> np.ndarray:
-        """`run` once from each of some `privregret.streams.Streams`: (runs, H, ...)."""
-        data, rounds = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)("rounds", rounds)
-        if self._compiled(data, rounds) and streams.usable():
-            return streams.run_each(*self._kernel(data, rounds), each)
-        return np.array([self.run(problem, rounds, rng) for rng in each])
-
-    def data_of(self, problem):
+    def data_of(self, problem) -> Any:
         """What kernels take of a problem, after a check that it is of the kind that the algorithm plays."""
         if not isinstance(problem, self.plays):
-            found = getattr(problem, "name", "")
-            found = type(problem).__name__ + (f" ({found})" if isinstance(found, str) and found else "")
+            found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
             raise TypeError(f"{self.label} plays problems of type {self.plays.__name__}, got {found}")
         return problem.data
 
-    def _kernel(self, data, rounds):
-        """The compiled function that plays a run, and what it takes before its last argument, the generator.
-
-        It gives what `run` does, or actions first and this second.
-        """
-        raise NotImplementedError(f"{type(self).__name__} must have a _kernel or a _run")
-
-    def _run(self, data, rounds, rng):
-        kernel, given = self._kernel(data, rounds)
-        played = kernel(*given, rng)
-        return played[1] if isinstance(played, tuple) else played
-
-    def _compiled(self, data, rounds):
-        """Whether many runs can be one call: there is a kernel, and no subclass runs in a way of its own."""
-        own = type(self)
-        return own.run is Algorithm.run and own._run is Algorithm._run and is_jitted(self._kernel(data, rounds)[0])
-
-
-def checked_actions(actions, rounds: int, arms: int) -> np.ndarray:
-    """What a `play` returned, after a check that it is one arm from 0..arms-1 for each round."""
-    actions = np.asarray(actions)
-    if actions.shape != (rounds,) or actions.dtype.kind not in "iu":
-        found = f"shape {actions.shape} of {actions.dtype}"
-        raise TypeError(f"play must return {rounds} whole numbers, one action a round, got {found}")
-    if actions.min() < 0 or actions.max() >= arms:
-        raise ValueError(f"actions must lie in 0..{arms - 1}, got {actions[(actions < 0) | (actions >= arms)][0]}")
-    return actions.astype(np.int64)
-
-
-def flat_parameters(algorithm) -> dict:
-    """An algorithm's parameters; those of an algorithm inside it too, and its label for itself."""
-    result = {}
-    for f in fields(algorithm):
-        value = getattr(algorithm, f.name)
-        if is_dataclass(value):
-            result |= flat_parameters(value) | {f.name: value.label}
-        else:
-            result[f.name] = value
-    return result
+    def literal(self, table, rng, *advice) -> np.ndarray:
+        """The actions of `play` on a table (and advice) that has been checked."""
+        if self.steps:
+            sizes = table.shape[1], *(a.shape[1] for a in advice)
+            given = *self.steps.memory(*sizes), self.settings(len(table), *sizes), np.random.default_rng(rng)
+            return loops.play(self.templates, self.steps)(table, *advice, *given)
+        return loops.followed(self.start, self.templates, table, rng, *advice)

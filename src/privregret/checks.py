@@ -1,14 +1,15 @@
 """Checks of what users pass in: each says in one line which value is wrong and what is allowed.
 
 A *rule* is a function (name, value) -> value that raises a TypeError or ValueError with the
-argument's name in it. Rules stand in the decorator above a function (`arguments`), in the `rules` of
-a dataclass (`Checked`), in the check of a notebook's parameters, or are called where they are needed.
+argument's name in it. Rules stand in the decorator above a function (`arguments`), in the `rules`
+of a dataclass (`Checked`), in the check of a notebook's parameters, or are called where needed.
 Their names are what a value must be, low before high:
 
 - one number: `positive`, `probability`, `number_in(low, high, ends)`;
 - one whole number: `positive_int`, `nonnegative_int`, `integer_in(low, high)`;
 - several: `array_in(low, high, ends, shape)`, `means`, `table`, `checkpoints(shortest, longest)`;
-- anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`, `csv_path`, `address`;
+- anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`,
+  `csv_path`, `address`;
 - lists of these: `list_of(rule, least)`, `one_or_more`.
 
 Examples
@@ -32,16 +33,18 @@ from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from types import FunctionType
-from typing import ClassVar, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Rule = Callable[[str, Any], Any]
 
 # What no machine can do is refused before any work.
-LARGEST = 2**62  # rounds that go from event to event: kernels count them in 64 bits, and add two such numbers
+LARGEST = (
+    2**62
+)  # rounds that go from event to event: kernels count them in 64 bits, and add two such numbers
 ROUNDS = 10**10  # rounds played one by one: minutes, a run
 RUNS = 10**8  # runs, and whatever else is repeated: a table of so many takes gigabytes
 SIZE = 10**6  # arms, points on a grid: what an array has as many entries as
@@ -89,11 +92,17 @@ def _plain(number):
     """Python's own number in place of another: one that is neither narrow nor wraps around."""
     if isinstance(number, float):
         return number
-    return int(number) if isinstance(number, numbers.Integral) else float(number) if _finite(number) else math.inf
+    return (
+        int(number)
+        if isinstance(number, numbers.Integral)
+        else float(number)
+        if _finite(number)
+        else math.inf
+    )
 
 
 def _array(value, bits=False):
-    """An array of floats made of numbers, and of nothing that numpy would take for one; else None."""
+    """An array of floats made of numbers alone (numpy takes other things for one); else None."""
     try:
         array = np.asarray(value)
         if bits and array.dtype.kind == "b":
@@ -101,16 +110,29 @@ def _array(value, bits=False):
         if isinstance(value, (list, tuple)) and any(map(_is_bool, np.asarray(value, object).flat)):
             return None
         if array.dtype.kind == "O" and all(map(_is_number, array.flat)):
-            array = np.array([v if _finite(v) else math.nan for v in array.flat], float).reshape(array.shape)
-        return np.asarray(array, float, order="C") if array.dtype.kind in "iuf" and array.ndim else None
-    except (TypeError, ValueError, OverflowError):  # lists of lists of different lengths, among others
+            array = np.array([v if _finite(v) else math.nan for v in array.flat], float).reshape(
+                array.shape
+            )
+        return (
+            np.asarray(array, float, order="C")
+            if array.dtype.kind in "iuf" and array.ndim
+            else None
+        )
+    except (
+        TypeError,
+        ValueError,
+        OverflowError,
+    ):  # lists of lists of different lengths, among others
         return None
 
 
 def _floats(value):
-    """A C-ordered array of floats; a ValueError for words, though numpy may read them, and complex numbers."""
+    """A C-ordered array of floats; a ValueError for complex numbers, and for words, though numpy may
+    read them."""
     array = np.asarray(value)
-    if array.dtype.kind in "USc" or (array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat)):
+    if array.dtype.kind in "USc" or (
+        array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat)
+    ):
         raise ValueError
     return np.ascontiguousarray(array, dtype=float)
 
@@ -131,8 +153,8 @@ class Checked:
             object.__setattr__(self, name, rule(name, getattr(self, name)))
 
 
-def arguments(module: dict | None = None, /, **rules):
-    """Check what a function takes, by the names of its arguments: a decorator that stands above the function.
+def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Check what a function takes, by the names of its arguments: a decorator.
 
     Parameters
     ----------
@@ -155,33 +177,20 @@ def arguments(module: dict | None = None, /, **rules):
     ValueError: horizon must be at least 1, got 0
     """
 
-    if module is not None:  # the older form, called at the end of a module
-        return _all_arguments(module, **rules)
-
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         parameters = signature(function).parameters
         several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
         known = {name for name, parameter in parameters.items() if parameter.kind not in several}
         if unknown := set(rules) - known:
-            raise TypeError(f"{function.__qualname__} has no argument {', '.join(sorted(unknown))} to check")
+            raise TypeError(
+                f"{function.__qualname__} has no argument {', '.join(sorted(unknown))} to check"
+            )
         return _checked(function, parameters, rules)
 
     return decorate
 
 
-def _all_arguments(module: dict, **rules) -> None:
-    own = {name: rules.pop(name) for name in [n for n, rule in rules.items() if isinstance(rule, dict)]}
-    for name, function in list(module.items()):
-        public = isinstance(function, FunctionType) and not name.startswith("_")
-        if public and function.__module__.startswith(module["__name__"]):
-            parameters = signature(function).parameters
-            mine = {key: rule for key, rule in (rules | own.pop(name, {})).items() if key in parameters}
-            if mine:
-                module[name] = _checked(function, parameters, mine)
-    assert not own, own
-
-
-def _checked(function, parameters, rules):
+def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
     """The function, after the checks of those arguments that have one."""
     checked = [
         (place, name, rules[name], parameter.default is None)
@@ -213,7 +222,7 @@ def positive(name: str, value) -> float:
     """A finite number above 0, of which the reciprocal is finite, and so is noise of that scale."""
     if type(value) is float and SMALLEST <= value < math.inf:
         return value
-    if isinstance(value, numbers.Real) and not (_finite(value) and float(value) > 0):
+    if _is_number(value) and not (_finite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
     return _positive(name, value)
 
@@ -240,7 +249,9 @@ def number_in(low: float, high: float, ends: str = "[]"):
     above, below = _sides(ends)
     allowed = f" in {ends[0]}{low:g}, {high:g}{ends[1]}"
     if high == math.inf:
-        allowed = "" if low == -math.inf else f" {'above' if ends[0] == '(' else 'of at least'} {low:g}"
+        allowed = (
+            "" if low == -math.inf else f" {'above' if ends[0] == '(' else 'of at least'} {low:g}"
+        )
 
     def rule(name, value):
         if type(value) is not float:
@@ -274,14 +285,17 @@ def integer_in(low: int, high: int):
             return value
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
-        if not (_is_number(value) and _finite(value) and value == int(value)):
+        whole = isinstance(value, numbers.Integral) and not _is_bool(value)
+        if not (whole or (_is_number(value) and _finite(value) and value == int(value))):
             raise TypeError(f"{name} must be a whole number, got {shown(value)}")
         if value < low:
             raise ValueError(f"{name} must be at least {low}, got {shown(value)}")
         if value > high:
             raise ValueError(f"{name} must be at most {high}, got {shown(value)}")
-        if not isinstance(value, numbers.Integral) and abs(value) >= 2**53:
-            raise TypeError(f"{name} must be a whole number with all its digits, got {shown(value)}")
+        if not whole and abs(value) >= 2**53:
+            raise TypeError(
+                f"{name} must be a whole number with all its digits, got {shown(value)}"
+            )
         return int(value)
 
     return rule
@@ -312,10 +326,10 @@ def nonnegative_int(name: str, value) -> int:
 
 
 def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None):
-    """The rule for an array of finite numbers from low to high, or for a single one as well: what formulas take.
+    """The rule for an array of finite numbers from low to high, or a number alone: what formulas take.
 
-    Single whole numbers stay whole, of any size (numpy's own would wrap around), arrays become arrays of floats in C
-    order. True and False are no numbers, but a table of them is one of 1 and 0.
+    Single whole numbers stay whole, of any size (numpy's own would wrap around), arrays become
+    arrays of floats in C order. True and False are no numbers, but a table of them is one of 1 and 0.
 
     Parameters
     ----------
@@ -324,7 +338,7 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
     ends : {"[]", "(]", "[)", "()"}
         Which of the two are allowed themselves.
     shape : int, optional
-        If given, the array must have so many dimensions, and hold something; a number alone is none.
+        If given, the array must have so many dimensions, and hold something; no number alone.
 
     Examples
     --------
@@ -336,7 +350,11 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
     ValueError: gap must hold finite numbers in [0, 1], got 2.0
     """
     allowed = f"in {ends[0]}{low:g}, {high:g}{ends[1]}"
-    named = {None: "a number, or an array of numbers,", 1: "a list of numbers", 2: "a table of numbers"}
+    named = {
+        None: "a number, or an array of numbers,",
+        1: "a list of numbers",
+        2: "a table of numbers",
+    }
     kind = named.get(shape, f"an array of numbers with {shape} dimensions,")
     above, below = _sides(ends)
 
@@ -375,42 +393,58 @@ def means(name: str, value) -> np.ndarray:
 
 
 def checkpoints(shortest: int, longest: int = LARGEST):
-    """The rule for increasing rounds at which to report, the last in shortest..longest, as an int64 array.
+    """The rule for increasing rounds at which to report, the last in shortest..longest, as int64.
 
     `shortest` is the number of arms: from then on every one can have been played.
     """
 
     def rule(name, value):
-        array = np.asarray(value)
-        whole = array.dtype.kind in "iu" or all(isinstance(v, int) and not _is_bool(v) for v in array.flat)
+        try:
+            array = np.asarray(value)
+        except ValueError:  # lists of lists of different lengths
+            array = np.empty(0)
+        whole = array.dtype.kind in "iu" or all(
+            isinstance(v, int) and not _is_bool(v) for v in array.flat
+        )
         if array.ndim != 1 or len(array) == 0 or not whole:
             raise TypeError(f"{name} must be a list of whole numbers, got {shown(value)}")
         if array[0] < 1 or (array[1:] <= array[:-1]).any():
-            raise ValueError(f"{name} must be increasing and start at 1 or later, got {shown(value)}")
+            raise ValueError(
+                f"{name} must be increasing and start at 1 or later, got {shown(value)}"
+            )
         if array[-1] < shortest:
-            raise ValueError(f"the last of {name} must be at least the number of arms ({shortest}), got {array[-1]}")
+            raise ValueError(
+                f"the last of {name} must be at least the number of arms ({shortest}), "
+                f"got {array[-1]}"
+            )
         if array[-1] > longest:
-            raise ValueError(f"the last of {name} must be at most {longest}, got {shown(int(array[-1]))}")
+            raise ValueError(
+                f"the last of {name} must be at most {longest}, got {shown(int(array[-1]))}"
+            )
         return array.astype(np.int64)
 
     return rule
 
 
 def table(name: str, value, low: float = 0.0, high: float = 1.0, short: bool = False) -> np.ndarray:
-    """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as a C-ordered float array."""
+    """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as floats in C order."""
     try:
         array = _floats(value)
     except (TypeError, ValueError, OverflowError):
         words = [c for c in getattr(value, "columns", ()) if value[c].dtype.kind not in "biuf"]
         found = f"; column {words[0]!r} holds {value[words[0]].iloc[0]!r}" if words else ""
-        raise ValueError(f"{name} must be a table of numbers, one row a round, all rows equally long{found}") from None
+        raise ValueError(
+            f"{name} must be a table of numbers, one row a round, all rows equally long{found}"
+        ) from None
     if array.ndim != 2 or array.shape[1] < 2 or array.shape[0] < (1 if short else array.shape[1]):
         rounds = "T >= 1, K >= 2" if short else "T >= K >= 2"
         raise ValueError(f"{name} must have shape (T, K) with {rounds}, got shape {array.shape}")
     wrong = ~((array >= low) & (array <= high))  # catches nan as well
     if wrong.any():
         t, j = np.argwhere(wrong)[0]
-        raise ValueError(f"{name} must lie in [{low:g}, {high:g}], got {array[t, j]} in row {t}, column {j}")
+        raise ValueError(
+            f"{name} must lie in [{low:g}, {high:g}], got {array[t, j]} in row {t}, column {j}"
+        )
     return array
 
 
@@ -446,7 +480,9 @@ def one_of(*allowed: str):
         if not isinstance(value, str) or value not in allowed:
             near = difflib.get_close_matches(value, allowed, 1) if isinstance(value, str) else []
             hint = f": did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}{hint}")
+            raise ValueError(
+                f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}{hint}"
+            )
         return value
 
     return rule
@@ -457,7 +493,9 @@ def instance_of(*kinds: type):
 
     def rule(name, value):
         if not isinstance(value, kinds):
-            raise TypeError(f"{name} must be {' or '.join(kind.__name__ for kind in kinds)}, got {shown(value)}")
+            raise TypeError(
+                f"{name} must be {' or '.join(kind.__name__ for kind in kinds)}, got {shown(value)}"
+            )
         return value
 
     return rule
@@ -471,9 +509,9 @@ def dataframe(name: str, value):
 
 
 def csv_path(name: str, value) -> str:
-    """The path of a CSV file with a line of column names above a table (see `table`); or "" for none."""
+    """The path of a CSV file: a line of column names above a table (see `table`); or "" for none."""
     if text(name, value):
-        import pandas as pd  # here alone: kernels, whose parameters these checks are for, do without it
+        import pandas as pd  # here alone: kernels, whose parameters are checked, do without it
 
         try:
             if not Path(value).is_file():  # an address would be fetched, a device read without end
@@ -483,9 +521,16 @@ def csv_path(name: str, value) -> str:
             why = str(error).splitlines()[0][:100]
             raise ValueError(f"{name} must name a CSV file, got {shown(value)}: {why}") from None
         if all(column.replace(".", "", 1).isdigit() for column in frame.columns.astype(str)):
-            raise ValueError(f"{name} must name its columns in the first line, got {', '.join(frame.columns)}")
-        if frame.columns[0] == "Unnamed: 0" and frame.iloc[:, 0].tolist() == list(range(len(frame))):
-            why = "its first column, which has no name, counts the rows; in pandas, write it with index=False"
+            raise ValueError(
+                f"{name} must name its columns in the first line, got {', '.join(frame.columns)}"
+            )
+        if frame.columns[0] == "Unnamed: 0" and frame.iloc[:, 0].tolist() == list(
+            range(len(frame))
+        ):
+            why = (
+                "its first column, which has no name, counts the rows; "
+                "in pandas, write it with index=False"
+            )
             raise ValueError(f"{name} must hold nothing but the table, got {shown(value)}: {why}")
         table(f"{name} {shown(value)}", frame)
     return value
@@ -494,7 +539,9 @@ def csv_path(name: str, value) -> str:
 def address(name: str, value) -> str:
     """The address of a Dask scheduler, such as tcp://127.0.0.1:8786; or "" for none."""
     if text(name, value) and not re.fullmatch(r"[a-z]+://[^\s/]\S*|[^\s:/]+:\d+", value):
-        raise ValueError(f"{name} must be an address, such as tcp://127.0.0.1:8786, got {shown(value)}")
+        raise ValueError(
+            f"{name} must be an address, such as tcp://127.0.0.1:8786, got {shown(value)}"
+        )
     return value
 
 
@@ -502,7 +549,7 @@ def address(name: str, value) -> str:
 
 
 def list_of(rule, least: int = 1):
-    """The rule for a list of at least so many values, none of them twice, each of which passes `rule`.
+    """The rule for a list of at least so many values, none twice, each of which passes `rule`.
 
     Examples
     --------
@@ -518,7 +565,10 @@ def list_of(rule, least: int = 1):
         if len(value) > SIZE:
             raise ValueError(f"{name} must be a list of at most {SIZE} values, got {len(value)}")
         if len(value) < least:
-            raise ValueError(f"{name} must be a list of at least {least} value{'s'[: least > 1]}, got {shown(value)}")
+            raise ValueError(
+                f"{name} must be a list of at least {least} value{'s'[: least > 1]}, "
+                f"got {shown(value)}"
+            )
         values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
         if len(set(values)) < len(values):
             raise ValueError(f"{name} must not hold a value twice, got {shown(value)}")
@@ -528,14 +578,16 @@ def list_of(rule, least: int = 1):
 
 
 def _no_list(name, value):
-    """The error for a value in place of a list; one that a command line could not read as a list is still a string."""
-    if isinstance(value, str) and re.fullmatch(r"\[[^][]*\]", value.strip()):
+    """The error for a value in place of a list, which may be a string that could not be read as one."""
+    if isinstance(value, str) and re.fullmatch(r"\[[^][]+\]", value.strip()):
         for place, entry in enumerate(value.strip()[1:-1].split(",")):
             try:
                 ast.literal_eval(entry.strip())
             except (ValueError, SyntaxError):
                 entry = shown(entry.strip()).strip("'\"")
-                return TypeError(f"{name}[{place}] must be a number, or a string in quotes, got {entry}")
+                return TypeError(
+                    f"{name}[{place}] must be a number, or a string in quotes, got {entry}"
+                )
     like = ", ".join(re.findall(r"[-+.\de]*\d", shown(value))) or "0.5, 1"
     return TypeError(f'{name} must be a list, such as "[{like}]", got {shown(value)}')
 
@@ -547,5 +599,7 @@ def one_or_more(name: str, value) -> list:
         raise ValueError(f"{name} must hold at least one, got none")
     for item in items:
         if isinstance(item, type):
-            raise TypeError(f"{name} must hold {item.__name__}(...), with its parameters, got the class itself")
+            raise TypeError(
+                f"{name} must hold {item.__name__}(...), with its parameters, got the class itself"
+            )
     return items

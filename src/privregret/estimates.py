@@ -20,6 +20,14 @@ LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)  # how often a normal estimate is o
 ROUNDING = 1e-9  # relative errors below this are what is left of an error that is 0
 
 
+def _sample(name, value):
+    """A non-empty (n,) array of numbers, or of True and False."""
+    flags = isinstance(value, (list, tuple)) and all(isinstance(v, (bool, np.bool_)) for v in value)
+    if flags or getattr(value, "dtype", np.dtype(float)).kind == "b":
+        value = np.asarray(value, float)
+    return checks.array_in(-LARGEST, LARGEST, shape=1)(name, value)
+
+
 def real(name, value, low=-math.inf):
     """A number, perhaps infinite."""
     if type(value) is not float:
@@ -116,6 +124,7 @@ def exactly(value) -> Estimate:
     return value if isinstance(value, Estimate) else Estimate(value)
 
 
+@checks.arguments(sample=_sample)
 def mean(sample) -> Estimate:
     """Mean of independent draws and its standard error: infinite for one draw, 0 for draws equal but for rounding."""
     value, sd = sample.mean(), sample.std(ddof=1) if len(sample) > 1 else math.inf
@@ -143,11 +152,13 @@ def share(successes, draws: int | None = None) -> Estimate:
     return Estimate(hits / n, max(high - hits / n, hits / n - low) / STANDARD_ERRORS)
 
 
+@checks.arguments(sample=_sample)
 def median(sample) -> Estimate:
     """Median of independent draws; the error is a third of the distance to the order statistics that enclose it."""
     return quantile(sample, 0.5)
 
 
+@checks.arguments(sample=_sample, level=checks.number_in(0, 1, "()"))
 def quantile(sample, level: float) -> Estimate:
     """Quantile of independent draws, for any law: its limits are order statistics (binomial)."""
     ordered = np.sort(sample)
@@ -159,6 +170,7 @@ def quantile(sample, level: float) -> Estimate:
     return Estimate(value, max(value - ordered[low - 1], ordered[high] - value) / STANDARD_ERRORS)
 
 
+@checks.arguments(frame=checks.dataframe, value=checks.text)
 def cells(frame, value: str | None = None) -> list[Estimate]:
     """The rows of a frame as estimates, by its columns.
 
@@ -174,6 +186,7 @@ def cells(frame, value: str | None = None) -> list[Estimate]:
     return [Estimate(*row) for row in zip(frame[value], se, bound, strict=True)]
 
 
+@checks.arguments(frame=checks.dataframe, value=checks.text)
 def cell(frame, value: str | None = None, **where) -> Estimate:
     """The one row of a frame in which the named columns have these values, as an estimate; see `cells`."""
     for column, wanted in where.items():
@@ -203,6 +216,7 @@ def _all(items, over, value):
     return estimates
 
 
+@checks.arguments(over=checks.text, value=checks.text)
 def largest(items, over=None, value: str | None = None) -> Estimate:
     """The largest of several numbers, each perhaps relative to a bound.
 
@@ -229,16 +243,19 @@ def largest(items, over=None, value: str | None = None) -> Estimate:
     return Estimate(value, max(high - value, value - low) / STANDARD_ERRORS, bound)
 
 
+@checks.arguments(over=checks.text, value=checks.text)
 def smallest(items, over=None, value: str | None = None) -> Estimate:
     """The smallest of several numbers; as `largest`."""
     return -largest([-e for e in _all(items, over, value)])
 
 
+@checks.arguments(value=checks.text)
 def spread(items, value: str | None = None) -> Estimate:
     """Largest over smallest of several numbers above 0, with an interval that holds for all of them at once."""
     return largest(items, value=value) / smallest(items, value=value)
 
 
+@checks.arguments(value=checks.text)
 def largest_step(items, value: str | None = None) -> Estimate:
     """Largest ratio of a number to the one before it, in the order given: at most 1 if they fall."""
     return largest([b / a for a, b in pairwise(_all(items, None, value))])
@@ -263,39 +280,16 @@ def slope(x, y) -> Estimate:
     return Estimate(fit.slope, fit.stderr * widen if len(x) > 2 else math.inf)
 
 
+@checks.arguments(value=checks.text)
 def logs(items, value: str | None = None) -> list[Estimate]:
     """Natural logarithms of numbers above 0, for slopes of powers."""
     return [e.log() for e in _all(items, None, value)]
 
 
+@checks.arguments(value=real, error=_error)
 def rounded(value: float, error: float = 0.0) -> str:
     """`value` with as many digits as its error supports (two of the error's), or four if it is exact."""
     if error <= 1e-9 * abs(value) or not math.isfinite(error):
         return f"{value:.4g}"
     decimals = max(0, 1 - math.floor(math.log10(error)))
     return f"{value:.{decimals}f}"
-
-
-def _sample(name, value):
-    """A non-empty (n,) array of numbers, or of True and False."""
-    flags = isinstance(value, (list, tuple)) and all(isinstance(v, (bool, np.bool_)) for v in value)
-    if flags or getattr(value, "dtype", np.dtype(float)).kind == "b":
-        value = np.asarray(value, float)
-    return checks.array_in(-LARGEST, LARGEST, shape=1)(name, value)
-
-
-checks.arguments(
-    globals(),
-    sample=_sample,
-    frame=checks.dataframe,
-    level=checks.number_in(0, 1, "()"),
-    over=checks.text,
-    cells={"value": checks.text},
-    cell={"value": checks.text},
-    largest={"value": checks.text},
-    smallest={"value": checks.text},
-    spread={"value": checks.text},
-    largest_step={"value": checks.text},
-    logs={"value": checks.text},
-    rounded={"value": real, "error": _error},
-)

@@ -97,5 +97,24 @@ def key(*things: object) -> tuple[int, ...]:
     return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
 
 
+def parameters(algorithm: Any) -> dict[str, Any]:
+    """An algorithm's parameters; those of an algorithm inside it too, and its label for itself.
+
+    Examples
+    --------
+    >>> from privregret.bandits import DPSE
+    >>> parameters(DPSE(0.5))
+    {'epsilon': 0.5, 'beta': None}
+    """
+    result: dict[str, Any] = {}
+    for f in fields(algorithm):
+        value: Any = getattr(algorithm, f.name)
+        if is_dataclass(value):
+            result |= parameters(value) | {f.name: value.label}  # type: ignore[union-attr]
+        else:
+            result[f.name] = value
+    return result
+
+
 def _long(tag: bytes, content: bytes) -> bytes:
     return tag + str(len(content)).encode() + b":" + content

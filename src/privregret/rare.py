@@ -16,11 +16,12 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import checks
-from privregret.bandits.dp_klucb import GeometricBatches, many_pull_counts
+from privregret import checks, identity
+from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.divergence import d_epsilon
 from privregret.estimates import Estimate
-from privregret.simulate import cells_of, rng_for, tidy
+from privregret.simulate import grid_points, tidy
+from privregret.streams import generator
 
 MANY = 1000  # replicates that share a task and a stream
 PLAIN = 0.25  # share of runs from the law itself
@@ -49,11 +50,17 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, 
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
     runs, seed = checks.positive_int("runs", runs), checks.nonnegative_int("seed", seed)
-    cells = cells_of(algorithms, problems, horizon, points)
+    cells = grid_points(algorithms, problems, horizon, points)
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
-        joblib.delayed(weighted)(a, p, rounds, min(MANY, runs - r), rng_for(("rare", a), p, seed, r))
+        joblib.delayed(weighted)(
+            a,
+            p,
+            rounds,
+            min(MANY, runs - block * MANY),
+            generator(identity.key("rare", a, p.law), seed, block),
+        )
         for a, p, rounds in cells
-        for r in range(0, runs, MANY)
+        for block in range(-(-runs // MANY))
     )
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
     return tidy(cells, regret.ravel()).assign(weight=np.repeat(weight, len(cells[0][2])))
@@ -62,7 +69,7 @@ def regrets(algorithms, problems, horizon: int, runs: int, seed: int, points=1, 
 def weighted(algorithm, problem, rounds, runs: int, rng):
     """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1."""
     horizon = checks.integer_in(problem.shortest, checks.LARGEST)("horizon", rounds[-1])
-    settings = algorithm._settings(horizon)
+    settings = algorithm.settings(horizon, *problem.sizes)
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
     firsts, levels = _aims(settings.ends, sorted(set(problem.means))[-2:][0], mean, epsilon, np.log(horizon))
     batches = firsts[-1]
@@ -76,7 +83,8 @@ def weighted(algorithm, problem, rounds, runs: int, rng):
     sizes = np.diff(settings.ends[:batches], prepend=0)
     given = noise + rng.binomial(np.broadcast_to(sizes, tilt.shape), _tilted(mean, tilt * epsilon))
 
-    counts = many_pull_counts(problem.data, rounds, settings, arm, given, rng)
+    kernel = type(algorithm).events_given
+    counts = kernel(problem.data, rounds, settings, arm, given, rng)
     done = np.searchsorted(settings.ends, counts[:, -1, arm], side="right")
     sums = np.insert(given.cumsum(axis=1), 0, 0.0, axis=1)
     pulls = np.insert(settings.ends[:batches], 0, 0)

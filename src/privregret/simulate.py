@@ -1,41 +1,31 @@
-"""Replicates, seeds and executors: algorithms on problems become one tidy table."""
+"""Replicates: algorithms on problems become one tidy table, on the cores of this machine or of a cluster."""
 
 import contextlib
-import hashlib
-import math
-import time
-from functools import reduce
+from itertools import pairwise
 from typing import NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 
-from privregret import checks
-from privregret.algorithm import Algorithm, flat_parameters
+from privregret import checks, identity, streams
+from privregret.algorithm import Algorithm
 from privregret.progress import progress
-from privregret.streams import Streams
 
-SECONDS = 0.1  # of work in a task: far more than it takes to hand one out, and still easy to spread
-AFAR = 5  # times as much for a cluster, whose scheduler and workers spend some milliseconds on any task
+TASKS = 4  # for each worker and grid point: enough to keep workers busy to the end
 BYTES = 2**24  # at most that are played at once
 ROUNDING = 1e-12  # relative standard deviations below this are what is left of a variance that is 0
 
 
-def rng_for(algorithm, problem, seed: int, run: int) -> np.random.Generator:
-    """The replicate's own stream: depends on the algorithm with its parameters, the problem's law, seed and run.
+class GridPoint(NamedTuple):
+    """What is run: an algorithm on a problem, and when we look."""
 
-    On nothing else: not on the other curves in a figure, their order, or the number of workers.
-    """
-    return next(iter(_streams(algorithm, problem, seed, run, 1)))
-
-
-def _streams(algorithm, problem, seed, first, runs):
-    digest = hashlib.sha256(f"{algorithm!r} on {problem.law!r}".encode()).digest()
-    key = tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
-    return Streams(seed, key, first, runs)
+    algorithm: Algorithm
+    problem: object
+    checkpoints: np.ndarray
 
 
+@checks.arguments(horizon=checks.positive_int, points=checks.integer_in(1, checks.SIZE))
 def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     """About `points` rounds up to `horizon`, half of them equally spaced, half in the logarithm; the horizon is one."""
     half = max(points // 2, 1)
@@ -46,6 +36,16 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     return np.unique(np.append(np.minimum(rounds, horizon), horizon))  # a float is not every round beyond 2^53
 
 
+def _workers(name, value):
+    if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
+        raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
+    return int(value)
+
+
+RUNS = checks.integer_in(1, checks.RUNS)
+
+
+@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=_workers)
 def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
     """Regret of each algorithm on each problem, replicate by replicate.
 
@@ -63,10 +63,11 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
     runs : int
         Independent replicates of each algorithm on each problem, at least 1.
     seed : int
-        At least 0. Same seed, same numbers, whatever else is in the call and however many workers.
+        At least 0. Same seed, same numbers, whatever else is in the call and however many workers; fewer runs are the
+        first of more.
     points : int or sequence of int
-        How many rounds to report at, as `checkpoints` picks them; or those rounds, besides the horizon. In Bernoulli
-        adversaries and with experts who mix, numbers also depend on the rounds reported at.
+        How many checkpoints, picked as by `checkpoints`; or the rounds themselves, besides the horizon. In Bernoulli
+        adversaries and with experts who mix, numbers also depend on the checkpoints.
     workers : int
         joblib's `n_jobs`: threads on this machine, or tasks at once on the backend that `cluster` has set.
 
@@ -74,26 +75,29 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
     -------
     pandas.DataFrame
         One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, and the algorithms'
-        parameters. Some 60 bytes a row; `regret_summary` keeps no runs.
+        parameters. About 60 bytes a row; `regret_summary` keeps no runs.
 
     Raises
     ------
     TypeError, ValueError
         For an algorithm that does not play one of the problems, and for numbers out of range; before any run.
+
+    Examples
+    --------
+    >>> from privregret.bandits import DPSE
+    >>> from privregret.instances import HU2021_2
+    >>> curves = regret_curves(DPSE(1.0), HU2021_2, horizon=1000, runs=2, seed=1, points=2)
+    >>> curves[["algorithm", "run", "t", "regret"]].round(2).values.tolist()
+    [['DP-SE', 0, 1, 0.0], ['DP-SE', 0, 1000, 250.0], ['DP-SE', 1, 1, 0.0], ['DP-SE', 1, 1000, 250.0]]
     """
-    cells = cells_of(algorithms, problems, horizon, points)
-    regrets = np.empty(runs * sum(len(rounds) for _, _, rounds in cells))
-    places = _split(cells, runs)
-    most = [max(BYTES // (8 * len(rounds)), 1) for _, _, rounds in cells]  # of what a task returns, too
-    for cell, first, part in _parts(cells, runs, seed, workers, np.asarray, most):
-        regrets[places[cell]].reshape(runs, -1)[first : first + len(part)] = part
-    return tidy(cells, regrets)
+    grid = grid_points(algorithms, problems, horizon, points)
+    regrets = _played(grid, runs, seed, workers, np.asarray)
+    return tidy(grid, np.concatenate([block.ravel() for blocks in regrets for block in blocks]))
 
 
+@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=_workers)
 def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
-    """What `summary` makes of the same runs, in memory that does not grow with their number.
-
-    Runs are merged two by two, those of halves of halves: so neither the workers nor who did what change a digit.
+    """Means and deviations of the runs of `regret_curves`, in memory that does not grow with their number.
 
     Parameters
     ----------
@@ -105,26 +109,27 @@ def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, poi
     pandas.DataFrame
         One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run), se (of the mean),
         runs, least and greatest regret, and the algorithms' parameters.
+
+    Examples
+    --------
+    >>> from privregret.full_information import FTNL
+    >>> from privregret.instances import packing
+    >>> summary = regret_summary(FTNL(1.0), packing(4, 0.2), horizon=1000, runs=100, seed=1, points=1)
+    >>> summary[["algorithm", "t", "runs"]].values.tolist()
+    [['FTNL (Laplace)', 1000, 100]]
     """
-    cells = cells_of(algorithms, problems, horizon, points)
-    found = [{} for _ in cells]  # first run -> moments of so many as there are
-    for cell, first, part in _parts(cells, runs, seed, workers, moments):
-        nodes = found[cell]
-        while (other := nodes.get(first ^ part.runs)) and other.runs == part.runs:
-            del nodes[first ^ part.runs]
-            part = _merged(*((part, other) if first < first ^ part.runs else (other, part)))
-            first &= ~(part.runs - 1)
-        nodes[first] = part
-    latest = [[part for _, part in sorted(nodes.items(), reverse=True)] for nodes in found]
-    merged = [reduce(lambda later, earlier: _merged(earlier, later), parts) for parts in latest]
-    mean, squares, least, greatest = (np.concatenate(arrays) for arrays in list(zip(*merged, strict=True))[1:])
-    columns = {"t": np.concatenate([rounds for _, _, rounds in cells])}
-    columns |= _spread(mean, np.sqrt(squares / max(runs - 1, 1)), runs) | {"least": least, "greatest": greatest}
-    return _labelled(cells, 1, columns)
+    grid = grid_points(algorithms, problems, horizon, points)
+    kept = [_merged(blocks) for blocks in _played(grid, runs, seed, workers, moments)]
+    mean, squares, least, greatest = (np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:])
+    sd = np.sqrt(squares / max(runs - 1, 1))
+    sd = np.where(sd > ROUNDING * np.abs(mean), sd, 0.0)
+    columns = {"t": np.concatenate([point.checkpoints for point in grid]), "mean": mean, "sd": sd}
+    columns |= {"se": sd / np.sqrt(runs), "runs": runs, "least": least, "greatest": greatest}
+    return _labelled(grid, 1, columns)
 
 
 class Moments(NamedTuple):
-    """What is kept of the regrets of some runs, at each of the rounds reported."""
+    """What is kept of the regrets of a number of runs, at each checkpoint."""
 
     runs: int
     mean: np.ndarray
@@ -134,20 +139,26 @@ class Moments(NamedTuple):
 
 
 def moments(regrets) -> Moments:
-    """Of 2^n runs: (2^n, H) regrets."""
-    kept = Moments(1, regrets, np.zeros_like(regrets), regrets, regrets)
-    while len(kept.mean) > 1:
-        kept = _merged(*(Moments(kept.runs, *(array[half::2] for array in kept[1:])) for half in (0, 1)))
-    return Moments(kept.runs, *(array[0] for array in kept[1:]))
+    """Of (runs, H) regrets. The mean of equal regrets has no error: they are added relative to the first."""
+    apart = regrets - regrets[0]
+    mean = regrets[0] + apart.mean(axis=0)
+    squares = ((regrets - mean) ** 2).sum(axis=0)
+    return Moments(len(regrets), mean, squares, regrets.min(axis=0), regrets.max(axis=0))
 
 
-def _merged(a, b):
-    runs, apart = a.runs + b.runs, b.mean - a.mean
-    mean = a.mean + apart * (b.runs / runs)
-    squares = a.squares + b.squares + apart**2 * (a.runs * b.runs / runs)
-    return Moments(runs, mean, squares, np.minimum(a.least, b.least), np.maximum(a.greatest, b.greatest))
+def _merged(blocks) -> Moments:
+    """The moments of all blocks together; in their order, so that no digit depends on who did what."""
+    total = blocks[0]
+    for block in blocks[1:]:
+        runs, apart = total.runs + block.runs, block.mean - total.mean
+        mean = total.mean + apart * (block.runs / runs)
+        squares = total.squares + block.squares + apart**2 * (total.runs * block.runs / runs)
+        least, greatest = np.minimum(total.least, block.least), np.maximum(total.greatest, block.greatest)
+        total = Moments(runs, mean, squares, least, greatest)
+    return total
 
 
+@checks.arguments(problems=checks.one_or_more, runs=RUNS, seed=checks.nonnegative_int, choosing=RUNS)
 def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int | None = None):
     """The problem on which an algorithm has the largest mean regret, and its regret there.
 
@@ -166,59 +177,40 @@ def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: i
     problem, (runs,) array of regrets
     """
     choosing = choosing or max(runs // 4, 2)
-    means = [regret_curves(algorithm, p, horizon, choosing, seed + 1, points=1).regret.mean() for p in problems]
-    problem = problems[int(np.argmax(means))]
+    pilot = regret_summary(algorithm, problems, horizon, choosing, seed + 1, points=1)
+    problem = problems[int(pilot["mean"].argmax())]
     return problem, regret_curves(algorithm, problem, horizon, runs, seed, points=1).regret.to_numpy()
 
 
-def summary(curves, by):
-    """Mean and standard deviation of regret over runs, for each combination of the columns `by`, as they appear.
-
-    Columns: `by`, mean, sd (of one run), se (of the mean), runs. A single run has sd 0.
-    """
-    frame = curves.groupby(by, sort=False, dropna=False).regret.agg(mean="mean", sd="std", runs="size").reset_index()
-    return frame[by].assign(**_spread(frame["mean"], frame.sd, frame.runs))
-
-
-def _spread(mean, sd, runs):
-    """Columns of a mean of some runs, given their standard deviation."""
-    sd = np.where(sd > ROUNDING * np.abs(mean), sd, 0.0)
-    return {"mean": mean, "sd": sd, "se": sd / np.sqrt(runs), "runs": runs}
+def tidy(grid, regrets) -> pd.DataFrame:
+    """The rows of `regret_curves`: grid points, and the regrets of each, run by run, one after the other."""
+    runs = len(regrets) // sum(len(point.checkpoints) for point in grid)
+    columns = {
+        "run": np.concatenate([np.repeat(np.arange(runs), len(point.checkpoints)) for point in grid]),
+        "t": np.concatenate([np.tile(point.checkpoints, runs) for point in grid]),
+        "regret": regrets,
+    }
+    return _labelled(grid, runs, columns)
 
 
-def tidy(cells, regrets) -> pd.DataFrame:
-    """The rows of `regret_curves`: (algorithm, problem, rounds) of each cell, and of all their regrets, run by run."""
-    runs = len(regrets) // sum(len(rounds) for _, _, rounds in cells)
-    run, t = np.empty((2, len(regrets)), np.int64)
-    for (_, _, rounds), part in zip(cells, _split(cells, runs), strict=True):
-        run[part].reshape(runs, -1)[:] = np.arange(runs)[:, None]
-        t[part].reshape(runs, -1)[:] = rounds
-    return _labelled(cells, runs, {"run": run, "t": t, "regret": regrets})
-
-
-def _split(cells, runs):
-    """Which rows are of which cell, if there are so many of each round."""
-    ends = runs * np.cumsum([len(rounds) for _, _, rounds in cells])
-    return [slice(end - runs * len(rounds), end) for end, (_, _, rounds) in zip(ends, cells, strict=True)]
-
-
-def _labelled(cells, runs, columns):
+def _labelled(grid, runs, columns):
     """A table of these columns, after who played what and before the algorithms' parameters."""
-    rows = [{"algorithm": a.label, "instance": p.name} | flat_parameters(a) for a, p, _ in cells]
+    rows = [{"algorithm": a.label, "instance": p.name} | identity.parameters(a) for a, p, _ in grid]
     rows = pd.concat([pd.DataFrame([row]) for row in rows], ignore_index=True)
-    which = np.repeat(np.arange(len(cells)), [runs * len(rounds) for _, _, rounds in cells])
+    which = np.repeat(np.arange(len(grid)), [runs * len(point.checkpoints) for point in grid])
     frame = rows.take(which).reset_index(drop=True)
     names = [*rows.columns[:2], *columns, *rows.columns[2:]]
     return pd.DataFrame({name: columns.get(name, frame.get(name)) for name in names}, copy=False)
 
 
 class NoScheduler(ConnectionError):
-    """Nobody answers at the address of a Dask scheduler, or nobody works for it."""
+    """Nothing answers at the address of a Dask scheduler, or it has no workers."""
 
     def _render_traceback_(self):
         return [f"NoScheduler: {self}"]  # one clear line instead of a traceback
 
 
+@checks.arguments(scheduler=checks.text)
 def cluster(scheduler: str = ""):
     """Context in which replicates run on the Dask scheduler at that address; on this machine if it is empty.
 
@@ -246,12 +238,22 @@ def cluster(scheduler: str = ""):
     return stack
 
 
-def cells_of(algorithms, problems, horizon, points) -> list:
-    """The (algorithm, problem, rounds) to be run; arguments as in `regret_curves`."""
+def _problem(value):
+    if not hasattr(value, "law"):
+        like = 'BernoulliBandit("mine", [0.9, 0.5])'
+        raise TypeError(f"problems must hold problems, such as {like}, got {checks.shown(value)}")
+
+
+def grid_points(algorithms, problems, horizon, points) -> list[GridPoint]:
+    """What is to be run, after all checks; arguments as in `regret_curves`."""
     algorithms, problems = checks.one_or_more("algorithms", algorithms), checks.one_or_more("problems", problems)
     for algorithm in algorithms:
         checks.instance_of(Algorithm)("algorithms", algorithm)
-    cells = []
+    _all_different("algorithms", algorithms, lambda a: repr(a), lambda a: (a.label, type(a)))
+    for problem in problems:
+        _problem(problem)
+    _all_different("problems", problems, lambda p: p.name, lambda p: (p.name, None))
+    grid = []
     for problem in problems:
         for algorithm in algorithms:
             algorithm.data_of(problem)
@@ -264,94 +266,59 @@ def cells_of(algorithms, problems, horizon, points) -> list:
             rounds = checks.checkpoints(problem.shortest)("points", np.unique(np.append(np.asarray(points), last)))
         if rounds[-1] > last:
             raise ValueError(f"points must be at most the horizon, {last}, got {rounds[-1]}")
-        cells += [(algorithm, problem, rounds) for algorithm in algorithms]
-    return cells
+        grid += [GridPoint(algorithm, problem, rounds) for algorithm in algorithms]
+    return grid
 
 
-def _parts(cells, runs, seed, workers, kept, most=None):
-    """Yield (number of the cell, first run, what is `kept` of the regrets) of parts of 2^n runs, in any order.
-
-    A part's first run is a multiple of its size, so that any sizes are nodes of one tree. The first tasks share out
-    each cell evenly and stop when it has been work enough; how far they came says how large those for the rest are.
-    At most `most[cell]` runs are in a task.
-    """
-    most = most or [runs] * len(cells)
-    parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator_unordered", batch_size=1)
-    here = getattr(joblib.parallel.get_active_backend(prefer="threads")[0], "uses_threads", False)
-    seconds = SECONDS if here else AFAR * SECONDS
-    even = max(runs // joblib.effective_n_jobs(workers), 1)
-    size, step = [_power(min(even, m)) for m in most], [1] * len(cells)
-    rest = [(cell, 0, runs) for cell in range(len(cells))]
-
-    def tasks(seconds):
-        for cell, first, last in rest:
-            while first < last:
-                width = size[cell]  # read once: another thread may change it
-                end = min(first - first % width + width, last)
-                yield joblib.delayed(_part)(cell, *cells[cell], first, end, step[cell], seconds, seed, kept)
-                first = end
-
-    with progress(None, runs * len(cells)) as bar:
-        for enough in (seconds, math.inf):
-            left = []
-            for cell, parts, first, last, pace, steps in parallel(tasks(enough)):
-                yield from ((cell, *part) for part in parts)
-                size[cell], step[cell] = _power(max(1, min(most[cell], int(seconds / pace)))), steps
-                left += [(cell, first, last)] if first < last else []
-                bar.set_description(f"{cells[cell][0].label}, {cells[cell][1].name}", refresh=False)
-                bar.update(first - parts[0][0])
-            rest = left
+def _all_different(name, things, shown, kind):
+    """Refuse what a table could not tell apart: the same twice, or two that are called alike."""
+    for i, thing in enumerate(things):
+        for other in things[:i]:
+            if thing is other or (thing == other and type(thing) is type(other)):
+                raise ValueError(f"{name} must not hold anything twice, got {shown(thing)} again")
+            if kind(thing)[0] == kind(other)[0] and (kind(thing)[1] is None or kind(thing) != kind(other)):
+                raise ValueError(f"{name} must have different names, got {kind(thing)[0]!r} twice")
 
 
-def _part(cell, algorithm, problem, rounds, first, last, step, seconds, seed, kept):
-    """Runs from `first` on, `step` at once and then more, until they are all done or have taken `seconds`."""
-    parts, begun, largest = [], time.thread_time(), 0
-    while first < last and (len(parts) < 2 or time.thread_time() - begun < seconds):  # the first one may compile
-        since = time.thread_time()
-        size = min(step, first & -first or step, _power(last - first))
-        played = algorithm.run_each(problem, rounds, _streams(algorithm, problem, seed, first, size))
-        regrets = problem.regret(played, rounds)
-        if regrets.shape != (size, len(rounds)):
-            raise TypeError(f"{algorithm.label}: run must report at {len(rounds)} rounds, got shape {played.shape[1:]}")
-        parts.append((first, kept(regrets)))
-        first += size
-        if size >= largest:  # a few runs at a task's end say nothing about many
-            largest, pace = size, max((time.thread_time() - since) / size, 1e-9)
-        step = min(2 * step, _power(max(size * BYTES // played.nbytes, 1)))
-    return cell, parts, first, last, pace, step
+# Blocks of runs, shared out ----------------------------------------------------------------------------------------
 
 
-def _power(number):
-    """The largest power of 2 up to a number."""
-    return 1 << number.bit_length() - 1
+def _played(grid, runs, seed, workers, keep) -> list:
+    """For each grid point what is to `keep` of the regrets of each block of runs, block by block."""
+    workers_here = joblib.effective_n_jobs(workers)
+    tasks = []
+    for i, point in enumerate(grid):
+        blocks = -(-runs // point.algorithm.block)
+        ends = np.linspace(0, blocks, min(blocks, TASKS * workers_here) + 1).astype(int)
+        tasks += [(i, first, last) for first, last in pairwise(ends.tolist())]
+    found = [[] for _ in grid]
+    parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator", batch_size=1)
+    with progress(None, runs * len(grid)) as bar:
+        work = (joblib.delayed(_blocks)(*grid[i], first, last, runs, seed, keep) for i, first, last in tasks)
+        for (i, first, last), kept in zip(tasks, parallel(work), strict=True):
+            found[i] += kept
+            bar.set_description(f"{grid[i].algorithm.label}, {grid[i].problem.name}", refresh=False)
+            bar.update(min(last * grid[i].algorithm.block, runs) - first * grid[i].algorithm.block)
+    return found
 
 
-def _workers(name, value):
-    if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
-        raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
-    return int(value)
+def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):
+    """What is to `keep` of the regrets of each of some blocks."""
+    play, key, size = algorithm.prepared(problem, checkpoints), streams.key(algorithm, problem), algorithm.block
+    return [
+        keep(_regrets(play, problem, checkpoints, min(size, runs - block * size), streams.generator(key, seed, block)))
+        for block in range(first, last)
+    ]
 
 
-def _columns(name, value):
-    return [checks.text(name, column) for column in checks.one_or_more(name, value)]
-
-
-def _problem(name, value):
-    if not hasattr(value, "law"):
-        raise TypeError(f"{name} must be a problem, such as a BernoulliBandit, got {checks.shown(value)}")
-    return value
-
-
-checks.arguments(
-    globals(),
-    seed=checks.nonnegative_int,
-    run=checks.nonnegative_int,
-    runs=checks.integer_in(1, checks.RUNS),
-    problem=_problem,
-    workers=_workers,
-    curves=checks.dataframe,
-    by=_columns,
-    scheduler=checks.text,
-    checkpoints={"horizon": checks.positive_int, "points": checks.integer_in(1, checks.SIZE)},
-    hardest={"problems": checks.one_or_more, "choosing": checks.integer_in(1, checks.RUNS)},
-)
+def _regrets(play, problem, checkpoints, runs, rng):
+    """(runs, H) regrets of one block; as many at once as fit into memory."""
+    at_once = max(1, min(runs, BYTES // (8 * len(checkpoints) * problem.arms)))
+    done, regrets = 0, []
+    while done < runs:
+        played = play(min(at_once, runs - done), rng)
+        regrets.append(problem.regret(played, checkpoints))
+        if regrets[-1].shape[1:] != checkpoints.shape:
+            raise TypeError(f"run must report at {len(checkpoints)} checkpoints, got shape {played.shape[1:]}")
+        done += len(regrets[-1])
+    return regrets[0] if len(regrets) == 1 else np.concatenate(regrets)

@@ -248,12 +248,25 @@ def plain(kernel):
     """A compiled kernel's Python function, as those that it hands its generator to; noise is `Generator.laplace`'s."""
     function = getattr(kernel, "py_func", kernel)
     names = {
-        name: f.py_func if "rng" in signature(f).parameters else f
+        name: plain(f) if "rng" in signature(f).parameters else f
         for name, f in function.__globals__.items()
-        if hasattr(f, "py_func")
+        if hasattr(f, "py_func") and name in function.__code__.co_names
     }
     names = function.__globals__ | names | {"laplace": lambda scale, rng: rng.laplace(0.0, scale)}
     return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+
+
+def literal(algorithm, rewards, rng):
+    """The actions of an algorithm's own steps, uncompiled: `rng` may be a `Recorder`."""
+    horizon, arms = np.shape(rewards)
+    choose, observe = plain(algorithm.steps.choose), plain(algorithm.steps.observe)
+    memory, owns = algorithm.steps.memory(arms)
+    settings, actions = algorithm.settings(horizon, arms), []
+    for t, row in enumerate(rewards, start=1):
+        j = choose(memory, owns[0], settings, t, rng)
+        observe(memory, owns[0], settings, t, j, row[j], rng)
+        actions.append(int(j))
+    return actions
 
 
 def pulls_at(actions, horizons, arms):

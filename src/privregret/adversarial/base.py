@@ -1,23 +1,24 @@
 """What every adversarial-bandit algorithm offers. Losses, not rewards: smaller is better."""
 
-from abc import abstractmethod
-
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Algorithm, checked_actions
+from privregret import checks, loops
+from privregret.algorithm import Algorithm
 from privregret.instances import Adversary, Advice, ExpertProblem
+from privregret.learners import Learner
+
+SIZE = checks.integer_in(2, checks.SIZE)
 
 
 class AdversarialAlgorithm(Algorithm):
     """An algorithm with its parameters, playing against an oblivious adversary.
 
-    `run` gives the cumulative loss. Of a Bernoulli adversary, the means of the arms played are added up. Work is per
-    batch and per segment of the adversary, not per round, wherever the algorithm allows. Subclasses are frozen
-    dataclasses that implement `_kernel`.
+    `run` gives the cumulative loss; of a Bernoulli adversary, the means of the arms played are added up. Subclasses are
+    frozen dataclasses with `steps` (see `Algorithm`).
     """
 
     plays = Adversary
+    templates = loops.ADVERSARY
 
     def play(self, losses, rng) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of losses.
@@ -39,22 +40,38 @@ class AdversarialAlgorithm(Algorithm):
         ValueError
             If the table is ragged, has a nan or a loss outside [0, 1], or has fewer rounds than arms.
         """
-        losses = checks.table("losses", losses)
-        return self._play(Adversary("table", np.arange(len(losses)), losses), losses, rng)
+        return self.literal(checks.table("losses", losses), rng)
 
-    def _play(self, problem, losses, rng):
-        kernel, given = self._kernel(problem.data, np.array([len(losses)]), True)
-        return checked_actions(kernel(*given, np.random.default_rng(rng))[0], *losses.shape)
+    @checks.arguments(arms=SIZE)
+    def start(self, arms: int, rng, horizon: int | None = None) -> Learner:
+        """The algorithm on a live source: `choose` an arm, `observe` its loss, and so on.
 
-    @abstractmethod
-    def _kernel(self, data, rounds, record=False):
-        """The kernel gives actions, if they are to be recorded, on a table, and cumulative losses at `rounds`."""
+        Parameters
+        ----------
+        arms : int
+            K >= 2.
+        rng : int or numpy.random.Generator
+            As in `play`.
+        horizon : int, optional
+            Rounds that there will be, at least K, for algorithms that depend on it.
+
+        Examples
+        --------
+        >>> from privregret.adversarial import tuning
+        >>> learner = tuning.batched_htinf(0.5).start(arms=2, rng=1)
+        >>> for loss in (1.0, 1.0, 0.0):
+        ...     arm = learner.choose()
+        ...     learner.observe(loss)
+        """
+        horizon = horizon if horizon is None else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
+        return Learner(self, "loss", rng, horizon, arms)
 
 
 class ExpertAlgorithm(AdversarialAlgorithm):
     """An algorithm that is advised by experts and compared with the best of them."""
 
     plays = ExpertProblem
+    templates = loops.EXPERTS
 
     def play(self, losses, advice, rng) -> np.ndarray:
         """Run the literal algorithm, round by round.
@@ -79,10 +96,33 @@ class ExpertAlgorithm(AdversarialAlgorithm):
             If shapes do not fit, losses lie outside [0, 1], or advice is not a distribution; nan included.
         """
         losses = checks.table("losses", losses)
-        is_table = not isinstance(advice, Advice)
-        advice = Advice.of_table(advice) if is_table else advice
-        covered = advice.starts[-1] + 1
-        if covered > 1 and (covered > len(losses) or (is_table and covered < len(losses))):
+        table = not isinstance(advice, Advice)
+        advice = Advice.of_table(advice) if table else advice
+        covered, arms = advice.starts[-1] + 1, advice.rows.shape[2]
+        if arms != losses.shape[1]:
+            raise ValueError(f"advice is about {arms} arms, losses have {losses.shape[1]}")
+        if covered > 1 and (covered > len(losses) or (table and covered < len(losses))):
             raise ValueError(f"advice covers {covered} rounds, losses {len(losses)}")
-        problem = ExpertProblem(Adversary("table", np.arange(len(losses)), losses), advice)
-        return self._play(problem, losses, rng)
+        return self.literal(losses, rng, advice.dense(len(losses)))
+
+    @checks.arguments(arms=SIZE, experts=SIZE)
+    def start(self, arms: int, rng, horizon: int | None = None, experts: int = 2) -> Learner:
+        """The algorithm on a live source: `choose` an arm given the round's advice, `observe` its loss, and so on.
+
+        Parameters
+        ----------
+        arms, rng, horizon
+            As in `AdversarialAlgorithm.start`.
+        experts : int
+            N >= 2.
+
+        Examples
+        --------
+        >>> from privregret.adversarial import tuning
+        >>> learner = tuning.batched_htinf_over_experts(0.5).start(arms=2, rng=1, experts=3)
+        >>> for loss in (1.0, 1.0, 0.0):
+        ...     arm = learner.choose([[1, 0], [0, 1], [0.5, 0.5]])
+        ...     learner.observe(loss)
+        """
+        horizon = horizon if horizon is None else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
+        return Learner(self, "loss", rng, horizon, arms, experts)

@@ -4,7 +4,6 @@ Alone they are not private. The conversions in `conversions.py` run them on nois
 """
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import numpy as np
 from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm
 from privregret.adversarial.cells import draw, next_segments
-from privregret.algorithm import NOT_PRIVATE
+from privregret.algorithm import NOT_PRIVATE, Steps
 from privregret.jit import jit
 from privregret.noise import laplace
 
@@ -23,31 +22,250 @@ CORRECTED, ZERO_AT_CAP, PRINTED = range(3)
 THETA = 1 - 2 ** (-1 / 3)  # HTINF's skipping factor for second moments
 
 
-class Step(NamedTuple):
-    """What the kernel needs to know of a bandit algorithm: which one it is, and its parameters."""
+class Batches(NamedTuple):
+    """What the kernels take: which bandit algorithm, its parameters, and how long it waits for a noisy average."""
 
     kind: int
     rate: float
     mixing: float = 0.0
     cap: int = 0
     resampling: int = CORRECTED
+    tau: int = 1  # rounds in a batch
+    scale: float = 0.0  # of the Laplace noise in its average
+
+
+CHOICE = np.dtype(
+    [
+        ("estimate", float),  # of its losses so far
+        ("p", float),  # probability of being chosen
+        ("weight", float),  # EXP3's, not normalised
+    ]
+)
+BATCH = np.dtype(
+    [
+        ("number", np.int64),  # of the batch, from 1
+        ("chosen", np.int64),
+        ("observed", float),  # sum of its losses
+        ("low", float),  # EXP3: the estimate whose weight is 1
+        ("w", float),  # HTINF: the last normalisation
+    ]
+)
+
+
+@jit
+def exp3_weights(choices, eta, gamma, low):
+    """p = (1 - gamma) of the weights exp(-eta (estimate - low)), normalised, and gamma / K for each; returns `low`.
+
+    Only the weight of the last choice has changed; once all are too large or too small, `low` becomes the smallest
+    estimate.
+    """
+    total = 0.0
+    for i in range(len(choices)):
+        total += choices[i]["weight"]
+    if not 1e-100 < total < 1e100:
+        low, total = math.inf, 0.0
+        for i in range(len(choices)):
+            low = min(low, choices[i]["estimate"])
+        for i in range(len(choices)):
+            choices[i]["weight"] = math.exp(-eta * (choices[i]["estimate"] - low))
+            total += choices[i]["weight"]
+    share, least = (1 - gamma) / total, gamma / len(choices)
+    for i in range(len(choices)):
+        choices[i]["p"] = share * choices[i]["weight"] + least
+    return low
+
+
+@jit
+def htinf_weights(choices, eta, w):
+    """p_i = (eta (estimate_i - min) + w)^-2, summing to 1; returns w in [1, sqrt K], found by Newton's method.
+
+    The sum is convex and decreasing in w: from the left Newton's steps never cross the root; from the right the first
+    does. The w given, the last step's, is only where to start. A short step takes the second derivative along, and
+    after a very short one the terms are continued from where they were last worked out, which saves the divisions.
+    """
+    low = choices[0]["estimate"]
+    for i in range(1, len(choices)):
+        if choices[i]["estimate"] < low:
+            low = choices[i]["estimate"]
+    change = 0.0
+    for _ in range(100):
+        squares, cubes, fourths = 0.0, 0.0, 0.0
+        for i in range(len(choices)):
+            inverse = 1 / (eta * (choices[i]["estimate"] - low) + w)
+            square = inverse * inverse
+            choices[i]["p"] = inverse
+            squares += square
+            cubes += square * inverse
+            fourths += square * square
+        change = (squares - 1) / (2 * cubes)
+        if abs(change) < 0.1:
+            change += 1.5 * fourths * change * change / cubes
+        change = max(1 - w, change)
+        w += change
+        if abs(change) < 3e-5:  # the step leaves an error of its third power, and so does the series
+            break
+    for i in range(len(choices)):
+        x = choices[i]["p"] * change
+        choices[i]["p"] *= choices[i]["p"] * (1 + x * (3 * x - 2))
+    return w
+
+
+@jit
+def drawn(choices, rng):
+    """A choice with the probabilities p, from one uniform number."""
+    u, found = rng.random(), 0
+    for i in range(len(choices) - 1):  # to the end: where it would stop is what no processor guesses
+        u -= choices[i]["p"]
+        found += u >= 0
+    return found
+
+
+@jit
+def perturbed_leader(choices, scale, rng):
+    """The smallest estimate after Laplace noise on each."""
+    best, leader = math.inf, 0
+    for i in range(len(choices)):
+        score = choices[i]["estimate"] + laplace(scale, rng)
+        if score < best:
+            best, leader = score, i
+    return leader
+
+
+@jit
+def resamples(choices, played, scale, cap, resampling, rng):
+    """Fresh perturbations until `played` leads again; each as if drawn in full, but no longer than it takes."""
+    sign = -1.0 if resampling == PRINTED else 1.0
+    for k in range(1, cap + 1):
+        score = sign * (choices[played]["estimate"] + laplace(scale, rng))
+        leads = True
+        for i in range(len(choices)):
+            if i != played and sign * (choices[i]["estimate"] + laplace(scale, rng)) <= score:
+                leads = False
+                break
+        if leads:
+            return k
+    return cap if resampling == CORRECTED else 0
+
+
+@jit
+def next_choice(choices, batch, settings, rng):
+    """The choice for the next batch."""
+    batch["number"] += 1
+    batch["observed"] = 0.0
+    if settings.kind == EXP3_STEP:
+        if batch["number"] == 1:
+            for i in range(len(choices)):
+                choices[i]["weight"] = 1.0
+        batch["low"] = exp3_weights(choices, settings.rate, settings.mixing, batch["low"])
+        batch["chosen"] = drawn(choices, rng)
+    elif settings.kind == HTINF_STEP:
+        eta = 1 / (settings.rate * math.sqrt(batch["number"]))
+        batch["w"] = htinf_weights(choices, eta, max(1.0, batch["w"]))
+        batch["chosen"] = drawn(choices, rng)
+    else:
+        batch["chosen"] = perturbed_leader(choices, 1 / settings.rate, rng)
+    return batch["chosen"]
+
+
+@jit
+def learn(choices, batch, settings, rng):
+    """The batch's average loss, with noise, enters the estimate of what was chosen."""
+    j, rate = batch["chosen"], settings.rate
+    y = batch["observed"] / settings.tau
+    if settings.scale > 0:
+        y += laplace(settings.scale, rng)
+    if settings.kind == EXP3_STEP:
+        choices[j]["estimate"] += y / choices[j]["p"]
+        ahead = -rate * (choices[j]["estimate"] - batch["low"])
+        choices[j]["weight"] = math.exp(min(700.0, ahead))
+    elif settings.kind == HTINF_STEP:
+        if abs(y) <= THETA * rate * math.sqrt(batch["number"] * choices[j]["p"]):
+            choices[j]["estimate"] += y / choices[j]["p"]
+    else:
+        again = resamples(choices, j, 1 / rate, settings.cap, settings.resampling, rng)
+        choices[j]["estimate"] += y * again
+
+
+@jit
+def choose(choices, batch, settings, t, rng):
+    if (t - 1) % settings.tau == 0:
+        next_choice(choices, batch, settings, rng)
+    return batch["chosen"]
+
+
+@jit
+def observe(choices, batch, settings, t, j, loss, rng):
+    batch["observed"] += loss
+    if t % settings.tau == 0:
+        learn(choices, batch, settings, rng)
+
+
+@jit
+def cumulative_losses(tables, checkpoints, settings, rng):
+    """Batch by batch: a batch is cut into cells in which losses and advice are constant.
+
+    What is chosen are experts; for a plain bandit expert j always names arm j.
+    """
+    horizon, arms, tau = checkpoints[-1], tables.losses.shape[1], settings.tau
+    losses, bernoulli, point, rows = tables.losses, tables.bernoulli, tables.point, tables.rows
+    choices, batches = np.zeros(tables.group.shape[1], CHOICE), np.zeros(1, BATCH)
+    batch, paid = batches[0], np.empty(len(checkpoints))
+    total = 0.0
+    segment, advised, change, reported, t = 0, 0, 0, 0, 0
+    while t < horizon:
+        j = next_choice(choices, batch, settings, rng)
+        end = t + tau
+        last = min(end, horizon)
+        observed = 0.0
+        while t < last:
+            if t == change:
+                segment, advised, change = next_segments(
+                    tables.loss_starts, tables.advice_starts, segment, advised, t
+                )
+            stop = min(last, checkpoints[reported], change)
+            row = tables.group[advised, j]
+            i = point[advised, row]
+            if i < 0 and stop - t == 1:
+                i = draw(rows[advised, row], rng)
+            if i >= 0:
+                mean = losses[segment, i]
+                total += (stop - t) * mean
+                if not bernoulli:
+                    observed += (stop - t) * mean
+                elif stop - t == 1:
+                    observed += 1.0 if rng.random() < mean else 0.0
+                else:
+                    observed += rng.binomial(stop - t, mean)
+            else:  # the expert's arms in this cell, counted: multinomial, one binomial after the other
+                left, share = stop - t, 1.0
+                for i in range(arms):
+                    weight = rows[advised, row, i]
+                    if left == 0 or weight == 0:
+                        continue
+                    plays = left if weight >= share or i == arms - 1 else rng.binomial(left, weight / share)
+                    left -= plays
+                    share -= weight
+                    mean = losses[segment, i]
+                    total += plays * mean
+                    observed += rng.binomial(plays, mean) if bernoulli else plays * mean
+            t = stop
+            if t == checkpoints[reported]:
+                paid[reported] = total
+                reported += 1
+        if t < end:
+            break
+        batch["observed"] = observed
+        learn(choices, batch, settings, rng)
+    choices[0], batches[0] = choices[0], batches[0]  # a record does not keep its array alive: this does
+    return paid
 
 
 class RealLossBandit(AdversarialAlgorithm):
-    """A bandit algorithm without privacy of its own, for any real losses."""
+    """A bandit algorithm without privacy of its own, for any real losses; `settings` has batches of one round."""
 
-    longest = checks.ROUNDS
-
-    @property
-    @abstractmethod
-    def step(self) -> Step: ...
-
-    @property
-    def privacy(self):
-        return NOT_PRIVATE
-
-    def _kernel(self, data, rounds, record=False):
-        return play, (data, rounds, record, self.step, 1, 0.0)
+    privacy = NOT_PRIVATE
+    steps = Steps(CHOICE, BATCH, choose, observe)
+    events = cumulative_losses
 
 
 @dataclass(frozen=True)
@@ -66,13 +284,13 @@ class EXP3(RealLossBandit):
 
     eta: float
     gamma: float
+    id = "exp3"
     label = "EXP3"
     source = "asi2025, Algorithm 3"
     rules = {"eta": checks.positive, "gamma": checks.probability}
 
-    @property
-    def step(self):
-        return Step(EXP3_STEP, self.eta, self.gamma)
+    def settings(self, horizon, arms):
+        return Batches(EXP3_STEP, self.eta, self.gamma)
 
 
 @dataclass(frozen=True)
@@ -90,13 +308,13 @@ class HTINF(RealLossBandit):
     """
 
     sigma: float
+    id = "htinf"
     label = "HTINF"
     source = "Huang, Dai and Huang 2022, Algorithm 1; base of asi2025, Corollary 2"
     rules = {"sigma": checks.positive}
 
-    @property
-    def step(self):
-        return Step(HTINF_STEP, self.sigma)
+    def settings(self, horizon, arms):
+        return Batches(HTINF_STEP, self.sigma)
 
 
 @dataclass(frozen=True)
@@ -121,6 +339,7 @@ class FTPL(RealLossBandit):
     eta: float
     cap: int
     resampling: str = "corrected"
+    id = "ftpl"
     source = "asi2025, Algorithm 4"
     rules = {"eta": checks.positive, "cap": checks.positive_int, "resampling": checks.one_of(*RESAMPLINGS)}
 
@@ -128,184 +347,5 @@ class FTPL(RealLossBandit):
     def label(self):
         return "FTPL" if self.resampling == "corrected" else f"FTPL ({self.resampling})"
 
-    @property
-    def step(self):
-        return Step(FTPL_STEP, self.eta, cap=self.cap, resampling=RESAMPLINGS.index(self.resampling))
-
-
-@jit
-def softmax(estimate, eta, weight):
-    """weight_i = exp(-eta (estimate_i - min)), not normalised; returns the smallest estimate."""
-    low = estimate.min()
-    for i in range(len(weight)):
-        weight[i] = math.exp(-eta * (estimate[i] - low))
-    return low
-
-
-@jit
-def mixed(weight, gamma, p):
-    """p = (1 - gamma) of the weights, normalised, and gamma / K for each; returns the sum of the weights."""
-    total = 0.0
-    for i in range(len(p)):
-        total += weight[i]
-    share, least = (1 - gamma) / total, gamma / len(p)
-    for i in range(len(p)):
-        p[i] = share * weight[i] + least
-    return total
-
-
-@jit
-def exp3_weights(estimate, eta, gamma, p):
-    """p = (1 - gamma) softmax(-eta estimate) + gamma / K."""
-    softmax(estimate, eta, p)
-    mixed(p, gamma, p)
-
-
-@jit
-def htinf_weights(estimate, eta, w, p):
-    """p_i = (eta (estimate_i - min) + w)^-2, summing to 1; returns w in [1, sqrt K], found by Newton's method.
-
-    The sum is convex and decreasing in w: from the left Newton's steps never cross the root; from the right the first
-    does. The w given, the last step's, is only where to start. A short step takes the second derivative along, and
-    after a very short one the terms are continued from where they were last worked out, which saves the divisions.
-    """
-    low = estimate[0]
-    for i in range(1, len(p)):
-        if estimate[i] < low:
-            low = estimate[i]
-    for _ in range(100):
-        squares, cubes, fourths = 0.0, 0.0, 0.0
-        for i in range(len(p)):
-            inverse = 1 / (eta * (estimate[i] - low) + w)
-            square = inverse * inverse
-            p[i] = inverse
-            squares += square
-            cubes += square * inverse
-            fourths += square * square
-        change = (squares - 1) / (2 * cubes)
-        if abs(change) < 0.1:
-            change += 1.5 * fourths * change * change / cubes
-        change = max(1 - w, change)
-        w += change
-        if abs(change) < 3e-5:  # the step leaves an error of its third power, and so does the series
-            break
-    for i in range(len(p)):
-        x = p[i] * change
-        p[i] *= p[i] * (1 + x * (3 * x - 2))
-    return w
-
-
-@jit
-def perturbed_leader(estimate, scale, rng):
-    """Index of the smallest estimate after Laplace noise on each."""
-    best, leader = math.inf, 0
-    for i in range(len(estimate)):
-        score = estimate[i] + laplace(scale, rng)
-        if score < best:
-            best, leader = score, i
-    return leader
-
-
-@jit
-def resamples(estimate, played, scale, cap, resampling, rng):
-    """Fresh perturbations until arm `played` leads again; each as if drawn in full, but no longer than it takes."""
-    sign = -1.0 if resampling == PRINTED else 1.0
-    for k in range(1, cap + 1):
-        score = sign * (estimate[played] + laplace(scale, rng))
-        leads = True
-        for i in range(len(estimate)):
-            if i != played and sign * (estimate[i] + laplace(scale, rng)) <= score:
-                leads = False
-                break
-        if leads:
-            return k
-    return cap if resampling == CORRECTED else 0
-
-
-@jit
-def play(tables, rounds, record, step, tau, scale, rng):
-    """A bandit algorithm that chooses once in `tau` rounds and is told the batch's average loss plus Lap(scale).
-
-    Its choices are experts (for a plain bandit: expert j always names arm j). A batch is cut into cells in which losses
-    and advice are constant; on a table cells are rounds. Returns actions (if `record`; then on a table) and the
-    cumulative mean loss at `rounds`.
-    """
-    kind, rate, mixing, cap, resampling = step
-    loss_starts, losses, bernoulli, advice_starts, rows, point, group = tables
-    horizon = rounds[-1]
-    choices = group.shape[1]
-    arms = losses.shape[1]
-    actions = np.empty(horizon if record else 0, np.int64)
-    paid = np.empty(len(rounds))
-    estimate = np.zeros(choices)
-    p = np.empty(choices)
-    weights = np.ones(choices)  # EXP3's: only that of the arm played changes, until all are too small or large
-    low, w = 0.0, 1.0
-    total = 0.0
-    segment, advised, change, reported = 0, 0, 0, 0
-    batch = 0
-    t = 0
-    while t < horizon:
-        batch += 1
-        if kind == EXP3_STEP:
-            if not 1e-100 < mixed(weights, mixing, p) < 1e100:
-                low = softmax(estimate, rate, weights)
-                mixed(weights, mixing, p)
-            j = draw(p, rng)
-        elif kind == HTINF_STEP:
-            w = htinf_weights(estimate, 1 / (rate * math.sqrt(batch)), w, p)
-            j = draw(p, rng)
-        else:
-            j = perturbed_leader(estimate, 1 / rate, rng)
-        end = t + tau
-        last = min(end, horizon)
-        observed = 0.0
-        while t < last:
-            if t == change:
-                segment, advised, change = next_segments(loss_starts, advice_starts, segment, advised, t)
-            stop = min(last, rounds[reported], change)
-            row = group[advised, j]
-            i = point[advised, row]
-            if i < 0 and stop - t == 1:
-                i = draw(rows[advised, row], rng)
-            if i >= 0:
-                mean = losses[segment, i]
-                total += (stop - t) * mean
-                if not bernoulli:
-                    observed += (stop - t) * mean
-                elif stop - t == 1:
-                    observed += 1.0 if rng.random() < mean else 0.0
-                else:
-                    observed += rng.binomial(stop - t, mean)
-                if record:
-                    actions[t] = i
-            else:  # the expert's arms in this cell, counted: multinomial, one binomial after the other
-                left, share = stop - t, 1.0
-                for i in range(arms):
-                    weight = rows[advised, row, i]
-                    if left == 0 or weight == 0:
-                        continue
-                    plays = left if weight >= share or i == arms - 1 else rng.binomial(left, weight / share)
-                    left -= plays
-                    share -= weight
-                    mean = losses[segment, i]
-                    total += plays * mean
-                    observed += rng.binomial(plays, mean) if bernoulli else plays * mean
-            t = stop
-            if t == rounds[reported]:
-                paid[reported] = total
-                reported += 1
-        if t < end:
-            break
-        y = observed / tau
-        if scale > 0:
-            y += laplace(scale, rng)
-        if kind == EXP3_STEP:
-            estimate[j] += y / p[j]
-            weights[j] = math.exp(min(700.0, -rate * (estimate[j] - low)))
-        elif kind == HTINF_STEP:
-            if abs(y) <= THETA * rate * math.sqrt(batch * p[j]):
-                estimate[j] += y / p[j]
-        else:
-            estimate[j] += y * resamples(estimate, j, 1 / rate, cap, resampling, rng)
-    return actions, paid
+    def settings(self, horizon, arms):
+        return Batches(FTPL_STEP, self.eta, cap=self.cap, resampling=RESAMPLINGS.index(self.resampling))

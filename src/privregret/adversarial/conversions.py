@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 
 from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.adversarial.bases import RealLossBandit, play
-from privregret.algorithm import Privacy
+from privregret.adversarial.bases import BATCH, CHOICE, RealLossBandit, cumulative_losses, next_choice, observe
+from privregret.adversarial.cells import draw
+from privregret.algorithm import NOTHING, Privacy, Steps
+from privregret.jit import jit
 
 PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 
@@ -49,7 +51,9 @@ class BatchedPrivate(AdversarialAlgorithm):
     base: RealLossBandit
     epsilon: float
     tau: int | None = None
+    id = "batched-private"
     source = "asi2025, Algorithm 1"
+    steps, events = RealLossBandit.steps, cumulative_losses
     rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
 
     def __post_init__(self):
@@ -74,8 +78,8 @@ class BatchedPrivate(AdversarialAlgorithm):
         """Laplace scale of the noise in an average, 1 / (tau epsilon)."""
         return 1 / (self.tau * self.epsilon)
 
-    def _kernel(self, data, rounds, record=False):
-        return play, (data, rounds, record, self.base.step, self.tau, self.scale)
+    def settings(self, horizon, arms):
+        return self.base.settings(horizon, arms)._replace(tau=self.tau, scale=self.scale)
 
 
 @dataclass(frozen=True)
@@ -91,11 +95,28 @@ class LocallyPrivate(BatchedPrivate):
     """
 
     tau: int = field(default=1, init=False)
+    id = "locally-private"
     source = "asi2025, Algorithm 1 with batches of one round; Agarwal and Singh 2017"
 
     @property
     def label(self):
         return f"Local {self.base.label}"
+
+
+@jit
+def _choose(experts, arms, batch, settings, t, advice, rng):
+    if (t - 1) % settings.tau == 0:
+        next_choice(experts, batch, settings, rng)
+    followed = advice[batch["chosen"]]
+    for i in range(len(followed)):
+        if followed[i] == 1:
+            return i
+    return draw(followed, rng)
+
+
+@jit
+def _observe(experts, arms, batch, settings, t, advice, i, loss, rng):
+    observe(experts, batch, settings, t, batch["chosen"], loss, rng)
 
 
 @dataclass(frozen=True)
@@ -112,7 +133,9 @@ class ExpertsFromBandit(ExpertAlgorithm):
     """
 
     bandit: AdversarialAlgorithm
+    id = "experts-from-bandit"
     source = "asi2025, Algorithm 5"
+    steps, events = Steps(NOTHING, BATCH, _choose, _observe, CHOICE), cumulative_losses
     rules = {"bandit": _bandit}
 
     @property
@@ -127,5 +150,5 @@ class ExpertsFromBandit(ExpertAlgorithm):
     def longest(self):
         return self.bandit.longest
 
-    def _kernel(self, data, rounds, record=False):
-        return self.bandit._kernel(data, rounds, record)
+    def settings(self, horizon, arms, experts):
+        return self.bandit.settings(horizon, experts)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,121 +10,87 @@ from privregret import checks
 from privregret.adversarial.base import ExpertAlgorithm
 from privregret.adversarial.cells import draw, next_segments
 from privregret.adversarial.conversions import PUBLIC_ADVICE
-from privregret.algorithm import Privacy
+from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.jit import jit
 from privregret.noise import laplace
 
+EXPERT = np.dtype(
+    [
+        ("score", float),  # estimated loss so far
+        ("gain", float),  # in the batch so far
+        ("weight", float),  # of the batch, not normalised
+    ]
+)
+ARM = np.dtype([("q", float)])  # probability of being played
 
-@dataclass(frozen=True)
-class EXP4Local(ExpertAlgorithm):
-    """EXP4 on losses with noise Lap(1 / epsilon) each.
 
-    Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.local_exp4`. O(K) a round per
-    distinct recommendation, O(N) when advice changes.
+class Settings(NamedTuple):
+    """What the kernels take."""
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
-    eta : float
-        Learning rate, above 0.
-    gamma : float
-        Share of uniform play, in [0, 1].
-    """
-
-    epsilon: float
     eta: float
     gamma: float
-    label = "Local EXP4"
-    source = "asi2025, Algorithm 6"
-    longest = checks.ROUNDS
-    rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.probability}
-
-    @property
-    def privacy(self):
-        return Privacy(self.epsilon, self.epsilon, neighbours=PUBLIC_ADVICE)
-
-    def _kernel(self, data, rounds, record=False):
-        return _local, (data, rounds, record, self.eta, self.gamma, 1 / self.epsilon)
-
-
-def _share(name, value):
-    """A number in (0, 1]."""
-    return checks.positive(name, checks.probability(name, value))
-
-
-@dataclass(frozen=True)
-class EXP4Batched(ExpertAlgorithm):
-    """EXP4 whose expert weights change once in tau rounds, by each expert's average score plus noise.
-
-    Noise: Lap(3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)) on each of N scores. It must be computed from the gamma
-    and the whole tau that are used: from a gamma above 1 it would be too small.
-
-    Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch; needs epsilon <= 1 and
-    epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta in (0, 1] does not ensure.
-    Tuning: `tuning.batched_exp4`. O(N + K) a batch while losses and advice stay the same.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        Privacy parameters, as above.
-    eta : float
-        Learning rate, above 0.
-    gamma : float
-        Share of uniform play, in (0, 1].
-    tau : int
-        Batch size, at least 1.
-    """
-
-    epsilon: float
-    delta: float
-    eta: float
-    gamma: float
-    tau: int
-    label = "Batched EXP4"
-    source = "asi2025, Algorithm 2"
-    rules = {
-        "epsilon": _share,
-        "delta": checks.positive,
-        "eta": checks.positive,
-        "gamma": _share,
-        "tau": checks.positive_int,
-    }
-
-    def __post_init__(self):
-        super().__post_init__()
-        largest = math.exp(-self.epsilon / (6 * (1 - math.sqrt(2 / 3))))
-        if self.delta > largest:
-            raise ValueError(f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, got {self.delta!r}")
-
-    @property
-    def privacy(self):
-        return Privacy(self.epsilon, self.epsilon, self.delta, PUBLIC_ADVICE)
-
-    @property
-    def longest(self):
-        return min(checks.ROUNDS * self.tau, checks.LARGEST)
-
-    def scale(self, arms: int, experts: int) -> float:
-        """Laplace scale of the noise on each score."""
-        return 3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)
-
-    def _kernel(self, data, rounds, record=False):
-        scale = self.scale(data.losses.shape[1], data.group.shape[1])
-        return _batched, (data, rounds, record, self.eta, self.gamma, self.tau, scale)
+    scale: float  # of the Laplace noise on each loss, or on each expert's average score of a batch
+    tau: int = 1
 
 
 @jit
-def _local(tables, rounds, record, eta, gamma, scale, rng):
+def _weigh(experts, settings):
+    """Weights of the experts, exp(-eta score) relative to the best."""
+    low = math.inf
+    for n in range(len(experts)):
+        low = min(low, experts[n]["score"])
+    for n in range(len(experts)):
+        experts[n]["weight"] = math.exp(-settings.eta * (experts[n]["score"] - low))
+
+
+@jit
+def _choose(experts, arms, own, settings, t, advice, rng):
+    if (t - 1) % settings.tau == 0:
+        _weigh(experts, settings)
+    norm = 0.0
+    for i in range(len(arms)):
+        arms[i]["q"] = 0.0
+    for n in range(len(experts)):
+        norm += experts[n]["weight"]
+        for i in range(len(arms)):
+            arms[i]["q"] += experts[n]["weight"] * advice[n, i]
+    for i in range(len(arms)):
+        arms[i]["q"] = (1 - settings.gamma) * arms[i]["q"] / norm + settings.gamma / len(arms)
+    u, found = rng.random(), 0
+    for i in range(len(arms) - 1):
+        u -= arms[i]["q"]
+        found += u >= 0
+    return found
+
+
+@jit
+def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
+    y = loss + laplace(settings.scale, rng)
+    for n in range(len(experts)):
+        experts[n]["score"] += advice[n, i] * y / arms[i]["q"]
+
+
+@jit
+def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
+    for n in range(len(experts)):
+        experts[n]["gain"] += advice[n, i] * loss / arms[i]["q"]
+    if t % settings.tau == 0:
+        for n in range(len(experts)):
+            experts[n]["score"] += experts[n]["gain"] / settings.tau + laplace(settings.scale, rng)
+            experts[n]["gain"] = 0.0
+
+
+@jit
+def _local_losses(tables, checkpoints, settings, rng):
     """Round by round. Experts with the same advice move together, so scores are kept per row of advice: `before[j]` is
     expert j's when the segment of advice began, `since[d]` what row d's have gained since.
     """
+    eta, gamma, scale, _ = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
-    horizon = rounds[-1]
+    horizon = checkpoints[-1]
     experts = group.shape[1]
     distinct, arms = rows.shape[1], rows.shape[2]
-    actions = np.empty(horizon if record else 0, np.int64)
-    paid = np.empty(len(rounds))
+    paid = np.empty(len(checkpoints))
     before = np.zeros(experts)
     since = np.zeros(distinct)
     best = np.empty(distinct)  # smallest `before` of a row's experts, and the logarithm of their weight together
@@ -168,27 +135,24 @@ def _local(tables, rounds, record, eta, gamma, scale, rng):
         y = mean
         if bernoulli:
             y = 1.0 if rng.random() < mean else 0.0
-        if scale > 0:
-            y += laplace(scale, rng)
+        y += laplace(scale, rng)
         for d in range(distinct):
             since[d] += rows[advised, d, i] * y / q[i]
-        if record:
-            actions[t] = i
-        if t + 1 == rounds[reported]:
+        if t + 1 == checkpoints[reported]:
             paid[reported] = total
             reported += 1
-    return actions, paid
+    return paid
 
 
 @jit
-def _batched(tables, rounds, record, eta, gamma, tau, scale, rng):
+def _batched_losses(tables, checkpoints, settings, rng):
     """Cell by cell: while losses, advice and weights stay, rounds are alike and only the arms' counts matter."""
+    eta, gamma, scale, tau = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
-    horizon = rounds[-1]
+    horizon = checkpoints[-1]
     experts = group.shape[1]
     distinct, arms = rows.shape[1], rows.shape[2]
-    actions = np.empty(horizon if record else 0, np.int64)
-    paid = np.empty(len(rounds))
+    paid = np.empty(len(checkpoints))
     score = np.zeros(experts)
     gain = np.zeros(experts)  # in the batch so far
     weight = np.empty(experts)
@@ -210,7 +174,7 @@ def _batched(tables, rounds, record, eta, gamma, tau, scale, rng):
         while t < last:
             if t == change:
                 segment, advised, change = next_segments(loss_starts, advice_starts, segment, advised, t)
-            stop = min(last, rounds[reported], change)
+            stop = min(last, checkpoints[reported], change)
             row = group[advised]
             crowd[:] = 0.0
             for j in range(experts):
@@ -229,8 +193,6 @@ def _batched(tables, rounds, record, eta, gamma, tau, scale, rng):
                 seen[i] = mean / q[i]
                 if bernoulli:
                     seen[i] = (1.0 if rng.random() < mean else 0.0) / q[i]
-                if record:
-                    actions[t] = i
             else:  # the arms, counted: multinomial, one binomial after the other
                 left, share = stop - t, 1.0
                 for i in range(arms):
@@ -249,13 +211,112 @@ def _batched(tables, rounds, record, eta, gamma, tau, scale, rng):
             for j in range(experts):
                 gain[j] += crowd[row[j]]
             t = stop
-            if t == rounds[reported]:
+            if t == checkpoints[reported]:
                 paid[reported] = total
                 reported += 1
         if t < end:
             break
         for j in range(experts):
-            score[j] += gain[j] / tau
-            if scale > 0:
-                score[j] += laplace(scale, rng)
-    return actions, paid
+            score[j] += gain[j] / tau + laplace(scale, rng)
+    return paid
+
+
+@dataclass(frozen=True)
+class EXP4Local(ExpertAlgorithm):
+    """EXP4 on losses with noise Lap(1 / epsilon) each.
+
+    Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.local_exp4`. O(K) a round per
+    distinct recommendation, O(N) when advice changes.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    eta : float
+        Learning rate, above 0.
+    gamma : float
+        Share of uniform play, in [0, 1].
+    """
+
+    epsilon: float
+    eta: float
+    gamma: float
+    id = "local-exp4"
+    label = "Local EXP4"
+    source = "asi2025, Algorithm 6"
+    steps, events = Steps(ARM, NOTHING, _choose, _observe_local, EXPERT), _local_losses
+    rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.number_in(0, 1)}
+
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon, neighbours=PUBLIC_ADVICE)
+
+    def settings(self, horizon, arms, experts):
+        return Settings(self.eta, self.gamma, 1 / self.epsilon)
+
+
+def _share(name, value):
+    """A number in (0, 1]."""
+    return checks.positive(name, checks.number_in(0, 1)(name, value))
+
+
+@dataclass(frozen=True)
+class EXP4Batched(ExpertAlgorithm):
+    """EXP4 whose expert weights change once in tau rounds, by each expert's average score plus noise.
+
+    Noise: Lap(3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)) on each of N scores. It must be computed from the gamma
+    and the whole tau that are used: from a gamma above 1 it would be too small.
+
+    Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch; needs epsilon <= 1 and
+    epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta in (0, 1] does not ensure.
+    Tuning: `tuning.batched_exp4`. O(N + K) a batch while losses and advice stay the same.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Privacy parameters, as above.
+    eta : float
+        Learning rate, above 0.
+    gamma : float
+        Share of uniform play, in (0, 1].
+    tau : int
+        Batch size, at least 1.
+    """
+
+    epsilon: float
+    delta: float
+    eta: float
+    gamma: float
+    tau: int
+    id = "batched-exp4"
+    label = "Batched EXP4"
+    source = "asi2025, Algorithm 2"
+    steps, events = Steps(ARM, NOTHING, _choose, _observe_batched, EXPERT), _batched_losses
+    rules = {
+        "epsilon": _share,
+        "delta": checks.positive,
+        "eta": checks.positive,
+        "gamma": _share,
+        "tau": checks.positive_int,
+    }
+
+    def __post_init__(self):
+        super().__post_init__()
+        largest = math.exp(-self.epsilon / (6 * (1 - math.sqrt(2 / 3))))
+        if self.delta > largest:
+            raise ValueError(f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, got {self.delta!r}")
+
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon, self.delta, PUBLIC_ADVICE)
+
+    @property
+    def longest(self):
+        return min(checks.ROUNDS * self.tau, checks.LARGEST)
+
+    def scale(self, arms: int, experts: int) -> float:
+        """Laplace scale of the noise on each score."""
+        return 3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)
+
+    def settings(self, horizon, arms, experts):
+        return Settings(self.eta, self.gamma, self.scale(arms, experts), self.tau)

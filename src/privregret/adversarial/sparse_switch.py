@@ -2,14 +2,48 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm
-from privregret.algorithm import Privacy
+from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.jit import jit
 from privregret.noise import laplace
+
+
+class Settings(NamedTuple):
+    """What the kernels take."""
+
+    epsilon: float
+    rate: float
+    threshold: float
+
+
+SWITCH = np.dtype(
+    [
+        ("threshold", float),  # with its noise
+        ("count", np.int64),  # of looks with a small loss
+        ("look", np.bool_),
+        ("switched", np.bool_),
+    ]
+)
+
+
+@jit
+def _choose(arms, own, settings, t, rng):
+    if t == 1:
+        own["threshold"] = settings.threshold + laplace(2 / settings.epsilon, rng)
+    own["look"] = rng.random() < settings.rate
+    return 1 if own["look"] != own["switched"] else 0
+
+
+@jit
+def _observe(arms, own, settings, t, i, loss, rng):
+    if own["look"] and not own["switched"]:
+        own["count"] += loss < 0.5
+        own["switched"] = own["count"] + laplace(4 / settings.epsilon, rng) >= own["threshold"]
 
 
 @dataclass(frozen=True)
@@ -32,9 +66,10 @@ class SparseSwitch(AdversarialAlgorithm):
 
     epsilon: float
     rate: float
+    id = "sparse-switch"
     label = "sparse switch"
-    longest = checks.ROUNDS
     source = "demonstrator for asi2025, Lemma 11; not in the paper"
+    steps = Steps(NOTHING, SWITCH, _choose, _observe)
     rules = {
         "epsilon": checks.positive,
         "rate": lambda name, value: checks.positive(name, checks.probability(name, value)),
@@ -44,39 +79,9 @@ class SparseSwitch(AdversarialAlgorithm):
     def privacy(self):
         return Privacy(self.epsilon, self.epsilon)
 
-    def _kernel(self, data, rounds, record=False):
-        arms = data.losses.shape[1]
+    def settings(self, horizon, arms):
         if arms != 2:
             raise ValueError(f"{self.label} plays 2 arms, got {arms}")
-        return _play, (data, rounds, record, self.epsilon, self.rate)
-
-
-@jit
-def _play(tables, rounds, record, epsilon, rate, rng):
-    loss_starts, losses = tables.loss_starts, tables.losses
-    horizon = rounds[-1]
-    actions = np.empty(horizon if record else 0, np.int64)
-    paid = np.empty(len(rounds))
-    threshold = 4 / epsilon * math.log(horizon) + laplace(2 / epsilon, rng)
-    switched = False
-    count = 0
-    total = 0.0
-    segment, reported = 0, 0
-    for t in range(horizon):
-        if segment + 1 < len(loss_starts) and loss_starts[segment + 1] == t:
-            segment += 1
-        look = rng.random() < rate
-        i = 1 if look != switched else 0
-        loss = losses[segment, i]
-        total += loss
-        if record:
-            actions[t] = i
-        if look and not switched:
-            if tables.bernoulli:
-                loss = 1.0 if rng.random() < loss else 0.0
-            count += loss < 0.5
-            switched = count + laplace(4 / epsilon, rng) >= threshold
-        if t + 1 == rounds[reported]:
-            paid[reported] = total
-            reported += 1
-    return actions, paid
+        if horizon is None:
+            raise ValueError(f"horizon must be given, the threshold of {self.label} depends on it")
+        return Settings(self.epsilon, self.rate, 4 / self.epsilon * math.log(horizon))

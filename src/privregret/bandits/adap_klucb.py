@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from privregret import checks
-from privregret.algorithm import Privacy
+from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
@@ -15,50 +16,37 @@ from privregret.jit import jit
 from privregret.noise import laplace
 
 
-@dataclass(frozen=True)
-class AdaPKLUCB(BanditAlgorithm):
-    """AdaP-KLUCB: each time an arm is chosen its pulls double; its mean forgets all but that last episode.
-
-    With n the length of the arm's last episode and m its private mean, the index in round t is the largest q in [0, 1]
-    with n kl(c, q) <= alpha ln t, where c = m + alpha ln t / (epsilon n), clipped to [0, 1]. Ties at random.
-
-    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since each reward
-    enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime, O(K) memory.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
-    alpha : float
-        Optimism, above 0. Its regret bound needs more than 3; all comparisons use 3.1.
-    """
+class Optimism(NamedTuple):
+    """What the kernels take."""
 
     epsilon: float
-    alpha: float = 3.1
-    label = "AdaP-KLUCB"
-    source = "Azize and Basu 2022, Algorithm 1; azize2025, Section 5"
-    rules = {"epsilon": checks.positive, "alpha": checks.positive}
+    alpha: float
 
-    @property
-    def privacy(self):
-        return Privacy(self.epsilon, self.epsilon)
 
-    def _play(self, rewards, rng):
-        return _play(rewards, self.epsilon, self.alpha, rng)
-
-    def _kernel(self, means, rounds):
-        """Episode by episode: O(K log T) draws, whatever the horizon."""
-        return _pull_counts, (means, rounds, self.epsilon, self.alpha)
+ARM = np.dtype(
+    [
+        ("mean", float),  # private mean of the last episode
+        ("size", np.int64),  # its length
+        ("pulls", np.int64),
+    ]
+)
+EPISODE = np.dtype(
+    [
+        ("leader", np.int64),
+        ("end", np.int64),  # the round after it
+        ("total", float),
+    ]
+)
 
 
 @jit
-def _leader(mean, size, t, epsilon, alpha, rng):
+def _leader(arms, t, settings, rng):
     """Arm with the largest index in round t; of several, one at random."""
-    log_t = math.log(t)
+    epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
     best, leader, ties = -math.inf, 0, 0
-    for j in range(len(mean)):
-        bonus = alpha * log_t / size[j]
-        index = kl_inverse(min(max(mean[j] + bonus / epsilon, 0.0), 1.0), bonus)
+    for j in range(len(arms)):
+        bonus = alpha * log_t / arms[j]["size"]
+        index = kl_inverse(min(max(arms[j]["mean"] + bonus / epsilon, 0.0), 1.0), bonus)
         if index > best:
             best, leader, ties = index, j, 1
         elif index == best:
@@ -69,30 +57,31 @@ def _leader(mean, size, t, epsilon, alpha, rng):
 
 
 @jit
-def _play(rewards, epsilon, alpha, rng):
-    horizon, arms = rewards.shape
-    actions = np.empty(horizon, np.int64)
-    mean = np.zeros(arms)  # private mean of the last episode
-    size = np.zeros(arms, np.int64)  # its length
-    pulls = np.zeros(arms, np.int64)
-    t = 0  # rounds played
-    while t < horizon:
-        j = t if t < arms else _leader(mean, size, t + 1, epsilon, alpha, rng)
-        size[j] = max(pulls[j], 1)
-        total = 0.0
-        for _ in range(min(size[j], horizon - t)):
-            actions[t] = j
-            total += rewards[t, j]
-            t += 1
-        pulls[j] += size[j]
-        mean[j] = (total + laplace(1 / epsilon, rng)) / size[j]  # of no use if the horizon cut the episode
-    return actions
+def _choose(arms, own, settings, t, rng):
+    if t < own["end"]:
+        return own["leader"]
+    j = t - 1 if t <= len(arms) else _leader(arms, t, settings, rng)
+    arms[j]["size"] = max(arms[j]["pulls"], 1)
+    own["leader"], own["end"], own["total"] = j, t + arms[j]["size"], 0.0
+    return j
 
 
 @jit
-def _next(arms, queues, t, epsilon, alpha, rng):
-    """Take the arm with the largest index in round t out of its queue. Arms whose index has reached 1 have 0 pulls."""
-    log_t = math.log(t)
+def _observe(arms, own, settings, t, j, reward, rng):
+    own["total"] += reward
+    if t + 1 == own["end"]:
+        arm = arms[j]
+        arm["pulls"] += arm["size"]
+        arm["mean"] = (own["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]
+
+
+@jit
+def _next(arms, queues, t, settings, rng):
+    """Take the arm with the largest index in round t out of its queue.
+
+    Arms whose index has reached 1 have 0 pulls.
+    """
+    epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
     while True:
         q, bound, second = foremost(queues, log_t)
         size, value, slope = queues[q]["pulls"], 1.0, 0.0
@@ -119,13 +108,17 @@ def _next(arms, queues, t, epsilon, alpha, rng):
                 value = y - (kl(x, y) - bonus) * step  # of Newton's, from above
                 if value >= second:
                     return take(arms, queues, q)
-                slope = alpha / size * (1 - math.log(x * (1 - y) / (y * (1 - x))) / epsilon) * step
+                logits = math.log(x * (1 - y) / (y * (1 - x)))
+                slope = alpha / size * (1 - logits / epsilon) * step
         queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, log_t
 
 
 @jit
 def _any(arms, queues, q, rng):
-    """Take an arm at random out of a queue in which all tie, their means clipped to 0: it is short, and this rare."""
+    """Take an arm at random out of a queue in which all tie, their means clipped to 0.
+
+    It is short, and this rare.
+    """
     size = queues[q]["pulls"]
     chosen, seen = take(arms, queues, q), 1
     others = [chosen]
@@ -141,19 +134,58 @@ def _any(arms, queues, q, rng):
 
 
 @jit
-def _pull_counts(means, rounds, epsilon, alpha, rng):
-    horizon, arms = rounds[-1], len(means)
-    counts = np.empty((len(rounds), arms), np.int64)
+def _pull_counts(means, checkpoints, settings, rng):
+    epsilon, horizon, arms = settings.epsilon, checkpoints[-1], len(means)
+    counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
     waiting, queues = no_queues(arms)  # by the length of the last episode
     reported = 0
     t = 0
     while t < horizon:
-        j = t if t < arms else _next(waiting, queues, t + 1, epsilon, alpha, rng)
+        j = t if t < arms else _next(waiting, queues, t + 1, settings, rng)
         size = max(pulls[j], 1)
-        reported = report(counts, rounds, reported, pulls, j, t + size)
+        reported = report(counts, checkpoints, reported, pulls, j, t + size)
         t += size
         pulls[j] += size
         mean = (rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)) / size
         add(waiting, queues, size, j, mean, False, rng)
     return counts
+
+
+@dataclass(frozen=True)
+class AdaPKLUCB(BanditAlgorithm):
+    """AdaP-KLUCB: each time an arm is chosen its pulls double; older episodes are forgotten.
+
+    With n the length of the arm's last episode and m its private mean, the index in round t is the
+    largest q in [0, 1] with n kl(c, q) <= alpha ln t, where c = m + alpha ln t / (epsilon n),
+    clipped to [0, 1]. Ties at random.
+
+    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
+    each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
+    O(K) memory.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    alpha : float
+        Optimism, above 0. Its regret bound needs more than 3; all comparisons use 3.1.
+    """
+
+    epsilon: float
+    alpha: float = 3.1
+    id = "adap-klucb"
+    label = "AdaP-KLUCB"
+    source = "Azize and Basu 2022, Algorithm 1; azize2025, Section 5"
+    rules = {"epsilon": checks.positive, "alpha": checks.positive}
+
+    steps = Steps(ARM, EPISODE, _choose, _observe)
+    events = _pull_counts
+    block, longest = 64, checks.LARGEST
+
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
+
+    def settings(self, horizon, arms):
+        return Optimism(self.epsilon, self.alpha)

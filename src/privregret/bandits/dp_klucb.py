@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret import checks
-from privregret.algorithm import Privacy
+from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
@@ -22,95 +22,86 @@ TIES = ("random", "first")
 
 
 class BatchSettings(NamedTuple):
-    """What kernels are told."""
+    """What the kernels take."""
 
     epsilon: float
     ends: np.ndarray  # pulls of an arm after each of its batches
     rule: int  # KLUCB or IMED
     first: bool  # of arms with equal indices
-    optimism: float = 1.0  # times ln t in DP-KLUCB's index; the algorithm's own is 1
-    forget: bool = False  # whether only an arm's last batch counts; the algorithms' own is no
 
 
-@dataclass(frozen=True)
-class GeometricBatches(BanditAlgorithm):
-    """What DP-KLUCB and DP-IMED share: arms are pulled in growing batches, and no reward is ever dropped.
-
-    Each arm is pulled for its batch 0 first. Then the arm with the best index is pulled for its next batch, whose sum,
-    with Laplace noise of scale 1 / epsilon, is added to the arm's noisy sum. Only the indices clip means to [0, 1].
-
-    Privacy: epsilon-DP for the sequence of actions when one round's rewards in [0, 1] are replaced, since each
-    reward enters exactly one noisy batch sum (Proposition 4.2). Anytime, O(K) memory.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
-    alpha : float
-        Ratio of the batches, at least 1.001: after batch m an arm has ceil(n0 (alpha^(m + 1) - 1) / (alpha - 1))
-        pulls (equation 14). Taken as the decimal that it prints as: 1.1 is 11 / 10.
-    n0 : int
-        Length of an arm's first batch, at least 1.
-    ties : {"random", "first"}
-        Which of the arms with exactly equal indices is pulled; the paper does not say. The index of DP-KLUCB is
-        exactly 1 until an arm has about ln t / (epsilon (1 - mean)) pulls, so there are many ties.
-    power : int
-        If above 0, batch m has n0 (m + 1)^power pulls and alpha plays no part (last remark of Appendix F).
-    """
-
-    epsilon: float
-    alpha: float = 2.0
-    n0: int = 1
-    ties: str = "random"
-    power: int = 0
-    source = "azize2025, Algorithm 1"
-    rules = {
-        "epsilon": checks.positive,
-        "alpha": checks.number_in(1.001, math.inf),
-        "n0": checks.positive_int,
-        "ties": checks.one_of(*TIES),
-        "power": checks.integer_in(0, 62),
-    }
-
-    @property
-    def privacy(self):
-        return Privacy(self.epsilon, self.epsilon)
-
-    def _play(self, rewards, rng):
-        return _play(rewards, self._settings(len(rewards)), rng)
-
-    def _kernel(self, means, rounds):
-        """Batch by batch: O(K log T) binomial and Laplace draws, whatever the horizon."""
-        return _pull_counts, (means, rounds, self._settings(rounds[-1]), -1, np.empty(0))
-
-    def _settings(self, horizon):
-        ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
-        return BatchSettings(self.epsilon, ends, self.rule, self.ties == "first")
+ARM = np.dtype(
+    [
+        ("noisy", float),  # sum of all its batches
+        ("mean", float),
+        ("pulls", np.int64),  # that the mean is of
+        ("batches", np.int64),  # completed
+    ]
+)
+BATCH = np.dtype(
+    [
+        ("leader", np.int64),
+        ("end", np.int64),  # the round after it
+        ("total", float),
+        ("started", np.int64),  # arms that had a batch
+    ]
+)
 
 
-class DPKLUCB(GeometricBatches):
-    """DP-KLUCB: the index is the largest mu with n d_epsilon(mean, mu) <= ln t; the largest index wins (equation 12).
+@jit
+def leader(arms, log_t, settings, rng):
+    """Arm with the best index at this ln t; of several, the first or one at random."""
+    epsilon, rule, first = settings.epsilon, settings.rule, settings.first
+    top = 0.0
+    for j in range(len(arms)):
+        top = max(top, arms[j]["mean"])
+    top = min(top, 1.0)
+    best, chosen, ties = math.inf, 0, 0
+    for j in range(len(arms)):
+        x, n = min(max(arms[j]["mean"], 0.0), 1.0), arms[j]["pulls"]
+        if rule == IMED:
+            index = n * d_epsilon(x, top, epsilon) + math.log(n)
+        elif x < -best and n * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
+            continue  # cannot reach the best index so far: seen without working its own out
+        else:
+            index = -d_epsilon_inverse(x, log_t / n, epsilon)
+        if index < best:
+            best, chosen, ties = index, j, 1
+        elif index == best and not first:
+            ties += 1
+            if ties * rng.random() < 1:
+                chosen = j
+    return chosen
 
-    n is the arm's number of pulls, t the round about to be played. Parameters and privacy: `GeometricBatches`.
-    """
 
-    label = "DP-KLUCB"
-    rule = KLUCB
+@jit
+def _choose(arms, own, settings, t, rng):
+    if t < own["end"]:
+        return own["leader"]
+    if own["started"] < len(arms):
+        j = own["started"]
+        own["started"] += 1
+    else:
+        j = leader(arms, math.log(t), settings, rng)
+    own["leader"], own["total"] = j, 0.0
+    own["end"] = t + settings.ends[arms[j]["batches"]] - arms[j]["pulls"]
+    return j
 
 
-class DPIMED(GeometricBatches):
-    """DP-IMED: the index is n d_epsilon(mean, largest mean) + ln n; the smallest index wins (equation 13).
-
-    n is the arm's number of pulls. Parameters and privacy: `GeometricBatches`.
-    """
-
-    label = "DP-IMED"
-    rule = IMED
+@jit
+def _observe(arms, own, settings, t, j, reward, rng):
+    own["total"] += reward
+    if t + 1 == own["end"]:
+        arm = arms[j]
+        arm["noisy"] += own["total"] + laplace(1 / settings.epsilon, rng)
+        arm["pulls"] = settings.ends[arm["batches"]]
+        arm["mean"] = arm["noisy"] / arm["pulls"]
+        arm["batches"] += 1
 
 
 @lru_cache(maxsize=256)
 def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
-    """Pulls of an arm after its batches 0, 1, 2, ..., the last of them at least `horizon`; int64, read-only.
+    """Pulls of an arm after its batches 0, 1, ..., the last at least `horizon`; int64, read-only.
 
     Computed in integers: rounding in alpha^m must not move the end of a batch by one pull.
     """
@@ -132,77 +123,27 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
 
 @jit
-def _leader(mean, pulls, t, settings, rng):
-    """Arm with the best index in round t, `pulls` behind each mean; of several, the first or one at random."""
-    epsilon, rule, first = settings.epsilon, settings.rule, settings.first
-    log_t = settings.optimism * math.log(t)
-    top = min(max(mean.max(), 0.0), 1.0)
-    best, leader, ties = math.inf, 0, 0
-    for j in range(len(mean)):
-        x = min(max(mean[j], 0.0), 1.0)
-        if rule == IMED:
-            index = pulls[j] * d_epsilon(x, top, epsilon) + math.log(pulls[j])
-        elif x < -best and pulls[j] * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
-            continue  # cannot reach the best index so far: seen without working its own out
-        else:
-            index = -d_epsilon_inverse(x, log_t / pulls[j], epsilon)
-        if index < best:
-            best, leader, ties = index, j, 1
-        elif index == best and not first:
-            ties += 1
-            if ties * rng.random() < 1:
-                leader = j
-    return leader
-
-
-@jit
-def _play(rewards, settings, rng):
-    ends = settings.ends
-    horizon, arms = rewards.shape
-    actions = np.empty(horizon, np.int64)
-    noisy_sum = np.zeros(arms)
-    mean = np.zeros(arms)
-    behind = np.zeros(arms, np.int64)  # pulls that the mean is of
-    pulls = np.zeros(arms, np.int64)
-    batches = np.zeros(arms, np.int64)  # completed
-    started = 0
-    t = 0  # rounds played
-    while t < horizon:
-        if started < arms:
-            j = started
-            started += 1
-        else:
-            j = _leader(mean, behind, t + 1, settings, rng)
-        total, before = 0.0, pulls[j]
-        while pulls[j] < ends[batches[j]] and t < horizon:
-            actions[t] = j
-            total += rewards[t, j]
-            pulls[j] += 1
-            t += 1
-        if pulls[j] == ends[batches[j]]:
-            kept, behind[j] = (0.0, pulls[j] - before) if settings.forget else (noisy_sum[j], pulls[j])
-            noisy_sum[j] = kept + (total + laplace(1 / settings.epsilon, rng))
-            mean[j] = noisy_sum[j] / behind[j]
-            batches[j] += 1
-    return actions
-
-
-@jit
 def _tangent(x, y, epsilon, shrink, gone):
-    """d_epsilon and its derivative in y, for x <= y; shrink = e^-epsilon, gone = 1 - shrink. Good to 1e-16 epsilon."""
+    """d_epsilon and its derivative in y, for x <= y. Good to 1e-16 epsilon.
+
+    shrink = e^-epsilon, gone = 1 - shrink.
+    """
     rest = 1 - y + y * shrink
     if y >= 1:
         return epsilon * (1 - x), gone / max(rest, TINY)
     if x * rest < y * shrink:  # the logits differ by more than epsilon
-        return -(math.log1p(-y * gone) if rest > 0.5 else math.log(rest)) - epsilon * x, gone / rest
+        log_rest = math.log1p(-y * gone) if rest > 0.5 else math.log(rest)
+        return -log_rest - epsilon * x, gone / rest
     return kl(x, y), (y - x) / max(y * (1 - y), TINY)
 
 
 @jit
-def _next_klucb(arms, queues, t, settings, shrink, gone, rng):
-    """Take the arm with the largest index in round t out of its queue. Of 0 pulls are those at 1."""
+def next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
+    """Take the arm with DP-KLUCB's largest index at this ln t out of its queue.
+
+    Of 0 pulls are those at 1. shrink = e^-epsilon, gone = 1 - shrink.
+    """
     epsilon = settings.epsilon
-    log_t = settings.optimism * math.log(t)
     while True:
         q, bound, second = foremost(queues, log_t)
         x, n = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
@@ -212,9 +153,11 @@ def _next_klucb(arms, queues, t, settings, shrink, gone, rng):
                 return take(arms, queues, q)
         elif bound >= 1:
             rest = math.exp(-epsilon * x - log_t / n)
-            value, slope = (1 - rest) / gone, rest / (gone * n)  # the index, or more, where the logits differ by less
+            # the index, or more, where the logits differ by less
+            value, slope = (1 - rest) / gone, rest / (gone * n)
             if value >= 1 or log_t >= n * epsilon * (1 - x):
-                value, slope = d_epsilon_inverse(x, log_t / n, epsilon), HUGE  # 1 may be but what the bound rounds to
+                # 1 may be but what the bound rounds to
+                value, slope = d_epsilon_inverse(x, log_t / n, epsilon), HUGE
             if value == 1:  # and so it stays
                 add(arms, queues, 0, take(arms, queues, q), 1.0, settings.first, rng)
                 continue
@@ -243,17 +186,18 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
             x, n = arms[queues[q]["head"]]["mean"], queues[q]["pulls"]
             d, by_y = _tangent(x, top, epsilon, shrink, gone)
             value = -n * d - math.log(n)
-            queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, max(-n * by_y, -HUGE), top
+            queues[q]["value"], queues[q]["slope"] = value, max(-n * by_y, -HUGE)
+            queues[q]["place"] = top
         if value >= second:
             return take(arms, queues, q)
 
 
 @jit
-def _pull_counts(means, rounds, settings, given_arm, given, rng):
-    """Pulls of each arm in rounds 1..rounds[h]; the noisy sums of one arm's first batches may be given (see `rare`)."""
+def _batches(means, checkpoints, settings, given_arm, given, rng):
+    """Pulls by the checkpoints; the noisy sums of an arm's first batches may be given."""
     ends = settings.ends
-    horizon, arms = rounds[-1], len(means)
-    counts = np.empty((len(rounds), arms), np.int64)
+    horizon, arms = checkpoints[-1], len(means)
+    counts = np.empty((len(checkpoints), arms), np.int64)
     noisy_sum = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
     batches = np.zeros(arms, np.int64)
@@ -266,33 +210,124 @@ def _pull_counts(means, rounds, settings, given_arm, given, rng):
         if started < arms:
             j = started
             started += 1
+        elif settings.rule == IMED:
+            j = _next_imed(waiting, queues, settings.epsilon, shrink, gone)
         else:
-            j = (
-                _next_imed(waiting, queues, settings.epsilon, shrink, gone)
-                if settings.rule == IMED
-                else _next_klucb(waiting, queues, t + 1, settings, shrink, gone, rng)
-            )
+            j = next_klucb(waiting, queues, math.log(t + 1), settings, shrink, gone, rng)
         size = ends[batches[j]] - pulls[j]
         played = min(size, horizon - t)
-        reported = report(counts, rounds, reported, pulls, j, t + played)
+        reported = report(counts, checkpoints, reported, pulls, j, t + played)
         pulls[j] += played
         t += played
         if played == size:
             if j == given_arm and batches[j] < len(given):
-                noisy = given[batches[j]]
+                noisy_sum[j] += given[batches[j]]
             else:
-                noisy = rng.binomial(size, means[j]) + laplace(1 / settings.epsilon, rng)
-            kept, behind = (0.0, size) if settings.forget else (noisy_sum[j], pulls[j])
-            noisy_sum[j] = kept + noisy
+                noisy_sum[j] += rng.binomial(size, means[j]) + laplace(1 / settings.epsilon, rng)
             batches[j] += 1
-            add(waiting, queues, behind, j, min(max(noisy_sum[j] / behind, 0.0), 1.0), settings.first, rng)
+            mean = min(max(noisy_sum[j] / pulls[j], 0.0), 1.0)
+            add(waiting, queues, pulls[j], j, mean, settings.first, rng)
     return counts
 
 
 @jit
-def many_pull_counts(means, rounds, settings, given_arm, given, rng):
-    """One run for each row of `given`: (runs, H, K)."""
-    counts = np.empty((len(given), len(rounds), len(means)), np.int64)
+def _pull_counts(means, checkpoints, settings, rng):
+    return _batches(means, checkpoints, settings, -1, np.empty(0), rng)
+
+
+@jit
+def pull_counts_given(means, checkpoints, settings, arm, given, rng):
+    """(runs, H, K) pulls by the checkpoints in runs whose noisy sums are known in part.
+
+    given : (runs, B) array, the noisy sums of the first B batches of `arm`; the others are drawn.
+    """
+    counts = np.empty((len(given), len(checkpoints), len(means)), np.int64)
     for run in range(len(given)):
-        counts[run] = _pull_counts(means, rounds, settings, given_arm, given[run], rng)
+        one = _batches(means, checkpoints, settings, arm, given[run], rng)
+        for row in range(len(checkpoints)):
+            for j in range(len(means)):
+                counts[run, row, j] = one[row, j]
     return counts
+
+
+@dataclass(frozen=True)
+class GeometricBatches(BanditAlgorithm):
+    """What DP-KLUCB and DP-IMED share: arms are pulled in growing batches, no reward is dropped.
+
+    Each arm is pulled for its batch 0 first. Then the arm with the best index is pulled for its
+    next batch, whose sum, with Laplace noise of scale 1 / epsilon, is added to the arm's noisy sum.
+    Only the indices clip means to [0, 1].
+
+    Privacy: epsilon-DP for the sequence of actions when one round's rewards in [0, 1] are replaced,
+    since each reward enters exactly one noisy batch sum (Proposition 4.2). Anytime, O(K) memory.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    alpha : float
+        Ratio of the batches, at least 1.001: after batch m an arm has
+        ceil(n0 (alpha^(m + 1) - 1) / (alpha - 1)) pulls (equation 14). Taken as the decimal that it
+        prints as: 1.1 is 11 / 10.
+    n0 : int
+        Length of an arm's first batch, at least 1.
+    ties : {"random", "first"}
+        Which of the arms with exactly equal indices is pulled; the paper does not say. The index of
+        DP-KLUCB is exactly 1 until an arm has about ln t / (epsilon (1 - mean)) pulls, so ties are
+        frequent.
+    power : int
+        If above 0, batch m has n0 (m + 1)^power pulls and alpha plays no part (last remark of
+        Appendix F).
+    """
+
+    epsilon: float
+    alpha: float = 2.0
+    n0: int = 1
+    ties: str = "random"
+    power: int = 0
+    source = "azize2025, Algorithm 1"
+    rules = {
+        "epsilon": checks.positive,
+        "alpha": checks.number_in(1.001, math.inf),
+        "n0": checks.positive_int,
+        "ties": checks.one_of(*TIES),
+        "power": checks.integer_in(0, 62),
+    }
+
+    steps = Steps(ARM, BATCH, _choose, _observe)
+    events = _pull_counts
+    events_given = pull_counts_given  # the same, with noisy sums that are known (see `rare`)
+    block, longest = 64, checks.LARGEST
+
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
+
+    def settings(self, horizon, arms):
+        horizon = checks.ROUNDS if horizon is None else horizon
+        ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
+        return BatchSettings(self.epsilon, ends, self.rule, self.ties == "first")
+
+
+class DPKLUCB(GeometricBatches):
+    """DP-KLUCB: the index is the largest mu with n d_epsilon(mean, mu) <= ln t (equation 12).
+
+    The largest index wins. n is the arm's number of pulls, t the round about to be played.
+    Parameters and privacy: `GeometricBatches`.
+    """
+
+    id = "dp-klucb"
+    label = "DP-KLUCB"
+    rule = KLUCB
+
+
+class DPIMED(GeometricBatches):
+    """DP-IMED: the index is n d_epsilon(mean, largest mean) + ln n (equation 13).
+
+    The smallest index wins. n is the arm's number of pulls. Parameters and privacy:
+    `GeometricBatches`.
+    """
+
+    id = "dp-imed"
+    label = "DP-IMED"
+    rule = IMED

@@ -2,58 +2,39 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from privregret import checks
-from privregret.algorithm import Privacy
+from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.jit import jit
 from privregret.noise import laplace
 
 
-def _chance_or_none(name, value):
-    if value is not None and checks.probability(name, value) == 0:
-        raise ValueError(f"{name} must be a number in (0, 1] or None, got {value!r}")
-    return None if value is None else float(value)
-
-
-@dataclass(frozen=True)
-class DPSE(BanditAlgorithm):
-    """DP-SE: pull all active arms round robin, release one noisy mean each per epoch, drop the losers.
-
-    Privacy: epsilon-DP, since each reward enters one epoch's sum of one arm, with independent Laplace noise of
-    scale 1 / epsilon. Not anytime: the usual confidence parameter is 1 / T. O(K) memory.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
-    beta : float or None
-        Failure probability in (0, 1]; None means 1 / T, as in every comparison of the papers.
-    """
+class Elimination(NamedTuple):
+    """What the kernels take."""
 
     epsilon: float
-    beta: float | None = None
-    label = "DP-SE"
-    source = "Sajed and Sheffet 2019; hu2021, Section 6"
-    rules = {"epsilon": checks.positive, "beta": _chance_or_none}
+    beta: float
 
-    @property
-    def privacy(self):
-        return Privacy(self.epsilon, self.epsilon)
 
-    def _play(self, rewards, rng):
-        return _play(rewards, self.epsilon, self.beta or 1 / len(rewards), rng)
-
-    def _kernel(self, means, rounds):
-        """Epoch by epoch: O(K log T) draws, whatever the horizon."""
-        return _pull_counts, (means, rounds, self.epsilon, self.beta or 1 / rounds[-1])
+ARM = np.dtype([("total", float), ("mean", float), ("dropped", np.int64)])
+EPOCH = np.dtype(
+    [
+        ("epoch", np.int64),
+        ("active", np.int64),  # arms not dropped
+        ("arm", np.int64),  # the last one pulled
+        ("length", float),  # pulls of each: with a tiny epsilon they may exceed any integer
+        ("left", float),  # rounds of the epoch that are left
+    ]
+)
 
 
 @jit
 def epoch_length(epoch, active, epsilon, beta):
-    """Pulls of each of the `active` arms in epoch 1, 2, ... as a real number; the algorithm rounds up."""
+    """Pulls of each of the `active` arms in epoch 1, 2, ... as a real number, to be rounded up."""
     gap = 2.0**-epoch
     sampling = 32 * math.log(8 * active * epoch**2 / beta) / gap**2
     privacy = 8 * math.log(4 * active * epoch**2 / beta) / (epsilon * gap)
@@ -61,48 +42,59 @@ def epoch_length(epoch, active, epsilon, beta):
 
 
 @jit
-def _survivors(mean, active, epoch, epsilon, beta):
-    """The arms of `active` whose private means are within 2 h + 2 c of the largest."""
-    length = epoch_length(epoch, len(active), epsilon, beta)
-    h = math.sqrt(math.log(8 * len(active) * epoch**2 / beta) / (2 * length))
-    c = math.log(4 * len(active) * epoch**2 / beta) / (length * epsilon)
-    return active[mean.max() - mean <= 2 * h + 2 * c]
+def _threshold(epoch, active, epsilon, beta):
+    """2 h + 2 c: how far below the largest private mean an arm may be and stay."""
+    length = epoch_length(epoch, active, epsilon, beta)
+    h = math.sqrt(math.log(8 * active * epoch**2 / beta) / (2 * length))
+    c = math.log(4 * active * epoch**2 / beta) / (length * epsilon)
+    return 2 * h + 2 * c
 
 
 @jit
-def _play(rewards, epsilon, beta, rng):
-    horizon, arms = rewards.shape
-    actions = np.empty(horizon, np.int64)
-    active = np.arange(arms)
-    epoch = 0
-    t = 0
-    while t < horizon:
-        if len(active) == 1:
-            actions[t] = active[0]
-            t += 1
-            continue
-        epoch += 1
-        length = np.ceil(epoch_length(epoch, len(active), epsilon, beta))
-        mean = np.zeros(len(active))
-        done = 0
-        while done < length * len(active) and t < horizon:
-            j = done % len(active)
-            actions[t] = active[j]
-            mean[j] += rewards[t, active[j]]
-            done += 1
-            t += 1
-        if done < length * len(active):
-            break  # the horizon came first: nothing is released
-        for j in range(len(active)):
-            mean[j] = (mean[j] + laplace(1 / epsilon, rng)) / length
-        active = _survivors(mean, active, epoch, epsilon, beta)
-    return actions
+def _choose(arms, own, settings, t, rng):
+    j = own["arm"]
+    if own["active"] == 1:
+        return j
+    if own["left"] == 0:  # a new epoch
+        own["epoch"] += 1
+        own["active"] = 0
+        for i in range(len(arms)):
+            own["active"] += 1 - arms[i]["dropped"]
+        active = own["active"]
+        own["length"] = np.ceil(epoch_length(own["epoch"], active, settings.epsilon, settings.beta))
+        own["left"] = own["length"] * active
+        j = -1
+    j += 1
+    while j == len(arms) or arms[j]["dropped"]:
+        j = 0 if j == len(arms) else j + 1
+    own["arm"] = j
+    return j
 
 
 @jit
-def _pull_counts(means, rounds, epsilon, beta, rng):
-    horizon = rounds[-1]
-    counts = np.empty((len(rounds), len(means)), np.int64)
+def _observe(arms, own, settings, t, j, reward, rng):
+    if own["active"] == 1:
+        return
+    arms[j]["total"] += reward
+    own["left"] -= 1
+    if own["left"] > 0:
+        return
+    epsilon, length, largest = settings.epsilon, own["length"], -math.inf
+    for i in range(len(arms)):
+        if not arms[i]["dropped"]:
+            arms[i]["mean"] = (arms[i]["total"] + laplace(1 / epsilon, rng)) / length
+            arms[i]["total"] = 0.0
+            largest = max(largest, arms[i]["mean"])
+    threshold = _threshold(own["epoch"], own["active"], epsilon, settings.beta)
+    for i in range(len(arms)):
+        if not arms[i]["dropped"] and largest - arms[i]["mean"] > threshold:
+            arms[i]["dropped"] = 1
+
+
+@jit
+def _pull_counts(means, checkpoints, settings, rng):
+    epsilon, beta, horizon = settings.epsilon, settings.beta, checkpoints[-1]
+    counts = np.empty((len(checkpoints), len(means)), np.int64)
     pulls = np.zeros(len(means), np.int64)
     active = np.arange(len(means))
     epoch = 0
@@ -115,10 +107,12 @@ def _pull_counts(means, rounds, epsilon, beta, rng):
         if width > 1:  # compare as floats: with a tiny epsilon the length may exceed any integer
             wanted = width * np.ceil(epoch_length(epoch, width, epsilon, beta))
             played = int(wanted) if wanted < played else played
-        while reported < len(rounds) and rounds[reported] <= t + played:
-            counts[reported] = pulls
+        while reported < len(checkpoints) and checkpoints[reported] <= t + played:
+            for i in range(len(means)):
+                counts[reported, i] = pulls[i]
             for j in range(width):  # round robin: the first arms may be one pull ahead
-                counts[reported, active[j]] += (rounds[reported] - t + width - 1 - j) // width
+                seen = checkpoints[reported] - t
+                counts[reported, active[j]] += (seen + width - 1 - j) // width
             reported += 1
         for j in range(width):
             pulls[active[j]] += (played + width - 1 - j) // width
@@ -127,6 +121,50 @@ def _pull_counts(means, rounds, epsilon, beta, rng):
             length = played // width
             mean = np.empty(width)
             for j in range(width):
-                mean[j] = (rng.binomial(length, means[active[j]]) + laplace(1 / epsilon, rng)) / length
-            active = _survivors(mean, active, epoch, epsilon, beta)
+                total = rng.binomial(length, means[active[j]])
+                mean[j] = (total + laplace(1 / epsilon, rng)) / length
+            active = active[mean.max() - mean <= _threshold(epoch, width, epsilon, beta)]
     return counts
+
+
+def _chance_or_none(name, value):
+    if value is not None and checks.number_in(0, 1)(name, value) == 0:
+        raise ValueError(f"{name} must be a number in (0, 1] or None, got {value!r}")
+    return None if value is None else float(value)
+
+
+@dataclass(frozen=True)
+class DPSE(BanditAlgorithm):
+    """DP-SE: pull all active arms round robin, release a noisy mean each an epoch, drop the losers.
+
+    Privacy: epsilon-DP, since each reward enters one epoch's sum of one arm, with independent
+    Laplace noise of scale 1 / epsilon. Not anytime: the usual confidence parameter is 1 / T. O(K)
+    memory.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    beta : float or None
+        Failure probability in (0, 1]; None means 1 / T, as in every comparison of the papers. On a
+        live source the horizon T must then be given.
+    """
+
+    epsilon: float
+    beta: float | None = None
+    id = "dp-se"
+    label = "DP-SE"
+    source = "Sajed and Sheffet 2019; hu2021, Section 6"
+    rules = {"epsilon": checks.positive, "beta": _chance_or_none}
+    steps = Steps(ARM, EPOCH, _choose, _observe)
+    events = _pull_counts
+    block, longest = 64, checks.LARGEST
+
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
+
+    def settings(self, horizon, arms):
+        if self.beta is None and horizon is None:
+            raise ValueError("horizon must be given where beta is None, which means 1 / horizon")
+        return Elimination(self.epsilon, self.beta or 1 / horizon)

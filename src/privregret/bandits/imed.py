@@ -5,35 +5,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privregret.algorithm import NOT_PRIVATE
-from privregret.bandits.base import DRAWN, RoundByRound, keep_pulling
+from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.bandits.base import BanditAlgorithm, keep_pulling
 from privregret.divergence import kl
 from privregret.jit import jit
 
-
-@dataclass(frozen=True)
-class IMED(RoundByRound):
-    """IMED for Bernoulli arms: pulls the arm with the smallest n kl(mean, largest mean) + ln n; ties at random.
-
-    No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed; the guarantee is for 0 and 1.
-    """
-
-    label = "IMED"
-    source = "Honda and Takemura 2015"
-    privacy = NOT_PRIVATE
-
-    def _kernel(self, means, rounds, rewards=DRAWN):
-        return _loop, (rewards, means, rounds)
+ARM = np.dtype([("total", float), ("pulls", np.int64)])
 
 
 @jit
-def _loop(rewards, means, rounds, rng):
-    # kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows that an arm's index
-    # is above the smallest so far. It also shows for how many rounds, and down to which mean of its own, the arm with
-    # the largest mean has the smallest index. If arms are tied, each round has its draws.
+def _choose(arms, own, settings, t, rng):
+    if t <= len(arms):
+        return t - 1
+    top = 0.0
+    for j in range(len(arms)):
+        top = max(top, arms[j]["total"] / arms[j]["pulls"])
+    best, leader, ties = math.inf, 0, 0
+    for j in range(len(arms)):
+        n = arms[j]["pulls"]
+        index = n * kl(arms[j]["total"] / n, top) + math.log(n)
+        if index < best:
+            best, leader, ties = index, j, 1
+        elif index == best:
+            ties += 1
+            if ties * rng.random() < 1:
+                leader = j
+    return leader
+
+
+@jit
+def _observe(arms, own, settings, t, j, reward, rng):
+    arms[j]["total"] += reward
+    arms[j]["pulls"] += 1
+
+
+@jit
+def _pull_counts(means, checkpoints, settings, rng):
+    # kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows
+    # that an arm's index is above the smallest so far. It also shows for how many rounds, and down
+    # to which mean of its own, the arm with the largest mean has the smallest index. If arms are
+    # tied, each round has its draws.
     arms = len(means)
-    actions = np.empty(len(rewards), np.int64)
-    counts = np.empty((len(rounds), arms), np.int64)
+    counts = np.empty((len(checkpoints), arms), np.int64)
     total = np.zeros(arms)
     mean = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
@@ -43,19 +56,21 @@ def _loop(rewards, means, rounds, rng):
     at = np.zeros(arms)
     reported = 0
     t = 0
-    while t < rounds[-1]:
-        chosen, end, start, floor = t, t + 1, 0.0, 0.0
+    while t < checkpoints[-1]:
+        chosen, left, start, floor = t, 1, 0.0, 0.0
         if t >= arms:
             top = mean[0]
             for j in range(1, arms):
                 top = max(top, mean[j])
             best, ties, tied = math.inf, 0, False
             for j in range(arms):
-                if pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j] > best + 1e-9 * (1 + best):
+                least = pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j]
+                if least > best + 1e-9 * (1 + best):
                     continue  # not the smallest, and no tie
                 divergence = kl(mean[j], top)
                 if mean[j] < top < 1:
-                    height[j], slope[j], at[j] = divergence, (top - mean[j]) / (top * (1 - top)), top
+                    height[j], at[j] = divergence, top
+                    slope[j] = (top - mean[j]) / (top * (1 - top))
                 index = pulls[j] * divergence + log_pulls[j]
                 if index < best:
                     best, chosen, ties = index, j, 1
@@ -72,16 +87,35 @@ def _loop(rewards, means, rounds, rng):
                         floor = max(floor, mean[j])
                 for j in range(arms):
                     if j != chosen:
-                        others = min(others, pulls[j] * (height[j] + slope[j] * (floor - at[j])) + log_pulls[j])
+                        least = pulls[j] * (height[j] + slope[j] * (floor - at[j])) + log_pulls[j]
+                        others = min(others, least)
                 if log_pulls[chosen] + steps / pulls[chosen] < others - 1e-9 * (1 + others):
-                    end, start = min(t + steps, rounds[reported]), pulls[chosen] * floor
-        pulled, total[chosen] = keep_pulling(rewards, means, actions, chosen, t, end, total[chosen], start, floor, rng)
+                    left = min(steps, checkpoints[reported] - t)
+                    start = pulls[chosen] * floor
+        pulled, total[chosen] = keep_pulling(means[chosen], left, total[chosen], start, floor, rng)
         t += pulled
         pulls[chosen] += pulled
         log_pulls[chosen] = math.log(pulls[chosen])
         height[chosen], slope[chosen] = -math.inf, 0.0
         mean[chosen] = total[chosen] / pulls[chosen]
-        if t == rounds[reported]:
-            counts[reported] = pulls
+        if t == checkpoints[reported]:
+            for i in range(arms):
+                counts[reported, i] = pulls[i]
             reported += 1
-    return actions, counts
+    return counts
+
+
+@dataclass(frozen=True)
+class IMED(BanditAlgorithm):
+    """IMED for Bernoulli arms: pulls the arm with the smallest n kl(mean, largest mean) + ln n.
+
+    Ties are broken at random. No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are
+    allowed; the guarantee is for 0 and 1.
+    """
+
+    id = "imed"
+    label = "IMED"
+    source = "Honda and Takemura 2015"
+    privacy = NOT_PRIVATE
+    steps = Steps(ARM, NOTHING, _choose, _observe)
+    events = _pull_counts

@@ -7,13 +7,55 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret import checks
-from privregret.algorithm import Privacy
+from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.reporting import report
 from privregret.jit import jit
 from privregret.noise import laplace
 
 BONUS = 3.0
+
+
+class Lazy(NamedTuple):
+    """What the kernels take."""
+
+    epsilon: float
+
+
+ARM = np.dtype(
+    [
+        ("mean", float),  # private mean of the last full array
+        ("size", np.int64),  # its size, 2^r
+        ("total", float),  # sum of the array being filled, of size 2^(r + 1),
+        ("filled", np.int64),  # and its number of pulls
+    ]
+)
+
+
+@jit
+def _choose(arms, own, settings, t, rng):
+    if t <= len(arms):
+        return t - 1
+    log_t = math.log(t)
+    best, chosen = -1.0, 0
+    for j in range(len(arms)):
+        n = arms[j]["size"]
+        u = min(max(arms[j]["mean"] + BONUS * log_t / (settings.epsilon * n), 0.0), 1.0)
+        draw = rng.beta(u * n + 1, (1 - u) * n + 1)
+        if draw > best:
+            best, chosen = draw, j
+    return chosen
+
+
+@jit
+def _observe(arms, own, settings, t, j, reward, rng):
+    arm = arms[j]
+    arm["total"] += reward
+    arm["filled"] += 1
+    if arm["filled"] == max(1, 2 * arm["size"]):
+        arm["size"] = arm["filled"]
+        arm["mean"] = (arm["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]
+        arm["total"], arm["filled"] = 0.0, 0
 
 
 class LazyArms(NamedTuple):
@@ -25,74 +67,12 @@ class LazyArms(NamedTuple):
     pulls: np.ndarray  # in all
 
 
-@dataclass(frozen=True)
-class LazyDPTS(BanditAlgorithm):
-    """Lazy-DP-TS: Thompson sampling from optimistic private means, one noisy sum per full array of 2, 4, 8, ... pulls.
-
-    An arm whose last full array holds n = 2^r pulls with private mean m has u = m + 3 ln t / (epsilon n), clipped to
-    [0, 1]; in every round t each arm draws from Beta(u n + 1, (1 - u) n + 1) and the largest draw is pulled.
-
-    The paper's text was not to be had: this follows a published description, and the arrays, the noised first pull and
-    the bonus of Anytime-Lazy-UCB, its sister algorithm. The constant 3 and the natural logarithm rest on these.
-
-    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since each reward
-    enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime, O(K) memory.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
-    """
-
-    epsilon: float
-    label = "Lazy-DP-TS"
-    source = "Hu and Hegde 2022; azize2025, Section 5"
-    rules = {"epsilon": checks.positive}
-
-    @property
-    def privacy(self):
-        return Privacy(self.epsilon, self.epsilon)
-
-    def _play(self, rewards, rng):
-        return _play(rewards, self.epsilon, rng)
-
-    def _kernel(self, means, rounds):
-        """Skips rounds whose outcome is certain (see `_go_on`); an array's sum is one binomial draw."""
-        return _pull_counts, (means, rounds, self.epsilon)
-
-
-@jit
-def _play(rewards, epsilon, rng):
-    horizon, arms = rewards.shape
-    actions = np.empty(horizon, np.int64)
-    mean = np.empty(arms)  # private mean of the last full array
-    size = np.ones(arms, np.int64)  # its size, 2^r
-    total = np.zeros(arms)  # sum and number of pulls in the array being filled, of size 2^(r+1)
-    filled = np.zeros(arms, np.int64)
-    for j in range(arms):
-        actions[j] = j
-        mean[j] = rewards[j, j] + laplace(1 / epsilon, rng)
-    for t in range(arms + 1, horizon + 1):
-        best, chosen = -1.0, 0
-        for j in range(arms):
-            u = min(max(mean[j] + BONUS * math.log(t) / (epsilon * size[j]), 0.0), 1.0)
-            draw = rng.beta(u * size[j] + 1, (1 - u) * size[j] + 1)
-            if draw > best:
-                best, chosen = draw, j
-        actions[t - 1] = chosen
-        total[chosen] += rewards[t - 1, chosen]
-        filled[chosen] += 1
-        if filled[chosen] == 2 * size[chosen]:
-            size[chosen] *= 2
-            mean[chosen] = (total[chosen] + laplace(1 / epsilon, rng)) / size[chosen]
-            total[chosen] = 0.0
-            filled[chosen] = 0
-    return actions
-
-
 @jit
 def _gamma(shape, rng):
-    """A gamma draw of a shape of at least 1, in half the time of `Generator.gamma` (Marsaglia and Tsang 2000)."""
+    """A gamma draw of a shape of at least 1 (Marsaglia and Tsang 2000).
+
+    In half the time of `Generator.gamma`.
+    """
     d = shape - 1 / 3
     c = 1 / math.sqrt(9 * d)
     while True:
@@ -119,34 +99,33 @@ def _beta(u, size, rng):
 def _tail_mass(u, size, cut):
     """Bound on P[Beta(u size + 1, (1 - u) size + 1) beyond `cut`], on the side of cut away from u.
 
-    The density is log-concave, hence below density(cut) exp(-slope |x - cut|) there, and this is its integral.
+    The density is log-concave, hence below density(cut) exp(-slope |x - cut|) there, and this is
+    its integral.
     """
     a, b = u * size, (1 - u) * size
-    log_density = (
-        math.lgamma(size + 2) - math.lgamma(a + 1) - math.lgamma(b + 1) + a * math.log(cut) + b * math.log1p(-cut)
-    )
+    log_density = math.lgamma(size + 2) - math.lgamma(a + 1) - math.lgamma(b + 1)
+    log_density = log_density + a * math.log(cut) + b * math.log1p(-cut)
     return math.exp(log_density) * cut * (1 - cut) / (size * abs(u - cut))
 
 
 @jit
 def _tail_draw(u, size, cut, rng):
-    """A draw from below the bound of `_tail_mass`; nan if it lies above the density, that is, is to be rejected."""
+    """A draw from below the bound of `_tail_mass`; nan, a rejection, if it is above the density."""
     distance = rng.standard_exponential() * cut * (1 - cut) / (size * abs(u - cut))
     x = cut + distance if u < cut else cut - distance
     if not 0 < x < 1:
         return math.nan
     log_ratio = size * (u * math.log(x / cut) + (1 - u) * math.log((1 - x) / (1 - cut)))
-    return (
-        x if -rng.standard_exponential() < log_ratio + distance * size * abs(u - cut) / (cut * (1 - cut)) else math.nan
-    )
+    log_ratio = log_ratio + distance * size * abs(u - cut) / (cut * (1 - cut))
+    return x if -rng.standard_exponential() < log_ratio else math.nan
 
 
 @jit
 def _monotone(u, size, cut, above):
-    """Whether `_tail_mass` at this u bounds it for all smaller u (tail above cut) or all larger u (tail below).
+    """Whether `_tail_mass` at this u bounds it for all smaller u (tail above cut), or larger ones.
 
-    It does if logit(cut) is beyond digamma(a) - digamma(b), since ln density(cut) has that derivative in u; by
-    ln x - 1/x < digamma(x) < ln x - 1/(2x).
+    It does if logit(cut) is beyond digamma(a) - digamma(b), since ln density(cut) has that
+    derivative in u; by ln x - 1/x < digamma(x) < ln x - 1/(2x).
     """
     a, b = u * size + 1, (1 - u) * size + 1
     logit = math.log(cut / (1 - cut))
@@ -156,32 +135,19 @@ def _monotone(u, size, cut, above):
 
 
 @jit
-def _pull_counts(means, rounds, epsilon, rng):
-    k = len(means)
-    counts = np.empty((len(rounds), k), np.int64)
-    arms = LazyArms(np.empty(k), np.ones(k), np.full(k, 2), np.zeros(k, np.int64))
-    reported = 0
-    for j in range(k):
-        reported = report(counts, rounds, reported, arms.pulls, j, j + 1)
-        arms.pulls[j] = 1
-        arms.mean[j] = rng.binomial(1, means[j]) + laplace(1 / epsilon, rng)
-    counts[reported:] = _go_on(means, rounds[reported:], epsilon, arms, rng)
-    return counts
-
-
-@jit
-def _go_on(means, rounds, epsilon, arms, rng):
-    """Pull counts at `rounds`, all later than what `arms` have been through, which is brought up to date."""
-    # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between its posterior and
-    # the others'. In a round in which b draws above the cut and nobody else does, b is pulled. Call an arm's draw on
-    # the wrong side of the cut a surprise. The bound of `_tail_mass` at the worse end of a stretch of rounds (u grows
-    # with ln t) dominates the chance of a surprise in each of its rounds, so rounds where one is possible come at
-    # geometric intervals; in such a round each possible surprise is accepted with the right chance, which also gives
-    # its value, and the other draws are made given that they are none. Where posteriors overlap too much, every
-    # round is played.
+def _go_on(means, checkpoints, epsilon, arms, rng):
+    """Pull counts at checkpoints later than what `arms` have been through, and bring these on."""
+    # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between
+    # its posterior and the others'. In a round in which b draws above the cut and no other arm
+    # does, b is pulled. Call an arm's draw on the wrong side of the cut a surprise. The bound of
+    # `_tail_mass` at the worse end of a stretch of rounds (u grows with ln t) dominates the chance
+    # of a surprise in each of its rounds, so rounds where one is possible come at geometric
+    # intervals; in such a round each possible surprise is accepted with the right chance, which
+    # also gives its value, and the other draws are made given that they are none. Where posteriors
+    # overlap too much, every round is played.
     mean, size, missing, pulls = arms
     k = len(means)
-    counts = np.empty((len(rounds), k), np.int64)
+    counts = np.empty((len(checkpoints), k), np.int64)
     bonus = BONUS / (epsilon * size)  # factor of ln t
     u = np.empty(k)
     low, high = np.empty(k), np.empty(k)  # u in the first and the last round of a stretch
@@ -190,7 +156,7 @@ def _go_on(means, rounds, epsilon, arms, rng):
     draw = np.empty(k)
     reported = 0
     t = pulls.sum()
-    while reported < len(rounds):
+    while reported < len(checkpoints):
         last = t + 1 + t // 16
         b = 0
         for j in range(k):
@@ -211,7 +177,9 @@ def _go_on(means, rounds, epsilon, arms, rng):
             for j in range(k - 1, -1, -1):
                 extreme = low[j] if j == b else high[j]
                 skip = skip and _monotone(extreme, size[j], cut, j != b)
-                mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut) if skip else 1.0  # for rounding
+                mass[j] = 1.0
+                if skip:
+                    mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut)  # for rounding
                 if mass[j] > 0.3:
                     skip = False
                     break
@@ -220,13 +188,13 @@ def _go_on(means, rounds, epsilon, arms, rng):
         if not skip:
             last = min(last, t + 64)
         released = False
-        while t < last and not released and reported < len(rounds):
+        while t < last and not released and reported < len(checkpoints):
             certain, most = 0, 1
             if skip:
                 most = min(last - t, missing[b])
                 wait = rng.standard_exponential() / max(-none[0], 1e-300)
                 certain = np.int64(wait) if wait < most else most
-                reported = report(counts, rounds, reported, pulls, b, t + certain)
+                reported = report(counts, checkpoints, reported, pulls, b, t + certain)
                 t += certain
                 pulls[b] += certain
                 missing[b] -= certain
@@ -266,14 +234,73 @@ def _go_on(means, rounds, epsilon, arms, rng):
                 t += 1
                 pulls[chosen] += 1
                 missing[chosen] -= 1
-                if reported < len(rounds) and t == rounds[reported]:
-                    counts[reported] = pulls
+                if reported < len(checkpoints) and t == checkpoints[reported]:
+                    for i in range(k):
+                        counts[reported, i] = pulls[i]
                     reported += 1
             if missing[chosen] == 0:
                 released = True
                 size[chosen] *= 2
-                total = rng.binomial(np.int64(size[chosen]), means[chosen]) + laplace(1 / epsilon, rng)
-                mean[chosen] = total / size[chosen]
+                total = rng.binomial(np.int64(size[chosen]), means[chosen])
+                mean[chosen] = (total + laplace(1 / epsilon, rng)) / size[chosen]
                 bonus[chosen] = BONUS / (epsilon * size[chosen])
                 missing[chosen] = 2 * np.int64(size[chosen])
     return counts
+
+
+@jit
+def _pull_counts(means, checkpoints, settings, rng):
+    # Rounds whose outcome is certain are skipped; an array's sum is one binomial draw.
+    k, epsilon = len(means), settings.epsilon
+    counts = np.empty((len(checkpoints), k), np.int64)
+    arms = LazyArms(np.empty(k), np.ones(k), np.full(k, 2), np.zeros(k, np.int64))
+    reported = 0
+    for j in range(k):
+        reported = report(counts, checkpoints, reported, arms.pulls, j, j + 1)
+        arms.pulls[j] = 1
+        arms.mean[j] = rng.binomial(1, means[j]) + laplace(1 / epsilon, rng)
+    later = _go_on(means, checkpoints[reported:], epsilon, arms, rng)
+    for row in range(len(later)):
+        for j in range(k):
+            counts[reported + row, j] = later[row, j]
+    return counts
+
+
+@dataclass(frozen=True)
+class LazyDPTS(BanditAlgorithm):
+    """Lazy-DP-TS: Thompson sampling from optimistic private means, one noisy sum per full array.
+
+    Arrays hold 2, 4, 8, ... pulls. An arm whose last full array holds n = 2^r pulls with private
+    mean m has u = m + 3 ln t / (epsilon n), clipped to [0, 1]; in every round t each arm draws from
+    Beta(u n + 1, (1 - u) n + 1) and the largest draw is pulled.
+
+    The paper's text could not be obtained: this follows a published description, and the arrays,
+    the noised first pull and the bonus of Anytime-Lazy-UCB, its sister algorithm. The constant 3
+    and the natural logarithm rest on these.
+
+    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
+    each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
+    O(K) memory.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    """
+
+    epsilon: float
+    id = "lazy-dp-ts"
+    label = "Lazy-DP-TS"
+    source = "Hu and Hegde 2022; azize2025, Section 5"
+    rules = {"epsilon": checks.positive}
+
+    steps = Steps(ARM, NOTHING, _choose, _observe)
+    events = _pull_counts
+    block, longest = 64, checks.LARGEST
+
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
+
+    def settings(self, horizon, arms):
+        return Lazy(self.epsilon)

@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from privregret import checks
-from privregret.algorithm import Privacy
+from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import add, no_queues, take
 from privregret.bandits.reporting import report
@@ -14,74 +15,45 @@ from privregret.jit import jit
 from privregret.noise import laplace
 
 
-@dataclass(frozen=True)
-class AnytimeLazyUCB(BanditAlgorithm):
-    """Anytime-Lazy-UCB: one noisy sum per full array of 2, 4, 8, ... pulls, older arrays forgotten.
-
-    The index of an arm whose last full array holds n = 2^r pulls with private mean m is
-    m + sqrt(3 ln t / n) + 3 ln t / (epsilon n), t being the round about to be played (equation 4).
-
-    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since each
-    reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first pull of an arm is
-    array 0, of one pull, and noised like the others (equation 3). Anytime, O(K) memory.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
-    """
+class Lazy(NamedTuple):
+    """What the kernels take."""
 
     epsilon: float
-    label = "Anytime-Lazy-UCB"
-    source = "hu2021, Algorithm 1"
-    rules = {"epsilon": checks.positive}
 
-    @property
-    def privacy(self):
-        return Privacy(self.epsilon, self.epsilon)
 
-    def _play(self, rewards, rng):
-        return _play(rewards, self.epsilon, rng)
-
-    def _kernel(self, means, rounds):
-        """Event by event: K releases for each doubling of T, and a few changes of the leader between them."""
-        return _pull_counts, (means, rounds, self.epsilon)
+ARM = np.dtype(
+    [
+        ("mean", float),  # private mean of the last full array
+        ("size", np.int64),  # its size, 2^r
+        ("total", float),  # sum of the array being filled, of size 2^(r + 1),
+        ("filled", np.int64),  # and its number of pulls
+    ]
+)
 
 
 @jit
-def _leader(mean, size, epsilon, t):
-    """Arm with the largest index (4) in round t; the lowest of several."""
+def _choose(arms, own, settings, t, rng):
+    if t <= len(arms):
+        return t - 1
     log_t = math.log(t)
     best, leader = -math.inf, 0
-    for j in range(len(mean)):
-        index = mean[j] + math.sqrt(3 * log_t / size[j]) + 3 * log_t / (epsilon * size[j])
+    for j in range(len(arms)):
+        n = arms[j]["size"]
+        index = arms[j]["mean"] + math.sqrt(3 * log_t / n) + 3 * log_t / (settings.epsilon * n)  # (4)
         if index > best:
             best, leader = index, j
     return leader
 
 
 @jit
-def _play(rewards, epsilon, rng):
-    horizon, arms = rewards.shape
-    actions = np.empty(horizon, np.int64)
-    mean = np.empty(arms)  # private mean of the last full array
-    size = np.ones(arms, np.int64)  # its size, 2^r
-    total = np.zeros(arms)  # sum and number of pulls in the array being filled, of size 2^(r+1)
-    filled = np.zeros(arms, np.int64)
-    for j in range(arms):
-        actions[j] = j
-        mean[j] = rewards[j, j] + laplace(1 / epsilon, rng)
-    for t in range(arms + 1, horizon + 1):
-        j = _leader(mean, size, epsilon, t)
-        actions[t - 1] = j
-        total[j] += rewards[t - 1, j]
-        filled[j] += 1
-        if filled[j] == 2 * size[j]:
-            size[j] *= 2
-            mean[j] = (total[j] + laplace(1 / epsilon, rng)) / size[j]
-            total[j] = 0.0
-            filled[j] = 0
-    return actions
+def _observe(arms, own, settings, t, j, reward, rng):
+    arm = arms[j]
+    arm["total"] += reward
+    arm["filled"] += 1
+    if arm["filled"] == max(1, 2 * arm["size"]):
+        arm["size"] = arm["filled"]
+        arm["mean"] = (arm["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]  # (3)
+        arm["total"], arm["filled"] = 0.0, 0
 
 
 @jit
@@ -120,11 +92,10 @@ def _overtaken(arms, queues, leader, epsilon):
 
 
 @jit
-def _pull_counts(means, rounds, epsilon, rng):
+def _pull_counts(means, checkpoints, settings, rng):
     # The leader is pulled until its array is full or it is overtaken; a full array's sum is one binomial draw.
-    arms = len(means)
-    horizon = rounds[-1]
-    counts = np.empty((len(rounds), arms), np.int64)
+    epsilon, arms, horizon = settings.epsilon, len(means), checkpoints[-1]
+    counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
     missing = np.ones(arms, np.int64)  # pulls until the array being filled is full
     waiting, queues = no_queues(arms)  # by the size of the last full array
@@ -137,7 +108,7 @@ def _pull_counts(means, rounds, epsilon, rng):
             j, size = queues[q]["head"], 2 * queues[q]["pulls"]
             least = t + 1 + (t >> 46)  # beyond 2^46 rounds that is how well the one in which it is overtaken is known
             end = min(t + missing[j], horizon + 1, max(least, _overtaken(waiting, queues, q, epsilon)))
-        reported = report(counts, rounds, reported, pulls, j, end - 1)
+        reported = report(counts, checkpoints, reported, pulls, j, end - 1)
         pulls[j] += end - t
         missing[j] -= end - t
         t = end
@@ -148,3 +119,37 @@ def _pull_counts(means, rounds, epsilon, rng):
             add(waiting, queues, size, j, mean, True, rng)
             missing[j] = 2 * size
     return counts
+
+
+@dataclass(frozen=True)
+class AnytimeLazyUCB(BanditAlgorithm):
+    """Anytime-Lazy-UCB: one noisy sum per full array of 2, 4, 8, ... pulls, older arrays forgotten.
+
+    The index of an arm whose last full array holds n = 2^r pulls with private mean m is
+    m + sqrt(3 ln t / n) + 3 ln t / (epsilon n), t being the round about to be played (equation 4).
+
+    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since each
+    reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first pull of an arm is
+    array 0, of one pull, and noised like the others (equation 3). Anytime, O(K) memory.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    """
+
+    epsilon: float
+    id = "lazy-ucb"
+    label = "Anytime-Lazy-UCB"
+    source = "hu2021, Algorithm 1"
+    rules = {"epsilon": checks.positive}
+    steps = Steps(ARM, NOTHING, _choose, _observe)
+    events = _pull_counts
+    block, longest = 64, checks.LARGEST
+
+    @property
+    def privacy(self):
+        return Privacy(self.epsilon, self.epsilon)
+
+    def settings(self, horizon, arms):
+        return Lazy(self.epsilon)

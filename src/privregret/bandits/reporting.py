@@ -1,22 +1,22 @@
-"""How kernels that go from event to event report what was played by given rounds."""
+"""How kernels that go from event to event report what was played by the checkpoints."""
 
 from privregret.jit import jit
 
 
 @jit
-def report(counts, rounds, reported, pulls, j, end):
-    """Fill `counts` for those of `rounds` that lie in a stretch of rounds in which arm `j` alone is pulled.
+def report(counts, checkpoints, reported, pulls, j, end):
+    """Fill `counts` for those of `checkpoints` that lie in a stretch of rounds in which arm `j` alone is pulled.
 
     Call it before `pulls` is brought up to date. It is as fast as the loop written out in a kernel.
 
     Parameters
     ----------
     counts : (H, K) int64 array
-        Filled row by row: pulls of each arm in rounds 1..rounds[h].
-    rounds : (H,) int64 array
-        Increasing rounds at which to report.
+        Filled row by row: pulls of each arm in rounds 1..checkpoints[h].
+    checkpoints : (H,) int64 array
+        Increasing rounds.
     reported : int
-        Number of rows filled so far; none of the other rounds lies before the stretch.
+        Number of rows filled so far; none of the other checkpoints lies before the stretch.
     pulls : (K,) int64 array
         Pulls of each arm before the stretch.
     j : int
@@ -29,8 +29,8 @@ def report(counts, rounds, reported, pulls, j, end):
     int
         Number of rows filled now.
     """
-    while reported < len(rounds) and rounds[reported] <= end:
-        left = rounds[reported]
+    while reported < len(checkpoints) and checkpoints[reported] <= end:
+        left = checkpoints[reported]
         for i in range(len(pulls)):  # faster than pulls.sum()
             counts[reported, i] = pulls[i]
             left -= pulls[i]

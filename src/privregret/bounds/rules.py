@@ -1,8 +1,8 @@
 """Every theorem's bound as a function, one file per paper.
 
-What functions take is checked (`privregret.checks.arguments`): a TypeError or ValueError of one line names the argument
-that is wrong, its value and what is allowed. Rules in the plural are for a number or an array of numbers, those in the
-singular for a number alone.
+What functions take is checked (`privregret.checks.arguments`): a TypeError or ValueError of one
+line names the argument that is wrong, its value and what is allowed. Rules in the plural are for a
+number or an array of numbers, those in the singular for a number alone.
 """
 
 import numpy as np
@@ -11,7 +11,8 @@ from privregret import checks
 
 Numbers = float | np.ndarray  # a number, or an array of numbers
 
-POSITIVES = checks.array_in(1e-15, 1e15)  # what may be divided by, squared, and multiplied with rounds
+# What may be divided by, squared, and multiplied with rounds.
+POSITIVES = checks.array_in(1e-15, 1e15)
 POSITIVE = checks.number_in(1e-15, 1e15)
 SHARES = checks.array_in(0, 1)
 GAPS = checks.array_in(1e-30, 1)

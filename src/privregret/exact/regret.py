@@ -10,24 +10,27 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
 from scipy.special import comb
 
-from privregret import checks
-from privregret.algorithm import flat_parameters
+from privregret import checks, identity
 from privregret.exact.selection import (
     FORMULA,
     arrays,
     differences,
     gauss_legendre,
     largest_probabilities,
-    selection_from_sums,
+    probabilities_from_sums,
     selection_probabilities,
 )
 from privregret.full_information import EpochAlgorithm, EveryRoundAlgorithm
 from privregret.instances import StochasticLosses
 from privregret.jit import jit
+from privregret.noise import CODES
 
 NODES = 16  # of an interpolant in the number of rounds
 PRECISION = 1e-9  # of the regret so far, what interpolants may be off by
 NEGLIGIBLE = 1e-13  # regret below which an epoch is not computed but counted as error
+
+STOCHASTIC = checks.instance_of(StochasticLosses)
+SHARES = checks.array_in(0, 1, shape=1)
 
 
 class Regret(NamedTuple):
@@ -37,12 +40,33 @@ class Regret(NamedTuple):
     error: np.ndarray
 
 
+def _algorithm(name, value):
+    if not isinstance(value, EpochAlgorithm | EveryRoundAlgorithm):
+        raise TypeError(
+            f"{name} must be an epoch algorithm or a leader with full information, got {checks.shown(value)}"
+        )
+    return value
+
+
+def _algorithms(name, value):
+    return [_algorithm(name, algorithm) for algorithm in checks.one_or_more(name, value)]
+
+
+def _problems(name, value):
+    return [STOCHASTIC(name, problem) for problem in checks.one_or_more(name, value)]
+
+
+def _horizons(name, value):
+    return checks.checkpoints(1, 2**60)(name, value if np.iterable(value) else [value])
+
+
+@checks.arguments(algorithms=_algorithms, problems=_problems, horizons=_horizons)
 def regret_curves(
     algorithms: EpochAlgorithm
     | EveryRoundAlgorithm
     | Sequence[EpochAlgorithm | EveryRoundAlgorithm],
     problems: StochasticLosses | Sequence[StochasticLosses],
-    horizons: ArrayLike,
+    horizons: int | Sequence[int] | np.ndarray,
 ) -> pd.DataFrame:
     """Expected pseudo-regret of each algorithm on each problem: the twin of `simulate.regret_curves` without runs.
 
@@ -65,11 +89,11 @@ def regret_curves(
     [3.525, 30.978]
     """
     frames = []
-    for problem in checks.one_or_more("problems", problems):
-        for algorithm in checks.one_or_more("algorithms", algorithms):
+    for problem in problems:
+        for algorithm in algorithms:
             regret = expected_regret(algorithm, problem, horizons)
-            frame = {"algorithm": algorithm.label, "instance": problem.name, "t": np.atleast_1d(horizons)}
-            frame |= {"regret": regret.value, "error": regret.error} | flat_parameters(algorithm)
+            frame = {"algorithm": algorithm.label, "instance": problem.name, "t": horizons}
+            frame |= {"regret": regret.value, "error": regret.error} | identity.parameters(algorithm)
             frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
 
@@ -82,7 +106,7 @@ def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: flo
     --------
     >>> from privregret.instances import packing
     >>> gap, error = expected_gap(packing(10, 0.25), 100, "gumbel", 4.0)
-    >>> round(gap, 4), error < 1e-9
+    >>> round(float(gap), 4), bool(error < 1e-9)
     (0.0141, True)
     """
     selection = selection_probabilities(instance, rounds, noise, scale)
@@ -90,10 +114,11 @@ def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: flo
     return float(selection.group @ gaps), selection.error * float(gaps.sum())
 
 
+@checks.arguments(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
 def expected_regret(
     algorithm: EpochAlgorithm | EveryRoundAlgorithm,
     instance: StochasticLosses,
-    horizons: ArrayLike,
+    horizons: int | Sequence[int] | np.ndarray,
 ) -> Regret:
     """Expected pseudo-regret of a full-information algorithm.
 
@@ -125,13 +150,6 @@ def expected_regret(
     >>> expected_regret(FTNL(0.5, "gumbel"), packing(10, 0.25), [16, 2**50]).value.round(3)
     array([ 3.525, 30.978])
     """
-    if not isinstance(algorithm, EpochAlgorithm | EveryRoundAlgorithm):
-        found = checks.shown(algorithm)
-        raise TypeError(f"exact regret is for epoch algorithms and leaders with full information, got {found}")
-    checks.instance_of(StochasticLosses)("instance", instance)
-    horizons = np.asarray(checks.checkpoints(1)("horizons", np.atleast_1d(horizons)))
-    if horizons[-1] > 2**60:
-        raise ValueError(f"horizons must be at most 2^60, got {horizons[-1]}")
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
     value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
@@ -168,12 +186,13 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
     scales = np.broadcast_to(scales, len(rounds))
     if noise in ("gumbel", "none") and len(instance.outcomes) == 1 and not instance.bits:  # a formula, all at once
         sums, log_counts = np.multiply.outer(rounds, differences(instance.means)), arrays(instance)[1]
-        group = selection_from_sums(sums, log_counts, noise, scales[:, None])
+        group = probabilities_from_sums(sums, log_counts, noise, scales[:, None])
         return group @ gaps, np.full(len(rounds), FORMULA * gaps.sum())
     chosen = [selection_probabilities(instance, int(m), noise, float(s)) for m, s in zip(rounds, scales, strict=True)]
     return np.array([c.group for c in chosen]) @ gaps, np.array([c.error for c in chosen]) * gaps.sum()
 
 
+@checks.arguments(instance=STOCHASTIC, rounds=checks.array_in(0, 2**60, shape=1))
 def prefix_gaps(
     instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
@@ -188,6 +207,7 @@ def prefix_gaps(
     return np.array([expected_gap(instance, m, noise, scale)[0] for m in rounds])
 
 
+@checks.arguments(instance=STOCHASTIC, noise=checks.one_of(*CODES), scale=checks.number_in(1e-6, 1e15))
 def prefix_sum(
     instance: StochasticLosses, noise: str, scale: float, groups: ArrayLike | None = None
 ) -> tuple[float, float]:
@@ -198,8 +218,8 @@ def prefix_sum(
     --------
     >>> from privregret.instances import packing
     >>> total, error = prefix_sum(packing(10, 0.25), "gumbel", 4.0)
-    >>> round(total, 3), error < 1e-6
-    (np.float64(10.701), np.True_)
+    >>> round(float(total), 3), bool(error < 1e-6)
+    (10.701, True)
     """
     gaps = instance.gaps * (1.0 if groups is None else np.asarray(groups, float))
     total, error, first = 0.0, 0.0, 1
@@ -213,6 +233,9 @@ def prefix_sum(
         total, error, first = total + part, error + part_error, 2 * first
 
 
+@checks.arguments(
+    low=SHARES, high=SHARES, p=SHARES, epsilon=checks.number_in(1e-15, 1e15), horizon=checks.integer_in(1, 2**10)
+)
 def two_loss_regret(
     low: ArrayLike, high: ArrayLike, p: ArrayLike, epsilon: float, horizon: int
 ) -> float:

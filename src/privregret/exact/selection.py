@@ -33,6 +33,8 @@ FINEST, COARSEST = 1e-6, 1e15  # scales of noise that a lattice of cells can be 
 BRIDGED = 1e-50  # noise that makes up for a whole loss with less than this probability breaks ties, and no more
 NEVER = 1e-30  # groups that are selected with less than this probability are left out
 ROWS = 200_000  # most compositions of outcomes that are enumerated
+NOISE = checks.one_of(*CODES)
+SUMS, SCALES = checks.array_in(-1e20, 1e20), checks.array_in(1e-200, 1e200)
 
 
 class Selection(NamedTuple):
@@ -48,6 +50,7 @@ class Selection(NamedTuple):
     error: float
 
 
+@checks.arguments(instance=checks.instance_of(StochasticLosses), rounds=checks.integer_in(0, 2**60), noise=NOISE)
 def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> Selection:
     """Which action has the largest noise minus sum of losses over `rounds` rounds.
 
@@ -85,21 +88,17 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     >>> selection_probabilities(packing(10, 0.25), 100, "laplace", 4.0).group.round(5)
     array([0.93595, 0.06405])
     """
-    rounds = checks.nonnegative_int("rounds", rounds)
-    if rounds > 2**60:
-        raise ValueError(f"rounds must be at most 2^60, got {rounds}")
-    checks.one_of(*CODES)("noise", noise)
     scale = 1.0 if noise == "none" else checks.positive("scale", scale)
     log_counts = arrays(instance)[1]
     if rounds == 0:
         error = float(np.finfo(float).eps) * (4 + instance.log_actions)
-        return _selection(np.exp(log_counts - instance.log_actions), log_counts, error)
+        return _selection(np.exp(log_counts - instance.log_actions), log_counts, float(error))
     if not instance.bits:
         probabilities, sums = _compositions(instance, rounds)
         if noise == "gumbel":
             group = _mean_softmax(probabilities, sums, log_counts, scale)
         else:
-            group = probabilities @ selection_from_sums(sums, log_counts, noise, scale)
+            group = probabilities @ probabilities_from_sums(sums, log_counts, noise, scale)
         return _selection(group, log_counts, FORMULA)
     if noise != "none" and not FINEST <= scale <= COARSEST:
         raise ValueError(f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {scale:g}")
@@ -184,6 +183,7 @@ def _selection(group, log_counts, error):
 # Fixed sums -------------------------------------------------------------------------------------------------
 
 
+@checks.arguments(sums=SUMS, log_counts=checks.array_in(0, 1e6, shape=1), noise=NOISE, scale=SCALES)
 def selection_from_sums(
     sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
 ) -> np.ndarray:
@@ -212,6 +212,13 @@ def selection_from_sums(
     >>> selection_from_sums([3.0, 5.0], [0.0, 0.0], "laplace", 2.0).round(4)
     array([0.7241, 0.2759])
     """
+    return probabilities_from_sums(sums, log_counts, noise, scale)
+
+
+def probabilities_from_sums(
+    sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
+) -> np.ndarray:
+    """`selection_from_sums` without its checks, for loops over epochs."""
     sums, log_counts = np.asarray(sums, float), np.asarray(log_counts, float)
     d = sums - sums.min(axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
@@ -247,6 +254,7 @@ def _mean_softmax(probabilities, sums, log_counts, scale):
     return result
 
 
+@checks.arguments(sums=SUMS, noise=checks.one_of("laplace", "exponential", "gumbel"), scale=SCALES)
 def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
     """Expected score of the winner of report noisy max, E max_j (noise_j - sum_j).
 
@@ -328,7 +336,7 @@ def differences(losses: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _relative(instance):
     """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a constant."""
-    relative: dict[tuple[float, ...], float] = {}
+    relative = {}
     for outcome, probability in zip(np.array(instance.outcomes), instance.probabilities, strict=True):
         key = tuple(differences(outcome))
         relative[key] = relative.get(key, 0.0) + probability

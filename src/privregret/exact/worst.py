@@ -28,6 +28,32 @@ class WorstInstance(NamedTuple):
     tried: int
 
 
+def _algorithm(name, value):
+    if not isinstance(value, EpochAlgorithm) or not hasattr(value, "epsilon"):
+        raise TypeError(f"{name} must be a private algorithm that plays in epochs, got {checks.shown(value)}")
+    return value
+
+
+def _gaps(name, value):
+    wrong = f"{name} must be two numbers in (0, 1], the smaller one first, got {checks.shown(value)}"
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise TypeError(wrong)
+    low, high = (checks.number_in(0, 1, "(]")(name, gap) for gap in value)
+    if not low < high:
+        raise ValueError(wrong)
+    return low, high
+
+
+@checks.arguments(
+    algorithm=_algorithm,
+    log_actions=checks.number_in(math.log(2), 1e6),
+    bernoulli=checks.boolean,
+    gaps=_gaps,
+    points=checks.integer_in(2, checks.SIZE),
+    polish=checks.nonnegative_int,
+    groups=checks.positive_int,
+    budget=checks.positive_int,
+)
 def worst_instance(
     algorithm: EpochAlgorithm,
     log_actions: float,
@@ -82,19 +108,7 @@ def worst_instance(
     >>> round(worst.ratio, 2), worst.tried
     (5.71, 4)
     """
-    if not isinstance(algorithm, EpochAlgorithm) or not hasattr(algorithm, "epsilon"):
-        raise TypeError(f"algorithm must be a private algorithm that plays in epochs, got {checks.shown(algorithm)}")
-    log_actions = checks.number_in(math.log(2), 1e6)("log_actions", log_actions)
-    if not isinstance(gaps, tuple | list) or len(gaps) != 2:
-        raise TypeError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
-    low, high = (checks.number_in(0, 1)("gaps", g) for g in gaps)
-    if not 0 < low < high:
-        raise ValueError(f"gaps must be two numbers in (0, 1], the smaller one first, got {gaps!r}")
-    checks.boolean("bernoulli", bernoulli)
-    checks.integer_in(2, checks.LARGEST)("points", points)
-    checks.nonnegative_int("polish", polish)
-    checks.positive_int("groups", groups)
-    checks.positive_int("budget", budget)
+    low, high = gaps
     others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))  # ln(K - 1)
     tried = []
 

@@ -1,22 +1,22 @@
-"""What every full-information algorithm offers."""
-
-from abc import abstractmethod
+"""What every full-information algorithm offers. Losses: smaller is better, also for hu2021."""
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Algorithm, checked_actions
+from privregret import checks, loops
+from privregret.algorithm import Algorithm
 from privregret.instances import StochasticLosses
+from privregret.learners import Learner
 
 
 class FullInformationAlgorithm(Algorithm):
-    """An algorithm that sees all losses of a round after it has acted. Losses: smaller is better, also for hu2021.
+    """An algorithm that sees all losses of a round after it has acted.
 
     hu2021 has rewards; 1 minus its rewards are losses with the same gaps, on which the algorithms do the same.
-    Subclasses are frozen dataclasses that implement `_play` and `_kernel`.
+    Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
     """
 
     plays = StochasticLosses
+    templates = loops.LOSSES
 
     def play(self, losses, rng) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of losses.
@@ -38,8 +38,28 @@ class FullInformationAlgorithm(Algorithm):
         ValueError
             If the table is ragged or empty, or has a nan or a loss outside [0, 1].
         """
-        losses = checks.table("losses", losses, short=True)
-        return checked_actions(self._play(losses, np.random.default_rng(rng)), *losses.shape)
+        return self.literal(checks.table("losses", losses, short=True), rng)
 
-    @abstractmethod
-    def _play(self, losses, rng): ...
+    @checks.arguments(actions=checks.integer_in(2, checks.SIZE))
+    def start(self, actions: int, rng, horizon: int | None = None) -> Learner:
+        """The algorithm on a live source: `choose` an action, `observe` the losses of all, and so on.
+
+        Parameters
+        ----------
+        actions : int
+            K >= 2.
+        rng : int or numpy.random.Generator
+            As in `play`.
+        horizon : int, optional
+            Rounds that there will be, for algorithms that depend on it.
+
+        Examples
+        --------
+        >>> from privregret.full_information import FTNL
+        >>> learner = FTNL(1.0).start(actions=3, rng=1)
+        >>> for losses in ([0.0, 1.0, 1.0], [0.0, 0.5, 1.0]):
+        ...     action = learner.choose()
+        ...     learner.observe(losses)
+        """
+        horizon = horizon if horizon is None else checks.positive_int("horizon", horizon)
+        return Learner(self, "losses", rng, horizon, actions)

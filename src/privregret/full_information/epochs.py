@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from privregret import checks
+from privregret.algorithm import Steps
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.jit import jit
 from privregret.noise import CODES, NONE, TIE, draw
@@ -23,40 +25,10 @@ class Selector(NamedTuple):
     resampling: bool
 
 
-class EpochAlgorithm(FullInformationAlgorithm):
-    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before.
-
-    The first one's action is uniform. Subclasses say with which noise, of the scale `noise_scale(actions)`, and on how
-    much of an epoch the winner is chosen.
-
-    Attributes
-    ----------
-    noise : {"laplace", "exponential", "gumbel", "none"}
-        "none" is the leader, ties broken uniformly.
-    prefix : {"full", "random", "half"}
-        The whole epoch of n rounds; its first M, M uniform on n/2 + 1, ..., n; or its first n/2 + 1.
-    bernoulli_resampling : bool
-        Whether each loss is first replaced by an independent bit of that mean.
-    """
-
-    noise: str
-    prefix: str = "full"
-    bernoulli_resampling: bool = False
-
-    @abstractmethod
-    def noise_scale(self, actions: float) -> float:
-        """Scale of the noise when there are that many actions."""
-
-    def _selector(self, actions):
-        scale, prefix = float(self.noise_scale(actions)), PREFIXES.index(self.prefix)
-        return Selector(CODES[self.noise], scale, prefix, self.bernoulli_resampling)
-
-    def _play(self, losses, rng):
-        return _play(losses, self._selector(losses.shape[1]), rng)
-
-    def _kernel(self, data, rounds):
-        """Epoch by epoch: one binomial draw for each action and outcome, O(K log T) in all."""
-        return _run, (data, rounds, self._selector(data.counts.sum()))
+ACTION = np.dtype([("loss", float)])  # sum over the epoch so far
+EPOCH = np.dtype(
+    [("leader", np.int64), ("start", np.int64), ("length", np.int64), ("used", np.int64)]
+)
 
 
 @jit
@@ -70,50 +42,55 @@ def _prefix_length(length, prefix, rng):
 
 
 @jit
-def _play(losses, selector, rng):
-    noise, scale, prefix, resampling = selector
-    horizon, actions = losses.shape
-    played = np.empty(horizon, np.int64)
-    total = np.empty(actions)
-    leader = int(rng.random() * actions)
-    start, length = 0, 1
-    tie = TIE if noise == NONE else 0.0
-    while start < horizon:
-        used = _prefix_length(length, prefix, rng)
-        total[:] = 0.0
-        for t in range(start, min(start + length, horizon)):
-            played[t] = leader
-            if t < start + used:
-                for j in range(actions):
-                    if resampling:
-                        total[j] += rng.random() < losses[t, j]
-                    else:
-                        total[j] += losses[t, j]
-        if start + length < horizon:
-            best, ties = -math.inf, 0
-            for j in range(actions):
-                score = draw(noise, scale, rng) - total[j]
-                if score > best + tie:
-                    best, leader, ties = score, j, 1
-                elif score >= best - tie and noise == NONE:  # keep each of n equal ones with probability 1 / n
-                    ties += 1
-                    if rng.random() * ties < 1:
-                        leader = j
-        start += length
-        length *= 2
-    return played
+def _choose(actions, epoch, selector, t, rng):
+    if t == 1:
+        epoch["leader"] = int(rng.random() * len(actions))
+    elif t == epoch["start"] + epoch["length"]:
+        epoch["leader"] = _noisy_leader(actions, selector, rng)
+    else:
+        return epoch["leader"]
+    epoch["start"], epoch["length"] = t, max(1, 2 * epoch["length"])
+    epoch["used"] = _prefix_length(epoch["length"], selector.prefix, rng)
+    return epoch["leader"]
 
 
 @jit
-def _run(data, rounds, selector, rng):
+def _observe(actions, epoch, selector, t, j, losses, rng):
+    if t < epoch["start"] + epoch["used"]:
+        for i in range(len(actions)):
+            if selector.resampling:
+                actions[i]["loss"] += rng.random() < losses[i]
+            else:
+                actions[i]["loss"] += losses[i]
+
+
+@jit
+def _noisy_leader(actions, selector, rng):
+    """Winner of report noisy max, after which the sums are forgotten."""
+    tie = TIE if selector.noise == NONE else 0.0
+    best, leader, ties = -math.inf, 0, 0
+    for i in range(len(actions)):
+        score = draw(selector.noise, selector.scale, rng) - actions[i]["loss"]
+        actions[i]["loss"] = 0.0
+        if score > best + tie:
+            best, leader, ties = score, i, 1
+        elif score >= best - tie and selector.noise == NONE:  # each of n equal ones with probability 1 / n
+            ties += 1
+            if rng.random() * ties < 1:
+                leader = i
+    return leader
+
+
+@jit
+def _play_counts(data, checkpoints, selector, rng):
     # The sum of an action's losses over the rounds used is binomial, given how often each outcome occurred.
     # Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay exact beside the
     # noise.
     noise, scale, prefix, resampling = selector
     outcomes, probabilities, counts, bits = data
     kinds, groups = outcomes.shape
-    horizon = rounds[-1]
-    result = np.empty((len(rounds), groups), np.int64)
+    horizon = checkpoints[-1]
+    result = np.empty((len(checkpoints), groups), np.int64)
     played = np.zeros(groups, np.int64)
     smallest = math.inf
     for g in range(groups):
@@ -129,9 +106,10 @@ def _run(data, rounds, selector, rng):
     while start < horizon:
         used = _prefix_length(length, prefix, rng)
         end = min(start + length, horizon)
-        while reported < len(rounds) and rounds[reported] <= end:
-            result[reported] = played
-            result[reported, leader] += rounds[reported] - start
+        while reported < len(checkpoints) and checkpoints[reported] <= end:
+            for g in range(groups):
+                result[reported, g] = played[g]
+            result[reported, leader] += checkpoints[reported] - start
             reported += 1
         played[leader] += end - start
         if end < horizon:
@@ -164,3 +142,35 @@ def _run(data, rounds, selector, rng):
         start = end
         length *= 2
     return result
+
+
+class EpochAlgorithm(FullInformationAlgorithm):
+    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before.
+
+    The first one's action is uniform. Subclasses say with which noise, of the scale `noise_scale(actions)`, and on how
+    much of an epoch the winner is chosen.
+
+    Attributes
+    ----------
+    noise : {"laplace", "exponential", "gumbel", "none"}
+        "none" is the leader, ties broken uniformly.
+    prefix : {"full", "random", "half"}
+        The whole epoch of n rounds; its first M, M uniform on n/2 + 1, ..., n; or its first n/2 + 1.
+    bernoulli_resampling : bool
+        Whether each loss is first replaced by an independent bit of that mean.
+    """
+
+    noise: str
+    prefix: str = "full"
+    bernoulli_resampling: bool = False
+    steps = Steps(ACTION, EPOCH, _choose, _observe)
+    events = _play_counts  # epoch by epoch: one binomial draw for each action and outcome, O(K log T)
+    block, longest = 64, checks.LARGEST
+
+    @abstractmethod
+    def noise_scale(self, actions: float) -> float:
+        """Scale of the noise when there are that many actions."""
+
+    def settings(self, horizon, actions):
+        scale, prefix = float(self.noise_scale(actions)), PREFIXES.index(self.prefix)
+        return Selector(CODES[self.noise], scale, prefix, self.bernoulli_resampling)

@@ -58,6 +58,7 @@ class FTNL(EpochAlgorithm):
     noise: str = "laplace"
     scale: str | float = "corrected"
     bernoulli_resampling: bool = False
+    id = "ftnl"
     source = "hu2021, Algorithm 2; wu2026, Algorithm 1"
     rules = {
         "epsilon": checks.positive,
@@ -104,6 +105,7 @@ class NaiveFTNL(EpochAlgorithm):
     """
 
     epsilon: float
+    id = "naive-ftnl"
     label = "naive FTNL"
     source = "hu2021, Section 5"
     noise = "laplace"
@@ -130,6 +132,7 @@ class EpochLeader(EpochAlgorithm):
     """
 
     bernoulli_resampling: bool = False
+    id = "epoch-leader"
     source = "wu2026, Section 3"
     noise = "none"
     rules = {"bernoulli_resampling": checks.boolean}

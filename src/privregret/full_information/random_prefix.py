@@ -37,6 +37,7 @@ class RandomPrefixSoftmax(EpochAlgorithm):
     prefix: str = "random"
     cap: float = 0.125
     bernoulli_resampling: bool = False
+    id = "random-prefix-softmax"
     source = "cesari2026, Section 4"
     noise = "gumbel"
     rules = {

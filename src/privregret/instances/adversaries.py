@@ -4,9 +4,8 @@ Both are constant on segments of rounds, so that no (T, K) table need be held an
 batch needs no step per round; a table is the case of segments of one round.
 """
 
-import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret import checks
+from privregret.instances.bandits import counts_of
 
 SEVERAL = checks.integer_in(2, checks.SIZE)
 
@@ -74,10 +74,6 @@ def _segment(starts, rounds):
     return np.searchsorted(starts, rounds, side="right") - 1
 
 
-def _digest(*parts):
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()
-
-
 class _Oblivious(checks.Checked, ABC):
     """A problem whose losses are fixed in advance: what is played counts by the cumulative loss."""
 
@@ -85,6 +81,15 @@ class _Oblivious(checks.Checked, ABC):
 
     @abstractmethod
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray: ...
+
+    @property
+    @abstractmethod
+    def sizes(self) -> tuple[int, ...]: ...
+
+    def _paid(self, actions, means, checkpoints):
+        """(H,) cumulative (mean) losses of the actions of each round."""
+        counts_of(actions, checkpoints, self.sizes[0])
+        return means[np.arange(len(means)), actions].cumsum()[checkpoints - 1]
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
         """(..., H) regret of (..., H) cumulative losses in rounds 1..rounds[h], against the best comparator of each."""
@@ -154,10 +159,29 @@ class Adversary(_Oblivious):
         """Number K of arms."""
         return self.losses.shape[1]
 
-    @cached_property
-    def law(self) -> str:
-        """Names the losses, whatever the instance is called: what a replicate's random stream depends on."""
-        return _digest(self.starts.tobytes(), self.losses.tobytes(), str(self.bernoulli).encode())
+    @property
+    def law(self) -> tuple:
+        """What decides the law of the data, and with it random streams; never a name."""
+        return "adversary", self.starts, self.losses, self.bernoulli
+
+    @property
+    def sizes(self) -> tuple[int]:
+        """(K,), what an algorithm's memory has to hold."""
+        return (self.arms,)
+
+    def counted(
+        self,
+        play: Callable[..., np.ndarray],
+        checkpoints: np.ndarray,
+        rng: np.random.Generator | None,
+    ) -> np.ndarray:
+        """(H,) cumulative (mean) losses at the checkpoints, when `play` plays a table drawn from `rng`."""
+        horizon = int(checkpoints[-1])
+        return self._paid(play(self.table(horizon, rng), rng), self.means(horizon), checkpoints)
+
+    def means(self, horizon: int) -> np.ndarray:
+        """(horizon, K) losses, or their means of a Bernoulli adversary."""
+        return self.losses[_segment(self.starts, np.arange(horizon))]
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
         """(horizon, K) table of losses; a Bernoulli adversary needs the generator to draw them from.
@@ -168,8 +192,8 @@ class Adversary(_Oblivious):
         array([[0.25, 0.75],
                [0.25, 0.75]])
         """
-        means = self.losses[_segment(self.starts, np.arange(horizon))]
-        return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means  # type: ignore[union-attr]
+        means = self.means(horizon)
+        return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means
 
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
         """(H, K) cumulative (mean) loss of each arm after each of the (H,) `rounds`.
@@ -248,6 +272,11 @@ class Advice(checks.Checked):
         """Number N of experts."""
         return self.group.shape[1]
 
+    def dense(self, horizon: int) -> np.ndarray:
+        """(horizon, N, K) each expert's distribution in each round; (1, N, K) if none ever changes."""
+        segment = _segment(self.starts, np.arange(horizon if len(self.starts) > 1 else 1))
+        return np.ascontiguousarray(self.rows[segment[:, None], self.group[segment]])
+
     @classmethod
     def of_table(cls, advice: ArrayLike, name: str = "table") -> "Advice":
         """From a (T, N, K) table of distributions, or (N, K) if they never change.
@@ -308,11 +337,31 @@ class ExpertProblem(_Oblivious):
         """How tables and figures call it."""
         return f"{self.adversary.name}, {self.advice.name}"
 
-    @cached_property
-    def law(self) -> str:
+    @property
+    def arms(self) -> int:
+        """Number K of arms."""
+        return self.adversary.arms
+
+    @property
+    def law(self) -> tuple:
         """As of an adversary."""
-        advice = (self.advice.starts, self.advice.rows, self.advice.group)
-        return _digest(self.adversary.law.encode(), *(a.tobytes() for a in advice))
+        return "experts", self.adversary.law, self.advice.starts, self.advice.rows, self.advice.group
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """(K, N), what an algorithm's memory has to hold."""
+        return self.adversary.arms, self.advice.experts
+
+    def counted(
+        self,
+        play: Callable[..., np.ndarray],
+        checkpoints: np.ndarray,
+        rng: np.random.Generator | None,
+    ) -> np.ndarray:
+        """As of an adversary; `play` takes the advice, too."""
+        horizon = int(checkpoints[-1])
+        actions = play(self.table(horizon, rng), self.advice, rng)
+        return self._paid(actions, self.adversary.means(horizon), checkpoints)
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
         """(horizon, K) table of losses, as of the adversary.

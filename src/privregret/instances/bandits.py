@@ -1,6 +1,6 @@
 """Stochastic bandits. Rewards: larger is better."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,6 +48,11 @@ class BernoulliBandit(checks.Checked):
     shortest = arms  # horizon: every arm is pulled once
 
     @property
+    def sizes(self) -> tuple[int]:
+        """(K,), what an algorithm's memory has to hold."""
+        return (len(self.means),)
+
+    @property
     def data(self) -> np.ndarray:
         """What kernels take: the means."""
         return np.array(self.means)
@@ -59,9 +64,9 @@ class BernoulliBandit(checks.Checked):
         return means.max() - means
 
     @property
-    def law(self) -> tuple[float, ...]:
-        """What decides the law of the data, and with it a replicate's random stream."""
-        return self.means
+    def law(self) -> tuple:
+        """What decides the law of the data, and with it random streams; never a name."""
+        return "bernoulli bandit", self.means
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
         """(..., H) pseudo-regret of (..., H, K) pulls of each arm in rounds 1..rounds[h].
@@ -82,6 +87,34 @@ class BernoulliBandit(checks.Checked):
         (1000, 5)
         """
         return (np.random.default_rng(rng).random((horizon, len(self.means))) < self.means).astype(float)
+
+    def counted(
+        self,
+        play: Callable[..., np.ndarray],
+        checkpoints: np.ndarray,
+        rng: int | np.random.Generator,
+    ) -> np.ndarray:
+        """(H, K) pulls of each arm by the checkpoints, when `play` plays a table drawn from `rng`."""
+        return counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, self.arms)
+
+
+def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.ndarray:
+    """(H, K) number of rounds 1..checkpoints[h] with each arm, after a check that there is one arm for each round.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is not.
+    """
+    actions, horizon = np.asarray(actions), int(checkpoints[-1])
+    if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
+        found = f"shape {actions.shape} of {actions.dtype}"
+        raise TypeError(f"play must return {horizon} whole numbers, one action a round, got {found}")
+    if actions.min() < 0 or actions.max() >= arms:
+        raise ValueError(f"actions must lie in 0..{arms - 1}, got {actions[(actions < 0) | (actions >= arms)][0]}")
+    plays = np.zeros((horizon + 1, arms), np.int64)
+    plays[np.arange(1, horizon + 1), actions] = 1
+    return plays.cumsum(axis=0)[checkpoints]
 
 
 def regret_of(

@@ -4,7 +4,7 @@ Actions that are alike form groups, so that an instance may have more actions th
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret import checks
-from privregret.instances.bandits import BernoulliBandit, regret_of
+from privregret.instances.bandits import BernoulliBandit, counts_of, regret_of
 
 
 def _counts(name, value):
@@ -97,10 +97,14 @@ class StochasticLosses(checks.Checked):
             raise ValueError(f"probabilities must sum to 1, got {sum(self.probabilities)}")
 
     @property
-    def law(self) -> "StochasticLosses":
-        """What decides the law of the data (its representation leaves out the name), and with it a replicate's random
-        stream."""
-        return self
+    def law(self) -> tuple:
+        """What decides the law of the data, and with it random streams; never a name."""
+        return "stochastic losses", self.outcomes, self.log_counts, self.probabilities, self.bits
+
+    @property
+    def sizes(self) -> tuple[int]:
+        """(K,), what an algorithm's memory has to hold."""
+        return (int(self.counts.sum()),)
 
     @property
     def arms(self) -> int:
@@ -158,6 +162,16 @@ class StochasticLosses(checks.Checked):
         drawn = rng.choice(len(self.outcomes), size=horizon, p=self.probabilities)
         table = np.repeat(np.array(self.outcomes), self.counts, axis=1)[drawn]
         return (rng.random(table.shape) < table).astype(float) if self.bits else table
+
+    def counted(
+        self,
+        play: Callable[..., np.ndarray],
+        checkpoints: np.ndarray,
+        rng: int | np.random.Generator,
+    ) -> np.ndarray:
+        """(H, G) rounds with each group by the checkpoints, when `play` plays a table drawn from `rng`."""
+        plays = counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.sizes)
+        return np.add.reduceat(plays, np.cumsum(self.counts) - self.counts, axis=1)
 
 
 @checks.arguments(means=checks.array_in(0, 1, shape=1), counts=_counts, log_counts=checks.array_in(0, 1e6, shape=1))

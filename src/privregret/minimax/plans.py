@@ -4,7 +4,7 @@ import numpy as np
 
 from privregret import checks
 from privregret.adversarial import BatchedPrivate
-from privregret.exact.selection import selection_from_sums
+from privregret.exact.selection import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
 from privregret.minimax.games import Game
 from privregret.privacy.adversarial import batched_probabilities
@@ -107,7 +107,7 @@ def _of_two_actions(game, feedback):
 def _selected(sums, noise, scale):
     """(histories, 2) probabilities that report noisy max picks each action, given its sum of losses."""
     different, which = np.unique(sums, axis=0, return_inverse=True)
-    return selection_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
+    return probabilities_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
 
 
 def _steps(game, rounds):

@@ -13,6 +13,16 @@ from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
 CONFIDENCE = 0.99  # that all limits of a table hold at once
 
 
+def _estimates(name, value):
+    if not (isinstance(value, (list, tuple)) and all(isinstance(v, Estimate) for v in value)):
+        raise TypeError(f"{name} must be a list of estimates, got {checks.shown(value)}")
+    return value
+
+
+SHARE = checks.number_in(1e-15, 1, "[)")
+
+
+@checks.arguments(curves=checks.dataframe, by=checks.list_of(checks.text), level=SHARE, confidence=SHARE)
 def quantiles(curves, by, level: float = 0.5, confidence: float = CONFIDENCE) -> pd.DataFrame:
     """A quantile of regret for each combination of the columns `by`, with limits that hold for all of them at once.
 
@@ -43,6 +53,7 @@ def quantiles(curves, by, level: float = 0.5, confidence: float = CONFIDENCE) ->
     return pd.DataFrame(rows, columns=[*by, "value", "low", "high", "runs"])
 
 
+@checks.arguments(table=checks.dataframe, cell=checks.list_of(checks.text))
 def leaders(table, cell) -> pd.DataFrame:
     """The table of `quantiles` with a column `leads`: whether no other row of its cell is surely smaller.
 
@@ -60,6 +71,7 @@ def leaders(table, cell) -> pd.DataFrame:
     return table.assign(leads=table.low <= least * (1 + ROUNDING))  # regrets are often equal but for rounding
 
 
+@checks.arguments(make=checks.instance_of(Callable), epsilon=checks.number_in(1e-300, 1e300))
 def at_privacy(make, epsilon: float):
     """The algorithm of a family that is proved to be epsilon-DP, no more and no less, whatever epsilon it claims.
 
@@ -83,6 +95,9 @@ def at_privacy(make, epsilon: float):
     return algorithm
 
 
+@checks.arguments(
+    epsilons=checks.array_in(1e-300, 1e300, shape=1), regrets=_estimates, target=checks.number_in(1e-300, 1e300)
+)
 def affordable(epsilons, regrets, target: float) -> Estimate:
     """The epsilon from which on regret is at most a target, by interpolation in the logarithms.
 
@@ -125,26 +140,3 @@ def _crossing(epsilons, values, target):
     i = above[-1]
     x, y = np.log(epsilons[i : i + 2]), np.log(np.maximum(values[i : i + 2], 1e-300))
     return math.exp(x[0] + (math.log(target) - y[0]) / (y[1] - y[0]) * (x[1] - x[0]))
-
-
-def _estimates(name, value):
-    if not (isinstance(value, (list, tuple)) and all(isinstance(v, Estimate) for v in value)):
-        raise TypeError(f"{name} must be a list of estimates, got {checks.shown(value)}")
-    return value
-
-
-SHARE = checks.number_in(1e-15, 1, "[)")
-checks.arguments(
-    globals(),
-    curves=checks.dataframe,
-    table=checks.dataframe,
-    by=checks.list_of(checks.text),
-    cell=checks.list_of(checks.text),
-    level=SHARE,
-    confidence=SHARE,
-    make=checks.instance_of(Callable),
-    epsilon=checks.number_in(1e-300, 1e300),
-    epsilons=checks.array_in(1e-300, 1e300, shape=1),
-    regrets=_estimates,
-    target=checks.number_in(1e-300, 1e300),
-)

@@ -1,0 +1,258 @@
+"""The literal algorithm as two steps, and the loops around them: one template each, compiled for each algorithm."""
+
+from collections.abc import Callable
+from functools import cache
+from threading import Lock
+from types import FunctionType
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numba.extending import is_jitted
+
+from privregret.borrowed import borrowed
+from privregret.jit import jit
+
+NOTHING = np.dtype([("nothing", np.int64)])
+LOCK = Lock()
+choose = observe = kernel = ARM = OWN = EXPERT = None  # in the loops below: each algorithm's own, see `_kept`
+
+
+class Steps(NamedTuple):
+    """A literal algorithm: what it remembers, and what it does in a round.
+
+    Its memory is one record for each arm (or action) and one of its own, all 0 before round 1; an algorithm that takes
+    advice has one record for each expert, too, which comes first. Kernels, or plain Python:
+
+    choose([experts,] arms, own, settings, t, [advice,] rng) -> the arm of round t = 1, 2, ...
+    observe([experts,] arms, own, settings, t, [advice,] arm, seen, rng), where `seen` is the reward or the loss of that
+    arm, or with full information the losses of all actions.
+    """
+
+    arm: np.dtype
+    own: np.dtype
+    choose: Callable
+    observe: Callable
+    expert: np.dtype | None = None
+
+    def memory(self, actions: int, experts: int = 0) -> tuple[np.ndarray, ...]:
+        """All that is remembered before round 1, in arrays: [experts], arms, and a single record of its own."""
+        advised = () if self.expert is None else (np.zeros(experts, self.expert),)
+        return *advised, np.zeros(actions, self.arm), np.zeros(1, self.own)
+
+
+class Templates(NamedTuple):
+    """The loops of a family of algorithms.
+
+    Attributes
+    ----------
+    play : function
+        (table, [advice,] *memory, settings, rng) -> (T,) actions.
+    run : function
+        (data, checkpoints, settings, rng) -> what was played by the checkpoints.
+    """
+
+    play: Callable
+    run: Callable
+
+
+def play(templates: Templates, steps: Steps):
+    """The loop of an algorithm over a table."""
+    return _made(templates.play, _names(steps), True)
+
+
+def rounds(templates: Templates, steps: Steps):
+    """The loop of an algorithm over rounds drawn on the way: the form of an event kernel."""
+    memory = ("ARM", steps.arm), ("OWN", steps.own), ("EXPERT", steps.expert)
+    return _made(templates.run, (*_names(steps), *memory), True)
+
+
+def many(kernel):
+    """A loop over runs: (data, checkpoints, settings, runs, rng) -> (runs, H, ...)."""
+    return _made(_many, (("kernel", kernel),), False)
+
+
+def _names(steps):
+    return ("choose", steps.choose), ("observe", steps.observe)
+
+
+def _made(template, names, inline):
+    with LOCK:  # whatever threads ask for it
+        return _kept(template, names, inline)
+
+
+@cache
+def _kept(template, names, inline):
+    """A function of its own for an algorithm: numba keeps no closure on disk, nor kernels given as arguments."""
+    kernels, main = dict(names), names[0][1]
+    compiled = is_jitted(main)
+    of = "_".join(f"{k.__module__}.{k.__name__}" for k in kernels.values() if callable(k) and hasattr(k, "__name__"))
+    if compiled and inline:  # in a loop over rounds a call with records costs as much as the step
+        kernels = {n: numba.njit(inline="always")(k.py_func) if is_jitted(k) else k for n, k in kernels.items()}
+    name = f"{template.__name__[1:]}_of_{of}".replace(".", "_")  # of all kernels: the cache on disk knows it by this
+    loop = FunctionType(template.__code__, globals() | kernels, name)
+    loop.__module__, loop.__qualname__ = main.__module__, name
+    return jit(loop) if compiled else loop
+
+
+# Over a table ---------------------------------------------------------------------------------------------------
+
+
+def _play_entry(table, arms, owns, settings, rng):
+    actions, own = np.empty(len(table), np.int64), owns[0]
+    arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
+    for t in range(1, len(table) + 1):
+        j = choose(arms, own, settings, t, rng)
+        actions[t - 1] = j
+        observe(arms, own, settings, t, j, table[t - 1, j], rng)
+    return actions
+
+
+def _play_row(table, arms, owns, settings, rng):
+    actions, own = np.empty(len(table), np.int64), owns[0]
+    arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
+    for t in range(1, len(table) + 1):
+        j = choose(arms, own, settings, t, rng)
+        actions[t - 1] = j
+        observe(arms, own, settings, t, j, table[t - 1], rng)
+    return actions
+
+
+def _play_advised(table, advice, experts, arms, owns, settings, rng):
+    actions, own = np.empty(len(table), np.int64), owns[0]
+    arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
+    experts = borrowed(experts)
+    for t in range(1, len(table) + 1):
+        advised = advice[min(t, len(advice)) - 1]
+        j = choose(experts, arms, own, settings, t, advised, rng)
+        actions[t - 1] = j
+        observe(experts, arms, own, settings, t, advised, j, table[t - 1, j], rng)
+    return actions
+
+
+# Over rounds drawn on the way ------------------------------------------------------------------
+# Neither a record nor what is borrowed keeps an array alive: the last line of each loop does.
+
+
+def _run_bandit(means, checkpoints, settings, rng):
+    held, owns = np.zeros(len(means), ARM), np.zeros(1, OWN)
+    own = owns[0]
+    arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
+    counts, pulls = np.empty((len(checkpoints), len(means)), np.int64), np.zeros(len(means), np.int64)
+    reported = 0
+    for t in range(1, checkpoints[-1] + 1):
+        j = choose(arms, own, settings, t, rng)
+        observe(arms, own, settings, t, j, 1.0 if rng.random() < means[j] else 0.0, rng)
+        pulls[j] += 1
+        if t == checkpoints[reported]:
+            for i in range(len(pulls)):
+                counts[reported, i] = pulls[i]
+            reported += 1
+    held[0], owns[0] = held[0], owns[0]
+    return counts
+
+
+def _run_losses(data, checkpoints, settings, rng):
+    outcomes, probabilities, sizes, bits = data
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    held, owns = np.zeros(len(group), ARM), np.zeros(1, OWN)
+    own, losses = owns[0], np.empty(len(group))
+    arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
+    counts, plays = np.empty((len(checkpoints), len(sizes)), np.int64), np.zeros(len(sizes), np.int64)
+    reported = 0
+    for t in range(1, checkpoints[-1] + 1):
+        j = choose(arms, own, settings, t, rng)
+        kind, pick = 0, rng.random()
+        while kind < len(probabilities) - 1 and pick >= probabilities[kind]:
+            pick -= probabilities[kind]
+            kind += 1
+        for i in range(len(group)):
+            loss = outcomes[kind, group[i]]
+            losses[i] = (1.0 if rng.random() < loss else 0.0) if bits else loss
+        observe(arms, own, settings, t, j, losses, rng)
+        plays[group[j]] += 1
+        if t == checkpoints[reported]:
+            for i in range(len(plays)):
+                counts[reported, i] = plays[i]
+            reported += 1
+    held[0], owns[0] = held[0], owns[0]
+    return counts
+
+
+def _run_adversary(tables, checkpoints, settings, rng):
+    starts, losses = tables.loss_starts, tables.losses
+    held, owns = np.zeros(losses.shape[1], ARM), np.zeros(1, OWN)
+    own, paid = owns[0], np.empty(len(checkpoints))
+    arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
+    segment, total, reported = 0, 0.0, 0
+    for t in range(1, checkpoints[-1] + 1):
+        if segment + 1 < len(starts) and starts[segment + 1] == t - 1:
+            segment += 1
+        j = choose(arms, own, settings, t, rng)
+        loss = losses[segment, j]
+        total += loss
+        if tables.bernoulli:
+            loss = 1.0 if rng.random() < loss else 0.0
+        observe(arms, own, settings, t, j, loss, rng)
+        if t == checkpoints[reported]:
+            paid[reported] = total
+            reported += 1
+    held[0], owns[0] = held[0], owns[0]
+    return paid
+
+
+def _run_advised(tables, checkpoints, settings, rng):
+    starts, losses, group = tables.loss_starts, tables.losses, tables.group
+    known, held = np.zeros(group.shape[1], EXPERT), np.zeros(losses.shape[1], ARM)
+    owns, paid = np.zeros(1, OWN), np.empty(len(checkpoints))
+    own, experts = owns[0], borrowed(known)
+    arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
+    advice = np.empty((group.shape[1], losses.shape[1]))
+    segment, advised, total, reported = 0, -1, 0.0, 0
+    for t in range(1, checkpoints[-1] + 1):
+        if segment + 1 < len(starts) and starts[segment + 1] == t - 1:
+            segment += 1
+        if advised + 1 < len(tables.advice_starts) and tables.advice_starts[advised + 1] == t - 1:
+            advised += 1
+            for n in range(len(experts)):
+                for i in range(losses.shape[1]):
+                    advice[n, i] = tables.rows[advised, group[advised, n], i]
+        j = choose(experts, arms, own, settings, t, advice, rng)
+        loss = losses[segment, j]
+        total += loss
+        if tables.bernoulli:
+            loss = 1.0 if rng.random() < loss else 0.0
+        observe(experts, arms, own, settings, t, advice, j, loss, rng)
+        if t == checkpoints[reported]:
+            paid[reported] = total
+            reported += 1
+    known[0], held[0], owns[0] = known[0], held[0], owns[0]
+    return paid
+
+
+def _many(data, checkpoints, settings, runs, rng):
+    first = kernel(data, checkpoints, settings, rng)
+    played = np.empty((runs, *first.shape), first.dtype)
+    played[0] = first
+    for run in range(1, runs):
+        played[run] = kernel(data, checkpoints, settings, rng)
+    return played
+
+
+BANDIT = Templates(_play_entry, _run_bandit)
+LOSSES = Templates(_play_row, _run_losses)
+ADVERSARY = Templates(_play_entry, _run_adversary)
+EXPERTS = Templates(_play_advised, _run_advised)
+
+
+def followed(start, templates: Templates, table, rng, *advice) -> np.ndarray:
+    """`play` of an algorithm in plain Python: what its learner chooses on a table, after a check of each action."""
+    rows, arms = table.shape
+    learner, actions = start(arms, np.random.default_rng(rng), rows, *(a.shape[1] for a in advice)), []
+    for t, row in enumerate(table):
+        action = learner.choose(*(a[min(t, len(a) - 1)] for a in advice))
+        if not isinstance(action, (int, np.integer)) or not 0 <= action < arms:
+            raise ValueError(f"choose must return one of 0..{arms - 1}, got {action!r}")
+        actions.append(int(action))
+        learner.observe(row if templates is LOSSES else row[action])
+    return np.array(actions, np.int64)
