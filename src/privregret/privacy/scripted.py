@@ -46,21 +46,21 @@ class _Script:
         self.kinds += (scale,)
         return pick
 
-    def laplace(self, loc, scale: float):
+    def laplace(self, loc, scale: float) -> np.ndarray:
         if self.notes.row == self.rounds - 1:
             return 0.0
         cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.most)
         inside = cell - 0.5 + 0.05 * len(self.kinds)  # noises differ, so that rounding makes no ties
         return float(inner[0] + inside * (inner[1] - inner[0]))
 
-    def random(self):
+    def random(self) -> np.ndarray:
         return (0.25, 0.75)[self._pick(2, 0.0)]
 
 
 class _Traced(trace.Tracer):
     """The same, and its noises are traced."""
 
-    def laplace(self, loc, scale: float):
+    def laplace(self, loc, scale: float) -> np.ndarray:
         value, known = self.rng.laplace(loc, scale), len(self.notes.scales)
         return self.drawn(value, scale, False) if len([k for k in self.rng.kinds if k]) > known else value
 
