@@ -303,7 +303,7 @@ def test_random_numbers_are_those_of_compiled_code():
         rng, again = np.random.default_rng(7), np.random.default_rng(7)
         algorithm.run(problem, [horizon], rng, runs=2)
         for kind, *given in noted:
-            getattr(again, kind)(*given)
+            noise.laplace(given[1], again) if kind == "laplace" else getattr(again, kind)(*given)
         assert rng.random() == again.random()
 
 

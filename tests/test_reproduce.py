@@ -41,6 +41,7 @@ publish.figure(fig, "demo/{name}", data, "A line.")
 publish.finding("Figure 1", "It is small.", "value", estimates.largest(data, value="value"), high=10, number="demo{macro}")
 """
 BOUNDS = "from privregret.bounds import hu2021\n"
+MEASURED = 'from privregret.files import ROOT\n(ROOT / "benchmarks/measured.csv").read_text()'
 
 
 def write(project, name, *cells, end="notebook.end()"):
@@ -80,7 +81,10 @@ def stale(project):
 
 
 def test_only_what_changed_runs_again(project):
-    one, two = write(project, "one", BOUNDS), write(project, "two")
+    measured = project.root / "benchmarks/measured.csv"
+    measured.parent.mkdir()
+    measured.write_text("x\n1\n")
+    one, two = write(project, "one", BOUNDS), write(project, "two", MEASURED)
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 0
     assert "demo/one: " in out and "1 figures" in out and "1 reproduced" in out
@@ -108,6 +112,8 @@ def test_only_what_changed_runs_again(project):
     edit(one, "runs: int = 3", "runs: int = 4")
     assert set(stale(project)) == {"demo/one"}
     edit(one, "runs: int = 4", "runs: int = 3")
+    edit(measured, "1", "2")
+    assert stale(project) == {"demo/two": "benchmarks/measured.csv changed"}
     edit(two, "A line.", "The line.")
     assert stale(project) == {"demo/two": "its code changed"}
     edit(project.root / "src/privregret/bounds/hu2021.py", "96 * np.log", "97 * np.log")

@@ -55,7 +55,7 @@ def test_in_a_clone_with_the_set_up_of_make_and_without(tmp_path):
         return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout
 
     origin, clone = tmp_path / "origin", tmp_path / "clone"
-    (origin / "src" / "privregret").mkdir(parents=True)
+    (origin / "src" / "privregret" / "press").mkdir(parents=True)
     for name in ("Makefile", "requirements.lock", "pyproject.toml", ".gitattributes", "src/privregret/press/strip.py"):
         shutil.copy(ROOT / name, origin / name)
     shutil.copy(ONE, origin / "one.ipynb")

@@ -91,7 +91,8 @@ def notebooks(args) -> int:
     try:
         from privregret.press import command
     except ModuleNotFoundError as missing:
-        return refuse(f"notebooks need {missing.name}: pip install the extra 'notebooks'")
+        package = missing.name.split(".")[0]
+        return refuse(f"notebooks need {package}: pip install the extra 'notebooks'")
     try:
         return command.main(args)
     except command.REFUSED as error:

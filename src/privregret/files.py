@@ -18,7 +18,16 @@ CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()  # els
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file so that a killed process leaves the old one or the new one, never half."""
+    """Write a file so that a killed process leaves the old one or the new one, never half.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write(Path(folder) / "new" / "a.txt", b"whole")
+    ...     (Path(folder) / "new" / "a.txt").read_bytes()
+    b'whole'
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}-{get_ident()}")
     try:
@@ -29,7 +38,17 @@ def write(path: Path, content: bytes) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes left half-written below a folder; nobody else may be writing there."""
+    """Remove what killed processes left half-written below a folder; nobody else may be writing there.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     (Path(folder) / ".a.txt.partial-1").touch()
+    ...     sweep(Path(folder))
+    ...     list(Path(folder).iterdir())
+    []
+    """
     for partial in folder.rglob(".*.partial-*"):
         partial.unlink(missing_ok=True)
 
@@ -68,6 +87,13 @@ def locked(path: Path, wait: bool = True) -> Iterator[None]:
     ------
     BlockingIOError
         If another process holds it, unless we `wait`.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder, locked(Path(folder) / "lock"):
+    ...     (Path(folder) / "lock").exists()
+    True
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as lock:

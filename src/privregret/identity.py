@@ -97,7 +97,7 @@ def key(*things: object) -> tuple[int, ...]:
     return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
 
 
-def parameters(algorithm) -> dict:
+def parameters(algorithm: Any) -> dict[str, Any]:
     """An algorithm's parameters; those of an algorithm inside it too, and its label for itself.
 
     Examples
@@ -106,10 +106,13 @@ def parameters(algorithm) -> dict:
     >>> parameters(DPSE(0.5))
     {'epsilon': 0.5, 'beta': None}
     """
-    result = {}
+    result: dict[str, Any] = {}
     for f in fields(algorithm):
-        value = getattr(algorithm, f.name)
-        result |= parameters(value) | {f.name: value.label} if is_dataclass(value) else {f.name: value}
+        value: Any = getattr(algorithm, f.name)
+        if is_dataclass(value):
+            result |= parameters(value) | {f.name: value.label}  # type: ignore[union-attr]
+        else:
+            result[f.name] = value
     return result
 
 

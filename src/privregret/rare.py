@@ -23,7 +23,7 @@ from privregret.simulate import grid_points, tidy
 from privregret.streams import generator
 
 MANY = 1000  # replicates that share a task and a stream
-PLAIN = 0.25  # share of runs from the law itself
+PLAIN = 0.25  # fraction of runs from the distribution itself
 LOW = 1 / 3  # of the best arm's mean: no tilted law aims lower
 HIGH = 0.8  # of the second arm's mean: nor higher
 LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
@@ -124,7 +124,7 @@ def _aims(ends, second, mean, epsilon, log_t):
     low = LOW * mean
     high = max(HIGH * second, low)
 
-    def level(pulls):  # at which an arm with so many pulls waits until the horizon
+    def level(pulls):  # at which an arm with this many pulls waits until the horizon
         if pulls * d_epsilon(low, second, epsilon) <= log_t or low >= second:
             return low
         return brentq(lambda x: pulls * d_epsilon(x, second, epsilon) - log_t, low, second)

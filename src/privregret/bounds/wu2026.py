@@ -300,7 +300,7 @@ def lemma_3(a: ArrayLike, log_counts: ArrayLike, terms: int = 200) -> float:
     1.419
     """
     log_actions = float(np.logaddexp.reduce(np.asarray(log_counts, float)))
-    return sum(lemma_2(a, log_counts, r)[0] for r in range(1, terms)) / log_actions
+    return sum(lemma_2(a, log_counts, r)[0].real for r in range(1, terms)) / log_actions
 
 
 @checks.arguments(

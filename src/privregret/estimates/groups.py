@@ -121,11 +121,11 @@ def means(
 
 
 def _weighted_mean(x, weight):
-    share = weight / weight.sum()
-    value = (share * x).sum()
+    portion = weight / weight.sum()
+    value = (portion * x).sum()
     equal = np.abs(x - value).max() <= ROUNDING * abs(value)
-    se = 0.0 if equal else np.sqrt(((share * (x - value)) ** 2).sum())
-    top = (share * x).max() / value if value else 0.0
+    se = 0.0 if equal else np.sqrt(((portion * (x - value)) ** 2).sum())
+    top = (portion * x).max() / value if value else 0.0
     return {"mean": value, "se": se, "top": top, "runs": len(x)}
 
 
@@ -177,8 +177,8 @@ def quantiles(
 
 def _weighted_quantiles(x, weight, levels):
     order = np.argsort(x)
-    share = weight[order].cumsum() / weight.sum()
-    return x[order][np.searchsorted(share, levels).clip(0, len(x) - 1)]
+    portion = weight[order].cumsum() / weight.sum()
+    return x[order][np.searchsorted(portion, levels).clip(0, len(x) - 1)]
 
 
 def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
@@ -343,11 +343,11 @@ def survivals(
         x = part[value].to_numpy()
         order = np.argsort(x)[::-1]
         weight = np.ones(len(x)) if weights is None else part[weights].to_numpy()
-        share = weight[order].cumsum()
-        share /= share[-1]
-        spaced = np.geomspace(share[0], 1, points // 2), np.linspace(share[0], 1, points // 2)
-        at = np.unique(np.searchsorted(share, np.append(*spaced)).clip(0, len(x) - 1))
-        curve = pd.DataFrame({value: x[order][at], "fraction": share[at]})
+        portion = weight[order].cumsum()
+        portion /= portion[-1]
+        spaced = np.geomspace(portion[0], 1, points // 2), np.linspace(portion[0], 1, points // 2)
+        at = np.unique(np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1))
+        curve = pd.DataFrame({value: x[order][at], "fraction": portion[at]})
         parts.append(curve.assign(**dict(zip(by, key, strict=True)) if by else {}))
     return pd.concat(parts, ignore_index=True)[[*by, value, "fraction"]]
 

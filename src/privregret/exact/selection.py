@@ -92,7 +92,7 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
     log_counts = arrays(instance)[1]
     if rounds == 0:
         error = float(np.finfo(float).eps) * (4 + instance.log_actions)
-        return _selection(np.exp(log_counts - instance.log_actions), log_counts, error)
+        return _selection(np.exp(log_counts - instance.log_actions), log_counts, float(error))
     if not instance.bits:
         probabilities, sums = _compositions(instance, rounds)
         if noise == "gumbel":
@@ -215,7 +215,9 @@ def selection_from_sums(
     return probabilities_from_sums(sums, log_counts, noise, scale)
 
 
-def probabilities_from_sums(sums, log_counts, noise: str, scale: float) -> np.ndarray:
+def probabilities_from_sums(
+    sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
+) -> np.ndarray:
     """`selection_from_sums` without its checks, for loops over epochs."""
     sums, log_counts = np.asarray(sums, float), np.asarray(log_counts, float)
     d = sums - sums.min(axis=-1, keepdims=True)
@@ -334,7 +336,7 @@ def differences(losses: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _relative(instance):
     """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a constant."""
-    relative: dict[tuple[float, ...], float] = {}
+    relative = {}
     for outcome, probability in zip(np.array(instance.outcomes), instance.probabilities, strict=True):
         key = tuple(differences(outcome))
         relative[key] = relative.get(key, 0.0) + probability

@@ -5,7 +5,7 @@ batch needs no step per round; a table is the case of segments of one round.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -169,7 +169,12 @@ class Adversary(_Oblivious):
         """(K,), what an algorithm's memory has to hold."""
         return (self.arms,)
 
-    def counted(self, play, checkpoints, rng) -> np.ndarray:
+    def counted(
+        self,
+        play: Callable[..., np.ndarray],
+        checkpoints: np.ndarray,
+        rng: np.random.Generator | None,
+    ) -> np.ndarray:
         """(H,) cumulative (mean) losses at the checkpoints, when `play` plays a table drawn from `rng`."""
         horizon = int(checkpoints[-1])
         return self._paid(play(self.table(horizon, rng), rng), self.means(horizon), checkpoints)
@@ -347,7 +352,12 @@ class ExpertProblem(_Oblivious):
         """(K, N), what an algorithm's memory has to hold."""
         return self.adversary.arms, self.advice.experts
 
-    def counted(self, play, checkpoints, rng) -> np.ndarray:
+    def counted(
+        self,
+        play: Callable[..., np.ndarray],
+        checkpoints: np.ndarray,
+        rng: np.random.Generator | None,
+    ) -> np.ndarray:
         """As of an adversary; `play` takes the advice, too."""
         horizon = int(checkpoints[-1])
         actions = play(self.table(horizon, rng), self.advice, rng)

@@ -1,6 +1,6 @@
 """Stochastic bandits. Rewards: larger is better."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -88,12 +88,17 @@ class BernoulliBandit(checks.Checked):
         """
         return (np.random.default_rng(rng).random((horizon, len(self.means))) < self.means).astype(float)
 
-    def counted(self, play, checkpoints, rng) -> np.ndarray:
+    def counted(
+        self,
+        play: Callable[..., np.ndarray],
+        checkpoints: np.ndarray,
+        rng: int | np.random.Generator,
+    ) -> np.ndarray:
         """(H, K) pulls of each arm by the checkpoints, when `play` plays a table drawn from `rng`."""
         return counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, self.arms)
 
 
-def counts_of(actions, checkpoints, arms: int) -> np.ndarray:
+def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.ndarray:
     """(H, K) number of rounds 1..checkpoints[h] with each arm, after a check that there is one arm for each round.
 
     Raises

@@ -4,7 +4,7 @@ Actions that are alike form groups, so that an instance may have more actions th
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -163,7 +163,12 @@ class StochasticLosses(checks.Checked):
         table = np.repeat(np.array(self.outcomes), self.counts, axis=1)[drawn]
         return (rng.random(table.shape) < table).astype(float) if self.bits else table
 
-    def counted(self, play, checkpoints, rng) -> np.ndarray:
+    def counted(
+        self,
+        play: Callable[..., np.ndarray],
+        checkpoints: np.ndarray,
+        rng: int | np.random.Generator,
+    ) -> np.ndarray:
         """(H, G) rounds with each group by the checkpoints, when `play` plays a table drawn from `rng`."""
         plays = counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.sizes)
         return np.add.reduceat(plays, np.cumsum(self.counts) - self.counts, axis=1)

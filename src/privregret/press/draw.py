@@ -15,7 +15,7 @@ BANDS = "estimates.bands"  # makes what figures of regret show
 
 
 def panels(count: int, width=None, height=None, **axes):
-    """A figure with so many panels side by side, in the width of a column (one panel) or a page; shared y axis.
+    """A figure with `count` panels side by side, in the width of a column (one panel) or a page; shared y axis.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, 
     Parameters
     ----------
     data : pandas.DataFrame
-        Tidy: one row a point.
+        Tidy: one row per point.
     x, y : str
         Columns drawn.
     by : str
-        Column that tells curves apart; its values are the labels.
+        Column that distinguishes curves; its values are the labels.
     band : (str, str), optional
         Columns between which a band is shaded, as `estimates.bands` makes them: ("low", "high").
     looks : dict, optional
@@ -290,7 +290,7 @@ def survival_axes(ax, curves):
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
-    """A colour, a marker and dashes for each value of what is no algorithm: the `looks` of `lines`.
+    """A colour, a marker and dashes for each value of what is not an algorithm: the `looks` of `lines`.
 
     Parameters
     ----------
@@ -320,20 +320,20 @@ def family(
     axes=None,
     **style_,
 ):
-    """One panel for each value of a column, side by side with one y axis: its curves, with bounds beside them.
+    """One panel for each value of a column, side by side with one y axis: its curves and bounds.
 
     Parameters
     ----------
     data : pandas.DataFrame
-        Tidy: one row a point; panels and curves in the order of the rows.
+        Tidy: one row per point; panels and curves in the order of the rows.
     by : str
-        Column that tells panels apart; its values fill the `title`.
+        Column that distinguishes panels; its values fill the `title`.
     x, y : str
         Columns drawn.
     bounds : dict, optional
         Columns of bounds -> labels; dashed, dotted, mixed, solid.
     curves : str
-        Column that tells curves apart.
+        Column that distinguishes curves.
     axes : dict, optional
         As in `panels`.
     **style_

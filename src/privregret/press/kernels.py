@@ -13,8 +13,6 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
-from privregret.files import digest
-
 ENVIRONMENT = {  # bits change with the number of BLAS threads, and PDF files with the date
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -30,10 +28,11 @@ ENVIRONMENT = {  # bits change with the number of BLAS threads, and PDF files wi
 def sockets(build: Path):
     """An empty folder for the kernels' sockets, for a process that has locked `build`.
 
-    Each `build` has one, so that what a killed run left is found again; it is not below `build`,
-    since paths of sockets may have 104 bytes only.
+    Each `build` has one of its own, so that what a killed run left is found again. It is not below
+    `build`, since paths of sockets may have 104 bytes only.
     """
-    name = f"privregret-kernels-{digest(os.fsencode(build.resolve()))[:12]}"
+    place = build.stat()
+    name = f"privregret-{place.st_dev:x}-{place.st_ino:x}"
     folder = Path(tempfile.gettempdir(), name)
     if len(os.fsencode(folder / "tmp12345678" / "kernel-5")) > 103:
         folder = Path("/tmp", name)

@@ -41,9 +41,15 @@ def apart(folder: Path) -> Place:
 
 
 def custom(parameters: dict) -> Place:
-    """The place of runs with these parameters; its folder says which: `build/custom/runs=5`."""
+    """The place of runs with these parameters; its folder says which.
+
+    Examples
+    --------
+    >>> custom({"runs": 5}).root.name, custom({"runs": 5, "epsilons": [0.5, 1]}).root.name
+    ('runs=5', 'epsilons=0.5,1,runs=5-51080cbf')
+    """
     said = ",".join(f"{name}={value}" for name, value in sorted(parameters.items()))
-    safe = re.sub(r"[^\w.,=+-]+", "_", said, flags=re.ASCII)[:80]
+    safe = re.sub(r"[^\w.,=+-]+", "", said, flags=re.ASCII)[:80]
     return apart(
         BUILD / "custom" / (safe if safe == said else f"{safe}-{digest(said.encode())[:8]}")
     )

@@ -52,6 +52,7 @@ def run(job: Job, place: Place, sockets: Path, environment: dict, progress) -> i
             parameters = _new_parameters(job, place)
             origin = {"code": inputs["code"], "lock": inputs["files"]["requirements.lock"]}
             record.adopt(staged, place.root, job.name, origin)
+            render.render(place.root)
             place.executed(job.name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(executed, place.executed(job.name))
             stamps.write(job, place, inputs, mark, time.monotonic() - began)

@@ -9,6 +9,7 @@ import os
 import sys
 from contextlib import suppress
 
+HIDDEN = {"check", "publish"}  # tags of cells whose source JupyterLab folds
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -16,13 +17,18 @@ METADATA = {
 
 
 def stripped(text: str) -> str:
-    """A notebook's JSON without outputs, counts and empty cells at its end, and with tags for its only metadata."""
+    """A notebook's JSON without outputs, counts and empty cells at its end, and with tags for its only metadata.
+
+    What a tag says is to be folded is marked so, for JupyterLab."""
     notebook = json.loads(text)
     cells = notebook["cells"]
     while cells and not cells[-1]["source"]:  # running the last cell by Shift+Enter leaves one behind
         cells.pop()
     for cell in cells:
-        cell["metadata"] = {key: value for key, value in cell["metadata"].items() if key == "tags" and value}
+        tags = cell["metadata"].get("tags", [])
+        cell["metadata"] = {"tags": tags} if tags else {}
+        if HIDDEN.intersection(tags):
+            cell["metadata"]["jupyter"] = {"source_hidden": True}
         if cell["cell_type"] == "code":
             cell |= {"execution_count": None, "outputs": []}
     notebook["metadata"] = METADATA

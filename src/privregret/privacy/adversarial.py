@@ -14,6 +14,7 @@ from scipy.signal import fftconvolve
 
 from privregret import checks, store
 from privregret.adversarial.bases import (
+    CHOICE,
     EXP3_STEP,
     FTPL_STEP,
     THETA,
@@ -195,8 +196,9 @@ def batched_probabilities(
     u = (np.arange(checks.integer_in(2, checks.LARGEST)("nodes", nodes)) + 0.5) / nodes
     quantiles = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5))) * scale
     averages = np.asarray(averages, float)
-    if base.step.kind != FTPL_STEP:
-        return _batched_probabilities(base.step, averages, quantiles)
+    settings = base.settings(None, 2)
+    if settings.kind != FTPL_STEP:
+        return _batched_probabilities(settings, averages, quantiles)
     if len(averages) != 2 or base.resampling != "corrected":  # type: ignore[attr-defined]
         raise ValueError("FTPL must have two batches and the corrected resampling")
     return _ftpl_probabilities(base, averages, quantiles)
@@ -240,32 +242,34 @@ def _ftpl_probabilities(base, averages, quantiles):
 
 
 @jit
-def _batched_probabilities(step, averages, quantiles):
+def _batched_probabilities(settings, averages, quantiles):
     """A walk through the tree of choices and noises, depth first: what has been worked out serves all that follows."""
-    kind, rate, mixing, _, _ = step
-    last, nodes = len(averages) - 1, len(quantiles)
+    rate, last, nodes = settings.rate, len(averages) - 1, len(quantiles)
     result = np.zeros(2 << last)
-    estimate, p, weight = np.zeros((last + 1, 2)), np.full((last + 1, 2), 0.5), np.ones(last + 1)  # by batch
+    choices, weight = np.zeros((last + 1, 2), CHOICE), np.ones(last + 1)  # by batch
+    choices[0, 0]["p"] = choices[0, 1]["p"] = 0.5
     path, tried = np.zeros(last + 1, np.int64), np.zeros(last + 1, np.int64)
     j = 0
     while j >= 0:
         if j == last:
-            result[2 * path[j]] += weight[j] * p[j, 0]
-            result[2 * path[j] + 1] += weight[j] * p[j, 1]
+            result[2 * path[j]] += weight[j] * choices[j, 0]["p"]
+            result[2 * path[j] + 1] += weight[j] * choices[j, 1]["p"]
         elif tried[j] < 2 * nodes:
             i, noise = divmod(tried[j], nodes)
             tried[j] += 1
-            y = averages[j, i] + quantiles[noise]
-            estimate[j + 1] = estimate[j]
-            if kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p[j, i]):
-                estimate[j + 1, i] += y / p[j, i]
-            weight[j + 1], path[j + 1] = weight[j] * p[j, i], 2 * path[j] + i
+            y, p = averages[j, i] + quantiles[noise], choices[j, i]["p"]
+            for k in range(2):
+                choices[j + 1, k]["estimate"] = choices[j, k]["estimate"]
+                choices[j + 1, k]["weight"] = 0.0  # unknown: worked out anew
+            if settings.kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p):
+                choices[j + 1, i]["estimate"] += y / p
+            weight[j + 1], path[j + 1] = weight[j] * p, 2 * path[j] + i
             j += 1
             tried[j] = 0
-            if kind == EXP3_STEP:
-                exp3_weights(estimate[j], rate, mixing, p[j])
+            if settings.kind == EXP3_STEP:
+                exp3_weights(choices[j], rate, settings.mixing, 0.0)
             else:
-                htinf_weights(estimate[j], 1 / (rate * math.sqrt(j + 1)), 1.0, p[j])
+                htinf_weights(choices[j], 1 / (rate * math.sqrt(j + 1)), 1.0)
             continue
         j -= 1
     return result / nodes**last

@@ -46,10 +46,10 @@ def htinf_choices(
         p = 1 / np.square(behind + w)
         p /= p.sum(axis=1, keepdims=True)
         chosen[j] = (p.cumsum(axis=1)[:, :-1] < rng.random((runs, 1))).sum(axis=1)
-        share = p[every, chosen[j]]
+        chance = p[every, chosen[j]]
         seen = answer(j, chosen[j]) + (rng.laplace(0, scale, runs) if scale else 0)
-        counts = np.abs(seen) <= THETA * sigma * np.sqrt((j + 1) * share)
-        estimate[every, chosen[j]] += np.where(counts, seen / share, 0)
+        counts = np.abs(seen) <= THETA * sigma * np.sqrt((j + 1) * chance)
+        estimate[every, chosen[j]] += np.where(counts, seen / chance, 0)
     return chosen
 
 
@@ -58,7 +58,7 @@ def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.nd
     """(runs,) regret of HTINF in batches against an adversary that punishes the arm of each batch.
 
     In the first round of a batch all losses are 0; then the arm that was played costs 1, all others 0. Compared with
-    the arm that was punished least. A last partial batch is left out.
+    the arm with the fewest punishments. A last partial batch is left out.
 
     Parameters
     ----------

@@ -59,6 +59,12 @@ def at_privacy(make, epsilon: float):
     ------
     ValueError
         If there is none, as of a temperature that is capped.
+
+    Examples
+    --------
+    >>> from privregret.bandits import HybridUCB
+    >>> at_privacy(HybridUCB, 3.0).epsilon  # as printed it is proved to be 1.5 epsilon-DP
+    2.0
     """
     checks.positive("epsilon", epsilon)
     algorithm = make(epsilon * epsilon / make(epsilon).privacy.proved)
@@ -94,6 +100,11 @@ def affordable(epsilons, regrets, target: float) -> Estimate:
     ------
     ValueError
         If regret is at most the target at every epsilon: then the one asked for is below them all.
+
+    Examples
+    --------
+    >>> round(affordable([0.1, 1.0], [Estimate(30.0), Estimate(3.0)], 6.0).value, 6)
+    0.5
     """
     if len(regrets) != len(epsilons):
         raise ValueError(
