@@ -604,6 +604,6 @@ def main():
 
 
 if __name__ == "__main__":
-    # or multiprocessing would import this module, and privregret with it, in each process that it forks
+    # or multiprocessing would import this module, and privregret, in each process that it forks
     del __file__
     sys.exit(main())
