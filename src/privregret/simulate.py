@@ -15,7 +15,7 @@ from privregret.estimates import ROUNDING
 from privregret.progress import progress
 
 TASKS = 4  # for each worker and grid point: enough to keep workers busy to the end
-MOST = 256  # blocks in a task, so that what waits to be put together is little
+MOST = 64  # blocks in a task, so that what waits to be put together is little
 BYTES = 2**24  # at most that are played at once
 
 
@@ -310,7 +310,7 @@ def _computed(grid, runs, seed, workers, keep, together):
     tasks, at_once = [], TASKS * joblib.effective_n_jobs(workers)
     for i, point in enumerate(grid):
         blocks = -(-runs // point.algorithm.block)
-        parts = min(blocks, max(at_once, blocks // MOST))
+        parts = min(blocks, max(at_once, -(-blocks // MOST)))
         ends = np.linspace(0, blocks, parts + 1).astype(int)
         tasks += [(i, first, last) for first, last in pairwise(ends.tolist())]
     parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator", batch_size=1)
