@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from planted import Plant, other_noise, uniform_play
+from planted import Plant, other_noise, plays, uniform_play
 from privregret import rare
 from privregret.adversarial import HTINF, BatchedPrivate, tuning
 from privregret.bandits import DPIMED, BanditAlgorithm
@@ -12,28 +12,41 @@ from privregret.full_information import FTNL, RandomPrefixSoftmax
 OWN, SIDE = "companion/your-own-algorithm", "companion/side-by-side"
 
 
-class HalfTheNoise:
+class HalfTheNoise(np.random.Generator):
     """A generator whose Laplace noise has half the scale."""
 
-    def __init__(self, rng):
-        self.rng = np.random.default_rng(rng)
-
-    def laplace(self, loc, scale, size):
-        return self.rng.laplace(loc, scale / 2, size)
+    def laplace(self, loc=0.0, scale=1.0, size=None):
+        return super().laplace(loc, scale / 2, size)
 
 
 def half_the_noise(monkeypatch):
+    right = BanditAlgorithm.play
+
     def play(self, rewards, rng):
-        return self._play(rewards, HalfTheNoise(rng) if self.label == "explore first" else np.random.default_rng(rng))
+        if self.label == "explore first":
+            rng = HalfTheNoise(np.random.default_rng(rng).bit_generator)
+        return right(self, rewards, rng)
 
     monkeypatch.setattr(BanditAlgorithm, "play", play)
 
 
+def uniform_exploring(monkeypatch):
+    """Explore first draws every arm uniformly on Bernoulli arms."""
+    right, wrong = BanditAlgorithm.prepared, plays(uniform_play)
+
+    def prepared(self, *given):
+        return (wrong if self.label == "explore first" else right)(self, *given)
+
+    monkeypatch.setattr(BanditAlgorithm, "prepared", prepared)
+
+
 def uniform_actions(monkeypatch):
     """DP-IMED draws every arm uniformly on a table."""
-    monkeypatch.setattr(
-        DPIMED, "_play", lambda self, rewards, rng: rng.integers(rewards.shape[1], size=len(rewards)), raising=False
-    )
+
+    def literal(self, rewards, rng):
+        return np.random.default_rng(rng).integers(rewards.shape[1], size=len(rewards))
+
+    monkeypatch.setattr(DPIMED, "literal", literal)
 
 
 def uniform_imed(monkeypatch):
@@ -45,7 +58,7 @@ def uniform_imed(monkeypatch):
             return np.outer(np.ones(runs), problem.gaps.mean() * rounds), np.ones(runs)
         return right(algorithm, problem, rounds, runs, rng)
 
-    monkeypatch.setattr(DPIMED, "_run", lambda self, *given: uniform_play(*given))
+    monkeypatch.setattr(DPIMED, "prepared", plays(uniform_play))
     monkeypatch.setattr(rare, "weighted", weighted)
 
 
@@ -94,7 +107,7 @@ PLANTS = [
     Plant(
         OWN,
         "explore first plays uniformly",
-        lambda patch: patch.setattr(BanditAlgorithm, "_run_by_rounds", lambda self, *given: uniform_play(*given)),
+        uniform_exploring,
         (("Explore first", "at most half of that of uniform play"), ("Explore first", "as good as DP-IMED")),
     ),
     Plant(
