@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planted import Plant, other_noise, uniform_play
+from planted import Plant, other_noise, plays, uniform_play
 from privregret import rare
 from privregret.adversarial import HTINF, BatchedPrivate, tuning
 from privregret.bandits import DPIMED, AnytimeLazyUCB, BanditAlgorithm
@@ -59,7 +59,7 @@ def uniform_imed(monkeypatch):
             return np.outer(np.ones(runs), problem.gaps.mean() * rounds), np.ones(runs)
         return right(algorithm, problem, rounds, runs, rng)
 
-    monkeypatch.setattr(DPIMED, "_run", lambda self, *given: uniform_play(*given))
+    monkeypatch.setattr(DPIMED, "prepared", plays(uniform_play))
     monkeypatch.setattr(rare, "weighted", weighted)
 
 
