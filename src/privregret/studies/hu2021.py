@@ -7,31 +7,27 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from privregret import checks, estimates, exact, simulate, store
+from privregret import estimates, exact, simulate, store
 from privregret.algorithm import Algorithm
 from privregret.bounds import hu2021 as bounds
-from privregret.full_information import FTNL
-from privregret.instances import BernoulliBandit, bernoulli_losses, doubling, equal_gaps, packing
+from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
+from privregret.instances import (
+    BernoulliBandit,
+    StochasticLosses,
+    bernoulli_losses,
+    doubling,
+    equal_gaps,
+    packing,
+)
 from privregret.press import draw, style
 from privregret.privacy import ledger
 from privregret.privacy.selection import privacy_loss
 
 # Settings
 
-
-def means_with_a_gap(name: str, value) -> np.ndarray:
-    """Check the means of Bernoulli arms that are not all equal, or no regret would be above 0.
-
-    Examples
-    --------
-    >>> means_with_a_gap("setting_1", [0.75, 0.7]).tolist()
-    [0.75, 0.7]
-    """
-    means = checks.means(name, value)
-    if means.min() == means.max():
-        raise ValueError(f"{name} must not hold equal means only, got {checks.shown(value)}")
-    return means
+EQUAL = f"{FTNL(1.0).label}, equal gaps"  # FTNL on as many experts, all with the smallest gap
 
 
 def described(setting: BernoulliBandit) -> str:
@@ -105,7 +101,7 @@ def reused(times: int, actions: int, epsilon: float) -> float:
 
 @store.kept
 def over_lemma_13(scale: str, epsilon: float, gap: float, n: int) -> estimates.Estimate:
-    """Exact probability that the worse of two experts wins after n rounds, over Lemma 13's bound."""
+    """Exact probability over Lemma 13's bound, that the worse of two experts wins."""
     pair = bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
     noise = FTNL(epsilon, scale=scale).noise_scale(2)
     selection = exact.selection_probabilities(pair, n, "laplace", noise)
@@ -130,6 +126,84 @@ def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:
     return {"T": T, "instance": worst.instance, "regret": worst.regret, "error": worst.error}
 
 
+def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.DataFrame:
+    """Exact regrets and Theorem 7's bounds on a doubling instance, in units of ln K / epsilon."""
+    gaps, counts, log_k = instance.gaps, instance.log_counts, instance.log_actions
+    gap = gaps[1]
+    others = (0.0, np.log(np.expm1(log_k)) if log_k < 30 else log_k)
+    equal = bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
+    learners = [FTNL(epsilon, scale="hu2021"), FTNL(epsilon), FTNL(epsilon, "gumbel")]
+    learners.append(RandomPrefixSoftmax(epsilon))
+    of_equal = exact.regret_curves(FTNL(epsilon), equal, horizon).assign(algorithm=EQUAL)
+    curves = pd.concat([exact.regret_curves(learners, instance, horizon), of_equal])
+    forms = {
+        "proved": bounds.theorem_7(gaps, counts, epsilon),
+        "proved_equal": bounds.theorem_7(equal.gaps, others, epsilon),
+        "first_form": bounds.theorem_7_printed(gaps, counts, epsilon),
+        "second_form": bounds.theorem_7_rate(log_k, gap, horizon, epsilon),
+    }
+    size = {"family": "", "brackets": len(gaps) - 1, "log_m": counts[1], "log_K": log_k}
+    size |= {"gap": gap, "epsilon": epsilon}
+    values = curves[["algorithm", "regret", "error"]].assign(**forms).set_index("algorithm")
+    values = (values / (log_k / epsilon)).reset_index()
+    return values.assign(**size)[[*size, *values]]
+
+
+def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int) -> dict:
+    """Smallest and largest regret over ln K / epsilon as epsilon falls by a factor of two.
+
+    FTNL with Gumbel noise on doubling gaps with deterministic losses.
+    """
+    instance = doubling(brackets, log_per_bracket=log_size, bernoulli=False)
+    found = []
+    for shift in np.arange(24) / 24:
+        epsilon = epsilon_over_gap * instance.gaps[1] / 2**shift
+        regret = estimates.row(exact.regret_curves(FTNL(epsilon, "gumbel"), instance, horizon))
+        found.append(regret / (instance.log_actions / epsilon))
+    least, largest = estimates.smallest(found), estimates.largest(found)
+    ends = {"least": least.value, "least_error": least.bound}
+    return {"log_m": log_size} | ends | {"largest": largest.value, "largest_error": largest.bound}
+
+
+def paid_per_epoch(
+    instance: StochasticLosses, lengths: np.ndarray, scale: float, unit: float
+) -> pd.DataFrame:
+    """What FTNL with Gumbel noise pays in 2n rounds for a choice from n, bracket by bracket."""
+    chosen = [exact.selection_probabilities(instance, int(n), "gumbel", scale) for n in lengths]
+    wrong = [np.where(c.group > c.error, c.group, 0.0)[1:] for c in chosen]  # below it, unknown
+    cost = 2 * lengths[:, None] * instance.gaps[1:] * np.array(wrong) / unit
+    paid = pd.DataFrame(cost, columns=[f"bracket_{k}" for k in range(1, len(instance.gaps))])
+    paid["epoch"] = paid.sum(axis=1)
+    errors = [
+        2 * n * c.error * instance.gaps.sum() / unit for n, c in zip(lengths, chosen, strict=True)
+    ]
+    paid.insert(0, "rounds", lengths)
+    return paid.assign(epoch_error=errors)
+
+
+def misses(
+    selector: FTNL | EpochLeader, instance: StochasticLosses, epsilon: float, n: int
+) -> dict:
+    """Exact probability that a selector misses the best expert after n rounds; 0 below its error."""
+    scale = selector.noise_scale(instance.actions) or 1.0
+    selection = exact.selection_probabilities(instance, n, selector.noise, scale)
+    value = selection.group[1] if selection.group[1] > selection.error else 0.0
+    found = {"misses": value, "misses_error": selection.error}
+    return {"epsilon": epsilon, "n": n, "algorithm": selector.label} | found
+
+
+def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
+    """Exact regret at round m*, if there is one, and after 2^50 rounds, over ln K / epsilon."""
+    m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
+    learners = [FTNL(epsilon), RandomPrefixSoftmax(epsilon), EpochLeader()]
+    rounds = [m, 2**50] if m else [2**50]
+    frame = exact.regret_curves(learners, packing(actions, gap), rounds)
+    frame["when"] = np.where(frame.t == m, "round m", "convergence")
+    frame[["regret", "error"]] /= math.log(actions) / epsilon
+    frame = frame.assign(K=actions, epsilon=epsilon)
+    return frame[["K", "epsilon", "algorithm", "when", "t", "regret", "error"]]
+
+
 # Plot
 
 
@@ -149,9 +223,7 @@ def exact_and_simulated(data: pd.DataFrame) -> Figure:
 
 def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
     """Draw the privacy loss of one choice against the rounds of its epoch, for each noise scale."""
-    curves = loss.assign(
-        curve=[f"$K={r.K}$, {noise[r.scale]}" for r in loss.itertuples()]
-    )
+    curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.scale]}" for r in loss.itertuples()])
     colours = {"hu2021": (style.VERMILION, "-"), "corrected": (style.BLUE, ":")}
     looks = {
         f"$K={k}$, {noise[scale]}": {"marker": marker, "color": colour, "linestyle": dashes}
@@ -246,3 +318,81 @@ def show_releases(
     ax.set_yticks(range(-1, top + 1), names)
     ax.grid(False)
     ax.tick_params(length=0)
+
+
+def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str]) -> Figure:
+    """Draw Theorem 7's bounds above, and regrets below, for three families of instances."""
+    fig = plt.figure(figsize=(style.PAGE[0], 5.2))
+    halves = fig.subfigures(2, 1)
+    top, below = (half.subplots(1, 3, sharey=True) for half in halves)
+    corrected = FTNL(1.0).label
+    learners = [corrected, FTNL(1.0, scale="hu2021").label, RandomPrefixSoftmax(1.0).label]
+    for upper, lower, family in zip(top, below, families, strict=True):
+        part = data[data.family == family]
+        x = "log_m" if family == families[2] else "brackets"
+        one, equal = (part[part.algorithm == label] for label in (corrected, EQUAL))
+        second, first = "its second form, constant 1", "as printed (first form), constant 1"
+        draw.bound(upper, one[x], one.proved, "Theorem 7, as proved")
+        draw.bound(upper, one[x], one.second_form, second, linestyle=style.MIXED)
+        draw.bound(upper, one[x], one.first_form, first, linestyle=style.DOTTED)
+        alone = {"linestyle": "none"} if x == "log_m" else {}  # other phases lie between
+        for ax, curves in ((upper, one), (lower, part[part.algorithm.isin(learners)])):
+            draw.lines(ax, curves, x, "regret", markevery=1, **alone)
+            ax.set_xlabel(r"$\ln m$" if x == "log_m" else "number of brackets $B$")
+        dots = {"color": "black", "marker": ".", "linestyle": "none"}
+        lower.plot(equal[x], equal.regret, label="FTNL (Laplace) on equal gaps", **dots)
+        upper.set(yscale="log", title=family)
+        lower.set(ylim=(0, 9))
+    grey = {"color": style.GREY, "alpha": 0.3, "linewidth": 0, "label": "FTNL (Gumbel), all phases"}
+    below[2].fill_between(phases.log_m, phases.least, phases.largest, **grey)
+    brackets = data[data.family == families[0]].brackets.unique()
+    for half, axes, across in zip(halves, (top, below), (4, 3), strict=True):
+        axes[0].set_ylabel(r"regret, in $\ln K/\epsilon$")
+        for ax in axes[:2]:
+            ax.set_xticks(brackets)
+        axes[2].set_xscale("symlog", linthresh=2)
+        axes[2].set_xlim(-0.2, 1.3 * max(2, data[data.family == families[2]].log_m.max()))
+        draw.legend_below(half, across)
+    return fig
+
+
+def epochs_figure(paid: pd.DataFrame) -> Figure:
+    """Draw what each epoch pays, a colour for each bracket, in the frame of its bound."""
+    units = r"regret, in units of $\ln K/\epsilon$"
+    fig, (ax,) = draw.panels(
+        1, width=style.PAGE[0], height=2.4, xlabel="rounds $n$ behind a choice", ylabel=units
+    )
+    epoch, bottom = np.log2(paid.rounds), np.zeros(len(paid))
+    frame = {"color": "#EEEEEE", "edgecolor": style.GREY, "linestyle": style.DASHED}
+    label = r"$4b\,(\phi(n/2)-\phi(n))$"
+    ax.bar(epoch, paid.telescoping_bound, width=0.9, label=label, linewidth=0.8, **frame)
+    names = [name for name in paid if name.startswith("bracket_")]
+    shades = plt.get_cmap("viridis")(np.linspace(0.05, 0.95, len(names)))
+    for k, (name, shade) in enumerate(zip(names, shades, strict=True)):
+        look = {"width": 0.6, "color": shade, "linewidth": 0}
+        gap = rf"gap $2^{{{k}}}\Delta_{{\min}}$"
+        ax.bar(epoch, paid[name], bottom=bottom, label=gap, **look)
+        bottom += paid[name]
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_formatter(lambda x, _: rf"$2^{{{x:.0f}}}$")
+    fig.legend(loc="outside right center")
+    return fig
+
+
+def lower_bound_figure(data: pd.DataFrame, titles: dict[int, str]) -> Figure:
+    """Draw regret at round m* with Theorem 10 above, and at convergence below, for each K."""
+    size = {"figsize": (style.PAGE[0], 4.2), "height_ratios": (3, 2), "squeeze": False}
+    fig, axes = plt.subplots(2, len(titles), sharex=True, sharey="row", **size)
+    for row, when in zip(axes, ("round m", "convergence"), strict=True):
+        for ax, (k, part) in zip(row, data[data.when == when].groupby("K"), strict=True):
+            draw.lines(ax, part, "epsilon", "regret")
+            ax.set(xscale="log", yscale="log")
+            if when == "round m":
+                draw.bound(ax, part.epsilon, part.bound, "Theorem 10")
+                ax.set_title(titles[k])
+            else:
+                ax.set_xlabel(r"$\epsilon$")
+    axes[0, 0].set_ylabel("regret at round $m^*$")
+    axes[1, 0].set_ylabel("at convergence")
+    draw.legend_below(fig, 4)
+    return fig
