@@ -184,8 +184,8 @@ def paid_per_epoch(
 def misses(
     selector: FTNL | EpochLeader, instance: StochasticLosses, epsilon: float, n: int
 ) -> dict:
-    """Exact probability that a selector misses the best expert after n rounds; 0 below its error."""
-    scale = selector.noise_scale(instance.actions) or 1.0
+    """Exact probability that a selector misses the best expert, 0 below its numerical error."""
+    scale = selector.noise_scale(math.exp(instance.log_actions)) or 1.0
     selection = exact.selection_probabilities(instance, n, selector.noise, scale)
     value = selection.group[1] if selection.group[1] > selection.error else 0.0
     found = {"misses": value, "misses_error": selection.error}
