@@ -174,7 +174,7 @@ def _lemmas(rng):
 
 
 def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
-    """log10 of the constant c1 that Remark 4's conjecture needs, without bad actions or with many."""
+    """log10 of the constant c1 that Remark 4's conjecture needs, with no bad action or many."""
     if bad == "none":
         log_c1 = bounds.remark_4(-np.inf, n, middle, level, 2.0, c2)
     else:
