@@ -1,20 +1,67 @@
-"""What the notebooks on asi2025 need: HTINF against adaptive adversaries, and certificates of Lemma 11.
+"""What the notebooks on asi2025 measure: worst gaps, adaptive adversaries, Lemma 11, leakage.
 
-All other algorithms here play oblivious adversaries; losses of an adaptive one may depend on what was played before.
-Plain numpy over many runs at once; written apart from the kernel in `bases.py`, so that each tests the other.
+HTINF here is plain numpy over many runs at once, written apart from the kernel in `bases.py`, so
+that each tests the other. Losses of an adaptive adversary may depend on what was played before.
 """
 
 import math
 
 import numpy as np
+import pandas as pd
 
-from privregret import checks, estimates, simulate, store
+from privregret import checks, estimates, instances, simulate, store
 from privregret.adversarial import AdversarialAlgorithm
 from privregret.adversarial.bases import HTINF, THETA
 from privregret.bounds import asi2025 as bounds
 from privregret.instances import lemma_11_pair
 
+GAPS = 2.0 ** -np.arange(9)  # Section 3 measures regret at the worst of these
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
+
+
+# Settings
+
+
+def four_adversaries(arms: int, horizon: int, epsilon: float) -> list[instances.Adversary]:
+    """Adversaries for Corollary 2: a gap, 0/1 losses, a drop, stochastically constrained."""
+    return [
+        instances.gap_adversary(arms, 0.5),
+        instances.gap_adversary(arms, 0.5, bernoulli=True),
+        instances.riser(arms, int(2 * np.sqrt(horizon / epsilon))),
+        instances.stochastically_constrained(arms, 0.3, horizon),
+    ]
+
+
+# Regret at the worst gap
+
+
+def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.DataFrame:
+    """Regret at the worst of `GAPS`, in runs that did not choose it, and at the ends of that range.
+
+    Parameters
+    ----------
+    algorithm : AdversarialAlgorithm
+    arms, horizon, runs, seed : int
+        A sixth of `runs`, at least 4, chooses the gap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row: algorithm, instance, mean, sd, se, runs; K, T; end, end_se: the larger mean regret
+        of the two at the smallest and the largest gap, in the runs that chose.
+    """
+    problems = [instances.gap_adversary(arms, gap) for gap in GAPS]
+    choosing = max(runs // 6, 4)
+    pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
+    tried = estimates.means(pilot, ["instance"])
+    worst = problems[tried["mean"].argmax()]
+    fresh = simulate.regret_curves(algorithm, worst, horizon, runs, seed, points=1)
+    end = tried.iloc[[0, -1]].sort_values("mean").iloc[-1]
+    row = estimates.means(fresh, ["algorithm", "instance"])
+    return row.assign(K=arms, T=horizon, end=end["mean"], end_se=end.se)
+
+
+# HTINF by a program of its own
 
 
 def htinf_choices(
@@ -25,8 +72,8 @@ def htinf_choices(
     Parameters
     ----------
     answer : callable
-        (number of the choice from 0, (runs,) arms chosen) -> (runs,) losses, averages over batches for example. It may
-        remember earlier calls.
+        (number of the choice from 0, (runs,) arms chosen) -> (runs,) losses, averages over batches
+        for example. It may remember earlier calls.
     choices, arms, runs : int
     sigma, scale : float
         Of `HTINF`, and of the Laplace noise; 0 means none.
@@ -54,11 +101,26 @@ def htinf_choices(
 
 
 @store.kept
+def regret_on_averages(averages, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
+    """(runs,) regret of HTINF on given average losses of batches, seen with Lap(scale) noise.
+
+    Parameters
+    ----------
+    averages : (batches, K) array
+    sigma, scale, runs, rng
+        As of `htinf_choices`.
+    """
+    batches, arms = averages.shape
+    chosen = htinf_choices(lambda j, arm: averages[j, arm], batches, arms, sigma, scale, runs, rng)
+    return averages[np.arange(batches)[:, None], chosen].sum(axis=0) - averages.sum(axis=0).min()
+
+
+@store.kept
 def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.ndarray:
     """(runs,) regret of HTINF in batches against an adversary that punishes the arm of each batch.
 
-    In the first round of a batch all losses are 0; then the arm that was played costs 1, all others 0. Compared with
-    the arm with the fewest punishments. A last partial batch is left out.
+    In the first round of a batch all losses are 0; then the arm that was played costs 1, all others
+    0. Compared with the arm with the fewest punishments. A last partial batch is left out.
 
     Parameters
     ----------
@@ -80,11 +142,11 @@ def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.nd
 def regret_on_draws(
     losses, advice, tau: int, sigma: float, scale: float, runs: int, rng
 ) -> np.ndarray:
-    """(runs,) regret, per round of a batch, of HTINF over experts on the losses of arms drawn from their advice.
+    """(runs,) regret, per round of a batch, of HTINF over experts on the losses of drawn advice.
 
-    Every expert draws an arm in each round. HTINF chooses among experts and sees the average loss of the chosen
-    one's draws over tau rounds plus Lap(scale); it is compared with the best expert's draws. The right sides of
-    Theorems 6 (tau = 1) and 7.
+    Every expert draws an arm in each round. HTINF chooses among experts and sees the average loss
+    of the chosen one's draws over tau rounds plus Lap(scale); it is compared with the best expert's
+    draws. The right sides of Theorems 6 (tau = 1) and 7.
 
     Parameters
     ----------
@@ -110,6 +172,9 @@ def regret_on_draws(
     return paid - totals.min(axis=1)
 
 
+# Lemma 11
+
+
 def _drops(name, value):
     if not isinstance(value, dict):
         raise TypeError(f"{name} must be a dict, name -> round, got {checks.shown(value)}")
@@ -130,10 +195,11 @@ def _drops(name, value):
 def lemma_11_certificate(
     algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None
 ) -> dict:
-    """The best bound of Lemma 11 that runs on its first losses certify, and the regrets on its pair.
+    """Certify the best bound of Lemma 11 by runs on its first losses; regrets on its pair.
 
-    On the first losses the number of pulls of arm 2 is twice the regret. The second losses drop where the certified
-    bound has it (at T / 16 if there is none), with a quarter of the runs, at least 10; then at each of `drops`.
+    On the first losses the number of pulls of arm 2 is twice the regret. The second losses drop
+    where the certified bound has it (at T / 16 if there is none), with a quarter of the runs, at
+    least 10; then at each of `drops`.
 
     Parameters
     ----------
@@ -148,9 +214,9 @@ def lemma_11_certificate(
     Returns
     -------
     dict
-        pull_rate, of arm 2 on the first losses; regret, regret_se, on them; regret_changed, regret_changed_se, on the
-        second; regret_<name>, regret_<name>_se; and bound, rate, drop, pulls of `bounds.asi2025.lemma_11_certified`,
-        nan if it certifies nothing.
+        pull_rate, of arm 2 on the first losses; regret, regret_se, on them; regret_changed,
+        regret_changed_se, on the second; regret_<name>, regret_<name>_se; and bound, rate, drop,
+        pulls of `bounds.asi2025.lemma_11_certified`, nan if it certifies nothing.
     """
     rounds = np.concatenate([np.arange(1, 65), np.geomspace(64, horizon, 400).round()])
     rounds = np.unique(rounds.astype(int))
