@@ -4,13 +4,14 @@ HTINF here is plain numpy over many runs at once, written apart from the kernel 
 that each tests the other. Losses of an adaptive adversary may depend on what was played before.
 """
 
+import itertools
 import math
 
 import numpy as np
 import pandas as pd
 
 from privregret import checks, estimates, instances, simulate, store
-from privregret.adversarial import AdversarialAlgorithm
+from privregret.adversarial import AdversarialAlgorithm, tuning
 from privregret.adversarial.bases import HTINF, THETA
 from privregret.bounds import asi2025 as bounds
 from privregret.instances import lemma_11_pair
@@ -30,6 +31,58 @@ def four_adversaries(arms: int, horizon: int, epsilon: float) -> list[instances.
         instances.riser(arms, int(2 * np.sqrt(horizon / epsilon))),
         instances.stochastically_constrained(arms, 0.3, horizon),
     ]
+
+
+def fixed_experts(experts: int, arms: int, gap: float) -> instances.ExpertProblem:
+    """Experts who always name one arm each, at least one per arm; one arm is better by `gap`."""
+    advice = instances.fixed_experts(max(experts, arms), arms)
+    return instances.ExpertProblem(instances.gap_adversary(arms, gap), advice)
+
+
+def one_tracks(experts: int, arms: int, horizon: int, seed: int) -> instances.ExpertProblem:
+    """The best arm changes 40 times; one expert names it, the others guess anew in 200 blocks."""
+    moving = instances.switching(arms, 41, horizon)
+    block = max(horizon // 200, 1)
+    advice = instances.tracking_experts(moving, experts, horizon, block, seed)
+    return instances.ExpertProblem(moving, advice)
+
+
+def three_for_experts(horizon: int, arms: int, experts: int, epsilon: float, delta: float) -> list:
+    """The algorithms of Corollary 8, Theorem 9 and Theorem 10."""
+    return [
+        tuning.batched_htinf_over_experts(epsilon),
+        tuning.local_exp4(horizon, arms, experts, epsilon),
+        tuning.batched_exp4(horizon, arms, experts, epsilon, delta),
+    ]
+
+
+@store.kept
+def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
+    """Compare Table 1's three bounds for experts on a grid of N and epsilon.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns logs (whether the bounds have their logarithms), N, epsilon; best: number of the
+        smallest bound, the first if they agree to 1e-9, 3 if all are above T; regime of Table 2,
+        from 0, or 3 for none.
+    """
+    numbers = np.unique(np.geomspace(2, 1e5, 60).astype(int))
+    levels = np.geomspace(1 / horizon, 1, 61)
+    points = itertools.product((False, True), numbers, levels)
+    grid = pd.DataFrame(points, columns=["logs", "N", "epsilon"])
+    rows = [bounds.table_1(horizon, arms, int(r.N), r.epsilon, r.logs) for r in grid.itertuples()]
+    values = pd.DataFrame(rows)[list(bounds.FOR_EXPERTS)].to_numpy()
+    least = values.min(axis=1, keepdims=True)
+    first = (values <= least * (1 + 1e-9)).argmax(axis=1)
+    grid["best"] = np.where(least[:, 0] < horizon, first, 3)
+    regimes = [
+        grid.N <= arms,
+        grid.epsilon >= arms / grid.N * (1 - 1e-9),
+        grid.epsilon <= horizon**-0.5 * (1 + 1e-9),
+    ]
+    grid["regime"] = np.select(regimes, [0, 1, 2], 3)
+    return grid
 
 
 # Regret at the worst gap
@@ -59,6 +112,66 @@ def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.Da
     end = tried.iloc[[0, -1]].sort_values("mean").iloc[-1]
     row = estimates.means(fresh, ["algorithm", "instance"])
     return row.assign(K=arms, T=horizon, end=end["mean"], end_se=end.se)
+
+
+def at_worst(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int) -> dict:
+    """Regret on the problem where it is largest: its name as `instance`, mean, se.
+
+    Parameters
+    ----------
+    algorithm, problems, horizon, runs, seed, choosing
+        As of `simulate.hardest`: other runs, `choosing` of them on each problem, choose it.
+    """
+    problem, sample = simulate.hardest(algorithm, problems, horizon, runs, seed, choosing)
+    mean = estimates.mean(sample)
+    name = getattr(problem, "adversary", problem).name
+    return {"instance": name, "mean": mean.value, "se": mean.se}
+
+
+def exp4_worst_gap(
+    horizon: int, arms: int, experts: int, epsilon: float, delta: float, gaps, runs: int, seed: int
+) -> dict:
+    """Regret of batched EXP4 at its worst of several gaps, as `at_worst` returns it.
+
+    One expert names the best arm, all others agree on another.
+    """
+    advice = instances.one_dissenter(experts, arms)
+    adversaries = [instances.gap_adversary(arms, gap) for gap in gaps]
+    problems = [instances.ExpertProblem(adversary, advice) for adversary in adversaries]
+    algorithm = tuning.batched_exp4(horizon, arms, experts, epsilon, delta)
+    return at_worst(algorithm, problems, horizon, runs, seed, choosing=2)
+
+
+# Privacy
+
+
+@store.kept
+def two_round_paths(algorithm, first_loss: float, draws: int, seed: int) -> list:
+    """Estimate the probabilities of the two paths of two rounds that begin with arm 1.
+
+    Two fixed experts. Arm 1 costs `first_loss`, then 1/4; arm 2 costs 1/2, then nothing: what is
+    paid determines the actions.
+
+    Parameters
+    ----------
+    algorithm : ExpertAlgorithm
+    first_loss : float
+        0 or 1.
+    draws : int
+        Independent runs.
+    seed : int
+
+    Returns
+    -------
+    list of Estimate
+        Probabilities of the paths 1 1 and 1 2.
+    """
+    losses = [[first_loss, 0.5], [0.25, 0.0]]
+    adversary = instances.Adversary("two rounds", [0, 1], losses)
+    problem = instances.ExpertProblem(adversary, instances.fixed_experts(2, 2))
+    paid = algorithm.run(problem, [1, 2], np.random.default_rng(seed), draws)
+    first, second = paid[:, 0] == first_loss, np.diff(paid)[:, 0] == 0.25
+    return [estimates.fraction(first & second), estimates.fraction(first & ~second)]
 
 
 # HTINF by a program of its own

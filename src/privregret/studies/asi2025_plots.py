@@ -1,9 +1,16 @@
 """Pictures of the notebooks on asi2025; what they show is measured in `studies.asi2025`."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator
 
 from privregret.press import draw, style
+
+EXPERT_ALGORITHMS = ("Batched HTINF over experts", "Local EXP4", "Batched EXP4")
 
 
 def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame) -> None:
@@ -82,3 +89,90 @@ def price(ax, prices: pd.DataFrame) -> None:
     ax.set_xticks(levels, [f"1/{1 / e:.3g}" if e < 1 else "1" for e in levels])
     ax.set_yticks([2, 5, 10, 20, 50], [2, 5, 10, 20, 50])
     ax.minorticks_off()
+
+
+def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
+    """Draw which bound for experts is smallest, without and with logarithms, and Table 2.
+
+    Parameters
+    ----------
+    axes : two matplotlib.axes.Axes
+    grid : pandas.DataFrame
+        As `studies.asi2025.best_by_bounds` returns it.
+    arms, horizon : int
+    """
+    largest, smallest = grid.N.max(), grid.epsilon.min()
+    colours = [style.BLUE, style.VERMILION, style.GREEN, "#CCCCCC"]
+    shading = {"cmap": ListedColormap(colours), "vmin": 0, "vmax": 3, "shading": "nearest"}
+    for ax, logs, title in zip(
+        axes, (False, True), ("without logarithms", "with logarithms"), strict=True
+    ):
+        best = grid[grid.logs == logs].pivot(index="epsilon", columns="N", values="best")
+        ax.set(xscale="log", yscale="log", xlim=(2, largest), ylim=(smallest, 1), title=title)
+        ax.pcolormesh(
+            best.columns, best.index, best, linewidth=0, rasterized=True, alpha=0.75, **shading
+        )
+        line = {"color": "black", "linewidth": 0.9}
+        ax.plot([arms, arms, largest], [smallest, 1, arms / largest], **line)
+        ax.plot([arms, largest], [horizon**-0.5] * 2, linestyle=style.DASHED, **line)
+        ax.grid(False)
+    texts = [*EXPERT_ALGORITHMS, "all bounds above $T$"]
+    handles = [
+        Patch(color=c, alpha=0.75, label=text) for c, text in zip(colours, texts, strict=True)
+    ]
+    axes[0].figure.legend(handles=handles, loc="outside lower center", ncols=4)
+
+
+def experts(axes, measured: pd.DataFrame, arms: int) -> None:
+    """Draw regret per round against the number of experts, one panel per problem and epsilon.
+
+    Parameters
+    ----------
+    axes : (2, n) array of matplotlib.axes.Axes
+        Rows: fixed experts, one tracks.
+    measured : pandas.DataFrame
+        Columns problem, N, epsilon, algorithm, mean, se.
+    arms : int
+    """
+    uniform = {"fixed experts": 0.5 * (1 - 1 / arms), "one tracks": 1 - 1 / arms}
+    numbers, levels = measured.N.unique(), measured.epsilon.unique()
+    panels = itertools.product(uniform.items(), levels)
+    for ax, ((name, level), eps) in zip(axes.flat, panels, strict=True):
+        panel = measured[(measured.problem == name) & (measured.epsilon == eps)]
+        for label, curve in panel.groupby("algorithm", sort=False):
+            ax.errorbar(curve.N, curve["mean"], yerr=curve.se, label=label, **style.look(label))
+        draw.bound(ax, numbers, [level] * len(numbers), "uniform play")
+        ax.set(xlabel="experts $N$", ylabel="regret / $T$", title=rf"{name}, $\epsilon={eps:g}$")
+        ax.set(xscale="log", ylim=(0, None))
+        ax.label_outer()
+
+
+def exp4_exponents(axes, regrets: pd.DataFrame, slopes: pd.DataFrame) -> None:
+    """Draw regret of batched EXP4, logarithms taken out, next to Theorem 10's slopes.
+
+    Parameters
+    ----------
+    axes : three matplotlib.axes.Axes
+    regrets : pandas.DataFrame
+        Columns varied ("T", "N" or "epsilon"), x, power, power_se.
+    slopes : pandas.DataFrame
+        Columns varied, slope and its errors, as `estimates.slopes` returns them.
+    """
+    panels = {
+        "T": (2 / 3, "2/3", "horizon $T$"),
+        "N": (1 / 6, "1/6", "experts $N$"),
+        "epsilon": (-1 / 3, "-1/3", r"privacy parameter $\epsilon$"),
+    }
+    look = style.look("Batched EXP4") | {"linestyle": "none"}
+    for ax, (varied, (power, text, name)) in zip(axes, panels.items(), strict=True):
+        curve = regrets[regrets.varied == varied].sort_values("x")
+        x = curve.x.astype(float)
+        ax.errorbar(x, curve.power, yerr=curve.power_se, label="Batched EXP4", **look)
+        line = curve.power.iloc[0] * (curve.x / curve.x.iloc[0]) ** power
+        draw.bound(ax, curve.x, line, "the bound's slope")
+        slope = slopes.slope[slopes.varied == varied].item()
+        title = f"slope ${slope:.3f}$, in the bound ${text}$"
+        ax.set(xscale="log", yscale="log", xlabel=name, title=title)
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if varied == "T" else range(1, 20)))
+        ax.yaxis.set_major_formatter(draw.EngFormatter(sep=""))
+        ax.yaxis.set_minor_locator(draw.NullLocator())
