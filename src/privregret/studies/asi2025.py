@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 
 from privregret import checks, estimates, instances, simulate, store
-from privregret.adversarial import AdversarialAlgorithm, tuning
+from privregret.adversarial import EXP3, AdversarialAlgorithm, BatchedPrivate, tuning
 from privregret.adversarial.bases import HTINF, THETA
 from privregret.bounds import asi2025 as bounds
+from privregret.estimates import Estimate
 from privregret.instances import lemma_11_pair
+from privregret.privacy.adversarial import many_looks
 
 GAPS = 2.0 ** -np.arange(9)  # Section 3 measures regret at the worst of these
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
@@ -286,6 +288,84 @@ def regret_on_draws(
 
 
 # Lemma 11
+
+
+def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estimate]:
+    """Compute the chain in the proof of Lemma 11 for batched EXP3, p = 2, by quadrature.
+
+    The losses change after `horizon` - 4 rounds. The error is the change when the points are
+    halved.
+
+    Parameters
+    ----------
+    horizon : int
+        4 or 5.
+    epsilon : float
+    nodes : int
+        Quadrature points per noise variable, for four rounds; fewer for five.
+
+    Returns
+    -------
+    dict
+        changed: P(E^c) on the changed losses; middle: its supremum over at most two changed rounds;
+        right: exp(2 epsilon) times it on the plain losses.
+    """
+    last = range(horizon - 4, horizon)
+    pairs = [s for size in (1, 2) for s in itertools.combinations(last, size)]
+    points = nodes if horizon == 4 else max(nodes // 6 * 2, 4)
+
+    def looks(rounds, points):
+        return many_looks(EXP3(4.0, 0.1), horizon, rounds, epsilon, points)
+
+    found = []
+    for rounds in ((), tuple(last), *pairs):
+        fine, coarse = looks(rounds, points), looks(rounds, points // 4 * 2)
+        found.append(Estimate(fine, bound=abs(fine - coarse)))
+    plain, changed, *middle = found
+    supremum = estimates.largest([plain, *middle])
+    return {"changed": changed, "middle": supremum, "right": plain * np.exp(2 * epsilon)}
+
+
+def worst_on_lemma_11(algorithms, horizon: int, runs: int, seed: int) -> list[Estimate]:
+    """Largest mean regret of each tuning of batched EXP3 on Lemma 11's losses, for all at once.
+
+    The losses without a change, and with one after round 0, T / 16 and T / 4.
+    """
+    changed = [lemma_11_pair(drop)[1] for drop in (0, horizon // 16, horizon // 4)]
+    problems = [lemma_11_pair(0)[0], *changed]
+    curves = simulate.regret_curves(algorithms, problems, horizon, runs, seed, points=1)
+    by = ["epsilon", "eta", "gamma", "tau"]
+    tunings = estimates.means(curves, [*by, "instance"]).groupby(by, sort=False)
+    return [estimates.largest(means) for _, means in tunings]
+
+
+def best_on_lemma_11(epsilon: float, horizon: int, runs: int, seed: int) -> Estimate:
+    """Regret, as of `worst_on_lemma_11`, of the best of 48 tunings of batched EXP3.
+
+    Twelve runs on each of the losses choose the tuning; `runs` others say what its regret is.
+    """
+    grid = itertools.product(np.geomspace(0.003, 1, 6), (0.003, 0.03, 0.1, 0.3), (1, 4))
+    tunings = [
+        BatchedPrivate(EXP3(eta, gamma), epsilon, int(length / epsilon))
+        for eta, gamma, length in grid
+    ]
+    tried = worst_on_lemma_11(tunings, horizon, 12, seed + 1)
+    best = tunings[np.argmin([e.value for e in tried])]
+    return worst_on_lemma_11(best, horizon, runs, seed)[0]
+
+
+def drop_time(horizon: int, seed: int) -> Estimate:
+    """First of 200 rounds from which on EXP3 plays the bad arm no more often than on average.
+
+    On Lemma 11's first losses, eta = gamma = 1 / sqrt(horizon), 100 runs; rounds are evenly spaced
+    in the logarithm, and the error is the distance to the next one.
+    """
+    rounds = np.unique(np.geomspace(1, horizon, 200).round().astype(int))
+    algorithm, plain = EXP3(horizon**-0.5, horizon**-0.5), lemma_11_pair(0)[0]
+    curves = simulate.regret_curves(algorithm, plain, horizon, 100, seed, points=rounds)
+    regret = curves.groupby("t").regret.mean().to_numpy()
+    first = np.argmax(np.diff(regret) / np.diff(rounds) <= regret[-1] / horizon)
+    return Estimate(rounds[first], bound=rounds[first + 1] - rounds[first])
 
 
 def _drops(name, value):
