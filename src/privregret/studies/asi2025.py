@@ -385,6 +385,7 @@ def _drops(name, value):
     seed=checks.nonnegative_int,
     drops=_drops,
 )
+@store.kept
 def lemma_11_certificate(
     algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None
 ) -> dict:
