@@ -16,7 +16,7 @@ from privregret.adversarial.bases import HTINF, THETA
 from privregret.bounds import asi2025 as bounds
 from privregret.estimates import Estimate
 from privregret.instances import lemma_11_pair
-from privregret.privacy.adversarial import many_looks
+from privregret.privacy import adversarial as privacy
 
 GAPS = 2.0 ** -np.arange(9)  # Section 3 measures regret at the worst of these
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
@@ -315,7 +315,7 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
     points = nodes if horizon == 4 else max(nodes // 6 * 2, 4)
 
     def looks(rounds, points):
-        return many_looks(EXP3(4.0, 0.1), horizon, rounds, epsilon, points)
+        return privacy.many_looks(EXP3(4.0, 0.1), horizon, rounds, epsilon, points)
 
     found = []
     for rounds in ((), tuple(last), *pairs):
@@ -433,3 +433,75 @@ def lemma_11_certificate(
     for name, drop in (drops or {}).items():
         numbers |= on_second(name, drop)
     return numbers
+
+
+# What EXP3 gives away
+
+
+def first_beyond(values, level: float) -> float:
+    """Round, from 1, in which a probability first exceeds the level; nan if it never does."""
+    beyond = np.asarray(values) > level
+    return np.argmax(beyond) + 1 if beyond.any() else np.nan
+
+
+def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
+    """Follow a raw weight of the paper's listing of EXP3, which is exp(-eta * sum of estimates).
+
+    Parameters
+    ----------
+    adversary : Adversary
+        Two arms.
+    actions : (T,) array of 0 and 1
+    path : (T,) array
+        Probability of arm 2 in each round, as `privacy.adversarial.exp3_path` returns it.
+    arm : int
+        0 or 1.
+    eta : float
+
+    Returns
+    -------
+    dict
+        zero_from_round: when it becomes zero in double precision, nan if never; log10_at_the_end.
+    """
+    paid = adversary.table(len(actions))[:, arm] / (path if arm else 1 - path)
+    log_weight = -eta * np.cumsum(np.where(actions == arm, paid, 0.0))
+    zero = first_beyond(-log_weight, -np.log(np.nextafter(0.0, 1.0)))
+    return {"zero_from_round": zero, "log10_at_the_end": log_weight[-1] / np.log(10)}
+
+
+@store.kept
+def split_time(eta: float) -> dict:
+    """Find when EXP3, gamma = eta, on alternating actions plays arm 2 with more than 3/4.
+
+    Returns
+    -------
+    dict
+        eta; split: the round; law: ln(1 / eta) / eta; ratio of the two.
+    """
+    rounds = int(2 / eta * np.log(1 / eta)) + 10
+    actions = (np.arange(rounds) % 2 == 0).astype(int)  # arm 2 first
+    path = privacy.exp3_path(instances.exp3_leakage_pair()[0], actions, eta, eta)
+    split, law = first_beyond(path, 0.75), np.log(1 / eta) / eta
+    return {"eta": eta, "split": split, "law": law, "ratio": split / law}
+
+
+@store.kept
+def exact_leakage(tunings, longest: int) -> pd.DataFrame:
+    """Compare EXP3 on the two loss sequences over all paths of 2, 4, ..., `longest` rounds.
+
+    Parameters
+    ----------
+    tunings : sequence of (eta, gamma)
+    longest : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns eta, gamma, T, and loss, kl, tv, worst of `privacy.adversarial.exp3_divergence`.
+    """
+    pair = instances.exp3_leakage_pair()
+    return pd.DataFrame(
+        {"eta": eta, "gamma": gamma, "T": T} | privacy.exp3_divergence(*pair, T, eta, gamma)
+        for eta, gamma in tunings
+        for T in range(2, longest + 1, 2)
+    )

@@ -11,6 +11,12 @@ from matplotlib.ticker import LogLocator
 from privregret.press import draw, style
 
 EXPERT_ALGORITHMS = ("Batched HTINF over experts", "Local EXP4", "Batched EXP4")
+LOOKS = (  # of four tunings of EXP3
+    {"color": style.BLUE, "marker": "o", "linestyle": style.SOLID},
+    {"color": style.ORANGE, "marker": "s", "linestyle": style.DASHED},
+    {"color": style.GREEN, "marker": "^", "linestyle": style.MIXED},
+    {"color": style.VERMILION, "marker": "D", "linestyle": style.DOTTED},
+)
 
 
 def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame) -> None:
@@ -176,3 +182,55 @@ def exp4_exponents(axes, regrets: pd.DataFrame, slopes: pd.DataFrame) -> None:
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if varied == "T" else range(1, 20)))
         ax.yaxis.set_major_formatter(draw.EngFormatter(sep=""))
         ax.yaxis.set_minor_locator(draw.NullLocator())
+
+
+def leakage_rounds(axes, data: pd.DataFrame, eta: float, cap: float, turn: int) -> None:
+    """Draw EXP3's privacy loss of single rounds (left) and of two paths (right).
+
+    Parameters
+    ----------
+    axes : two matplotlib.axes.Axes
+    data : pandas.DataFrame
+        Columns t, per_round, alternating, arm_2_onward.
+    eta, cap : float
+        Learning rate, and the largest loss of a round that mixing allows.
+    turn : int
+        Round after which the second path plays arm 2 only.
+    """
+    left, right = axes
+    for ax in axes:
+        ax.set(xscale="log", yscale="log", xlabel="round $t$")
+    left.plot(data.t, data.per_round, color=style.BLUE)
+    left.set(ylabel="privacy loss of round $t$", ylim=(eta / 2, 30 * cap))
+    below, above = {"xytext": (0, -3), "va": "top"}, {"xytext": (0, 3)}
+    for y, text, dashes, offset in (
+        (cap, r"$\ln(2/\gamma-1)$", style.DASHED, below),
+        (2 * eta, r"$2\eta$: full information", style.DOTTED, above),
+    ):
+        left.axhline(y, **(style.BOUND | {"linestyle": dashes}))
+        left.annotate(text, (2, y), textcoords="offset points", fontsize=7, **offset)
+    look = {"color": style.VERMILION, "linestyle": style.DASHED}
+    right.plot(data.t, data.arm_2_onward, label=f"arm 2 only after round {turn}", **look)
+    right.plot(data.t, data.alternating, color=style.BLUE, label="alternating")
+    right.set(ylabel="largest loss of the path until $t$", ylim=(eta / 2, None))
+    right.legend(loc="upper left")
+
+
+def exact_leakage(axes, data: pd.DataFrame) -> None:
+    """Draw EXP3's exact privacy loss (left) and total variation (right) for four tunings.
+
+    Parameters
+    ----------
+    axes : two matplotlib.axes.Axes
+    data : pandas.DataFrame
+        As `studies.asi2025.exact_leakage` returns it.
+    """
+    panels = ("loss", "largest privacy loss", "linear"), ("tv", "total variation", "log")
+    for ax, (column, name, scale) in zip(axes, panels, strict=True):
+        curves = data.groupby(["eta", "gamma"])
+        for look, ((rate, mixing), curve) in zip(LOOKS, curves, strict=True):
+            label = rf"$\eta={rate:g}$, $\gamma={mixing:g}$"
+            ax.plot(curve["T"], curve[column], label=label, **look)
+        ticks = range(0, data["T"].max() + 1, 4)
+        ax.set(xlabel="horizon $T$", ylabel=name, yscale=scale, xticks=ticks)
+    axes[0].legend()
