@@ -1,18 +1,12 @@
-"""What the notebooks on azize2025 need: rules of parameters, DP-KLUCB with parts undone."""
-
-import math
-from dataclasses import dataclass
-from typing import NamedTuple
+"""What the notebooks on azize2025 need: rules of parameters and measures of regret."""
 
 import numpy as np
+import pandas as pd
 
-from privregret import checks
-from privregret.algorithm import Steps
-from privregret.bandits.dp_klucb import ARM, BATCH, DPKLUCB, KLUCB, leader, next_klucb
-from privregret.bandits.queues import add, no_queues
-from privregret.bandits.reporting import report
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret import checks, estimates, rare
+from privregret.bandits import DPIMED, DPKLUCB
+from privregret.bounds import azize2025 as bounds
+from privregret.instances import BernoulliBandit
 
 
 def separated_means(name: str, value: object) -> np.ndarray:
@@ -41,131 +35,105 @@ def separated_means(name: str, value: object) -> np.ndarray:
     return means
 
 
-class Ablation(NamedTuple):
-    """What the kernels take."""
+def tail_case(name: str, value: list) -> tuple[float, float, float]:
+    """Mean, epsilon and level of a tail: 0 < mean < level <= 1.
 
-    epsilon: float
-    ends: np.ndarray  # pulls of an arm after each of its batches
-    rule: int
-    first: bool  # of arms with equal indices
-    optimism: float  # times ln t in the index
-    forget: bool  # whether only an arm's last batch counts
-
-
-@jit
-def _choose(arms, own, settings, t, rng):
-    if t < own["end"]:
-        return own["leader"]
-    if own["started"] < len(arms):
-        j = own["started"]
-        own["started"] += 1
-    else:
-        j = leader(arms, settings.optimism * math.log(t), settings, rng)
-    own["leader"], own["total"] = j, 0.0
-    batch = arms[j]["batches"]
-    own["end"] = t + settings.ends[batch] - (settings.ends[batch - 1] if batch > 0 else 0)
-    return j
-
-
-@jit
-def _observe(arms, own, settings, t, j, reward, rng):
-    own["total"] += reward
-    if t + 1 == own["end"]:
-        arm, batch = arms[j], arms[j]["batches"]
-        arm["pulls"] = settings.ends[batch]  # that the mean is of
-        if settings.forget:
-            arm["noisy"] = 0.0
-            arm["pulls"] -= settings.ends[batch - 1] if batch > 0 else 0
-        arm["noisy"] += own["total"] + laplace(1 / settings.epsilon, rng)
-        arm["mean"] = arm["noisy"] / arm["pulls"]
-        arm["batches"] += 1
-
-
-@jit
-def _batches(means, checkpoints, settings, given_arm, given, rng):
-    """As in `bandits.dp_klucb`, but for the optimism, and what is forgotten."""
-    ends, epsilon = settings.ends, settings.epsilon
-    horizon, arms = checkpoints[-1], len(means)
-    counts = np.empty((len(checkpoints), arms), np.int64)
-    noisy_sum = np.zeros(arms)
-    pulls = np.zeros(arms, np.int64)
-    batches = np.zeros(arms, np.int64)
-    waiting, queues = no_queues(arms)
-    shrink, gone = math.exp(-epsilon), -math.expm1(-epsilon)
-    started = 0
-    reported = 0
-    t = 0
-    while t < horizon:
-        if started < arms:
-            j = started
-            started += 1
-        else:
-            log_t = settings.optimism * math.log(t + 1)
-            j = next_klucb(waiting, queues, log_t, settings, shrink, gone, rng)
-        size = ends[batches[j]] - pulls[j]
-        played = min(size, horizon - t)
-        reported = report(counts, checkpoints, reported, pulls, j, t + played)
-        pulls[j] += played
-        t += played
-        if played == size:
-            if j == given_arm and batches[j] < len(given):
-                noisy = given[batches[j]]
-            else:
-                noisy = rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)
-            kept, behind = (0.0, size) if settings.forget else (noisy_sum[j], pulls[j])
-            noisy_sum[j] = kept + noisy
-            batches[j] += 1
-            mean = min(max(noisy_sum[j] / behind, 0.0), 1.0)
-            add(waiting, queues, behind, j, mean, settings.first, rng)
-    return counts
-
-
-@jit
-def _pull_counts(means, checkpoints, settings, rng):
-    return _batches(means, checkpoints, settings, -1, np.empty(0), rng)
-
-
-@jit
-def _pull_counts_given(means, checkpoints, settings, arm, given, rng):
-    counts = np.empty((len(given), len(checkpoints), len(means)), np.int64)
-    for run in range(len(given)):
-        one = _batches(means, checkpoints, settings, arm, given[run], rng)
-        for row in range(len(checkpoints)):
-            for j in range(len(means)):
-                counts[run, row, j] = one[row, j]
-    return counts
-
-
-@dataclass(frozen=True)
-class AblatedDPKLUCB(DPKLUCB):
-    """DP-KLUCB that forgets, or is more optimistic, or both; with neither it is DP-KLUCB.
-
-    Parameters
-    ----------
-    forget : bool
-        Whether an arm's mean is of its last batch alone, as in AdaP-KLUCB.
-    optimism : float
-        Times ln t in the index, above 0: 3.1 in AdaP-KLUCB, 1 in DP-KLUCB.
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------
-    >>> from privregret.bandits import DPKLUCB
-    >>> from privregret.instances import AZIZE2025_1
-    >>> whole, forgetful = DPKLUCB(1.0), AblatedDPKLUCB(1.0, forget=True)
-    >>> (AblatedDPKLUCB(1.0).run(AZIZE2025_1, [1000], 1) == whole.run(AZIZE2025_1, [1000], 1)).all()
-    True
-    >>> int(forgetful.run(AZIZE2025_1, [1000], 1).sum())
-    1000
+    >>> tail_case("coupling", [0.7, 0.25, 0.75])
+    (0.7, 0.25, 0.75)
     """
+    if not isinstance(value, (list, tuple)) or len(value) != 3:
+        raise TypeError(f"{name} must be [mean, epsilon, level], got {checks.shown(value)}")
+    mean, epsilon, level = (checks.positive(f"{name}[{i}]", v) for i, v in enumerate(value))
+    if not mean < level <= 1:
+        raise ValueError(f"{name} must have 0 < mean < level <= 1, got {checks.shown(value)}")
+    return mean, epsilon, level
 
-    forget: bool = False
-    optimism: float = 1.0
-    id = "ablated-dp-klucb"
-    rules = DPKLUCB.rules | {"forget": checks.boolean, "optimism": checks.positive}
-    steps = Steps(ARM, BATCH, _choose, _observe)
-    events = _pull_counts
-    events_given = _pull_counts_given
 
-    def settings(self, horizon, arms):
-        epsilon, ends, _, first = super().settings(horizon, arms)
-        return Ablation(epsilon, ends, KLUCB, first, self.optimism, self.forget)
+def first_batch(multiple: float, epsilon: float) -> int:
+    """A first batch n0 of `multiple` / epsilon pulls, at least 1.
+
+    Examples
+    --------
+    >>> first_batch(8.0, 0.1), first_batch(0.5, 1.0)
+    (80, 1)
+    """
+    return max(1, round(multiple / epsilon))
+
+
+def regret_over_bound(
+    algorithms: list, problems: list, horizon: int, runs: int, seed: int
+) -> pd.DataFrame:
+    """Expected regret over ln T times the constant of Theorem 3.1, by algorithm and problem.
+
+    Parameters
+    ----------
+    algorithms : list of DPKLUCB or DPIMED
+    problems : list of BernoulliBandit
+    horizon, runs, seed
+        As in `rare.regrets`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `estimates.means`, bound, ratio, ratio_se, horizon.
+
+    Examples
+    --------
+    >>> from privregret.bandits import DPIMED
+    >>> from privregret.instances import AZIZE2025_1
+    >>> regret_over_bound([DPIMED(0.25)], [AZIZE2025_1], 1000, 100, 1).ratio.item() > 0
+    True
+    """
+    sample = rare.regrets(algorithms, problems, horizon, runs, seed)
+    setting = ["instance", "algorithm", "epsilon", "alpha", "n0"]
+    frame = estimates.means(sample, setting, weights="weight")
+    means = {problem.name: problem.means for problem in problems}
+    constant = [bounds.theorem_3_1(means[r.instance], r.epsilon) for r in frame.itertuples()]
+    bound = np.log(horizon) * np.array(constant)
+    ratio, error = frame["mean"] / bound, frame.se / bound
+    return frame.assign(bound=bound, ratio=ratio, ratio_se=error, horizon=horizon)
+
+
+def survival_by_first_batch(
+    problem: BernoulliBandit, epsilon: float, n0: int, horizon: int, runs: int, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Distribution of the final regret with a first batch of n0 pulls.
+
+    Returns
+    -------
+    pandas.DataFrame, pandas.DataFrame
+        Columns algorithm, regret, fraction, mean, bound for DP-KLUCB and DP-IMED; and regret,
+        fraction for DP-IMED with n0 = 1.
+
+    Examples
+    --------
+    >>> from privregret.instances import AZIZE2025_1
+    >>> curves, one = survival_by_first_batch(AZIZE2025_1, 0.25, 32, 1000, 100, 1)
+    >>> curves.algorithm.unique().tolist()
+    ['DP-KLUCB', 'DP-IMED']
+    """
+    both = [DPKLUCB(epsilon, 2.0, n0), DPIMED(epsilon, 2.0, n0)]
+    sample = rare.regrets(both, problem, horizon, runs, seed)
+    means = estimates.means(sample, "algorithm", weights="weight")[["algorithm", "mean"]]
+    curves = estimates.survivals(sample, "algorithm", weights="weight").merge(means, on="algorithm")
+    bound = np.log(horizon) * bounds.theorem_3_1(problem.means, epsilon)
+    one = rare.regrets(DPIMED(epsilon, 2.0, 1), problem, horizon, runs, seed)
+    return curves.assign(bound=bound), estimates.survivals(one, [], weights="weight")
+
+
+def times_log(frame: pd.DataFrame, means: tuple, horizon: int) -> pd.DataFrame:
+    """A frame with column epsilon, and the constants of the lower bounds times ln T as columns.
+
+    Examples
+    --------
+    >>> list(times_log(pd.DataFrame({"epsilon": [0.5]}), (0.75, 0.5), 1000))
+    ['epsilon', 'theorem_3_1', 'equation_7', 'lai_robbins']
+    """
+    constants = bounds.lower_bounds(means, frame.epsilon)
+    return frame.assign(**{name: np.log(horizon) * c for name, c in constants.items()})

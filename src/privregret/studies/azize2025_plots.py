@@ -258,3 +258,188 @@ def _release_game(ax, actions, left, right, change, side):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
     ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
     ax.axis("off")
+
+
+# Appendix D: concentration
+
+
+_COLOURS = style.BLACK, style.BLUE, style.VERMILION, style.GREEN  # the exact curve, bounds
+_DASHES = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
+
+
+def _curve_looks(names, markers=("",) * 4):
+    """A colour, dash and perhaps marker for each curve."""
+    looks = zip(_COLOURS, _DASHES, markers, strict=True)
+    each = [{"color": c, "linestyle": dash, "marker": mark} for c, dash, mark in looks]
+    return dict(zip(names, each, strict=False))
+
+
+def laplace_tails(data: pd.DataFrame) -> Figure:
+    """Tails of sums of Laplace variables and their bounds, one panel for each number of them."""
+    panels = data.groupby("m", sort=False)
+    labels = {
+        "xlabel": r"$\epsilon z$",
+        "ylabel": r"$\log_{10}$ of $\Pr[Z_m\geq z]$ and its bounds",
+    }
+    fig, axes = draw.panels(len(panels), height=2.7, ylim=(-40, 45), **labels)
+    looks = _curve_looks(data.curve.unique())
+    for ax, (m, here) in zip(axes, panels, strict=True):
+        draw.lines(ax, here, "z", "log10", "curve", looks=looks)
+        ax.set(title=f"$m={m}$")
+        ax.axhline(0, color=style.GREY, linewidth=0.6)
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def exponents(data: pd.DataFrame, cases: list) -> Figure:
+    """Exponents over d_epsilon against pulls, one panel for each mean, epsilon and level."""
+    labels = {"xlabel": "pulls $n$", "ylabel": r"exponent over $d_\epsilon(x,\mu)$"}
+    fig, axes = draw.panels(len(cases), height=2.6, xscale="log", **labels)
+    looks = _curve_looks(data.curve.unique(), "os^D")
+    for ax, (mu, e, x) in zip(axes, cases, strict=True):
+        here = data.query("mu == @mu and epsilon == @e and x == @x")
+        draw.lines(ax, here, "n", "relative", "curve", looks=looks, markevery=1)
+        draw.bound(ax, here.n, np.ones(len(here)), r"limit $d_\epsilon(x,\mu)$")
+        label = r"$\mathrm{kl}(x,\mu)$"
+        draw.bound(ax, here.n, here.kl / here.d_epsilon, label, linestyle=style.MIXED)
+        ax.set(title=rf"$\mu={mu:g}$, $\epsilon={e:g}$, $x={x:g}$", ylim=(-0.4, 3.2))
+    draw.legend_below(fig, 5)
+    return fig
+
+
+def together_or_apart(data: pd.DataFrame) -> Figure:
+    """The probability of one level, and its bounds, against pulls."""
+    fig, ax = plt.subplots(figsize=(style.COLUMN[0], 2.9))
+    looks = _curve_looks(data.curve.unique(), "os^D")
+    draw.lines(ax, data, "n", "log10", "curve", looks=looks, markevery=1)
+    ax.axhline(0, color=style.GREY, linewidth=0.6)
+    label = r"$\log_{10}$ of probability or bound"
+    ax.set(xscale="log", ylim=(-60, 40), xlabel="pulls $n$", ylabel=label)
+    draw.legend_below(fig)
+    return fig
+
+
+# Equation (14): the first batch
+
+_OVER_BOUND = r"regret over bound $\times\ln T$"
+
+
+def first_batches(data: pd.DataFrame, alphas: list[float]) -> Figure:
+    """Regret over the bound against n0 epsilon, one panel for each instance and epsilon."""
+    dashes = (style.SOLID, style.DASHED, style.DOTTED, style.MIXED)
+    dash = dict(zip(alphas, dashes, strict=False))
+    panels = data.groupby(["instance", "epsilon"], sort=False)
+    labels = {"xlabel": r"$n_0\epsilon$", "ylabel": _OVER_BOUND}
+    fig, axes = draw.panels(len(panels), height=2.9, xscale="log", yscale="log", **labels)
+    for ax, ((name, e), here) in zip(axes, panels, strict=True):
+        for (label, alpha), rows in here.groupby(["algorithm", "alpha"], sort=False):
+            look = style.look(label) | {"linestyle": dash[alpha], "markersize": 2.5}
+            ax.plot(rows.n0_epsilon, rows.ratio, label=rf"{label}, $\alpha={alpha:g}$", **look)
+        ends = [here.n0_epsilon.min(), here.n0_epsilon.max()]
+        draw.bound(ax, ends, [1, 1], "lower bound")
+        ax.set_title(rf"{name}, $\epsilon={e:g}$")
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def survival_by_first_batch(
+    curves: pd.DataFrame, one: pd.DataFrame, horizon: int, title: str
+) -> Figure:
+    """Distribution of the final regret with a long first batch, and of DP-IMED with n0 = 1."""
+    fig, (ax,) = draw.panels(1, width=5.0, height=3.0)
+    grey = {"color": style.GREY, "drawstyle": "steps-post"}
+    ax.plot(one.regret, one.fraction, label="DP-IMED, $n_0=1$", **grey)
+    draw.survival_axes(ax, curves)
+    ax.set(ylim=(1e-6, 1.5), xlim=(10, horizon), title=title)
+    ax.minorticks_off()
+    ax.legend(loc="upper right")
+    return fig
+
+
+def first_batch_by_horizon(data: pd.DataFrame, horizons: list, scaled: list) -> Figure:
+    """Regret over the bound against n0 epsilon / ln T, one curve for each horizon."""
+    labels = {"xlabel": r"$n_0\epsilon/\ln T$", "ylabel": _OVER_BOUND}
+    fig, axes = draw.panels(2, xscale="log", yscale="log", **labels)
+    colours = style.SKY, style.BLUE, style.ORANGE, style.VERMILION, style.BLACK
+    looks = zip(horizons, colours, "osD^v", strict=False)
+    looks = {t: {"color": colour, "marker": marker} for t, colour, marker in looks}
+    for ax, (name, here) in zip(axes, data.groupby("instance", sort=False), strict=True):
+        for t, rows in here.groupby("horizon", sort=False):
+            ax.plot(rows.scaled, rows.ratio, label=rf"$T=10^{{{np.log10(t):.3g}}}$", **looks[t])
+        label = r"limit of Theorem 4.3, $\alpha=2$"
+        draw.bound(ax, [min(scaled), max(scaled)], [2, 2], label)
+        ax.set_title(rf"{name}, $\epsilon={here.epsilon.iloc[0]:g}$")
+    draw.legend_below(fig, 5)
+    return fig
+
+
+# Appendix G: extended experiments
+
+_EPSILON = r"privacy parameter $\epsilon$"
+
+
+def survivals_by_epsilon(data: pd.DataFrame) -> Figure:
+    """Distribution of the final regret in one environment, one panel for each epsilon."""
+    panels = data.groupby("epsilon", sort=False)
+    fig, axes = draw.panels(len(panels), height=2.5)
+    for ax, (e, part) in zip(axes, panels, strict=True):
+        draw.survival_axes(ax, part)
+        ax.set_title(rf"$\epsilon={e:g}$")
+        ax.label_outer()
+    for ax in axes:
+        ax.set_xlim(data.regret[data.regret > 0].min() / 1.5, 2 * data.regret.max())
+    draw.legend_below(fig, 3)
+    return fig
+
+
+def regret_panel(data: pd.DataFrame, limits: tuple[float, float], title: str) -> Figure:
+    """Regret against rounds, with final means in the legend."""
+    fig, (ax,) = draw.panels(1, height=3.0)
+    draw.regret_axes(ax, data, limits, legend_values=True)
+    ax.set_title(title)
+    draw.legend_below(fig)
+    return fig
+
+
+def _three_bounds(ax, data):
+    times = r" $\times\ln T$"
+    draw.bound(ax, data.epsilon, data.theorem_3_1, f"Theorem 3.1{times}", color="black")
+    draw.bound(ax, data.epsilon, data.equation_7, f"older bound{times}", linestyle=style.MIXED)
+    draw.bound(ax, data.epsilon, data.lai_robbins, f"no privacy{times}", linestyle=style.DOTTED)
+
+
+def figure_8(data: pd.DataFrame, label: str) -> Figure:
+    """Final regret of DP-IMED against epsilon, with linear and logarithmic epsilon."""
+    look = style.look("DP-IMED")
+    labels = {"xlabel": _EPSILON, "ylabel": "final regret"}
+    fig, axes = draw.panels(2, height=2.9, yscale="log", **labels)
+    for ax, scale, marked in zip(axes, ("linear", "log"), (8, (0.02, 0.1)), strict=True):
+        band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
+        ax.fill_between(data.epsilon, data.low, data.high, **band)
+        ax.plot(data.epsilon, data["mean"], label=label, markevery=marked, **look)
+        _three_bounds(ax, data)
+        ax.set(xscale=scale, ylim=data.lai_robbins[0] / 2)
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def figure_8_extended(
+    data: pd.DataFrame, lower: pd.DataFrame, critical: float, alpha: float
+) -> Figure:
+    """Final regret of DP-IMED past the critical epsilon, with both kinds of batches."""
+    look = style.look("DP-IMED")
+    labels = {"xlabel": _EPSILON, "ylabel": "final regret"}
+    fig, (ax,) = draw.panels(1, height=3.4, xscale="log", yscale="log", **labels)
+    shape, dots = data.query("power == 0"), data.query("power == 1")
+    band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
+    ax.fill_between(shape.epsilon, shape.q10, shape.q90, **band)
+    hollow = {"linestyle": style.DOTTED, "markerfacecolor": "white"}
+    for what, lines in (("median", {}), ("mean", hollow)):
+        ax.plot(shape.epsilon, shape[what], label=rf"{what}, $\alpha={alpha:g}$", **(look | lines))
+    ax.plot(dots.epsilon, dots["mean"], "k^", markersize=3, label="mean, $B_m=m+1$")
+    _three_bounds(ax, lower)
+    ax.axvline(critical, color="black", linewidth=0.6)
+    above = {"transform": ax.get_xaxis_transform(), "ha": "right", "va": "top"}
+    ax.text(critical, 0.97, r"$\epsilon_c$ ", **above)
+    draw.legend_below(fig)
+    return fig
