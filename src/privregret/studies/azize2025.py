@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from privregret import checks, estimates, rare
+from privregret import checks, estimates, rare, store
 from privregret.bandits import DPIMED, DPKLUCB
 from privregret.bounds import azize2025 as bounds
 from privregret.instances import BernoulliBandit
+from privregret.privacy import batches
 
 
 def separated_means(name: str, value: object) -> np.ndarray:
@@ -53,6 +54,94 @@ def tail_case(name: str, value: list) -> tuple[float, float, float]:
     if not mean < level <= 1:
         raise ValueError(f"{name} must have 0 < mean < level <= 1, got {checks.shown(value)}")
     return mean, epsilon, level
+
+
+@store.kept
+def largest_prefix_losses(
+    blocks: list, length: int, epsilon: float, tries: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Largest log-ratios of `batches.prefix_losses` over random neighbouring reward lists.
+
+    Parameters
+    ----------
+    blocks : list of int
+        Where the blocks begin.
+    length : int
+        Rewards of a list, uniform in [0, 1]; one of them is drawn anew for the neighbour.
+    epsilon : float
+    tries : int
+        Random pairs of neighbours.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (2,) array
+        Of sums of noisy block sums, and with fresh noise on each prefix sum.
+
+    Examples
+    --------
+    >>> summed, fresh = largest_prefix_losses([0, 3], 6, 0.5, 100, np.random.default_rng(1))
+    >>> bool(summed <= 0.5)
+    True
+    """
+    losses = []
+    for _ in range(tries):
+        rewards, other = rng.random((2, length))
+        other = np.where(np.arange(length) == rng.integers(length), other, rewards)
+        losses.append(batches.prefix_losses(blocks, rewards, other, epsilon, rng))
+    return np.abs(losses).max(axis=0)
+
+
+@store.kept
+def largest_excesses(
+    means: np.ndarray,
+    epsilon: float,
+    horizon: int,
+    delta: float,
+    runs: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """The largest excesses of `bounds.azize2025.theorem_f7` over several runs, as a (3,) array.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> largest_excesses(np.array([0.7, 0.5]), 1.0, 1000, 0.05, 2, rng).shape
+    (3,)
+    """
+    each = [bounds.theorem_f7(means, epsilon, horizon, delta, rng) for _ in range(runs)]
+    return np.max(each, axis=0)
+
+
+def usual_growth(curves: pd.DataFrame, constant: float) -> pd.DataFrame:
+    """Mean growth per ln T without the worst run in a thousand (at least one), by algorithm, alpha.
+
+    Parameters
+    ----------
+    curves : pandas.DataFrame
+        As `simulate.regret_curves` makes them, for several ratios alpha.
+    constant : float
+        Of the lower bound.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `estimates.means`, and bound: alpha times the constant.
+
+    Examples
+    --------
+    >>> runs = {"algorithm": "a", "alpha": 2.0, "run": [0, 0, 1, 1], "t": [1, 10, 1, 10]}
+    >>> frame = pd.DataFrame(runs | {"regret": [0.0, 2.0, 0.0, 9.0]})
+    >>> usual_growth(frame, 1.0)[["mean", "bound"]].round(3)
+        mean  bound
+    0  0.869    2.0
+    """
+    setting = ["algorithm", "alpha"]
+    grown = estimates.growths(curves, setting)
+    worst = grown.groupby(setting).growth.rank(ascending=False, method="first")
+    usual = grown[worst > max(1, grown.run.nunique() // 1000)]
+    found = estimates.means(usual, setting, "growth")
+    return found.assign(bound=found.alpha * constant)
 
 
 def first_batch(multiple: float, epsilon: float) -> int:

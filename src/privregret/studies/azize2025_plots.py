@@ -100,6 +100,78 @@ def gain(data: pd.DataFrame, means: np.ndarray, best: float, low: float, high: f
     return fig
 
 
+# Section 4: the algorithms
+
+
+def indices(data: pd.DataFrame, best: float, log_t: float) -> Figure:
+    """Indices of DP-KLUCB and DP-IMED against an arm's pulls, one curve for each epsilon."""
+    epsilons = data.epsilon.unique()
+    names = {e: rf"$\epsilon={e:g}$" if e < np.inf else "no privacy" for e in epsilons}
+    colours = style.VERMILION, style.ORANGE, style.BLUE, style.BLACK
+    dashes = style.SOLID, style.DASHED, style.MIXED, style.DOTTED
+    looks = zip(names.values(), colours, dashes, strict=True)
+    looks = {name: {"color": colour, "linestyle": dash} for name, colour, dash in looks}
+    named = data.assign(curve=data.epsilon.map(names))
+    fig, axes = plt.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
+    for ax, index, title, level, note, at, side in (
+        (axes[0], "klucb", "DP-KLUCB", best, r"$\mu^\star$", 1, "left"),
+        (axes[1], "imed", "DP-IMED", log_t, r"$\ln t$", 1e5, "right"),
+    ):
+        draw.lines(ax, named, "n", index, "curve", looks=looks)
+        ax.axhline(level, color=style.GREY, linewidth=0.6)
+        ax.text(at, level, note, va="bottom", ha=side)
+        ax.set(xscale="log", xlabel="pulls $n$ of the arm", ylabel="index", title=title)
+    axes[1].set_ylim(0, 2.5 * log_t)
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Figure:
+    """Regret over the bound against rounds, one panel for each epsilon, with both first batches."""
+    labels = {"xlabel": "round $t$", "ylabel": r"regret over bound $\times\ln t$"}
+    fig, axes = draw.panels(len(epsilons), height=3.0, xscale="log", **labels)
+    for ax, e in zip(axes, epsilons, strict=True):
+        for label, here in data.query("epsilon == @e").groupby("algorithm", sort=False):
+            look = style.look(label)
+            first, second = here[here.n0 == 1], here[here.n0 > 1]
+            band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
+            ax.fill_between(first.t, first.p10, first.p90, **band)
+            ax.plot(first.t, first.p50, label=f"{label}, median, $n_0=1$", markevery=10, **look)
+            look |= {"linestyle": style.DOTTED, "markerfacecolor": "white", "markevery": (5, 10)}
+            ax.plot(second.t, second["mean"], label=rf"{label}, mean, $n_0=8/\epsilon$", **look)
+        draw.bound(ax, rounds, [1] * len(rounds), "Theorem 3.1")
+        twice = [2] * len(rounds)
+        draw.bound(ax, rounds, twice, r"Theorem 4.3, $\alpha=2$", linestyle=style.MIXED)
+        ax.set(ylim=(0, None), title=rf"$\epsilon={e:g}$")
+    draw.legend_below(fig, 3)
+    return fig
+
+
+def batch_ratios(data: pd.DataFrame, algorithms: list, n0: int, alphas: list[float]) -> Figure:
+    """Final regret against the ratio of the batches, one panel for each algorithm."""
+    hollow = {"linestyle": style.DOTTED, "markerfacecolor": "white"}
+    dashed = {"linestyle": style.DASHED, "marker": "^"}
+    label = r"ratio $\alpha$, by the logarithm of $\alpha-1$"
+    labels = {"xlabel": label, "ylabel": "final regret"}
+    fig, axes = draw.panels(2, height=3.3, xscale="log", yscale="log", **labels)
+    for ax, label in zip(axes, algorithms, strict=True):
+        here = data[data.algorithm == label]
+        for k, what, look in ((1, "mean", {}), (1, "median", hollow), (n0, "mean", dashed)):
+            rows, first = here.query("n0 == @k and power == 0"), "1" if k == 1 else r"8/\epsilon"
+            name = rf"{label}, {what}, $n_0={first}$"
+            ax.plot(rows.alpha - 1, rows[what], label=name, **(style.look(label) | look))
+        for power, line, size in ((1, style.SOLID, "m+1"), (2, style.DOTTED, "(m+1)^2")):
+            level = here["mean"][(here.n0 == n0) & (here.power == power)].item()
+            name = rf"mean, $B_m/n_0={size}$, $n_0=8/\epsilon$"
+            ax.axhline(level, color=style.SKY, linestyle=line, label=name)
+        draw.bound(ax, rows.alpha - 1, rows.bound, r"Theorem 3.1 $\times\ln T$")
+        ax.set_xticks([a - 1 for a in alphas], [f"{a:g}" for a in alphas])
+        ax.set_xticks([], minor=True)
+        ax.set_title(label)
+    draw.legend_below(fig, 3)
+    return fig
+
+
 # Section 5: experiments
 
 
