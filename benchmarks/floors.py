@@ -17,7 +17,7 @@ from privregret.bandits import DPIMED, DPKLUCB, DPSE, AdaPKLUCB, AnytimeLazyUCB,
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, gap_adversary, packing
 from privregret.jit import jit
-from privregret.privacy import trace
+from privregret.studies import cost
 
 EPSILON, LONG, NOTED = 0.64, 2**22, 8
 EVENTS = [AnytimeLazyUCB(EPSILON), DPKLUCB(EPSILON), DPIMED(EPSILON), AdaPKLUCB(EPSILON), DPSE(EPSILON)]
@@ -51,7 +51,7 @@ def drawn_again(kinds, first, second, rng):
 
 def draws(algorithm, problem, horizon):
     """What `NOTED` runs draw, as three arrays."""
-    noted = trace.random_numbers(algorithm, problem, horizon, NOTED, 1)
+    noted = cost.random_numbers(algorithm, problem, horizon, NOTED, 1)
     kinds, first, second = zip(
         *((KINDS.index(kind), *given, *[0] * (2 - len(given))) for kind, *given in noted), strict=True
     )

@@ -1,4 +1,5 @@
-"""The campaign: what can go wrong with the batch command is made to go wrong, and what it does not survive is counted.
+"""The campaign: what can go wrong with the batch command is made to go wrong, and what it does not
+survive is counted.
 
     python tests/campaign.py [--minutes 10] [--seed 1] [section ...]
 
@@ -71,7 +72,8 @@ class World(Project):
         return code, "".join(said)
 
     def run(self, *words):
-        """As `finish`, with forked kernels: what looks for kernels left behind must not be fooled by those."""
+        """As `finish`, with forked kernels: what looks for kernels left behind must not be fooled
+        by those."""
         return self.finish(*self.command(*words, JUPYTER_PATH=warm.kernels()))
 
     def published(self):
@@ -141,7 +143,8 @@ def up_to_date(said):
 
 
 def recovery(world, fault, seen=True) -> Outcome:
-    """Look, reproduce, look again: all must be as it was. `seen`: the first look must not find everything in order."""
+    """Look, reproduce, look again: all must be as it was. `seen`: the first look must not find
+    everything in order."""
     _, before = world.run("status")
     code, said = world.run("reproduce")
     if code == 2 and "manifest.json" in said and said.count("\n") == 1:  # it says what to do
@@ -302,7 +305,8 @@ def corruptions(world, rng):
 
 
 def notebooks(world, rng):
-    """A notebook is damaged, or a stray file lies among them: it is named, the others run, and nothing is lost."""
+    """A notebook is damaged, or a stray file lies among them: it is named, the others run, and
+    nothing is lost."""
     path, other = (world.root / "notebooks/demo" / f"{name}.ipynb" for name in ("one", "two"))
     good = path.read_bytes()
 
@@ -381,7 +385,8 @@ def notebooks(world, rng):
 
 
 def concurrency(world, rng):
-    """Commands at the same time: each succeeds, or is refused in one line before it has changed anything."""
+    """Commands at the same time: each succeeds, or is refused in one line before it has changed
+    anything."""
     two = [
         (("reproduce", "--force"), ("reproduce", "--force")),
         (("check",), ("check",)),
@@ -397,7 +402,7 @@ def concurrency(world, rng):
         time.sleep(rng.uniform(0, 0.8 * world.seconds))
         begun.append(world.command(*words[1]))
         ended = [world.finish(*b) for b in begun]
-        outcome = recovery(world, " beside ".join(" ".join(w) for w in words), seen=False)
+        outcome = recovery(world, " and ".join(" ".join(w) for w in words), seen=False)
         fine = all(
             code == 0 or (code == 2 and "another run is under way" in said) for code, said in ended
         )
@@ -428,10 +433,12 @@ def concurrency(world, rng):
 
 
 def environments(world, rng):
-    """Full disks, folders that may not be written to, odd environments: success, or one line and nothing lost."""
+    """Full disks, folders that may not be written to, odd environments: success, or one line and
+    nothing lost."""
     places = {name: world.root / name for name in ("figures", "build", ".cache")}
     places |= {"TMPDIR": world.temporary, "HOME": world.home}
-    full = "cp -a {0}/. {1} && mount -t tmpfs -o size=$(($(du -sk {1} | cut -f1) + 8))k none {0} && cp -a {1}/. {0}"
+    size = "size=$(($(du -sk {1} | cut -f1) + 8))k"
+    full = f"cp -a {{0}}/. {{1}} && mount -t tmpfs -o {size} none {{0}} && cp -a {{1}}/. {{0}}"
     cases = {}
     if (
         subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False).returncode
@@ -547,7 +554,8 @@ def a_world():
 def campaign(
     world, sections, seconds: float, seed: int, most: int | None = None, tell=lambda text: None
 ):
-    """Outcomes by section; each section has an equal share of the time, and at most so many faults."""
+    """Outcomes by section; each section has an equal share of the time, and at most so many
+    faults."""
     results = {}
     for name in sections:
         world.restore()
@@ -564,15 +572,14 @@ def campaign(
 
 def table(results) -> str:
     """The counts by section."""
-    lines = [
-        f"{'section':<14}{'injected':>9}{'recovered':>11}{'lost':>6}{'wrong success':>15}{'left behind':>13}"
-    ]
+    form = "{:<14}{:>9}{:>11}{:>6}{:>15}{:>13}".format
+    lines = [form("section", "injected", "recovered", "lost", "wrong success", "left behind")]
     for name, outcomes in results.items():
         counts = [
             sum(bool(getattr(o, key)) for o in outcomes)
             for key in ("recovered", "lost", "wrong", "left")
         ]
-        lines.append("{:<14}{:>9}{:>11}{:>6}{:>15}{:>13}".format(name, len(outcomes), *counts))
+        lines.append(form(name, len(outcomes), *counts))
     return "\n".join(lines)
 
 
@@ -597,5 +604,6 @@ def main():
 
 
 if __name__ == "__main__":
-    del __file__  # or multiprocessing would import this module, and privregret with it, in each process that it forks
+    # or multiprocessing would import this module, and privregret, in each process that it forks
+    del __file__
     sys.exit(main())

@@ -1,4 +1,5 @@
-"""Shared by the tests: a copy of the project to run the batch command in, kernels compiled and not, bad input."""
+"""Shared by the tests: a copy of the project to run the batch command in, kernels compiled and
+not, bad input."""
 
 import functools
 import json
@@ -33,7 +34,8 @@ def pytest_addoption(parser):
 
 
 def compiled_and_not(code: str) -> list[str]:
-    """What a script prints, first with compiled kernels and then without; it may import tests and the package."""
+    """What a script prints, first with compiled kernels and then without; it may import tests and
+    the package."""
     here, package = Path(__file__).parent, Path(privregret.__file__).parents[1]
     path = os.pathsep.join([str(here), str(package), os.environ.get("PYTHONPATH", "")])
     outputs = []
@@ -59,9 +61,11 @@ def short_runs() -> list[dict]:
 
 @pytest.fixture(scope="session")
 def smoke():
-    """Runs a notebook with small parameters by the batch command, unless it is up to date, and gives its place.
+    """Runs a notebook with small parameters by the batch command, unless it is up to date, and
+    gives its place.
 
-    Each has a place of its own, because processes that share out the tests (`pytest -n`) run them at the same time.
+    Each has a place of its own, because processes that share out the tests (`pytest -n`) run them
+    at the same time.
     """
 
     def ran(name):
@@ -88,7 +92,8 @@ def refused(call, *shown):
 
 
 class Project:
-    """A copy of the project's sources in a folder of its own, with whatever notebooks a test puts there."""
+    """A copy of the project's sources in a folder of its own, with whatever notebooks a test puts
+    there."""
 
     def __init__(self, root: Path):
         self.root = root
@@ -117,7 +122,8 @@ class Project:
         )
 
     def begin(self, *command, cwd=None, **more):
-        """A forked process that is `python -m <command>`, and the folder of its output; `more` is its environment."""
+        """A forked process that is `python -m <command>`, and the folder of its output; `more` is
+        its environment."""
         folder, where = Path(tempfile.mkdtemp()), (cwd or self.root, self.environment | more)
         command = [*map(str, command)], *where, folder / "out", folder / "err"
         warm.ready()
@@ -136,7 +142,8 @@ class Project:
         return process.exitcode, *said
 
     def python(self, *command, cwd=None, **more):
-        """Run `python -m <command>` to its end, with forked kernels: (exit code, stdout, stderr)."""
+        """Run `python -m <command>` to its end, with forked kernels: (exit code, stdout,
+        stderr)."""
         return self.end(*self.begin(*command, cwd=cwd, JUPYTER_PATH=warm.kernels(), **more))
 
 

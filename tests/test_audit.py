@@ -8,6 +8,7 @@ import pytest
 from cases import FIRST
 from conftest import refused
 
+from privregret import noise
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -22,13 +23,17 @@ from privregret.bandits import (
     DPSE,
     UCB1,
     AnytimeLazyUCB,
+    BanditAlgorithm,
     HybridUCB,
-    dp_se,
+    LazyDPTS,
     hybrid_ucb,
     lazy_ucb,
 )
-from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL, epochs
+from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL, RandomPrefixSoftmax
+from privregret.guarantees import Privacy
+from privregret.instances import HU2021_2, gap_adversary, packing
 from privregret.privacy import audit, batches, ledger, scripted, selection, trace
+from privregret.studies import cost, privacy_audit
 
 # exact losses
 
@@ -147,9 +152,9 @@ def test_ledger_of_hybrid_is_the_described_one(tree):
 
 
 def test_noisy_maxima_cost_twice_the_range():
-    for noise, preset in (("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs")):
+    for kind, preset in (("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs")):
         for scale, factor in ((preset, 2), ("corrected", 1)):
-            costs = trace.costs(traced(FTNL(0.3, noise, scale)), "outcomes")
+            costs = trace.costs(traced(FTNL(0.3, kind, scale)), "outcomes")
             assert costs.max() == pytest.approx(factor * 0.3, rel=1e-6)
 
 
@@ -159,67 +164,147 @@ def test_local_exp4_with_an_expert_for_each_arm_is_local_exp3():
     assert one.tolist() == LocallyPrivate(EXP3(0.8, 0.1), 0.5).play(losses, 3).tolist()
 
 
-FAULTS = {
-    "epsilon dropped": (
-        lazy_ucb,
-        "_play",
-        "laplace(1 / epsilon, rng)) / size[j]",
-        "laplace(1.0, rng)) / size[j]",
-        AnytimeLazyUCB(0.5),
-        2.0,
-    ),
-    "array released twice": (lazy_ucb, "_play", "            total[j] = 0.0\n", "", AnytimeLazyUCB(0.5), 2.0),
-    "no noise": (
-        lazy_ucb,
-        "_play",
-        "+ laplace(1 / epsilon, rng)) / size[j]",
-        ") / size[j]",
-        AnytimeLazyUCB(0.5),
-        math.inf,
-    ),
-    "forgotten level": (
-        hybrid_ucb,
-        "_node_noise",
-        "laplace(scale / (0.5 * settings.epsilon), rng)",
-        "(laplace(scale / (0.5 * settings.epsilon), rng) if position % 2 == 0 else 0.0)",
-        HybridUCB(0.5),
-        math.inf,
-    ),
-    "reused epoch": (
-        epochs,
-        "_play",
-        "        total[:] = 0.0\n",
-        "        if start == 0:\n            total[:] = 0.0\n",
-        FTNL(0.5),
-        2.0,
+class WithoutNoise(AnytimeLazyUCB):
+    """Planted fault: sums are released as they are."""
+
+    @staticmethod
+    def _observe(arms, own, settings, t, j, reward, rng):
+        AnytimeLazyUCB.steps.observe.py_func(arms, own, settings, t, j, reward, privacy_audit.NoNoise())
+
+    id = "lazy-ucb-without-noise"
+    steps = AnytimeLazyUCB.steps._replace(observe=_observe.__func__)
+
+
+FAULTS = {  # what the ledger must find at least, over epsilon
+    privacy_audit.DroppedEpsilon: 2.0,
+    privacy_audit.ReleasedTwice: 2.0,
+    WithoutNoise: math.inf,
+    privacy_audit.ForgottenLevel: math.inf,
+    privacy_audit.ReusedEpoch: 2.0,
+}
+
+
+@pytest.mark.parametrize(("faulty", "factor"), FAULTS.items())
+def test_the_ledger_notices(faulty, factor):
+    keep = "outcomes" if issubclass(faulty, FTNL) else "numbers"
+    sound = faulty.__base__(0.5)
+    before = lazy_ucb.laplace, noise.laplace, hybrid_ucb.laplace
+    assert trace.costs(traced(sound), keep).max() == pytest.approx(sound.privacy.proved, rel=1e-6)
+    assert trace.costs(traced(faulty(0.5)), keep).max() >= factor * 0.5 * (1 - 1e-6)
+    assert (lazy_ucb.laplace, noise.laplace, hybrid_ucb.laplace) == before  # all is as it was
+
+
+def test_shared_noise_is_noticed_in_dp_se():
+    table = np.tile([0.6, 0.4], (716, 1))
+    assert trace.costs(trace.traced(DPSE(0.5, 1.0), table, 0), rounds=[0]).max() == pytest.approx(0.5)
+    faulty = privacy_audit.SharedNoise(0.5, 1.0)
+    assert trace.costs(trace.traced(faulty, table, 0), rounds=[0]).max() == math.inf
+
+
+def test_children_instead_of_a_root():
+    """The other reading of the tree: what its description costs, and its own law."""
+    algorithm = privacy_audit.HybridChildren(0.5)
+    described = ledger.through_children(ledger.hybrid_releases(20))
+    assert trace.costs(traced(algorithm)).max() == pytest.approx(0.5 * ledger.cost(described, 20).max())
+    means = []
+    for kind in (privacy_audit.HybridChildren, HybridUCB):
+        arms, own = kind.steps.memory(2)
+        rng, settings = np.random.default_rng(0), kind(0.5).settings(None, 2)
+        for t in (1, 2, 3):  # the third pull fills a tree of two leaves
+            leaf = arms[0]["nodes"][1]
+            kind.steps.observe(arms, own[0], settings, t, 0, 1.0, rng)
+        means.append(arms[0]["mean"])
+    assert leaf and means[0] - means[1] == pytest.approx(leaf / 3)
+    assert arms[0]["nodes"][0] == 0
+
+
+# the ledger of algorithms in plain Python
+
+
+class Own(BanditAlgorithm):
+    """Pulls two arms three times each, releases their sums, and plays the larger."""
+
+    id, label, source, privacy = "own", "own", "a test", Privacy(0.5, 0.5)
+
+    def release(self, total, rng):
+        return total + noise.laplace(2.0, rng)
+
+    def memory(self, arms):
+        return [0.0] * arms
+
+    def start(self, arms, rng, horizon=None):
+        return OwnLearner(self, arms, np.random.default_rng(rng))
+
+
+class OwnLearner:
+    def __init__(self, algorithm, arms, rng):
+        self.algorithm, self.rng, self.arms, self.t = algorithm, rng, arms, 0
+        self.sums, self.best = algorithm.memory(arms), 0
+
+    def choose(self):
+        return self.t % self.arms if self.t < 6 else self.best
+
+    def observe(self, reward):
+        arm, self.t = self.choose(), self.t + 1
+        self.sums[arm] = self.sums[arm] + reward if self.t <= 6 else self.sums[arm]
+        if self.t == 6:
+            self.best = int(np.argmax([self.algorithm.release(total, self.rng) for total in self.sums]))
+
+
+WAYS = {
+    "noise.laplace": lambda self, total, rng: total + noise.laplace(2.0, rng),
+    "rng.laplace": lambda self, total, rng: total + rng.laplace(0, 2.0),
+    "around the sum": lambda self, total, rng: rng.laplace(total, scale=2.0),
+    "an array": lambda self, total, rng: total + rng.laplace(scale=2.0, size=3)[1],
+    "other random numbers, too": lambda self, total, rng: (
+        rng.permutation(2)[0] * 0 + total + rng.laplace(0, 2.0) + 0 * rng.beta(2.0, 3.0)
     ),
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_the_ledger_notices(name):
-    *fault, algorithm, factor = FAULTS[name]
-    keep = "outcomes" if isinstance(algorithm, FTNL) else "numbers"
-    before = vars(fault[0])[fault[1]]
-    sound = trace.costs(traced(algorithm), keep).max()
-    with trace.altered(*fault):
-        faulty = trace.costs(traced(algorithm), keep).max()
-    assert sound == pytest.approx(algorithm.privacy.proved, rel=1e-6)
-    assert faulty >= factor * algorithm.epsilon * (1 - 1e-6)
-    assert vars(fault[0])[fault[1]] is before and lazy_ucb.np is np  # all is as it was
-    with pytest.raises(ValueError, match="once"), trace.altered(fault[0], fault[1], "no such text", ""):
-        pass
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("memory", [lambda self, arms: [0.0] * arms, lambda self, arms: np.zeros(arms, object)])
+def test_the_ledger_of_plain_python(way, memory, monkeypatch):
+    monkeypatch.setattr(Own, "release", WAYS[way])
+    monkeypatch.setattr(Own, "memory", memory)
+    run = traced(Own(), rounds=8)
+    assert list(run.actions) == Own().play(np.random.default_rng(0).integers(2, size=(8, 2)), 0).tolist()
+    assert trace.costs(run) == pytest.approx([0.5] * 6 + [0, 0])
 
 
-def test_shared_noise_is_noticed_in_dp_se():
-    algorithm, table = DPSE(0.5, 1.0), np.tile([0.6, 0.4], (716, 1))
-    fault = (
-        "for j in range(len(active)):\n            mean[j] = (mean[j] + laplace(1 / epsilon, rng)) / length",
-        "mean = (mean + laplace(1 / epsilon, rng)) / length",
-    )
-    assert trace.costs(trace.traced(algorithm, table, 0), rounds=[0]).max() == pytest.approx(0.5)
-    with trace.altered(dp_se, "_play", *fault):
-        assert trace.costs(trace.traced(algorithm, table, 0), rounds=[0]).max() == math.inf
+def test_faults_of_plain_python(monkeypatch):
+    monkeypatch.setattr(Own, "release", lambda self, total, rng: total + noise.laplace(1.0, rng))
+    assert trace.costs(traced(Own(), rounds=8)).max() == pytest.approx(1.0)
+    monkeypatch.setattr(Own, "release", lambda self, total, rng: total)
+    assert trace.costs(traced(Own(), rounds=8)).max() == math.inf
+    monkeypatch.setattr(Own, "release", lambda self, total, rng: total + rng.exponential(2.0))
+    run = traced(Own(), rounds=8)
+    assert all(run.notes.upward) and trace.costs(run, "outcomes").max() == pytest.approx(0.5)
+
+
+def test_what_the_ledger_cannot_follow_is_said_in_a_line(monkeypatch):
+    monkeypatch.setattr(Own, "release", lambda self, total, rng: total + rng.standard_normal())
+    refused(lambda: traced(Own()), "noise.laplace", "rng.laplace", "Own", "rng.standard_normal")
+    monkeypatch.setattr(Own, "memory", lambda self, arms: np.zeros(arms))
+    refused(lambda: traced(Own()), "Own", "object")
+
+
+def test_random_numbers_are_those_of_compiled_code():
+    """What is noted, drawn again, leaves the generator where a run leaves it."""
+    for algorithm, problem, horizon in (
+        (AnytimeLazyUCB(0.5), HU2021_2, 1000),
+        (LazyDPTS(0.5), HU2021_2, 300),
+        (HybridUCB(0.5), HU2021_2, 300),
+        (FTNL(0.5), packing(4, 0.1), 1000),
+        (RandomPrefixSoftmax(0.5), packing(4, 0.1), 1000),
+        (BatchedPrivate(EXP3(0.2, 0.1), 0.5), gap_adversary(4, 0.5), 300),
+    ):
+        noted = cost.random_numbers(algorithm, problem, horizon, 2, 7)
+        rng, again = np.random.default_rng(7), np.random.default_rng(7)
+        algorithm.run(problem, [horizon], rng, runs=2)
+        for kind, *given in noted:
+            noise.laplace(given[1], again) if kind == "laplace" else getattr(again, kind)(*given)
+        assert rng.random() == again.random()
 
 
 def test_what_is_kept_is_one_of_two():
@@ -238,3 +323,13 @@ def test_a_searched_bound_is_sure_and_tight():
     assert all(a < b for a, b in pairwise(found)) and truth - 0.15 < found[-1] < truth
     late = [np.zeros((3, 2)), np.array([[0.0, 0], [0, 0], [1, 1]])]
     assert audit.searched_loss(AnytimeLazyUCB(epsilon).play, late, 4000, 0).value == 0
+
+
+def test_the_search_takes_neighbours_only():
+    table, two = np.zeros((5, 2)), np.zeros((5, 2))
+    two[1:3] = 1
+    play = UCB1().play
+    for other, rows in ((table, "0"), (two, "2"), (np.ones((5, 2)), "5")):
+        refused(lambda other=other: audit.searched_loss(play, (table, other), 10, 0), "tables", "one row", rows)
+    for tables in ((table, np.zeros((5, 3))), (table, np.zeros((6, 2))), (table,)):
+        refused(lambda tables=tables: audit.searched_loss(play, tables, 10, 0), "tables", "(5, 2)")

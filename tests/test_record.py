@@ -1,4 +1,5 @@
-"""The record of what is published: what adoption keeps and replaces, what is rendered, and when numbers agree."""
+"""The record of what is published: what adoption keeps and replaces, what is rendered, and when
+numbers agree."""
 
 import ast
 import functools
@@ -89,7 +90,7 @@ def test_adopting_keeps_what_differs_by_rounding_only(root, stage):  # noqa: F81
     } <= changed
 
 
-def test_adopting_renews_a_file_that_was_edited_and_a_picture_that_changed(root, stage):  # noqa: F811
+def test_adopting_renews_edited_files_and_changed_pictures(root, stage):  # noqa: F811
     first = adopted(root, stage)
     (root / "figures/hu2021/figure-01.pdf").write_bytes(b"%PDF edited")
     assert adopted(root, stage) == first
@@ -247,7 +248,8 @@ def test_other_columns_or_rows_are_a_difference():
     )
 
 
-# What is committed --------------------------------------------------------------------------------------------
+# What is committed
+# --------------------------------------------------------------------------------------------
 
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
@@ -257,7 +259,8 @@ MODULES = {
 
 @functools.cache
 def imported(source):
-    """The project's modules that Python source names in its imports, and the packages that they are in."""
+    """The project's modules that Python source names in its imports, and the packages that they
+    are in."""
     names = set()
     for line in ast.walk(ast.parse(source)):
         if isinstance(line, ast.Import):
@@ -270,7 +273,8 @@ def imported(source):
 
 
 def sources(code):
-    """Hash of all modules that a notebook's code imports, and those import in turn, as `publish` takes it."""
+    """Hash of all modules that a notebook's code imports, and those import in turn, as `publish`
+    takes it."""
     found, new = set(), imported(code)
     while new:
         found |= new
@@ -303,7 +307,8 @@ def lapsed(name, entries):
 
 
 def test_what_is_committed_is_what_make_would_leave():
-    """On a fresh clone `make` must change nothing; where somebody is at work, it need not be so yet."""
+    """On a fresh clone `make` must change nothing; where somebody is at work, it need not be so
+    yet."""
     manifest = record.read(ROOT)
     found = {
         name: lapsed(name, record.of_notebook(manifest, name)["outputs"])

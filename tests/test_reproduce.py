@@ -275,9 +275,7 @@ def test_a_run_by_papermill_touches_nothing_published(settled):
         "papermill", settled.notebook, settled.root / "build/out.ipynb", "-p", "runs", "2"
     )
     assert code == 0, err
-    assert (
-        "in build/lab/figures" in (settled.root / "build/out.ipynb").read_text()
-    )
+    assert "in build/lab/figures" in (settled.root / "build/out.ipynb").read_text()
     assert pd.read_csv(settled.root / "build/lab/figures/demo/one.csv").value.tolist() == [1.0, 2.0]
     code, _, err = settled.python(
         "papermill",

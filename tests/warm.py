@@ -1,4 +1,5 @@
-"""`python -m ...` and Jupyter kernels without their imports: forked from a process that has made the slow ones.
+"""`python -m ...` and Jupyter kernels without their imports: forked from a process that has made
+the slow ones.
 
 Not those of privregret itself: tests run copies of it.
 """
@@ -21,17 +22,19 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-sys.modules.setdefault("rfc3987_syntax", None)  # as the batch command has it: three seconds less for each process
-os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # read on import; what the batch command sets
+# as the batch command has it: three seconds less for each process
+sys.modules.setdefault("rfc3987_syntax", None)
+# read on import; what the batch command sets
+os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["warm", "ipykernel.ipkernel", "ipykernel.kernelapp", "ipywidgets", "joblib", "matplotlib.backends.backend_pdf",
-     "matplotlib.pyplot", "numba", "pandas", "papermill.clientwrap", "papermill.engines", "scipy.integrate",
-     "scipy.optimize", "scipy.special", "scipy.stats", "seaborn", "tqdm.auto"]
-)  # fmt: skip
+    """warm ipykernel.ipkernel ipykernel.kernelapp ipywidgets joblib numba pandas seaborn tqdm.auto
+    matplotlib.backends.backend_pdf matplotlib.pyplot papermill.clientwrap papermill.engines
+    scipy.integrate scipy.optimize scipy.special scipy.stats""".split()
+)
 
-# What Jupyter starts and watches instead of a kernel; the kernel ends with it, and it ends with the kernel or with
-# whoever started it.
+# What Jupyter starts and watches instead of a kernel; the kernel ends with it, and it ends with
+# the kernel or with whoever started it.
 STAND_IN = """
 import json, os, select, socket, sys
 line, starter = socket.socket(socket.AF_UNIX), os.getppid()
@@ -45,14 +48,16 @@ while os.getppid() == starter and not select.select([line], [], [], 1)[0]:
 
 @functools.cache
 def ready():
-    """Have the process started that forks. It imports this module first, which it finds in PYTHONPATH alone."""
+    """Have the process started that forks. It imports this module first, which it finds in
+    PYTHONPATH alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
         forkserver.ensure_running()
 
 
 def become(command, cwd, environment, out, err):
-    """What a fresh process would do on `python -m <command>`; its output goes to two descriptors."""
+    """What a fresh process would do on `python -m <command>`; its output goes to two
+    descriptors."""
     for stream, file in ((1, out), (2, err)):
         os.dup2(file, stream)
     os.environ.clear()
@@ -67,7 +72,9 @@ def become(command, cwd, environment, out, err):
 def run(command, cwd, environment, out, err):
     """`become`, with output in files and without warnings."""
     warnings.simplefilter("ignore")
-    become(command, cwd, environment, *(os.open(path, os.O_WRONLY | os.O_CREAT) for path in (out, err)))
+    become(
+        command, cwd, environment, *(os.open(path, os.O_WRONLY | os.O_CREAT) for path in (out, err))
+    )
 
 
 def kernel(line):
@@ -76,7 +83,9 @@ def kernel(line):
     request = json.loads(line.makefile().readline())
     threading.Thread(target=lambda: (line.recv(1), os._exit(1)), daemon=True).start()
     os.setsid()
-    matplotlib.rcParams["backend"] = request[2].get("MPLBACKEND", "module://matplotlib_inline.backend_inline")
+    matplotlib.rcParams["backend"] = request[2].get(
+        "MPLBACKEND", "module://matplotlib_inline.backend_inline"
+    )
     become(*request, *streams)
 
 
@@ -90,7 +99,8 @@ def kernels() -> str:
     listening.bind(str(folder / "line"))
     listening.listen()
     start = [sys.executable, "-ISc", STAND_IN, str(folder / "line"), "ipykernel_launcher"]
-    start += ["-f", "{connection_file}", "--IPKernelApp.parent_handle=1"]  # that is, it need not look after its parent
+    # that is, it need not look after its parent
+    start += ["-f", "{connection_file}", "--IPKernelApp.parent_handle=1"]
     spec = folder / "kernels" / "python3" / "kernel.json"
     spec.parent.mkdir(parents=True)
     spec.write_text(json.dumps({"argv": start, "display_name": "Python 3", "language": "python"}))

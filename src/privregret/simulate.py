@@ -1,6 +1,7 @@
 """Replicates: algorithms on problems become one tidy table, on the cores of this machine or of a cluster."""
 
 import contextlib
+from functools import reduce
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -10,11 +11,12 @@ import pandas as pd
 
 from privregret import checks, identity, sources, store, streams
 from privregret.algorithm import Algorithm
+from privregret.estimates import ROUNDING
 from privregret.progress import progress
 
 TASKS = 4  # for each worker and grid point: enough to keep workers busy to the end
+MOST = 64  # blocks in a task, so that what waits to be put together is little
 BYTES = 2**24  # at most that are played at once
-ROUNDING = 1e-12  # relative standard deviations below this are what is left of a variance that is 0
 
 
 class GridPoint(NamedTuple):
@@ -91,8 +93,8 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
     [['DP-SE', 0, 1, 0.0], ['DP-SE', 0, 1000, 250.0], ['DP-SE', 1, 1, 0.0], ['DP-SE', 1, 1000, 250.0]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
-    regrets = _played(grid, runs, seed, workers, np.asarray)
-    return tidy(grid, np.concatenate([block.ravel() for blocks in regrets for block in blocks]))
+    regrets = _played(grid, runs, seed, workers, np.asarray, _listed)
+    return tidy(grid, np.concatenate([array.ravel() for array in regrets]))
 
 
 @checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=_workers)
@@ -119,7 +121,7 @@ def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, poi
     [['FTNL (Laplace)', 1000, 100]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
-    kept = [_merged(blocks) for blocks in _played(grid, runs, seed, workers, moments)]
+    kept = _played(grid, runs, seed, workers, moments, _merged)
     mean, squares, least, greatest = (np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:])
     sd = np.sqrt(squares / max(runs - 1, 1))
     sd = np.where(sd > ROUNDING * np.abs(mean), sd, 0.0)
@@ -146,16 +148,21 @@ def moments(regrets) -> Moments:
     return Moments(len(regrets), mean, squares, regrets.min(axis=0), regrets.max(axis=0))
 
 
+def _listed(blocks) -> np.ndarray:
+    return np.concatenate(list(blocks))
+
+
 def _merged(blocks) -> Moments:
     """The moments of all blocks together; in their order, so that no digit depends on who did what."""
-    total = blocks[0]
-    for block in blocks[1:]:
-        runs, apart = total.runs + block.runs, block.mean - total.mean
-        mean = total.mean + apart * (block.runs / runs)
-        squares = total.squares + block.squares + apart**2 * (total.runs * block.runs / runs)
-        least, greatest = np.minimum(total.least, block.least), np.maximum(total.greatest, block.greatest)
-        total = Moments(runs, mean, squares, least, greatest)
-    return total
+    return reduce(_both, blocks)
+
+
+def _both(one, other):
+    runs, apart = one.runs + other.runs, other.mean - one.mean
+    mean = one.mean + apart * (other.runs / runs)
+    squares = one.squares + other.squares + apart**2 * (one.runs * other.runs / runs)
+    least, greatest = np.minimum(one.least, other.least), np.maximum(one.greatest, other.greatest)
+    return Moments(runs, mean, squares, least, greatest)
 
 
 @checks.arguments(problems=checks.one_or_more, runs=RUNS, seed=checks.nonnegative_int, choosing=RUNS)
@@ -283,39 +290,42 @@ def _all_different(name, things, shown, kind):
 # Blocks of runs, shared out ----------------------------------------------------------------------------------------
 
 
-def _played(grid, runs, seed, workers, keep) -> list:
-    """For each grid point what is to `keep` of the regrets of each block of runs; from the store, if it is there."""
+def _played(grid, runs, seed, workers, keep, together) -> list:
+    """For each grid point what is to `keep` of its blocks of runs, put `together`; from the store, if it is there."""
     used, entries = sources.used_by(_blocks), []
     for algorithm, problem, checkpoints in grid:
         known = algorithm, type(problem), problem.law, checkpoints, runs, seed
         entries.append(store.Entry("regrets", keep.__name__, *known, used=used))
     found = [entry.get() for entry in entries]
     todo = [i for i, kept in enumerate(found) if kept is None]
-    computed = _computed([grid[i] for i in todo], runs, seed, workers, keep)
+    computed = _computed([grid[i] for i in todo], runs, seed, workers, keep, together)
     for i, kept in zip(todo, computed, strict=True):
         found[i] = kept
         entries[i].keep(kept)
     return found
 
 
-def _computed(grid, runs, seed, workers, keep):
-    """Yield for each grid point what is to `keep`; blocks are shared out over all grid points at once."""
-    workers_here = joblib.effective_n_jobs(workers)
-    tasks = []
+def _computed(grid, runs, seed, workers, keep, together):
+    """Yield for each grid point what `_played` gives; blocks are shared out over all grid points at once."""
+    tasks, at_once = [], TASKS * joblib.effective_n_jobs(workers)
     for i, point in enumerate(grid):
         blocks = -(-runs // point.algorithm.block)
-        ends = np.linspace(0, blocks, min(blocks, TASKS * workers_here) + 1).astype(int)
+        parts = min(blocks, max(at_once, -(-blocks // MOST)))
+        ends = np.linspace(0, blocks, parts + 1).astype(int)
         tasks += [(i, first, last) for first, last in pairwise(ends.tolist())]
     parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator", batch_size=1)
     with progress(None, runs * len(grid)) as bar:
         work = (joblib.delayed(_blocks)(*grid[i], first, last, runs, seed, keep) for i, first, last in tasks)
         for i, parts in groupby(zip(tasks, parallel(work), strict=True), lambda part: part[0][0]):
-            kept, block = [], grid[i].algorithm.block
             bar.set_description(f"{grid[i].algorithm.label}, {grid[i].problem.name}", refresh=False)
-            for (_, first, last), blocks in parts:
-                kept += blocks
-                bar.update(min(last * block, runs) - first * block)
-            yield kept
+            yield together(_counted(parts, bar, runs, grid[i].algorithm.block))
+
+
+def _counted(parts, bar, runs, size):
+    """What was kept, block by block, while the bar goes on."""
+    for (_, first, last), blocks in parts:
+        yield from blocks
+        bar.update(min(last * size, runs) - first * size)
 
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):

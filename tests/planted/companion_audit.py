@@ -1,10 +1,9 @@
 """Faults that the audit of privacy must notice; those that it plants itself are findings of its own."""
 
-from contextlib import nullcontext
-
 from planted import Plant, other_noise
 from privregret.full_information import FTNL
 from privregret.privacy import adversarial, selection, trace
+from privregret.studies import privacy_audit
 
 AUDIT = "companion/privacy-audit"
 
@@ -20,8 +19,9 @@ def blind(patch):
     patch.setattr(trace, "moves", moves)
 
 
-def nothing_is_altered(patch):
-    patch.setattr(trace, "altered", lambda *fault: nullcontext())
+def nothing_is_faulty(patch):
+    for kind in (privacy_audit.HybridChildren, *privacy_audit.FAULTS.values()):
+        patch.setattr(kind, "steps", kind.__base__.steps)
 
 
 def half_the_loss(patch):
@@ -46,7 +46,7 @@ PLANTS = [
     Plant(
         AUDIT,
         "a fault that is not there is not noticed",
-        nothing_is_altered,
+        nothing_is_faulty,
         (("Ledger", "descriptions"), ("Planted faults", "The ledger notices")),
     ),
     Plant(

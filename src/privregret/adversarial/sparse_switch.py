@@ -24,7 +24,7 @@ class Settings(NamedTuple):
 SWITCH = np.dtype(
     [
         ("threshold", float),  # with its noise
-        ("count", np.int64),  # of looks with a small loss
+        ("count", float),  # of looks with a small loss
         ("look", np.bool_),
         ("switched", np.bool_),
     ]

@@ -44,13 +44,21 @@ def loss_lower_bound(
     -------
     float
         max over the event and its complement, and both directions, of ln(P / P'), bounded from below; at least 0.
+
+    Raises
+    ------
+    ValueError
+        If the tables are not neighbours.
+
+    Examples
+    --------
+    >>> from privregret.bandits import AnytimeLazyUCB
+    >>> table, neighbour = np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])
+    >>> 0 < loss_lower_bound(AnytimeLazyUCB(2.0), table, neighbour, lambda a: a[2] == 0, runs=2000, seed=0) < 2
+    True
     """
-    rewards, neighbour = np.asarray(rewards, float), np.asarray(neighbour, float)
-    differ = int((rewards != neighbour).any(axis=1).sum())
-    if rewards.shape != neighbour.shape or differ != 1:
-        raise ValueError(f"neighbouring tables differ in exactly one row, got {differ} of shape {neighbour.shape}")
-    rng = np.random.default_rng(seed)
-    a, b = (sum(bool(event(algorithm.play(table, rng))) for _ in range(runs)) for table in (rewards, neighbour))
+    tables, rng = _neighbours((rewards, neighbour)), np.random.default_rng(seed)
+    a, b = (sum(bool(event(algorithm.play(table, rng))) for _ in range(runs)) for table in tables)
     level = failure / 8  # four ratios, two limits each
     loss = 0.0
     for p, q in ((a, b), (b, a), (runs - a, runs - b), (runs - b, runs - a)):
@@ -90,8 +98,20 @@ def searched_loss(
     seed : int
     failure : float
         The bound exceeds the true loss with at most this probability.
+
+    Raises
+    ------
+    ValueError
+        If the tables are not neighbours.
+
+    Examples
+    --------
+    >>> from privregret.bandits import AnytimeLazyUCB
+    >>> tables = np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])
+    >>> 0 < searched_loss(AnytimeLazyUCB(2.0).play, tables, runs=2000, seed=0).value < 2
+    True
     """
-    rng = np.random.default_rng(seed)
+    tables, rng = _neighbours(tables), np.random.default_rng(seed)
     drawn = [[tuple(map(int, play(table, rng))) for _ in range(runs)] for table in tables]
     half = runs // 2
     best = Found(0.0, (), 0)
@@ -105,6 +125,17 @@ def searched_loss(
         if value > best.value:
             best = Found(value, max(event, key=counts.__getitem__), len(event))
     return best
+
+
+def _neighbours(tables):
+    """Two tables that differ in one row."""
+    shapes = [np.shape(table) for table in tables]
+    if len(shapes) != 2 or len(set(shapes)) > 1 or len(shapes[0]) != 2:
+        raise ValueError(f"tables must be two of the same shape (T, K), got {' and '.join(map(str, shapes))}")
+    differ = int((np.asarray(tables[0]) != np.asarray(tables[1])).any(axis=1).sum())
+    if differ != 1:
+        raise ValueError(f"tables must differ in exactly one row, got {differ} rows")
+    return [np.asarray(table, float) for table in tables]
 
 
 def _log_ratio(hits, others, runs, level):

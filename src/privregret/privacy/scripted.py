@@ -1,7 +1,7 @@
 """Exact laws of the actions of bandit algorithms on two arms and a few rounds, from their own code.
 
 Every number that is released is rounded to a grid. That is post-processing: the loss of the algorithm so rounded is
-exact, and at most that of the released numbers. `play` is run, uncompiled, on every combination of the grid's cells; a
+exact, and at most that of the released numbers. The algorithm runs, uncompiled, on every combination of the grid's cells; a
 noise that is drawn after the last row of rewards was read decides nothing, and is left out.
 """
 
@@ -15,8 +15,11 @@ from numpy.typing import ArrayLike
 from scipy.stats import laplace
 
 from privregret import checks, store
+from privregret.algorithm import Steps
+from privregret.noise import LAPLACE
 from privregret.privacy import trace
 
+UNUSED = np.random.default_rng(0)
 REACH = 8.0  # of the grid beyond the sums, in scales of the noise; its outer cells reach to infinity
 
 
@@ -33,11 +36,14 @@ class _NotInScript(Exception):
     """The script ends here: it must go on with each of so many picks."""
 
 
-class _Script:
+class _Script(trace.Tracer):
     """A source of randomness that gives what a script says: cells of the grid, and sides of fair coins."""
 
-    def __init__(self, picks, notes, cells, rounds, most):
-        self.picks, self.notes, self.cells, self.rounds, self.most = iter(picks), notes, cells, rounds, most
+    FOLLOWED = ("laplace", "random")
+
+    def __init__(self, picks, notes, cells, rounds, most, traced=False):
+        super().__init__(UNUSED, notes, "this algorithm")
+        self.picks, self.cells, self.rounds, self.most, self.traced = iter(picks), cells, rounds, most, traced
         self.kinds = ()  # the scale of each noise, 0 for a coin
 
     def _pick(self, options, scale):
@@ -46,23 +52,21 @@ class _Script:
         self.kinds += (scale,)
         return pick
 
-    def laplace(self, loc, scale: float) -> np.ndarray:
+    def noise(self, kind, scale):
+        if kind != LAPLACE:
+            raise ValueError("noise must be Laplace's to be enumerated")
         if self.notes.row == self.rounds - 1:
             return 0.0
         cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.most)
         inside = cell - 0.5 + 0.05 * len(self.kinds)  # noises differ, so that rounding makes no ties
-        return float(inner[0] + inside * (inner[1] - inner[0]))
+        value = float(inner[0] + inside * (inner[1] - inner[0]))
+        return self.drawn(value, scale, False) if self.traced else value
 
-    def random(self) -> np.ndarray:
+    def laplace(self, loc=0.0, scale=1.0):
+        return loc + self.noise(LAPLACE, scale)
+
+    def random(self):
         return (0.25, 0.75)[self._pick(2, 0.0)]
-
-
-class _Traced(trace.Tracer):
-    """The same, and its noises are traced."""
-
-    def laplace(self, loc, scale: float) -> np.ndarray:
-        value, known = self.rng.laplace(loc, scale), len(self.notes.scales)
-        return self.drawn(value, scale, False) if len([k for k in self.rng.kinds if k]) > known else value
 
 
 class _Plain:
@@ -114,12 +118,12 @@ def action_law(
     table[free] = 0.0
     size = (cells, len(table), len(free))
     scripts, paths = [()], {}
-    with trace.uncompiled(values=False):
+    with trace.uncompiled(*trace.code(algorithm), values=False):
         while scripts:
             script, notes = scripts.pop(), trace.Notes()
             source = _Script(script, notes, *size)
             try:
-                actions = tuple(map(int, algorithm._play(_Plain(table, notes), source)))
+                actions = trace.play(algorithm, _Plain(table, notes), source, Steps.memory)
             except _NotInScript as more:
                 scripts += [(*script, pick) for pick in range(more.args[0])]
                 continue
@@ -127,8 +131,9 @@ def action_law(
     law = {actions: np.zeros((2,) * len(free)) for actions, _ in paths}
     for (actions, kinds), picked in paths.items():
         notes = trace.Notes()
-        with trace.uncompiled():
-            trace.play(algorithm, table, _Traced(_Script(picked[0], notes, *size), notes), notes)
+        source = _Script(picked[0], notes, *size, traced=True)
+        with trace.uncompiled(*trace.code(algorithm)):
+            trace.play(algorithm, trace.Table(table, notes), source, trace.memory_of_values)
         # by how much each noise falls if a reward is 1 and what is released stays
         units = [trace.moves(notes, {(t, actions[t]): 1.0}) for t in free]
         if any(unit is None for unit in units):

@@ -1,31 +1,29 @@
 """The ledger of any algorithm, from a run of its own code: what it uses of the data, and through which noise.
 
-`traced` runs `play` uncompiled on a table of `Value`s, numbers that remember how they were added up from rewards (or
-losses) and noises. Whenever the algorithm compares such a number, or takes a function of it, it uses it: that is
-noted. The cost of a round is then a question about these sums alone. Replace the round, and ask for the cheapest change
-of the noises, each in units of its scale, with which everything that was used stays as it was: then the algorithm does
-the same as before, and the probability of that has changed by at most the exponential of the cost. If no change of the
-noises will do, the cost is infinite. (Proofs that a machine makes of such couplings are known as randomness alignment;
-Zhang and Kifer 2017.)
+`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value`s: numbers that remember how
+they were added up from rewards (or losses) and noises. Whenever the algorithm compares such a number, or takes a
+function of it, it uses it: that is noted. The cost of a round is then a question about these sums alone. Replace the
+round, and ask for the cheapest change of the noises, each in units of its scale, with which everything that was used
+stays as it was: then the algorithm does the same as before, and the probability of that has changed by at most the
+exponential of the cost. If no change of the noises will do, the cost is infinite. (Proofs that a machine makes of such
+couplings are known as randomness alignment; Zhang and Kifer 2017.)
 """
 
-import inspect
 import math
-import sys
 from contextlib import contextmanager
+from inspect import signature
 from itertools import product
+from types import FunctionType
 from typing import NamedTuple
-from unittest import mock
 
 import numpy as np
 from scipy.optimize import linprog
 
-from privregret import checks, noise, store
-from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.instances import Adversary, Advice, ExpertProblem
+from privregret import checks, loops, noise, store
+from privregret.adversarial import ExpertAlgorithm
+from privregret.instances import Advice
 
 KEEPS = ("numbers", "outcomes")
-PACKAGES = tuple(f"privregret.{family}." for family in ("bandits", "full_information", "adversarial"))
 
 
 class Value:
@@ -50,9 +48,8 @@ class Value:
         if isinstance(factor, np.ndarray):
             return NotImplemented
         factor = float(factor)  # a product of two is not linear: the other one is used
-        return Value(
-            self.value * factor, {key: c * factor for key, c in self.form.items()} if factor else {}, self.notes
-        )
+        form = {key: c * factor for key, c in self.form.items()} if factor else {}
+        return Value(self.value * factor, form, self.notes)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -78,6 +75,9 @@ class Value:
         self.notes.use(self.form)
         return float(self.value)
 
+    def __int__(self):
+        return int(float(self))
+
     def __bool__(self):
         return float(self) != 0
 
@@ -86,9 +86,8 @@ class Value:
         outcome = gap.value > 0 or (gap.value == 0 and not strict)
         rounds = {key[0] for key in gap.form if isinstance(key, tuple)}
         if len(rounds) == 1 and len(gap.form) == sum(isinstance(key, tuple) for key in gap.form):
-            return Value(
-                float(outcome), {min(gap.form): 1.0}, self.notes
-            )  # a bit of one round's data, no use of it yet
+            # a bit of one round's data, no use of it yet
+            return Value(float(outcome), {min(gap.form): 1.0}, self.notes)
         for side in (self, other):
             if gap.form and isinstance(side, Value):
                 self.notes.use(side.form, kept=False)
@@ -108,7 +107,7 @@ class Value:
     def __le__(self, other):
         return self._compare(other, -1, False)
 
-    def __eq__(self, other):  # beside a comparison by size: with continuous noise, equal only if the same sum
+    def __eq__(self, other):  # next to a comparison by size: with continuous noise, equal only if the same sum
         return self.value == (other.value if isinstance(other, Value) else other)
 
     __hash__ = None
@@ -123,27 +122,36 @@ def _normal(form):
 class Notes:
     """What was drawn and what was used: forms, as frozensets of (key, coefficient)."""
 
-    def __init__(self):
+    def __init__(self, plain: str = ""):
         self.scales, self.upward = [], []  # of the noises; whether one may only be raised
-        self.numbers, self.told, self.outcomes = set(), set(), set()
+        self.numbers, self.kept, self.outcomes = set(), set(), set()
         self.row = -1  # last row of the table that was read
+        self.plain = plain  # the name of an algorithm whose memory is not the ledger's
 
     def use(self, form, kept=True):
         """The number itself was used (`kept`), or only compared."""
+        if form and kept and self.plain and all(isinstance(key, tuple) for key in form):
+            raise TypeError(
+                f"the ledger follows sums that stay sums until noise is added, in lists or arrays of dtype object; "
+                f"{self.plain} makes plain numbers of them before, as an array of floats does"
+            )
         if form:
             self.numbers.add(_normal(form))
             if kept:
-                self.told.add(_normal(form))
+                self.kept.add(_normal(form))
 
 
 class Table:
-    """Rewards or losses as `Value`s; what kernels ask of an array."""
+    """Rewards or losses as `Value`s; what loops ask of an array."""
 
     def __init__(self, numbers, notes):
         self.numbers, self.notes, self.shape = np.asarray(numbers, float).tolist(), notes, np.shape(numbers)
 
     def __len__(self):
         return self.shape[0]
+
+    def __iter__(self):
+        return (self[t] for t in range(len(self)))
 
     def __getitem__(self, at):
         if not isinstance(at, tuple):
@@ -153,134 +161,126 @@ class Table:
         return Value(self.numbers[t][j], {(t, j): 1.0}, self.notes)
 
 
-class Tracer:
-    """Stands in for a Generator: its noises are `Value`s."""
+def python(kernel):
+    """A kernel as the Python that it is written in."""
+    return getattr(kernel, "py_func", kernel)
 
-    def __init__(self, rng, notes):
-        self.rng, self.notes = rng, notes
+
+class Tracer(np.random.Generator):
+    """A Generator whose noises are `Value`s; other random numbers are what they are."""
+
+    FOLLOWED = (
+        *("laplace", "exponential", "standard_exponential", "gumbel"),  # noises
+        *("random", "uniform", "integers", "binomial", "beta", "choice", "permutation", "shuffle"),
+    )
+
+    def __init__(self, rng, notes, owner="the algorithm"):
+        self.source, self.notes, self.owner = np.random.default_rng(rng), notes, owner
+        super().__init__(self.source.bit_generator)
+
+    def __getattribute__(self, name):
+        given = super().__getattribute__(name)
+        if name[0] != "_" and name in vars(np.random.Generator) and name not in type(self).FOLLOWED:
+            follows = ", ".join(f"rng.{name}" for name in type(self).FOLLOWED)
+            raise TypeError(f"the ledger follows noise.laplace, {follows}; {self.owner} draws rng.{name}")
+        return given
+
+    def noise(self, kind, scale, draw=python(noise.draw)):
+        """`noise.draw`. The densities of exponential and Gumbel noise fall by exp(-x / scale) at most if it is raised
+        by x; lowered, they may fall by any factor."""
+        return 0.0 if kind == noise.NONE else self.drawn(draw(kind, scale, self.source), scale, kind != noise.LAPLACE)
 
     def drawn(self, value, scale, upward):
+        """A noise of that value, or an array of them."""
+        if np.ndim(value):
+            scales = np.broadcast_to(scale, value.shape)
+            each = [self.drawn(v, s, upward) for v, s in zip(value.flat, scales.flat, strict=True)]
+            return np.array(each, object).reshape(value.shape)
         self.notes.scales.append(float(scale))
         self.notes.upward.append(upward)
-        return Value(value, {len(self.notes.scales) - 1: 1.0}, self.notes)
+        return Value(float(value), {len(self.notes.scales) - 1: 1.0}, self.notes)
 
-    def laplace(self, loc, scale):
-        return self.drawn(loc + noise.laplace(scale, self.rng), scale, False)
+    def laplace(self, loc=0.0, scale=1.0, size=None):
+        return loc + self.drawn(super().laplace(0.0, scale, size), scale, False)
 
-    def random(self):
-        return self.rng.random()
+    def gumbel(self, loc=0.0, scale=1.0, size=None):
+        return loc + self.drawn(super().gumbel(0.0, scale, size), scale, True)
 
-    def beta(self, a, b):
-        return self.rng.beta(float(a), float(b))
+    def exponential(self, scale=1.0, size=None):
+        return self.drawn(super().exponential(scale, size), scale, True)
 
-
-def _laplace(scale, rng):
-    """`noise.laplace`, one draw of whatever stands in for a Generator."""
-    return rng.laplace(0.0, scale)
+    def standard_exponential(self, size=None):
+        return self.exponential(1.0, size)
 
 
-def _draw(kind, scale, rng):
-    """`noise.draw`, traced. The densities of exponential and Gumbel noise fall by exp(-x / scale) at most if it is
-    raised by x; lowered, they may fall by any factor."""
-    if kind == noise.NONE:
-        return 0.0
-    if kind == noise.LAPLACE:
-        return _laplace(scale, rng)
-    return rng.drawn(noise.draw.py_func(kind, scale, rng.rng), scale, True)
+def _laplace(scale, rng, compiled=noise.laplace):
+    return rng.noise(noise.LAPLACE, scale) if hasattr(rng, "noise") else compiled(scale, rng)
 
 
-class _ObjectArrays:
-    """numpy, whose arrays of floats can hold a `Value`."""
+def _draw(kind, scale, rng, draw=python(noise.draw)):
+    return rng.noise(kind, scale) if hasattr(rng, "noise") else draw(kind, scale, rng)
 
-    def __getattr__(self, name):
-        return getattr(np, name)
 
-    @staticmethod
-    def zeros(shape, dtype=object):
-        return np.zeros(shape, dtype)
-
-    @staticmethod
-    def empty(shape, dtype=object):
-        return np.empty(shape, dtype)
-
-    @staticmethod
-    def full(shape, value, dtype=object):
-        return np.full(shape, value, dtype)
+NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 
 
 @contextmanager
-def uncompiled(values: bool = True):
-    """Kernels as the Python that they are written in: those that draw, or all, on `Value`s too. Not for threads."""
-    modules = [m for name, m in list(sys.modules.items()) if name.startswith((*PACKAGES, "privregret.divergence"))]
-    kernels = [(m, name, k) for m in modules for name, k in vars(m).items() if hasattr(k, "py_func")]
-    kernels = [(m, name, k) for m, name, k in kernels if values or "rng" in inspect.signature(k.py_func).parameters]
-    arrays = [(m, "np", np) for m in modules if values and vars(m).get("np") is np]
-    noises = {noise.laplace: _laplace, noise.draw: _draw}
+def uncompiled(*functions, values: bool = True, noises: dict = NOISES):
+    """Kernels that these functions call, as Python: all of them, which can then take `Value`s, or only those that draw.
+    Noises come from the source's own `noise`. Not for threads."""
+    before, known, todo = [], set(), [vars(noise), *(python(f).__globals__ for f in functions)]
+    while todo:
+        names = todo.pop()
+        if id(names) in known:
+            continue
+        known.add(id(names))
+        for name, found in list(names.items()):
+            plain = python(found)
+            if plain is not found or (isinstance(found, FunctionType) and found.__module__.startswith("privregret.")):
+                todo.append(plain.__globals__)
+                new = noises.get(found, plain)
+                if new is not found and (values or "rng" in signature(plain).parameters):
+                    before.append((names, name, found, new))
     try:
-        for m, name, kernel in kernels:
-            setattr(m, name, noises.get(kernel, kernel.py_func))
-        for m, name, _ in arrays:
-            setattr(m, name, _ObjectArrays())
+        for names, name, _, new in before:
+            names[name] = new
         with store.without():
             yield
     finally:
-        for m, name, before in kernels + arrays:
-            setattr(m, name, before)
+        for names, name, found, _ in before:
+            names[name] = found
 
 
-@contextmanager
-def altered(module, kernel: str, before: str, after: str):
-    """A kernel of a module with one piece of its source replaced by another: a variant, or a fault to be caught."""
-    right = vars(module)[kernel]
-    source = inspect.getsource(getattr(right, "py_func", right))
-    if source.count(before) != 1:
-        raise ValueError(f"{before!r} must stand once in {kernel}, got {source.count(before)} times")
-    try:
-        exec(source.replace(before, after).removeprefix("@jit\n"), vars(module))
-        with store.without():
-            yield
-    finally:
-        setattr(module, kernel, right)
+def code(algorithm) -> tuple:
+    """The functions that `play` runs."""
+    steps = algorithm.steps
+    if not steps:
+        return (algorithm.start,)
+    return loops.play(algorithm.templates, steps), steps.choose, steps.observe
 
 
-class Noting:
-    """A Generator that notes which random numbers are drawn from it: (kind, parameters...)."""
-
-    def __init__(self, rng):
-        self.numpys, self.noted, self.rng = np.random.default_rng(rng), [], self
-
-    def __getattr__(self, name):
-        def draw(*given):
-            self.noted.append((name, *given))
-            return getattr(self.numpys, name)(*given)
-
-        return draw
-
-    def drawn(self, value, *_):
-        """As uncompiled kernels take the noise of `noise.draw`."""
-        return value
+def play(algorithm, table, source, memory, advice=()) -> tuple:
+    """The actions of `algorithm.play`, with another kind of table, source and memory; for `uncompiled` code."""
+    if not algorithm.steps:
+        return tuple(map(int, loops.followed(algorithm.start, algorithm.templates, table, source, *advice)))
+    sizes = table.shape[1], *(a.shape[1] for a in advice)
+    given = *memory(algorithm.steps, *sizes), algorithm.settings(len(table), *sizes), source
+    return tuple(map(int, python(code(algorithm)[0])(table, *advice, *given)))
 
 
-@store.kept
-def random_numbers(algorithm, problem, horizon: int, runs: int, rng) -> list[tuple]:
-    """The random numbers that runs draw, in order: a kernel's cost is at least theirs, whatever else it does.
+def memory_of_values(steps, *sizes):
+    """`Steps.memory` whose floats can hold a `Value`; whole numbers stay what they are."""
+    return tuple(map(_objects, steps.memory(*sizes)))
 
-    Parameters
-    ----------
-    algorithm, problem, horizon, runs
-        As in `simulate.regret_curves`; played uncompiled.
-    rng : int or numpy.random.Generator
 
-    Returns
-    -------
-    list of (kind, parameters...)
-        Kinds are the methods of a Generator.
-    """
-    noting = Noting(rng)
-    with uncompiled(values=False), mock.patch.object(noise, "laplace", noise.laplace.py_func):
-        for _ in range(runs):
-            algorithm._run(problem.data, np.array([horizon]), noting)
-    return noting.noted
+def _objects(array):
+    kinds = {name: array.dtype[name] for name in array.dtype.names}
+    result = np.empty(
+        len(array), [(name, object, k.shape) if k.base.kind == "f" else (name, k) for name, k in kinds.items()]
+    )
+    for name in kinds:
+        result[name] = 0
+    return result
 
 
 class Trace(NamedTuple):
@@ -291,34 +291,37 @@ class Trace(NamedTuple):
 
 
 def traced(algorithm, table, rng, advice=None) -> Trace:
-    """Run `play` on a (T, K) table of rewards or losses, its own code, line by line, and note what it uses.
+    """Run an algorithm on a (T, K) table of rewards or losses, its own code, line by line, and note what it uses.
 
     Parameters
     ----------
     algorithm : Algorithm
-        Of any family.
+        Of any family, with `steps` or with a `start` in plain Python. Rewards or losses may be added up in float fields
+        of the steps' records; in plain Python, in lists or arrays of dtype object.
     table : (T, K) array
     rng : int or numpy.random.Generator
-    advice : (N, K) array, optional
+    advice : (N, K) or (T, N, K) array, optional
         Of experts, for algorithms that take advice; by default there is one for each arm.
+
+    Raises
+    ------
+    TypeError
+        If the algorithm draws noise that is not followed, or makes plain numbers of rewards before noise is added.
+
+    Examples
+    --------
+    >>> from privregret.bandits import AnytimeLazyUCB
+    >>> run = traced(AnytimeLazyUCB(0.5), [[0, 1], [1, 1], [0, 0]], rng=1)
+    >>> costs(run).tolist()
+    [0.5, 0.5, 0.0]
     """
-    notes = Notes()
-    with uncompiled():
-        return Trace(play(algorithm, table, Tracer(np.random.default_rng(rng), notes), notes, advice), notes)
-
-
-def play(algorithm, table, source, notes, advice=None) -> tuple:
-    """Actions on a table of `Value`s; among `uncompiled` kernels."""
-    shown = Table(table, notes)
-    if not isinstance(algorithm, AdversarialAlgorithm):
-        return tuple(map(int, algorithm._play(shown, source)))
-    problem = Adversary("table", np.arange(len(table)), np.asarray(table, float))
+    name, table, given = type(algorithm).__name__, np.asarray(table, float), ()
+    notes = Notes(plain="" if algorithm.steps else name)
     if isinstance(algorithm, ExpertAlgorithm):
-        problem = ExpertProblem(problem, Advice.of_table(np.eye(shown.shape[1]) if advice is None else advice))
-    data = problem.data._replace(losses=shown)
-    kernel, given = algorithm._kernel(data, np.array([len(shown)]), True)
-    actions, _ = kernel(*given, source)
-    return tuple(map(int, actions))
+        given = (Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),)
+    with uncompiled(*code(algorithm)):
+        actions = play(algorithm, Table(table, notes), Tracer(rng, notes, name), memory_of_values, given)
+    return Trace(actions, notes)
 
 
 def moves(notes: Notes, change: dict, keep: str = "numbers"):
@@ -335,7 +338,7 @@ def moves(notes: Notes, change: dict, keep: str = "numbers"):
     """
     checks.one_of(*KEEPS)("keep", keep)
     rows, right, kinds = [], [], []
-    used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.told)]
+    used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.kept)]
     used += [] if keep == "numbers" else list(notes.outcomes)
     noises = len(notes.scales)
     for form, sign in used:
