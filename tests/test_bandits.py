@@ -40,7 +40,7 @@ from privregret.instances import (
     HU2021_3,
     BernoulliBandit,
 )
-from privregret.studies.azize2025 import AblatedDPKLUCB
+from privregret.studies.azize2025_ablation import AblatedDPKLUCB
 
 FIVE = HU2021_2
 

@@ -170,3 +170,32 @@ def test_no_kernel_depends_on_what_publishes():
     for file in kernels:
         others = names(sources.used_by(file)) - {file.relative_to(PACKAGE).as_posix()}
         assert not any(name.startswith(("press/", "studies/")) for name in others), file
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "def f(x: int = 1) -> int:\n    return x + 1\n",
+        "# a comment\ndef f(x=1):\n    return (x + 1)  # another\n",
+        'def f(\n    x=1,\n):\n    """What it does."""\n    return x + 1\n',
+    ],
+)
+def test_words_types_and_layout_mean_nothing(other):
+    code = "def f(x=1):\n    return x + 1\n"
+    assert sources.meaning(other.encode()) == sources.meaning(code.encode())
+    for wrong in (code.replace("+ 1", "+ 2"), code.replace("x=1", "x=2"), code.replace("f(", "g("), code + "f\n"):
+        assert sources.meaning(wrong.encode()) != sources.meaning(code.encode())
+
+
+def test_the_types_of_fields_are_code():
+    """Of a dataclass and of a NamedTuple they say what its fields are."""
+    one, other = (f"class A:\n    x{kind} = 1\n".encode() for kind in (": int", ""))
+    assert sources.meaning(one) != sources.meaning(other)
+
+
+def test_a_damaged_memo_is_made_anew(monkeypatch, tmp_path):
+    monkeypatch.setattr(sources, "MEANINGS", tmp_path)
+    right = sources.meaning(b"x = 1")
+    (memo,) = tmp_path.iterdir()
+    memo.write_text(right[:10])
+    assert sources.meaning(b"x = 1") == right == memo.read_text()

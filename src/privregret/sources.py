@@ -5,15 +5,18 @@ transitively. A package such as `privregret.bandits` stands for the modules from
 so that algorithms do not depend on each other. Dynamic imports are not seen.
 """
 
+import ast
 import hashlib
 import re
 import sys
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import NamedTuple
 
+from privregret import files
 from privregret.files import PACKAGE
 
 NAME = PACKAGE.name
@@ -25,6 +28,8 @@ FROM = re.compile(rf"{START}from{SPACE}+{MODULE}{SPACE}+import\b{SPACE}*({IN_BRA
 PLAIN = re.compile(rf"{START}import{SPACE}+({LINE})", re.MULTILINE)
 
 STARTED = time.time_ns()  # a file that is newer may have been loaded before it was edited
+MEANINGS = files.cache_folder("meanings")
+DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 FOUND: dict[Path, tuple[int, int]] = {}  # files as they were when this process first looked
 
 
@@ -67,7 +72,7 @@ def imported(code: str) -> frozenset[Path]:
 
 
 def source_hash(files) -> str:
-    """SHA-256 of the names and contents of source files, in hexadecimal digits; their order does not matter.
+    """A hash of the names of source files and of what they do (see `meaning`); their order does not matter.
 
     Examples
     --------
@@ -93,6 +98,38 @@ def loaded_hash(files) -> str | None:
         return None
     loaded = all(FOUND.setdefault(file, stamp) == stamp and stamp[0] <= STARTED for file, stamp in stamped)
     return _hash(stamped) if loaded else None
+
+
+def meaning(content: bytes) -> str:
+    """A hash of what Python code does: comments, docstrings, types of arguments and layout do not count.
+
+    Examples
+    --------
+    >>> meaning(b"x = 1  # one") == meaning(b"x = (1)") != meaning(b"x = 2")
+    True
+    """
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    key = hashlib.sha256(content + version.encode()).hexdigest()
+    memo = MEANINGS and MEANINGS / key  # parsing takes longer than a warm start of all else
+    with suppress(OSError):
+        if memo and len(known := memo.read_text()) == 64:
+            return known
+    try:
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):
+        return key
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, DOCUMENTED[2:]):
+            node.returns = None
+    found = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    with suppress(OSError):
+        if memo:
+            files.write(memo, found.encode())
+    return found
 
 
 @cache
@@ -121,7 +158,7 @@ def _read(file: Path, stamp: tuple[int, int]) -> _Source:
     content = file.read_bytes()
     named = _named(content.decode(errors="replace"), file)
     name = file.relative_to(PACKAGE).as_posix() if file.is_relative_to(PACKAGE) else file.name
-    return _Source(name, hashlib.sha256(content).hexdigest(), *named)
+    return _Source(name, meaning(content), *named)
 
 
 @cache

@@ -1,41 +1,37 @@
 """Faults behind the verdicts of the companion's comparisons and of its tutorial."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from planted import Plant, other_noise, plays, uniform_play
 from privregret import rare
 from privregret.adversarial import HTINF, BatchedPrivate, tuning
-from privregret.bandits import DPIMED, BanditAlgorithm
+from privregret.bandits import DPIMED, AnytimeLazyUCB, BanditAlgorithm
 from privregret.bounds import azize2025 as bounds
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 
 OWN, SIDE = "companion/your-own-algorithm", "companion/side-by-side"
 
 
-class HalfTheNoise(np.random.Generator):
-    """A generator whose Laplace noise has half the scale."""
-
-    def laplace(self, loc=0.0, scale=1.0, size=None):
-        return super().laplace(loc, scale / 2, size)
-
-
 def half_the_noise(monkeypatch):
     right = BanditAlgorithm.play
 
     def play(self, rewards, rng):
-        if self.label == "explore first":
-            rng = HalfTheNoise(np.random.default_rng(rng).bit_generator)
-        return right(self, rewards, rng)
+        own = self.label == "explore first"
+        return right(replace(self, epsilon=2 * self.epsilon) if own else self, rewards, rng)
 
     monkeypatch.setattr(BanditAlgorithm, "play", play)
 
 
-def uniform_exploring(monkeypatch):
+def explores_uniformly(monkeypatch):
     """Explore first draws every arm uniformly on Bernoulli arms."""
-    right, wrong = BanditAlgorithm.prepared, plays(uniform_play)
+    right = BanditAlgorithm.prepared
 
-    def prepared(self, *given):
-        return (wrong if self.label == "explore first" else right)(self, *given)
+    def prepared(self, problem, checkpoints):
+        if self.label != "explore first":
+            return right(self, problem, checkpoints)
+        return lambda runs, rng: np.array([uniform_play(problem.data, checkpoints, rng) for _ in range(runs)])
 
     monkeypatch.setattr(BanditAlgorithm, "prepared", prepared)
 
@@ -43,10 +39,15 @@ def uniform_exploring(monkeypatch):
 def uniform_actions(monkeypatch):
     """DP-IMED draws every arm uniformly on a table."""
 
-    def literal(self, rewards, rng):
+    def play(self, rewards, rng):
         return np.random.default_rng(rng).integers(rewards.shape[1], size=len(rewards))
 
-    monkeypatch.setattr(DPIMED, "literal", literal)
+    monkeypatch.setattr(DPIMED, "play", play)
+
+
+def remembers(monkeypatch):
+    """Anytime-Lazy-UCB on a live source is DP-IMED."""
+    monkeypatch.setattr(AnytimeLazyUCB, "start", lambda self, *given: DPIMED(self.epsilon, n0=8).start(*given))
 
 
 def uniform_imed(monkeypatch):
@@ -107,7 +108,7 @@ PLANTS = [
     Plant(
         OWN,
         "explore first plays uniformly",
-        uniform_exploring,
+        explores_uniformly,
         (("Explore first", "at most half of that of uniform play"), ("Explore first", "as good as DP-IMED")),
     ),
     Plant(
@@ -115,5 +116,11 @@ PLANTS = [
         "DP-IMED plays the table uniformly",
         uniform_actions,
         (("The table", "less regret than uniform"), ("One run", "index, worked out again")),
+    ),
+    Plant(
+        OWN,
+        "an algorithm that forgets remembers",
+        remembers,
+        (("A live source", "which forgets"),),
     ),
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 
-from privregret import files
+from privregret import files, sources
 from privregret.files import PACKAGE, ROOT
 from privregret.press import record
 from privregret.press.jobs import Job
@@ -97,4 +97,6 @@ def _said(name, place):
 
 
 def _hash(path: Path) -> str:
-    return files.digest(path.read_bytes()) if path.is_file() else ""
+    if not path.is_file():
+        return ""
+    return (sources.meaning if path.suffix == ".py" else files.digest)(path.read_bytes())

@@ -28,7 +28,8 @@ class _Noting:
 
 @store.kept
 def random_numbers(algorithm, problem, horizon: int, runs: int, rng) -> list[tuple]:
-    """The random numbers that runs draw, in order: a kernel's cost is at least theirs, whatever else it does.
+    """The random numbers that runs draw, in order: a kernel's cost is at least theirs, whatever
+    else it does.
 
     Parameters
     ----------
@@ -47,12 +48,18 @@ def random_numbers(algorithm, problem, horizon: int, runs: int, rng) -> list[tup
     --------
     >>> from privregret.bandits import AnytimeLazyUCB
     >>> from privregret.instances import BernoulliBandit
-    >>> random_numbers(AnytimeLazyUCB(1.0), BernoulliBandit("two", (0.9, 0.1)), horizon=2, runs=1, rng=0)[:3]
-    [('binomial', 1, 0.9), ('laplace', 0.0, 1.0), ('binomial', 1, 0.1)]
+    >>> two = BernoulliBandit("two", (0.9, 0.1))
+    >>> [kind for kind, *_ in random_numbers(AnytimeLazyUCB(1.0), two, horizon=2, runs=1, rng=0)]
+    ['binomial', 'laplace', 'binomial', 'laplace']
     """
     noting = _Noting(rng)
     kernel = type(algorithm).events or loops.rounds(algorithm.templates, algorithm.steps)
-    given = algorithm.data_of(problem), np.array([horizon]), algorithm.settings(horizon, *problem.sizes), noting
+    given = (
+        algorithm.data_of(problem),
+        np.array([horizon]),
+        algorithm.settings(horizon, *problem.sizes),
+        noting,
+    )
     with trace.uncompiled(kernel, *trace.code(algorithm), values=False):
         for _ in range(runs):
             trace.python(kernel)(*given)
