@@ -9,11 +9,15 @@ import tomllib
 import tracemalloc
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT, refused
+from pyarrow import dataset
 
 from privregret import __main__ as command
-from privregret import checks, simulate, sweep
+from privregret import checks, instances, simulate, sweep
+from privregret.adversarial import tuning
 from privregret.press import draw
 
 TEXT = """\
@@ -36,8 +40,9 @@ name = "UCB1"
 """
 TABLE = tomllib.loads(TEXT)
 GRID = sweep.grid(TABLE)
-CELLS = 2 * (2 + 2 * 2 + 1) * 2
+POINTS = 2 * (2 + 2 * 2 + 1) * 2
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+PROVENANCE = ["runs", "seed", "points", "source of ", "version of "]
 
 
 @pytest.fixture(scope="module")
@@ -59,20 +64,20 @@ def copied(folder, to):
 
 
 def ran(capsys):
-    """How many cells the last sweep ran, of those that it did not have."""
+    """How many grid points the last sweep ran, and what it said of them."""
     lines = capsys.readouterr().out.splitlines()
-    count, kept = map(int, re.match(r"(\d+) cells, of which (\d+) are in ", lines[0]).groups())
+    count, kept = map(int, re.match(r"(\d+) grid points: (\d+) are in ", lines[0]).groups())
     assert len(lines) - 1 == count - kept
-    return count - kept
+    return count - kept, lines[0]
 
 
 # What a grid stands for ---------------------------------------------------------------------------------------
 
 
 def test_lists_span_the_grid_and_epsilons_go_where_there_is_one():
-    cells = [(c.problem.name, repr(c.algorithm), c.horizon) for c in GRID.cells]
-    assert len(set(cells)) == CELLS and (GRID.runs, GRID.seed, GRID.points) == (40, 7, 10)
-    first = [str(cell) for cell in GRID.cells if cell.problem.name == "two arms" and cell.horizon == 1000]
+    cells = [(c.problem.name, repr(c.algorithm), c.horizon) for c in GRID.grid_points]
+    assert len(set(cells)) == POINTS and (GRID.runs, GRID.seed, GRID.points) == (40, 7, 10)
+    first = [str(cell) for cell in GRID.grid_points if cell.problem.name == "two arms" and cell.horizon == 1000]
     assert first == [
         f"{made} on two arms, T = 1000"
         for made in (
@@ -92,9 +97,34 @@ def test_an_algorithm_may_have_epsilons_of_its_own_and_see_all_losses():
         "algorithms": [{"name": "FTNL", "noise": ["laplace", "gumbel"], "epsilon": 4}, "RandomPrefixSoftmax"],
         "instances": [{"name": "mine", "losses": [0.25, 0.5]}, "TWO_ACTION_FIXED"],
     }
-    cells = sweep.grid(TABLE | full).cells
+    cells = sweep.grid(TABLE | full).grid_points
     assert [c.algorithm.epsilon for c in cells if c.horizon == 1000 and c.problem.name == "mine"] == [4, 4, 0.25, 1]
     assert cells[0].problem.outcomes == ((0.25, 0.5),) and cells[0].problem.bits
+
+
+ADVERSARIAL = {
+    "algorithms": [
+        {"name": "batched_exp3", "boldness": [1, 3]},
+        {"name": "batched_htinf", "sigma": "exact"},
+        {"name": "HTINF", "sigma": [1.0, 2.5]},
+    ],
+    "instances": [
+        {"name": "gap_adversary", "arms": 3, "gap": 0.25},
+        {"name": "switching", "arms": 4, "segments": 5},
+    ],
+}
+
+
+def test_adversarial_algorithms_are_tuned_for_their_grid_point():
+    points = sweep.grid(TABLE | ADVERSARIAL).grid_points
+    assert len(points) == 2 * (2 * 2 + 2 + 2) * 2
+    for problem, algorithm, horizon in points:
+        if problem.name.startswith("switching"):
+            assert problem == instances.switching(4, 5, horizon)
+    first, second = points[:2]
+    assert (first.horizon, second.horizon) == (1000, 20_000)
+    assert first.algorithm == tuning.batched_exp3(1000, 3, 0.25, 1)
+    assert second.algorithm == tuning.batched_exp3(20_000, 3, 0.25, 1)
 
 
 def test_the_order_of_an_entry_s_keys_is_free():
@@ -113,9 +143,16 @@ BAD = [
     (altered(algorithms=[{"name": "DPSE", "beta": -1}]), "algorithms[0], DPSE: beta must be", "got -1"),
     (altered(algorithms=[{"name": "DPSE", "beta": []}]), "algorithms[0].beta", "at least 1", "got []"),
     (altered(algorithms=[{"name": "DPSE", "beta": [[0.5]]}]), "algorithms[0].beta[0]", "got [0.5]"),
-    (altered(algorithms=[{"name": "DPIMED", "n0": list(range(1, 200_000))}]), "at most 100000 cells"),
-    (altered(algorithms=["UCB1", "UCB1"]), "algorithms must not hold anything twice, got UCB1() again"),
-    (altered(algorithms=["FTNL"]), "FTNL (Laplace) plays problems of type StochasticLosses, got BernoulliBandit"),
+    (altered(algorithms=[{"name": "DPIMED", "n0": list(range(1, 200_000))}]), "at most 100000 grid points"),
+    (altered(algorithms=["UCB1", "UCB1"]), "algorithms", "twice", "UCB1()"),
+    (altered(algorithms=["FTNL"]), "FTNL (Laplace)", "StochasticLosses", "BernoulliBandit"),
+    (altered(algorithms=["UCB1", {"name": "conftest:refused"}]), "algorithms[1]", "missing"),
+    (altered(algorithms=["no_such_module:A"]), "algorithms[0]", "no_such_module"),
+    (altered(algorithms=["conftest:NoSuchClass"]), "algorithms[0]", "NoSuchClass"),
+    (altered(algorithms=["conftest:ROOT"]), "algorithms[0]", "conftest:ROOT"),
+    (altered(instances=["conftest:ROOT"]), "problems", str(ROOT)[:20]),
+    (altered(instances=[{"name": "equal_gaps", "arms": 3}]), "instances[0]", "equal_gaps", "'gap'"),
+    (altered(instances=[{"name": "HU2021_2", "gap": 0.1}]), "instances[0]", "HU2021_2", "'gap'"),
     (altered(algorithms=[{"epsilon": 1}]), "algorithms[0] must be a name, or a table with a name"),
     (altered(algorithms=[{"name": 3}]), "algorithms[0] must be a name"),
     (altered(algorithms="UCB1"), "algorithms must be a list of at least 1", "got 'UCB1'"),
@@ -130,7 +167,7 @@ BAD = [
     (altered(instances=[{"name": "x", "means": [0.5, 1.5]}]), "instances[0]: means must lie in [0, 1], got 1.5"),
     (altered(instances=[{"name": "x", "losses": "high"}]), "instances[0]: losses must be", "got 'high'"),
     (altered(instances=[{"name": "x", "gap": 0.1}]), "instances[0] must have a name and", "'gap': 0.1"),
-    (altered(instances=["HU2021_2", "HU2021_2"]), "instances must not hold anything twice, got setting 2 again"),
+    (altered(instances=["HU2021_2", "HU2021_2"]), "problems", "'setting 2' twice"),
     (altered(horizons=[4]), "the horizon of AnytimeLazyUCB on setting 2 must be at least 5, got 4"),
     (altered(algorithms=["DPSE", "UCB1"], horizons=[10**12]), "the horizon of UCB1 on setting 2", "10000000000"),
     (altered(horizons=[2**63]), f"horizons[0] must be at most {checks.LARGEST}, got 9223372036854775808"),
@@ -205,19 +242,19 @@ def start(path, *words):
 def test_a_killed_sweep_goes_on_to_the_same_files(tmp_path, undisturbed):
     (tmp_path / "grid.toml").write_text(TEXT)
     folder, kept = tmp_path / "grid", {}
-    for end, code, last in ((signal.SIGKILL, -signal.SIGKILL, ""), (signal.SIGTERM, 130, "finished cells are kept")):
+    for end, code, last in ((signal.SIGKILL, -signal.SIGKILL, ""), (signal.SIGTERM, 130, "finished grid points are kept")):
         process = start(tmp_path / "grid.toml")
-        for _ in range(6):  # what there is already, and five cells
+        for _ in range(6):  # what there is already, and five grid points
             said = process.stdout.readline()
-        assert re.match(rf"\[{len(kept) + 5}/{CELLS}\] \d\d:\d\d, about \d\d:\d\d left: ", said), said
+        assert re.match(rf"\[{len(kept) + 5}/{POINTS}\] \d\d:\d\d, about \d\d:\d\d left: ", said), said
         process.send_signal(end)
         assert last in process.communicate()[0] and process.returncode == code
         now = {path: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
-        assert kept.items() <= now.items() and len(kept) + 5 <= len(now) < CELLS
+        assert kept.items() <= now.items() and len(kept) + 5 <= len(now) < POINTS
         kept = now
     process = start(tmp_path / "grid.toml")
-    assert f"\n[{CELLS}/{CELLS}]" in process.communicate()[0] and process.returncode == 0
-    assert contents(folder) == contents(undisturbed) and len(contents(folder)) == CELLS
+    assert f"\n[{POINTS}/{POINTS}]" in process.communicate()[0] and process.returncode == 0
+    assert contents(folder) == contents(undisturbed) and len(contents(folder)) == POINTS
     assert kept.items() <= {path: path.stat().st_mtime_ns for path in folder.iterdir()}.items()
 
 
@@ -238,40 +275,117 @@ def test_damaged_files_are_run_again(tmp_path, undisturbed, capsys):
     with pytest.raises(ValueError, match="is damaged: run the sweep again"):
         sweep.load(tmp_path)
     sweep.run(GRID, tmp_path, workers=1)
-    assert ran(capsys) == 5 and contents(tmp_path) == whole
-    sweep.run(GRID, tmp_path, workers=1, scheduler="nobody asks for it")
-    assert ran(capsys) == 0
+    count, said = ran(capsys)
+    assert count == 5 and "5 are damaged" in said and contents(tmp_path) == whole
+    sweep.run(GRID, tmp_path, workers=1, scheduler="not needed")
+    assert ran(capsys)[0] == 0
 
 
-@pytest.mark.parametrize("what", ["runs", "seed", "points", "sources", "versions"])
-def test_cells_of_another_provenance_are_run_again(tmp_path, undisturbed, monkeypatch, capsys, what):
+@pytest.mark.parametrize("what", PROVENANCE)
+def test_grid_points_of_another_provenance_are_run_again(
+    tmp_path, undisturbed, monkeypatch, capsys, what
+):
     few = sweep.grid(TABLE | {"algorithms": ["AnytimeLazyUCB"]})
     copied(undisturbed, tmp_path)
-    if what == "sources":
-        monkeypatch.setattr(sweep, "source_hash", lambda files: "other")
-    elif what == "versions":
+    if what == "source of ":
+        monkeypatch.setattr(sweep.sources, "source_hash", lambda files: "other")
+    elif what == "version of ":
         monkeypatch.setattr(sweep, "version", lambda name: "0")
     else:
         few = few._replace(**{what: 3})
     sweep.run(few, tmp_path, workers=1)
-    assert ran(capsys) == len(few.cells) == 8
-    with pytest.raises(ValueError, match="cells of different sweeps"):
-        sweep.load(tmp_path)
+    count, said = ran(capsys)
+    assert count == len(few.grid_points) == 8
+    assert f"8 are replaced, made with other {what}" in said
+    outside = POINTS - 8
+    assert f"{outside} files there are outside this grid" in said
+    refused(lambda: sweep.load(tmp_path), "different sweeps", f"differ in {what}", "load the grid")
+    monkeypatch.undo()
+    assert sweep.load(tmp_path, few).algorithm.unique().tolist() == ["Anytime-Lazy-UCB"]
 
 
 def test_a_grid_that_grew_runs_what_is_new(tmp_path, undisturbed, capsys):
-    grown = sweep.grid(TABLE | {"epsilons": [1, 0.25, 4], "horizons": [20_000, 1000], "algorithms": ["AnytimeLazyUCB"]})
+    grown = {"epsilons": [1, 0.25, 4], "horizons": [20_000, 1000], "algorithms": ["AnytimeLazyUCB"]}
+    grown = sweep.grid(TABLE | grown)
+    refused(lambda: sweep.load(undisturbed, grown), "missing", "3 more")
     sweep.run(grown, copied(undisturbed, tmp_path), workers=1)
-    assert ran(capsys) == 4
+    count, said = ran(capsys)
+    assert count == 4 and "4 are new" in said and "replaced" not in said
+    assert sweep.load(tmp_path, grown).setting.nunique() == 3
+    other = grown._replace(seed=8)
+    refused(lambda: sweep.load(tmp_path, other), "the grid", "seed (8, 7)")
 
 
-def test_sources_are_all_that_a_simulation_imports():
-    code = "import sys, privregret.bandits, privregret.full_information, privregret.simulate; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True).stdout
-    ours = {name.split(".")[1] for name in loaded.split() if name.startswith("privregret.")}
-    assert ours - {"paths", "frontend", "locks"} == set(sweep.ENGINE)
-    modules = {path.name for path in sweep.PACKAGE.rglob("*.py") if sweep._engine(path)}
-    assert {"simulate.py", "dp_klucb.py", "epochs.py"} <= modules and not modules & {"draw.py", "sweep.py"}
+def test_a_grid_point_depends_on_what_its_algorithm_and_problem_use():
+    (lazy, *_), (*_, ucb1) = sweep._wanted(GRID, sweep._schema(GRID)), GRID.grid_points
+    files = set(lazy["sources"])
+    assert {f"privregret/{name}.py" for name in ("simulate", "bandits/lazy_ucb", "loops")} <= files
+    assert not {f"privregret/{name}.py" for name in ("sweep", "bandits/dp_se")} & files
+    nested = sweep.grid(TABLE | ADVERSARIAL).grid_points[0]
+    (wanted,) = sweep._wanted(GRID._replace(grid_points=(nested,)), sweep._schema(GRID))
+    assert "privregret/adversarial/bases.py" in wanted["sources"]
+
+
+MINE = """
+from dataclasses import dataclass
+from privregret.bandits import BanditAlgorithm
+from privregret.guarantees import NOT_PRIVATE
+from privregret.instances import BernoulliBandit
+
+PROBLEM = BernoulliBandit("mine too", [0.9, 0.5])
+
+@dataclass(frozen=True)
+class Stay(BanditAlgorithm):
+    arm: int
+    loud: bool = False
+    id, label, source, privacy = "stay", "Stay", "nowhere", NOT_PRIVATE
+
+    def start(self, arms, rng, horizon=None):
+        return Staying(ARM)
+
+class Staying:
+    def __init__(self, arm):
+        self.arm = arm
+
+    def choose(self):
+        return self.arm
+
+    def observe(self, reward):
+        pass
+"""
+
+
+def test_an_edited_class_of_one_s_own_is_run_again(tmp_path):
+    own = {"algorithms": [{"name": "mine:Stay", "arm": 0}, "UCB1"], "instances": ["mine:PROBLEM"]}
+    path, module = tmp_path / "grid.toml", tmp_path / "mine.py"
+    lines = [f"{key} = {value}" for key, value in own.items()]
+    text = "\n".join([*lines, "horizons = [100]", "runs = 4", "seed = 1"]).replace(": ", " = ")
+    path.write_text(text.replace("'name'", "name").replace("'arm'", "arm"))
+
+    def regret(arm):
+        module.write_text(MINE.replace("ARM", str(arm)))
+        said = start(path).communicate()[0]
+        frame = sweep.load(tmp_path / "grid")
+        one = frame.query("t == 100 and algorithm == 'Stay'")
+        assert one.arm.tolist() == [0] and one.loud.tolist() == [False]
+        assert one.setting.tolist() == ["Stay(arm=0, loud=False)"]
+        return one["mean"].tolist(), said
+
+    assert regret(0)[0] == [0.0]
+    found, said = regret(1)
+    assert found == [pytest.approx(40.0)]
+    assert "1 are in" in said and "1 are replaced, made with other source of " in said
+    assert "mine.py" in said and regret(1)[1].count("\n") == 1
+
+
+def test_a_module_that_was_edited_after_the_start_is_refused(tmp_path, monkeypatch):
+    """The process runs what it has loaded."""
+    (tmp_path / "edited_later.py").write_text(MINE.replace("ARM", "0"))
+    monkeypatch.syspath_prepend(tmp_path)
+    own = sweep.grid(altered(algorithms=[{"name": "edited_later:Stay", "arm": 0}]))
+    with pytest.raises(sweep.GridError):
+        sweep.run(own, tmp_path / "grid", workers=1)
+    assert not (tmp_path / "grid").exists()
 
 
 # The same numbers ---------------------------------------------------------------------------------------------
@@ -285,7 +399,7 @@ def test_two_workers_give_the_same_files(tmp_path, undisturbed):
 def test_dask_with_a_killed_worker_gives_the_same_files(tmp_path, undisturbed, monkeypatch):
     import distributed
 
-    write, written = sweep.manifest.write, []
+    write, written = sweep.files.write, []
 
     with distributed.LocalCluster(2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as local:
         victim = local.workers[0].pid
@@ -296,18 +410,21 @@ def test_dask_with_a_killed_worker_gives_the_same_files(tmp_path, undisturbed, m
             if len(written) == 5:
                 os.kill(victim, signal.SIGKILL)
 
-        monkeypatch.setattr(sweep.manifest, "write", kill)
+        monkeypatch.setattr(sweep.files, "write", kill)
         sweep.run(GRID, tmp_path, local.scheduler_address)
-    assert len(written) == CELLS
+    assert len(written) == POINTS
     assert contents(tmp_path) == contents(undisturbed)
 
 
 def test_a_file_holds_the_summary_of_its_cell(undisturbed):
-    cell = GRID.cells[3]
-    frame, _ = sweep._read(undisturbed / cell.file)
+    cell = GRID.grid_points[3]
+    frame = pd.read_parquet(undisturbed / cell.file)
     expected = simulate.regret_summary(cell.algorithm, cell.problem, cell.horizon, 40, 7, 10)
-    pd.testing.assert_frame_equal(frame.drop(columns="horizon"), expected, check_exact=True, check_dtype=False)
-    assert set(frame.horizon) == {cell.horizon}
+    same = {"check_exact": True, "check_dtype": False}
+    pd.testing.assert_frame_equal(frame[expected.columns], expected, **same)
+    assert set(frame.horizon) == {cell.horizon} and set(frame.setting) == {repr(cell.algorithm)}
+    others = frame.columns.difference([*expected.columns, "setting", "horizon"])
+    assert frame[others].isna().all(axis=None)
 
 
 def test_memory_does_not_grow_with_runs(tmp_path):
@@ -321,12 +438,63 @@ def test_memory_does_not_grow_with_runs(tmp_path):
     assert peak < 4 * simulate.BYTES < 0.25 * (8 * runs * points)
 
 
+# What reads them ----------------------------------------------------------------------------------
+
+
+READERS = {
+    "pandas": lambda folder: pd.read_parquet(folder),
+    "pyarrow": lambda folder: dataset.dataset(folder).to_table().to_pandas(),
+    "polars": lambda folder: (
+        pytest.importorskip("polars").read_parquet(folder / "*.parquet").to_pandas()
+    ),
+    "duckdb": lambda folder: (
+        pytest.importorskip("duckdb").sql(f"select * from '{folder}/*.parquet'").df()
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """Two sweeps with algorithms of all families into one folder."""
+    folder = tmp_path_factory.mktemp("mixed")
+    short = {"horizons": [100], "runs": 3}
+    sweep.run(sweep.grid(TABLE | ADVERSARIAL | short), folder, workers=1)
+    full = {"algorithms": [{"name": "FTNL", "scale": ["printed", "corrected"]}, "DecreasingHedge"]}
+    losses = {"instances": [{"name": "losses", "losses": [0.25, 0.5]}]}
+    sweep.run(sweep.grid(TABLE | full | losses | short), folder, workers=1)
+    sweep.run(sweep.grid(TABLE | short), folder, workers=1)
+    return folder
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_folder_is_read_the_same_by_all(mixed, reader):
+    frame, expected = READERS[reader](mixed), sweep.load(mixed)
+    keys = ["setting", "instance", "horizon", "t"]
+    assert len(frame) == len(expected) and not frame.duplicated(keys).any()
+    parameters = {"epsilon", "n0", "alpha", "beta", "ties", "power", "scale", "rate", "tau", "base"}
+    assert parameters <= set(frame.columns)
+    assert sorted(frame.n0.dropna().unique()) == [1, 13] and frame.beta.isna().all()
+    assert set(frame.scale.dropna()) == {"printed", "corrected"}
+    shared = [c for c in expected if c not in ("low", "high")]
+    frame, expected = (f.sort_values(keys, ignore_index=True)[shared] for f in (frame, expected))
+    pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
+
+
+def test_all_files_have_the_same_typed_columns(mixed):
+    schemas = {pq.read_schema(path).remove_metadata() for path in mixed.glob("*.parquet")}
+    (schema,) = schemas
+    assert not any(pa.types.is_null(field.type) for field in schema)
+    assert {"setting": "string", "n0": "int64", "bernoulli_resampling": "bool"}.items() <= {
+        field.name: str(field.type) for field in schema
+    }.items()
+
+
 # What figures take --------------------------------------------------------------------------------------------
 
 
 def test_figures_take_what_it_loads(undisturbed):
     frame = sweep.load(undisturbed)
-    assert frame.groupby(["instance", "algorithm", "epsilon", "n0", "horizon"], dropna=False).ngroups == CELLS
+    assert frame.groupby(["instance", "algorithm", "epsilon", "n0", "horizon"], dropna=False).ngroups == POINTS
     assert (frame.low <= frame["mean"]).all() and (frame["mean"] <= frame.high).all()
     assert (frame.least <= frame.low).all() and (frame.high <= frame.greatest).all() and (frame.low < frame.high).any()
     one = frame.query("instance == 'two arms' and horizon == 20_000 and n0 != 13")
@@ -339,4 +507,4 @@ def test_figures_take_what_it_loads(undisturbed):
 
 
 def test_an_empty_folder_is_told(tmp_path):
-    refused(lambda: sweep.load(tmp_path), f"{tmp_path} has no cells of a sweep")
+    refused(lambda: sweep.load(tmp_path), str(tmp_path))

@@ -16,7 +16,7 @@ COMMANDS = {
     "status": "say which notebooks are stale and why",
     "check": "run afresh elsewhere and compare with the published numbers",
     "site": "render all that is published as pages, into build/site",
-    "sweep": "run a grid of algorithms and instances, or go on with it: one Parquet file a cell",
+    "sweep": "run a grid of algorithms and instances, or go on with it: one Parquet file per grid point",
 }
 
 
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
 
     sweep = command["sweep"].add_argument
     sweep("grid", type=Path, metavar="grid.toml", help="what to run; the README describes it")
-    sweep("--output", **folder, help="where the cells are (default: grid, next to it)")
+    sweep("--output", **folder, help="where its files are (default: grid, next to it)")
     sweep("--scheduler", default="", metavar="ADDRESS", help="Dask's (default: this machine)")
     sweep("-j", **number, default=-1, help="tasks at once (default: as many as there can be)")
 
@@ -75,7 +75,7 @@ def sweep(args) -> int:
     except sweep.GridError as error:
         return refuse(error)
     except KeyboardInterrupt:
-        print("\ninterrupted: finished cells are kept, the next run goes on from there", flush=True)
+        print("\ninterrupted: finished grid points are kept, the next run goes on from there", flush=True)
         os._exit(INTERRUPTED)  # threads end with the process, not with their blocks
     return 0
 

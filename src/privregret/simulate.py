@@ -1,9 +1,11 @@
 """Replicates: algorithms on problems become one tidy table, on the cores of this machine or of a cluster."""
 
 import contextlib
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import reduce
 from itertools import groupby, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -12,6 +14,7 @@ import pandas as pd
 from privregret import checks, identity, sources, store, streams
 from privregret.algorithm import Algorithm
 from privregret.estimates import ROUNDING
+from privregret.guarantees import Privacy
 from privregret.progress import progress
 
 TASKS = 4  # for each worker and grid point: enough to keep workers busy to the end
@@ -23,22 +26,38 @@ class GridPoint(NamedTuple):
     """What is run: an algorithm on a problem, and when we look."""
 
     algorithm: Algorithm
-    problem: object
+    problem: Any
     checkpoints: np.ndarray
 
 
 @checks.arguments(horizon=checks.positive_int, points=checks.integer_in(1, checks.SIZE))
 def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
-    """About `points` rounds up to `horizon`, half of them equally spaced, half in the logarithm; the horizon is one."""
+    """About `points` rounds up to and with `horizon`, half of them spaced equally in the logarithm.
+
+    Examples
+    --------
+    >>> checkpoints(1000, points=8)
+    array([   1,   10,  100,  250,  500,  750, 1000])
+    """
     half = max(points // 2, 1)
     spaced = np.linspace(horizon / half, horizon, half), np.geomspace(horizon, 1, half)
     if points == 1:
         return np.array([horizon])
     rounds = np.concatenate(spaced).round().clip(1).astype(np.int64)
-    return np.unique(np.append(np.minimum(rounds, horizon), horizon))  # a float is not every round beyond 2^53
+    # a float is not every round beyond 2^53
+    return np.unique(np.append(np.minimum(rounds, horizon), horizon))
 
 
-def _workers(name, value):
+def workers_rule(name: str, value: Any) -> int:
+    """The rule for a number of workers: joblib's `n_jobs`.
+
+    Examples
+    --------
+    >>> workers_rule("workers", 0)
+    Traceback (most recent call last):
+    ...
+    ValueError: workers must not be 0: -1 for all cores, else how many
+    """
     if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
         raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
     return int(value)
@@ -47,8 +66,16 @@ def _workers(name, value):
 RUNS = checks.integer_in(1, checks.RUNS)
 
 
-@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=_workers)
-def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
+@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
+def regret_curves(
+    algorithms: Algorithm | Sequence[Algorithm],
+    problems: Any,
+    horizon: int,
+    runs: int,
+    seed: int,
+    points: int | Sequence[int] | np.ndarray = 200,
+    workers: int = -1,
+) -> pd.DataFrame:
     """Regret of each algorithm on each problem, replicate by replicate.
 
     Pseudo-regret from pull counts on stochastic problems; against an oblivious adversary, the cumulative loss less
@@ -88,17 +115,25 @@ def regret_curves(algorithms, problems, horizon: int, runs: int, seed: int, poin
     --------
     >>> from privregret.bandits import DPSE
     >>> from privregret.instances import HU2021_2
-    >>> curves = regret_curves(DPSE(1.0), HU2021_2, horizon=1000, runs=2, seed=1, points=2)
+    >>> curves = regret_curves(DPSE(1.0), HU2021_2, horizon=1000, runs=2, seed=1, points=1)
     >>> curves[["algorithm", "run", "t", "regret"]].round(2).values.tolist()
-    [['DP-SE', 0, 1, 0.0], ['DP-SE', 0, 1000, 250.0], ['DP-SE', 1, 1, 0.0], ['DP-SE', 1, 1000, 250.0]]
+    [['DP-SE', 0, 1000, 250.0], ['DP-SE', 1, 1000, 250.0]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
     regrets = _played(grid, runs, seed, workers, np.asarray, _listed)
     return tidy(grid, np.concatenate([array.ravel() for array in regrets]))
 
 
-@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=_workers)
-def regret_summary(algorithms, problems, horizon: int, runs: int, seed: int, points=200, workers: int = -1):
+@checks.arguments(runs=RUNS, seed=checks.nonnegative_int, workers=workers_rule)
+def regret_summary(
+    algorithms: Algorithm | Sequence[Algorithm],
+    problems: Any,
+    horizon: int,
+    runs: int,
+    seed: int,
+    points: int | Sequence[int] | np.ndarray = 200,
+    workers: int = -1,
+) -> pd.DataFrame:
     """Means and deviations of the runs of `regret_curves`, in memory that does not grow with their number.
 
     Parameters
@@ -140,8 +175,15 @@ class Moments(NamedTuple):
     greatest: np.ndarray
 
 
-def moments(regrets) -> Moments:
-    """Of (runs, H) regrets. The mean of equal regrets has no error: they are added relative to the first."""
+def moments(regrets: np.ndarray) -> Moments:
+    """Moments of (runs, H) regrets; the mean of equal regrets is exact.
+
+    Examples
+    --------
+    >>> kept = moments(np.array([[1.0], [3.0]]))
+    >>> kept.mean, kept.squares
+    (array([2.]), array([2.]))
+    """
     apart = regrets - regrets[0]
     mean = regrets[0] + apart.mean(axis=0)
     squares = ((regrets - mean) ** 2).sum(axis=0)
@@ -166,7 +208,14 @@ def _both(one, other):
 
 
 @checks.arguments(problems=checks.one_or_more, runs=RUNS, seed=checks.nonnegative_int, choosing=RUNS)
-def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int | None = None):
+def hardest(
+    algorithm: Algorithm,
+    problems: Any,
+    horizon: int,
+    runs: int,
+    seed: int,
+    choosing: int | None = None,
+) -> tuple[Any, np.ndarray]:
     """The problem on which an algorithm has the largest mean regret, and its regret there.
 
     Parameters
@@ -182,6 +231,14 @@ def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: i
     Returns
     -------
     problem, (runs,) array of regrets
+
+    Examples
+    --------
+    >>> from privregret.bandits import UCB1
+    >>> from privregret.instances import equal_gaps
+    >>> problem, regrets = hardest(UCB1(), [equal_gaps(3, g) for g in (0.01, 0.1)], 2000, 8, seed=1)
+    >>> problem.means, regrets.shape
+    ((0.75, 0.65, 0.65), (8,))
     """
     choosing = choosing or max(runs // 4, 2)
     pilot = regret_summary(algorithm, problems, horizon, choosing, seed + 1, points=1)
@@ -189,8 +246,17 @@ def hardest(algorithm, problems, horizon: int, runs: int, seed: int, choosing: i
     return problem, regret_curves(algorithm, problem, horizon, runs, seed, points=1).regret.to_numpy()
 
 
-def tidy(grid, regrets) -> pd.DataFrame:
-    """The rows of `regret_curves`: grid points, and the regrets of each, run by run, one after the other."""
+def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
+    """The rows of `regret_curves`, of the regrets of all grid points, run by run, in one array.
+
+    Examples
+    --------
+    >>> from privregret.bandits import UCB1
+    >>> from privregret.instances import HU2021_2
+    >>> grid = grid_points(UCB1(), HU2021_2, horizon=100, points=[50])
+    >>> tidy(grid, np.array([1.0, 2.0, 1.5, 2.5]))[["run", "t", "regret"]].values.tolist()
+    [[0.0, 50.0, 1.0], [0.0, 100.0, 2.0], [1.0, 50.0, 1.5], [1.0, 100.0, 2.5]]
+    """
     runs = len(regrets) // sum(len(point.checkpoints) for point in grid)
     columns = {
         "run": np.concatenate([np.repeat(np.arange(runs), len(point.checkpoints)) for point in grid]),
@@ -218,17 +284,30 @@ class NoScheduler(ConnectionError):
 
 
 @checks.arguments(scheduler=checks.text)
-def cluster(scheduler: str = ""):
+def cluster(scheduler: str = "") -> AbstractContextManager:
     """Context in which replicates run on the Dask scheduler at that address; on this machine if it is empty.
 
     Raises
     ------
     NoScheduler
-        If there is no answer within five seconds, or no worker within eight, or the text is not an address.
+        If there is no answer within five seconds, or no worker within eight, or the text is not
+        an address.
+    ModuleNotFoundError
+        If Dask's package `distributed` is not installed.
+
+    Examples
+    --------
+    >>> with cluster():
+    ...     checkpoints(1000, points=1)
+    array([1000])
     """
     if not scheduler:
         return contextlib.nullcontext()
-    import distributed
+    try:
+        import distributed
+    except ModuleNotFoundError as missing:
+        why = f"a Dask scheduler needs {missing.name}: pip install 'privregret[cluster]'"
+        raise ModuleNotFoundError(why, name=missing.name) from None
 
     stack = contextlib.ExitStack()
     try:
@@ -245,46 +324,110 @@ def cluster(scheduler: str = ""):
     return stack
 
 
-def _problem(value):
-    if not hasattr(value, "law"):
-        like = 'BernoulliBandit("mine", [0.9, 0.5])'
-        raise TypeError(f"problems must hold problems, such as {like}, got {checks.shown(value)}")
+def algorithms_of(value: Any) -> list[Algorithm]:
+    """One algorithm or several as a list, if a table can tell them apart.
 
+    Raises
+    ------
+    TypeError
+        For what is no algorithm, or one whose `privacy` is no Privacy.
+    ValueError
+        For the same algorithm twice, or the same label for two classes.
 
-def grid_points(algorithms, problems, horizon, points) -> list[GridPoint]:
-    """What is to be run, after all checks; arguments as in `regret_curves`."""
-    algorithms, problems = checks.one_or_more("algorithms", algorithms), checks.one_or_more("problems", problems)
+    Examples
+    --------
+    >>> from privregret.bandits import DPSE
+    >>> algorithms_of([DPSE(0.5), DPSE(1)])
+    [DPSE(epsilon=0.5, beta=None), DPSE(epsilon=1.0, beta=None)]
+    >>> algorithms_of([DPSE(1), DPSE(1)])
+    Traceback (most recent call last):
+    ...
+    ValueError: algorithms must not hold anything twice, got DPSE(epsilon=1.0, beta=None) again
+    """
+    algorithms, seen, labels = checks.one_or_more("algorithms", value), set(), {}
     for algorithm in algorithms:
         checks.instance_of(Algorithm)("algorithms", algorithm)
-    _all_different("algorithms", algorithms, lambda a: repr(a), lambda a: (a.label, type(a)))
+        kind, label = type(algorithm), algorithm.label
+        checks.instance_of(Privacy)(f"privacy of {kind.__name__}", algorithm.privacy)
+        if (kind, repr(algorithm)) in seen:
+            raise ValueError(f"algorithms must not hold anything twice, got {algorithm!r} again")
+        if labels.setdefault(label, kind) is not kind:
+            which = f"{labels[label].__name__} and {kind.__name__}"
+            raise ValueError(f"algorithms must have different labels, got {label!r} for {which}")
+        seen.add((kind, repr(algorithm)))
+    return algorithms
+
+
+def problems_of(value: Any) -> list:
+    """One problem or several as a list, if a table can tell them apart.
+
+    Raises
+    ------
+    TypeError
+        For what is no problem.
+    ValueError
+        For the same name twice.
+
+    Examples
+    --------
+    >>> from privregret.instances import BernoulliBandit
+    >>> problems_of([BernoulliBandit("mine", [0.9, 0.5]), BernoulliBandit("mine", [0.8, 0.5])])
+    Traceback (most recent call last):
+    ...
+    ValueError: problems must have different names, got 'mine' twice
+    """
+    problems, names = checks.one_or_more("problems", value), set()
     for problem in problems:
-        _problem(problem)
-    _all_different("problems", problems, lambda p: p.name, lambda p: (p.name, None))
+        if not hasattr(problem, "law"):
+            like = 'BernoulliBandit("mine", [0.9, 0.5])'
+            found = checks.shown(problem)
+            raise TypeError(f"problems must hold problems, such as {like}, got {found}")
+        if problem.name in names:
+            raise ValueError(f"problems must have different names, got {problem.name!r} twice")
+        names.add(problem.name)
+    return problems
+
+
+def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> list[GridPoint]:
+    """What is to be run, after all checks; arguments as in `regret_curves`.
+
+    Examples
+    --------
+    >>> from privregret.bandits import DPSE, UCB1
+    >>> from privregret.instances import HU2021_2
+    >>> grid = grid_points([DPSE(1), UCB1()], HU2021_2, horizon=1000, points=[10, 100])
+    >>> [(point.algorithm.label, point.checkpoints.tolist()) for point in grid]
+    [('DP-SE', [10, 100, 1000]), ('UCB1', [10, 100, 1000])]
+    """
+    algorithms, problems = algorithms_of(algorithms), problems_of(problems)
     grid = []
     for problem in problems:
         for algorithm in algorithms:
             algorithm.data_of(problem)
-        last = checks.integer_in(problem.shortest, min(a.longest for a in algorithms))("horizon", horizon)
-        if np.ndim(points) == 0:
-            rounds = checkpoints(last, checks.integer_in(1, checks.SIZE)("points", points))
-        elif np.asarray(points).dtype.kind not in "iu":
-            raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
-        else:
-            rounds = checks.checkpoints(problem.shortest)("points", np.unique(np.append(np.asarray(points), last)))
-        if rounds[-1] > last:
-            raise ValueError(f"points must be at most the horizon, {last}, got {rounds[-1]}")
+        longest = min(a.longest for a in algorithms)
+        last = checks.integer_in(problem.shortest, longest)("horizon", horizon)
+        rounds = rounds_of(points, last, problem.shortest)
         grid += [GridPoint(algorithm, problem, rounds) for algorithm in algorithms]
     return grid
 
 
-def _all_different(name, things, shown, kind):
-    """Refuse what a table could not tell apart: the same twice, or two that are called alike."""
-    for i, thing in enumerate(things):
-        for other in things[:i]:
-            if thing is other or (thing == other and type(thing) is type(other)):
-                raise ValueError(f"{name} must not hold anything twice, got {shown(thing)} again")
-            if kind(thing)[0] == kind(other)[0] and (kind(thing)[1] is None or kind(thing) != kind(other)):
-                raise ValueError(f"{name} must have different names, got {kind(thing)[0]!r} twice")
+def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
+    """The rounds that `points` stands for: how many of them, or which, and the horizon.
+
+    Examples
+    --------
+    >>> rounds_of([10, 100], horizon=1000, shortest=2)
+    array([  10,  100, 1000])
+    """
+    if np.ndim(points) == 0:
+        return checkpoints(horizon, checks.integer_in(1, checks.SIZE)("points", points))
+    if np.asarray(points).dtype.kind not in "iu":
+        raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
+    wanted = np.unique(np.append(np.asarray(points), horizon))
+    rounds = checks.checkpoints(shortest)("points", wanted)
+    if rounds[-1] > horizon:
+        raise ValueError(f"points must be at most the horizon, {horizon}, got {rounds[-1]}")
+    return rounds
 
 
 # Blocks of runs, shared out ----------------------------------------------------------------------------------------

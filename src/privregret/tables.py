@@ -1,0 +1,126 @@
+"""Regret on a table of one's own: rewards or losses as they were recorded, round by round."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import joblib
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from privregret import checks, identity, simulate, sources, store, streams
+from privregret.algorithm import Algorithm
+from privregret.bandits import BanditAlgorithm
+from privregret.instances import ExpertProblem
+
+
+class Table(NamedTuple):
+    """What stands in the column `instance`."""
+
+    name: str
+
+
+@checks.arguments(
+    runs=checks.integer_in(1, checks.RUNS),
+    seed=checks.nonnegative_int,
+    name=checks.text,
+    workers=simulate.workers_rule,
+)
+def regret_curves(
+    algorithms: Algorithm | Sequence[Algorithm],
+    *,
+    rewards: ArrayLike | None = None,
+    losses: ArrayLike | None = None,
+    runs: int,
+    seed: int,
+    name: str = "table",
+    points: int | Sequence[int] | np.ndarray = 200,
+    workers: int = -1,
+) -> pd.DataFrame:
+    """Regret of algorithms on a table, against the arm that is best in hindsight.
+
+    Stochastic bandits take rewards, the other algorithms losses. Say which of the two the table
+    holds: an algorithm that takes the other one plays on 1 minus the table, where every sequence of
+    arms has the same regret.
+
+    Parameters
+    ----------
+    algorithms : Algorithm or sequence of them
+        What to run; the same class may appear with several parameters.
+    rewards, losses : (T, K) array or DataFrame
+        Exactly one of them: one row per round, one column per arm, in [0, 1].
+    runs : int
+        Independent replicates of each algorithm, at least 1; the table is the same in all.
+    seed : int
+        At least 0. Same seed, same numbers, whatever else is in the call.
+    name : str
+        Of the table, in the column `instance`.
+    points, workers
+        As in `simulate.regret_curves`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `simulate.regret_curves`. The regret at t is the sum of the rewards, in
+        rounds 1..t, of the arm that is best in these rounds, less the sum of the rewards of the
+        arms played.
+
+    Raises
+    ------
+    TypeError
+        If both tables are given or none, or for an algorithm that needs expert advice.
+    ValueError
+        If the table is ragged, or holds a nan or a number outside [0, 1].
+
+    Examples
+    --------
+    >>> from privregret.bandits import AnytimeLazyUCB
+    >>> from privregret.full_information import FTNL
+    >>> losses = np.random.default_rng(1).random((1000, 3)) * (0.5, 0.9, 1.0)
+    >>> algorithms = AnytimeLazyUCB(1.0), FTNL(1.0)
+    >>> curves = regret_curves(algorithms, losses=losses, runs=20, seed=2, points=1)
+    >>> curves.groupby("algorithm").regret.mean().round(1).to_dict()
+    {'Anytime-Lazy-UCB': 113.7, 'FTNL (Laplace)': 8.6}
+    """
+    if (rewards is None) == (losses is None):
+        raise TypeError("pass either rewards or losses, the one that the table holds")
+    algorithms = simulate.algorithms_of(algorithms)
+    given = "rewards" if losses is None else "losses"
+    short = not any(isinstance(a, BanditAlgorithm) for a in algorithms)
+    table = checks.table(given, rewards if losses is None else losses, short=short)
+    gains = table if given == "rewards" else -table
+    rounds = simulate.rounds_of(points, len(table), 1)
+    grid, found = [], []
+    for algorithm in algorithms:
+        if issubclass(algorithm.plays, ExpertProblem):
+            raise TypeError(f"{algorithm.label} needs advice of experts: it plays no table alone")
+        as_given = isinstance(algorithm, BanditAlgorithm) == (given == "rewards")
+        seen = table if as_given else 1 - table
+        arguments = algorithm, seen, gains, rounds, runs, seed
+        used = sources.used_by(_regrets)
+        regrets = store.recall(lambda a=arguments: _shared(*a, workers), *arguments, used=used)
+        grid.append(simulate.GridPoint(algorithm, Table(name), rounds))
+        found.append(regrets.ravel())
+    return simulate.tidy(grid, np.concatenate(found))
+
+
+def _shared(algorithm, seen, gains, rounds, runs, seed, workers):
+    """(runs, H) regrets, runs shared out among workers."""
+    ends = np.linspace(0, runs, min(runs, 4 * joblib.effective_n_jobs(workers)) + 1).astype(int)
+    tasks = [
+        joblib.delayed(_regrets)(algorithm, seen, gains, rounds, range(*part), seed)
+        for part in pairwise(ends.tolist())
+    ]
+    return np.concatenate(joblib.Parallel(n_jobs=workers, prefer="threads")(tasks))
+
+
+def _regrets(algorithm, seen, gains, rounds, runs, seed):
+    """(runs, H) regrets of some runs, each with a stream of its own."""
+    key = identity.key("table", algorithm, seen)
+    best = gains.cumsum(axis=0)[rounds - 1].max(axis=1)
+    regrets = np.empty((len(runs), len(rounds)))
+    for i, run in enumerate(runs):
+        actions = algorithm.play(seen, streams.generator(key, seed, run))
+        regrets[i] = best - gains[np.arange(len(gains)), actions].cumsum()[rounds - 1]
+    return regrets
