@@ -1,6 +1,7 @@
 """Regret on a table of one's own: rewards or losses as they were recorded, round by round."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -97,9 +98,9 @@ def regret_curves(
             raise TypeError(f"{algorithm.label} needs advice of experts: it plays no table alone")
         as_given = isinstance(algorithm, BanditAlgorithm) == (given == "rewards")
         seen = table if as_given else 1 - table
-        arguments = algorithm, seen, gains, rounds, runs, seed
-        used = sources.used_by(_regrets)
-        regrets = store.recall(lambda a=arguments: _shared(*a, workers), *arguments, used=used)
+        what = algorithm, seen, gains, rounds, runs, seed
+        compute = partial(_shared, *what, workers)
+        regrets = store.recall(compute, *what, used=sources.used_by(_regrets))
         grid.append(simulate.GridPoint(algorithm, Table(name), rounds))
         found.append(regrets.ravel())
     return simulate.tidy(grid, np.concatenate(found))
