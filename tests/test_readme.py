@@ -54,7 +54,7 @@ def test_every_block_is_of_a_kind_that_is_tested_here():
     }  # fmt: skip
 
 
-SWEEPS = [block for block in blocks("python") if "sweep" in block.values[1]]  # they want a grid beside them
+SWEEPS = [block for block in blocks("python") if "sweep" in block.values[1]]  # they want a grid next to them
 
 
 @pytest.mark.parametrize(("language", "code"), [block for block in blocks("python") if block not in SWEEPS])

@@ -1,0 +1,131 @@
+"""Regret on a table of one's own: against `play` by hand, for rewards and for losses."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import refused
+
+from privregret import identity, simulate, streams, tables
+from privregret.adversarial import HTINF, tuning
+from privregret.algorithm import NOT_PRIVATE
+from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm
+from privregret.full_information import FTNL
+
+REWARDS = np.random.default_rng(3).random((300, 3)) ** (1, 2, 3)
+BANDITS, WITH_LOSSES = [AnytimeLazyUCB(2.0), UCB1()], [FTNL(1.0), HTINF(1.0)]
+
+
+def curves(algorithms, **given):
+    options = {"runs": 5, "seed": 7, "points": [10, 100], "workers": 1}
+    return tables.regret_curves(algorithms, **options | given)
+
+
+def by_hand(algorithm, seen, rewards):
+    """Rows (run, t, regret) of five runs."""
+    rows, key = [], identity.key("table", algorithm, seen)
+    for run in range(5):
+        actions = algorithm.play(seen, streams.generator(key, 7, run))
+        for t in (10, 100, 300):
+            gained = sum(rewards[s, actions[s]] for s in range(t))
+            rows.append((run, t, max(rewards[:t].sum(axis=0)) - gained))
+    return rows
+
+
+@pytest.mark.parametrize("kind", ["rewards", "losses"])
+def test_every_algorithm_plays_what_it_takes(kind):
+    given = REWARDS if kind == "rewards" else 1 - REWARDS
+    frame = curves([*BANDITS, *WITH_LOSSES], **{kind: given})
+    for algorithm in (*BANDITS, *WITH_LOSSES):
+        same = (algorithm in BANDITS) == (kind == "rewards")
+        expected = by_hand(algorithm, given if same else 1 - given, REWARDS)
+        own = frame[frame.algorithm == algorithm.label]
+        np.testing.assert_allclose(own[["run", "t", "regret"]], expected, atol=1e-9)
+    assert list(frame.columns[:5]) == ["algorithm", "instance", "run", "t", "regret"]
+    assert set(frame.instance) == {"table"} and frame.duplicated(["algorithm", "run", "t"]).sum() == 0
+
+
+def test_a_table_the_wrong_way_round_has_other_regret():
+    """What the caller must say decides: 0/1 losses taken for rewards favour the worst arm."""
+    table = np.tile([0.0, 1.0], (400, 1))
+    assert (curves(UCB1(), rewards=table).query("t == 400").regret < 100).all()
+    rewards = 400 - curves(UCB1(), losses=table).query("t == 400").regret
+    assert (rewards > 300).all()
+
+
+@pytest.mark.parametrize("workers", [2, -1])
+def test_neither_workers_nor_company_change_a_number(workers):
+    together = curves([*WITH_LOSSES, *BANDITS], rewards=REWARDS, workers=workers)
+    alone = curves(BANDITS[0], rewards=REWARDS, runs=3).regret
+    own = together[(together.algorithm == BANDITS[0].label) & (together.run < 3)].regret
+    np.testing.assert_array_equal(own, alone)
+
+
+def test_a_table_may_be_a_dataframe_and_a_seed_counts():
+    frame = pd.DataFrame(REWARDS, columns=["a", "b", "c"])
+    same = curves(BANDITS, rewards=frame)
+    pd.testing.assert_frame_equal(same, curves(BANDITS, rewards=REWARDS))
+    assert (curves(BANDITS, rewards=frame, seed=8).regret != same.regret).any()
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ({}, ["rewards", "losses"]),
+        ({"rewards": REWARDS, "losses": REWARDS}, ["rewards", "losses"]),
+        ({"rewards": REWARDS + 1}, ["rewards", "[0, 1]"]),
+        ({"losses": [[0, 1], [0]]}, ["losses"]),
+        ({"losses": [[0, 1]]}, ["losses", "(1, 2)"]),  # UCB1 pulls each arm once
+        ({"rewards": REWARDS, "points": [301]}, ["points", "300", "301"]),
+        ({"rewards": REWARDS, "runs": 0}, ["runs", "0"]),
+        ({"rewards": REWARDS, "workers": 0}, ["workers", "0"]),
+    ],
+)
+def test_bad_tables(given, shown):
+    refused(lambda: curves(UCB1(), **given), *shown)
+
+
+def test_algorithms_that_no_table_suits():
+    refused(lambda: curves(tuning.batched_htinf_over_experts(1.0), losses=REWARDS), "advice")
+    refused(lambda: curves([UCB1(), UCB1()], losses=REWARDS), "algorithms", "twice", "UCB1()")
+
+
+@dataclass(frozen=True)
+class Uniform(BanditAlgorithm):
+    """Plays uniformly; its guarantee is for each case to set."""
+
+    id, label, source, privacy = "uniform", "Uniform", "nowhere", NOT_PRIVATE
+
+    def play(self, rewards, rng):
+        return np.random.default_rng(rng).integers(rewards.shape[1], size=len(rewards))
+
+
+def test_an_algorithm_of_one_s_own_plays_as_well():
+    frame = curves(Uniform(), rewards=REWARDS, runs=50)
+    expected = REWARDS.sum(axis=0).max() - REWARDS.sum() / 3
+    assert frame.query("t == 300").regret.mean() == pytest.approx(expected, abs=5)
+
+
+class Claimed(Uniform):
+    privacy = "private"
+
+
+class Namesake(Uniform):
+    label = DPSE.label
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "shown"),
+    [
+        ([DPSE(1.0), DPSE(1)], ["algorithms", "twice", "DPSE(epsilon=1.0"]),
+        ([DPSE(1.0), Namesake()], ["algorithms", "DPSE", "Namesake", repr(DPSE.label)]),
+        (Claimed(), ["privacy of Claimed", "Privacy", "'private'"]),
+        (Uniform, ["Uniform(...)"]),
+        ("UCB1", ["Algorithm", "'UCB1'"]),
+        ([], ["algorithms", "at least one"]),
+    ],
+)
+def test_algorithms_that_a_result_could_not_tell_apart(algorithms, shown):
+    refused(lambda: simulate.algorithms_of(algorithms), *shown)
+    refused(lambda: curves(algorithms, rewards=REWARDS), *shown)
