@@ -9,21 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from privregret import estimates, exact, simulate, store
+from privregret import estimates, exact, instances, simulate, store
 from privregret.algorithm import Algorithm
 from privregret.bounds import hu2021 as bounds
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
-from privregret.instances import (
-    BernoulliBandit,
-    StochasticLosses,
-    bernoulli_losses,
-    doubling,
-    equal_gaps,
-    packing,
-)
+from privregret.instances import BernoulliBandit, StochasticLosses
 from privregret.press import draw, style
-from privregret.privacy import ledger
-from privregret.privacy.selection import privacy_loss
+from privregret.privacy import ledger, selection
 
 # Settings
 
@@ -85,7 +77,7 @@ def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: i
     """The largest mean regret over equal gaps at multiples of the critical gap, by fresh runs."""
     unit = bounds.critical_gap(arms, T)
     multiples = 2.0 ** np.arange(-2, math.floor(math.log2(0.75 / unit)) + 1)
-    problems = [equal_gaps(arms, multiple * unit) for multiple in multiples]
+    problems = [instances.equal_gaps(arms, multiple * unit) for multiple in multiples]
     problem, sample = simulate.hardest(algorithm, problems, T, runs, seed, runs)
     found = estimates.mean(sample)
     multiple = multiples[problems.index(problem)]
@@ -95,17 +87,19 @@ def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: i
 def reused(times: int, actions: int, epsilon: float) -> float:
     """Privacy loss, over epsilon, of the first observation after choices from all rounds so far."""
     scale = FTNL(epsilon).noise_scale(actions)
-    losses = [privacy_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)]
+    losses = [
+        selection.privacy_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
+    ]
     return sum(loss.value for loss in losses) / epsilon
 
 
 @store.kept
 def over_lemma_13(scale: str, epsilon: float, gap: float, n: int) -> estimates.Estimate:
     """Exact probability over Lemma 13's bound, that the worse of two experts wins."""
-    pair = bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
+    pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
     noise = FTNL(epsilon, scale=scale).noise_scale(2)
-    selection = exact.selection_probabilities(pair, n, "laplace", noise)
-    wrong = estimates.Estimate(selection.group[1:].sum(), bound=selection.error)
+    chosen = exact.selection_probabilities(pair, n, "laplace", noise)
+    wrong = estimates.Estimate(chosen.group[1:].sum(), bound=chosen.error)
     return wrong / bounds.lemma_13(gap, n, epsilon)
 
 
@@ -115,12 +109,12 @@ def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:
     critical, private = math.sqrt(log_actions / T), log_actions / (epsilon * T)
     equal = {0.5} | {critical * 2.0**k for k in (*range(-2, 3), *range(4, 20, 4))}
     equal |= {private * 2.0**k for k in range(-1, 3)}
-    problems = [packing(actions, gap) for gap in sorted(equal) if gap <= 0.5]
+    problems = [instances.packing(actions, gap) for gap in sorted(equal) if gap <= 0.5]
     for gap in (critical, private):
         if gap <= 0.9:
             count = min(8, 1 + int(math.log2(0.9 / gap)))
             per_bracket = max(1, (actions - 1) // count)
-            problems.append(doubling(count, per_bracket, largest=gap * 2 ** (count - 1)))
+            problems.append(instances.doubling(count, per_bracket, largest=gap * 2 ** (count - 1)))
     found = exact.regret_curves(FTNL(epsilon, scale="hu2021"), problems, T)
     worst = found.loc[found.regret.idxmax()]
     return {"T": T, "instance": worst.instance, "regret": worst.regret, "error": worst.error}
@@ -131,7 +125,7 @@ def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.Dat
     gaps, counts, log_k = instance.gaps, instance.log_counts, instance.log_actions
     gap = gaps[1]
     others = (0.0, np.log(np.expm1(log_k)) if log_k < 30 else log_k)
-    equal = bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
+    equal = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
     learners = [FTNL(epsilon, scale="hu2021"), FTNL(epsilon), FTNL(epsilon, "gumbel")]
     learners.append(RandomPrefixSoftmax(epsilon))
     of_equal = exact.regret_curves(FTNL(epsilon), equal, horizon).assign(algorithm=EQUAL)
@@ -154,7 +148,7 @@ def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int
 
     FTNL with Gumbel noise on doubling gaps with deterministic losses.
     """
-    instance = doubling(brackets, log_per_bracket=log_size, bernoulli=False)
+    instance = instances.doubling(brackets, log_per_bracket=log_size, bernoulli=False)
     found = []
     for shift in np.arange(24) / 24:
         epsilon = epsilon_over_gap * instance.gaps[1] / 2**shift
@@ -186,9 +180,9 @@ def misses(
 ) -> dict:
     """Exact probability that a selector misses the best expert, 0 below its numerical error."""
     scale = selector.noise_scale(math.exp(instance.log_actions)) or 1.0
-    selection = exact.selection_probabilities(instance, n, selector.noise, scale)
-    value = selection.group[1] if selection.group[1] > selection.error else 0.0
-    found = {"misses": value, "misses_error": selection.error}
+    chosen = exact.selection_probabilities(instance, n, selector.noise, scale)
+    value = chosen.group[1] if chosen.group[1] > chosen.error else 0.0
+    found = {"misses": value, "misses_error": chosen.error}
     return {"epsilon": epsilon, "n": n, "algorithm": selector.label} | found
 
 
@@ -197,7 +191,7 @@ def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
     m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
     learners = [FTNL(epsilon), RandomPrefixSoftmax(epsilon), EpochLeader()]
     rounds = [m, 2**50] if m else [2**50]
-    frame = exact.regret_curves(learners, packing(actions, gap), rounds)
+    frame = exact.regret_curves(learners, instances.packing(actions, gap), rounds)
     frame["when"] = np.where(frame.t == m, "round m", "convergence")
     frame[["regret", "error"]] /= math.log(actions) / epsilon
     frame = frame.assign(K=actions, epsilon=epsilon)

@@ -141,7 +141,7 @@ def _deterministic(rng):
     for variant in bounds.COROLLARY_2:
         bound = bounds.deterministic_selection(n, problem.gaps, level, *variant)
         seen = (chosen[variant].group > 1e-5) & (problem.gaps > 0)  # far above the numerical error
-        pointwise += (np.exp(chosen[variant].log_action) / bound)[seen].tolist()
+        pointwise += (np.exp(chosen[variant].log_action[seen]) / bound[seen]).tolist()
     exponential, gumbel = (chosen[v, 2.0].group @ problem.gaps for v in ("exponential", "gumbel"))
     regret = exact.expected_regret(FTNL(level, "gumbel"), problem, 2**50).value[0]
     telescope = bounds.theorem_4_instance(problem.gaps, problem.log_counts, 2 / level)
