@@ -1,5 +1,7 @@
 """What the notebooks on azize2025 need: rules of parameters and measures of regret."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -142,6 +144,46 @@ def usual_growth(curves: pd.DataFrame, constant: float) -> pd.DataFrame:
     usual = grown[worst > max(1, grown.run.nunique() // 1000)]
     found = estimates.means(usual, setting, "growth")
     return found.assign(bound=found.alpha * constant)
+
+
+def lemma_d3_proved(*case: float) -> float:
+    """Lemma D.3 with the constant that its proof gives: `bounds.azize2025.lemma_d3` otherwise.
+
+    Examples
+    --------
+    >>> printed, proved = (
+    ...     bounds.at_batch_end(log_of, 8, 0.5, 1.0, 0.75)
+    ...     for log_of in (bounds.lemma_d3, lemma_d3_proved)
+    ... )
+    >>> bool(printed < proved)
+    True
+    """
+    return bounds.lemma_d3(*case, proved=True)
+
+
+@store.kept
+def at_batch_ends(log_of: Callable, grid: list, lower: bool = False) -> np.ndarray:
+    """`bounds.azize2025.at_batch_end` for each batches, mean, epsilon and level of a grid.
+
+    Parameters
+    ----------
+    log_of : callable
+        A tail of the sum or a bound on it, as `at_batch_end` takes it.
+    grid : list of (int, float, float, float)
+    lower : bool
+        Whether it is the tail below the level, for tails that can be either.
+
+    Returns
+    -------
+    (n,) array
+
+    Examples
+    --------
+    >>> at_batch_ends(bounds.tail, [(3, 0.5, 1.0, 0.75)]).shape
+    (1,)
+    """
+    more = {"lower": True} if lower else {}
+    return np.array([bounds.at_batch_end(log_of, *case, **more) for case in grid])
 
 
 def first_batch(multiple: float, epsilon: float) -> int:
