@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -20,7 +19,7 @@ _divergence, _kl = np.vectorize(d_epsilon), np.vectorize(kl)
 def divergence(data: pd.DataFrame, low: float, high: float) -> Figure:
     """d_epsilon and its minimiser for one pair of means, for epsilon from `low` to `high`."""
     x, y, critical = data.x[0], data.y[0], data.critical[0]
-    fig, axes = plt.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
+    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
     for column, label, colour, dash in (
         ("kl", r"$\mathrm{kl}(x,y)$", style.VERMILION, style.DASHED),
         ("total_variation", r"$\epsilon\,|x-y|$", style.GREEN, style.DOTTED),
@@ -45,7 +44,7 @@ def divergence(data: pd.DataFrame, low: float, high: float) -> Figure:
 
 def cheapest_path(mean: float, y: float, epsilon: float) -> Figure:
     """What a path from `mean` through z to y costs for each z; and d_epsilon to y from each x."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=style.PAGE)
+    fig, (left, right) = draw.subplots(1, 2, figsize=style.PAGE)
     z, x, smallest = np.linspace(mean, y, 201), np.linspace(0, 1, 401), d_epsilon(mean, y, epsilon)
     shift, change = epsilon * abs(z - mean), _kl(z, y)
     labels = r"shift $\epsilon|z-x|$", r"change kl$(z,y)$"
@@ -67,7 +66,7 @@ def cheapest_path(mean: float, y: float, epsilon: float) -> Figure:
 
 def lower_bounds(data: pd.DataFrame, low: float, high: float) -> Figure:
     """Theorem 3.1, the older bound and their ratio for each instance, by epsilon."""
-    fig, axes = plt.subplots(1, 2, figsize=(style.PAGE[0], 3.1))
+    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.1))
     for name, look in draw.looks(data.instance.unique().tolist()).items():
         here, line = data[data.instance == name], {"color": look["color"], "linewidth": 1}
         at = {"marker": look["marker"], "markevery": np.flatnonzero(here.changes).tolist()}
@@ -85,7 +84,7 @@ def lower_bounds(data: pd.DataFrame, low: float, high: float) -> Figure:
 
 def gain(data: pd.DataFrame, means: np.ndarray, best: float, low: float, high: float) -> Figure:
     """Theorem 3.1 over the older bound by an arm's mean and epsilon, with the critical epsilon."""
-    fig, ax = plt.subplots()
+    fig, ax = draw.subplots()
     table = data.pivot(index="epsilon", columns="mean", values="gain")
     levels = np.arange(1, 7, 0.5)
     mesh = ax.contourf(table.columns, table.index, table.clip(1), levels, cmap="viridis")
@@ -112,7 +111,7 @@ def indices(data: pd.DataFrame, best: float, log_t: float) -> Figure:
     looks = zip(names.values(), colours, dashes, strict=True)
     looks = {name: {"color": colour, "linestyle": dash} for name, colour, dash in looks}
     named = data.assign(curve=data.epsilon.map(names))
-    fig, axes = plt.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
+    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
     for ax, index, title, level, note, at, side in (
         (axes[0], "klucb", "DP-KLUCB", best, r"$\mu^\star$", 1, "left"),
         (axes[1], "imed", "DP-IMED", log_t, r"$\ln t$", 1e5, "right"),
@@ -221,7 +220,7 @@ def ablation(data: pd.DataFrame, names: list[str], epsilons: list[float]) -> Fig
 
 def reward_models(models: dict, path: tuple) -> Figure:
     """The three kinds of input: model -> reward functions of rounds 1, 2, ..., and the actions."""
-    fig, axes = plt.subplots(1, 3, figsize=(style.PAGE[0], 2.1), width_ratios=(0.8, 1, 1.9))
+    fig, axes = draw.subplots(1, 3, figsize=(style.PAGE[0], 2.1), width_ratios=(0.8, 1, 1.9))
     for ax, letter, (model, rewards) in zip(axes, "abc", models.items(), strict=True):
         _reward_model(ax, model, path, rewards, f"({letter}) {model} of rewards")
     return fig
@@ -229,7 +228,7 @@ def reward_models(models: dict, path: tuple) -> Figure:
 
 def release_games(games: dict, change: int) -> Figure:
     """One play for each side: "L" or "R" -> actions, left rewards and right rewards."""
-    fig, axes = plt.subplots(1, 2, figsize=(style.PAGE[0], 1.9))
+    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 1.9))
     for ax, (side, (actions, left, right)) in zip(axes, games.items(), strict=True):
         _release_game(ax, actions, left, right, change, side)
     return fig
@@ -381,7 +380,7 @@ def exponents(data: pd.DataFrame, cases: list) -> Figure:
 
 def together_or_apart(data: pd.DataFrame) -> Figure:
     """The probability of one level, and its bounds, against pulls."""
-    fig, ax = plt.subplots(figsize=(style.COLUMN[0], 2.9))
+    fig, ax = draw.subplots(figsize=(style.COLUMN[0], 2.9))
     looks = _curve_looks(data.curve.unique(), "os^D")
     draw.lines(ax, data, "n", "log10", "curve", looks=looks, markevery=1)
     ax.axhline(0, color=style.GREY, linewidth=0.6)
