@@ -47,6 +47,18 @@ def regrets(
     -------
     pandas.DataFrame
         The rows of `simulate.regret_curves`, with a column weight.
+
+    Examples
+    --------
+    >>> from privregret import estimates
+    >>> from privregret.bandits import DPIMED
+    >>> from privregret.instances import BernoulliBandit
+    >>> arms = BernoulliBandit("two arms", [0.6, 0.5])
+    >>> frame = regrets(DPIMED(0.1), arms, horizon=10**5, runs=500, seed=1)
+    >>> round(frame.weight.mean(), 1)
+    np.float64(1.0)
+    >>> round(tail_index(arms.means, 0.1), 2)
+    1.21
     """
     for algorithm in checks.one_or_more("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
@@ -69,7 +81,17 @@ def regrets(
 
 
 def weighted(algorithm, problem, rounds, runs: int, rng):
-    """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1."""
+    """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1.
+
+    Examples
+    --------
+    >>> from privregret.bandits import DPIMED
+    >>> from privregret.instances import BernoulliBandit
+    >>> arms, rounds = BernoulliBandit("two arms", [0.6, 0.5]), np.array([100, 1000])
+    >>> regret, weight = weighted(DPIMED(0.5), arms, rounds, 8, np.random.default_rng(1))
+    >>> regret.shape, weight.shape, bool(weight.max() <= 4)
+    ((8, 2), (8,), True)
+    """
     horizon = checks.integer_in(problem.shortest, checks.LARGEST)("horizon", rounds[-1])
     settings = algorithm.settings(horizon, *problem.sizes)
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
@@ -109,6 +131,11 @@ def tail_index(means, epsilon: float) -> float:
 
     After n pulls the best arm's private mean is 0 with probability about exp(-n d(0, best)); then the arm waits until
     n d(0, second) = ln of the second arm's pulls (DP-IMED) or of the round (DP-KLUCB).
+
+    Examples
+    --------
+    >>> round(tail_index([0.75, 0.25], epsilon=1.0), 3)
+    3.736
     """
     best, second = sorted(means, reverse=True)[:2]
     return d_epsilon(0.0, best, epsilon) / d_epsilon(0.0, second, epsilon)

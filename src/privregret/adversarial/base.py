@@ -39,6 +39,13 @@ class AdversarialAlgorithm(Algorithm):
         ------
         ValueError
             If the table is ragged, has a nan or a loss outside [0, 1], or has fewer rounds than arms.
+
+        Examples
+        --------
+        >>> from privregret.adversarial import HTINF
+        >>> losses = np.tile([1.0, 0.0], (50, 1))
+        >>> int(HTINF(1.0).play(losses, rng=1).sum())  # pulls of the better arm
+        28
         """
         return self.literal(checks.table("losses", losses), rng)
 
@@ -94,6 +101,14 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         ------
         ValueError
             If shapes do not fit, losses lie outside [0, 1], or advice is not a distribution; nan included.
+
+        Examples
+        --------
+        >>> from privregret.adversarial import tuning
+        >>> losses, advice = np.tile([1.0, 0.0], (50, 1)), [[1, 0], [0, 1], [0.5, 0.5]]
+        >>> algorithm = tuning.batched_htinf_over_experts(2.0)
+        >>> int(algorithm.play(losses, advice, rng=1).sum())  # pulls of the better arm
+        32
         """
         losses = checks.table("losses", losses)
         table = not isinstance(advice, Advice)

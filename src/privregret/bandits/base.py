@@ -34,6 +34,12 @@ class BanditAlgorithm(Algorithm):
         ------
         ValueError
             If the table is ragged, has a nan or a reward outside [0, 1], or has fewer rounds than arms.
+
+        Examples
+        --------
+        >>> from privregret.bandits import UCB1
+        >>> UCB1().play([[0, 1], [0, 1], [0, 1], [0, 1]], rng=1)
+        array([0, 1, 1, 1])
         """
         return self.literal(checks.table("rewards", rewards), rng)
 

@@ -37,6 +37,12 @@ class FullInformationAlgorithm(Algorithm):
         ------
         ValueError
             If the table is ragged or empty, or has a nan or a loss outside [0, 1].
+
+        Examples
+        --------
+        >>> from privregret.full_information import FollowTheLeader
+        >>> FollowTheLeader().play([[1, 0], [0, 0], [0, 1], [0, 1]], rng=2)
+        array([0, 1, 1, 0])
         """
         return self.literal(checks.table("losses", losses, short=True), rng)
 
