@@ -1,6 +1,7 @@
 """What every adversarial-bandit algorithm offers. Losses, not rewards: smaller is better."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privregret import checks, loops
 from privregret.algorithm import Algorithm
@@ -20,7 +21,7 @@ class AdversarialAlgorithm(Algorithm):
     plays = Adversary
     templates = loops.ADVERSARY
 
-    def play(self, losses, rng) -> np.ndarray:
+    def play(self, losses: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of losses.
 
         Parameters
@@ -50,7 +51,9 @@ class AdversarialAlgorithm(Algorithm):
         return self.literal(checks.table("losses", losses), rng)
 
     @checks.arguments(arms=SIZE)
-    def start(self, arms: int, rng, horizon: int | None = None) -> Learner:
+    def start(
+        self, arms: int, rng: int | np.random.Generator, horizon: int | None = None
+    ) -> Learner:
         """The algorithm on a live source: `choose` an arm, `observe` its loss, and so on.
 
         Parameters
@@ -80,7 +83,9 @@ class ExpertAlgorithm(AdversarialAlgorithm):
     plays = ExpertProblem
     templates = loops.EXPERTS
 
-    def play(self, losses, advice, rng) -> np.ndarray:
+    def play(  # type: ignore[override]
+        self, losses: ArrayLike, advice: ArrayLike | Advice, rng: int | np.random.Generator
+    ) -> np.ndarray:
         """Run the literal algorithm, round by round.
 
         Parameters
@@ -121,7 +126,13 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         return self.literal(losses, rng, advice.dense(len(losses)))
 
     @checks.arguments(arms=SIZE, experts=SIZE)
-    def start(self, arms: int, rng, horizon: int | None = None, experts: int = 2) -> Learner:
+    def start(
+        self,
+        arms: int,
+        rng: int | np.random.Generator,
+        horizon: int | None = None,
+        experts: int = 2,
+    ) -> Learner:
         """The algorithm on a live source: `choose` an arm given the round's advice, `observe` its loss, and so on.
 
         Parameters

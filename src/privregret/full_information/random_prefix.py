@@ -71,7 +71,8 @@ class RandomPrefixSoftmax(EpochAlgorithm):
 
         Examples
         --------
-        >>> RandomPrefixSoftmax(0.5, cap=math.inf).noise_scale(10), RandomPrefixSoftmax(0.5).noise_scale(10)
+        >>> uncapped = RandomPrefixSoftmax(0.5, cap=math.inf)
+        >>> uncapped.noise_scale(10), RandomPrefixSoftmax(0.5).noise_scale(10)
         (4.0, 8.0)
         """
         return 1 / self.eta
