@@ -493,7 +493,9 @@ def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
     return rule
 
 
-def table(name: str, value: Any, low: float = 0.0, high: float = 1.0, short: bool = False) -> np.ndarray:
+def table(
+    name: str, value: Any, low: float = 0.0, high: float = 1.0, short: bool = False
+) -> np.ndarray:
     """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as floats in C order.
 
     Examples

@@ -426,7 +426,8 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
     >>> load(folder, points).query("t == 100")[["setting", "instance", "runs"]].values.tolist()
     [['UCB1()', 'setting 2', 10]]
     """
-    folder, tables, seen = Path(folder), [], {}
+    folder, tables = Path(folder), []
+    seen: dict[str, tuple] = {}
     paths = sorted(folder.glob("*.parquet"))
     if grid:
         paths = sorted({folder / point.file for point in grid.grid_points})

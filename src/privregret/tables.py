@@ -1,6 +1,7 @@
 """Regret on a table of one's own: rewards or losses as they were recorded, round by round."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -99,13 +100,13 @@ def regret_curves(
         seen = table if as_given else 1 - table
         arguments = algorithm, seen, gains, rounds, runs, seed
         used = sources.used_by(_regrets)
-        regrets = store.recall(lambda a=arguments: _shared(*a, workers), *arguments, used=used)
+        regrets = store.recall(partial(_shared, workers, *arguments), *arguments, used=used)
         grid.append(simulate.GridPoint(algorithm, Table(name), rounds))
         found.append(regrets.ravel())
     return simulate.tidy(grid, np.concatenate(found))
 
 
-def _shared(algorithm, seen, gains, rounds, runs, seed, workers):
+def _shared(workers, algorithm, seen, gains, rounds, runs, seed):
     """(runs, H) regrets, runs shared out among workers."""
     ends = np.linspace(0, runs, min(runs, 4 * joblib.effective_n_jobs(workers)) + 1).astype(int)
     tasks = [

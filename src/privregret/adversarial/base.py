@@ -1,5 +1,7 @@
 """What every adversarial-bandit algorithm offers. Losses, not rewards: smaller is better."""
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,7 +20,7 @@ class AdversarialAlgorithm(Algorithm):
     frozen dataclasses with `steps` (see `Algorithm`).
     """
 
-    plays = Adversary
+    plays: ClassVar[type] = Adversary
     templates = loops.ADVERSARY
 
     def play(self, losses: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
@@ -83,7 +85,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
     plays = ExpertProblem
     templates = loops.EXPERTS
 
-    def play(  # type: ignore[override]
+    def play(
         self, losses: ArrayLike, advice: ArrayLike | Advice, rng: int | np.random.Generator
     ) -> np.ndarray:
         """Run the literal algorithm, round by round.
@@ -116,14 +118,14 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         32
         """
         losses = checks.table("losses", losses)
-        table = not isinstance(advice, Advice)
-        advice = Advice.of_table(advice) if table else advice
-        covered, arms = advice.starts[-1] + 1, advice.rows.shape[2]
+        given = advice if isinstance(advice, Advice) else Advice.of_table(advice)
+        covered, arms = given.starts[-1] + 1, given.rows.shape[2]
         if arms != losses.shape[1]:
             raise ValueError(f"advice is about {arms} arms, losses have {losses.shape[1]}")
-        if covered > 1 and (covered > len(losses) or (table and covered < len(losses))):
+        short = given is not advice and covered < len(losses)  # a table that ends too early
+        if covered > 1 and (covered > len(losses) or short):
             raise ValueError(f"advice covers {covered} rounds, losses {len(losses)}")
-        return self.literal(losses, rng, advice.dense(len(losses)))
+        return self.literal(losses, rng, given.dense(len(losses)))
 
     @checks.arguments(arms=SIZE, experts=SIZE)
     def start(

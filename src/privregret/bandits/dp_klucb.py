@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -292,6 +292,7 @@ class GeometricBatches(BanditAlgorithm):
     n0: int = 1
     ties: str = "random"
     power: int = 0
+    rule: ClassVar[int]  # KLUCB or IMED
     source = "azize2025, Algorithm 1"
     rules = {
         "epsilon": checks.positive,
