@@ -1,4 +1,4 @@
-"""What Dask costs: the processor time of a cluster on this machine beside that of two threads for the same cells.
+"""What Dask costs: the processor time of a cluster on this machine beside that of two threads for the same runs.
 
 All of the cluster counts: the client, the scheduler (in this process, too) and a worker with two threads. What they
 take when there is nothing to do, for as long as the work took, is told beside: it depends on how busy the machine is.
@@ -9,16 +9,17 @@ from statistics import median
 
 import distributed
 
-from privregret import simulate
+from privregret import simulate, store
 from privregret.bandits import DPIMED, DPSE, UCB1, AnytimeLazyUCB
 from privregret.instances import HU2021_1
 
-CELLS = {DPSE(1.0): 40_000, AnytimeLazyUCB(1.0): 16_000, DPIMED(1.0): 12_000, UCB1(): 300}  # runs of each
+GRID = {DPSE(1.0): 40_000, AnytimeLazyUCB(1.0): 16_000, DPIMED(1.0): 12_000, UCB1(): 300}  # runs of each
 REPEATS = 5
 
 
+@store.without()  # what is read from it takes no time
 def play(share, workers):
-    for algorithm, runs in CELLS.items():
+    for algorithm, runs in GRID.items():
         simulate.regret_summary(algorithm, HU2021_1, 10**5, int(share * runs), seed=1, workers=workers)
 
 

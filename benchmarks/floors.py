@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from privregret import checks, noise, simulate
+from privregret import checks, noise, simulate, store
 from privregret.adversarial import tuning
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, AdaPKLUCB, AnytimeLazyUCB, LazyDPTS
 from privregret.full_information import FTNL, RandomPrefixSoftmax
@@ -58,6 +58,7 @@ def draws(algorithm, problem, horizon):
     return np.array(kinds), np.array(first, float), np.array(second, float)
 
 
+@store.without()  # what is read from it takes no time
 def measure(repeats: int) -> pd.DataFrame:
     """A row for each algorithm: medians."""
     todo, rng = {}, np.random.default_rng(1)

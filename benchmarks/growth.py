@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from notebooks import hardware
 
-from privregret import checks, files, simulate
+from privregret import checks, files, simulate, store
 from privregret.adversarial import tuning
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AdaPKLUCB, AnytimeLazyUCB, HybridUCB
 from privregret.full_information import FTNL, RandomPrefixSoftmax
@@ -69,6 +69,7 @@ def by_arms(repeats):
         yield {"axis": "arms", "algorithm": policy.label} | sizes | timed(once, repeats)
 
 
+@store.without()  # what is read from it takes no time
 def summarised(kept, runs, points, repeats):
     """Time and memory of many runs, kept or summarised, in a process that does nothing else."""
     play = {"summary": simulate.regret_summary, "every run": simulate.regret_curves}[kept]

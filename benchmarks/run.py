@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privregret import checks, exact
+from privregret import checks, exact, store
 from privregret.adversarial import tuning
 from privregret.bandits import (
     DPIMED,
@@ -66,7 +66,7 @@ def cases() -> dict:
     long_rewards = np.tile(AZIZE2025_2.table(MILLION, rng), (TEN_MILLION // MILLION, 1))
 
     def play(a, rewards=rewards):
-        return lambda: a._play(rewards, rng)
+        return lambda: a.literal(rewards, rng)
 
     def runs(a, horizon, calls, problem=HU2021_1):
         return lambda: [a.run(problem, [horizon], rng) for _ in range(calls)]
@@ -108,6 +108,7 @@ def adversarial_cases(rng) -> dict:
     return todo
 
 
+@store.without()  # what is read from it takes no time
 def measure(repeats: int) -> pd.DataFrame:
     """Time per round or run, one row for each case and repetition."""
     todo, rows = cases(), []
@@ -196,6 +197,7 @@ def where(names: list[str]) -> pd.DataFrame:
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             own = KERNEL_ENVIRONMENT | {"LOKY_MAX_CPU_COUNT": "1", "PRIVREGRET_OUTPUT": folder}
+            own |= {"PRIVREGRET_STORE": "off"}
             call = [sys.executable, Path(__file__).with_name("where.py"), name]
             said = subprocess.run(call, env=os.environ | own, check=True, stdout=subprocess.PIPE, text=True).stdout
         rows[name] = json.loads(said.splitlines()[-1])

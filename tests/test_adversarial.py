@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import chisquare
 
-from privregret import checks, instances, simulate
+from privregret import checks, instances, noise, simulate
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -27,9 +27,7 @@ from privregret.adversarial import (
     bases,
     tuning,
 )
-from privregret.adversarial.cells import draw
 from privregret.adversarial.conversions import batch_size
-from privregret.adversarial.exp4 import _batched
 from privregret.instances import Adversary, Advice, ExpertProblem
 from privregret.jit import jit
 from privregret.privacy import adversarial as privacy
@@ -99,11 +97,34 @@ def test_theorem_6_path_by_path(base):
     np.testing.assert_array_equal(arms, named[np.arange(200), experts])
 
 
+class WithoutNoise(EXP4Batched):
+    """It still draws noises, of scale 0."""
+
+    def scale(self, arms, experts):
+        return 0.0
+
+
 def test_exp4_with_arms_for_experts_is_exp3():
+    losses, rounds, rng = table(300, 4), np.arange(300), np.random.default_rng(8)
+    exp3, actions = naive.EXP3(4, 0.3, 0.1), []
+    for row in losses:
+        actions.append(exp3.choose(rng))
+        exp3.update(row[actions[-1]], rng)
+        for _ in range(4):  # what EXP4 draws for its experts
+            noise.laplace(0.0, rng)
+    algorithm = WithoutNoise(0.5, 1e-3, 0.3, 0.1, 1)
+    np.testing.assert_array_equal(algorithm.play(losses, np.eye(4), 8), actions)
+    problem = ExpertProblem(Adversary("t", rounds, losses), Advice.of_arms([[0, 1, 2, 3]], 4))
+    paid = algorithm.run(problem, rounds + 1, 8)
+    np.testing.assert_allclose(paid, losses[rounds, actions].cumsum(), rtol=1e-12)
+
+
+def test_local_exp4_with_arms_for_experts_is_local_exp3():
     losses = table(300, 4)
-    problem = Adversary("t", np.arange(300), losses)
-    advised = _batched(problem.data, np.array([300]), True, 0.3, 0.1, 1, 0.0, np.random.default_rng(8))[0]
-    np.testing.assert_array_equal(advised, EXP3(0.3, 0.1).play(losses, 8))
+    advised = EXP4Local(0.5, 0.03, 0.1).play(losses, np.eye(4), 8)
+    plain = LocallyPrivate(EXP3(0.03, 0.1), 0.5).play(losses, 8)
+    np.testing.assert_array_equal(advised, plain)
+    assert len(set(plain)) == 4
 
 
 @every_base
@@ -152,6 +173,13 @@ def test_batch_sizes():
 # base algorithms
 
 
+def with_estimates(estimates):
+    """Choices with these estimates, as kernels take them."""
+    choices = np.zeros(len(estimates), bases.CHOICE)
+    choices["estimate"] = estimates
+    return choices
+
+
 @pytest.mark.parametrize(
     "estimate, t, weights, thresholds",
     [
@@ -161,11 +189,12 @@ def test_batch_sizes():
     ],
 )
 def test_htinf_reference_values(estimate, t, weights, thresholds):
-    p = np.empty(3)
+    choices = with_estimates(estimate)
     for start in (1.0, 1.7, 30.0):  # wherever Newton's method starts
-        bases.htinf_weights(np.array(estimate, float), 1 / math.sqrt(6 * t), start, p)
-        np.testing.assert_allclose(p, weights, atol=5e-7)
-    np.testing.assert_allclose(bases.THETA * math.sqrt(6 * t) * np.sqrt(p), thresholds, atol=2e-6)
+        bases.htinf_weights(choices, 1 / math.sqrt(6 * t), start)
+        np.testing.assert_allclose(choices["p"], weights, atol=5e-7)
+    skipped_above = bases.THETA * math.sqrt(6 * t) * np.sqrt(choices["p"])
+    np.testing.assert_allclose(skipped_above, thresholds, atol=2e-6)
 
 
 def test_htinf_stays_on_the_simplex():
@@ -181,22 +210,24 @@ def test_htinf_stays_on_the_simplex():
 
 @jit
 def _htinf_walk(steps, rng):
-    estimate, p = np.zeros(8), np.empty(8)
+    choices = np.zeros(8, bases.CHOICE)
     w, worst, low, high = 1.0, 0.0, 1.0, 0.0
     sigma = math.sqrt(6)
     for t in range(1, steps + 1):
-        w = bases.htinf_weights(estimate, 1 / (sigma * math.sqrt(t)), w, p)
-        total, raw = 0.0, 0.0
-        least = estimate.min()
+        w = bases.htinf_weights(choices, 1 / (sigma * math.sqrt(t)), w)
+        total, raw, least = 0.0, 0.0, math.inf
         for i in range(8):
-            total += p[i]
-            raw += ((estimate[i] - least) / (sigma * math.sqrt(t)) + w) ** -2
-            low, high = min(low, p[i]), max(high, p[i])
+            least = min(least, choices[i]["estimate"])
+        for i in range(8):
+            p = choices[i]["p"]
+            total += p
+            raw += ((choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + w) ** -2
+            low, high = min(low, p), max(high, p)
         worst = max(worst, abs(total - 1), abs(raw - 1))
-        i = draw(p, rng)
-        y = (0.2 if i == 0 else 0.8) + rng.laplace(0.0, 1.0)
-        if abs(y) <= bases.THETA * sigma * math.sqrt(t * p[i]):
-            estimate[i] += y / p[i]
+        i = bases.drawn(choices, rng)
+        y, p = (0.2 if i == 0 else 0.8) + rng.laplace(0.0, 1.0), choices[i]["p"]
+        if abs(y) <= bases.THETA * sigma * math.sqrt(t * p):
+            choices[i]["estimate"] += y / p
     return worst, low, high
 
 
@@ -276,10 +307,10 @@ def test_geometric_resampling_estimates_the_selection_probability(resampling, pl
     """Mean of 20 000 draws against (1 - (1 - q)^M) / q, less M (1 - q)^M if the cap gives 0; within 5
     standard errors.
     """
-    estimate, scale, cap, rng = np.array([0.0, 1.0, 2.5]), 1.3, 6, np.random.default_rng(4)
-    runs = 20_000
+    estimate, scale, cap, rng = [0.0, 1.0, 2.5], 1.3, 6, np.random.default_rng(4)
+    runs, choices, variant = 20_000, with_estimates(estimate), bases.RESAMPLINGS.index(resampling)
     q = leads(estimate, played, scale)
-    g = [bases.resamples(estimate, played, scale, cap, bases.RESAMPLINGS.index(resampling), rng) for _ in range(runs)]
+    g = [bases.resamples(choices, played, scale, cap, variant, rng) for _ in range(runs)]
     expected = (1 - (1 - q) ** cap) / q - (cap * (1 - q) ** cap if resampling == "zero at cap" else 0)
     assert abs(np.mean(g) - expected) < 5 * np.std(g) / math.sqrt(runs)
 
@@ -288,11 +319,12 @@ def test_the_printed_resampling_estimates_something_else():
     """As printed, an arm that leads nearly always gets a huge weight: 1 / P(argmax) in place of 1 /
     P(argmin).
     """
-    estimate, rng = np.array([0.0, 8.0]), np.random.default_rng(4)
+    estimate, rng = [0.0, 8.0], np.random.default_rng(4)
     q = 0.5 * math.exp(-8.0) * 5.0  # two arms, distance D = 8 scales: exp(-D) (1 + D / 2) / 2
     assert leads(estimate, 1, 1.0) == pytest.approx(q, rel=1e-6)
+    choices = with_estimates(estimate)
     right, printed = (
-        np.mean([bases.resamples(estimate, 0, 1.0, 100, variant, rng) for _ in range(5000)])
+        np.mean([bases.resamples(choices, 0, 1.0, 100, variant, rng) for _ in range(5000)])
         for variant in (bases.CORRECTED, bases.PRINTED)
     )
     assert right == pytest.approx(1 / (1 - q), abs=0.01)
@@ -413,7 +445,7 @@ def test_regret_on_draws_draws():
 
 def test_the_certificate_of_lemma_11():
     """Sparse switch: certified with a drop at 0; it plays arm 2 at the rate of its looks, or more if it errs."""
-    found = lemma_11_certificate(SparseSwitch(0.2, 0.05), 0.2, 4096, 200, 1, {"late": 256})
+    found = lemma_11_certificate(SparseSwitch(0.2, 0.05), 0.2, 4096, 2000, 1, {"late": 256})
     assert list(found)[-2:] == ["regret_late", "regret_late_se"]
     assert 0.045 < found["pull_rate"] < 0.1
     assert found["regret"] == pytest.approx(found["pull_rate"] * 4096 / 2)

@@ -53,7 +53,10 @@ from privregret.studies import cost, privacy_audit
 def test_laplace_noise_of_half_the_scale(epsilon, actions, expected):
     """Loss over epsilon after epochs of 1, 2, 4, 8, 16 and 64 rounds, from an independent computation."""
     scale = FTNL(epsilon, "laplace", "hu2021").noise_scale(actions)
-    found = [selection.privacy_loss(actions, n, "laplace", scale).value / epsilon for n in (1, 2, 4, 8, 16, 64)]
+    found = [
+        selection.privacy_loss(actions, n, "laplace", scale).value / epsilon
+        for n in (1, 2, 4, 8, 16, 64)
+    ]
     assert found == pytest.approx(expected, abs=6e-4)
     if actions == 2:  # in closed form, after two rounds
         assert found[1] == pytest.approx(2 - math.log1p(epsilon) / epsilon, rel=1e-9)
@@ -73,7 +76,9 @@ def test_laplace_noise_of_half_the_scale(epsilon, actions, expected):
 def test_losses_of_noisy_max_by_enumeration(noise, factor, expected):
     """Loss over epsilon; sums up to 13 for two actions, up to 9 for three, from an independent enumeration."""
     cases = list(product((2, 3), (0.1, 1.0)))
-    found = [selection.privacy_loss(k, {2: 13, 3: 9}[k], noise, factor / e).value / e for k, e in cases]
+    found = [
+        selection.privacy_loss(k, {2: 13, 3: 9}[k], noise, factor / e).value / e for k, e in cases
+    ]
     assert found == pytest.approx(expected, abs=6e-5)
 
 
@@ -119,9 +124,13 @@ def test_no_run_costs_more_than_is_proved(algorithm):
     assert outcomes <= limit
     if not any(run.notes.upward):
         assert outcomes <= trace.costs(run).max() * (1 + 1e-6) + 1e-9
-    if not isinstance(algorithm, (EpochAlgorithm, SparseSwitch)) or isinstance(algorithm, NaiveFTNL):
+    if not isinstance(algorithm, (EpochAlgorithm, SparseSwitch)) or isinstance(
+        algorithm, NaiveFTNL
+    ):
         assert trace.costs(run).max() <= limit
-    if math.isinf(limit) and not isinstance(algorithm, FTPL):  # FTPL's own perturbation hides something
+    if math.isinf(limit) and not isinstance(
+        algorithm, FTPL
+    ):  # FTPL's own perturbation hides something
         assert run.notes.scales or math.isinf(outcomes) or isinstance(algorithm, RealLossBandit)
 
 
@@ -152,7 +161,11 @@ def test_ledger_of_hybrid_is_the_described_one(tree):
 
 
 def test_noisy_maxima_cost_twice_the_range():
-    for kind, preset in (("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs")):
+    for kind, preset in (
+        ("laplace", "hu2021"),
+        ("exponential", "wu2026"),
+        ("gumbel", "wu2026-proofs"),
+    ):
         for scale, factor in ((preset, 2), ("corrected", 1)):
             costs = trace.costs(traced(FTNL(0.3, kind, scale)), "outcomes")
             assert costs.max() == pytest.approx(factor * 0.3, rel=1e-6)
@@ -169,7 +182,9 @@ class WithoutNoise(AnytimeLazyUCB):
 
     @staticmethod
     def _observe(arms, own, settings, t, j, reward, rng):
-        AnytimeLazyUCB.steps.observe.py_func(arms, own, settings, t, j, reward, privacy_audit.NoNoise())
+        AnytimeLazyUCB.steps.observe.py_func(
+            arms, own, settings, t, j, reward, privacy_audit.NoNoise()
+        )
 
     id = "lazy-ucb-without-noise"
     steps = AnytimeLazyUCB.steps._replace(observe=_observe.__func__)
@@ -196,7 +211,9 @@ def test_the_ledger_notices(faulty, factor):
 
 def test_shared_noise_is_noticed_in_dp_se():
     table = np.tile([0.6, 0.4], (716, 1))
-    assert trace.costs(trace.traced(DPSE(0.5, 1.0), table, 0), rounds=[0]).max() == pytest.approx(0.5)
+    assert trace.costs(trace.traced(DPSE(0.5, 1.0), table, 0), rounds=[0]).max() == pytest.approx(
+        0.5
+    )
     faulty = privacy_audit.SharedNoise(0.5, 1.0)
     assert trace.costs(trace.traced(faulty, table, 0), rounds=[0]).max() == math.inf
 
@@ -205,7 +222,9 @@ def test_children_instead_of_a_root():
     """The other reading of the tree: what its description costs, and its own law."""
     algorithm = privacy_audit.HybridChildren(0.5)
     described = ledger.through_children(ledger.hybrid_releases(20))
-    assert trace.costs(traced(algorithm)).max() == pytest.approx(0.5 * ledger.cost(described, 20).max())
+    assert trace.costs(traced(algorithm)).max() == pytest.approx(
+        0.5 * ledger.cost(described, 20).max()
+    )
     means = []
     for kind in (privacy_audit.HybridChildren, HybridUCB):
         arms, own = kind.steps.memory(2)
@@ -248,7 +267,9 @@ class OwnLearner:
         arm, self.t = self.choose(), self.t + 1
         self.sums[arm] = self.sums[arm] + reward if self.t <= 6 else self.sums[arm]
         if self.t == 6:
-            self.best = int(np.argmax([self.algorithm.release(total, self.rng) for total in self.sums]))
+            self.best = int(
+                np.argmax([self.algorithm.release(total, self.rng) for total in self.sums])
+            )
 
 
 WAYS = {
@@ -263,12 +284,17 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("memory", [lambda self, arms: [0.0] * arms, lambda self, arms: np.zeros(arms, object)])
+@pytest.mark.parametrize(
+    "memory", [lambda self, arms: [0.0] * arms, lambda self, arms: np.zeros(arms, object)]
+)
 def test_the_ledger_of_plain_python(way, memory, monkeypatch):
     monkeypatch.setattr(Own, "release", WAYS[way])
     monkeypatch.setattr(Own, "memory", memory)
     run = traced(Own(), rounds=8)
-    assert list(run.actions) == Own().play(np.random.default_rng(0).integers(2, size=(8, 2)), 0).tolist()
+    assert (
+        list(run.actions)
+        == Own().play(np.random.default_rng(0).integers(2, size=(8, 2)), 0).tolist()
+    )
     assert trace.costs(run) == pytest.approx([0.5] * 6 + [0, 0])
 
 
@@ -319,7 +345,10 @@ def test_a_searched_bound_is_sure_and_tight():
     """The first decision of Anytime-Lazy-UCB, whose loss is known; and nothing is found where there is nothing."""
     tables, epsilon = [np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])], 2.0
     truth = -math.log(math.exp(-epsilon) * (2 + epsilon) / 2)
-    found = [audit.searched_loss(AnytimeLazyUCB(epsilon).play, tables, n, 0).value for n in (400, 4000, 40_000)]
+    found = [
+        audit.searched_loss(AnytimeLazyUCB(epsilon).play, tables, n, 0).value
+        for n in (400, 4000, 40_000)
+    ]
     assert all(a < b for a, b in pairwise(found)) and truth - 0.15 < found[-1] < truth
     late = [np.zeros((3, 2)), np.array([[0.0, 0], [0, 0], [1, 1]])]
     assert audit.searched_loss(AnytimeLazyUCB(epsilon).play, late, 4000, 0).value == 0
@@ -330,6 +359,11 @@ def test_the_search_takes_neighbours_only():
     two[1:3] = 1
     play = UCB1().play
     for other, rows in ((table, "0"), (two, "2"), (np.ones((5, 2)), "5")):
-        refused(lambda other=other: audit.searched_loss(play, (table, other), 10, 0), "tables", "one row", rows)
+        refused(
+            lambda other=other: audit.searched_loss(play, (table, other), 10, 0),
+            "tables",
+            "one row",
+            rows,
+        )
     for tables in ((table, np.zeros((5, 3))), (table, np.zeros((6, 2))), (table,)):
         refused(lambda tables=tables: audit.searched_loss(play, tables, 10, 0), "tables", "(5, 2)")

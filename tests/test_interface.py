@@ -33,6 +33,7 @@ ELSEWHERE = (
     *("press.publish", "press.reproduce", "press.site", "press.strip", "press.style"),
     *("bandits.reporting", "exact.binomial", "exact.selection", "studies.asi2025.htinf_choices"),
     *("studies.asi2025.punished_regret", "studies.asi2025.regret_on_draws", "studies.azize2025", "studies.hu2021"),
+    *("studies.cesari2026", "studies.wu2026"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     *("simulate.moments", "simulate.tidy", "instances.bandits.regret_of"),  # of parts of runs, for each task
     *("privacy.pull_times.log_density", "estimates.many.named", "estimates.sample.order_statistics"),  # of checked ones

@@ -264,7 +264,7 @@ def test_a_generator_counts_with_its_state_and_moves_on(kept, tmp_path):
 
 def test_within_altered_kernels_nothing_is_kept_or_served(kept):
     kept("x")
-    with trace.uncompiled():
+    with trace.uncompiled(kept):
         assert kept("x")
     assert not kept("x")
 

@@ -18,7 +18,6 @@ from scipy.stats import chi2, chi2_contingency, chisquare, ks_2samp, ncx2
 
 from privregret import noise
 from privregret.adversarial import EXP3, HTINF
-from privregret.adversarial.bases import play
 from privregret.bandits import DPIMED, DPKLUCB, KLUCB, UCB1, AnytimeLazyUCB
 from privregret.exact import selection_from_sums
 from privregret.files import ROOT
@@ -304,8 +303,7 @@ def test_klucb(policies):
 def test_exp3(policies, seed):
     """Rewards are losses below 0, and its learning rate is K times ours: then one stream gives the same actions."""
     rewards, eta, gamma = np.random.default_rng(100 + seed).random((ROUNDS, 5)), 0.02, 0.1
-    data = Adversary("table", np.arange(ROUNDS), rewards).data._replace(losses=-rewards)
-    ours, _ = play(data, np.array([ROUNDS]), True, EXP3(eta, gamma).step, 1, 0.0, np.random.default_rng(seed))
+    ours = EXP3(eta, gamma).literal(-rewards, np.random.default_rng(seed))
     policy = policies.EXP3Policy(n_arms=5, gamma=gamma, learning_rate=5 * eta)
     rng, theirs = np.random.default_rng(seed), []
     for t in range(ROUNDS):

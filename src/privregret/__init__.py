@@ -5,4 +5,4 @@ Start with `privregret.bandits` (algorithms), `privregret.instances` (problems) 
 nothing in this package is meant to protect real data.
 """
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"

@@ -450,6 +450,22 @@ def means(name: str, value: Any) -> np.ndarray:
     return array
 
 
+def unequal_means(name: str, value: Any) -> np.ndarray:
+    """Means of Bernoulli arms, as `means`, that are not all equal: else no play has regret.
+
+    Examples
+    --------
+    >>> unequal_means("setting_1", [0.75, 0.75])
+    Traceback (most recent call last):
+    ...
+    ValueError: setting_1 must hold means that differ, got [0.75, 0.75]
+    """
+    array = means(name, value)
+    if array.min() == array.max():
+        raise ValueError(f"{name} must hold means that differ, got {shown(value)}")
+    return array
+
+
 def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
     """The rule for increasing rounds at which to report, the last in shortest..longest, as int64.
 

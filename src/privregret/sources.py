@@ -54,7 +54,8 @@ def used_by(*things: object) -> frozenset[Path]:
     >>> sorted(file.name for file in used_by(noise.laplace))  # doctest: +ELLIPSIS
     ['files.py', 'jit.py', 'noise.py', ...]
     """
-    files, seen = set(), set()
+    files: set[Path] = set()
+    seen: set[int] = set()
     for thing in things:
         files |= {file for own in _files(thing, seen) for file in _reached(own)}
     return frozenset(files)
@@ -165,7 +166,9 @@ def _read(file: Path, stamp: tuple[int, int]) -> _Source:
 @cache
 def _reached(file: Path) -> frozenset[Path]:
     """A file and all that it imports, transitively."""
-    found, mentioned, waiting = set(), set(), [file]
+    found: set[Path] = set()
+    mentioned: set[Path] = set()
+    waiting = [file]
     while waiting:
         file = waiting.pop()
         if file not in found:
@@ -233,7 +236,8 @@ def _named(code: str, file: Path | None) -> tuple[frozenset[Path], frozenset[Pat
 
     Relative imports are relative to `file`.
     """
-    followed, mentioned = set(), set()
+    followed: set[Path] = set()
+    mentioned: set[Path] = set()
     for module, names in FROM.findall(code):
         for name in _names(names):
             defined, through = _origin(_absolute(module, file), name)
@@ -267,7 +271,8 @@ def _names(text):
 @cache
 def _origin(module: str, name: str) -> tuple[frozenset[Path], frozenset[Path]]:
     """The files on which `from module import name` depends, as `_named` gives them."""
-    own, inner, nothing = _module(module), _module(f"{module}.{name}"), frozenset()
+    own, inner = _module(module), _module(f"{module}.{name}")
+    nothing: frozenset[Path] = frozenset()
     if own is None or inner:
         return frozenset(filter(None, [inner])), nothing
     if own.name == "__init__.py":

@@ -161,7 +161,7 @@ def kept(function: F) -> F:
             bits.state = state
         return result
 
-    return stored
+    return stored  # type: ignore[return-value]
 
 
 def off() -> bool:
@@ -203,7 +203,7 @@ def _place(parts, used) -> Path | None:
         source = sources.loaded_hash(used)
     except (Unknown, LookupError, OSError):
         return None
-    if source is None:
+    if source is None or FOLDER is None:
         return None
     key = repr((content, source, _surroundings()))
     digest = hashlib.sha256(key.encode()).hexdigest()

@@ -98,15 +98,15 @@ def regret_curves(
             raise TypeError(f"{algorithm.label} needs advice of experts: it plays no table alone")
         as_given = isinstance(algorithm, BanditAlgorithm) == (given == "rewards")
         seen = table if as_given else 1 - table
-        arguments = algorithm, seen, gains, rounds, runs, seed
-        used = sources.used_by(_regrets)
-        regrets = store.recall(partial(_shared, workers, *arguments), *arguments, used=used)
+        what = algorithm, seen, gains, rounds, runs, seed
+        compute = partial(_shared, *what, workers)
+        regrets = store.recall(compute, *what, used=sources.used_by(_regrets))
         grid.append(simulate.GridPoint(algorithm, Table(name), rounds))
         found.append(regrets.ravel())
     return simulate.tidy(grid, np.concatenate(found))
 
 
-def _shared(workers, algorithm, seen, gains, rounds, runs, seed):
+def _shared(algorithm, seen, gains, rounds, runs, seed, workers):
     """(runs, H) regrets, runs shared out among workers."""
     ends = np.linspace(0, runs, min(runs, 4 * joblib.effective_n_jobs(workers)) + 1).astype(int)
     tasks = [

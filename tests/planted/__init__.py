@@ -1,12 +1,18 @@
 """Faults planted in the package, and the findings whose verdicts they must turn.
 
-A verdict that cannot fail says nothing. One file per paper. `patch` gets pytest's monkeypatch and breaks something: a learner that plays uniformly, a bound that
-is far too small, a noise of the wrong scale, a wrong exponent. `turns` names findings by their place and a part of the
-claim; each must have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
+A verdict that cannot fail says nothing. One file per paper. `patch` gets pytest's monkeypatch and
+breaks something: a learner that plays uniformly, a bound that is far too small, a noise of the wrong
+scale, a wrong exponent. `turns` names findings by their place and a part of the claim; each must
+have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
+
+What an algorithm plays is patched in `prepared`, from which `run` and `regret_curves` have it, or
+where the fault is: in `settings`, `steps`, `literal`.
 """
 
 from collections.abc import Callable
 from typing import NamedTuple
+
+import numpy as np
 
 
 class Plant(NamedTuple):
@@ -16,12 +22,26 @@ class Plant(NamedTuple):
     turns: tuple[tuple[str, str], ...]
 
 
-def uniform_play(data, rounds, rng):
-    """Counts of a bandit learner that draws every arm uniformly: for `monkeypatch.setattr(cls, "_run", ...)`."""
-    import numpy as np
+def plays(run):
+    """`prepared` of algorithms that play otherwise: `run(data, checkpoints, rng)` is what one run plays."""
 
-    steps = np.diff(rounds, prepend=0)
-    return np.array([rng.multinomial(step, np.full(len(data), 1 / len(data))) for step in steps]).cumsum(axis=0)
+    def prepared(self, problem, checkpoints):
+        given = self.data_of(problem), np.asarray(checkpoints)
+        return lambda runs, rng: np.array([run(*given, rng) for _ in range(runs)])
+
+    return prepared
+
+
+def as_if(cls, change):
+    """`prepared` of algorithms of a class that play as `change(algorithm)` would."""
+    right = cls.prepared
+    return lambda self, problem, checkpoints: right(change(self), problem, checkpoints)
+
+
+def uniform_play(means, checkpoints, rng):
+    """Counts of a bandit learner that draws every arm uniformly."""
+    steps, shares = np.diff(checkpoints, prepend=0), np.full(len(means), 1 / len(means))
+    return np.array([rng.multinomial(step, shares) for step in steps]).cumsum(axis=0)
 
 
 def scaled(module, factor, *names):

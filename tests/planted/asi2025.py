@@ -2,12 +2,12 @@
 
 import numpy as np
 
-import privregret.adversarial.exp4
-from planted import Plant, scaled
+from planted import Plant, as_if, plays, scaled
 from privregret.adversarial import (
     HTINF,
     BatchedPrivate,
     EXP4Batched,
+    EXP4Local,
     ExpertsFromBandit,
     LocallyPrivate,
     tuning,
@@ -20,12 +20,12 @@ BANDITS, EXPERTS = "asi2025/3-private-adversarial-bandits", "asi2025/4-expert-ad
 def uniform(*classes):
     """The learner draws every arm uniformly; its loss is replaced by the mean."""
 
-    def run(self, data, rounds, rng):
+    def run(data, checkpoints, rng):
         ends = np.append(data.loss_starts[1:], np.iinfo(np.int64).max)
-        lengths = np.clip(np.asarray(rounds)[:, None], data.loss_starts, ends) - data.loss_starts
+        lengths = np.clip(checkpoints[:, None], data.loss_starts, ends) - data.loss_starts
         return lengths @ data.losses.mean(axis=1)
 
-    return lambda monkeypatch: [monkeypatch.setattr(cls, "_run", run) for cls in classes]
+    return lambda monkeypatch: [monkeypatch.setattr(cls, "prepared", plays(run)) for cls in classes]
 
 
 def less_noise(cls, factor):
@@ -36,14 +36,20 @@ def less_noise(cls, factor):
 
 
 def half_the_noise_on_losses(monkeypatch):
-    real = privregret.adversarial.exp4._local
-    patched = lambda *args: real(*args[:-2], 0.5 * args[-2], args[-1])  # noqa: E731
-    monkeypatch.setattr(privregret.adversarial.exp4, "_local", patched)
+    real = EXP4Local.settings
+
+    def settings(self, *sizes):
+        right = real(self, *sizes)
+        return right._replace(scale=0.5 * right.scale)
+
+    monkeypatch.setattr(EXP4Local, "settings", settings)
 
 
 def local_without_privacy(monkeypatch):
     """The local algorithms see every loss as it is: they learn below 1 / sqrt T."""
-    monkeypatch.setattr(LocallyPrivate, "_run", lambda self, *args: HTINF(1.0)._run(*args))
+    monkeypatch.setattr(
+        LocallyPrivate, "prepared", as_if(LocallyPrivate, lambda learner: HTINF(1.0))
+    )
 
 
 def other_rates(monkeypatch):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from planted import Plant, scaled
+from planted import Plant, plays, scaled
 from planted.asi2025 import uniform
 from privregret.adversarial import EXP3, BatchedPrivate, SparseSwitch
 from privregret.bounds import asi2025 as bounds
@@ -19,10 +19,11 @@ def tiny_bound(monkeypatch):
 def no_loss(monkeypatch):
     """A learner that pays next to nothing more than the best arm: no lower bound allows it."""
 
-    def knows_all(self, data, rounds, rng):
-        return Adversary("the same", data.loss_starts, data.losses).comparators(rounds).min(axis=1) + 0.01
+    def knows_all(data, checkpoints, rng):
+        same = Adversary("the same", data.loss_starts, data.losses)
+        return same.comparators(checkpoints).min(axis=1) + 0.01
 
-    monkeypatch.setattr(SparseSwitch, "_run", knows_all)
+    monkeypatch.setattr(SparseSwitch, "prepared", plays(knows_all))
     monkeypatch.setattr(
         bounds, "lemma_11_certified", lambda *args: {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1}
     )
@@ -31,11 +32,11 @@ def no_loss(monkeypatch):
 def soon_done(monkeypatch):
     """EXP3 plays the worse arm in ten rounds, whatever T is, and never again."""
 
-    def ten(self, data, rounds, rng):
+    def ten(data, checkpoints, rng):
         low, high = np.sort(data.losses[0])
-        return low * np.asarray(rounds) + (high - low) * np.minimum(rounds, 10)
+        return low * checkpoints + (high - low) * np.minimum(checkpoints, 10)
 
-    monkeypatch.setattr(EXP3, "_run", ten)
+    monkeypatch.setattr(EXP3, "prepared", plays(ten))
 
 
 def both(*patches):

@@ -21,12 +21,12 @@ def replaced(module, name, wrong):
 
 
 def hardly_private(monkeypatch):
-    right = dp_klucb.GeometricBatches._settings
+    right = dp_klucb.GeometricBatches.settings
 
-    def settings(self, horizon):
-        return right(self, horizon)._replace(epsilon=100.0)
+    def settings(self, horizon, arms):
+        return right(self, horizon, arms)._replace(epsilon=100.0)
 
-    monkeypatch.setattr(dp_klucb.GeometricBatches, "_settings", settings)
+    monkeypatch.setattr(dp_klucb.GeometricBatches, "settings", settings)
 
 
 class HalfTheNoise:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from planted import Plant, uniform_play
+from planted import Plant, as_if, plays, uniform_play
 from privregret import rare
 from privregret.bandits import AdaPKLUCB, dp_klucb
 from privregret.bandits.dp_klucb import GeometricBatches
@@ -15,14 +15,14 @@ def uniform(monkeypatch):
     def weighted(algorithm, problem, rounds, runs, rng):
         return np.outer(np.ones(runs), problem.gaps.mean() * rounds), np.ones(runs)
 
-    monkeypatch.setattr(GeometricBatches, "_run", lambda self, *given: uniform_play(*given))
+    monkeypatch.setattr(GeometricBatches, "prepared", plays(uniform_play))
     monkeypatch.setattr(rare, "weighted", weighted)
 
 
 def small_optimism(monkeypatch):
     """AdaP-KLUCB with optimism 0.5 ln t instead of 3.1 ln t."""
-    run = AdaPKLUCB._run
-    monkeypatch.setattr(AdaPKLUCB, "_run", lambda self, *given: run(AdaPKLUCB(self.epsilon, 0.5), *given))
+    change = as_if(AdaPKLUCB, lambda learner: AdaPKLUCB(learner.epsilon, 0.5))
+    monkeypatch.setattr(AdaPKLUCB, "prepared", change)
 
 
 def bound_times(factor):

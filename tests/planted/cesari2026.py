@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from planted import Plant, scaled
+from planted import Plant, plays, scaled
 from privregret import exact
 from privregret.bounds import cesari2026 as bounds
 from privregret.bounds import wu2026
@@ -30,11 +30,11 @@ def one_logarithm(patch):
 
 
 def uniform(patch):
-    def run(self, data, rounds, rng):
-        shares = data.counts / data.counts.sum()
-        return np.cumsum([rng.multinomial(n, shares) for n in np.diff(rounds, prepend=0)], axis=0)
+    def run(data, checkpoints, rng):
+        shares, steps = data.counts / data.counts.sum(), np.diff(checkpoints, prepend=0)
+        return np.cumsum([rng.multinomial(n, shares) for n in steps], axis=0)
 
-    patch.setattr(EpochAlgorithm, "_run", run)
+    patch.setattr(EpochAlgorithm, "prepared", plays(run))
 
 
 def twice_the_temperature(patch):

@@ -4,18 +4,18 @@ from planted import Plant, uniform_play
 from privregret.bandits import AnytimeLazyUCB
 
 
-def many_releases(data, rounds, rng):
+def many_releases(means, checkpoints, settings, rng):
     """Releases about all pairs of arms, again and again."""
-    for _ in range(int(rounds[-1] ** 0.25) * len(data) ** 2):
+    for _ in range(int(checkpoints[-1] ** 0.25) * len(means) ** 2):
         rng.random()
-    return uniform_play(data, rounds, rng)
+    return uniform_play(means, checkpoints, rng)
 
 
 PLANTS = [
     Plant(
         "companion/cost",
         "releases without end",
-        lambda patch: patch.setattr(AnytimeLazyUCB, "_run", lambda self, *given: many_releases(*given)),
+        lambda patch: patch.setattr(AnytimeLazyUCB, "events", many_releases),
         (("Rounds", "random numbers"), ("Arms", "no faster than $K$,")),
     ),
 ]

@@ -1,39 +1,53 @@
 """Faults behind the verdicts of the companion's comparisons and of its tutorial."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from planted import Plant, other_noise, uniform_play
+from planted import Plant, other_noise, plays, uniform_play
 from privregret import rare
 from privregret.adversarial import HTINF, BatchedPrivate, tuning
-from privregret.bandits import DPIMED, BanditAlgorithm
+from privregret.bandits import DPIMED, AnytimeLazyUCB, BanditAlgorithm
 from privregret.bounds import azize2025 as bounds
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 
 OWN, SIDE = "companion/your-own-algorithm", "companion/side-by-side"
 
 
-class HalfTheNoise:
-    """A generator whose Laplace noise has half the scale."""
-
-    def __init__(self, rng):
-        self.rng = np.random.default_rng(rng)
-
-    def laplace(self, loc, scale, size):
-        return self.rng.laplace(loc, scale / 2, size)
-
-
 def half_the_noise(monkeypatch):
+    right = BanditAlgorithm.play
+
     def play(self, rewards, rng):
-        return self._play(rewards, HalfTheNoise(rng) if self.label == "explore first" else np.random.default_rng(rng))
+        own = self.label == "explore first"
+        return right(replace(self, epsilon=2 * self.epsilon) if own else self, rewards, rng)
 
     monkeypatch.setattr(BanditAlgorithm, "play", play)
 
 
+def explores_uniformly(monkeypatch):
+    """Explore first draws every arm uniformly on Bernoulli arms."""
+    right = BanditAlgorithm.prepared
+
+    def prepared(self, problem, checkpoints):
+        if self.label != "explore first":
+            return right(self, problem, checkpoints)
+        return lambda runs, rng: np.array([uniform_play(problem.data, checkpoints, rng) for _ in range(runs)])
+
+    monkeypatch.setattr(BanditAlgorithm, "prepared", prepared)
+
+
 def uniform_actions(monkeypatch):
     """DP-IMED draws every arm uniformly on a table."""
-    monkeypatch.setattr(
-        DPIMED, "_play", lambda self, rewards, rng: rng.integers(rewards.shape[1], size=len(rewards)), raising=False
-    )
+
+    def play(self, rewards, rng):
+        return np.random.default_rng(rng).integers(rewards.shape[1], size=len(rewards))
+
+    monkeypatch.setattr(DPIMED, "play", play)
+
+
+def remembers(monkeypatch):
+    """Anytime-Lazy-UCB on a live source is DP-IMED."""
+    monkeypatch.setattr(AnytimeLazyUCB, "start", lambda self, *given: DPIMED(self.epsilon, n0=8).start(*given))
 
 
 def uniform_imed(monkeypatch):
@@ -45,7 +59,7 @@ def uniform_imed(monkeypatch):
             return np.outer(np.ones(runs), problem.gaps.mean() * rounds), np.ones(runs)
         return right(algorithm, problem, rounds, runs, rng)
 
-    monkeypatch.setattr(DPIMED, "_run", lambda self, *given: uniform_play(*given))
+    monkeypatch.setattr(DPIMED, "prepared", plays(uniform_play))
     monkeypatch.setattr(rare, "weighted", weighted)
 
 
@@ -94,7 +108,7 @@ PLANTS = [
     Plant(
         OWN,
         "explore first plays uniformly",
-        lambda patch: patch.setattr(BanditAlgorithm, "_run_by_rounds", lambda self, *given: uniform_play(*given)),
+        explores_uniformly,
         (("Explore first", "at most half of that of uniform play"), ("Explore first", "as good as DP-IMED")),
     ),
     Plant(
@@ -102,5 +116,11 @@ PLANTS = [
         "DP-IMED plays the table uniformly",
         uniform_actions,
         (("The table", "less regret than uniform"), ("One run", "index, worked out again")),
+    ),
+    Plant(
+        OWN,
+        "an algorithm that forgets remembers",
+        remembers,
+        (("A live source", "which forgets"),),
     ),
 ]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import privregret.instances
-from planted import Plant, uniform_play
+from planted import Plant, as_if, plays, uniform_play
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.bounds import hu2021 as bounds
 from privregret.full_information import FTNL
@@ -12,17 +12,13 @@ from privregret.privacy import ledger
 
 def uniform(cls):
     """The learner draws every arm uniformly."""
-    return lambda monkeypatch: monkeypatch.setattr(cls, "_run", lambda self, *args: uniform_play(*args))
+    return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", plays(uniform_play))
 
 
 def other_epsilon(cls, change):
     """The learner runs with another epsilon than it is told."""
-    run = cls._run
-
-    def patch(monkeypatch):
-        monkeypatch.setattr(cls, "_run", lambda self, *args: run(replace(self, epsilon=change(self.epsilon)), *args))
-
-    return patch
+    other = as_if(cls, lambda learner: replace(learner, epsilon=change(learner.epsilon)))
+    return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", other)
 
 
 def half_the_noise(monkeypatch):

@@ -439,7 +439,7 @@ def ratios(
             named("by", column, frame)
         group = frame.groupby(list(by) or np.zeros(len(frame), int), sort=False, dropna=False)
         group = group.ngroup().to_numpy()
-        divisors = {}
+        divisors: dict[int, int] = {}
         for i in np.flatnonzero(~kept):
             if divisors.setdefault(group[i], i) != i:
                 raise ValueError(f"over must name one row of each group, got several: {over}")

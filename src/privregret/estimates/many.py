@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import scipy
 from privregret import checks
 from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, real
 
-Numbers = pd.DataFrame | Iterable[Estimate | float]
+Numbers: TypeAlias = pd.DataFrame | Iterable[Estimate | float]
 NAMES = "mean", "regret", "fraction", "ratio", "slope"  # of columns that hold numbers with errors
 
 

@@ -11,6 +11,7 @@ from privregret.privacy.adversarial import batched_probabilities
 
 
 @checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
+@store.kept
 def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     """The plan of a learner that plays one action an epoch, with full information and two actions.
 

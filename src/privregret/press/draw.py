@@ -14,6 +14,16 @@ from privregret.press import style
 BANDS = "estimates.bands"  # makes what figures of regret show
 
 
+def subplots(*shape: int, **options):
+    """A figure and its axes as of `plt.subplots`, shown where it is published.
+
+    JupyterLab would show it at the end of the cell that draws it as well.
+    """
+    fig, axes = plt.subplots(*shape, **options)
+    plt.close(fig)
+    return fig, axes
+
+
 def panels(count: int, width=None, height=None, **axes):
     """A figure with `count` panels side by side, in the width of a column (one panel) or a page; shared y axis.
 
@@ -31,7 +41,7 @@ def panels(count: int, width=None, height=None, **axes):
     figure, list of axes
     """
     size = style.COLUMN if count == 1 else style.PAGE
-    fig, row = plt.subplots(
+    fig, row = subplots(
         1, count, sharey=count > 1, squeeze=False, figsize=(width or size[0], height or size[1])
     )
     for i, ax in enumerate(row[0]):
@@ -161,7 +171,7 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
 
 def regret_panel(summary, title: str = "", limits=None):
     """A figure of one panel as papers draw it: rounds linear, the final means in the legend (see `regret_axes`)."""
-    fig, ax = plt.subplots()
+    fig, ax = subplots()
     regret_axes(ax, summary, limits, "linear", legend_values=True)
     ax.set_title(title)
     ax.legend(loc="lower right", title="final mean regret", title_fontsize=7)
@@ -187,7 +197,7 @@ def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$",
     across = min(len(groups), 4)
     down = -(-len(groups) // across)
     size = (style.PAGE[0], 0.5 + 1.6 * down)
-    fig, axes = plt.subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
+    fig, axes = subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
     for i, (value, part) in enumerate(groups):
         ax = axes.flat[i]
         regret_axes(ax, part, limits or regret_limits(summary))
@@ -222,7 +232,7 @@ def final_regret_panel(summary, title: str = "", limits=None):
     """
     _needs(summary, BANDS, "algorithm", "epsilon", "mean", "low", "high")
     _one_each(summary, "algorithm", "epsilon")
-    fig, ax = plt.subplots()
+    fig, ax = subplots()
     lines(ax, summary, "epsilon", "mean", band=("low", "high"), markevery=1)
     ax.set(
         xscale="log",

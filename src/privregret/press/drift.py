@@ -90,5 +90,6 @@ def between(roots: tuple, records: tuple, names: set[str]) -> tuple[list[str], i
         else:
             lines += first_difference(output, *frames)
     for name in sorted(names):
-        lines += record_difference(*(record["notebooks"].get(name, {}) for record in records), name)
+        old, new = (record["notebooks"].get(name, {}) for record in records)
+        lines += record_difference(old, new, name)
     return lines, len(kept)

@@ -60,8 +60,11 @@ def tagged(notebook: nbformat.NotebookNode, tag: str) -> str:
 def declared_parameters(notebook: nbformat.NotebookNode) -> dict:
     """What the notebook's parameters cell assigns: name -> default."""
     lines = ast.parse(tagged(notebook, "parameters")).body
-    assigned = [line for line in lines if isinstance(line, ast.AnnAssign)]
-    return {line.target.id: ast.literal_eval(line.value) for line in assigned}
+    return {
+        line.target.id: ast.literal_eval(line.value)
+        for line in lines
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and line.value
+    }
 
 
 def check_parameters(notebook: nbformat.NotebookNode, parameters: dict) -> None:
@@ -98,8 +101,8 @@ def select(wanted: list[str]) -> list[str]:
         result.append(name)
     if wanted and not result:
         raise skipped[0]
-    for problem in skipped:
-        print(f"skipped: {problem}", file=sys.stderr)
+    for notice in skipped:
+        print(f"skipped: {notice}", file=sys.stderr)
     return result
 
 

@@ -66,7 +66,8 @@ def findings(manifest: dict) -> list[dict]:
 def texts(manifest: dict) -> dict[str, str]:
     """Path below the root -> text; for the README, its generated block."""
     rows = findings(manifest)
-    papers, told = {row["paper"] for row in rows}, {row["figure"]: [] for row in rows}
+    papers = {row["paper"] for row in rows}
+    told: dict[str, list] = {row["figure"]: [] for row in rows}
     for row in rows:
         told[row["figure"]].append(row)
     outputs = [
@@ -159,5 +160,6 @@ def render(root: Path) -> None:
         for path, text in differing(root).items():
             if path == "README.md":
                 old = (root / path).read_text(encoding="utf-8")
-                text = BLOCK.sub(lambda found, new=text: found[1] + new + found[3], old)
+                block = BLOCK.search(old)
+                text = old[: block.start(2)] + text + old[block.end(2) :] if block else old
             write(root / path, text.encode())

@@ -1,4 +1,5 @@
-"""A black-box audit: run an algorithm on two neighbouring tables and bound its privacy loss from below.
+"""A black-box audit: run an algorithm on two neighbouring tables and bound its privacy loss from
+below.
 
 It can show that an algorithm is not epsilon-DP; it cannot show that it is.
 """
@@ -38,12 +39,14 @@ def loss_lower_bound(
         Plays on each table.
     seed : int
     failure : float
-        The bound exceeds the true loss with at most this probability (exact binomial limits, both directions).
+        The bound exceeds the true loss with at most this probability (exact binomial limits, both
+        directions).
 
     Returns
     -------
     float
-        max over the event and its complement, and both directions, of ln(P / P'), bounded from below; at least 0.
+        max over the event and its complement, and both directions, of ln(P / P'), bounded from
+        below; at least 0.
 
     Raises
     ------
@@ -54,7 +57,8 @@ def loss_lower_bound(
     --------
     >>> from privregret.bandits import AnytimeLazyUCB
     >>> table, neighbour = np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])
-    >>> 0 < loss_lower_bound(AnytimeLazyUCB(2.0), table, neighbour, lambda a: a[2] == 0, runs=2000, seed=0) < 2
+    >>> first = lambda actions: actions[2] == 0
+    >>> 0 < loss_lower_bound(AnytimeLazyUCB(2.0), table, neighbour, first, runs=2000, seed=0) < 2
     True
     """
     tables, rng = _neighbours((rewards, neighbour)), np.random.default_rng(seed)
@@ -67,7 +71,9 @@ def loss_lower_bound(
 
 
 class Found(NamedTuple):
-    """A lower confidence bound, and the actions of the event that shows it, of which there are `sequences`."""
+    """A lower confidence bound, and the actions of the event that shows it, of which there are
+    `sequences`.
+    """
 
     value: float
     actions: tuple
@@ -82,10 +88,12 @@ def searched_loss(
     seed: int,
     failure: float = 1e-06,
 ) -> Found:
-    """A lower confidence bound on the privacy loss of the action sequence, with an event found by search.
+    """A lower confidence bound on the privacy loss of the action sequence, with an event found by
+    search.
 
-    Half of the plays choose the event: sequences are sorted by how often they came on one table and on the other, and
-    the event is a head of that list. The other half measures it, with exact binomial (Clopper-Pearson) limits.
+    Half of the plays choose the event: sequences are sorted by how often they came on one table and
+    on the other, and the event is a head of that list. The other half measures it, with exact
+    binomial (Clopper-Pearson) limits.
 
     Parameters
     ----------
@@ -117,9 +125,13 @@ def searched_loss(
     best = Found(0.0, (), 0)
     for one, other in (drawn, drawn[::-1]):
         counts, others = Counter(one[:half]), Counter(other[:half])
-        order = sorted(counts, key=lambda s: ((counts[s] + 0.5) / (others[s] + 0.5), s), reverse=True)
+        order = sorted(
+            counts, key=lambda s: ((counts[s] + 0.5) / (others[s] + 0.5), s), reverse=True
+        )
         heads = np.cumsum([(counts[s], others[s]) for s in order], axis=0)
-        event = set(order[: 1 + int(np.argmax([_log_ratio(a, b, half, failure / 4) for a, b in heads]))])
+        event = set(
+            order[: 1 + int(np.argmax([_log_ratio(a, b, half, failure / 4) for a, b in heads]))]
+        )
         hits = [sum(s in event for s in sample[half:]) for sample in (one, other)]
         value = _log_ratio(hits[0], hits[1], runs - half, failure / 4)
         if value > best.value:
@@ -131,7 +143,9 @@ def _neighbours(tables):
     """Two tables that differ in one row."""
     shapes = [np.shape(table) for table in tables]
     if len(shapes) != 2 or len(set(shapes)) > 1 or len(shapes[0]) != 2:
-        raise ValueError(f"tables must be two of the same shape (T, K), got {' and '.join(map(str, shapes))}")
+        raise ValueError(
+            f"tables must be two of the same shape (T, K), got {' and '.join(map(str, shapes))}"
+        )
     differ = int((np.asarray(tables[0]) != np.asarray(tables[1])).any(axis=1).sum())
     if differ != 1:
         raise ValueError(f"tables must differ in exactly one row, got {differ} rows")

@@ -1,8 +1,9 @@
 """Exact laws of the actions of bandit algorithms on two arms and a few rounds, from their own code.
 
-Every number that is released is rounded to a grid. That is post-processing: the loss of the algorithm so rounded is
-exact, and at most that of the released numbers. The algorithm runs, uncompiled, on every combination of the grid's cells; a
-noise that is drawn after the last row of rewards was read decides nothing, and is left out.
+Every number that is released is rounded to a grid. That is post-processing: the loss of the
+algorithm so rounded is exact, and at most that of the released numbers. The algorithm runs,
+uncompiled, on every combination of the grid's cells; a noise that is drawn after the last row of
+rewards was read decides nothing, and is left out.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from privregret.noise import LAPLACE
 from privregret.privacy import trace
 
 UNUSED = np.random.default_rng(0)
-REACH = 8.0  # of the grid beyond the sums, in scales of the noise; its outer cells reach to infinity
+REACH = 8.0  # of the grid beyond the sums, in scales of the noise; outer cells reach to infinity
 
 
 class Worst(NamedTuple):
@@ -37,13 +38,16 @@ class _NotInScript(Exception):
 
 
 class _Script(trace.Tracer):
-    """A source of randomness that gives what a script says: cells of the grid, and sides of fair coins."""
+    """A source of randomness that gives what a script says: cells of the grid, and sides of fair
+    coins.
+    """
 
     FOLLOWED = ("laplace", "random")
 
     def __init__(self, picks, notes, cells, rounds, most, traced=False):
         super().__init__(UNUSED, notes, "this algorithm")
-        self.picks, self.cells, self.rounds, self.most, self.traced = iter(picks), cells, rounds, most, traced
+        self.picks, self.traced = iter(picks), traced
+        self.cells, self.rounds, self.most = cells, rounds, most
         self.kinds = ()  # the scale of each noise, 0 for a coin
 
     def _pick(self, options, scale):
@@ -58,7 +62,7 @@ class _Script(trace.Tracer):
         if self.notes.row == self.rounds - 1:
             return 0.0
         cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.most)
-        inside = cell - 0.5 + 0.05 * len(self.kinds)  # noises differ, so that rounding makes no ties
+        inside = cell - 0.5 + 0.05 * len(self.kinds)  # differs, so that rounding makes no ties
         value = float(inner[0] + inside * (inner[1] - inner[0]))
         return self.drawn(value, scale, False) if self.traced else value
 
@@ -85,7 +89,9 @@ class _Plain:
 
 @lru_cache(maxsize=64)
 def grid(cells: int, scale: float, most: int) -> np.ndarray:
-    """(cells - 1,) inner edges of the cells to which noisy sums of at most `most` rewards are rounded."""
+    """(cells - 1,) inner edges of the cells to which noisy sums of at most `most` rewards are
+    rounded.
+    """
     return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
 
 
@@ -102,8 +108,8 @@ def action_law(
     table : (T, 2) array
         Rewards of all other rounds.
     rounds : sequence of int, optional
-        Rounds, from 0, whose rewards go through all lists of 0 and 1, whatever stands in the table; by default all but
-        the last, whose reward comes after the last action.
+        Rounds, from 0, whose rewards go through all lists of 0 and 1, whatever stands in the table;
+        by default all but the last, whose reward comes after the last action.
     cells : int
         Of the grid, at least 4. Work is cells to the power of the number of noises.
 
@@ -138,12 +144,16 @@ def action_law(
         units = [trace.moves(notes, {(t, actions[t]): 1.0}) for t in free]
         if any(unit is None for unit in units):
             raise ValueError("some reward is not hidden by any noise: its loss is infinite")
-        law[actions] += _probabilities(np.array(picked), np.array(kinds), np.array(units), notes.scales, cells)
+        law[actions] += _probabilities(
+            np.array(picked), np.array(kinds), np.array(units), notes.scales, cells
+        )
     return law
 
 
 def _probabilities(picked, kinds, units, scales, cells):
-    """(2,) * F probability of all scripts with the same actions and draws, for all lists of F rewards."""
+    """(2,) * F probability of all scripts with the same actions and draws, for all lists of F
+    rewards.
+    """
     result, noises = np.zeros((2,) * len(units)), picked[:, kinds > 0]
     for rewards in product((0, 1), repeat=len(units)):
         chance = np.full(len(picked), 0.5 ** np.sum(kinds == 0))
@@ -155,7 +165,9 @@ def _probabilities(picked, kinds, units, scales, cells):
 
 
 def worst(law: dict) -> Worst:
-    """The largest log-ratio of the probabilities of a sequence of actions under lists that differ in one reward."""
+    """The largest log-ratio of the probabilities of a sequence of actions under lists that differ
+    in one reward.
+    """
     found = Worst(0.0, (), (), ())
     for actions, p in law.items():
         for t in range(p.ndim):

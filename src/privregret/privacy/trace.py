@@ -1,12 +1,14 @@
-"""The ledger of any algorithm, from a run of its own code: what it uses of the data, and through which noise.
+"""The ledger of any algorithm, from a run of its own code: what it uses of the data, and through
+which noise.
 
-`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value`s: numbers that remember how
-they were added up from rewards (or losses) and noises. Whenever the algorithm compares such a number, or takes a
-function of it, it uses it: that is noted. The cost of a round is then a question about these sums alone. Replace the
-round, and ask for the cheapest change of the noises, each in units of its scale, with which everything that was used
-stays as it was: then the algorithm does the same as before, and the probability of that has changed by at most the
-exponential of the cost. If no change of the noises will do, the cost is infinite. (Proofs that a machine makes of such
-couplings are known as randomness alignment; Zhang and Kifer 2017.)
+`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value`s: numbers
+that remember how they were added up from rewards (or losses) and noises. Whenever the algorithm
+compares such a number, or takes a function of it, it uses it: that is noted. The cost of a round is
+then a question about these sums alone. Replace the round, and ask for the cheapest change of the
+noises, each in units of its scale, with which everything that was used stays as it was: then the
+algorithm does the same as before, and the probability of that has changed by at most the
+exponential of the cost. If no change of the noises will do, the cost is infinite. (Proofs that a
+machine makes of such couplings are known as randomness alignment; Zhang and Kifer 2017.)
 """
 
 import math
@@ -27,7 +29,9 @@ KEEPS = ("numbers", "outcomes")
 
 
 class Value:
-    """A number, and its coefficients on data, keys (round, action), and on noises, keys 0, 1, 2, ... as drawn."""
+    """A number, and its coefficients on data, keys (round, action), and on noises, keys 0, 1, 2,
+    ... as drawn.
+    """
 
     __slots__ = ("form", "notes", "value")
 
@@ -107,7 +111,8 @@ class Value:
     def __le__(self, other):
         return self._compare(other, -1, False)
 
-    def __eq__(self, other):  # next to a comparison by size: with continuous noise, equal only if the same sum
+    def __eq__(self, other):
+        # next to a comparison by size: with continuous noise, equal only if the same sum
         return self.value == (other.value if isinstance(other, Value) else other)
 
     __hash__ = None
@@ -145,7 +150,8 @@ class Table:
     """Rewards or losses as `Value`s; what loops ask of an array."""
 
     def __init__(self, numbers, notes):
-        self.numbers, self.notes, self.shape = np.asarray(numbers, float).tolist(), notes, np.shape(numbers)
+        self.numbers, self.notes = np.asarray(numbers, float).tolist(), notes
+        self.shape = np.shape(numbers)
 
     def __len__(self):
         return self.shape[0]
@@ -182,13 +188,19 @@ class Tracer(np.random.Generator):
         given = super().__getattribute__(name)
         if name[0] != "_" and name in vars(np.random.Generator) and name not in type(self).FOLLOWED:
             follows = ", ".join(f"rng.{name}" for name in type(self).FOLLOWED)
-            raise TypeError(f"the ledger follows noise.laplace, {follows}; {self.owner} draws rng.{name}")
+            raise TypeError(
+                f"the ledger follows noise.laplace, {follows}; {self.owner} draws rng.{name}"
+            )
         return given
 
     def noise(self, kind, scale, draw=python(noise.draw)):
-        """`noise.draw`. The densities of exponential and Gumbel noise fall by exp(-x / scale) at most if it is raised
-        by x; lowered, they may fall by any factor."""
-        return 0.0 if kind == noise.NONE else self.drawn(draw(kind, scale, self.source), scale, kind != noise.LAPLACE)
+        """`noise.draw`. The densities of exponential and Gumbel noise fall by exp(-x / scale) at
+        most if it is raised by x; lowered, they may fall by any factor."""
+        return (
+            0.0
+            if kind == noise.NONE
+            else self.drawn(draw(kind, scale, self.source), scale, kind != noise.LAPLACE)
+        )
 
     def drawn(self, value, scale, upward):
         """A noise of that value, or an array of them."""
@@ -226,8 +238,8 @@ NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 
 @contextmanager
 def uncompiled(*functions, values: bool = True, noises: dict = NOISES):
-    """Kernels that these functions call, as Python: all of them, which can then take `Value`s, or only those that draw.
-    Noises come from the source's own `noise`. Not for threads."""
+    """Kernels that these functions call, as Python: all of them, which can then take `Value`s, or
+    only those that draw. Noises come from the source's own `noise`. Not for threads."""
     before, known, todo = [], set(), [vars(noise), *(python(f).__globals__ for f in functions)]
     while todo:
         names = todo.pop()
@@ -236,7 +248,9 @@ def uncompiled(*functions, values: bool = True, noises: dict = NOISES):
         known.add(id(names))
         for name, found in list(names.items()):
             plain = python(found)
-            if plain is not found or (isinstance(found, FunctionType) and found.__module__.startswith("privregret.")):
+            if plain is not found or (
+                isinstance(found, FunctionType) and found.__module__.startswith("privregret.")
+            ):
                 todo.append(plain.__globals__)
                 new = noises.get(found, plain)
                 if new is not found and (values or "rng" in signature(plain).parameters):
@@ -260,9 +274,13 @@ def code(algorithm) -> tuple:
 
 
 def play(algorithm, table, source, memory, advice=()) -> tuple:
-    """The actions of `algorithm.play`, with another kind of table, source and memory; for `uncompiled` code."""
+    """The actions of `algorithm.play`, with another kind of table, source and memory; for
+    `uncompiled` code.
+    """
     if not algorithm.steps:
-        return tuple(map(int, loops.followed(algorithm.start, algorithm.templates, table, source, *advice)))
+        return tuple(
+            map(int, loops.followed(algorithm.start, algorithm.templates, table, source, *advice))
+        )
     sizes = table.shape[1], *(a.shape[1] for a in advice)
     given = *memory(algorithm.steps, *sizes), algorithm.settings(len(table), *sizes), source
     return tuple(map(int, python(code(algorithm)[0])(table, *advice, *given)))
@@ -276,7 +294,8 @@ def memory_of_values(steps, *sizes):
 def _objects(array):
     kinds = {name: array.dtype[name] for name in array.dtype.names}
     result = np.empty(
-        len(array), [(name, object, k.shape) if k.base.kind == "f" else (name, k) for name, k in kinds.items()]
+        len(array),
+        [(name, object, k.shape) if k.base.kind == "f" else (name, k) for name, k in kinds.items()],
     )
     for name in kinds:
         result[name] = 0
@@ -291,13 +310,15 @@ class Trace(NamedTuple):
 
 
 def traced(algorithm, table, rng, advice=None) -> Trace:
-    """Run an algorithm on a (T, K) table of rewards or losses, its own code, line by line, and note what it uses.
+    """Run an algorithm on a (T, K) table of rewards or losses, its own code, line by line, and note
+    what it uses.
 
     Parameters
     ----------
     algorithm : Algorithm
-        Of any family, with `steps` or with a `start` in plain Python. Rewards or losses may be added up in float fields
-        of the steps' records; in plain Python, in lists or arrays of dtype object.
+        Of any family, with `steps` or with a `start` in plain Python. Rewards or losses may be
+        added up in float fields of the steps' records; in plain Python, in lists or arrays of dtype
+        object.
     table : (T, K) array
     rng : int or numpy.random.Generator
     advice : (N, K) or (T, N, K) array, optional
@@ -306,7 +327,8 @@ def traced(algorithm, table, rng, advice=None) -> Trace:
     Raises
     ------
     TypeError
-        If the algorithm draws noise that is not followed, or makes plain numbers of rewards before noise is added.
+        If the algorithm draws noise that is not followed, or makes plain numbers of rewards before
+        noise is added.
 
     Examples
     --------
@@ -318,14 +340,19 @@ def traced(algorithm, table, rng, advice=None) -> Trace:
     name, table, given = type(algorithm).__name__, np.asarray(table, float), ()
     notes = Notes(plain="" if algorithm.steps else name)
     if isinstance(algorithm, ExpertAlgorithm):
-        given = (Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),)
+        given = (
+            Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),
+        )
     with uncompiled(*code(algorithm)):
-        actions = play(algorithm, Table(table, notes), Tracer(rng, notes, name), memory_of_values, given)
+        actions = play(
+            algorithm, Table(table, notes), Tracer(rng, notes, name), memory_of_values, given
+        )
     return Trace(actions, notes)
 
 
 def moves(notes: Notes, change: dict, keep: str = "numbers"):
-    """(noises,) the cheapest changes of the noises that undo a change of the data; None if nothing does.
+    """(noises,) the cheapest changes of the noises that undo a change of the data; None if nothing
+    does.
 
     Parameters
     ----------
@@ -333,8 +360,9 @@ def moves(notes: Notes, change: dict, keep: str = "numbers"):
     change : dict
         (round, action) -> by how much it is changed.
     keep : {"numbers", "outcomes"}
-        What is to stay: every number that was used, which is composition; or of numbers that were only compared, no
-        more than which was larger. The second is enough, and cheaper for noisy maxima and sparse vectors.
+        What is to stay: every number that was used, which is composition; or of numbers that were
+        only compared, no more than which was larger. The second is enough, and cheaper for noisy
+        maxima and sparse vectors.
     """
     checks.one_of(*KEEPS)("keep", keep)
     rows, right, kinds = [], [], []
@@ -349,7 +377,11 @@ def moves(notes: Notes, change: dict, keep: str = "numbers"):
             else:
                 row[key] = c
         if shift or row.any():
-            rows.append(row * (-sign or 1.0)), right.append(-shift * (-sign or 1.0)), kinds.append(sign != 0)
+            (
+                rows.append(row * (-sign or 1.0)),
+                right.append(-shift * (-sign or 1.0)),
+                kinds.append(sign != 0),
+            )
     if not any(right):
         return np.zeros(noises)
     if not noises:
@@ -359,13 +391,20 @@ def moves(notes: Notes, change: dict, keep: str = "numbers"):
     split = np.hstack([rows * scales, -rows * scales])  # in scales; up, down
     limits = [(0, None)] * noises + [(0, 0 if up else None) for up in notes.upward]
     solved = linprog(
-        np.ones(2 * noises), split[unequal], right[unequal], split[~unequal], right[~unequal], limits, method="highs"
+        np.ones(2 * noises),
+        split[unequal],
+        right[unequal],
+        split[~unequal],
+        right[~unequal],
+        limits,
+        method="highs",
     )
     return (solved.x[:noises] - solved.x[noises:]) * scales if solved.success else None
 
 
 def costs(trace: Trace, keep: str = "numbers", rounds=None) -> np.ndarray:
-    """(T,) privacy cost of each round along a run: the dearest replacement of what was read; inf if not hidden.
+    """(T,) privacy cost of each round along a run: the dearest replacement of what was read; inf if
+    not hidden.
 
     Parameters
     ----------
@@ -385,5 +424,7 @@ def costs(trace: Trace, keep: str = "numbers", rounds=None) -> np.ndarray:
             if keep == "numbers" and signs[0] < 0 and not any(trace.notes.upward):
                 continue  # as dear as its opposite
             moved = moves(trace.notes, dict(zip(keys, signs, strict=True)), keep)
-            result[t] = max(result[t], math.inf if moved is None else float((np.abs(moved) / scales).sum()))
+            result[t] = max(
+                result[t], math.inf if moved is None else float((np.abs(moved) / scales).sum())
+            )
     return result

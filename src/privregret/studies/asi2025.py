@@ -1,20 +1,182 @@
-"""What the notebooks on asi2025 need: HTINF against adaptive adversaries, and certificates of Lemma 11.
+"""What the notebooks on asi2025 measure: worst gaps, adaptive adversaries, Lemma 11, leakage.
 
-All other algorithms here play oblivious adversaries; losses of an adaptive one may depend on what was played before.
-Plain numpy over many runs at once; written apart from the kernel in `bases.py`, so that each tests the other.
+HTINF here is plain numpy over many runs at once, written apart from the kernel in `bases.py`, so
+that each tests the other. Losses of an adaptive adversary may depend on what was played before.
 """
 
+import itertools
 import math
 
 import numpy as np
+import pandas as pd
 
-from privregret import checks, estimates, simulate, store
-from privregret.adversarial import AdversarialAlgorithm
+from privregret import checks, estimates, instances, simulate, store
+from privregret.adversarial import EXP3, AdversarialAlgorithm, BatchedPrivate, tuning
 from privregret.adversarial.bases import HTINF, THETA
 from privregret.bounds import asi2025 as bounds
+from privregret.estimates import Estimate
 from privregret.instances import lemma_11_pair
+from privregret.privacy import adversarial as privacy
 
+GAPS = 2.0 ** -np.arange(9)  # Section 3 measures regret at the worst of these
 NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
+
+
+# Settings
+
+
+def four_adversaries(arms: int, horizon: int, epsilon: float) -> list[instances.Adversary]:
+    """Adversaries for Corollary 2: a gap, 0/1 losses, a drop, stochastically constrained."""
+    return [
+        instances.gap_adversary(arms, 0.5),
+        instances.gap_adversary(arms, 0.5, bernoulli=True),
+        instances.riser(arms, int(2 * np.sqrt(horizon / epsilon))),
+        instances.stochastically_constrained(arms, 0.3, horizon),
+    ]
+
+
+def fixed_experts(experts: int, arms: int, gap: float) -> instances.ExpertProblem:
+    """Experts who always name one arm each, at least one per arm; one arm is better by `gap`."""
+    advice = instances.fixed_experts(max(experts, arms), arms)
+    return instances.ExpertProblem(instances.gap_adversary(arms, gap), advice)
+
+
+def one_tracks(experts: int, arms: int, horizon: int, seed: int) -> instances.ExpertProblem:
+    """The best arm changes 40 times; one expert names it, the others guess anew in 200 blocks."""
+    moving = instances.switching(arms, 41, horizon)
+    block = max(horizon // 200, 1)
+    advice = instances.tracking_experts(moving, experts, horizon, block, seed)
+    return instances.ExpertProblem(moving, advice)
+
+
+def three_for_experts(horizon: int, arms: int, experts: int, epsilon: float, delta: float) -> list:
+    """The algorithms of Corollary 8, Theorem 9 and Theorem 10."""
+    return [
+        tuning.batched_htinf_over_experts(epsilon),
+        tuning.local_exp4(horizon, arms, experts, epsilon),
+        tuning.batched_exp4(horizon, arms, experts, epsilon, delta),
+    ]
+
+
+@store.kept
+def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
+    """Compare Table 1's three bounds for experts on a grid of N and epsilon.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns logs (whether the bounds have their logarithms), N, epsilon; best: number of the
+        smallest bound, the first if they agree to 1e-9, 3 if all are above T; regime of Table 2,
+        from 0, or 3 for none.
+    """
+    numbers = np.unique(np.geomspace(2, 1e5, 60).astype(int))
+    levels = np.geomspace(1 / horizon, 1, 61)
+    points = itertools.product((False, True), numbers, levels)
+    grid = pd.DataFrame(points, columns=["logs", "N", "epsilon"])
+    rows = [bounds.table_1(horizon, arms, int(r.N), r.epsilon, r.logs) for r in grid.itertuples()]
+    values = pd.DataFrame(rows)[list(bounds.FOR_EXPERTS)].to_numpy()
+    least = values.min(axis=1, keepdims=True)
+    first = (values <= least * (1 + 1e-9)).argmax(axis=1)
+    grid["best"] = np.where(least[:, 0] < horizon, first, 3)
+    regimes = [
+        grid.N <= arms,
+        grid.epsilon >= arms / grid.N * (1 - 1e-9),
+        grid.epsilon <= horizon**-0.5 * (1 + 1e-9),
+    ]
+    grid["regime"] = np.select(regimes, [0, 1, 2], 3)
+    return grid
+
+
+# Regret at the worst gap
+
+
+def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.DataFrame:
+    """Regret at the worst of `GAPS`, in runs that did not choose it, and at the ends of that range.
+
+    Parameters
+    ----------
+    algorithm : AdversarialAlgorithm
+    arms, horizon, runs, seed : int
+        A sixth of `runs`, at least 4, chooses the gap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row: algorithm, instance, mean, sd, se, runs; K, T; end, end_se: the larger mean regret
+        of the two at the smallest and the largest gap, in the runs that chose.
+    """
+    problems = [instances.gap_adversary(arms, gap) for gap in GAPS]
+    choosing = max(runs // 6, 4)
+    pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
+    tried = estimates.means(pilot, ["instance"])
+    worst = problems[tried["mean"].argmax()]
+    fresh = simulate.regret_curves(algorithm, worst, horizon, runs, seed, points=1)
+    end = tried.iloc[[0, -1]].sort_values("mean").iloc[-1]
+    row = estimates.means(fresh, ["algorithm", "instance"])
+    return row.assign(K=arms, T=horizon, end=end["mean"], end_se=end.se)
+
+
+def at_worst(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int) -> dict:
+    """Regret on the problem where it is largest: its name as `instance`, mean, se.
+
+    Parameters
+    ----------
+    algorithm, problems, horizon, runs, seed, choosing
+        As of `simulate.hardest`: other runs, `choosing` of them on each problem, choose it.
+    """
+    problem, sample = simulate.hardest(algorithm, problems, horizon, runs, seed, choosing)
+    mean = estimates.mean(sample)
+    name = getattr(problem, "adversary", problem).name
+    return {"instance": name, "mean": mean.value, "se": mean.se}
+
+
+def exp4_worst_gap(
+    horizon: int, arms: int, experts: int, epsilon: float, delta: float, gaps, runs: int, seed: int
+) -> dict:
+    """Regret of batched EXP4 at its worst of several gaps, as `at_worst` returns it.
+
+    One expert names the best arm, all others agree on another.
+    """
+    advice = instances.one_dissenter(experts, arms)
+    adversaries = [instances.gap_adversary(arms, gap) for gap in gaps]
+    problems = [instances.ExpertProblem(adversary, advice) for adversary in adversaries]
+    algorithm = tuning.batched_exp4(horizon, arms, experts, epsilon, delta)
+    return at_worst(algorithm, problems, horizon, runs, seed, choosing=2)
+
+
+# Privacy
+
+
+@store.kept
+def two_round_paths(algorithm, first_loss: float, draws: int, seed: int) -> list:
+    """Estimate the probabilities of the two paths of two rounds that begin with arm 1.
+
+    Two fixed experts. Arm 1 costs `first_loss`, then 1/4; arm 2 costs 1/2, then nothing: what is
+    paid determines the actions.
+
+    Parameters
+    ----------
+    algorithm : ExpertAlgorithm
+    first_loss : float
+        0 or 1.
+    draws : int
+        Independent runs.
+    seed : int
+
+    Returns
+    -------
+    list of Estimate
+        Probabilities of the paths 1 1 and 1 2.
+    """
+    losses = [[first_loss, 0.5], [0.25, 0.0]]
+    adversary = instances.Adversary("two rounds", [0, 1], losses)
+    problem = instances.ExpertProblem(adversary, instances.fixed_experts(2, 2))
+    paid = algorithm.run(problem, [1, 2], np.random.default_rng(seed), draws)
+    first, second = paid[:, 0] == first_loss, np.diff(paid)[:, 0] == 0.25
+    return [estimates.fraction(first & second), estimates.fraction(first & ~second)]
+
+
+# HTINF by a program of its own
 
 
 def htinf_choices(
@@ -25,8 +187,8 @@ def htinf_choices(
     Parameters
     ----------
     answer : callable
-        (number of the choice from 0, (runs,) arms chosen) -> (runs,) losses, averages over batches for example. It may
-        remember earlier calls.
+        (number of the choice from 0, (runs,) arms chosen) -> (runs,) losses, averages over batches
+        for example. It may remember earlier calls.
     choices, arms, runs : int
     sigma, scale : float
         Of `HTINF`, and of the Laplace noise; 0 means none.
@@ -54,11 +216,26 @@ def htinf_choices(
 
 
 @store.kept
+def regret_on_averages(averages, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
+    """(runs,) regret of HTINF on given average losses of batches, seen with Lap(scale) noise.
+
+    Parameters
+    ----------
+    averages : (batches, K) array
+    sigma, scale, runs, rng
+        As of `htinf_choices`.
+    """
+    batches, arms = averages.shape
+    chosen = htinf_choices(lambda j, arm: averages[j, arm], batches, arms, sigma, scale, runs, rng)
+    return averages[np.arange(batches)[:, None], chosen].sum(axis=0) - averages.sum(axis=0).min()
+
+
+@store.kept
 def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.ndarray:
     """(runs,) regret of HTINF in batches against an adversary that punishes the arm of each batch.
 
-    In the first round of a batch all losses are 0; then the arm that was played costs 1, all others 0. Compared with
-    the arm with the fewest punishments. A last partial batch is left out.
+    In the first round of a batch all losses are 0; then the arm that was played costs 1, all others
+    0. Compared with the arm with the fewest punishments. A last partial batch is left out.
 
     Parameters
     ----------
@@ -80,11 +257,11 @@ def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.nd
 def regret_on_draws(
     losses, advice, tau: int, sigma: float, scale: float, runs: int, rng
 ) -> np.ndarray:
-    """(runs,) regret, per round of a batch, of HTINF over experts on the losses of arms drawn from their advice.
+    """(runs,) regret, per round of a batch, of HTINF over experts on the losses of drawn advice.
 
-    Every expert draws an arm in each round. HTINF chooses among experts and sees the average loss of the chosen
-    one's draws over tau rounds plus Lap(scale); it is compared with the best expert's draws. The right sides of
-    Theorems 6 (tau = 1) and 7.
+    Every expert draws an arm in each round. HTINF chooses among experts and sees the average loss
+    of the chosen one's draws over tau rounds plus Lap(scale); it is compared with the best expert's
+    draws. The right sides of Theorems 6 (tau = 1) and 7.
 
     Parameters
     ----------
@@ -110,6 +287,87 @@ def regret_on_draws(
     return paid - totals.min(axis=1)
 
 
+# Lemma 11
+
+
+def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estimate]:
+    """Compute the chain in the proof of Lemma 11 for batched EXP3, p = 2, by quadrature.
+
+    The losses change after `horizon` - 4 rounds. The error is the change when the points are
+    halved.
+
+    Parameters
+    ----------
+    horizon : int
+        4 or 5.
+    epsilon : float
+    nodes : int
+        Quadrature points per noise variable, for four rounds; fewer for five.
+
+    Returns
+    -------
+    dict
+        changed: P(E^c) on the changed losses; middle: its supremum over at most two changed rounds;
+        right: exp(2 epsilon) times it on the plain losses.
+    """
+    last = range(horizon - 4, horizon)
+    pairs = [s for size in (1, 2) for s in itertools.combinations(last, size)]
+    points = nodes if horizon == 4 else max(nodes // 6 * 2, 4)
+
+    def looks(rounds, points):
+        return privacy.many_looks(EXP3(4.0, 0.1), horizon, rounds, epsilon, points)
+
+    found = []
+    for rounds in ((), tuple(last), *pairs):
+        fine, coarse = looks(rounds, points), looks(rounds, points // 4 * 2)
+        found.append(Estimate(fine, bound=abs(fine - coarse)))
+    plain, changed, *middle = found
+    supremum = estimates.largest([plain, *middle])
+    return {"changed": changed, "middle": supremum, "right": plain * np.exp(2 * epsilon)}
+
+
+def worst_on_lemma_11(algorithms, horizon: int, runs: int, seed: int) -> list[Estimate]:
+    """Largest mean regret of each tuning of batched EXP3 on Lemma 11's losses, for all at once.
+
+    The losses without a change, and with one after round 0, T / 16 and T / 4.
+    """
+    changed = [lemma_11_pair(drop)[1] for drop in (0, horizon // 16, horizon // 4)]
+    problems = [lemma_11_pair(0)[0], *changed]
+    curves = simulate.regret_curves(algorithms, problems, horizon, runs, seed, points=1)
+    by = ["epsilon", "eta", "gamma", "tau"]
+    tunings = estimates.means(curves, [*by, "instance"]).groupby(by, sort=False)
+    return [estimates.largest(means) for _, means in tunings]
+
+
+def best_on_lemma_11(epsilon: float, horizon: int, runs: int, seed: int) -> Estimate:
+    """Regret, as of `worst_on_lemma_11`, of the best of 48 tunings of batched EXP3.
+
+    Twelve runs on each of the losses choose the tuning; `runs` others say what its regret is.
+    """
+    grid = itertools.product(np.geomspace(0.003, 1, 6), (0.003, 0.03, 0.1, 0.3), (1, 4))
+    tunings = [
+        BatchedPrivate(EXP3(eta, gamma), epsilon, int(length / epsilon))
+        for eta, gamma, length in grid
+    ]
+    tried = worst_on_lemma_11(tunings, horizon, 12, seed + 1)
+    best = tunings[np.argmin([e.value for e in tried])]
+    return worst_on_lemma_11(best, horizon, runs, seed)[0]
+
+
+def drop_time(horizon: int, seed: int) -> Estimate:
+    """First of 200 rounds from which on EXP3 plays the bad arm no more often than on average.
+
+    On Lemma 11's first losses, eta = gamma = 1 / sqrt(horizon), 100 runs; rounds are evenly spaced
+    in the logarithm, and the error is the distance to the next one.
+    """
+    rounds = np.unique(np.geomspace(1, horizon, 200).round().astype(int))
+    algorithm, plain = EXP3(horizon**-0.5, horizon**-0.5), lemma_11_pair(0)[0]
+    curves = simulate.regret_curves(algorithm, plain, horizon, 100, seed, points=rounds)
+    regret = curves.groupby("t").regret.mean().to_numpy()
+    first = np.argmax(np.diff(regret) / np.diff(rounds) <= regret[-1] / horizon)
+    return Estimate(rounds[first], bound=rounds[first + 1] - rounds[first])
+
+
 def _drops(name, value):
     if not isinstance(value, dict):
         raise TypeError(f"{name} must be a dict, name -> round, got {checks.shown(value)}")
@@ -127,13 +385,15 @@ def _drops(name, value):
     seed=checks.nonnegative_int,
     drops=_drops,
 )
+@store.kept
 def lemma_11_certificate(
     algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None
 ) -> dict:
-    """The best bound of Lemma 11 that runs on its first losses certify, and the regrets on its pair.
+    """Certify the best bound of Lemma 11 by runs on its first losses; regrets on its pair.
 
-    On the first losses the number of pulls of arm 2 is twice the regret. The second losses drop where the certified
-    bound has it (at T / 16 if there is none), with a quarter of the runs, at least 10; then at each of `drops`.
+    On the first losses the number of pulls of arm 2 is twice the regret. The second losses drop
+    where the certified bound has it (at T / 16 if there is none), with a quarter of the runs, at
+    least 10; then at each of `drops`.
 
     Parameters
     ----------
@@ -148,9 +408,9 @@ def lemma_11_certificate(
     Returns
     -------
     dict
-        pull_rate, of arm 2 on the first losses; regret, regret_se, on them; regret_changed, regret_changed_se, on the
-        second; regret_<name>, regret_<name>_se; and bound, rate, drop, pulls of `bounds.asi2025.lemma_11_certified`,
-        nan if it certifies nothing.
+        pull_rate, of arm 2 on the first losses; regret, regret_se, on them; regret_changed,
+        regret_changed_se, on the second; regret_<name>, regret_<name>_se; and bound, rate, drop,
+        pulls of `bounds.asi2025.lemma_11_certified`, nan if it certifies nothing.
     """
     rounds = np.concatenate([np.arange(1, 65), np.geomspace(64, horizon, 400).round()])
     rounds = np.unique(rounds.astype(int))
@@ -173,3 +433,75 @@ def lemma_11_certificate(
     for name, drop in (drops or {}).items():
         numbers |= on_second(name, drop)
     return numbers
+
+
+# What EXP3 gives away
+
+
+def first_beyond(values, level: float) -> float:
+    """Round, from 1, in which a probability first exceeds the level; nan if it never does."""
+    beyond = np.asarray(values) > level
+    return np.argmax(beyond) + 1 if beyond.any() else np.nan
+
+
+def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
+    """Follow a raw weight of the paper's listing of EXP3, which is exp(-eta * sum of estimates).
+
+    Parameters
+    ----------
+    adversary : Adversary
+        Two arms.
+    actions : (T,) array of 0 and 1
+    path : (T,) array
+        Probability of arm 2 in each round, as `privacy.adversarial.exp3_path` returns it.
+    arm : int
+        0 or 1.
+    eta : float
+
+    Returns
+    -------
+    dict
+        zero_from_round: when it becomes zero in double precision, nan if never; log10_at_the_end.
+    """
+    paid = adversary.table(len(actions))[:, arm] / (path if arm else 1 - path)
+    log_weight = -eta * np.cumsum(np.where(actions == arm, paid, 0.0))
+    zero = first_beyond(-log_weight, -np.log(np.nextafter(0.0, 1.0)))
+    return {"zero_from_round": zero, "log10_at_the_end": log_weight[-1] / np.log(10)}
+
+
+@store.kept
+def split_time(eta: float) -> dict:
+    """Find when EXP3, gamma = eta, on alternating actions plays arm 2 with more than 3/4.
+
+    Returns
+    -------
+    dict
+        eta; split: the round; law: ln(1 / eta) / eta; ratio of the two.
+    """
+    rounds = int(2 / eta * np.log(1 / eta)) + 10
+    actions = (np.arange(rounds) % 2 == 0).astype(int)  # arm 2 first
+    path = privacy.exp3_path(instances.exp3_leakage_pair()[0], actions, eta, eta)
+    split, law = first_beyond(path, 0.75), np.log(1 / eta) / eta
+    return {"eta": eta, "split": split, "law": law, "ratio": split / law}
+
+
+@store.kept
+def exact_leakage(tunings, longest: int) -> pd.DataFrame:
+    """Compare EXP3 on the two loss sequences over all paths of 2, 4, ..., `longest` rounds.
+
+    Parameters
+    ----------
+    tunings : sequence of (eta, gamma)
+    longest : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns eta, gamma, T, and loss, kl, tv, worst of `privacy.adversarial.exp3_divergence`.
+    """
+    pair = instances.exp3_leakage_pair()
+    return pd.DataFrame(
+        {"eta": eta, "gamma": gamma, "T": T} | privacy.exp3_divergence(*pair, T, eta, gamma)
+        for eta, gamma in tunings
+        for T in range(2, longest + 1, 2)
+    )

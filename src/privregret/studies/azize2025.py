@@ -1,243 +1,270 @@
-"""What the notebooks on azize2025 need: DP-KLUCB with parts undone (Section 5), pictures of what a policy is shown."""
+"""What the notebooks on azize2025 need: rules of parameters and measures of regret."""
 
-import itertools
-import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 
-from privregret import checks
-from privregret.algorithm import Steps
-from privregret.bandits.dp_klucb import ARM, BATCH, DPKLUCB, KLUCB, leader, next_klucb
-from privregret.bandits.queues import add, no_queues
-from privregret.bandits.reporting import report
-from privregret.jit import jit
-from privregret.noise import laplace
-
-
-class Ablation(NamedTuple):
-    """What the kernels take."""
-
-    epsilon: float
-    ends: np.ndarray  # pulls of an arm after each of its batches
-    rule: int
-    first: bool  # of arms with equal indices
-    optimism: float  # times ln t in the index
-    forget: bool  # whether only an arm's last batch counts
+from privregret import checks, estimates, rare, store
+from privregret.bandits import DPIMED, DPKLUCB
+from privregret.bounds import azize2025 as bounds
+from privregret.instances import BernoulliBandit
+from privregret.privacy import batches
 
 
-@jit
-def _choose(arms, own, settings, t, rng):
-    if t < own["end"]:
-        return own["leader"]
-    if own["started"] < len(arms):
-        j = own["started"]
-        own["started"] += 1
-    else:
-        j = leader(arms, settings.optimism * math.log(t), settings, rng)
-    own["leader"], own["total"] = j, 0.0
-    batch = arms[j]["batches"]
-    own["end"] = t + settings.ends[batch] - (settings.ends[batch - 1] if batch > 0 else 0)
-    return j
+def separated_means(name: str, value: object) -> np.ndarray:
+    """Means of Bernoulli arms as `checks.means`, with one best arm and a second-best mean above 0.
 
+    Otherwise a gap or a divergence by which the notebooks divide is 0.
 
-@jit
-def _observe(arms, own, settings, t, j, reward, rng):
-    own["total"] += reward
-    if t + 1 == own["end"]:
-        arm, batch = arms[j], arms[j]["batches"]
-        arm["pulls"] = settings.ends[batch]  # that the mean is of
-        if settings.forget:
-            arm["noisy"] = 0.0
-            arm["pulls"] -= settings.ends[batch - 1] if batch > 0 else 0
-        arm["noisy"] += own["total"] + laplace(1 / settings.epsilon, rng)
-        arm["mean"] = arm["noisy"] / arm["pulls"]
-        arm["batches"] += 1
-
-
-@jit
-def _batches(means, checkpoints, settings, given_arm, given, rng):
-    """As in `bandits.dp_klucb`, but for the optimism, and what is forgotten."""
-    ends, epsilon = settings.ends, settings.epsilon
-    horizon, arms = checkpoints[-1], len(means)
-    counts = np.empty((len(checkpoints), arms), np.int64)
-    noisy_sum = np.zeros(arms)
-    pulls = np.zeros(arms, np.int64)
-    batches = np.zeros(arms, np.int64)
-    waiting, queues = no_queues(arms)
-    shrink, gone = math.exp(-epsilon), -math.expm1(-epsilon)
-    started = 0
-    reported = 0
-    t = 0
-    while t < horizon:
-        if started < arms:
-            j = started
-            started += 1
-        else:
-            log_t = settings.optimism * math.log(t + 1)
-            j = next_klucb(waiting, queues, log_t, settings, shrink, gone, rng)
-        size = ends[batches[j]] - pulls[j]
-        played = min(size, horizon - t)
-        reported = report(counts, checkpoints, reported, pulls, j, t + played)
-        pulls[j] += played
-        t += played
-        if played == size:
-            if j == given_arm and batches[j] < len(given):
-                noisy = given[batches[j]]
-            else:
-                noisy = rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)
-            kept, behind = (0.0, size) if settings.forget else (noisy_sum[j], pulls[j])
-            noisy_sum[j] = kept + noisy
-            batches[j] += 1
-            mean = min(max(noisy_sum[j] / behind, 0.0), 1.0)
-            add(waiting, queues, behind, j, mean, settings.first, rng)
-    return counts
-
-
-@jit
-def _pull_counts(means, checkpoints, settings, rng):
-    return _batches(means, checkpoints, settings, -1, np.empty(0), rng)
-
-
-@jit
-def _pull_counts_given(means, checkpoints, settings, arm, given, rng):
-    counts = np.empty((len(given), len(checkpoints), len(means)), np.int64)
-    for run in range(len(given)):
-        one = _batches(means, checkpoints, settings, arm, given[run], rng)
-        for row in range(len(checkpoints)):
-            for j in range(len(means)):
-                counts[run, row, j] = one[row, j]
-    return counts
-
-
-@dataclass(frozen=True)
-class AblatedDPKLUCB(DPKLUCB):
-    """DP-KLUCB that forgets, or is more optimistic, or both; with neither it is DP-KLUCB.
-
-    Parameters
-    ----------
-    forget : bool
-        Whether an arm's mean is of its last batch alone, as in AdaP-KLUCB.
-    optimism : float
-        Times ln t in the index, above 0: 3.1 in AdaP-KLUCB, 1 in DP-KLUCB.
+    Raises
+    ------
+    TypeError, ValueError
 
     Examples
     --------
-    >>> from privregret.bandits import DPKLUCB
-    >>> from privregret.instances import AZIZE2025_1
-    >>> whole, forgetful = DPKLUCB(1.0), AblatedDPKLUCB(1.0, forget=True)
-    >>> (AblatedDPKLUCB(1.0).run(AZIZE2025_1, [1000], 1) == whole.run(AZIZE2025_1, [1000], 1)).all()
+    >>> separated_means("means", [0.75, 0.5])
+    array([0.75, 0.5 ])
+    >>> separated_means("means", [0.75, 0.75])
+    Traceback (most recent call last):
+    ...
+    ValueError: means must have one largest number and another above 0, got [0.75, 0.75]
+    """
+    means = checks.means(name, value)
+    second, best = np.sort(means)[-2:]
+    if not 0 < second < best:
+        shown = checks.shown(value)
+        raise ValueError(f"{name} must have one largest number and another above 0, got {shown}")
+    return means
+
+
+def tail_case(name: str, value: list) -> tuple[float, float, float]:
+    """Mean, epsilon and level of a tail: 0 < mean < level <= 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+
+    Examples
+    --------
+    >>> tail_case("coupling", [0.7, 0.25, 0.75])
+    (0.7, 0.25, 0.75)
+    """
+    if not isinstance(value, (list, tuple)) or len(value) != 3:
+        raise TypeError(f"{name} must be [mean, epsilon, level], got {checks.shown(value)}")
+    mean, epsilon, level = (checks.positive(f"{name}[{i}]", v) for i, v in enumerate(value))
+    if not mean < level <= 1:
+        raise ValueError(f"{name} must have 0 < mean < level <= 1, got {checks.shown(value)}")
+    return mean, epsilon, level
+
+
+@store.kept
+def largest_prefix_losses(
+    blocks: list, length: int, epsilon: float, tries: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Largest log-ratios of `batches.prefix_losses` over random neighbouring reward lists.
+
+    Parameters
+    ----------
+    blocks : list of int
+        Where the blocks begin.
+    length : int
+        Rewards of a list, uniform in [0, 1]; one of them is drawn anew for the neighbour.
+    epsilon : float
+    tries : int
+        Random pairs of neighbours.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (2,) array
+        Of sums of noisy block sums, and with fresh noise on each prefix sum.
+
+    Examples
+    --------
+    >>> summed, fresh = largest_prefix_losses([0, 3], 6, 0.5, 100, np.random.default_rng(1))
+    >>> bool(summed <= 0.5)
     True
-    >>> int(forgetful.run(AZIZE2025_1, [1000], 1).sum())
-    1000
     """
-
-    forget: bool = False
-    optimism: float = 1.0
-    id = "ablated-dp-klucb"
-    rules = DPKLUCB.rules | {"forget": checks.boolean, "optimism": checks.positive}
-    steps = Steps(ARM, BATCH, _choose, _observe)
-    events = _pull_counts
-    events_given = _pull_counts_given
-
-    def settings(self, horizon, arms):
-        epsilon, ends, _, first = super().settings(horizon, arms)
-        return Ablation(epsilon, ends, KLUCB, first, self.optimism, self.forget)
+    losses = []
+    for _ in range(tries):
+        rewards, other = rng.random((2, length))
+        other = np.where(np.arange(length) == rng.integers(length), other, rewards)
+        losses.append(batches.prefix_losses(blocks, rewards, other, epsilon, rng))
+    return np.abs(losses).max(axis=0)
 
 
-def show_reward_model(ax, model, path, rewards, title):
-    """A list, table or tree of rewards for two arms, the rewards that the actions `path` observe framed.
+@store.kept
+def largest_excesses(
+    means: np.ndarray,
+    epsilon: float,
+    horizon: int,
+    delta: float,
+    runs: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """The largest excesses of `bounds.azize2025.theorem_f7` over several runs, as a (3,) array.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> largest_excesses(np.array([0.7, 0.5]), 1.0, 1000, 0.05, 2, rng).shape
+    (3,)
+    """
+    each = [bounds.theorem_f7(means, epsilon, horizon, delta, rng) for _ in range(runs)]
+    return np.max(each, axis=0)
+
+
+def usual_growth(curves: pd.DataFrame, constant: float) -> pd.DataFrame:
+    """Mean growth per ln T without the worst run in a thousand (at least one), by algorithm, alpha.
 
     Parameters
     ----------
-    model : {"list", "table", "tree"}
-    path : sequence of int
-        Arms pulled, 0 or 1, one per round.
-    rewards : list
-        Reward functions of rounds 1, 2, ...: arrays with one axis for each action so far.
+    curves : pandas.DataFrame
+        As `simulate.regret_curves` makes them, for several ratios alpha.
+    constant : float
+        Of the lower bound.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `estimates.means`, and bound: alpha times the constant.
+
+    Examples
+    --------
+    >>> runs = {"algorithm": "a", "alpha": 2.0, "run": [0, 0, 1, 1], "t": [1, 10, 1, 10]}
+    >>> frame = pd.DataFrame(runs | {"regret": [0.0, 2.0, 0.0, 9.0]})
+    >>> usual_growth(frame, 1.0)[["mean", "bound"]].round(3)
+        mean  bound
+    0  0.869    2.0
     """
-    rounds = len(path)
-    for t in range(1, rounds + 1):
-        prefixes = list(np.ndindex(*(2,) * t))
-        nodes = {"list": [None], "table": [0, 1], "tree": prefixes}[model]
-        for i, node in enumerate(nodes):
-            full = {"list": tuple(path[:t]), "table": (*path[: t - 1], node), "tree": node}[model]
-            seen = full == tuple(path[:t])
-            colour, width = ("black", 1.2) if seen else ("#BBBBBB", 0.6)
-            x = (
-                (i + 0.5) / len(nodes)
-                if model == "tree"
-                else 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
-            )
-            if model == "tree":
-                parent = ((i // 2 + 0.5) / (len(nodes) // 2), 1 - t) if t > 1 else (0.5, 0)
-                ax.plot([parent[0], x], [parent[1], -t], color=colour, linewidth=width, zorder=1)
-            frame = {"boxstyle": "square,pad=0.3", "fc": "white", "ec": colour, "lw": width}
-            ink = "black" if seen else "#888888"
-            ax.text(
-                x,
-                -t,
-                str(int(rewards[t - 1][full])),
-                ha="center",
-                va="center",
-                fontsize=7,
-                bbox=frame,
-                color=ink,
-            )
-    if model == "table":
-        for arm in (0, 1):
-            ax.text(
-                0.5 + 0.3 * (arm - 0.5),
-                -0.4,
-                f"arm {arm + 1}",
-                ha="center",
-                va="center",
-                fontsize=6,
-            )
-    for t in range(1, rounds + 1):
-        ax.text(-0.06, -t, f"$t={t}$", ha="right", va="center", fontsize=6)
-    ax.set(xlim=(-0.12, 1.05), ylim=(-rounds - 0.5, 0.3), title=title)
-    ax.axis("off")
+    setting = ["algorithm", "alpha"]
+    grown = estimates.growths(curves, setting)
+    worst = grown.groupby(setting).growth.rank(ascending=False, method="first")
+    usual = grown[worst > max(1, grown.run.nunique() // 1000)]
+    found = estimates.means(usual, setting, "growth")
+    return found.assign(bound=found.alpha * constant)
 
 
-def show_release_game(ax, actions, left, right, change, side):
-    """The adaptive game: the adversary answers each action with two rewards, which differ only in round `change`.
+def lemma_d3_proved(*case: float) -> float:
+    """Lemma D.3 with the constant that its proof gives: `bounds.azize2025.lemma_d3` otherwise.
+
+    Examples
+    --------
+    >>> printed, proved = (
+    ...     bounds.at_batch_end(log_of, 8, 0.5, 1.0, 0.75)
+    ...     for log_of in (bounds.lemma_d3, lemma_d3_proved)
+    ... )
+    >>> bool(printed < proved)
+    True
+    """
+    return bounds.lemma_d3(*case, proved=True)
+
+
+@store.kept
+def at_batch_ends(log_of: Callable, grid: list, lower: bool = False) -> np.ndarray:
+    """`bounds.azize2025.at_batch_end` for each batches, mean, epsilon and level of a grid.
 
     Parameters
     ----------
-    actions, left, right : sequence
-        Arm (from 0) and the two rewards of each round.
-    change : int
-        The round, from 1, in which the policy is shown `side`, "L" or "R"; in all others it sees the left reward.
+    log_of : callable
+        A tail of the sum or a bound on it, as `at_batch_end` takes it.
+    grid : list of (int, float, float, float)
+    lower : bool
+        Whether it is the tail below the level, for tails that can be either.
+
+    Returns
+    -------
+    (n,) array
+
+    Examples
+    --------
+    >>> at_batch_ends(bounds.tail, [(3, 0.5, 1.0, 0.75)]).shape
+    (1,)
     """
-    boxes = []
-    for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
-        shown = other if t == change and side == "R" else one
-        for y, text in ((2, f"arm {action + 1}"), (1, f"$({one},{other})$"), (0, f"${shown}$")):
-            fill = "#FFE9B8" if (y, t) == (0, change) else "white"
-            box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
-            boxes.append(ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box))
-        ax.text(
-            t,
-            -0.55,
-            f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""),
-            ha="center",
-            va="center",
-            fontsize=6,
-        )
-    for start, end in itertools.pairwise(
-        boxes
-    ):  # from edge to edge; above the boxes, which are laid out first
-        ends = {
-            "patchA": start.get_bbox_patch(),
-            "patchB": end.get_bbox_patch(),
-            "shrinkA": 0,
-            "shrinkB": 0,
-        }
-        arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"} | ends
-        ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
-    for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
-        ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
-    ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
-    ax.axis("off")
+    more = {"lower": True} if lower else {}
+    return np.array([bounds.at_batch_end(log_of, *case, **more) for case in grid])
+
+
+def first_batch(multiple: float, epsilon: float) -> int:
+    """A first batch n0 of `multiple` / epsilon pulls, at least 1.
+
+    Examples
+    --------
+    >>> first_batch(8.0, 0.1), first_batch(0.5, 1.0)
+    (80, 1)
+    """
+    return max(1, round(multiple / epsilon))
+
+
+def regret_over_bound(
+    algorithms: list, problems: list, horizon: int, runs: int, seed: int
+) -> pd.DataFrame:
+    """Expected regret over ln T times the constant of Theorem 3.1, by algorithm and problem.
+
+    Parameters
+    ----------
+    algorithms : list of DPKLUCB or DPIMED
+    problems : list of BernoulliBandit
+    horizon, runs, seed
+        As in `rare.regrets`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `estimates.means`, bound, ratio, ratio_se, horizon.
+
+    Examples
+    --------
+    >>> from privregret.bandits import DPIMED
+    >>> from privregret.instances import AZIZE2025_1
+    >>> regret_over_bound([DPIMED(0.25)], [AZIZE2025_1], 1000, 100, 1).ratio.item() > 0
+    True
+    """
+    sample = rare.regrets(algorithms, problems, horizon, runs, seed)
+    setting = ["instance", "algorithm", "epsilon", "alpha", "n0"]
+    frame = estimates.means(sample, setting, weights="weight")
+    means = {problem.name: problem.means for problem in problems}
+    constant = [bounds.theorem_3_1(means[r.instance], r.epsilon) for r in frame.itertuples()]
+    bound = np.log(horizon) * np.array(constant)
+    ratio, error = frame["mean"] / bound, frame.se / bound
+    return frame.assign(bound=bound, ratio=ratio, ratio_se=error, horizon=horizon)
+
+
+def survival_by_first_batch(
+    problem: BernoulliBandit, epsilon: float, n0: int, horizon: int, runs: int, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Distribution of the final regret with a first batch of n0 pulls.
+
+    Returns
+    -------
+    pandas.DataFrame, pandas.DataFrame
+        Columns algorithm, regret, fraction, mean, bound for DP-KLUCB and DP-IMED; and regret,
+        fraction for DP-IMED with n0 = 1.
+
+    Examples
+    --------
+    >>> from privregret.instances import AZIZE2025_1
+    >>> curves, one = survival_by_first_batch(AZIZE2025_1, 0.25, 32, 1000, 100, 1)
+    >>> curves.algorithm.unique().tolist()
+    ['DP-KLUCB', 'DP-IMED']
+    """
+    both = [DPKLUCB(epsilon, 2.0, n0), DPIMED(epsilon, 2.0, n0)]
+    sample = rare.regrets(both, problem, horizon, runs, seed)
+    means = estimates.means(sample, "algorithm", weights="weight")[["algorithm", "mean"]]
+    curves = estimates.survivals(sample, "algorithm", weights="weight").merge(means, on="algorithm")
+    bound = np.log(horizon) * bounds.theorem_3_1(problem.means, epsilon)
+    one = rare.regrets(DPIMED(epsilon, 2.0, 1), problem, horizon, runs, seed)
+    return curves.assign(bound=bound), estimates.survivals(one, [], weights="weight")
+
+
+def times_log(frame: pd.DataFrame, means: tuple, horizon: int) -> pd.DataFrame:
+    """A frame with column epsilon, and the constants of the lower bounds times ln T as columns.
+
+    Examples
+    --------
+    >>> list(times_log(pd.DataFrame({"epsilon": [0.5]}), (0.75, 0.5), 1000))
+    ['epsilon', 'theorem_3_1', 'equation_7', 'lai_robbins']
+    """
+    constants = bounds.lower_bounds(means, frame.epsilon)
+    return frame.assign(**{name: np.log(horizon) * c for name, c in constants.items()})

@@ -1,9 +1,279 @@
-"""What the notebooks on hu2021 draw and no other does."""
+"""What the notebooks on hu2021 need and no other does, in the order settings, measure, plot."""
 
-from privregret.privacy import ledger
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from privregret import estimates, exact, instances, simulate, store
+from privregret.algorithm import Algorithm
+from privregret.bounds import hu2021 as bounds
+from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
+from privregret.instances import BernoulliBandit, StochasticLosses
+from privregret.press import draw, style
+from privregret.privacy import ledger, selection
+
+# Settings
+
+EQUAL = f"{FTNL(1.0).label}, equal gaps"  # FTNL on as many experts, all with the smallest gap
 
 
-def show_releases(ax, released, pulls, title, color, alarm):
+def described(setting: BernoulliBandit) -> str:
+    """A setting of five arms as captions name it, with its means."""
+    means = ", ".join(f"{mean:g}" for mean in setting.means)
+    return f"{setting.name} (five Bernoulli arms with means {means})"
+
+
+# Measure
+
+
+def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) -> pd.DataFrame:
+    """The rows of one setting and one epsilon: the curves of one panel."""
+    here = (per_round.instance == setting.name) & (per_round.epsilon == epsilon)
+    return per_round[here].drop(columns="instance")
+
+
+def limits_of(
+    per_round: pd.DataFrame, setting: BernoulliBandit, epsilons: list[float]
+) -> tuple[float, float]:
+    """One range of regrets for all panels of a setting, from its curves at these epsilons."""
+    here = (per_round.instance == setting.name) & per_round.epsilon.isin(epsilons)
+    return draw.regret_limits(per_round[here])
+
+
+def regret_ratio(
+    final: pd.DataFrame, algorithm: str, over: str, setting: BernoulliBandit, epsilon: float
+) -> estimates.Estimate:
+    """Mean regret of one algorithm over that of another, in one setting at one epsilon."""
+    here = {"instance": setting.name, "epsilon": epsilon}
+    above = estimates.row(final, algorithm=algorithm, **here)
+    return above / estimates.row(final, algorithm=over, **here)
+
+
+def release_table(released: dict[str, list[ledger.Release]], pulls: int) -> pd.DataFrame:
+    """The releases about an arm, and what each of its rewards costs, algorithm by algorithm."""
+    rewards = pd.DataFrame({"kind": "reward", "first": range(1, pulls + 1)})
+    parts = []
+    for name, releases in released.items():
+        costs = rewards.assign(cost=ledger.cost(releases, pulls))
+        parts.append(pd.concat([pd.DataFrame(releases), costs]).assign(algorithm=name))
+    return pd.concat(parts)
+
+
+def per_log_round(data: pd.DataFrame) -> pd.DataFrame:
+    """Regret, its band and a bound over ln t, from the columns that `estimates.bands` makes."""
+    columns = {"per_log": "mean", "per_log_se": "se", "per_log_low": "low"}
+    columns |= {"per_log_high": "high", "constant": "bound"}
+    log_t = np.log(data.t)
+    scaled = {new: data[column] / log_t for new, column in columns.items()}
+    return data.assign(**scaled)[["algorithm", "epsilon", "t", *columns]]
+
+
+def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: int) -> dict:
+    """The largest mean regret over equal gaps at multiples of the critical gap, by fresh runs."""
+    unit = bounds.critical_gap(arms, T)
+    multiples = 2.0 ** np.arange(-2, math.floor(math.log2(0.75 / unit)) + 1)
+    problems = [instances.equal_gaps(arms, multiple * unit) for multiple in multiples]
+    problem, sample = simulate.hardest(algorithm, problems, T, runs, seed, runs)
+    found = estimates.mean(sample)
+    multiple = multiples[problems.index(problem)]
+    return {"T": T, "multiple": multiple, "mean": found.value, "se": found.se}
+
+
+def reused(times: int, actions: int, epsilon: float) -> float:
+    """Privacy loss, over epsilon, of the first observation after choices from all rounds so far."""
+    scale = FTNL(epsilon).noise_scale(actions)
+    losses = [
+        selection.privacy_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
+    ]
+    return sum(loss.value for loss in losses) / epsilon
+
+
+@store.kept
+def over_lemma_13(scale: str, epsilon: float, gap: float, n: int) -> estimates.Estimate:
+    """Exact probability over Lemma 13's bound, that the worse of two experts wins."""
+    pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
+    noise = FTNL(epsilon, scale=scale).noise_scale(2)
+    chosen = exact.selection_probabilities(pair, n, "laplace", noise)
+    wrong = estimates.Estimate(chosen.group[1:].sum(), bound=chosen.error)
+    return wrong / bounds.lemma_13(gap, n, epsilon)
+
+
+def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:
+    """The largest exact regret of FTNL over instances with equal or doubling gaps, and where."""
+    log_actions = math.log(actions)
+    critical, private = math.sqrt(log_actions / T), log_actions / (epsilon * T)
+    equal = {0.5} | {critical * 2.0**k for k in (*range(-2, 3), *range(4, 20, 4))}
+    equal |= {private * 2.0**k for k in range(-1, 3)}
+    problems = [instances.packing(actions, gap) for gap in sorted(equal) if gap <= 0.5]
+    for gap in (critical, private):
+        if gap <= 0.9:
+            count = min(8, 1 + int(math.log2(0.9 / gap)))
+            per_bracket = max(1, (actions - 1) // count)
+            problems.append(instances.doubling(count, per_bracket, largest=gap * 2 ** (count - 1)))
+    found = exact.regret_curves(FTNL(epsilon, scale="hu2021"), problems, T)
+    worst = found.loc[found.regret.idxmax()]
+    return {"T": T, "instance": worst.instance, "regret": worst.regret, "error": worst.error}
+
+
+def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.DataFrame:
+    """Exact regrets and Theorem 7's bounds on a doubling instance, in units of ln K / epsilon."""
+    gaps, counts, log_k = instance.gaps, instance.log_counts, instance.log_actions
+    gap = gaps[1]
+    others = (0.0, np.log(np.expm1(log_k)) if log_k < 30 else log_k)
+    equal = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
+    learners = [FTNL(epsilon, scale="hu2021"), FTNL(epsilon), FTNL(epsilon, "gumbel")]
+    learners.append(RandomPrefixSoftmax(epsilon))
+    of_equal = exact.regret_curves(FTNL(epsilon), equal, horizon).assign(algorithm=EQUAL)
+    curves = pd.concat([exact.regret_curves(learners, instance, horizon), of_equal])
+    forms = {
+        "proved": bounds.theorem_7(gaps, counts, epsilon),
+        "proved_equal": bounds.theorem_7(equal.gaps, others, epsilon),
+        "first_form": bounds.theorem_7_printed(gaps, counts, epsilon),
+        "second_form": bounds.theorem_7_rate(log_k, gap, horizon, epsilon),
+    }
+    size = {"family": "", "brackets": len(gaps) - 1, "log_m": counts[1], "log_K": log_k}
+    size |= {"gap": gap, "epsilon": epsilon}
+    values = curves[["algorithm", "regret", "error"]].assign(**forms).set_index("algorithm")
+    values = (values / (log_k / epsilon)).reset_index()
+    return values.assign(**size)[[*size, *values]]
+
+
+def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int) -> dict:
+    """Smallest and largest regret over ln K / epsilon as epsilon falls by a factor of two.
+
+    FTNL with Gumbel noise on doubling gaps with deterministic losses.
+    """
+    instance = instances.doubling(brackets, log_per_bracket=log_size, bernoulli=False)
+    found = []
+    for shift in np.arange(24) / 24:
+        epsilon = epsilon_over_gap * instance.gaps[1] / 2**shift
+        regret = estimates.row(exact.regret_curves(FTNL(epsilon, "gumbel"), instance, horizon))
+        found.append(regret / (instance.log_actions / epsilon))
+    least, largest = estimates.smallest(found), estimates.largest(found)
+    ends = {"least": least.value, "least_error": least.bound}
+    return {"log_m": log_size} | ends | {"largest": largest.value, "largest_error": largest.bound}
+
+
+def paid_per_epoch(
+    instance: StochasticLosses, lengths: np.ndarray, scale: float, unit: float
+) -> pd.DataFrame:
+    """What FTNL with Gumbel noise pays in 2n rounds for a choice from n, bracket by bracket."""
+    chosen = [exact.selection_probabilities(instance, int(n), "gumbel", scale) for n in lengths]
+    wrong = [np.where(c.group > c.error, c.group, 0.0)[1:] for c in chosen]  # below it, unknown
+    cost = 2 * lengths[:, None] * instance.gaps[1:] * np.array(wrong) / unit
+    paid = pd.DataFrame(cost, columns=[f"bracket_{k}" for k in range(1, len(instance.gaps))])
+    paid["epoch"] = paid.sum(axis=1)
+    errors = [
+        2 * n * c.error * instance.gaps.sum() / unit for n, c in zip(lengths, chosen, strict=True)
+    ]
+    paid.insert(0, "rounds", lengths)
+    return paid.assign(epoch_error=errors)
+
+
+def misses(
+    selector: FTNL | EpochLeader, instance: StochasticLosses, epsilon: float, n: int
+) -> dict:
+    """Exact probability that a selector misses the best expert, 0 below its numerical error."""
+    scale = selector.noise_scale(math.exp(instance.log_actions)) or 1.0
+    chosen = exact.selection_probabilities(instance, n, selector.noise, scale)
+    value = chosen.group[1] if chosen.group[1] > chosen.error else 0.0
+    found = {"misses": value, "misses_error": chosen.error}
+    return {"epsilon": epsilon, "n": n, "algorithm": selector.label} | found
+
+
+def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
+    """Exact regret at round m*, if there is one, and after 2^50 rounds, over ln K / epsilon."""
+    m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
+    learners = [FTNL(epsilon), RandomPrefixSoftmax(epsilon), EpochLeader()]
+    rounds = [m, 2**50] if m else [2**50]
+    frame = exact.regret_curves(learners, instances.packing(actions, gap), rounds)
+    frame["when"] = np.where(frame.t == m, "round m", "convergence")
+    frame[["regret", "error"]] /= math.log(actions) / epsilon
+    frame = frame.assign(K=actions, epsilon=epsilon)
+    return frame[["K", "epsilon", "algorithm", "when", "t", "regret", "error"]]
+
+
+# Plot
+
+
+def exact_and_simulated(data: pd.DataFrame) -> Figure:
+    """Draw exact regret as lines and simulated means as markers with two standard errors."""
+    fig, (ax,) = draw.panels(
+        1, height=2.7, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret"
+    )
+    draw.lines(ax, data, "t", "regret", marker="none")
+    for label, part in data.dropna(subset=["mean"]).groupby("algorithm", sort=False):
+        look = style.look(label) | {"linestyle": "none"}
+        ax.errorbar(part.t, part["mean"], 2 * part.se, elinewidth=0.8, **look)
+    ax.set_ylim(bottom=0.2)
+    draw.legend_below(fig)
+    return fig
+
+
+def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
+    """Draw the privacy loss of one choice against the rounds of its epoch, for each noise scale."""
+    curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.scale]}" for r in loss.itertuples()])
+    colours = {"hu2021": (style.VERMILION, "-"), "corrected": (style.BLUE, ":")}
+    looks = {
+        f"$K={k}$, {noise[scale]}": {"marker": marker, "color": colour, "linestyle": dashes}
+        for scale, (colour, dashes) in colours.items()
+        for k, marker in ((2, "o"), (3, "^"), (5, "s"), (100, "D"))
+    }
+    axes = {"xlabel": "rounds $n$ of the epoch", "ylabel": r"loss of privacy over $\epsilon$"}
+    title, how = r"$\epsilon={:g}$", {"curves": "curve", "looks": looks, "markevery": 1}
+    fig, axes = draw.family(curves, "epsilon", "n", "loss", title, axes=axes, **how)
+    for ax in axes:
+        ax.axhline(1, **style.BOUND)
+        ax.set_xscale("log", base=2)
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
+    return fig
+
+
+def release_schedule(released: dict[str, list[ledger.Release]], pulls: int) -> Figure:
+    """Draw for each algorithm what it releases about an arm, and when."""
+    fig, axes = plt.subplots(
+        len(released), 1, figsize=(style.PAGE[0], 4.0), sharex=True, height_ratios=(2, 6, 5)
+    )
+    for ax, (name, releases) in zip(axes, released.items(), strict=True):
+        color = style.look(name.split(",")[0])["color"]
+        show_releases(ax, releases, pulls, name, color, alarm=style.VERMILION)
+    axes[-1].set_xlabel("pull of the arm")
+    return fig
+
+
+def repairs(data: pd.DataFrame) -> Figure:
+    """Draw regret of Hybrid-UCB and its bounds, and below it that of the repaired trees over it."""
+    fig, (top, below) = plt.subplots(
+        2, 3, sharex=True, sharey="row", figsize=(style.PAGE[0], 3.6), height_ratios=(2, 1)
+    )
+    for upper, lower, (name, part) in zip(top, below, data.groupby("instance"), strict=True):
+        one = part[part.tree == "paper"]
+        draw.lines(upper, one, "epsilon", "mean", markevery=1)
+        rate = "printed rate, constant 1"
+        draw.bound(upper, one.epsilon, one.rate, rate, linestyle=style.DOTTED)
+        draw.bound(upper, one.epsilon, one.uniform, "uniform play", linestyle=style.MIXED)
+        bound = one.bound.where(one.bound < one.uniform)
+        draw.bound(upper, one.epsilon, bound, "Theorem 5", marker="_")
+        for label, repaired in part[part.tree != "paper"].groupby("algorithm", sort=False):
+            ratio, error = repaired.over_printed, 2 * repaired.over_printed_se
+            look = style.look(label)
+            lower.errorbar(repaired.epsilon, ratio, error, elinewidth=0.8, label=label, **look)
+        upper.set(xscale="log", yscale="log", title=name)
+        lower.set(xlabel=r"$\epsilon$")
+    top[0].set_ylabel("regret")
+    below[0].set_ylabel("over printed")
+    draw.legend_below(fig, 3)
+    return fig
+
+
+def show_releases(
+    ax: Axes, released: list[ledger.Release], pulls: int, title: str, color: str, alarm: str
+) -> None:
     """Draw what is released about an arm, one bar per release, and what each reward costs.
 
     Parameters
@@ -42,3 +312,81 @@ def show_releases(ax, released, pulls, title, color, alarm):
     ax.set_yticks(range(-1, top + 1), names)
     ax.grid(False)
     ax.tick_params(length=0)
+
+
+def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str]) -> Figure:
+    """Draw Theorem 7's bounds above, and regrets below, for three families of instances."""
+    fig = plt.figure(figsize=(style.PAGE[0], 5.2))
+    halves = fig.subfigures(2, 1)
+    top, below = (half.subplots(1, 3, sharey=True) for half in halves)
+    corrected = FTNL(1.0).label
+    learners = [corrected, FTNL(1.0, scale="hu2021").label, RandomPrefixSoftmax(1.0).label]
+    for upper, lower, family in zip(top, below, families, strict=True):
+        part = data[data.family == family]
+        x = "log_m" if family == families[2] else "brackets"
+        one, equal = (part[part.algorithm == label] for label in (corrected, EQUAL))
+        second, first = "its second form, constant 1", "as printed (first form), constant 1"
+        draw.bound(upper, one[x], one.proved, "Theorem 7, as proved")
+        draw.bound(upper, one[x], one.second_form, second, linestyle=style.MIXED)
+        draw.bound(upper, one[x], one.first_form, first, linestyle=style.DOTTED)
+        alone = {"linestyle": "none"} if x == "log_m" else {}  # other phases lie between
+        for ax, curves in ((upper, one), (lower, part[part.algorithm.isin(learners)])):
+            draw.lines(ax, curves, x, "regret", markevery=1, **alone)
+            ax.set_xlabel(r"$\ln m$" if x == "log_m" else "number of brackets $B$")
+        dots = {"color": "black", "marker": ".", "linestyle": "none"}
+        lower.plot(equal[x], equal.regret, label="FTNL (Laplace) on equal gaps", **dots)
+        upper.set(yscale="log", title=family)
+        lower.set(ylim=(0, 9))
+    grey = {"color": style.GREY, "alpha": 0.3, "linewidth": 0, "label": "FTNL (Gumbel), all phases"}
+    below[2].fill_between(phases.log_m, phases.least, phases.largest, **grey)
+    brackets = data[data.family == families[0]].brackets.unique()
+    for half, axes, across in zip(halves, (top, below), (4, 3), strict=True):
+        axes[0].set_ylabel(r"regret, in $\ln K/\epsilon$")
+        for ax in axes[:2]:
+            ax.set_xticks(brackets)
+        axes[2].set_xscale("symlog", linthresh=2)
+        axes[2].set_xlim(-0.2, 1.3 * max(2, data[data.family == families[2]].log_m.max()))
+        draw.legend_below(half, across)
+    return fig
+
+
+def epochs_figure(paid: pd.DataFrame) -> Figure:
+    """Draw what each epoch pays, a colour for each bracket, in the frame of its bound."""
+    units = r"regret, in units of $\ln K/\epsilon$"
+    fig, (ax,) = draw.panels(
+        1, width=style.PAGE[0], height=2.4, xlabel="rounds $n$ behind a choice", ylabel=units
+    )
+    epoch, bottom = np.log2(paid.rounds), np.zeros(len(paid))
+    frame = {"color": "#EEEEEE", "edgecolor": style.GREY, "linestyle": style.DASHED}
+    label = r"$4b\,(\phi(n/2)-\phi(n))$"
+    ax.bar(epoch, paid.telescoping_bound, width=0.9, label=label, linewidth=0.8, **frame)
+    names = [name for name in paid if name.startswith("bracket_")]
+    shades = plt.get_cmap("viridis")(np.linspace(0.05, 0.95, len(names)))
+    for k, (name, shade) in enumerate(zip(names, shades, strict=True)):
+        look = {"width": 0.6, "color": shade, "linewidth": 0}
+        gap = rf"gap $2^{{{k}}}\Delta_{{\min}}$"
+        ax.bar(epoch, paid[name], bottom=bottom, label=gap, **look)
+        bottom += paid[name]
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.xaxis.set_major_formatter(lambda x, _: rf"$2^{{{x:.0f}}}$")
+    fig.legend(loc="outside right center")
+    return fig
+
+
+def lower_bound_figure(data: pd.DataFrame, titles: dict[int, str]) -> Figure:
+    """Draw regret at round m* with Theorem 10 above, and at convergence below, for each K."""
+    size = {"figsize": (style.PAGE[0], 4.2), "height_ratios": (3, 2), "squeeze": False}
+    fig, axes = plt.subplots(2, len(titles), sharex=True, sharey="row", **size)
+    for row, when in zip(axes, ("round m", "convergence"), strict=True):
+        for ax, (k, part) in zip(row, data[data.when == when].groupby("K"), strict=True):
+            draw.lines(ax, part, "epsilon", "regret")
+            ax.set(xscale="log", yscale="log")
+            if when == "round m":
+                draw.bound(ax, part.epsilon, part.bound, "Theorem 10")
+                ax.set_title(titles[k])
+            else:
+                ax.set_xlabel(r"$\epsilon$")
+    axes[0, 0].set_ylabel("regret at round $m^*$")
+    axes[1, 0].set_ylabel("at convergence")
+    draw.legend_below(fig, 4)
+    return fig

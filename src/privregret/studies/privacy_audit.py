@@ -1,7 +1,8 @@
-"""Faults planted in the steps of algorithms, for an audit to find, and another reading of Hybrid-UCB.
+"""Faults planted in the steps of algorithms, for an audit to find, and another reading of
+Hybrid-UCB.
 
-Where the fault is in the noise, a sound step is given a faulty source of it, which the ledger can follow; such an
-algorithm cannot be played.
+Where the fault is in the noise, a sound step is given a faulty source of it, which the ledger can
+follow; such an algorithm cannot be played.
 """
 
 from privregret.algorithm import Privacy
@@ -77,7 +78,9 @@ def _skipped(arms, own, settings, t, j, reward, rng):
 
 
 class HybridChildren(HybridUCB):
-    """Hybrid-UCB whose last prefix of a full tree is the sum of the root's two children, not the root: epsilon-DP."""
+    """Hybrid-UCB whose last prefix of a full tree is the sum of the root's two children, not the
+    root: epsilon-DP.
+    """
 
     id = "hybrid-ucb-children"
     label = "Hybrid-UCB (children)"

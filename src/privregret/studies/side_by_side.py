@@ -1,15 +1,119 @@
-"""Comparing algorithms: who leads when all comparisons count, equal proved privacy, the epsilon that a target needs."""
+"""What `companion/side-by-side` compares: who leads, equal proved privacy, epsilon for a target."""
 
 import math
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 
-from privregret import checks
+from privregret import checks, estimates, exact, simulate, store
+from privregret.bandits import (
+    DPIMED,
+    DPKLUCB,
+    DPSE,
+    AdaPKLUCB,
+    AnytimeLazyUCB,
+    BanditAlgorithm,
+    HybridUCB,
+    LazyDPTS,
+)
+from privregret.bandits.dp_klucb import batch_ends
 from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
+from privregret.full_information import FTNL
+from privregret.instances import BernoulliBandit, StochasticLosses
+from privregret.privacy import ledger
+
+# First batches of DP-KLUCB and DP-IMED, in the names of curves.
+LONG, ONE = r", $n_0=8/\epsilon$", ", $n_0=1$"
 
 _positive = checks.number_in(1e-300, 1e300)
+
+
+# Settings -----------------------------------------------------------------------------------------
+
+
+def long_batch(epsilon: float) -> int:
+    """A first batch of ceil(8 / epsilon) pulls, in which a reward outweighs the noise."""
+    return max(1, math.ceil(8 / epsilon))
+
+
+def private(epsilon: float) -> list[BanditAlgorithm]:
+    """The private algorithms that go from release to release."""
+    first = sorted({1, long_batch(epsilon)})
+    batched = [make(epsilon, n0=n) for make in (DPKLUCB, DPIMED) for n in first]
+    return [AnytimeLazyUCB(epsilon), DPSE(epsilon), AdaPKLUCB(epsilon), *batched]
+
+
+# Measure ------------------------------------------------------------------------------------------
+
+
+def played(algorithms, problems, horizon: int, runs: int, seed: int) -> pd.DataFrame:
+    """Final regrets, with a column `name` that tells first batches apart."""
+    frame = simulate.regret_curves(algorithms, problems, horizon, runs, seed, points=1)
+    name = frame.algorithm
+    if "n0" in frame:
+        rows = zip(frame.n0.fillna(0), frame.epsilon.fillna(1), strict=True)
+        batch = np.array([ONE if n < long_batch(e) else LONG for n, e in rows], dtype=object)
+        name = np.where(frame.n0.isna(), frame.algorithm, frame.algorithm + batch)
+    return frame.assign(name=name, horizon=horizon)
+
+
+def fraction_led(ranked: pd.DataFrame, name: str) -> float:
+    """The fraction of settings in which an algorithm leads."""
+    mine = ranked[ranked.name == name]
+    # without an upper limit there are too few runs: no evidence
+    return float((mine.leads & np.isfinite(mine.high)).sum() / len(mine))
+
+
+def releases(algorithm: BanditAlgorithm, pulls: np.ndarray, horizon: int) -> int:
+    """How many noisy sums an algorithm has released about all arms after these pulls of each."""
+    if isinstance(algorithm, HybridUCB):
+        return int(sum(pulls))  # one after each pull
+    if isinstance(algorithm, DPSE):
+        return ledger.elimination_releases(pulls, algorithm.epsilon, 1 / horizon)
+    if isinstance(algorithm, AdaPKLUCB):  # episodes of 1, 1, 2, 4, ... pulls
+        return sum(int(n).bit_length() for n in pulls)
+    if isinstance(algorithm, AnytimeLazyUCB | LazyDPTS):
+        return sum(len(ledger.lazy_releases(int(n))) for n in pulls)
+    ends = batch_ends(algorithm.alpha, algorithm.n0, 0, horizon)
+    return int(np.searchsorted(ends, pulls, side="right").sum())
+
+
+@store.kept
+def median_releases(
+    algorithm: BanditAlgorithm, problem: BernoulliBandit, horizon: int, runs: int, seed: int
+) -> float:
+    """The median number of releases over runs."""
+    pulls = algorithm.run(problem, [horizon], seed, runs)[:, -1]
+    return float(np.median([releases(algorithm, row, horizon) for row in pulls]))
+
+
+@store.kept
+def smallest_epsilon(
+    problem: StochasticLosses, horizon: int, target: float, low: float, high: float
+) -> float:
+    """The epsilon at which the exact regret of FTNL with Gumbel noise is the target."""
+
+    def excess(log_epsilon):
+        regret = exact.expected_regret(FTNL(math.exp(log_epsilon), "gumbel"), problem, horizon)
+        return math.log(regret.value[0] / target)
+
+    return math.exp(brentq(excess, math.log(low), math.log(high), xtol=1e-6))
+
+
+def printed(epsilon: float, error: float) -> str:
+    """An epsilon in TeX, with its standard error if it has one."""
+    if not error:
+        return f"${epsilon:.3f}$"
+    value, error_shown = (estimates.rounded(x, error) for x in (epsilon, error))
+    return rf"${value}\pm{error_shown}$"
+
+
+def median_regrets(frame: pd.DataFrame, epsilons) -> list[Estimate]:
+    """Medians of the final regrets at each epsilon."""
+    sample = frame.groupby("epsilon").regret
+    return [estimates.median(sample.get_group(e)) for e in epsilons]
 
 
 def _estimates(name, value):
@@ -22,8 +126,8 @@ def _estimates(name, value):
 def leaders(table, by) -> pd.DataFrame:
     """Add a column `leads`: whether no other row of the group is surely smaller.
 
-    If a single row of a group leads, it has the smallest quantile there; all these statements hold at once, with the
-    confidence of the limits.
+    If a single row of a group leads, it has the smallest quantile there; all these statements hold
+    at once, with the confidence of the limits.
 
     Parameters
     ----------
@@ -39,14 +143,13 @@ def leaders(table, by) -> pd.DataFrame:
     [True, True, False]
     """
     smallest = table.groupby(by, sort=False).high.transform("min")
-    return table.assign(
-        leads=table.low <= smallest * (1 + ROUNDING)
-    )  # regrets are often equal but for rounding
+    # regrets are often equal but for rounding
+    return table.assign(leads=table.low <= smallest * (1 + ROUNDING))
 
 
 @checks.arguments(make=checks.instance_of(Callable), epsilon=_positive)
 def at_privacy(make, epsilon: float):
-    """The algorithm of a family that is proved to be epsilon-DP, no more and no less, whatever epsilon it claims.
+    """The algorithm of a family whose proved privacy is epsilon, whatever epsilon it claims.
 
     Parameters
     ----------
@@ -86,15 +189,16 @@ def affordable(epsilons, regrets, target: float) -> Estimate:
     ----------
     epsilons : (n,) increasing floats above 0
     regrets : (n,) Estimate, above 0
-        Regret at each of them. The error is a third of the distance to where their limits meet the target.
+        Regret at each of them. The error is a third of the distance to where their limits meet the
+        target.
     target : float
         Above 0.
 
     Returns
     -------
     Estimate
-        Infinite if regret at the last epsilon is above the target; with an infinite error if a limit is above it there,
-        or nowhere.
+        Infinite if regret at the last epsilon is above the target; with an infinite error if a
+        limit is above it there, or nowhere.
 
     Raises
     ------
@@ -123,7 +227,7 @@ def affordable(epsilons, regrets, target: float) -> Estimate:
 
 
 def _crossing(epsilons, values, target):
-    """Where log-linear interpolation of `values` last falls to the target; infinite if it never does or ends above."""
+    """Where log-linear interpolation of `values` last falls to the target; infinite if nowhere."""
     above = np.flatnonzero(np.asarray(values) > target)
     if len(above) == 0 or above[-1] == len(values) - 1:
         return math.inf

@@ -1,0 +1,236 @@
+"""Pictures of the notebooks on asi2025; what they show is measured in `studies.asi2025`."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator
+
+from privregret.press import draw, style
+
+EXPERT_ALGORITHMS = ("Batched HTINF over experts", "Local EXP4", "Batched EXP4")
+LOOKS = (  # of four tunings of EXP3
+    {"color": style.BLUE, "marker": "o", "linestyle": style.SOLID},
+    {"color": style.ORANGE, "marker": "s", "linestyle": style.DASHED},
+    {"color": style.GREEN, "marker": "^", "linestyle": style.MIXED},
+    {"color": style.VERMILION, "marker": "D", "linestyle": style.DOTTED},
+)
+
+
+def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame) -> None:
+    """Draw regret at the worst gap against T, epsilon and K, one panel each, titled by the slopes.
+
+    Parameters
+    ----------
+    axes : three matplotlib.axes.Axes
+    worst : pandas.DataFrame
+        Columns algorithm, varied ("T", "epsilon" or "K"), x, mean, se.
+    slopes : pandas.DataFrame
+        Columns algorithm, varied, slope.
+    """
+    names = {"T": "horizon $T$", "epsilon": r"privacy parameter $\epsilon$", "K": "arms $K$"}
+    for ax, varied in zip(axes, names, strict=True):
+        for label, curve in worst[worst.varied == varied].groupby("algorithm", sort=False):
+            curve = curve.sort_values("x")
+            ax.errorbar(curve.x, curve["mean"], yerr=curve.se, label=label, **style.look(label))
+        shown = slopes[slopes.varied == varied].itertuples()
+        texts = [f"{row.algorithm.split()[0].lower()} ${row.slope:.2f}$" for row in shown]
+        ax.set(xlabel=names[varied], title="slope: " + ", ".join(texts))
+
+
+def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
+    """Draw regret per round, central and local model, against epsilon (left) and T (right).
+
+    Parameters
+    ----------
+    axes : two matplotlib.axes.Axes
+        Both with logarithmic axes.
+    regrets : pandas.DataFrame
+        Columns varied ("epsilon" or "T"), algorithm, T, epsilon, mean, se, any_local.
+    horizon : int
+        T of the left panel.
+    """
+    left, right = axes
+    punisher = {"color": style.PINK, "marker": "P", "linestyle": style.DOTTED}
+    for ax, varied in ((left, "epsilon"), (right, "T")):
+        part = regrets[regrets.varied == varied]
+        for label, curve in part.groupby("algorithm", sort=False):
+            look = punisher if label == "adaptive adversary" else style.look(label)
+            x = curve[varied].astype(float)
+            ax.errorbar(x, curve["mean"], yerr=curve.se, label=label, **look)
+        floor = part[part.any_local > 0.01].sort_values(varied)
+        draw.bound(ax, floor[varied], floor.any_local, "no local algorithm below")
+    for x, text in ((1 / horizon, "$1/T$"), (1 / np.sqrt(horizon), r"$1/\sqrt{T}$")):
+        left.axvline(x, color="#BBBBBB", linewidth=0.8)
+        place = {"xytext": (2, 4), "textcoords": "offset points"}
+        left.annotate(text, (x, left.get_ylim()[0]), fontsize=7, **place)
+    central = regrets[(regrets.varied == "T") & (regrets.algorithm == "Batched HTINF")]
+    rate = central["mean"].iloc[-1] * (central["T"] / central["T"].iloc[-1]) ** -0.125
+    draw.bound(right, central["T"], rate, "slope $-1/8$", linestyle=style.DOTTED)
+    left.set_xlabel(r"privacy parameter $\epsilon$")
+    right.set_xlabel(r"horizon $T$, with $\epsilon=T^{-3/4}$")
+
+
+def price(ax, prices: pd.DataFrame) -> None:
+    """Draw the price of privacy against epsilon, with the two rates through its first point.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        With logarithmic axes.
+    prices : pandas.DataFrame
+        Columns algorithm, epsilon, price, price_se; the first row at epsilon = 1.
+    """
+    for label, curve in prices.groupby("algorithm", sort=False):
+        ax.errorbar(
+            curve.epsilon, curve.price, yerr=curve.price_se, label=label, **style.look(label)
+        )
+    levels = np.sort(prices.epsilon.unique())[::-1]
+    grid = np.geomspace(levels[-1], 1, 50)
+    draw.bound(ax, grid, prices.price[0] * grid**-0.5, r"$\epsilon^{-1/2}$")
+    draw.bound(ax, grid, prices.price[0] / grid, r"$\epsilon^{-1}$", linestyle=style.DOTTED)
+    ax.set_xlabel(r"privacy parameter $\epsilon$")
+    ax.set_xticks(levels, [f"1/{1 / e:.3g}" if e < 1 else "1" for e in levels])
+    ax.set_yticks([2, 5, 10, 20, 50], [2, 5, 10, 20, 50])
+    ax.minorticks_off()
+
+
+def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
+    """Draw which bound for experts is smallest, without and with logarithms, and Table 2.
+
+    Parameters
+    ----------
+    axes : two matplotlib.axes.Axes
+    grid : pandas.DataFrame
+        As `studies.asi2025.best_by_bounds` returns it.
+    arms, horizon : int
+    """
+    largest, smallest = grid.N.max(), grid.epsilon.min()
+    colours = [style.BLUE, style.VERMILION, style.GREEN, "#CCCCCC"]
+    shading = {"cmap": ListedColormap(colours), "vmin": 0, "vmax": 3, "shading": "nearest"}
+    for ax, logs, title in zip(
+        axes, (False, True), ("without logarithms", "with logarithms"), strict=True
+    ):
+        best = grid[grid.logs == logs].pivot(index="epsilon", columns="N", values="best")
+        ax.set(xscale="log", yscale="log", xlim=(2, largest), ylim=(smallest, 1), title=title)
+        ax.pcolormesh(
+            best.columns, best.index, best, linewidth=0, rasterized=True, alpha=0.75, **shading
+        )
+        line = {"color": "black", "linewidth": 0.9}
+        ax.plot([arms, arms, largest], [smallest, 1, arms / largest], **line)
+        ax.plot([arms, largest], [horizon**-0.5] * 2, linestyle=style.DASHED, **line)
+        ax.grid(False)
+    texts = [*EXPERT_ALGORITHMS, "all bounds above $T$"]
+    handles = [
+        Patch(color=c, alpha=0.75, label=text) for c, text in zip(colours, texts, strict=True)
+    ]
+    axes[0].figure.legend(handles=handles, loc="outside lower center", ncols=4)
+
+
+def experts(axes, measured: pd.DataFrame, arms: int) -> None:
+    """Draw regret per round against the number of experts, one panel per problem and epsilon.
+
+    Parameters
+    ----------
+    axes : (2, n) array of matplotlib.axes.Axes
+        Rows: fixed experts, one tracks.
+    measured : pandas.DataFrame
+        Columns problem, N, epsilon, algorithm, mean, se.
+    arms : int
+    """
+    uniform = {"fixed experts": 0.5 * (1 - 1 / arms), "one tracks": 1 - 1 / arms}
+    numbers, levels = measured.N.unique(), measured.epsilon.unique()
+    panels = itertools.product(uniform.items(), levels)
+    for ax, ((name, level), eps) in zip(axes.flat, panels, strict=True):
+        panel = measured[(measured.problem == name) & (measured.epsilon == eps)]
+        for label, curve in panel.groupby("algorithm", sort=False):
+            ax.errorbar(curve.N, curve["mean"], yerr=curve.se, label=label, **style.look(label))
+        draw.bound(ax, numbers, [level] * len(numbers), "uniform play")
+        ax.set(xlabel="experts $N$", ylabel="regret / $T$", title=rf"{name}, $\epsilon={eps:g}$")
+        ax.set(xscale="log", ylim=(0, None))
+        ax.label_outer()
+
+
+def exp4_exponents(axes, regrets: pd.DataFrame, slopes: pd.DataFrame) -> None:
+    """Draw regret of batched EXP4, logarithms taken out, next to Theorem 10's slopes.
+
+    Parameters
+    ----------
+    axes : three matplotlib.axes.Axes
+    regrets : pandas.DataFrame
+        Columns varied ("T", "N" or "epsilon"), x, power, power_se.
+    slopes : pandas.DataFrame
+        Columns varied, slope and its errors, as `estimates.slopes` returns them.
+    """
+    panels = {
+        "T": (2 / 3, "2/3", "horizon $T$"),
+        "N": (1 / 6, "1/6", "experts $N$"),
+        "epsilon": (-1 / 3, "-1/3", r"privacy parameter $\epsilon$"),
+    }
+    look = style.look("Batched EXP4") | {"linestyle": "none"}
+    for ax, (varied, (power, text, name)) in zip(axes, panels.items(), strict=True):
+        curve = regrets[regrets.varied == varied].sort_values("x")
+        x = curve.x.astype(float)
+        ax.errorbar(x, curve.power, yerr=curve.power_se, label="Batched EXP4", **look)
+        line = curve.power.iloc[0] * (curve.x / curve.x.iloc[0]) ** power
+        draw.bound(ax, curve.x, line, "the bound's slope")
+        slope = slopes.slope[slopes.varied == varied].item()
+        title = f"slope ${slope:.3f}$, in the bound ${text}$"
+        ax.set(xscale="log", yscale="log", xlabel=name, title=title)
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if varied == "T" else range(1, 20)))
+        ax.yaxis.set_major_formatter(draw.EngFormatter(sep=""))
+        ax.yaxis.set_minor_locator(draw.NullLocator())
+
+
+def leakage_rounds(axes, data: pd.DataFrame, eta: float, cap: float, turn: int) -> None:
+    """Draw EXP3's privacy loss of single rounds (left) and of two paths (right).
+
+    Parameters
+    ----------
+    axes : two matplotlib.axes.Axes
+    data : pandas.DataFrame
+        Columns t, per_round, alternating, arm_2_onward.
+    eta, cap : float
+        Learning rate, and the largest loss of a round that mixing allows.
+    turn : int
+        Round after which the second path plays arm 2 only.
+    """
+    left, right = axes
+    for ax in axes:
+        ax.set(xscale="log", yscale="log", xlabel="round $t$")
+    left.plot(data.t, data.per_round, color=style.BLUE)
+    left.set(ylabel="privacy loss of round $t$", ylim=(eta / 2, 30 * cap))
+    below, above = {"xytext": (0, -3), "va": "top"}, {"xytext": (0, 3)}
+    for y, text, dashes, offset in (
+        (cap, r"$\ln(2/\gamma-1)$", style.DASHED, below),
+        (2 * eta, r"$2\eta$: full information", style.DOTTED, above),
+    ):
+        left.axhline(y, **(style.BOUND | {"linestyle": dashes}))
+        left.annotate(text, (2, y), textcoords="offset points", fontsize=7, **offset)
+    look = {"color": style.VERMILION, "linestyle": style.DASHED}
+    right.plot(data.t, data.arm_2_onward, label=f"arm 2 only after round {turn}", **look)
+    right.plot(data.t, data.alternating, color=style.BLUE, label="alternating")
+    right.set(ylabel="largest loss of the path until $t$", ylim=(eta / 2, None))
+    right.legend(loc="upper left")
+
+
+def exact_leakage(axes, data: pd.DataFrame) -> None:
+    """Draw EXP3's exact privacy loss (left) and total variation (right) for four tunings.
+
+    Parameters
+    ----------
+    axes : two matplotlib.axes.Axes
+    data : pandas.DataFrame
+        As `studies.asi2025.exact_leakage` returns it.
+    """
+    panels = ("loss", "largest privacy loss", "linear"), ("tv", "total variation", "log")
+    for ax, (column, name, scale) in zip(axes, panels, strict=True):
+        curves = data.groupby(["eta", "gamma"])
+        for look, ((rate, mixing), curve) in zip(LOOKS, curves, strict=True):
+            label = rf"$\eta={rate:g}$, $\gamma={mixing:g}$"
+            ax.plot(curve["T"], curve[column], label=label, **look)
+        ticks = range(0, data["T"].max() + 1, 4)
+        ax.set(xlabel="horizon $T$", ylabel=name, yscale=scale, xticks=ticks)
+    axes[0].legend()

@@ -1,0 +1,516 @@
+"""Figures of the notebooks on azize2025, in a file without kernels: an edit compiles nothing."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from privregret.bounds import azize2025 as bounds
+from privregret.divergence import d_epsilon, kl
+from privregret.press import draw, style
+
+_divergence, _kl = np.vectorize(d_epsilon), np.vectorize(kl)
+
+
+# Section 3: the lower bound
+
+
+def divergence(data: pd.DataFrame, low: float, high: float) -> Figure:
+    """d_epsilon and its minimiser for one pair of means, for epsilon from `low` to `high`."""
+    x, y, critical = data.x[0], data.y[0], data.critical[0]
+    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
+    for column, label, colour, dash in (
+        ("kl", r"$\mathrm{kl}(x,y)$", style.VERMILION, style.DASHED),
+        ("total_variation", r"$\epsilon\,|x-y|$", style.GREEN, style.DOTTED),
+        ("d_epsilon", r"$d_\epsilon(x,y)$", style.BLUE, style.SOLID),
+    ):
+        axes[0].plot(data.epsilon, data[column], color=colour, linestyle=dash, label=label)
+    limits = data.d_epsilon.min() / 1.5, 3 * data.kl[0]
+    axes[0].set(yscale="log", ylim=limits, ylabel="divergence")
+    axes[0].legend(loc="center left")
+    axes[1].plot(data.epsilon, data.minimiser, color=style.BLUE)
+    names = [f"$x={x:g}$", f"$y={y:g}$"]
+    axes[1].set(yticks=[x, y], yticklabels=names, ylabel="minimiser $z$")
+    across = axes[0].get_xaxis_transform()
+    for text, side in (("  low privacy", "left"), ("high privacy  ", "right")):
+        axes[0].text(critical, 0.15, text, transform=across, ha=side, fontsize=6)
+    for ax in axes:
+        ax.axvline(critical, color="black", linewidth=0.6)
+        ax.axvspan(critical, high, color=style.SKY, alpha=0.15, linewidth=0)
+        ax.set(xscale="log", xlim=(low, high), xlabel=r"privacy parameter $\epsilon$")
+    return fig
+
+
+def cheapest_path(mean: float, y: float, epsilon: float) -> Figure:
+    """What a path from `mean` through z to y costs for each z; and d_epsilon to y from each x."""
+    fig, (left, right) = draw.subplots(1, 2, figsize=style.PAGE)
+    z, x, smallest = np.linspace(mean, y, 201), np.linspace(0, 1, 401), d_epsilon(mean, y, epsilon)
+    shift, change = epsilon * abs(z - mean), _kl(z, y)
+    labels = r"shift $\epsilon|z-x|$", r"change kl$(z,y)$"
+    left.stackplot(z, shift, change, colors=(style.SKY, style.ORANGE), alpha=0.4, labels=labels)
+    left.plot(z, shift + change, color=style.BLACK)
+    label = rf"$d_\epsilon(x,y)={smallest:.4f}$"
+    left.plot(z[(shift + change).argmin()], smallest, "o", color=style.BLACK, label=label)
+    left.set(xlabel=rf"$z$, from $x={mean:g}$ to $y={y:g}$", ylabel="price", ylim=(0, None))
+    draw.bound(right, x, _kl(x, y), r"kl$(x,y)$")
+    draw.bound(right, x, epsilon * abs(x - y), r"$\epsilon\,|x-y|$", linestyle=style.DOTTED)
+    right.plot(x, _divergence(x, y, epsilon), color=style.BLUE, label=r"$d_\epsilon(x,y)$")
+    low_privacy = y / (y + (1 - y) * np.exp([epsilon, -epsilon]))
+    right.axvspan(*low_privacy, color=style.SKY, alpha=0.15, linewidth=0, label="low privacy")
+    highest = max(_divergence(0, y, epsilon), _divergence(1, y, epsilon))
+    right.set(xlabel=rf"$x$, with $y={y:g}$", ylim=(0, 1.3 * highest))
+    draw.legend_below(fig, 7)
+    return fig
+
+
+def lower_bounds(data: pd.DataFrame, low: float, high: float) -> Figure:
+    """Theorem 3.1, the older bound and their ratio for each instance, by epsilon."""
+    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.1))
+    for name, look in draw.looks(data.instance.unique().tolist()).items():
+        here, line = data[data.instance == name], {"color": look["color"], "linewidth": 1}
+        at = {"marker": look["marker"], "markevery": np.flatnonzero(here.changes).tolist()}
+        axes[0].plot(here.epsilon, here.equation_7, linestyle=style.DOTTED, **line)
+        axes[0].plot(here.epsilon, here.theorem_3_1, label=name, **line, **at)
+        axes[1].plot(here.epsilon, here.ratio, label=name, **line, **at)
+    title = "Theorem 3.1, and (dotted) the older bound"
+    axes[0].set(yscale="log", ylabel=r"lower bound on regret$/\ln T$", title=title)
+    axes[1].set(ylabel="ratio", title="Theorem 3.1 over the older bound")
+    for ax in axes:
+        ax.set(xscale="log", xlim=(low, high), xlabel=r"privacy parameter $\epsilon$")
+    draw.legend_below(fig, 5)
+    return fig
+
+
+def gain(data: pd.DataFrame, means: np.ndarray, best: float, low: float, high: float) -> Figure:
+    """Theorem 3.1 over the older bound by an arm's mean and epsilon, with the critical epsilon."""
+    fig, ax = draw.subplots()
+    table = data.pivot(index="epsilon", columns="mean", values="gain")
+    levels = np.arange(1, 7, 0.5)
+    mesh = ax.contourf(table.columns, table.index, table.clip(1), levels, cmap="viridis")
+    ax.plot(means, bounds.critical_epsilon(means, best), color="white", linewidth=1)
+    middle = 0.45 * best
+    height, white = 2.2 * bounds.critical_epsilon(middle, best), {"color": "white", "fontsize": 7}
+    ax.text(middle, height, "no gain: low privacy", ha="center", **white)
+    ax.set(yscale="log", ylim=(low, high), xlim=(table.columns[0], table.columns[-1]))
+    ax.set(xlabel=r"mean $\mu_a$ of the suboptimal arm", ylabel=r"privacy parameter $\epsilon$")
+    ax.grid(False)
+    fig.colorbar(mesh, label="Theorem 3.1 over the older bound")
+    return fig
+
+
+# Section 4: the algorithms
+
+
+def indices(data: pd.DataFrame, best: float, log_t: float) -> Figure:
+    """Indices of DP-KLUCB and DP-IMED against an arm's pulls, one curve for each epsilon."""
+    epsilons = data.epsilon.unique()
+    names = {e: rf"$\epsilon={e:g}$" if e < np.inf else "no privacy" for e in epsilons}
+    colours = style.VERMILION, style.ORANGE, style.BLUE, style.BLACK
+    dashes = style.SOLID, style.DASHED, style.MIXED, style.DOTTED
+    looks = zip(names.values(), colours, dashes, strict=True)
+    looks = {name: {"color": colour, "linestyle": dash} for name, colour, dash in looks}
+    named = data.assign(curve=data.epsilon.map(names))
+    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
+    for ax, index, title, level, note, at, side in (
+        (axes[0], "klucb", "DP-KLUCB", best, r"$\mu^\star$", 1, "left"),
+        (axes[1], "imed", "DP-IMED", log_t, r"$\ln t$", 1e5, "right"),
+    ):
+        draw.lines(ax, named, "n", index, "curve", looks=looks)
+        ax.axhline(level, color=style.GREY, linewidth=0.6)
+        ax.text(at, level, note, va="bottom", ha=side)
+        ax.set(xscale="log", xlabel="pulls $n$ of the arm", ylabel="index", title=title)
+    axes[1].set_ylim(0, 2.5 * log_t)
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Figure:
+    """Regret over the bound against rounds, one panel for each epsilon, with both first batches."""
+    labels = {"xlabel": "round $t$", "ylabel": r"regret over bound $\times\ln t$"}
+    fig, axes = draw.panels(len(epsilons), height=3.0, xscale="log", **labels)
+    for ax, e in zip(axes, epsilons, strict=True):
+        for label, here in data.query("epsilon == @e").groupby("algorithm", sort=False):
+            look = style.look(label)
+            first, second = here[here.n0 == 1], here[here.n0 > 1]
+            band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
+            ax.fill_between(first.t, first.p10, first.p90, **band)
+            ax.plot(first.t, first.p50, label=f"{label}, median, $n_0=1$", markevery=10, **look)
+            look |= {"linestyle": style.DOTTED, "markerfacecolor": "white", "markevery": (5, 10)}
+            ax.plot(second.t, second["mean"], label=rf"{label}, mean, $n_0=8/\epsilon$", **look)
+        draw.bound(ax, rounds, [1] * len(rounds), "Theorem 3.1")
+        twice = [2] * len(rounds)
+        draw.bound(ax, rounds, twice, r"Theorem 4.3, $\alpha=2$", linestyle=style.MIXED)
+        ax.set(ylim=(0, None), title=rf"$\epsilon={e:g}$")
+    draw.legend_below(fig, 3)
+    return fig
+
+
+def batch_ratios(data: pd.DataFrame, algorithms: list, n0: int, alphas: list[float]) -> Figure:
+    """Final regret against the ratio of the batches, one panel for each algorithm."""
+    hollow = {"linestyle": style.DOTTED, "markerfacecolor": "white"}
+    dashed = {"linestyle": style.DASHED, "marker": "^"}
+    label = r"ratio $\alpha$, by the logarithm of $\alpha-1$"
+    labels = {"xlabel": label, "ylabel": "final regret"}
+    fig, axes = draw.panels(2, height=3.3, xscale="log", yscale="log", **labels)
+    for ax, label in zip(axes, algorithms, strict=True):
+        here = data[data.algorithm == label]
+        for k, what, look in ((1, "mean", {}), (1, "median", hollow), (n0, "mean", dashed)):
+            rows, first = here.query("n0 == @k and power == 0"), "1" if k == 1 else r"8/\epsilon"
+            name = rf"{label}, {what}, $n_0={first}$"
+            ax.plot(rows.alpha - 1, rows[what], label=name, **(style.look(label) | look))
+        for power, line, size in ((1, style.SOLID, "m+1"), (2, style.DOTTED, "(m+1)^2")):
+            level = here["mean"][(here.n0 == n0) & (here.power == power)].item()
+            name = rf"mean, $B_m/n_0={size}$, $n_0=8/\epsilon$"
+            ax.axhline(level, color=style.SKY, linestyle=line, label=name)
+        draw.bound(ax, rows.alpha - 1, rows.bound, r"Theorem 3.1 $\times\ln T$")
+        ax.set_xticks([a - 1 for a in alphas], [f"{a:g}" for a in alphas])
+        ax.set_xticks([], minor=True)
+        ax.set_title(label)
+    draw.legend_below(fig, 3)
+    return fig
+
+
+# Section 5: experiments
+
+
+def regret_over_time(data: pd.DataFrame, names: list[str]) -> Figure:
+    """Regret against rounds with one panel for each named instance, on common axes."""
+    fig, axes = draw.panels(len(names), height=3.0)
+    for ax, name in zip(axes, names, strict=True):
+        draw.regret_axes(ax, data[data.instance == name], draw.regret_limits(data))
+        ax.set_title(name)
+    axes[1].set_ylabel("")
+    draw.legend_below(fig, 6)
+    return fig
+
+
+def survivals(data: pd.DataFrame) -> Figure:
+    """Distribution of the final regret with one panel for each instance."""
+    panels = data.groupby("instance", sort=False)
+    fig, axes = draw.panels(len(panels), height=2.8)
+    for ax, (name, curves) in zip(axes, panels, strict=True):
+        draw.survival_axes(ax, curves)
+        ax.set(title=name, ylim=(1e-6, 1.5))
+    axes[1].set_ylabel("")
+    draw.legend_below(fig, 3)
+    return fig
+
+
+def ablation(data: pd.DataFrame, names: list[str], epsilons: list[float]) -> Figure:
+    """Mean final regret of DP-KLUCB, its variants and AdaP-KLUCB against epsilon, by instance."""
+    looks = {v: style.look(v) for v in ("DP-KLUCB", "AdaP-KLUCB")} | {
+        "forgets": {"color": style.BLUE, "marker": "^", "linestyle": style.DASHED},
+        "3.1 ln t": {"color": style.GREEN, "marker": "v", "linestyle": style.DASHED},
+        "both": {"color": style.BLACK, "marker": "s", "linestyle": style.DOTTED},
+    }
+    labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "final regret"}
+    fig, axes = draw.panels(len(names), xscale="log", yscale="log", **labels)
+    for ax, name in zip(axes, names, strict=True):
+        here = data.query("instance == @name")
+        draw.lines(ax, here, "epsilon", "mean", by="variant", looks=looks, markevery=1)
+        draw.epsilon_ticks(ax, epsilons)
+        ax.set_title(name)
+    draw.legend_below(fig, 5)
+    return fig
+
+
+# Appendix B: models of continual release
+
+
+def reward_models(models: dict, path: tuple) -> Figure:
+    """The three kinds of input: model -> reward functions of rounds 1, 2, ..., and the actions."""
+    fig, axes = draw.subplots(1, 3, figsize=(style.PAGE[0], 2.1), width_ratios=(0.8, 1, 1.9))
+    for ax, letter, (model, rewards) in zip(axes, "abc", models.items(), strict=True):
+        _reward_model(ax, model, path, rewards, f"({letter}) {model} of rewards")
+    return fig
+
+
+def release_games(games: dict, change: int) -> Figure:
+    """One play for each side: "L" or "R" -> actions, left rewards and right rewards."""
+    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 1.9))
+    for ax, (side, (actions, left, right)) in zip(axes, games.items(), strict=True):
+        _release_game(ax, actions, left, right, change, side)
+    return fig
+
+
+def _reward_model(ax, model, path, rewards, title):
+    """A list, table or tree of rewards for two arms; framed, those that the actions `path` observe.
+
+    Parameters
+    ----------
+    model : {"list", "table", "tree"}
+    path : sequence of int
+        Arms pulled, 0 or 1, one per round.
+    rewards : list
+        Reward functions of rounds 1, 2, ...: arrays with one axis for each action so far.
+    """
+    rounds = len(path)
+    for t in range(1, rounds + 1):
+        prefixes = list(np.ndindex(*(2,) * t))
+        nodes = {"list": [None], "table": [0, 1], "tree": prefixes}[model]
+        for i, node in enumerate(nodes):
+            full = {"list": tuple(path[:t]), "table": (*path[: t - 1], node), "tree": node}[model]
+            seen = full == tuple(path[:t])
+            colour, width = ("black", 1.2) if seen else ("#BBBBBB", 0.6)
+            x = (
+                (i + 0.5) / len(nodes)
+                if model == "tree"
+                else 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
+            )
+            if model == "tree":
+                parent = ((i // 2 + 0.5) / (len(nodes) // 2), 1 - t) if t > 1 else (0.5, 0)
+                ax.plot([parent[0], x], [parent[1], -t], color=colour, linewidth=width, zorder=1)
+            frame = {"boxstyle": "square,pad=0.3", "fc": "white", "ec": colour, "lw": width}
+            ink = "black" if seen else "#888888"
+            ax.text(
+                x,
+                -t,
+                str(int(rewards[t - 1][full])),
+                ha="center",
+                va="center",
+                fontsize=7,
+                bbox=frame,
+                color=ink,
+            )
+    if model == "table":
+        for arm in (0, 1):
+            ax.text(
+                0.5 + 0.3 * (arm - 0.5),
+                -0.4,
+                f"arm {arm + 1}",
+                ha="center",
+                va="center",
+                fontsize=6,
+            )
+    for t in range(1, rounds + 1):
+        ax.text(-0.06, -t, f"$t={t}$", ha="right", va="center", fontsize=6)
+    ax.set(xlim=(-0.12, 1.05), ylim=(-rounds - 0.5, 0.3), title=title)
+    ax.axis("off")
+
+
+def _release_game(ax, actions, left, right, change, side):
+    """The adaptive game: two rewards for each action, of which round `change` shows `side`.
+
+    Parameters
+    ----------
+    actions, left, right : sequence
+        Arm (from 0) and the two rewards of each round.
+    change : int
+        The round, from 1, in which the policy sees `side`, "L" or "R"; in others the left reward.
+    """
+    boxes = []
+    for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
+        shown = other if t == change and side == "R" else one
+        for y, text in ((2, f"arm {action + 1}"), (1, f"$({one},{other})$"), (0, f"${shown}$")):
+            fill = "#FFE9B8" if (y, t) == (0, change) else "white"
+            box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
+            boxes.append(ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box))
+        ax.text(
+            t,
+            -0.55,
+            f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""),
+            ha="center",
+            va="center",
+            fontsize=6,
+        )
+    for start, end in itertools.pairwise(
+        boxes
+    ):  # from edge to edge; above the boxes, which are laid out first
+        ends = {
+            "patchA": start.get_bbox_patch(),
+            "patchB": end.get_bbox_patch(),
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
+        arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"} | ends
+        ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
+    for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
+        ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
+    ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
+    ax.axis("off")
+
+
+# Appendix D: concentration
+
+
+_COLOURS = style.BLACK, style.BLUE, style.VERMILION, style.GREEN  # the exact curve, bounds
+_DASHES = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
+
+
+def _curve_looks(names, markers=("",) * 4):
+    """A colour, dash and perhaps marker for each curve."""
+    looks = zip(_COLOURS, _DASHES, markers, strict=True)
+    each = [{"color": c, "linestyle": dash, "marker": mark} for c, dash, mark in looks]
+    return dict(zip(names, each, strict=False))
+
+
+def laplace_tails(data: pd.DataFrame) -> Figure:
+    """Tails of sums of Laplace variables and their bounds, one panel for each number of them."""
+    panels = data.groupby("m", sort=False)
+    labels = {
+        "xlabel": r"$\epsilon z$",
+        "ylabel": r"$\log_{10}$ of $\Pr[Z_m\geq z]$ and its bounds",
+    }
+    fig, axes = draw.panels(len(panels), height=2.7, ylim=(-40, 45), **labels)
+    looks = _curve_looks(data.curve.unique())
+    for ax, (m, here) in zip(axes, panels, strict=True):
+        draw.lines(ax, here, "z", "log10", "curve", looks=looks)
+        ax.set(title=f"$m={m}$")
+        ax.axhline(0, color=style.GREY, linewidth=0.6)
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def exponents(data: pd.DataFrame, cases: list) -> Figure:
+    """Exponents over d_epsilon against pulls, one panel for each mean, epsilon and level."""
+    labels = {"xlabel": "pulls $n$", "ylabel": r"exponent over $d_\epsilon(x,\mu)$"}
+    fig, axes = draw.panels(len(cases), height=2.6, xscale="log", **labels)
+    looks = _curve_looks(data.curve.unique(), "os^D")
+    for ax, (mu, e, x) in zip(axes, cases, strict=True):
+        here = data.query("mu == @mu and epsilon == @e and x == @x")
+        draw.lines(ax, here, "n", "relative", "curve", looks=looks, markevery=1)
+        draw.bound(ax, here.n, np.ones(len(here)), r"limit $d_\epsilon(x,\mu)$")
+        label = r"$\mathrm{kl}(x,\mu)$"
+        draw.bound(ax, here.n, here.kl / here.d_epsilon, label, linestyle=style.MIXED)
+        ax.set(title=rf"$\mu={mu:g}$, $\epsilon={e:g}$, $x={x:g}$", ylim=(-0.4, 3.2))
+    draw.legend_below(fig, 5)
+    return fig
+
+
+def together_or_apart(data: pd.DataFrame) -> Figure:
+    """The probability of one level, and its bounds, against pulls."""
+    fig, ax = draw.subplots(figsize=(style.COLUMN[0], 2.9))
+    looks = _curve_looks(data.curve.unique(), "os^D")
+    draw.lines(ax, data, "n", "log10", "curve", looks=looks, markevery=1)
+    ax.axhline(0, color=style.GREY, linewidth=0.6)
+    label = r"$\log_{10}$ of probability or bound"
+    ax.set(xscale="log", ylim=(-60, 40), xlabel="pulls $n$", ylabel=label)
+    draw.legend_below(fig)
+    return fig
+
+
+# Equation (14): the first batch
+
+_OVER_BOUND = r"regret over bound $\times\ln T$"
+
+
+def first_batches(data: pd.DataFrame, alphas: list[float]) -> Figure:
+    """Regret over the bound against n0 epsilon, one panel for each instance and epsilon."""
+    dashes = (style.SOLID, style.DASHED, style.DOTTED, style.MIXED)
+    dash = dict(zip(alphas, dashes, strict=False))
+    panels = data.groupby(["instance", "epsilon"], sort=False)
+    labels = {"xlabel": r"$n_0\epsilon$", "ylabel": _OVER_BOUND}
+    fig, axes = draw.panels(len(panels), height=2.9, xscale="log", yscale="log", **labels)
+    for ax, ((name, e), here) in zip(axes, panels, strict=True):
+        for (label, alpha), rows in here.groupby(["algorithm", "alpha"], sort=False):
+            look = style.look(label) | {"linestyle": dash[alpha], "markersize": 2.5}
+            ax.plot(rows.n0_epsilon, rows.ratio, label=rf"{label}, $\alpha={alpha:g}$", **look)
+        ends = [here.n0_epsilon.min(), here.n0_epsilon.max()]
+        draw.bound(ax, ends, [1, 1], "lower bound")
+        ax.set_title(rf"{name}, $\epsilon={e:g}$")
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def survival_by_first_batch(
+    curves: pd.DataFrame, one: pd.DataFrame, horizon: int, title: str
+) -> Figure:
+    """Distribution of the final regret with a long first batch, and of DP-IMED with n0 = 1."""
+    fig, (ax,) = draw.panels(1, width=5.0, height=3.0)
+    grey = {"color": style.GREY, "drawstyle": "steps-post"}
+    ax.plot(one.regret, one.fraction, label="DP-IMED, $n_0=1$", **grey)
+    draw.survival_axes(ax, curves)
+    ax.set(ylim=(1e-6, 1.5), xlim=(10, horizon), title=title)
+    ax.minorticks_off()
+    ax.legend(loc="upper right")
+    return fig
+
+
+def first_batch_by_horizon(data: pd.DataFrame, horizons: list, scaled: list) -> Figure:
+    """Regret over the bound against n0 epsilon / ln T, one curve for each horizon."""
+    labels = {"xlabel": r"$n_0\epsilon/\ln T$", "ylabel": _OVER_BOUND}
+    fig, axes = draw.panels(2, xscale="log", yscale="log", **labels)
+    colours = style.SKY, style.BLUE, style.ORANGE, style.VERMILION, style.BLACK
+    looks = zip(horizons, colours, "osD^v", strict=False)
+    looks = {t: {"color": colour, "marker": marker} for t, colour, marker in looks}
+    for ax, (name, here) in zip(axes, data.groupby("instance", sort=False), strict=True):
+        for t, rows in here.groupby("horizon", sort=False):
+            ax.plot(rows.scaled, rows.ratio, label=rf"$T=10^{{{np.log10(t):.3g}}}$", **looks[t])
+        label = r"limit of Theorem 4.3, $\alpha=2$"
+        draw.bound(ax, [min(scaled), max(scaled)], [2, 2], label)
+        ax.set_title(rf"{name}, $\epsilon={here.epsilon.iloc[0]:g}$")
+    draw.legend_below(fig, 5)
+    return fig
+
+
+# Appendix G: extended experiments
+
+_EPSILON = r"privacy parameter $\epsilon$"
+
+
+def survivals_by_epsilon(data: pd.DataFrame) -> Figure:
+    """Distribution of the final regret in one environment, one panel for each epsilon."""
+    panels = data.groupby("epsilon", sort=False)
+    fig, axes = draw.panels(len(panels), height=2.5)
+    for ax, (e, part) in zip(axes, panels, strict=True):
+        draw.survival_axes(ax, part)
+        ax.set_title(rf"$\epsilon={e:g}$")
+        ax.label_outer()
+    for ax in axes:
+        ax.set_xlim(data.regret[data.regret > 0].min() / 1.5, 2 * data.regret.max())
+    draw.legend_below(fig, 3)
+    return fig
+
+
+def regret_panel(data: pd.DataFrame, limits: tuple[float, float], title: str) -> Figure:
+    """Regret against rounds, with final means in the legend."""
+    fig, (ax,) = draw.panels(1, height=3.0)
+    draw.regret_axes(ax, data, limits, legend_values=True)
+    ax.set_title(title)
+    draw.legend_below(fig)
+    return fig
+
+
+def _three_bounds(ax, data):
+    times = r" $\times\ln T$"
+    draw.bound(ax, data.epsilon, data.theorem_3_1, f"Theorem 3.1{times}", color="black")
+    draw.bound(ax, data.epsilon, data.equation_7, f"older bound{times}", linestyle=style.MIXED)
+    draw.bound(ax, data.epsilon, data.lai_robbins, f"no privacy{times}", linestyle=style.DOTTED)
+
+
+def figure_8(data: pd.DataFrame, label: str) -> Figure:
+    """Final regret of DP-IMED against epsilon, with linear and logarithmic epsilon."""
+    look = style.look("DP-IMED")
+    labels = {"xlabel": _EPSILON, "ylabel": "final regret"}
+    fig, axes = draw.panels(2, height=2.9, yscale="log", **labels)
+    for ax, scale, marked in zip(axes, ("linear", "log"), (8, (0.02, 0.1)), strict=True):
+        band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
+        ax.fill_between(data.epsilon, data.low, data.high, **band)
+        ax.plot(data.epsilon, data["mean"], label=label, markevery=marked, **look)
+        _three_bounds(ax, data)
+        ax.set(xscale=scale, ylim=data.lai_robbins[0] / 2)
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def figure_8_extended(
+    data: pd.DataFrame, lower: pd.DataFrame, critical: float, alpha: float
+) -> Figure:
+    """Final regret of DP-IMED past the critical epsilon, with both kinds of batches."""
+    look = style.look("DP-IMED")
+    labels = {"xlabel": _EPSILON, "ylabel": "final regret"}
+    fig, (ax,) = draw.panels(1, height=3.4, xscale="log", yscale="log", **labels)
+    shape, dots = data.query("power == 0"), data.query("power == 1")
+    band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
+    ax.fill_between(shape.epsilon, shape.q10, shape.q90, **band)
+    hollow = {"linestyle": style.DOTTED, "markerfacecolor": "white"}
+    for what, lines in (("median", {}), ("mean", hollow)):
+        ax.plot(shape.epsilon, shape[what], label=rf"{what}, $\alpha={alpha:g}$", **(look | lines))
+    ax.plot(dots.epsilon, dots["mean"], "k^", markersize=3, label="mean, $B_m=m+1$")
+    _three_bounds(ax, lower)
+    ax.axvline(critical, color="black", linewidth=0.6)
+    above = {"transform": ax.get_xaxis_transform(), "ha": "right", "va": "top"}
+    ax.text(critical, 0.97, r"$\epsilon_c$ ", **above)
+    draw.legend_below(fig)
+    return fig

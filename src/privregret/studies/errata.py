@@ -1,0 +1,122 @@
+"""What `companion/errata` measures where a formula is not enough: choices, runs, enumeration."""
+
+import math
+
+import numpy as np
+
+from privregret import estimates, exact, store
+from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit, tuning
+from privregret.bounds import asi2025
+from privregret.divergence import d_epsilon
+from privregret.estimates import Estimate
+from privregret.instances import Advice, gap_adversary
+from privregret.privacy import adversarial
+
+# Privacy ------------------------------------------------------------------------------------------
+
+
+def loss_of_choice(noise: str, scale: float, actions: int, n: int) -> float:
+    """Log-ratio of an action's winning probabilities, behind all others by n - 2 and by n."""
+
+    def winning(behind):
+        others = np.log(actions - 1)
+        return exact.selection_from_sums([behind, 0.0], [0.0, others], noise, scale)[0]
+
+    return np.log(winning(n - 2.0) / winning(float(n)))
+
+
+@store.kept
+def plays_of_arm_2(runs: int, seed: int) -> tuple[Estimate, Estimate]:
+    """How often round 10 plays arm 2: if all advice names arm 1, and if round 10 names arm 2."""
+    named = np.zeros((20, 3), int)
+    changed = named.copy()
+    changed[9] = 1
+    losses = np.random.default_rng(seed).random((20, 2))
+    learner = ExpertsFromBandit(BatchedPrivate(HTINF(6**0.5), 0.1))
+
+    def fraction(names):
+        advice = Advice.of_arms(names, 2, np.arange(20))
+        return estimates.fraction([learner.play(losses, advice, s)[9] == 1 for s in range(runs)])
+
+    return fraction(named), fraction(changed)
+
+
+# Bounds -------------------------------------------------------------------------------------------
+
+
+def excess_exponent(a: float, b: float, name: str) -> float:
+    """How far a bound of Table 2 is above the smallest of the three, in exponents of T."""
+    exponents = asi2025.table_1_exponents(a, b)
+    return exponents[name] - min(exponents.values())
+
+
+def noise_term(mode: str, delta: float = 1e-6) -> float:
+    """The noise term of Theorem 10's proof over 90 A, gamma as in the statement or the proof."""
+    horizon, arms, experts = 10**8, 4, 16
+    algorithm = tuning.batched_exp4(horizon, arms, experts, 1.0, delta, mode)
+    logs = experts * math.log(1 / delta) * math.log(experts * horizon) ** 2
+    variance = logs / (algorithm.gamma * algorithm.tau) ** 2
+    leading = asi2025.theorem_10(horizon, arms, experts, 1.0, delta) / 107
+    return algorithm.eta * horizon * arms**2 * variance / leading
+
+
+# Adversarial bandits ------------------------------------------------------------------------------
+
+
+@store.kept
+def ftpl_over_uniform(resampling: str, horizon: int, runs: int, seed: int) -> Estimate:
+    """Regret of FTPL in batches of four over that of uniform play: four arms, gap 0.8.
+
+    The learning rate and the cap on resampling have the usual order.
+    """
+    problem, batches = gap_adversary(4, 0.8), horizon / 4
+    eta, cap = math.sqrt(math.log(4) / (4 * batches)), math.ceil(math.sqrt(4 * batches))
+    learner = BatchedPrivate(FTPL(eta, cap, resampling), 0.25)
+    played = learner.run(problem, [horizon], seed, runs)
+    return estimates.mean(problem.regret(played, [horizon]).ravel()) / (0.6 * horizon)
+
+
+@store.kept
+def many_looks(zeros: tuple, nodes: int) -> Estimate:
+    """P(arm 2 is played more than twice in rounds 2 to 5), epsilon = 1.
+
+    Arm 2 loses 0 in the rounds `zeros`, else 1; arm 1 loses 1/2.
+    """
+    table = np.tile([0.5, 1.0], (5, 1))
+    table[list(zeros), 1] = 0.0
+    many = [(path & 15).bit_count() > 2 for path in range(32)]
+    fine, coarse = (
+        adversarial.batched_probabilities(EXP3(4.0, 0.1), table, 1.0, n)[many].sum()
+        for n in (nodes, nodes - 2)
+    )
+    return Estimate(fine, bound=abs(fine - coarse))
+
+
+# Bernoulli bandits --------------------------------------------------------------------------------
+
+
+@store.kept
+def excess_of_decisions(decisions: int, seed: int) -> np.ndarray:
+    """Largest excess in (A) in runs of DP-IMED: split by the best arm, by the largest estimate."""
+    rng = np.random.default_rng(seed)
+    return np.max([_excess_of_a_run(rng) for _ in range(decisions)], axis=0)
+
+
+def _excess_of_a_run(
+    rng, means=(0.75, 0.7, 0.7, 0.7), epsilon=0.25, delta=0.02, rounds=10**5
+) -> np.ndarray:
+    pulls, size = np.ones(4), np.ones(4, int)
+    sums = rng.binomial(1, means) + rng.laplace(size=4) / epsilon
+    level, worst = means[0] - delta, np.full(2, -np.inf)
+    while pulls.sum() < rounds:
+        private = np.clip(sums / pulls, 0, 1)
+        index = pulls * [d_epsilon(x, private.max(), epsilon) for x in private] + np.log(pulls)
+        i = index.argmin()
+        if i != 0:
+            excess = index[i] - pulls[0] * d_epsilon(private[0], level, epsilon) - np.log(pulls[0])
+            below = [private[0] < level, private.max() < level]
+            worst = np.maximum(worst, np.where(below, excess, -np.inf))
+        size[i] *= 2
+        sums[i] += rng.binomial(size[i], means[i]) + rng.laplace() / epsilon
+        pulls[i] += size[i]
+    return worst

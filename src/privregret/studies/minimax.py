@@ -1,0 +1,98 @@
+"""What `companion/minimax` computes: exact values of small games, and learners on them."""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+import numpy as np
+
+from privregret import store
+from privregret.adversarial import BatchedPrivate
+from privregret.estimates import Estimate
+from privregret.minimax import Game, batched_plan, minimax
+from privregret.privacy import enumeration
+
+# Values -----------------------------------------------------------------------------------------
+
+
+@cache
+def bounds(game: Game, epsilon: float, delta: float = 0.0) -> tuple[float, float]:
+    """(upper, lower): what the plan attains, and what the certificate proves."""
+    return _bounds(game, float(epsilon), delta)
+
+
+@store.kept
+def _bounds(game: Game, epsilon: float, delta: float) -> tuple[float, float]:
+    found = minimax(game, epsilon, delta)
+    return found.upper, found.lower
+
+
+def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
+    """Minimax regret, as the plan attains it; the error bound reaches down to the certificate."""
+    upper, lower = bounds(game, epsilon, delta)
+    return Estimate(upper, bound=max(upper - lower, 0.0))
+
+
+def differ(pairs: Iterable[tuple[float, float]]) -> float:
+    """How many of these pairs of numbers differ by more than 1e-8."""
+    return float(sum(abs(a - b) > 1e-8 for a, b in pairs))
+
+
+@store.kept
+def enumerated_privacy(rounds: int, epsilon: float) -> float:
+    """Exact privacy loss of the optimal bandit plan, by enumeration over neighbouring tables."""
+    found = minimax(Game(rounds), epsilon)
+    steps = found.game.policy(found.plan)
+    policy = []  # all actions first, then what was seen
+    for t, step in enumerate(steps):
+        axes = [*range(0, 2 * t, 2), *range(1, 2 * t, 2), 2 * t]
+        policy.append(step.reshape((2,) * (2 * t) + (2,)).transpose(axes))
+    return enumeration.privacy_loss(policy, "table")
+
+
+# Plans ------------------------------------------------------------------------------------------
+
+
+def policy_rows(game: Game, plan: np.ndarray, name: str) -> Iterator[dict]:
+    """The probability of action 1, after each history that starts with action 1 and can occur."""
+    laws, weights = game.policy(plan), game.prefixes(plan)
+    for t in range(1, game.rounds):
+        symbols = itertools.product((1, 2), (0, 1))
+        for i, history in enumerate(itertools.product(symbols, repeat=t)):
+            if history[0][0] == 1:
+                seen = ", ".join(f"{action}:{loss}" for action, loss in history)
+                first = laws[t][i, 0] if weights[t][i].sum() > 1e-9 else np.nan
+                yield {"game": name, "history": seen, "first": first}
+
+
+# Learners ---------------------------------------------------------------------------------------
+
+
+def learner_row(label: str, game: Game, proved: float, *plans: np.ndarray) -> dict:
+    """The numbers of the first plan; their errors are the changes to the last, coarser plan."""
+    row, coarse = _measured(game, plans[0], proved), _measured(game, plans[-1], proved)
+    errors = {f"{name}_error": abs(x - coarse[name]) for name, x in row.items()}
+    setting = {"algorithm": label, "feedback": game.feedback, "T": game.rounds, "proved": proved}
+    return setting | row | errors
+
+
+@store.kept
+def _measured(game: Game, plan: np.ndarray, proved: float) -> dict:
+    """Worst regret, privacy, and fractions of the gain possible at this privacy and as proved."""
+    guess, regret, has = game.rounds / 2, game.worst_regret(plan), game.privacy(plan)
+    best, claimed = (value(game, e).value for e in (has, proved))
+    return {
+        "privacy": has,
+        "regret": regret,
+        "share": (guess - regret) / (guess - best) if has > 1e-9 else math.nan,
+        "share_proved": (guess - regret) / (guess - claimed),
+        "optimum": best,
+    }
+
+
+def batched_row(label: str, game: Game, learner: BatchedPrivate, nodes: int) -> dict:
+    """The numbers of a learner in batches, by quadrature with and with half of the nodes."""
+    many = nodes if game.rounds > 2 * learner.tau else 20 * nodes  # one noise: nodes are cheap
+    plans = [batched_plan(game, learner, n) for n in (many, many // 4 * 2)]
+    return learner_row(label, game, learner.privacy.proved, *plans)

@@ -1,0 +1,266 @@
+"""What `companion/whole-epochs` checks: lemmas by enumeration, the theorem by exact regret."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.special import log_ndtr
+
+from privregret import estimates, exact, instances, store
+from privregret.algorithm import Algorithm
+from privregret.bounds import ours
+from privregret.estimates import Estimate
+from privregret.full_information import FTNL
+from privregret.instances import StochasticLosses
+from privregret.privacy.selection import privacy_loss
+
+# Settings -----------------------------------------------------------------------------------------
+
+NOISES = {"gumbel": stats.gumbel_r(), "exponential": stats.expon(), "laplace": stats.laplace()}
+SAME = "fixed"  # losses that are the same in every round
+LONG = 2**60  # rounds of all runs
+STEPS = np.arange(0, 20.1, 0.25)  # where tails of differences are computed
+
+
+def log_others(log_k: float) -> float:
+    """ln(K - 1)."""
+    return max(0.0, log_k + np.log1p(-np.exp(-log_k)))
+
+
+def two_actions(gap: float, opposite: bool) -> StochasticLosses:
+    """Bernoulli losses of two actions, independent or opposite."""
+    if opposite:
+        return instances.dependent("antithetic", gap)
+    return instances.bernoulli_losses(((1 - gap) / 2, (1 + gap) / 2))
+
+
+def equal_gaps(log_k: float, gap: float) -> StochasticLosses:
+    """One best action and K - 1 others, losses the same in every round."""
+    return instances.deterministic_losses((0.0, gap), log_counts=(0.0, log_others(log_k)))
+
+
+def problems(log_k: float, epsilon: float) -> Iterator[tuple[str, StochasticLosses]]:
+    """Instances with gaps around epsilon and above, as many as [0, 1] holds."""
+    others = log_others(log_k)
+    for gap in (g for g in (epsilon / 16, epsilon / 2, 2 * epsilon, 0.3) if 1e-4 <= g <= 0.9):
+        yield SAME, equal_gaps(log_k, gap)
+        if log_k <= 40 and epsilon >= 0.01 and gap >= 0.01:
+            means = ((1 - gap) / 2, (1 + gap) / 2)
+            yield "Bernoulli", instances.bernoulli_losses(means, log_counts=(0.0, others))
+        if log_k < 0.8 and gap >= 0.05:
+            yield "opposite pairs", instances.dependent("antithetic", gap)
+    bracket = max(0.0, others - np.log(6))
+    yield SAME, instances.doubling(6, log_per_bracket=bracket, bernoulli=False)
+
+
+# Lemma 1 and privacy ------------------------------------------------------------------------------
+
+
+def survival_excess(log_survival) -> float:
+    """The largest ln S(x) - u - ln S(x + u) over |x| <= 25 and 0 <= u <= 20."""
+    x, u = np.linspace(-25, 25, 2001), np.linspace(0, 20, 41)[:, None]
+    return float(np.max(log_survival(x) - u - log_survival(x + u)))
+
+
+@store.kept
+def difference_tails() -> np.ndarray:
+    """(noises, 81) P[xi_j - xi_1 > v] at `STEPS`, by quadrature of each noise's distribution."""
+    y, weights = np.polynomial.legendre.leggauss(64)
+    at = np.arange(-30, 45)[:, None] + (y + 1) / 2
+    return np.array(
+        [
+            [(law.pdf(at) * law.sf(at + v) * weights / 2).sum() for v in STEPS]
+            for law in NOISES.values()
+        ]
+    )
+
+
+@store.kept
+def loss_over_epsilon(factor: float, epsilons: list) -> float:
+    """Largest privacy loss of a choice with noise of scale factor / epsilon, over epsilon."""
+    cases = product((2, 10, 10**6), (1, 2, 16, 1024), NOISES, epsilons)
+    return max(privacy_loss(K, n, noise, factor / e).value / e for K, n, noise, e in cases)
+
+
+# Lemmas 2 and 3 -----------------------------------------------------------------------------------
+
+
+def compositions(outcomes: np.ndarray, probabilities: np.ndarray, n: int):
+    """Probabilities of all compositions of n rounds, and sums of losses less those of action 1."""
+    counts = [c for c in product(range(n + 1), repeat=len(outcomes) - 1) if sum(c) <= n]
+    counts = np.array([(*c, n - sum(c)) for c in counts])
+    mass = stats.multinomial.pmf(counts, n, probabilities)
+    return mass, counts @ (outcomes - outcomes[:, :1])
+
+
+def lemma_rows(outcomes, probabilities, noise: str, eta: float, longest: int) -> list[dict]:
+    """For n = 1, 2, 4, ..., longest: both sides of Lemma 2, and the smallest slack in Lemma 3."""
+    outcomes = outcomes[:, np.argsort(probabilities @ outcomes)]
+    gaps, rows = probabilities @ (outcomes - outcomes[:, :1]), []
+    flat = np.zeros(len(gaps))
+    before = float(exact.expected_maximum(flat, noise, 1 / eta))
+    for n in 2 ** np.arange(int(np.log2(longest)) + 1):
+        mass, differences = compositions(outcomes, probabilities, n)
+        chosen = exact.selection_from_sums(differences, flat, noise, 1 / eta)
+        after = float(mass @ exact.expected_maximum(differences, noise, 1 / eta))
+        empirical, fraction = mass @ (chosen * differences), mass @ chosen
+        slack = (empirical - n * ours.kept(gaps, eta) * fraction)[1:] / (n * fraction[1:])
+        potential = (2 if n > 1 else 1) * (before - after)
+        row = {"noise": noise, "n": n, "eta": eta, "empirical": empirical.sum()}
+        rows.append(row | {"potential": potential, "slack": slack.min(), "smallest_gap": gaps[1]})
+        before = after
+    return rows
+
+
+@store.kept
+def random_laws(noise: str, count: int, longest: int, rng: np.random.Generator) -> pd.DataFrame:
+    """`lemma_rows` of random joint laws: up to five actions and four outcomes."""
+    rows = []
+    for _ in range(count):
+        kinds, actions = int(rng.integers(2, 5)), int(rng.integers(2, 6))
+        if rng.random() < 0.5:
+            outcomes = rng.random((kinds, actions))
+        else:
+            outcomes = rng.integers(0, 2, (kinds, actions)).astype(float)
+        probabilities = rng.dirichlet(np.ones(kinds))
+        eta = float(np.exp(rng.uniform(-4, 0.7)))
+        rows += lemma_rows(outcomes, probabilities, noise, eta, longest)
+    return pd.DataFrame(rows)
+
+
+@store.kept
+def opposite_pairs(gaps: np.ndarray, etas: tuple) -> pd.DataFrame:
+    """E[Q d] / E[Q] for two actions, one of which suffers 1 in a round, and the bound of Lemma 3.
+
+    d has the gap for mean; epochs have 64 / eta rounds. Next to the three noises there is Gaussian
+    noise with the variance of Laplace noise.
+    """
+    rows = []
+    for gap, eta, noise in product(gaps, etas, (*NOISES, "gaussian")):
+        n = int(64 / eta)
+        hits = np.arange(n + 1)
+        mass, differences = stats.binom.pmf(hits, n, (1 + gap) / 2), 2.0 * hits - n
+        if noise == "gaussian":
+            wrong = np.exp(log_ndtr(-differences * eta / 2))
+        else:
+            sums = np.stack([0 * differences, differences], axis=1)
+            wrong = exact.selection_from_sums(sums, np.zeros(2), noise, 1 / eta)[:, 1]
+        kept = float(mass @ (wrong * differences) / (n * mass @ wrong))
+        bound = float(ours.kept(gap, eta))
+        rows.append({"gap": gap, "eta": eta, "noise": noise, "kept": kept, "bound": bound})
+    return pd.DataFrame(rows)
+
+
+# Lemma 4 ------------------------------------------------------------------------------------------
+
+
+@store.kept
+def small_gap_ratios(epsilons: list) -> tuple[list[Estimate], list[Estimate]]:
+    """P[J_n = j] over the bound of Lemma 4, and over its square; where errors are small."""
+    settings = product(epsilons, NOISES, (0.01, 0.1, 0.5), (2, 64, 1024), (False, True))
+    once, twice = [], []
+    for epsilon, noise, gap, n, opposite in settings:
+        instance = two_actions(gap, opposite)
+        chosen = exact.selection_probabilities(instance, n, noise, 2 / epsilon)
+        wrong = chosen.group[1]
+        if wrong > 1e3 * chosen.error:
+            wrong = Estimate(wrong, bound=min(chosen.error, wrong))
+            cap = float(ours.small_gap(n, gap, epsilon))
+            once.append(wrong / cap)
+            twice.append(wrong / cap**2)
+    return once, twice
+
+
+# The theorem --------------------------------------------------------------------------------------
+
+
+@store.kept
+def theorem_grid(log_actions: list, epsilons: list) -> pd.DataFrame:
+    """Exact regret after 2^60 rounds and the theorem's bounds, for each instance and noise."""
+    rows = []
+    for log_k, epsilon in product(log_actions, epsilons):
+        for (losses, problem), noise in product(problems(log_k, epsilon), NOISES):
+            if losses == SAME or noise == "gumbel" or problem.log_actions < 1:  # the rest is slow
+                rows.append(_theorem_row(losses, problem, epsilon, noise))
+    return pd.DataFrame(rows)
+
+
+def _theorem_row(losses, problem, epsilon, noise):
+    regret = exact.expected_regret(FTNL(epsilon, noise), problem, LONG)
+    gap, log_k = problem.gaps[problem.gaps > 0].min(), problem.log_actions
+    same = float(ours.deterministic(log_k, epsilon, noise)) if losses == SAME else np.inf
+    return {
+        "losses": losses,
+        "noise": noise,
+        "epsilon": epsilon,
+        "log_actions": float(log_k),
+        "gap": float(gap),
+        "regret": float(regret.value[0]),
+        "error": float(regret.error[0]),
+        "theorem": float(ours.theorem(log_k, gap, epsilon, noise)),
+        "large": float(ours.large_gaps(log_k, gap, epsilon, noise)),
+        "same": same,
+    }
+
+
+@store.kept
+def minimax_grid(epsilons: list) -> pd.DataFrame:
+    """Exact regret at finite horizons and bound (c) of the theorem, K = 101, Gumbel noise."""
+    frames = []
+    for epsilon, gap in product(epsilons, (0.003, 0.03, 0.3)):
+        problem = instances.bernoulli_losses(((1 - gap) / 2, (1 + gap) / 2), (1, 100))
+        curve = exact.regret_curves(FTNL(epsilon, "gumbel"), problem, [2**6, 2**12, 2**18])
+        bound = ours.minimax(np.log(101), curve.t, epsilon, "gumbel")
+        frames.append(curve.assign(bound=bound))
+    return pd.concat(frames, ignore_index=True)
+
+
+# The constant -------------------------------------------------------------------------------------
+
+
+@store.kept
+def phase_curve(learner: Algorithm, log_k: float, gaps: np.ndarray) -> pd.DataFrame:
+    """Exact regret after 2^60 rounds times epsilon / ln K, equal gaps, one row per gap."""
+    rows, scale = [], learner.epsilon / log_k
+    for gap in gaps:
+        regret = exact.expected_regret(learner, equal_gaps(log_k, gap), LONG)
+        ratio, error = float(regret.value[0]) * scale, float(regret.error[0]) * scale
+        row = {"algorithm": learner.label, "log_actions": log_k, "gap": gap}
+        rows.append(row | {"ratio": ratio, "ratio_error": error})
+    return pd.DataFrame(rows)
+
+
+def worst(
+    learner: Algorithm,
+    log_k: float,
+    smallest_gap: float,
+    points: int,
+    bernoulli: bool = False,
+    groups: int = 1,
+    **options,
+) -> dict:
+    """The largest epsilon R / ln K that a search over gaps from `smallest_gap` to 1 finds."""
+    gaps, log_k_searched = (smallest_gap, 1.0), max(log_k, np.log(2))
+    options |= {"bernoulli": bernoulli, "groups": groups, "points": points}
+    found = exact.worst_instance(learner, log_k_searched, gaps=gaps, **options)
+    return {
+        "algorithm": learner.label,
+        "epsilon": learner.epsilon,
+        "losses": "Bernoulli" if bernoulli else SAME,
+        "groups": groups,
+        "log_actions": log_k,
+        "ratio": found.ratio,
+        "ratio_error": found.error,
+        "gap": found.instance.gaps.max(),
+        "tried": found.tried,
+    }
+
+
+def relative(part: pd.DataFrame, same: pd.DataFrame) -> list[Estimate]:
+    """Ratios of these worst instances to those with equal gaps and losses that do not change."""
+    keys = ["algorithm", "log_actions"]
+    one = same.rename(columns={"ratio": "one", "ratio_error": "one_error"})
+    both = part.merge(one[[*keys, "one", "one_error"]], on=keys)
+    return estimates.rows(estimates.ratios(both, "one", value="ratio"), "ratio")
