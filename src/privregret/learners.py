@@ -1,5 +1,7 @@
 """Algorithms at work on a live source: choose an action, observe what it brought, go on."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -51,7 +53,7 @@ class Learner:
             self._arm = int(self._steps.choose(*given))
         return self._arm
 
-    def observe(self, seen: ArrayLike) -> None:
+    def observe(self, seen: Any) -> None:
         """Hand over what the action brought.
 
         Parameters
