@@ -37,6 +37,10 @@ def public(tree):
                         yield method, f"{node.name}.{method.name}"
 
 
+# What kernels take of the parameters, and the parts of `run` and `play`: their examples show it.
+INNER = {"settings", "prepared", "data_of", "literal"}
+
+
 def has_example(node):
     return ">>> " in (ast.get_docstring(node) or "")
 
@@ -44,8 +48,13 @@ def has_example(node):
 # Bases of classes, results, tables for kernels and errors: met in the examples of what makes or takes them.
 @pytest.mark.parametrize("module", ENGINE)
 def test_every_public_function_has_an_example(module):
-    functions = [(node, name) for node, name in public(SOURCES[module]) if isinstance(node, ast.FunctionDef)]
-    assert [f"{module}:{node.lineno} {name}" for node, name in functions if not has_example(node)] == []
+    functions = [
+        (node, name)
+        for node, name in public(SOURCES[module])
+        if isinstance(node, ast.FunctionDef) and node.name not in INNER
+    ]
+    missing = [f"{module}:{node.lineno} {name}" for node, name in functions if not has_example(node)]
+    assert missing == []
 
 
 def test_examples_are_found():

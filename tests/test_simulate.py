@@ -106,6 +106,14 @@ def test_an_unreachable_scheduler_gets_one_line_soon(address):
     assert address in line and "\n" not in line
 
 
+def test_what_a_cluster_needs_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        cluster("tcp://127.0.0.1:8786")
+    message = str(caught.value)
+    assert "distributed" in message and "privregret[cluster]" in message and "\n" not in message
+
+
 def test_a_scheduler_without_workers_gets_one_line_soon():
     import distributed
 
@@ -324,6 +332,23 @@ def test_checkpoints_increase_from_one_to_the_horizon(horizon, points):
 def test_a_horizon_of_a_few_rounds():
     frame = regret_curves(ALGORITHMS, HU2021_2, horizon=5, runs=2, seed=0, workers=1)
     assert frame[frame.t == 5].regret.tolist() == pytest.approx([sum(HU2021_2.gaps)] * 2 * len(ALGORITHMS))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ({"algorithms": [UCB1(), DPSE(1.0), UCB1()]}, ["algorithms", "twice", "UCB1()"]),
+        ({"instance": [HU2021_2, HU2021_3, HU2021_2]}, ["problems", repr(HU2021_2.name)]),
+        (
+            {"instance": [HU2021_2, BernoulliBandit(HU2021_2.name, (0.9, 0.5))]},
+            ["problems", repr(HU2021_2.name)],
+        ),
+        ({"instance": [[0.9, 0.5]]}, ["problems", "BernoulliBandit", "[0.9, 0.5]"]),
+    ],
+)
+def test_what_a_table_could_not_tell_apart(wrong, shown):
+    for call in (curves, summarised):
+        refused(lambda call=call: call(**wrong), *shown)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,9 @@ class Algorithm(checks.Checked, ABC):
         """What kernels take of the parameters: a NamedTuple of numbers and arrays."""
         return ()
 
-    def run(self, problem, checkpoints, rng, runs: int | None = None) -> np.ndarray:
+    def run(
+        self, problem: Any, checkpoints: Any, rng: int | np.random.Generator, runs: int | None = None
+    ) -> np.ndarray:
         """What is played on a problem by each checkpoint; same law as `play` on the problem's tables.
 
         Parameters
@@ -70,10 +72,8 @@ class Algorithm(checks.Checked, ABC):
 
         Raises
         ------
-        TypeError
-            If the problem is of another kind.
-        ValueError
-            If `checkpoints` does not increase, or ends before every arm can be pulled.
+        TypeError, ValueError
+            For another kind of problem, or `checkpoints` that do not increase or end too early.
 
         Examples
         --------
@@ -87,7 +87,7 @@ class Algorithm(checks.Checked, ABC):
         played = self.prepared(problem, checkpoints)(several, np.random.default_rng(rng))
         return played[0] if runs is None else played
 
-    def prepared(self, problem, checkpoints) -> Callable[[int, np.random.Generator], np.ndarray]:
+    def prepared(self, problem: Any, checkpoints: Any) -> Callable:
         """`run` with its first arguments, checked here once: (runs, rng) -> (runs, H, ...)."""
         data, rule = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)
         checkpoints = rule("checkpoints", checkpoints)
@@ -95,14 +95,14 @@ class Algorithm(checks.Checked, ABC):
             return partial(loops.many(kernel), data, checkpoints, self.settings(int(checkpoints[-1]), *problem.sizes))
         return lambda runs, rng: np.array([problem.counted(self.play, checkpoints, rng) for _ in range(runs)])
 
-    def data_of(self, problem) -> Any:
+    def data_of(self, problem: Any) -> Any:
         """What kernels take of a problem, after a check that it is of the kind that the algorithm plays."""
         if not isinstance(problem, self.plays):
             found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
             raise TypeError(f"{self.label} plays problems of type {self.plays.__name__}, got {found}")
         return problem.data
 
-    def literal(self, table, rng, *advice) -> np.ndarray:
+    def literal(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
         """The actions of `play` on a table (and advice) that has been checked."""
         if self.steps:
             sizes = table.shape[1], *(a.shape[1] for a in advice)

@@ -58,8 +58,16 @@ _repr.maxlist = _repr.maxtuple = 12
 # For messages, and for rules
 
 
-def shown(value) -> str:
-    """A value for a message: in one line, cut if it is long."""
+def shown(value: object) -> str:
+    """A value for a message: in one line, cut if it is long.
+
+    Examples
+    --------
+    >>> shown("a" * 90)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'"
+    >>> shown(2**70)
+    'about 2^70'
+    """
     try:
         if isinstance(value, numbers.Integral) and abs(int(value)) >= 2**64:
             return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}"
@@ -218,8 +226,18 @@ def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
 # One number
 
 
-def positive(name: str, value) -> float:
-    """A finite number above 0, of which the reciprocal is finite, and so is noise of that scale."""
+def positive(name: str, value: Any) -> float:
+    """A finite number above 0, of which the reciprocal is finite, and so is noise of that scale.
+
+    Examples
+    --------
+    >>> positive("epsilon", 1)
+    1.0
+    >>> positive("epsilon", 0)
+    Traceback (most recent call last):
+    ...
+    ValueError: epsilon must be a finite number above 0, got 0
+    """
     if type(value) is float and SMALLEST <= value < math.inf:
         return value
     if _is_number(value) and not (_finite(value) and value > 0):
@@ -227,7 +245,7 @@ def positive(name: str, value) -> float:
     return _positive(name, value)
 
 
-def number_in(low: float, high: float, ends: str = "[]"):
+def number_in(low: float, high: float, ends: str = "[]") -> Rule:
     """The rule for a finite number from low to high, as a float; never a bool or a string.
 
     Parameters
@@ -267,7 +285,7 @@ def number_in(low: float, high: float, ends: str = "[]"):
     return rule
 
 
-def integer_in(low: int, high: int):
+def integer_in(low: int, high: int) -> Rule:
     """The rule for a whole number in low..high; 1e6 is one, 2.5 and True are not.
 
     Examples
@@ -307,25 +325,55 @@ _from_0 = integer_in(0, LARGEST)
 _from_1 = integer_in(1, LARGEST)
 
 
-def probability(name: str, value) -> float:
-    """A number in [0, 1]."""
+def probability(name: str, value: Any) -> float:
+    """A number in [0, 1].
+
+    Examples
+    --------
+    >>> probability("delta", 0.5)
+    0.5
+    >>> probability("delta", 1.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: delta must be a finite number in [0, 1], got 1.5
+    """
     return _share(name, value)
 
 
-def positive_int(name: str, value) -> int:
-    """A whole number from 1 to 2^62."""
+def positive_int(name: str, value: Any) -> int:
+    """A whole number from 1 to 2^62.
+
+    Examples
+    --------
+    >>> positive_int("runs", 1e3)
+    1000
+    >>> positive_int("runs", 2.5)
+    Traceback (most recent call last):
+    ...
+    TypeError: runs must be a whole number, got 2.5
+    """
     return _from_1(name, value)
 
 
-def nonnegative_int(name: str, value) -> int:
-    """A whole number from 0 to 2^62."""
+def nonnegative_int(name: str, value: Any) -> int:
+    """A whole number from 0 to 2^62.
+
+    Examples
+    --------
+    >>> nonnegative_int("seed", 0)
+    0
+    >>> nonnegative_int("seed", -1)
+    Traceback (most recent call last):
+    ...
+    ValueError: seed must be at least 0, got -1
+    """
     return _from_0(name, value)
 
 
 # Several numbers
 
 
-def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None):
+def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None) -> Rule:
     """The rule for an array of finite numbers from low to high, or a number alone: what formulas take.
 
     Single whole numbers stay whole, of any size (numpy's own would wrap around), arrays become
@@ -379,8 +427,18 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
     return rule
 
 
-def means(name: str, value) -> np.ndarray:
-    """Means of at least two Bernoulli arms, each in [0, 1], as a (K,) float array."""
+def means(name: str, value: Any) -> np.ndarray:
+    """Means of at least two Bernoulli arms, each in [0, 1], as a (K,) float array.
+
+    Examples
+    --------
+    >>> means("means", [0.5, 0.25])
+    array([0.5 , 0.25])
+    >>> means("means", [0.5])
+    Traceback (most recent call last):
+    ...
+    ValueError: means must be a list of at least 2 numbers, got shape (1,)
+    """
     array = _array(value)
     if array is None:
         raise TypeError(f"{name} must be a list of numbers, got {shown(value)}")
@@ -392,7 +450,7 @@ def means(name: str, value) -> np.ndarray:
     return array
 
 
-def unequal_means(name: str, value) -> np.ndarray:
+def unequal_means(name: str, value: Any) -> np.ndarray:
     """Means of Bernoulli arms, as `means`, that are not all equal: else no play has regret.
 
     Examples
@@ -408,10 +466,19 @@ def unequal_means(name: str, value) -> np.ndarray:
     return array
 
 
-def checkpoints(shortest: int, longest: int = LARGEST):
+def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
     """The rule for increasing rounds at which to report, the last in shortest..longest, as int64.
 
     `shortest` is the number of arms: from then on every one can have been played.
+
+    Examples
+    --------
+    >>> checkpoints(2)("checkpoints", [2, 10])
+    array([ 2, 10])
+    >>> checkpoints(2)("checkpoints", [10, 10])
+    Traceback (most recent call last):
+    ...
+    ValueError: checkpoints must be increasing and start at 1 or later, got [10, 10]
     """
 
     def rule(name, value):
@@ -442,8 +509,21 @@ def checkpoints(shortest: int, longest: int = LARGEST):
     return rule
 
 
-def table(name: str, value, low: float = 0.0, high: float = 1.0, short: bool = False) -> np.ndarray:
-    """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as floats in C order."""
+def table(
+    name: str, value: Any, low: float = 0.0, high: float = 1.0, short: bool = False
+) -> np.ndarray:
+    """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as floats in C order.
+
+    Examples
+    --------
+    >>> table("rewards", [[0, 1], [1, 0]])
+    array([[0., 1.],
+           [1., 0.]])
+    >>> table("rewards", [[0, 1], [1, 2]])
+    Traceback (most recent call last):
+    ...
+    ValueError: rewards must lie in [0, 1], got 2.0 in row 1, column 1
+    """
     try:
         array = _floats(value)
     except (TypeError, ValueError, OverflowError):
@@ -467,21 +547,41 @@ def table(name: str, value, low: float = 0.0, high: float = 1.0, short: bool = F
 # Anything else
 
 
-def boolean(name: str, value) -> bool:
-    """True or False."""
+def boolean(name: str, value: Any) -> bool:
+    """True or False.
+
+    Examples
+    --------
+    >>> boolean("bits", True)
+    True
+    >>> boolean("bits", 1)
+    Traceback (most recent call last):
+    ...
+    TypeError: bits must be True or False, got 1
+    """
     if not _is_bool(value):
         raise TypeError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
 
 
-def text(name: str, value) -> str:
-    """A string."""
+def text(name: str, value: Any) -> str:
+    """A string.
+
+    Examples
+    --------
+    >>> text("name", "two arms")
+    'two arms'
+    >>> text("name", 2)
+    Traceback (most recent call last):
+    ...
+    TypeError: name must be a string, got 2
+    """
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a string, got {shown(value)}")
     return value
 
 
-def one_of(*allowed: str):
+def one_of(*allowed: str) -> Rule:
     """The rule for one of these strings.
 
     Examples
@@ -504,8 +604,18 @@ def one_of(*allowed: str):
     return rule
 
 
-def instance_of(*kinds: type):
-    """The rule for an object of one of these classes."""
+def instance_of(*kinds: type) -> Rule:
+    """The rule for an object of one of these classes.
+
+    Examples
+    --------
+    >>> instance_of(dict)("settings", {})
+    {}
+    >>> instance_of(dict)("settings", [])
+    Traceback (most recent call last):
+    ...
+    TypeError: settings must be dict, got []
+    """
 
     def rule(name, value):
         if not isinstance(value, kinds):
@@ -517,15 +627,33 @@ def instance_of(*kinds: type):
     return rule
 
 
-def dataframe(name: str, value):
-    """A table with named columns: a pandas.DataFrame, as this package gives them."""
+def dataframe(name: str, value: Any) -> Any:
+    """A table with named columns: a pandas.DataFrame, as this package gives them.
+
+    Examples
+    --------
+    >>> dataframe("frame", [1, 2])
+    Traceback (most recent call last):
+    ...
+    TypeError: frame must be a DataFrame, got [1, 2]
+    """
     if not hasattr(value, "groupby"):  # without pandas, whose import takes long
         raise TypeError(f"{name} must be a DataFrame, got {shown(value)}")
     return value
 
 
-def csv_path(name: str, value) -> str:
-    """The path of a CSV file: a line of column names above a table (see `table`); or "" for none."""
+def csv_path(name: str, value: Any) -> str:
+    """The path of a CSV file: a line of column names above a table (see `table`); or "" for none.
+
+    Examples
+    --------
+    >>> csv_path("rewards", "")
+    ''
+    >>> csv_path("rewards", "no-such-file.csv")
+    Traceback (most recent call last):
+    ...
+    ValueError: rewards must name a CSV file, got 'no-such-file.csv': No such file
+    """
     if text(name, value):
         import pandas as pd  # here alone: kernels, whose parameters are checked, do without it
 
@@ -552,8 +680,18 @@ def csv_path(name: str, value) -> str:
     return value
 
 
-def address(name: str, value) -> str:
-    """The address of a Dask scheduler, such as tcp://127.0.0.1:8786; or "" for none."""
+def address(name: str, value: Any) -> str:
+    """The address of a Dask scheduler, such as tcp://127.0.0.1:8786; or "" for none.
+
+    Examples
+    --------
+    >>> address("scheduler", "tcp://127.0.0.1:8786")
+    'tcp://127.0.0.1:8786'
+    >>> address("scheduler", "nonsense")
+    Traceback (most recent call last):
+    ...
+    ValueError: scheduler must be an address, such as tcp://127.0.0.1:8786, got 'nonsense'
+    """
     if text(name, value) and not re.fullmatch(r"[a-z]+://[^\s/]\S*|[^\s:/]+:\d+", value):
         raise ValueError(
             f"{name} must be an address, such as tcp://127.0.0.1:8786, got {shown(value)}"
@@ -564,7 +702,7 @@ def address(name: str, value) -> str:
 # Lists
 
 
-def list_of(rule, least: int = 1):
+def list_of(rule: Rule, least: int = 1) -> Rule:
     """The rule for a list of at least so many values, none twice, each of which passes `rule`.
 
     Examples
@@ -608,8 +746,18 @@ def _no_list(name, value):
     return TypeError(f'{name} must be a list, such as "[{like}]", got {shown(value)}')
 
 
-def one_or_more(name: str, value) -> list:
-    """One thing, or a non-empty sequence of them, as a list."""
+def one_or_more(name: str, value: Any) -> list:
+    """One thing, or a non-empty sequence of them, as a list.
+
+    Examples
+    --------
+    >>> one_or_more("algorithms", 1), one_or_more("algorithms", (1, 2))
+    ([1], [1, 2])
+    >>> one_or_more("algorithms", [])
+    Traceback (most recent call last):
+    ...
+    ValueError: algorithms must hold at least one, got none
+    """
     items = list(value) if isinstance(value, (list, tuple)) else [value]
     if not items:
         raise ValueError(f"{name} must hold at least one, got none")

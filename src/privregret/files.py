@@ -54,7 +54,13 @@ def sweep(folder: Path) -> None:
 
 
 def cache_folder(name: str) -> Path | None:
-    """A folder for what can be made again: in the checkout, else in the user's cache; None if none can be written."""
+    """A folder for what can be made again: in the checkout, else in the user's cache; None if none can be written.
+
+    Examples
+    --------
+    >>> cache_folder("store") is None or cache_folder("store").is_dir()
+    True
+    """
     own = [ROOT / ".cache"] if CHECKOUT else []
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
     for caches in (*own, Path(home).expanduser() / "privregret"):

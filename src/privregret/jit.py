@@ -6,10 +6,12 @@ a word. So each kernel is cached in a folder whose name is a hash of all sources
 
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 import numba
 from numba.core.caching import FunctionCache
@@ -19,13 +21,19 @@ from privregret import files, sources
 
 CACHE = files.cache_folder("numba")
 KEPT = 400  # folders: ten versions of every module that has kernels
+F = TypeVar("F", bound=Callable)
 LOCK = Lock()  # around numba's setting, which is the whole process's
 
 
-def folder_of(function) -> Path | None:
+def folder_of(function: Callable) -> Path | None:
     """Where the code of a kernel of the package is kept; None if there is no place that knows its sources.
 
     Without a folder there must be no cache at all: numba would look for one elsewhere, not keyed by source.
+
+    Examples
+    --------
+    >>> folder_of(lambda: 0) is None  # of no module of the package
+    True
     """
     module = getattr(function, "__module__", None) or ""
     if CACHE is None or not module.startswith(f"{sources.NAME}."):
@@ -84,11 +92,19 @@ class _Cache(FunctionCache):
         return Path(self.cache_path) / ".lock"
 
 
-def jit(function):
+def jit(function: F) -> F:
     """Compile `function`: releases the GIL, cached, no fastmath, no automatic parallelism.
 
     Only the package's own kernels are cached: its sources are all that the cache's directory knows of.
     Randomness comes in as a `numpy.random.Generator` argument, whose stream is the same compiled or not.
+
+    Examples
+    --------
+    >>> @jit
+    ... def doubled(x):
+    ...     return 2 * x
+    >>> doubled(21)
+    42
     """
     folder = folder_of(function)
     with LOCK:

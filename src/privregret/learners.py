@@ -1,6 +1,9 @@
 """Algorithms at work on a live source: choose an action, observe what it brought, go on."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privregret import checks
 
@@ -22,7 +25,7 @@ class Learner:
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
         self._seen, self._shape, self._round, self._arm, self._advice = seen, (experts, actions), 0, -1, ()
 
-    def choose(self, advice=None) -> int:
+    def choose(self, advice: ArrayLike | None = None) -> int:
         """The action of the next round, from 0; asked twice, the same.
 
         Parameters
@@ -34,6 +37,13 @@ class Learner:
         ------
         TypeError, ValueError
             If there is advice where none is taken, none where it is, or it is not distributions of that shape.
+
+        Examples
+        --------
+        >>> from privregret.bandits import UCB1
+        >>> learner = UCB1().start(arms=3, rng=1)
+        >>> learner.choose(), learner.choose()
+        (0, 0)
         """
         if self._arm < 0:
             self._advice = self._checked(advice)
@@ -43,7 +53,7 @@ class Learner:
             self._arm = int(self._steps.choose(*given))
         return self._arm
 
-    def observe(self, seen) -> None:
+    def observe(self, seen: Any) -> None:
         """Hand over what the action brought.
 
         Parameters
@@ -57,6 +67,15 @@ class Learner:
             If no action was chosen.
         TypeError, ValueError
             If it is of another shape, or lies outside [0, 1].
+
+        Examples
+        --------
+        >>> from privregret.full_information import FollowTheLeader
+        >>> learner = FollowTheLeader().start(actions=2, rng=1)
+        >>> _ = learner.choose()
+        >>> learner.observe([1.0, 0.0])
+        >>> learner.choose()
+        1
         """
         if self._arm < 0:
             raise RuntimeError(f"choose an action before you observe its {self._seen}")

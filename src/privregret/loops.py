@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from threading import Lock
 from types import FunctionType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -36,7 +36,14 @@ class Steps(NamedTuple):
     expert: np.dtype | None = None
 
     def memory(self, actions: int, experts: int = 0) -> tuple[np.ndarray, ...]:
-        """All that is remembered before round 1, in arrays: [experts], arms, and a single record of its own."""
+        """All that is remembered before round 1, in arrays: [experts], arms, and a single record of its own.
+
+        Examples
+        --------
+        >>> from privregret.bandits import UCB1
+        >>> UCB1.steps.memory(2)[0].dtype.names
+        ('total', 'pulls')
+        """
         advised = () if self.expert is None else (np.zeros(experts, self.expert),)
         return *advised, np.zeros(actions, self.arm), np.zeros(1, self.own)
 
@@ -56,19 +63,44 @@ class Templates(NamedTuple):
     run: Callable
 
 
-def play(templates: Templates, steps: Steps):
-    """The loop of an algorithm over a table."""
+def play(templates: Templates, steps: Steps) -> Callable:
+    """The loop of an algorithm over a table.
+
+    Examples
+    --------
+    >>> from privregret.bandits import UCB1
+    >>> loop, memory = play(BANDIT, UCB1.steps), UCB1.steps.memory(2)
+    >>> loop(np.tile([0.0, 1.0], (5, 1)), *memory, (), np.random.default_rng(1))
+    array([0, 1, 1, 1, 1])
+    """
     return _made(templates.play, _names(steps), True)
 
 
-def rounds(templates: Templates, steps: Steps):
-    """The loop of an algorithm over rounds drawn on the way: the form of an event kernel."""
+def rounds(templates: Templates, steps: Steps) -> Callable:
+    """The loop of an algorithm over rounds drawn on the way: the form of an event kernel.
+
+    Examples
+    --------
+    >>> from privregret.bandits import UCB1
+    >>> loop = rounds(BANDIT, UCB1.steps)
+    >>> loop(np.array([0.0, 1.0]), np.array([4, 8]), (), np.random.default_rng(1))
+    array([[1, 3],
+           [2, 6]])
+    """
     memory = ("ARM", steps.arm), ("OWN", steps.own), ("EXPERT", steps.expert)
     return _made(templates.run, (*_names(steps), *memory), True)
 
 
-def many(kernel):
-    """A loop over runs: (data, checkpoints, settings, runs, rng) -> (runs, H, ...)."""
+def many(kernel: Callable) -> Callable:
+    """A loop over runs: (data, checkpoints, settings, runs, rng) -> (runs, H, ...).
+
+    Examples
+    --------
+    >>> from privregret.bandits import UCB1
+    >>> several = many(rounds(BANDIT, UCB1.steps))
+    >>> several(np.array([0.0, 1.0]), np.array([8]), (), 3, np.random.default_rng(1)).shape
+    (3, 1, 2)
+    """
     return _made(_many, (("kernel", kernel),), False)
 
 
@@ -245,8 +277,22 @@ ADVERSARY = Templates(_play_entry, _run_adversary)
 EXPERTS = Templates(_play_advised, _run_advised)
 
 
-def followed(start, templates: Templates, table, rng, *advice) -> np.ndarray:
-    """`play` of an algorithm in plain Python: what its learner chooses on a table, after a check of each action."""
+def followed(
+    start: Callable, templates: Templates, table: np.ndarray, rng: Any, *advice: np.ndarray
+) -> np.ndarray:
+    """`play` of an algorithm in plain Python: what its learner chooses on a table, after a check of each action.
+
+    Examples
+    --------
+    >>> class First:
+    ...     def choose(self):
+    ...         return 0
+    ...
+    ...     def observe(self, reward):
+    ...         pass
+    >>> followed(lambda arms, rng, horizon: First(), BANDIT, np.zeros((3, 2)), rng=1)
+    array([0, 0, 0])
+    """
     rows, arms = table.shape
     learner, actions = start(arms, np.random.default_rng(rng), rows, *(a.shape[1] for a in advice)), []
     for t, row in enumerate(table):

@@ -2,12 +2,19 @@
 
 import os
 import sys
+from collections.abc import Iterable
 
 from tqdm.auto import tqdm
 
 
 def answers() -> bool:
-    """Whether somebody's front end is at the other end of this process: it shows widgets, and sends what they say."""
+    """Whether somebody's front end is at the other end of this process: it shows widgets, and sends what they say.
+
+    Examples
+    --------
+    >>> answers()
+    False
+    """
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or os.environ.get("PRIVREGRET_OUTPUT"):
         return False
@@ -15,7 +22,7 @@ def answers() -> bool:
     return "JPY_SESSION_NAME" in os.environ or "__vsc_ipynb_file__" in shell.user_ns
 
 
-def progress(iterable, total: int) -> tqdm:
+def progress(iterable: Iterable | None, total: int) -> tqdm:
     """A bar of progress on a terminal or at a front end; it comes after a second and leaves nothing behind.
 
     Parameters
@@ -28,6 +35,11 @@ def progress(iterable, total: int) -> tqdm:
     -------
     tqdm.tqdm
         Gives the items; `set_description(text, refresh=False)` says what is being done.
+
+    Examples
+    --------
+    >>> list(progress("abc", total=3))
+    ['a', 'b', 'c']
     """
     shown = answers() or sys.stderr.isatty()
     return tqdm(iterable, total=total, leave=False, delay=1, disable=not shown)

@@ -11,6 +11,9 @@ the arm away until the horizon. A quarter of the runs is left alone, so that no 
 that of the mixture, given the batches that the run completed.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -19,6 +22,7 @@ from scipy.optimize import brentq
 from privregret import checks, identity, store
 from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.divergence import d_epsilon
+from privregret.instances import BernoulliBandit
 from privregret.simulate import grid_points, tidy
 from privregret.streams import generator
 
@@ -31,7 +35,13 @@ LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly 
 
 @store.kept
 def regrets(
-    algorithms, problems, horizon: int, runs: int, seed: int, points=1, workers: int = -1
+    algorithms: Any,
+    problems: Any,
+    horizon: int,
+    runs: int,
+    seed: int,
+    points: int | Sequence[int] | np.ndarray = 1,
+    workers: int = -1,
 ) -> pd.DataFrame:
     """Regrets with importance weights; `estimates.means(..., weights="weight")` averages them.
 
@@ -47,12 +57,23 @@ def regrets(
     -------
     pandas.DataFrame
         The rows of `simulate.regret_curves`, with a column weight.
+
+    Examples
+    --------
+    >>> from privregret import estimates
+    >>> from privregret.bandits import DPIMED
+    >>> arms = BernoulliBandit("two arms", [0.6, 0.5])
+    >>> frame = regrets(DPIMED(0.1), arms, horizon=10**5, runs=500, seed=1)
+    >>> round(float(frame.weight.mean()), 1)
+    1.0
+    >>> round(tail_index(arms.means, 0.1), 2)
+    1.21
     """
     for algorithm in checks.one_or_more("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
     runs, seed = checks.positive_int("runs", runs), checks.nonnegative_int("seed", seed)
-    cells = grid_points(algorithms, problems, horizon, points)
+    grid = grid_points(algorithms, problems, horizon, points)
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
         joblib.delayed(weighted)(
             a,
@@ -61,15 +82,30 @@ def regrets(
             min(MANY, runs - block * MANY),
             generator(identity.key("rare", a, p.law), seed, block),
         )
-        for a, p, rounds in cells
+        for a, p, rounds in grid
         for block in range(-(-runs // MANY))
     )
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
-    return tidy(cells, regret.ravel()).assign(weight=np.repeat(weight, len(cells[0][2])))
+    return tidy(grid, regret.ravel()).assign(weight=np.repeat(weight, len(grid[0].checkpoints)))
 
 
-def weighted(algorithm, problem, rounds, runs: int, rng):
-    """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1."""
+def weighted(
+    algorithm: GeometricBatches,
+    problem: BernoulliBandit,
+    rounds: np.ndarray,
+    runs: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1.
+
+    Examples
+    --------
+    >>> from privregret.bandits import DPIMED
+    >>> arms, rounds = BernoulliBandit("two arms", [0.6, 0.5]), np.array([100, 1000])
+    >>> regret, weight = weighted(DPIMED(0.5), arms, rounds, 8, np.random.default_rng(1))
+    >>> regret.shape, weight.shape, bool(weight.max() <= 4)
+    ((8, 2), (8,), True)
+    """
     horizon = checks.integer_in(problem.shortest, checks.LARGEST)("horizon", rounds[-1])
     settings = algorithm.settings(horizon, *problem.sizes)
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon
@@ -104,11 +140,16 @@ def weighted(algorithm, problem, rounds, runs: int, rng):
     return problem.regret(counts, rounds), 1 / density
 
 
-def tail_index(means, epsilon: float) -> float:
+def tail_index(means: Sequence[float], epsilon: float) -> float:
     """d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like this power of 1 / x.
 
     After n pulls the best arm's private mean is 0 with probability about exp(-n d(0, best)); then the arm waits until
     n d(0, second) = ln of the second arm's pulls (DP-IMED) or of the round (DP-KLUCB).
+
+    Examples
+    --------
+    >>> round(tail_index([0.75, 0.25], epsilon=1.0), 3)
+    3.736
     """
     best, second = sorted(means, reverse=True)[:2]
     return d_epsilon(0.0, best, epsilon) / d_epsilon(0.0, second, epsilon)

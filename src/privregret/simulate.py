@@ -161,7 +161,8 @@ def regret_summary(
     sd = np.sqrt(squares / max(runs - 1, 1))
     sd = np.where(sd > ROUNDING * np.abs(mean), sd, 0.0)
     columns = {"t": np.concatenate([point.checkpoints for point in grid]), "mean": mean, "sd": sd}
-    columns |= {"se": sd / np.sqrt(runs), "runs": runs, "least": least, "greatest": greatest}
+    columns |= {"se": sd / np.sqrt(runs), "runs": np.full(len(mean), runs)}
+    columns |= {"least": least, "greatest": greatest}
     return _labelled(grid, 1, columns)
 
 
@@ -344,7 +345,8 @@ def algorithms_of(value: Any) -> list[Algorithm]:
     ...
     ValueError: algorithms must not hold anything twice, got DPSE(epsilon=1.0, beta=None) again
     """
-    algorithms, seen, labels = checks.one_or_more("algorithms", value), set(), {}
+    algorithms, seen = checks.one_or_more("algorithms", value), set()
+    labels: dict[str, type] = {}
     for algorithm in algorithms:
         checks.instance_of(Algorithm)("algorithms", algorithm)
         kind, label = type(algorithm), algorithm.label

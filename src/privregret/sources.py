@@ -10,6 +10,7 @@ import hashlib
 import re
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -33,7 +34,7 @@ DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 FOUND: dict[Path, tuple[int, int]] = {}  # files as they were when this process first looked
 
 
-def used_by(*things) -> frozenset[Path]:
+def used_by(*things: object) -> frozenset[Path]:
     """Files of the package that some things depend on, and the things' own files, wherever these are.
 
     Parameters
@@ -72,7 +73,7 @@ def imported(code: str) -> frozenset[Path]:
     return mentioned.union(*map(_reached, followed))
 
 
-def source_hash(files) -> str:
+def source_hash(files: Iterable[Path]) -> str:
     """A hash of the names of source files and of what they do (see `meaning`); their order does not matter.
 
     Examples
@@ -83,7 +84,7 @@ def source_hash(files) -> str:
     return _hash(frozenset((file, _stamp(file)) for file in files))
 
 
-def loaded_hash(files) -> str | None:
+def loaded_hash(files: Iterable[Path]) -> str | None:
     """`source_hash` of files, if this process runs what they hold; None if one was edited since it started.
 
     A process goes on with the code that it has loaded.

@@ -12,14 +12,14 @@ import pickle
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from types import FunctionType, MethodType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -66,8 +66,15 @@ class Entry:
     def __init__(self, *parts, used=frozenset()):
         self.place = None if off() else _place(parts, used)
 
-    def get(self, default=None):
-        """What was kept; `default` if nothing was, or if it is damaged."""
+    def get(self, default: Any = None) -> Any:
+        """What was kept; `default` if nothing was, or if it is damaged.
+
+        Examples
+        --------
+        >>> with without():
+        ...     Entry("squares", 3).get("nothing")
+        'nothing'
+        """
         if self.place is None:
             return default
         try:
@@ -75,14 +82,21 @@ class Entry:
         except Exception:  # there is no end to what unpickling damage raises
             return default
 
-    def keep(self, result) -> None:
-        """Write a result to disk, by pickle; without a word if it cannot be."""
+    def keep(self, result: object) -> None:
+        """Write a result to disk, by pickle; without a word if it cannot be.
+
+        Examples
+        --------
+        >>> Entry("squares", lambda: 3).keep([0, 1, 4])  # of unknown content: not kept
+        >>> Entry("squares", lambda: 3).get() is None
+        True
+        """
         if self.place is not None:
             with suppress(Exception):  # no room, not allowed, or not to be pickled
                 _write(self.place, result)
 
 
-def recall(compute: Callable[[], T], *parts, used=frozenset()) -> T:
+def recall(compute: Callable[[], T], *parts: object, used: frozenset[Path] = frozenset()) -> T:
     """The result of `compute()`, read from the store if it is there, else computed and kept.
 
     Parameters
@@ -151,12 +165,19 @@ def kept(function: F) -> F:
 
 
 def off() -> bool:
-    """Whether the store is switched off, by the environment or by a context, or has no folder."""
+    """Whether the store is switched off, by the environment or by a context, or has no folder.
+
+    Examples
+    --------
+    >>> with without():
+    ...     off()
+    True
+    """
     return FOLDER is None or _switch["off"] > 0 or os.environ.get("PRIVREGRET_STORE", "").lower() in ("off", "0")
 
 
 @contextmanager
-def without():
+def without() -> Iterator[None]:
     """A context in which everything is computed and nothing is kept, in all threads of this process.
 
     Examples

@@ -301,7 +301,8 @@ def _makers(where, entry, epsilons) -> list[Callable[[Any, int], Algorithm]]:
         checks.one_of(*known)(f"a parameter of {thing.__name__}", key)
         several = value if isinstance(value, list) else [value]
         given[key] = checks.list_of(_plain)(f"{where}.{key}", several)
-    parameters = [dict(zip(given, values, strict=True)) for values in _few(product(*given.values()))]
+    spanned = _few(product(*given.values()))
+    parameters = [dict(zip(given, values, strict=True)) for values in spanned]
     if isinstance(thing, type):
         made = [_made(where, thing, chosen, {}) for chosen in parameters]
         return [partial(lambda algorithm, *_: algorithm, algorithm) for algorithm in made]
@@ -425,7 +426,8 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
     >>> load(folder, points).query("t == 100")[["setting", "instance", "runs"]].values.tolist()
     [['UCB1()', 'setting 2', 10]]
     """
-    folder, tables, seen = Path(folder), [], {}
+    folder, tables = Path(folder), []
+    seen: dict[str, tuple] = {}
     paths = sorted(folder.glob("*.parquet"))
     if grid:
         paths = sorted({folder / point.file for point in grid.grid_points})

@@ -1,6 +1,9 @@
 """What every adversarial-bandit algorithm offers. Losses, not rewards: smaller is better."""
 
+from typing import ClassVar
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privregret import checks, loops
 from privregret.algorithm import Algorithm
@@ -17,10 +20,10 @@ class AdversarialAlgorithm(Algorithm):
     frozen dataclasses with `steps` (see `Algorithm`).
     """
 
-    plays = Adversary
+    plays: ClassVar[type] = Adversary
     templates = loops.ADVERSARY
 
-    def play(self, losses, rng) -> np.ndarray:
+    def play(self, losses: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of losses.
 
         Parameters
@@ -39,11 +42,20 @@ class AdversarialAlgorithm(Algorithm):
         ------
         ValueError
             If the table is ragged, has a nan or a loss outside [0, 1], or has fewer rounds than arms.
+
+        Examples
+        --------
+        >>> from privregret.adversarial import HTINF
+        >>> losses = np.tile([1.0, 0.0], (50, 1))
+        >>> int(HTINF(1.0).play(losses, rng=1).sum())  # pulls of the better arm
+        28
         """
         return self.literal(checks.table("losses", losses), rng)
 
     @checks.arguments(arms=SIZE)
-    def start(self, arms: int, rng, horizon: int | None = None) -> Learner:
+    def start(
+        self, arms: int, rng: int | np.random.Generator, horizon: int | None = None
+    ) -> Learner:
         """The algorithm on a live source: `choose` an arm, `observe` its loss, and so on.
 
         Parameters
@@ -73,7 +85,9 @@ class ExpertAlgorithm(AdversarialAlgorithm):
     plays = ExpertProblem
     templates = loops.EXPERTS
 
-    def play(self, losses, advice, rng) -> np.ndarray:
+    def play(
+        self, losses: ArrayLike, advice: ArrayLike | Advice, rng: int | np.random.Generator
+    ) -> np.ndarray:
         """Run the literal algorithm, round by round.
 
         Parameters
@@ -94,19 +108,33 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         ------
         ValueError
             If shapes do not fit, losses lie outside [0, 1], or advice is not a distribution; nan included.
+
+        Examples
+        --------
+        >>> from privregret.adversarial import tuning
+        >>> losses, advice = np.tile([1.0, 0.0], (50, 1)), [[1, 0], [0, 1], [0.5, 0.5]]
+        >>> algorithm = tuning.batched_htinf_over_experts(2.0)
+        >>> int(algorithm.play(losses, advice, rng=1).sum())  # pulls of the better arm
+        32
         """
         losses = checks.table("losses", losses)
-        table = not isinstance(advice, Advice)
-        advice = Advice.of_table(advice) if table else advice
-        covered, arms = advice.starts[-1] + 1, advice.rows.shape[2]
+        given = advice if isinstance(advice, Advice) else Advice.of_table(advice)
+        covered, arms = given.starts[-1] + 1, given.rows.shape[2]
         if arms != losses.shape[1]:
             raise ValueError(f"advice is about {arms} arms, losses have {losses.shape[1]}")
-        if covered > 1 and (covered > len(losses) or (table and covered < len(losses))):
+        short = given is not advice and covered < len(losses)  # a table that ends too early
+        if covered > 1 and (covered > len(losses) or short):
             raise ValueError(f"advice covers {covered} rounds, losses {len(losses)}")
-        return self.literal(losses, rng, advice.dense(len(losses)))
+        return self.literal(losses, rng, given.dense(len(losses)))
 
     @checks.arguments(arms=SIZE, experts=SIZE)
-    def start(self, arms: int, rng, horizon: int | None = None, experts: int = 2) -> Learner:
+    def start(
+        self,
+        arms: int,
+        rng: int | np.random.Generator,
+        horizon: int | None = None,
+        experts: int = 2,
+    ) -> Learner:
         """The algorithm on a live source: `choose` an arm given the round's advice, `observe` its loss, and so on.
 
         Parameters

@@ -289,7 +289,7 @@ class EXP3(RealLossBandit):
     source = "asi2025, Algorithm 3"
     rules = {"eta": checks.positive, "gamma": checks.probability}
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> Batches:
         return Batches(EXP3_STEP, self.eta, self.gamma)
 
 
@@ -313,7 +313,7 @@ class HTINF(RealLossBandit):
     source = "Huang, Dai and Huang 2022, Algorithm 1; base of asi2025, Corollary 2"
     rules = {"sigma": checks.positive}
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> Batches:
         return Batches(HTINF_STEP, self.sigma)
 
 
@@ -344,8 +344,8 @@ class FTPL(RealLossBandit):
     rules = {"eta": checks.positive, "cap": checks.positive_int, "resampling": checks.one_of(*RESAMPLINGS)}
 
     @property
-    def label(self):
+    def label(self) -> str:
         return "FTPL" if self.resampling == "corrected" else f"FTPL ({self.resampling})"
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> Batches:
         return Batches(FTPL_STEP, self.eta, cap=self.cap, resampling=RESAMPLINGS.index(self.resampling))

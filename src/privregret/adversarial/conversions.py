@@ -8,6 +8,7 @@ from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
 from privregret.adversarial.bases import (
     BATCH,
     CHOICE,
+    Batches,
     RealLossBandit,
     cumulative_losses,
     next_choice,
@@ -21,7 +22,13 @@ PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 
 
 def batch_size(epsilon: float) -> int:
-    """ceil(1 / epsilon), so that 1 / epsilon = 10 in floating point counts as 10; 1 if epsilon > 1."""
+    """ceil(1 / epsilon), so that 1 / epsilon = 10 in floating point counts as 10; 1 if epsilon > 1.
+
+    Examples
+    --------
+    >>> batch_size(0.1), batch_size(0.3), batch_size(2)
+    (10, 4, 1)
+    """
     epsilon = checks.positive("epsilon", epsilon)
     return min(max(1, math.ceil((1 / epsilon) * (1 - 1e-12))), checks.LARGEST)
 
@@ -69,15 +76,15 @@ class BatchedPrivate(AdversarialAlgorithm):
         super().__post_init__()
 
     @property
-    def label(self):
+    def label(self) -> str:
         return f"Batched {self.base.label}"
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon)
 
     @property
-    def longest(self):
+    def longest(self) -> int:
         return min(checks.ROUNDS * self.tau, checks.LARGEST)
 
     @property
@@ -85,7 +92,7 @@ class BatchedPrivate(AdversarialAlgorithm):
         """Laplace scale of the noise in an average, 1 / (tau epsilon)."""
         return 1 / (self.tau * self.epsilon)
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> Batches:
         return self.base.settings(horizon, arms)._replace(tau=self.tau, scale=self.scale)
 
 
@@ -106,7 +113,7 @@ class LocallyPrivate(BatchedPrivate):
     source = "asi2025, Algorithm 1 with batches of one round; Agarwal and Singh 2017"
 
     @property
-    def label(self):
+    def label(self) -> str:
         return f"Local {self.base.label}"
 
 
@@ -146,16 +153,16 @@ class ExpertsFromBandit(ExpertAlgorithm):
     rules = {"bandit": _bandit}
 
     @property
-    def label(self):
+    def label(self) -> str:
         return f"{self.bandit.label} over experts"
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return self.bandit.privacy._replace(neighbours=PUBLIC_ADVICE)
 
     @property
-    def longest(self):
+    def longest(self) -> int:
         return self.bandit.longest
 
-    def settings(self, horizon, arms, experts):
+    def settings(self, horizon: int | None, arms: int, experts: int) -> Batches:
         return self.bandit.settings(horizon, experts)

@@ -248,10 +248,10 @@ class EXP4Local(ExpertAlgorithm):
     rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.number_in(0, 1)}
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon, neighbours=PUBLIC_ADVICE)
 
-    def settings(self, horizon, arms, experts):
+    def settings(self, horizon: int | None, arms: int, experts: int) -> Settings:
         return Settings(self.eta, self.gamma, 1 / self.epsilon)
 
 
@@ -307,16 +307,23 @@ class EXP4Batched(ExpertAlgorithm):
             raise ValueError(f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, got {self.delta!r}")
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon, self.delta, PUBLIC_ADVICE)
 
     @property
-    def longest(self):
+    def longest(self) -> int:
         return min(checks.ROUNDS * self.tau, checks.LARGEST)
 
     def scale(self, arms: int, experts: int) -> float:
-        """Laplace scale of the noise on each score."""
+        """Laplace scale of the noise on each score.
+
+        Examples
+        --------
+        >>> algorithm = EXP4Batched(0.5, delta=1e-6, eta=0.01, gamma=0.1, tau=100)
+        >>> round(algorithm.scale(arms=2, experts=4), 2)
+        8.92
+        """
         return 3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)
 
-    def settings(self, horizon, arms, experts):
+    def settings(self, horizon: int | None, arms: int, experts: int) -> Settings:
         return Settings(self.eta, self.gamma, self.scale(arms, experts), self.tau)

@@ -76,10 +76,10 @@ class SparseSwitch(AdversarialAlgorithm):
     }
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon)
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> Settings:
         if arms != 2:
             raise ValueError(f"{self.label} plays 2 arms, got {arms}")
         if horizon is None:

@@ -20,6 +20,11 @@ def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
     """HTINF in batches (Corollary 2).
 
     sigma: "paper", sqrt 6; or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of a noisy average.
+
+    Examples
+    --------
+    >>> batched_htinf(0.5)
+    BatchedPrivate(base=HTINF(sigma=2.449489742783178), epsilon=0.5, tau=2)
     """
     checks.one_of("paper", "exact")("sigma", sigma)
     exact = math.sqrt(1 + 2 * BatchedPrivate(HTINF(1.0), epsilon).scale ** 2)
@@ -28,7 +33,13 @@ def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
 
 @checks.arguments(epsilon=POSITIVE)
 def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
-    """HTINF in batches with the experts as arms (Corollary 8, the composite of Theorem 7)."""
+    """HTINF in batches with the experts as arms (Corollary 8, the composite of Theorem 7).
+
+    Examples
+    --------
+    >>> batched_htinf_over_experts(0.5).label
+    'Batched HTINF over experts'
+    """
     return ExpertsFromBandit(batched_htinf(epsilon))
 
 
@@ -37,6 +48,12 @@ def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0)
     """EXP3 in batches (Corollary 22).
 
     `boldness` multiplies eta, and gamma with it: their ratio is what the proof needs.
+
+    Examples
+    --------
+    >>> algorithm = batched_exp3(horizon=10**6, arms=10, epsilon=0.5)
+    >>> algorithm.tau, round(algorithm.base.eta, 8)
+    (2, 9.38e-06)
     """
     log = max(1.0, math.log(epsilon * arms * horizon))
     eta = boldness * math.sqrt(math.log(arms) / (22 * epsilon * arms * horizon * log**2))
@@ -48,6 +65,12 @@ def batched_ftpl(horizon: int, arms: int, epsilon: float, log: str = "T") -> Bat
     """FTPL in batches (Corollary 24).
 
     log: "T", as printed, or "KT", which the proof's event needs, in the second term of eta.
+
+    Examples
+    --------
+    >>> algorithm = batched_ftpl(horizon=10**6, arms=10, epsilon=0.5)
+    >>> algorithm.tau, algorithm.base.cap
+    (2, 2237)
     """
     checks.one_of("T", "KT")("log", log)
     rounds = epsilon * horizon
@@ -59,7 +82,14 @@ def batched_ftpl(horizon: int, arms: int, epsilon: float, log: str = "T") -> Bat
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
 def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
-    """EXP4 with noise on every loss (Theorem 9)."""
+    """EXP4 with noise on every loss (Theorem 9).
+
+    Examples
+    --------
+    >>> algorithm = local_exp4(horizon=10**6, arms=10, experts=20, epsilon=0.5)
+    >>> round(algorithm.eta, 9)
+    3.1e-06
+    """
     log = math.log(arms * horizon)
     eta = math.sqrt(math.log(experts) / (3 * horizon * arms * (1 + 10 * log**2 / epsilon**2)))
     return EXP4Local(epsilon, eta, min(1.0, 4 * eta * arms * log / epsilon))
@@ -76,6 +106,11 @@ def batched_exp4(
     gamma: "statement" has N^(1/3) in its first term where the proof has (N ln(1 / delta))^(1/3).
 
     In this order: tau is rounded up, gamma computed with that tau and clipped, the noise computed with both.
+
+    Examples
+    --------
+    >>> batched_exp4(10**6, arms=10, experts=20, epsilon=0.5, delta=1e-6).tau
+    4707
     """
     checks.one_of("proof", "statement")("gamma", gamma)
     spread = experts * math.log(1 / delta)
@@ -91,13 +126,25 @@ def batched_exp4(
 
 @checks.arguments(epsilon=POSITIVE)
 def local_htinf(epsilon: float) -> LocallyPrivate:
-    """HTINF on losses with noise Lap(1 / epsilon); their second moment is at most 1 + 2 / epsilon^2."""
+    """HTINF on losses with noise Lap(1 / epsilon); their second moment is at most 1 + 2 / epsilon^2.
+
+    Examples
+    --------
+    >>> local_htinf(0.5)
+    LocallyPrivate(base=HTINF(sigma=3.0), epsilon=0.5, tau=1)
+    """
     return LocallyPrivate(HTINF(math.sqrt(1 + 2 / epsilon**2)), epsilon)
 
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
 def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
-    """EXP3 on losses with noise Lap(1 / epsilon), tuned as in the proof of Corollary 22 with that scale."""
+    """EXP3 on losses with noise Lap(1 / epsilon), tuned as in the proof of Corollary 22 with that scale.
+
+    Examples
+    --------
+    >>> local_exp3(horizon=10**6, arms=10, epsilon=0.5).label
+    'Local EXP3'
+    """
     scale, log = 1 / epsilon, max(1.0, math.log(arms * horizon))
     eta = math.sqrt(math.log(arms) / (2 * horizon * arms * (1 + 10 * max(scale, scale**2) * log**2)))
     return LocallyPrivate(EXP3(eta, min(1.0, 4 * eta * scale * arms * log)), epsilon)

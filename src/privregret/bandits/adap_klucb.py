@@ -184,8 +184,8 @@ class AdaPKLUCB(BanditAlgorithm):
     block, longest = 64, checks.LARGEST
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon)
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> Optimism:
         return Optimism(self.epsilon, self.alpha)

@@ -1,6 +1,7 @@
 """What every stochastic-bandit algorithm offers. Rewards: larger is better."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privregret import checks, loops
 from privregret.algorithm import Algorithm
@@ -15,7 +16,7 @@ class BanditAlgorithm(Algorithm):
     plays = BernoulliBandit
     templates = loops.BANDIT
 
-    def play(self, rewards, rng) -> np.ndarray:
+    def play(self, rewards: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of rewards.
 
         Parameters
@@ -34,11 +35,19 @@ class BanditAlgorithm(Algorithm):
         ------
         ValueError
             If the table is ragged, has a nan or a reward outside [0, 1], or has fewer rounds than arms.
+
+        Examples
+        --------
+        >>> from privregret.bandits import UCB1
+        >>> UCB1().play([[0, 1], [0, 1], [0, 1], [0, 1]], rng=1)
+        array([0, 1, 1, 1])
         """
         return self.literal(checks.table("rewards", rewards), rng)
 
     @checks.arguments(arms=checks.integer_in(2, checks.SIZE))
-    def start(self, arms: int, rng, horizon: int | None = None) -> Learner:
+    def start(
+        self, arms: int, rng: int | np.random.Generator, horizon: int | None = None
+    ) -> Learner:
         """The algorithm on a live source: `choose` an arm, `observe` its reward, and so on.
 
         Parameters

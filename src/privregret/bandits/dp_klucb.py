@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -104,6 +104,13 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
     """Pulls of an arm after its batches 0, 1, ..., the last at least `horizon`; int64, read-only.
 
     Computed in integers: rounding in alpha^m must not move the end of a batch by one pull.
+
+    Examples
+    --------
+    >>> batch_ends(alpha=2.0, n0=1, power=0, horizon=100)
+    array([  1,   3,   7,  15,  31,  63, 127])
+    >>> batch_ends(alpha=2.0, n0=3, power=1, horizon=40)
+    array([ 3,  9, 18, 30, 45])
     """
     alpha, n0 = checks.number_in(1.001, math.inf)("alpha", alpha), checks.positive_int("n0", n0)
     power, horizon = checks.nonnegative_int("power", power), checks.positive_int("horizon", horizon)
@@ -285,6 +292,7 @@ class GeometricBatches(BanditAlgorithm):
     n0: int = 1
     ties: str = "random"
     power: int = 0
+    rule: ClassVar[int]  # KLUCB or IMED
     source = "azize2025, Algorithm 1"
     rules = {
         "epsilon": checks.positive,
@@ -300,10 +308,10 @@ class GeometricBatches(BanditAlgorithm):
     block, longest = 64, checks.LARGEST
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon)
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> BatchSettings:
         horizon = checks.ROUNDS if horizon is None else horizon
         ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
         return BatchSettings(self.epsilon, ends, self.rule, self.ties == "first")

@@ -161,10 +161,10 @@ class DPSE(BanditAlgorithm):
     block, longest = 64, checks.LARGEST
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon)
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> Elimination:
         if self.beta is None and horizon is None:
             raise ValueError("horizon must be given where beta is None, which means 1 / horizon")
         return Elimination(self.epsilon, self.beta or 1 / horizon)

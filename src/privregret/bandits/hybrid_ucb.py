@@ -179,12 +179,12 @@ class HybridUCB(BanditAlgorithm):
     steps = Steps(ARM, LEAD, _choose, _observe)
 
     @property
-    def label(self):
+    def label(self) -> str:
         return "Hybrid-UCB" if self.tree == "paper" else f"Hybrid-UCB ({self.tree})"
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return Privacy(self.epsilon, 1.5 * self.epsilon if self.tree == "paper" else self.epsilon)
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> TreeSettings:
         return TreeSettings(self.epsilon, TREES.index(self.tree), self.log_base)

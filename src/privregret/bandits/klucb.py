@@ -159,5 +159,5 @@ class KLUCB(BanditAlgorithm):
     steps = Steps(ARM, NOTHING, _choose, _observe)
     events = _pull_counts
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> Exploration:
         return Exploration(self.c)

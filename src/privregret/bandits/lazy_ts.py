@@ -299,8 +299,8 @@ class LazyDPTS(BanditAlgorithm):
     block, longest = 64, checks.LARGEST
 
     @property
-    def privacy(self):
+    def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon)
 
-    def settings(self, horizon, arms):
+    def settings(self, horizon: int | None, arms: int) -> Lazy:
         return Lazy(self.epsilon)

@@ -1,6 +1,7 @@
 """What every full-information algorithm offers. Losses: smaller is better, also for hu2021."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from privregret import checks, loops
 from privregret.algorithm import Algorithm
@@ -18,7 +19,7 @@ class FullInformationAlgorithm(Algorithm):
     plays = StochasticLosses
     templates = loops.LOSSES
 
-    def play(self, losses, rng) -> np.ndarray:
+    def play(self, losses: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of losses.
 
         Parameters
@@ -37,11 +38,19 @@ class FullInformationAlgorithm(Algorithm):
         ------
         ValueError
             If the table is ragged or empty, or has a nan or a loss outside [0, 1].
+
+        Examples
+        --------
+        >>> from privregret.full_information import FollowTheLeader
+        >>> FollowTheLeader().play([[1, 0], [0, 0], [0, 1], [0, 1]], rng=2)
+        array([0, 1, 1, 0])
         """
         return self.literal(checks.table("losses", losses, short=True), rng)
 
     @checks.arguments(actions=checks.integer_in(2, checks.SIZE))
-    def start(self, actions: int, rng, horizon: int | None = None) -> Learner:
+    def start(
+        self, actions: int, rng: int | np.random.Generator, horizon: int | None = None
+    ) -> Learner:
         """The algorithm on a live source: `choose` an action, `observe` the losses of all, and so on.
 
         Parameters

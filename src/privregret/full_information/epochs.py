@@ -171,6 +171,6 @@ class EpochAlgorithm(FullInformationAlgorithm):
     def noise_scale(self, actions: float) -> float:
         """Scale of the noise when there are that many actions."""
 
-    def settings(self, horizon, actions):
+    def settings(self, horizon: int | None, actions: int) -> Selector:
         scale, prefix = float(self.noise_scale(actions)), PREFIXES.index(self.prefix)
         return Selector(CODES[self.noise], scale, prefix, self.bernoulli_resampling)

@@ -83,11 +83,18 @@ class FTNL(EpochAlgorithm):
         return Privacy(printed, 2 * self.epsilon / self.factor)
 
     @property
-    def label(self):
+    def label(self) -> str:
         scale = "" if self.factor == 2 else rf", ${self.factor:g}/\epsilon$"
         return f"FTNL ({NAMES[self.noise]}{scale}{', resampled' if self.bernoulli_resampling else ''})"
 
-    def noise_scale(self, actions):
+    def noise_scale(self, actions: float) -> float:
+        """Scale of the noise on each sum, whatever the number of actions.
+
+        Examples
+        --------
+        >>> FTNL(0.5).noise_scale(10), FTNL(0.5, scale="hu2021").noise_scale(10)
+        (4.0, 2.0)
+        """
         return self.factor / self.epsilon
 
 
@@ -115,7 +122,14 @@ class NaiveFTNL(EpochAlgorithm):
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon)  # for all K >= 2
 
-    def noise_scale(self, actions):
+    def noise_scale(self, actions: float) -> float:
+        """Scale of the noise on each sum, K / epsilon.
+
+        Examples
+        --------
+        >>> NaiveFTNL(0.5).noise_scale(10)
+        20.0
+        """
         return actions / self.epsilon
 
 
@@ -139,8 +153,15 @@ class EpochLeader(EpochAlgorithm):
     privacy = NOT_PRIVATE
 
     @property
-    def label(self):
+    def label(self) -> str:
         return "epoch leader, resampled" if self.bernoulli_resampling else "epoch leader"
 
-    def noise_scale(self, actions):
+    def noise_scale(self, actions: float) -> float:
+        """No noise.
+
+        Examples
+        --------
+        >>> EpochLeader().noise_scale(10)
+        0.0
+        """
         return 0.0

@@ -56,11 +56,17 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
     privacy = NOT_PRIVATE
     steps = Steps(ACTION, NOTHING, _choose, _observe)
 
-    def inverse_temperature(self, t, log_actions):
-        """Of the softmax in round t, for e^log_actions actions."""
+    def inverse_temperature(self, t: int, log_actions: float) -> float:
+        """Of the softmax in round t, for e^log_actions actions.
+
+        Examples
+        --------
+        >>> round(float(DecreasingHedge(2.0).inverse_temperature(t=100, log_actions=1.0)), 3)
+        0.2
+        """
         return self.rate * np.sqrt(log_actions / t)
 
-    def settings(self, horizon, actions):
+    def settings(self, horizon: int | None, actions: int) -> Rate:
         return Rate(self.rate)
 
 

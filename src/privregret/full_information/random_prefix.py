@@ -57,7 +57,7 @@ class RandomPrefixSoftmax(EpochAlgorithm):
         return Privacy(self.epsilon, 2 * self.eta)
 
     @property
-    def label(self):
+    def label(self) -> str:
         name = {
             "random": "random-prefix softmax",
             "full": "full-block softmax",
@@ -66,5 +66,13 @@ class RandomPrefixSoftmax(EpochAlgorithm):
         extras = ["resampled"] * self.bernoulli_resampling + ["no cap"] * (self.cap == math.inf)
         return f"{name} ({', '.join(extras)})" if extras else name
 
-    def noise_scale(self, actions):
+    def noise_scale(self, actions: float) -> float:
+        """Scale of the Gumbel noise that gives the softmax, 1 / eta.
+
+        Examples
+        --------
+        >>> uncapped = RandomPrefixSoftmax(0.5, cap=math.inf)
+        >>> uncapped.noise_scale(10), RandomPrefixSoftmax(0.5).noise_scale(10)
+        (4.0, 8.0)
+        """
         return 1 / self.eta

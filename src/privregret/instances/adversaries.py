@@ -175,12 +175,26 @@ class Adversary(_Oblivious):
         checkpoints: np.ndarray,
         rng: np.random.Generator | None,
     ) -> np.ndarray:
-        """(H,) cumulative (mean) losses at the checkpoints, when `play` plays a table drawn from `rng`."""
+        """(H,) cumulative (mean) losses at the checkpoints, when `play` plays a table drawn from `rng`.
+
+        Examples
+        --------
+        >>> play = lambda losses, rng: np.zeros(len(losses), int)
+        >>> gap_adversary(3, 0.5).counted(play, np.array([4, 8]), np.random.default_rng(1))
+        array([1., 2.])
+        """
         horizon = int(checkpoints[-1])
         return self._paid(play(self.table(horizon, rng), rng), self.means(horizon), checkpoints)
 
     def means(self, horizon: int) -> np.ndarray:
-        """(horizon, K) losses, or their means of a Bernoulli adversary."""
+        """(horizon, K) losses, or their means of a Bernoulli adversary.
+
+        Examples
+        --------
+        >>> gap_adversary(3, 0.5).means(2)
+        array([[0.25, 0.75, 0.75],
+               [0.25, 0.75, 0.75]])
+        """
         return self.losses[_segment(self.starts, np.arange(horizon))]
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:

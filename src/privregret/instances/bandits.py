@@ -94,7 +94,15 @@ class BernoulliBandit(checks.Checked):
         checkpoints: np.ndarray,
         rng: int | np.random.Generator,
     ) -> np.ndarray:
-        """(H, K) pulls of each arm by the checkpoints, when `play` plays a table drawn from `rng`."""
+        """(H, K) pulls of each arm by the checkpoints, when `play` plays a table drawn from `rng`.
+
+        Examples
+        --------
+        >>> play = lambda rewards, rng: np.zeros(len(rewards), int)
+        >>> HU2021_1.counted(play, [5, 10], np.random.default_rng(1))
+        array([[ 5,  0,  0,  0,  0],
+               [10,  0,  0,  0,  0]])
+        """
         return counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, self.arms)
 
 
@@ -105,6 +113,12 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
     ------
     TypeError, ValueError
         If there is not.
+
+    Examples
+    --------
+    >>> counts_of(np.array([0, 1, 1, 0]), np.array([2, 4]), arms=2)
+    array([[1, 1],
+           [2, 2]])
     """
     actions, horizon = np.asarray(actions), int(checkpoints[-1])
     if actions.shape != (horizon,) or actions.dtype.kind not in "iu":

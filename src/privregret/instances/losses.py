@@ -169,7 +169,15 @@ class StochasticLosses(checks.Checked):
         checkpoints: np.ndarray,
         rng: int | np.random.Generator,
     ) -> np.ndarray:
-        """(H, G) rounds with each group by the checkpoints, when `play` plays a table drawn from `rng`."""
+        """(H, G) rounds with each group by the checkpoints, when `play` plays a table drawn from `rng`.
+
+        Examples
+        --------
+        >>> play = lambda losses, rng: np.zeros(len(losses), int)
+        >>> packing(3, 0.1).counted(play, [5, 10], np.random.default_rng(1))
+        array([[ 5,  0],
+               [10,  0]])
+        """
         plays = counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.sizes)
         return np.add.reduceat(plays, np.cumsum(self.counts) - self.counts, axis=1)
 
