@@ -75,7 +75,10 @@ def sweep(args) -> int:
     except sweep.GridError as error:
         return refuse(error)
     except KeyboardInterrupt:
-        print("\ninterrupted: finished grid points are kept, the next run goes on from there", flush=True)
+        print(
+            "\ninterrupted: finished grid points are kept, the next run goes on from there",
+            flush=True,
+        )
         os._exit(INTERRUPTED)  # threads end with the process, not with their blocks
     return 0
 
