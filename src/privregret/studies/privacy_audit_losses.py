@@ -223,7 +223,7 @@ def searched(algorithm, runs: int, seed: int) -> Found:
 
 
 def score_shift(epsilon: float, delta: float, experts: int) -> float:
-    """How far a round moves each score, over the scale of the paper's noise for (epsilon, delta)."""
+    """How far a round moves each score, over the scale of the paper's noise."""
     return epsilon / (3 * math.sqrt(experts * math.log(1 / delta)))
 
 

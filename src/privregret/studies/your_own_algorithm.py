@@ -1,0 +1,91 @@
+"""What `companion/your-own-algorithm` needs: a table of losses, runs on it, and a source that
+drifts."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privregret import checks, store
+from privregret.bandits import BanditAlgorithm
+
+# Settings -----------------------------------------------------------------------------------------
+
+AVERAGES = {"north": 0.5, "east": 0.35, "south": 0.45, "west": 0.6}  # loss of each arm of the table
+SHORTEST = 100  # rounds of a table on which regret can be told from luck
+
+
+def table_of_arms(name: str, value) -> str:
+    """A rule: a CSV file (or "") that is long enough, and on which it matters what is played.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument, for messages.
+    value : object
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `checks.csv_path` refuses it; for fewer than 100 rounds; if the totals of all arms lie
+        within 1 of their average, above or below: then no arm is best.
+    """
+    path = checks.csv_path(name, value)
+    if path:
+        totals, rounds = (table := pd.read_csv(path)).sum(), len(table)
+        if rounds < SHORTEST:
+            raise ValueError(f"{name} must have at least {SHORTEST} rounds, got {rounds}")
+        apart = min(totals.mean() - totals.min(), totals.max() - totals.mean())
+        if apart < 1:
+            raise ValueError(
+                f"{name} must have arms whose totals are at least 1 from their average, "
+                f"got {apart:g}"
+            )
+    return path
+
+
+def read(path: str, seed: int) -> pd.DataFrame:
+    """The losses in a CSV file; if there is none, in one made here, of beta distributions."""
+    if path:
+        return pd.read_csv(path)
+    columns = {
+        arm: np.random.default_rng([seed, i]).beta(2, 2 / mean - 2, 5000)
+        for i, (arm, mean) in enumerate(AVERAGES.items())
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "losses.csv"
+        pd.DataFrame(columns).round(4).to_csv(made, index=False)
+        return pd.read_csv(made)
+
+
+def drifting(t: int | np.ndarray, rounds: int) -> tuple:
+    """Means of the two arms in round t: from 0.9 and 0.1 to 0.1 and 0.9."""
+    ahead = 0.4 * np.cos(np.pi * t / rounds)
+    return 0.5 + ahead, 0.5 - ahead
+
+
+# Measure ------------------------------------------------------------------------------------------
+
+
+@store.kept
+def played(algorithm, table: np.ndarray, runs: int, seed: int) -> np.ndarray:
+    """(runs, T) actions on a table."""
+    return np.array([algorithm.play(table, seed + run) for run in range(runs)])
+
+
+@store.kept
+def live(algorithm: BanditAlgorithm, rounds: int, runs: int, seed: int) -> np.ndarray:
+    """(runs, rounds) actions of learners on the source that drifts."""
+    actions = np.empty((runs, rounds), np.int64)
+    means = np.transpose(drifting(np.arange(rounds), rounds))
+    for run in range(runs):
+        source, learner = np.random.default_rng([seed, run]), algorithm.start(2, seed + run)
+        for t in range(rounds):
+            actions[run, t] = arm = learner.choose()
+            learner.observe(float(source.random() < means[t, arm]))
+    return actions
