@@ -29,7 +29,7 @@ PARTS = {  # a piece of a file's path -> what is done there; the first that fits
 
 
 def part(frame) -> str:
-    """What is being done: what the innermost frame that fits says, unless it is part of an import."""
+    """What is being done: what the innermost frame that fits says, unless part of an import."""
     what = ""
     while frame:
         file = frame.f_code.co_filename

@@ -1,4 +1,5 @@
-"""What a log of LaTeX complains of that must not be: `python3 check_log.py main.log` ends with 1 and says it."""
+"""What a log of LaTeX complains of that must not be: `python3 check_log.py main.log` ends with 1
+and says it."""
 
 import re
 import sys
@@ -8,7 +9,8 @@ WIDEST = 5.0  # points by which a line may stick out
 
 
 def complaints(log: str) -> list[str]:
-    """One line for each undefined reference, citation or command, repeated label and line that is too wide."""
+    """One line for each undefined reference, citation or command, repeated label and line that
+    is too wide."""
     log = re.sub(r"(?<=.{79})\n", "", log)  # LaTeX breaks its lines there
     found = re.findall(r"^(?:LaTeX|Package \w+) Warning: (.*(?:undefined|multiply).*)", log, re.M)
     wide = re.findall(r"^(Overfull \\[hv]box \(([\d.]+)pt too (?:wide|high).*)", log, re.M)

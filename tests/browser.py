@@ -10,8 +10,8 @@ import pytest
 
 HERE = ("", "localhost", "127.0.0.1", "::1")  # what a request may name without leaving the machine
 FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-sync", "--disable-background-networking", "--disable-component-update",
 )  # fmt: skip
 
 

@@ -62,7 +62,7 @@ INF = math.inf
 
 
 class Case(NamedTuple):
-    """An algorithm, a slow version of it, and where the laws of its `play` and `run` are compared."""
+    """An algorithm, a slow version of it, and where the laws of `play` and `run` are compared."""
 
     algorithm: object
     twin: Callable  # `play` of the slow version: (*tables, rng) -> actions

@@ -1,4 +1,4 @@
-"""What is played, drawn from `run` and from `play`, and whether two such samples have the same law."""
+"""What is played, drawn from `run` and from `play`, and whether two such samples have one law."""
 
 import math
 

@@ -431,7 +431,8 @@ def test_surprises_of_lazy_dp_ts_are_bounded_and_drawn_right():
     ],
 )
 def test_share_of_each_arm_in_lazy_dp_ts_by_quadrature(mean, size, t, rounds, epsilon):
-    """From a given state, no array filling up: 4 million rounds against P[arm's draw is largest]."""
+    """From a given state, no array filling up: 4 million rounds against
+    P[arm's draw is largest]."""
     mean, size, arms = np.array(mean), np.array(size), len(mean)
     x, weight = np.polynomial.legendre.leggauss(2000)
     x, weight = (x + 1) / 2, weight / 2

@@ -132,7 +132,7 @@ def test_mean_of_a_sample():
 
 @pytest.mark.parametrize("draws", [1, 3, 10, 100, 10_000])
 def test_fraction_at_0_and_1_covers(draws):
-    """Never seen in n draws: the interval reaches as far as the exact limit, and is never a point."""
+    """Never seen in n draws: the interval reaches as far as the exact limit, and is no point."""
     exact = 1 - estimates.LEVEL ** (1 / draws)
     none, every = estimates.fraction(0, draws), estimates.fraction(draws, draws)
     assert none.value == 0 and every.value == 1

@@ -55,7 +55,7 @@ def test_no_algorithm_is_missing():
 
 
 def some_tables(case):
-    """The problem's own table, and others: real-valued ones, with a trend, and without any chance."""
+    """The problem's own table, and others: real-valued ones, with a trend, and without chance."""
     rng, horizon = np.random.default_rng(11), case.rounds[-1]
     arms = case.problem.table(1, rng).shape[1]
     yield case.problem.table(horizon, rng)
@@ -147,7 +147,8 @@ def test_a_seed_may_stand_for_its_generator(case):
 
 @every_case
 def test_a_live_source_is_play(case):
-    """Fed row by row, a learner does what `play` does on the whole table with the same generator."""
+    """Fed row by row, a learner does what `play` does on the whole table with the same
+    generator."""
     for seed, table in enumerate(some_tables(case)):
         data = tables(case.problem, table)
         advice = [a.dense(len(table)) for a in data[1:]]
@@ -281,7 +282,8 @@ def test_every_algorithm_has_a_look_that_no_other_of_its_family_has(family):
 
 
 def test_rounding_does_not_break_ties_between_leaders():
-    """0.1 + 0.2 is 0.30000000000000004: two experts who have lost the same must lead equally often."""
+    """0.1 + 0.2 is 0.30000000000000004: two experts who have lost the same must lead equally
+    often."""
     losses = np.array([[0.1, 0.3], [0.2, 0.0], [0.0, 0.0]])
     leads = np.mean(
         [full_information.FollowTheLeader().play(losses, seed)[2] for seed in range(1000)]

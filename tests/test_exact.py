@@ -422,8 +422,9 @@ def test_the_ends_of_floats(gap, epsilon):
         for noise in NOISES:
             if epsilon > 1e7 and make is instances.bernoulli_losses:
                 refused(
-                    lambda n=noise: exact.expected_regret(FTNL(epsilon, n), losses, 2**60), "scale"
-                )  # noqa: B023
+                    lambda n=noise, x=losses: exact.expected_regret(FTNL(epsilon, n), x, 2**60),
+                    "scale",
+                )
                 continue
             value, error = (
                 x[0] for x in exact.expected_regret(FTNL(epsilon, noise), losses, 2**60)

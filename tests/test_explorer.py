@@ -152,7 +152,10 @@ def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeyp
     """Not by itself, nor as the batch command calls it, even from a notebook in JupyterLab."""
     code = inspect.getsource(line) + "explorer.explorer(line, height=[0.5, 1.0], kind=['a', 'b'])\n"
     bar = "for _ in progress.progress(range(3), 3):\n    time.sleep(0.6)"
-    head = "import time\nimport matplotlib.pyplot as plt\nfrom privregret.progress import progress\nfrom privregret.press import explorer\n\n"
+    head = (
+        "import time\nimport matplotlib.pyplot as plt\n"
+        "from privregret.progress import progress\nfrom privregret.press import explorer\n\n"
+    )
     cells = [nbformat.v4.new_code_cell(source) for source in (head + code, bar)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "in.ipynb")
     for name, value, wanted in (

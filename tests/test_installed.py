@@ -96,7 +96,10 @@ def test_publishing_goes_to_the_current_folder(run, site, tmp_path):
     assert {p for p in site.rglob("*") if "__pycache__" not in p.parts} == before
 
 
-KERNEL = "from privregret.divergence import kl; from privregret import jit; print(kl(0.5, 0.25), jit.CACHE)"
+KERNEL = (
+    "from privregret.divergence import kl; from privregret import jit; "
+    "print(kl(0.5, 0.25), jit.CACHE)"
+)
 
 
 def test_kernels_are_kept_by_source_in_the_users_cache_or_not_at_all(run, site, tmp_path):
@@ -117,8 +120,8 @@ def test_where_there_is_no_fcntl_the_library_works_and_the_command_says_what_it_
     without = "import sys; sys.modules['fcntl'] = None; "
     code, out, _ = run(
         "-c",
-        without
-        + "from privregret import files; from privregret.press import notebook, publish; print(files.fcntl)",
+        without + "from privregret import files; from privregret.press import notebook, publish; "
+        "print(files.fcntl)",
     )
     assert (code, out) == (0, "None\n")
     main = "from privregret.__main__ import main; sys.exit(main(['status']))"

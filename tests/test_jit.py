@@ -38,7 +38,8 @@ def run(package):
 import json
 from privregret import caller
 value = caller.outer(1.0)
-print(json.dumps([value, caller.outer.stats.cache_path, sum(caller.outer.stats.cache_hits.values())]))
+stats = caller.outer.stats
+print(json.dumps([value, stats.cache_path, sum(stats.cache_hits.values())]))
 """
     path = os.pathsep.join([str(package.parent), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": path}
@@ -93,7 +94,10 @@ def test_an_edit_in_a_callee_is_compiled(package):
 def test_a_kernel_under_which_a_file_was_edited_is_not_cached(package):
     """Its process runs the old callee: compiled code must not be kept under the new one's name."""
     (package / "callee.py").write_text(CALLEE)
-    edit = "from pathlib import Path\nfrom privregret import callee\nPath(callee.__file__).write_text('')\n"
+    edit = (
+        "from pathlib import Path\nfrom privregret import callee\n"
+        "Path(callee.__file__).write_text('')\n"
+    )
     (package / "caller.py").write_text(edit + CALLER)
     assert run(package)[:2] == [3.0, None]
 

@@ -26,7 +26,8 @@ TYPED = 321  # another number of random cases than the notebook's; it shows in i
 CELLS, ENDED = "//div[contains(@class, 'jp-CodeCell')]", f"All of {NAME} has run"
 LIMIT = 1800  # seconds for all of it; a machine that is not busy takes half a minute
 ALLOWED = {
-    " to activate": "JupyterLab says which of its plugins start slowly, as they do on a machine that is busy",
+    " to activate": "JupyterLab says which of its plugins start slowly, "
+    "as they do on a machine that is busy",
 }
 
 

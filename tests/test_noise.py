@@ -90,7 +90,8 @@ def test_laplace_noise_on_two_sums(lead, scale):
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("lead", [-3.0, -1.0, 0.0])
 def test_exponential_noise_on_two_sums(lead, scale):
-    """The one that lies behind by d wins with probability exp(-d / scale) / 2, by memorylessness."""
+    """The one that lies behind by d wins with probability exp(-d / scale) / 2, by
+    memorylessness."""
     first = winners((5 + lead * scale, 5), "exponential", scale)[0]
     assert binomtest(int(first), DRAWS, math.exp(lead) / 2).pvalue > FALSE_ALARM / 9
 

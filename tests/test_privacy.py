@@ -548,7 +548,7 @@ def test_black_box_audit_catches_too_little_noise():
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
 @pytest.mark.parametrize("scale", [0.5, 1.0, 4.0])
 def test_privacy_of_the_selection_is_that_of_all_pairs(noise, scale):
-    """Against every pair of neighbouring sums of 0/1 losses: an epoch of 4 rounds, three actions."""
+    """Against every pair of neighbouring sums of 0/1 losses: an epoch of 4 rounds, 3 actions."""
     logs = {
         sums: np.log(exact.selection_from_sums(sums, np.zeros(3), noise, scale))
         for sums in np.ndindex(5, 5, 5)

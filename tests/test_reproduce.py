@@ -26,7 +26,8 @@ CHECK = """\
 from privregret import checks
 from privregret.press import notebook
 
-notebook.start("demo/{name}", globals(), runs=checks.positive_int, epsilons=checks.list_of(checks.positive))
+notebook.start("demo/{name}", globals(), runs=checks.positive_int, \
+epsilons=checks.list_of(checks.positive))
 """
 FIGURE = """\
 import matplotlib.pyplot as plt
@@ -39,7 +40,8 @@ data = pd.DataFrame({{"epsilon": epsilons, "value": [runs * epsilon for epsilon 
 fig, ax = plt.subplots()
 ax.plot(data.epsilon, data.value)
 publish.figure(fig, "demo/{name}", data, "A line.")
-publish.finding("Figure 1", "It is small.", "value", estimates.largest(data, value="value"), high=10, number="demo{macro}")
+publish.finding("Figure 1", "It is small.", "value", estimates.largest(data, value="value"), \
+high=10, number="demo{macro}")
 """
 BOUNDS = "from privregret.bounds import hu2021\n"
 MEASURED = 'from privregret.files import ROOT\n(ROOT / "benchmarks/measured.csv").read_text()'
@@ -143,7 +145,10 @@ def test_an_edit_during_the_run_makes_it_stale(project):
 
 
 def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project):
-    told = "import os\nwith open('store', 'a') as file:\n    print(os.environ.get('PRIVREGRET_STORE'), file=file)"
+    told = (
+        "import os\nwith open('store', 'a') as file:\n"
+        "    print(os.environ.get('PRIVREGRET_STORE'), file=file)"
+    )
     write(project, "one", told)
     assert project.python("privregret", "reproduce")[0] == 0
     kept = {
@@ -431,8 +436,8 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 3  # the worst of them: a kernel died
     assert (
-        "FAILED demo/bad: cell 4: ZeroDivisionError: division by zero; see build/failed/demo/bad.ipynb"
-        in out
+        "FAILED demo/bad: cell 4: ZeroDivisionError: division by zero; "
+        "see build/failed/demo/bad.ipynb" in out
     )
     assert "FAILED demo/killed: its kernel died" in out
     assert "FAILED demo/unsound: " in out and "NameError" in out and "'nowhere'" in out

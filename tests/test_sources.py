@@ -180,7 +180,8 @@ def test_imports_are_followed_and_names_found_through_packages(tmp_path):
     code = f"""
 import json
 from privregret import sources
-found = {{name: [str(f.relative_to(sources.PACKAGE)) for f in sources.used_by(sources.PACKAGE / name)]
+found = {{name: [str(f.relative_to(sources.PACKAGE)) \
+for f in sources.used_by(sources.PACKAGE / name)]
          for name in {list(REACHED)}}}
 before = sources.source_hash(sources.used_by(sources.PACKAGE / "user.py"))
 assert sources.loaded_hash(sources.used_by(sources.PACKAGE / "user.py")) == before

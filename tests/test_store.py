@@ -280,7 +280,7 @@ def test_within_altered_kernels_nothing_is_kept_or_served(kept):
 
 
 # Edits
-# ------------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 MODULES = {
     "constants.py": "FACTOR = 2.0\n",
@@ -423,7 +423,10 @@ def test_edits_that_may_change_a_number_are_computed_and_others_are_not(package,
 def test_an_edit_under_a_process_at_work_spoils_nothing(package, host):
     """It still runs the old code: neither does it serve a result of the new sources, nor keep one
     under their name."""
-    edit = "from privregret import sources\n(sources.PACKAGE / 'constants.py').write_text('FACTOR = 5.0')\nvalue ="
+    edit = (
+        "from privregret import sources\n"
+        "(sources.PACKAGE / 'constants.py').write_text('FACTOR = 5.0')\nvalue ="
+    )
     assert host.run(RUN.replace("value =", edit)) == [2.5, 1]
     assert host.run() == [5.5, 1]
     assert host.run() == [5.5, 0]

@@ -128,7 +128,7 @@ ADVERSARIAL = {
 def test_adversarial_algorithms_are_tuned_for_their_grid_point():
     points = sweep.grid(TABLE | ADVERSARIAL).grid_points
     assert len(points) == 2 * (2 * 2 + 2 + 2) * 2
-    for problem, algorithm, horizon in points:
+    for problem, _, horizon in points:
         if problem.name.startswith("switching"):
             assert problem == instances.switching(4, 5, horizon)
     first, second = points[:2]

@@ -120,8 +120,12 @@ def one_group(log_actions, gap, epsilon, noise):
             law = LAWS[noise]
             points = sorted({min(max(p, -59), 119) for p in (0.0, -u, others - u, others - u + 3)})
             right, _ = quad(
-                lambda x: law.pdf(x) * law.cdf(x + u) ** count, -60, 120, points=points, limit=500
-            )  # noqa: B023
+                lambda x: law.pdf(x) * law.cdf(x + u) ** count,  # noqa: B023
+                -60,
+                120,
+                points=points,
+                limit=500,
+            )
             wrong = 1 - right
         if wrong < 1e-8:
             break
@@ -139,7 +143,8 @@ def test_exact_regret_of_one_group(noise):
 
 
 def test_exact_regret_beyond_what_a_float_can_count():
-    """e^3000 actions: epochs far past 700 scales of the noise still cost (they were once left out)."""
+    """e^3000 actions: epochs far past 700 scales of the noise still cost (they were once left
+    out)."""
     problem = instances.deterministic_losses((0.0, 0.5), log_counts=(0.0, 3000.0))
     known = one_group(3000.0, 0.5, 0.02, "gumbel")
     for noise in LAWS:

@@ -65,7 +65,7 @@ def test_the_table_names_the_versions_that_are_asked_for(package):
 
 
 # opendp
-# -----------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,8 @@ def their_winners(dp, kind):
 
 @pytest.mark.parametrize("kind", NOISES)
 def test_winners_of_noisy_max(dp, kind):
-    """Round 4 of FTNL plays the winner on rounds 2 and 3: opendp's, ours and the exact law are one."""
+    """Round 4 of FTNL plays the winner on rounds 2 and 3: opendp's, ours and the exact law are
+    one."""
     theirs = np.bincount(their_winners(dp, kind), minlength=3)
     law, other = (selection_from_sums(SUMS, [0.0] * 3, kind, scale) for scale in (1.0, 1.25))
     assert chisquare(theirs, DRAWS * law).pvalue > FALSE_ALARM
@@ -290,7 +291,7 @@ def test_delta_of_many_laplace_releases(pld):
 
 
 # pymab
-# ------------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 
 ROUNDS = 2000

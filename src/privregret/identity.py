@@ -38,8 +38,10 @@ def words(value: object) -> bytes:
 
     Examples
     --------
-    >>> words(1) == words(1.0) == words(np.float64(1)), words(True) == words(1), words(0.1 + 0.2) == words(0.3)
-    (True, False, False)
+    >>> words(1) == words(1.0) == words(np.float64(1))
+    True
+    >>> words(True) == words(1), words(0.1 + 0.2) == words(0.3)
+    (False, False)
     """
     if value is None:
         return b"N"

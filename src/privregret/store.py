@@ -45,7 +45,7 @@ _lock = Lock()
 
 
 class Unknown(TypeError):
-    """Something whose content or sources are not known: a function from a notebook, an open file."""
+    """A thing whose content or sources are not known: a function from a notebook, an open file."""
 
 
 class Entry:

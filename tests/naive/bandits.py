@@ -178,7 +178,8 @@ class DPSE:
 
 
 class UCB1:
-    """Auer, Cesa-Bianchi and Fischer 2002; of tied arms, the k-th takes the lead with chance 1 / k."""
+    """Auer, Cesa-Bianchi and Fischer 2002; of tied arms, the k-th takes the lead with chance
+    1 / k."""
 
     def play(self, rewards, rng):
         table = np.asarray(rewards, float).tolist()
@@ -219,7 +220,8 @@ class LazyUCBWithoutPrivacy(AnytimeLazyUCB):
 
 
 class UCBWithoutPrivacy:
-    """The limit of Hybrid-UCB as epsilon grows: mean + sqrt(3 log2 t / n), ties broken at random."""
+    """The limit of Hybrid-UCB as epsilon grows: mean + sqrt(3 log2 t / n), ties broken at
+    random."""
 
     def play(self, rewards, rng):
         table = np.asarray(rewards, float).tolist()

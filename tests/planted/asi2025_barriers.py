@@ -47,9 +47,10 @@ def both(*patches):
 
 def forgets(monkeypatch):
     """EXP3 that does what it does whatever it sees."""
-    same = lambda adversary, actions, *_: (
-        np.linspace(0.5, 0.8, len(actions)) + adversary.table(1)[0, 1] / 1e3
-    )  # noqa: E731
+
+    def same(adversary, actions, *_):
+        return np.linspace(0.5, 0.8, len(actions)) + adversary.table(1)[0, 1] / 1e3
+
     monkeypatch.setattr(privacy, "exp3_path", same)
 
     def flat(adversary, horizon, eta, gamma):

@@ -38,7 +38,8 @@ def constants_that_hold(monkeypatch):
 PLANTS = [
     Plant(
         ERRATA,
-        "noise hides twice as much, the attack on the tree learns little, and its repair costs double",
+        "noise hides twice as much, the attack on the tree learns little, "
+        "and its repair costs double",
         no_slip_in_privacy,
         (
             ("hu2021, Theorem 6", "The slip"),
@@ -50,7 +51,8 @@ PLANTS = [
     ),
     Plant(
         ERRATA,
-        "the printed constants of Lemma 25 and of the composition hold, and a repaired constant does not",
+        "the printed constants of Lemma 25 and of the composition hold, "
+        "and a repaired constant does not",
         constants_that_hold,
         (
             ("asi2025, Lemma 25", "The slip"),

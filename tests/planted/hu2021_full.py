@@ -156,7 +156,8 @@ PLANTS = [
     ),
     Plant(
         DOUBLING,
-        "the proved bound has lost the 1, the noise is two thirds, the telescoped bound is too small",
+        "the proved bound has lost the 1, the noise is two thirds, "
+        "the telescoped bound is too small",
         constants_of_the_doubling_instance,
         (
             ("Section 7", "does not maximise"),

@@ -317,7 +317,8 @@ class EXP4Batched(ExpertAlgorithm):
         largest = math.exp(-self.epsilon / (6 * (1 - math.sqrt(2 / 3))))
         if self.delta > largest:
             raise ValueError(
-                f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, got {self.delta!r}"
+                f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, "
+                f"got {self.delta!r}"
             )
 
     @property

@@ -501,7 +501,7 @@ def lemma_11_certified(
 
 
 def _enough(runs, level):
-    """How many of so many runs must show what has probability at least 1/2, at a one-sided level."""
+    """How many of `runs` must show what has probability at least 1/2, at a one-sided level."""
     enough = next((k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5), None)
     if enough is None:
         raise ValueError(

@@ -104,7 +104,7 @@ def _lattice(n, means, whole, rest, step, low, high):
 
 @jit
 def _log_pmf(n, p, x, away):
-    """Loader's saddle-point form, whose terms do not cancel however large n is; `away` is x - n p."""
+    """Loader's saddle-point form, whose terms do not cancel for any large n; `away` is x - n p."""
     if x == 0:
         return n * math.log1p(-p)
     if x == n:

@@ -43,7 +43,8 @@ class Regret(NamedTuple):
 def _algorithm(name, value):
     if not isinstance(value, EpochAlgorithm | EveryRoundAlgorithm):
         raise TypeError(
-            f"{name} must be an epoch algorithm or a leader with full information, got {checks.shown(value)}"
+            f"{name} must be an epoch algorithm or a leader with full information, "
+            f"got {checks.shown(value)}"
         )
     return value
 
@@ -292,7 +293,8 @@ def two_loss_regret(
     low, high, p = (np.array(x, float) for x in (low, high, p))
     if (horizon // 2 + 1) ** len(p) > 10**8:
         raise ValueError(
-            f"horizon must be smaller: too many outcomes to list for {len(p)} actions, got {horizon}"
+            f"horizon must be smaller: too many outcomes to list for {len(p)} actions, "
+            f"got {horizon}"
         )
     means = low * (1 - p) + high * p
     gaps, n = means - means.min(), 1
@@ -397,5 +399,5 @@ def _sum_over(function, first, last, size):
 
 
 def _largest_gaps(instance, rounds, noise, scale):
-    """A bound on the expected gap of the action selected from `rounds` rounds, for each of these."""
+    """A bound on the expected gap of the action selected from `rounds` rounds, one for each."""
     return largest_probabilities(instance, rounds, noise, scale) @ arrays(instance)[0]

@@ -316,7 +316,7 @@ class Advice(checks.Checked):
         return self.group.shape[1]
 
     def dense(self, horizon: int) -> np.ndarray:
-        """(horizon, N, K) each expert's distribution in each round; (1, N, K) if none ever changes."""
+        """(horizon, N, K) each expert's distribution in each round; (1, N, K) if none changes."""
         segment = _segment(self.starts, np.arange(horizon if len(self.starts) > 1 else 1))
         return np.ascontiguousarray(self.rows[segment[:, None], self.group[segment]])
 

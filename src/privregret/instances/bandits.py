@@ -134,7 +134,8 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
         )
     if actions.min() < 0 or actions.max() >= arms:
         raise ValueError(
-            f"actions must lie in 0..{arms - 1}, got {actions[(actions < 0) | (actions >= arms)][0]}"
+            f"actions must lie in 0..{arms - 1}, "
+            f"got {actions[(actions < 0) | (actions >= arms)][0]}"
         )
     plays = np.zeros((horizon + 1, arms), np.int64)
     plays[np.arange(1, horizon + 1), actions] = 1

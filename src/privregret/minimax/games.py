@@ -123,7 +123,8 @@ class Game(checks.Checked):
         super().__post_init__()
         if self.sequences > LARGEST:
             raise ValueError(
-                f"rounds must be fewer: {self.sequences} sequences of play, at most {LARGEST} allowed"
+                f"rounds must be fewer: {self.sequences} sequences of play, "
+                f"at most {LARGEST} allowed"
             )
 
     @cached_property

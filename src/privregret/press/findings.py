@@ -9,7 +9,8 @@ from privregret.estimates import Estimate, real
 CLAIM, STEP, OURS = "claim", "step", "ours"
 KINDS = {
     CLAIM: "what the paper says",
-    STEP: "a step of a proof, a constant or a formula, where the statement itself stands or is judged apart",
+    STEP: "a step of a proof, a constant or a formula, "
+    "where the statement itself stands or is judged apart",
     OURS: "a check, a repair or an extension of our own",
 }
 UNDECIDED = "cannot be decided"

@@ -20,7 +20,8 @@ PAPERS = {
     ),
     "wu2026": Paper(
         "Wu and Wang (2026, PMLR 313)",
-        "Improved Regret in Stochastic Decision-Theoretic Online Learning under Differential Privacy",
+        "Improved Regret in Stochastic Decision-Theoretic Online Learning "
+        "under Differential Privacy",
         "ALT 2026, PMLR 313",
     ),
     "cesari2026": Paper(

@@ -80,7 +80,8 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
         [
             rf"\begin{{figure{star}}}[htbp]",
             r"  \centering",
-            rf"  \includegraphics[width=\ifdim\linewidth<{inches:g}in\linewidth\else{inches:g}in\fi]{{{name}.pdf}}",
+            rf"  \includegraphics[width=\ifdim\linewidth<{inches:g}in\linewidth\else{inches:g}in\fi]"
+            rf"{{{name}.pdf}}",
             rf"  \caption{{{tex_escape(caption)}}}",
             rf"  \label{{fig:{name}}}",
             rf"\end{{figure{star}}}",
@@ -256,7 +257,8 @@ def finding(
         label = "" if kind == CLAIM else f" ({kind})"
         display(
             Markdown(
-                f"**{found.verdict}**: *{place}{label}.* {claim} {quantity[:1].upper()}{quantity[1:]}: "
+                f"**{found.verdict}**: *{place}{label}.* {claim} "
+                f"{quantity[:1].upper()}{quantity[1:]}: "
                 f"**{printed(found.row())}** (agrees if {found.criterion})."
             )
         )
@@ -311,7 +313,8 @@ def _about(name, caption):
 
 
 def _few_colours(fig):
-    """The figure as a picture of at most 256 colours: a third of the bytes at twice the resolution."""
+    """The figure as a picture of at most 256 colours: a third of the bytes at twice the
+    resolution."""
     pixels = io.BytesIO()
     fig.savefig(pixels, format="rgba", dpi=style.DPI)
     size = tuple((fig.get_size_inches() * style.DPI).astype(int))

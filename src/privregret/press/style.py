@@ -113,7 +113,7 @@ RC = {
 
 
 def use() -> None:
-    """Set the look for all figures drawn from now on; a user's own matplotlibrc has no part in it."""
+    """Set the look for all figures drawn from now on; a user's matplotlibrc has no part in it."""
     mpl.rcdefaults()
     sns.set_theme(context="paper", style="ticks", rc=RC)
 

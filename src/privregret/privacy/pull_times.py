@@ -1,4 +1,4 @@
-"""An attack on Hybrid-UCB: what the rounds in which an arm is pulled tell about one of its rewards."""
+"""An attack on Hybrid-UCB: what the rounds in which an arm is pulled tell about a reward."""
 
 import itertools
 import math

@@ -137,7 +137,8 @@ class Notes:
         """The number itself was used (`kept`), or only compared."""
         if form and kept and self.plain and all(isinstance(key, tuple) for key in form):
             raise TypeError(
-                f"the ledger follows sums that stay sums until noise is added, in lists or arrays of dtype object; "
+                f"the ledger follows sums that stay sums until noise is added, "
+                f"in lists or arrays of dtype object; "
                 f"{self.plain} makes plain numbers of them before, as an array of floats does"
             )
         if form:
@@ -172,6 +173,9 @@ def python(kernel):
     return getattr(kernel, "py_func", kernel)
 
 
+PLAIN_DRAW = python(noise.draw)
+
+
 class Tracer(np.random.Generator):
     """A Generator whose noises are `Value`s; other random numbers are what they are."""
 
@@ -193,7 +197,7 @@ class Tracer(np.random.Generator):
             )
         return given
 
-    def noise(self, kind, scale, draw=python(noise.draw)):
+    def noise(self, kind, scale, draw=PLAIN_DRAW):
         """`noise.draw`. The densities of exponential and Gumbel noise fall by exp(-x / scale) at
         most if it is raised by x; lowered, they may fall by any factor."""
         return (
@@ -229,7 +233,7 @@ def _laplace(scale, rng, compiled=noise.laplace):
     return rng.noise(noise.LAPLACE, scale) if hasattr(rng, "noise") else compiled(scale, rng)
 
 
-def _draw(kind, scale, rng, draw=python(noise.draw)):
+def _draw(kind, scale, rng, draw=PLAIN_DRAW):
     return rng.noise(kind, scale) if hasattr(rng, "noise") else draw(kind, scale, rng)
 
 

@@ -85,7 +85,10 @@ def _shown(output, pictures, outputs, met):
         name = pictures.get(files.digest(base64.b64decode(data["image/png"])))
         if name:
             width = output.metadata.get("image/png", {}).get("width", "")
-            image = f'<img src="../../figures/{name}.png" width="{width}" alt="{name}, described below" loading="lazy">'
+            image = (
+                f'<img src="../../figures/{name}.png" width="{width}" '
+                f'alt="{name}, described below" loading="lazy">'
+            )
             output.data = {
                 "text/html": f'<a class="picture" href="../../figures/{name}.html">{image}</a>'
             }
@@ -97,7 +100,10 @@ def _shown(output, pictures, outputs, met):
         name = found[1]
         if name in outputs and name not in met:
             met.append(name)
-            link = f'<a class="caption" id="{name.split("/")[1]}" href="../../figures/{name}.html">*{name}.*</a> '
+            link = (
+                f'<a class="caption" id="{name.split("/")[1]}" '
+                f'href="../../figures/{name}.html">*{name}.*</a> '
+            )
             output.data = {"text/markdown": link + tex.words(data["text/markdown"][found.end() :])}
     elif 'class="dataframe"' in data.get("text/html", ""):  # a published table has TeX in its cells
         output.data = {"text/html": tex.words(data["text/html"])}

@@ -32,7 +32,9 @@ BEFORE = {  # what the converter cannot read, in other words
 }
 AFTER = {  # where it spaces or slants otherwise than TeX does
     r"<mo>&#x0002F;</mo>": '<mo lspace="0" rspace="0">/</mo>',
-    r'<mo (?:fence="false" )?stretchy="false">(&#x0(?:007C|2016);)': r'<mo stretchy="false" lspace="0" rspace="0">\1',
+    r'<mo (?:fence="false" )?stretchy="false">(&#x0(?:007C|2016);)': (
+        r'<mo stretchy="false" lspace="0" rspace="0">\1'
+    ),
     r"<mo>&#x0221E;</mo>": "<mi>&#x0221E;</mi>",
     r"<mi>&#x000B1;</mi>": "<mo>&#x000B1;</mo>",
     r"<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>",
@@ -143,7 +145,8 @@ def table(source: str) -> tuple[str, list[list[str]]]:
 
 
 def words(text: str) -> str:
-    """Text without the TeX that it has outside formulas: escaped signs, spaces, references, code."""
+    """Text without the TeX that it has outside formulas: escaped signs, spaces, references,
+    code."""
     parts = re.split(r"(\$.*?\$)", text)
     for old, new in WORDS.items():
         parts[::2] = [re.sub(old, new, part) for part in parts[::2]]
