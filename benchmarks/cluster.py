@@ -1,7 +1,9 @@
-"""What Dask costs: the processor time of a cluster on this machine beside that of two threads for the same runs.
+"""What Dask costs: the processor time of a cluster on this machine beside that of two threads for
+the same runs.
 
-All of the cluster counts: the client, the scheduler (in this process, too) and a worker with two threads. What they
-take when there is nothing to do, for as long as the work took, is told beside: it depends on how busy the machine is.
+All of the cluster counts: the client, the scheduler (in this process, too) and a worker with two
+threads. What they take when there is nothing to do, for as long as the work took, is told beside:
+it depends on how busy the machine is.
 """
 
 import time
@@ -13,22 +15,33 @@ from privregret import simulate, store
 from privregret.bandits import DPIMED, DPSE, UCB1, AnytimeLazyUCB
 from privregret.instances import HU2021_1
 
-GRID = {DPSE(1.0): 40_000, AnytimeLazyUCB(1.0): 16_000, DPIMED(1.0): 12_000, UCB1(): 300}  # runs of each
+GRID = {
+    DPSE(1.0): 40_000,
+    AnytimeLazyUCB(1.0): 16_000,
+    DPIMED(1.0): 12_000,
+    UCB1(): 300,
+}  # runs of each
 REPEATS = 5
 
 
 @store.without()  # what is read from it takes no time
 def play(share, workers):
     for algorithm, runs in GRID.items():
-        simulate.regret_summary(algorithm, HU2021_1, 10**5, int(share * runs), seed=1, workers=workers)
+        simulate.regret_summary(
+            algorithm, HU2021_1, 10**5, int(share * runs), seed=1, workers=workers
+        )
 
 
 def main():
-    local = distributed.LocalCluster(1, threads_per_worker=2, host="127.0.0.1", dashboard_address=None)
+    local = distributed.LocalCluster(
+        1, threads_per_worker=2, host="127.0.0.1", dashboard_address=None
+    )
     with local, distributed.Client(local) as client:
 
         def clocks():
-            return time.process_time() + sum(client.run(time.process_time).values()), time.monotonic()
+            return time.process_time() + sum(
+                client.run(time.process_time).values()
+            ), time.monotonic()
 
         def cost(work, *args):
             """Processor seconds of all, and seconds on the wall."""

@@ -1,8 +1,10 @@
-"""What a run costs beside its floor: the noise and the other random numbers that it draws, drawn alone.
+"""What a run costs beside its floor: the noise and the other random numbers that it draws, drawn
+alone.
 
-A few runs of each algorithm are played uncompiled, with a generator that notes what is drawn; compiled code then draws
-the same again and does nothing else. Processor time, medians over interleaved repetitions, in microseconds a run: the
-floor, the runs in one call and from one stream, the regrets of many runs at one point, and both at 200 points.
+A few runs of each algorithm are played uncompiled, with a generator that notes what is drawn;
+compiled code then draws the same again and does nothing else. Processor time, medians over
+interleaved repetitions, in microseconds a run: the floor, the runs in one call and from one stream,
+the regrets of many runs at one point, and both at 200 points.
 """
 
 import argparse
@@ -20,7 +22,13 @@ from privregret.jit import jit
 from privregret.studies import cost
 
 EPSILON, LONG, NOTED = 0.64, 2**22, 8
-EVENTS = [AnytimeLazyUCB(EPSILON), DPKLUCB(EPSILON), DPIMED(EPSILON), AdaPKLUCB(EPSILON), DPSE(EPSILON)]
+EVENTS = [
+    AnytimeLazyUCB(EPSILON),
+    DPKLUCB(EPSILON),
+    DPIMED(EPSILON),
+    AdaPKLUCB(EPSILON),
+    DPSE(EPSILON),
+]
 EPOCHS = [FTNL(EPSILON), RandomPrefixSoftmax(EPSILON)]
 BATCHES = [tuning.batched_htinf(0.1), tuning.batched_exp3(10**5, 10, 0.1)]
 CASES = [  # algorithm, problem, horizon, runs
@@ -53,7 +61,8 @@ def draws(algorithm, problem, horizon):
     """What `NOTED` runs draw, as three arrays."""
     noted = cost.random_numbers(algorithm, problem, horizon, NOTED, 1)
     kinds, first, second = zip(
-        *((KINDS.index(kind), *given, *[0] * (2 - len(given))) for kind, *given in noted), strict=True
+        *((KINDS.index(kind), *given, *[0] * (2 - len(given))) for kind, *given in noted),
+        strict=True,
     )
     return np.array(kinds), np.array(first, float), np.array(second, float)
 
@@ -69,11 +78,16 @@ def measure(repeats: int) -> pd.DataFrame:
             return lambda: a.run(p, rounds, rng, runs), runs
 
         def curves(points, runs, a=algorithm, p=problem, horizon=horizon):
-            return lambda: simulate.regret_curves(a, p, horizon, runs, 1, points=points, workers=2), runs
+            return lambda: simulate.regret_curves(
+                a, p, horizon, runs, 1, points=points, workers=2
+            ), runs
 
         times = max(runs // 10, 1)
         todo[algorithm.label] = {
-            "floor": (lambda n=noted, times=times: [drawn_again(*n, rng) for _ in range(times)], times * NOTED),
+            "floor": (
+                lambda n=noted, times=times: [drawn_again(*n, rng) for _ in range(times)],
+                times * NOTED,
+            ),
             "block": block([horizon], runs),
             "curves": curves(1, runs),
             "block, 200": block(at, runs),
@@ -85,15 +99,23 @@ def measure(repeats: int) -> pd.DataFrame:
             for name, (function, runs) in what.items():
                 begun = time.process_time()
                 function()
-                found.setdefault(label, {}).setdefault(name, []).append((time.process_time() - begun) * 1e6 / runs)
-    table = pd.DataFrame({label: {name: np.median(t[1:]) for name, t in row.items()} for label, row in found.items()}).T
+                found.setdefault(label, {}).setdefault(name, []).append(
+                    (time.process_time() - begun) * 1e6 / runs
+                )
+    table = pd.DataFrame(
+        {label: {name: np.median(t[1:]) for name, t in row.items()} for label, row in found.items()}
+    ).T
     table["curves / floor"] = table.curves / table.floor
     table["curves / block, 200"] = table["curves, 200"] / table["block, 200"]
     return table.rename_axis("algorithm").reset_index()
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="What runs cost beside the random numbers that they draw.")
-    parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
+    parser = argparse.ArgumentParser(
+        description="What runs cost beside the random numbers that they draw."
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="repetitions behind each median (default: 5)"
+    )
     table = measure(checks.positive_int("repeats", parser.parse_args().repeats))
     print(table.to_string(index=False, float_format="%.3g"))

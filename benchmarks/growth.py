@@ -1,7 +1,8 @@
 """What runs cost as rounds, arms and runs grow: `growth.csv`, which `companion/cost` draws.
 
-Processor time, the median over the repetitions with the least and the most of them; the first, which compiles, is not
-counted. Memory is what the peak of a process of its own grows by. Half of the arms are near the best, epsilon = 1.
+Processor time, the median over the repetitions with the least and the most of them; the first,
+which compiles, is not counted. Memory is what the peak of a process of its own grows by. Half of
+the arms are near the best, epsilon = 1.
 """
 
 import argparse
@@ -23,9 +24,16 @@ from privregret.instances import BernoulliBandit, gap_adversary, packing
 
 EVENTS = [AnytimeLazyUCB(1.0), DPKLUCB(1.0), DPIMED(1.0), AdaPKLUCB(1.0), DPSE(1.0)]
 EPOCHS = [FTNL(1.0), RandomPrefixSoftmax(1.0)]
-STEPS = [HybridUCB(1.0, tree="rootfree"), UCB1(), tuning.batched_htinf(0.01)]  # as many steps as rounds, or batches
+STEPS = [
+    HybridUCB(1.0, tree="rootfree"),
+    UCB1(),
+    tuning.batched_htinf(0.01),
+]  # as many steps as rounds, or batches
 ARMS, HORIZONS, LONG = [5, 100, 1000, 10_000, 100_000], [2**k for k in range(10, 61, 10)], 10**9
-RUNS = {1: [100, 1000, 10**4, 10**5, 10**6], 200: [100, 1000, 10**4, 10**5]}  # points -> numbers of runs
+RUNS = {
+    1: [100, 1000, 10**4, 10**5, 10**6],
+    200: [100, 1000, 10**4, 10**5],
+}  # points -> numbers of runs
 
 
 def arms(count: int) -> BernoulliBandit:
@@ -46,7 +54,11 @@ def timed(function, repeats):
 def by_rounds(repeats):
     """One row for each algorithm and horizon: a run, the mean of many where it is short."""
     for algorithm in (*EVENTS, *EPOCHS, *STEPS):
-        problem = next(p for p in (arms(5), packing(5, 0.1), gap_adversary(5, 0.1)) if isinstance(p, algorithm.plays))
+        problem = next(
+            p
+            for p in (arms(5), packing(5, 0.1), gap_adversary(5, 0.1))
+            if isinstance(p, algorithm.plays)
+        )
         for horizon in (h for h in HORIZONS if algorithm not in STEPS or h <= 2**20):
             runs = max(10**5 // horizon, 1) if algorithm in STEPS else 1000
 
@@ -74,7 +86,9 @@ def summarised(kept, runs, points, repeats):
     """Time and memory of many runs, kept or summarised, in a process that does nothing else."""
     play = {"summary": simulate.regret_summary, "every run": simulate.regret_curves}[kept]
     play(AnytimeLazyUCB(1.0), arms(5), 2**22, 64, 1, points=points, workers=1)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak, compilation's, is forgotten; Linux alone can do it
+    Path("/proc/self/clear_refs").write_text(
+        "5"
+    )  # the peak, compilation's, is forgotten; Linux alone can do it
     before = resident()["VmHWM"]
 
     def once(seed):
@@ -100,14 +114,27 @@ def by_runs(repeats):
                     found = alone.submit(
                         summarised, kept, runs, points, 1 if runs * points >= 10**6 else repeats
                     ).result()
-                yield {"axis": "runs", "algorithm": kept, "K": 5, "T": 2**22, "runs": runs, "points": points} | found
+                yield {
+                    "axis": "runs",
+                    "algorithm": kept,
+                    "K": 5,
+                    "T": 2**22,
+                    "runs": runs,
+                    "points": points,
+                } | found
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Milliseconds of a run as rounds, arms and runs grow, epsilon = 1.")
-    parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
+    parser = argparse.ArgumentParser(
+        description="Milliseconds of a run as rounds, arms and runs grow, epsilon = 1."
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="repetitions behind each median (default: 5)"
+    )
     repeats = checks.positive_int("repeats", parser.parse_args().repeats)
-    table = pd.DataFrame([*by_rounds(repeats), *by_arms(repeats), *by_runs(repeats)]).assign(hardware=hardware())
+    table = pd.DataFrame([*by_rounds(repeats), *by_arms(repeats), *by_runs(repeats)]).assign(
+        hardware=hardware()
+    )
     text = table.to_csv(index=False, float_format="%.4g", lineterminator="\n")
     files.write(Path(__file__).with_suffix(".csv"), text.encode())
     print(text)

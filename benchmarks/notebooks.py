@@ -1,6 +1,7 @@
 """What each notebook took in its last full run: `notebooks.csv`, and `notebooks.tex` for the draft.
 
-Run it after `make`: it reads the stamps that the batch command leaves in build/. Memory is the peak of the kernel.
+Run it after `make`: it reads the stamps that the batch command leaves in build/. Memory is the peak
+of the kernel.
 """
 
 import json
@@ -20,7 +21,11 @@ def hardware() -> str:
     """The processor and its number of cores, as the system names them."""
     names = {}
     if Path("/proc/cpuinfo").exists():
-        lines = (line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
+        lines = (
+            line.split(":", 1)
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if ":" in line
+        )
         names = {key.strip(): value.strip() for key, value in lines}
     cores = os.cpu_count()
     name = names.get("model name", platform.processor() or platform.machine())
@@ -34,7 +39,9 @@ def times() -> pd.DataFrame:
         stamp = json.loads(path.read_text(encoding="utf-8"))
         megabytes = round(stamp["kilobytes"] / 1024) if stamp.get("kilobytes") else None
         rows.append((f"{path.parent.name}/{path.stem}", round(stamp["seconds"]), megabytes))
-    return pd.DataFrame(rows, columns=["notebook", "seconds", "megabytes"]).astype({"megabytes": "Int64"})
+    return pd.DataFrame(rows, columns=["notebook", "seconds", "megabytes"]).astype(
+        {"megabytes": "Int64"}
+    )
 
 
 def table(frame: pd.DataFrame, machine: str) -> str:
@@ -45,7 +52,10 @@ def table(frame: pd.DataFrame, machine: str) -> str:
     ]
     height = -(-len(cells) // 2)
     cells += [" & & "] * (2 * height - len(cells))
-    rows = [f"{left} & {right}" + r" \\" for left, right in zip(cells[:height], cells[height:], strict=True)]
+    rows = [
+        f"{left} & {right}" + r" \\"
+        for left, right in zip(cells[:height], cells[height:], strict=True)
+    ]
     head = " & ".join(["notebook & s & MB"] * 2) + r" \\"
     return "\n".join(
         [

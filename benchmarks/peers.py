@@ -1,8 +1,9 @@
 """UCB1, KL-UCB and EXP3 beside those of other libraries: processor time a round, into `README.md`.
 
-All on one instance, in one process, their repetitions interleaved. A peer is its policy in a bare loop of choosing and
-telling the reward, as its documentation shows it, on a table of rewards drawn before; ours is `run`, which draws them
-too. Peers are timed, not trusted: what is known to be wrong with each stands under the table.
+All on one instance, in one process, their repetitions interleaved. A peer is its policy in a bare
+loop of choosing and telling the reward, as its documentation shows it, on a table of rewards drawn
+before; ours is `run`, which draws them too. Peers are timed, not trusted: what is known to be wrong
+with each stands under the table.
 """
 
 import argparse
@@ -28,7 +29,8 @@ OURS, CALLS = "privregret", 20  # of ours in one repetition: one is over too soo
 
 
 def ours():
-    """Algorithm -> a function that plays, and returns its pseudo-regret. EXP3 takes losses: 1 less the rewards."""
+    """Algorithm -> a function that plays, and returns its pseudo-regret. EXP3 takes losses: 1 less
+    the rewards."""
     losses = Adversary(HU2021_2.name, [0], [[1 - mean for mean in HU2021_2.means]], bernoulli=True)
 
     def played(algorithm, problem, rng):
@@ -54,7 +56,9 @@ def loop(make, choose, tell, rewards):
 
 
 def smpybandits(rewards):
-    scipy.special.btdtri = scipy.special.betaincinv  # the name is gone from SciPy; without it nothing is imported
+    scipy.special.btdtri = (
+        scipy.special.betaincinv
+    )  # the name is gone from SciPy; without it nothing is imported
     with contextlib.redirect_stdout(io.StringIO()):
         from SMPyBandits.Policies import UCB, Exp3, klUCB
 
@@ -64,7 +68,9 @@ def smpybandits(rewards):
             policy.startGame()
             return policy
 
-        return loop(start, lambda p: p.choice(), lambda p, arm, reward: p.getReward(arm, reward), rewards)
+        return loop(
+            start, lambda p: p.choice(), lambda p, arm, reward: p.getReward(arm, reward), rewards
+        )
 
     return {
         "UCB1": started(lambda: UCB(ARMS)),
@@ -79,7 +85,12 @@ def pymab(rewards):
     rng = np.random.default_rng(1)
 
     def told(make):
-        return loop(make, lambda p: p.select_action(rng=rng), lambda p, a, r: p.update(action=a, reward=r), rewards)
+        return loop(
+            make,
+            lambda p: p.select_action(rng=rng),
+            lambda p, a, r: p.update(action=a, reward=r),
+            rewards,
+        )
 
     return {
         "UCB1": told(lambda: UCBPolicy(n_arms=ARMS, c=2.0)),
@@ -95,11 +106,15 @@ def mabwiser(rewards):
 
     def start():
         policy = MAB(arms, LearningPolicy.UCB1(alpha=1.0), seed=1)
-        policy.fit(arms, [rewards[arm][arm] for arm in arms])  # it wants to be told something before it chooses
+        policy.fit(
+            arms, [rewards[arm][arm] for arm in arms]
+        )  # it wants to be told something before it chooses
         return policy
 
     later = rewards[ARMS:]
-    rest = loop(start, lambda p: p.predict(), lambda p, arm, reward: p.partial_fit([arm], [reward]), later)
+    rest = loop(
+        start, lambda p: p.predict(), lambda p, arm, reward: p.partial_fit([arm], [reward]), later
+    )
     return {"UCB1": lambda: HU2021_2.gaps.sum() + rest()}
 
 
@@ -109,9 +124,14 @@ def river(rewards):
     arms = list(range(ARMS))
 
     def pulled(make):
-        return loop(make, lambda p: p.pull(arms), lambda p, arm, reward: p.update(arm, reward), rewards)
+        return loop(
+            make, lambda p: p.pull(arms), lambda p, arm, reward: p.update(arm, reward), rewards
+        )
 
-    return {"UCB1": pulled(lambda: bandit.UCB(1, seed=1)), "EXP3": pulled(lambda: bandit.Exp3(GAMMA, seed=1))}
+    return {
+        "UCB1": pulled(lambda: bandit.UCB(1, seed=1)),
+        "EXP3": pulled(lambda: bandit.Exp3(GAMMA, seed=1)),
+    }
 
 
 PEERS = {"SMPyBandits": smpybandits, "pymab": pymab, "mabwiser": mabwiser, "river": river}
@@ -129,7 +149,8 @@ def cases(rewards) -> tuple[dict, dict]:
 
 
 def measure(todo: dict, repeats: int) -> pd.DataFrame:
-    """Microseconds of processor time a round, one row for each case and repetition; and the regret of its actions."""
+    """Microseconds of processor time a round, one row for each case and repetition; and the regret
+    of its actions."""
     rows = []
     for repeat in range(-1, repeats):  # the first time compiles, and is dropped
         for (name, library), play in todo.items():
@@ -145,28 +166,45 @@ def measure(todo: dict, repeats: int) -> pd.DataFrame:
 
 def table(frame: pd.DataFrame, failed: dict) -> str:
     """The lines of the table in Markdown; ratios are taken within one repetition."""
-    lines = ["| algorithm | library | us a round | times ours (range) | regret |", "|---|---|---:|---:|---:|"]
+    lines = [
+        "| algorithm | library | us a round | times ours (range) | regret |",
+        "|---|---|---:|---:|---:|",
+    ]
     for name, rows in frame.groupby("algorithm", sort=False):
         us = rows.pivot(index="repeat", columns="library", values="us")
         regret = rows.groupby("library").regret.mean()
         for library in rows.library.unique():
             ratio = us[library] / us[OURS]
-            shown = "1" if library == OURS else f"{ratio.median():.0f} ({ratio.min():.0f} to {ratio.max():.0f})"
+            shown = (
+                "1"
+                if library == OURS
+                else f"{ratio.median():.0f} ({ratio.min():.0f} to {ratio.max():.0f})"
+            )
             version = "" if library == OURS else f" {importlib.metadata.version(library)}"
             took = float(f"{us[library].median():.2g}")
-            lines.append(f"| {name} | {library}{version} | {took:g} | {shown} | {regret[library]:.0f} |")
-    lines += [f"| all | {library} | cannot be imported: {why} | | |" for library, why in failed.items()]
+            lines.append(
+                f"| {name} | {library}{version} | {took:g} | {shown} | {regret[library]:.0f} |"
+            )
+    lines += [
+        f"| all | {library} | cannot be imported: {why} | | |" for library, why in failed.items()
+    ]
     return "\n".join(lines)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Time three algorithms beside those of other libraries.")
-    parser.add_argument("--repeats", type=int, default=5, help="repetitions behind each median (default: 5)")
+    parser = argparse.ArgumentParser(
+        description="Time three algorithms beside those of other libraries."
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="repetitions behind each median (default: 5)"
+    )
     repeats = checks.positive_int("repeats", parser.parse_args().repeats)
     todo, failed = cases(HU2021_2.table(ROUNDS, 1))
     made = table(measure(todo, repeats), failed)
     text = README.read_text(encoding="utf-8")
-    text = re.sub(r"(?<=<!-- peers -->\n).*?(?=\n<!-- end of peers -->)", lambda _: made, text, flags=re.S)
+    text = re.sub(
+        r"(?<=<!-- peers -->\n).*?(?=\n<!-- end of peers -->)", lambda _: made, text, flags=re.S
+    )
     files.write(README, text.encode())
     print(made)
 

@@ -1,8 +1,10 @@
-"""Time the kernels: ns per round of those that play every round, us per run of those that go by events.
+"""Time the kernels: ns per round of those that play every round, us per run of those that go by
+events.
 
-The repetitions of all cases are interleaved and medians are reported, of wall-clock and process time; where
-the two differ, other programs had the cores. Compilation is not timed. Event kernels are timed as users call
-them, `play` without drawing and checking its table of rewards, which favours it in the comparison.
+The repetitions of all cases are interleaved and medians are reported, of wall-clock and process
+time; where the two differ, other programs had the cores. Compilation is not timed. Event kernels
+are timed as users call them, `play` without drawing and checking its table of rewards, which
+favours it in the comparison.
 """
 
 import argparse
@@ -46,10 +48,19 @@ from privregret.press.places import BUILD
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets
-HORIZONS = {ROUNDS: "2^22", MILLION: "10^6", TEN_MILLION: "10^7", MILLION_MILLION: "10^12", LONG: "2^50"}
+HORIZONS = {
+    ROUNDS: "2^22",
+    MILLION: "10^6",
+    TEN_MILLION: "10^7",
+    MILLION_MILLION: "10^12",
+    LONG: "2^50",
+}
 CALLS = 400  # runs of an event kernel in one repetition
 LAZY, HYBRID, SE = "Anytime-Lazy-UCB", "Hybrid-UCB", "DP-SE"
-FULL = [*(FTNL(0.1, noise) for noise in ("laplace", "exponential", "gumbel")), RandomPrefixSoftmax(0.1)]
+FULL = [
+    *(FTNL(0.1, noise) for noise in ("laplace", "exponential", "gumbel")),
+    RandomPrefixSoftmax(0.1),
+]
 PROBLEMS = {  # ten groups of actions; two groups, few and many actions
     "exact, K = 10^6": bernoulli_losses(np.linspace(0.1, 0.9, 10), [1, *[111_111] * 9]),
     "exact, ln K = 3": bernoulli_losses((0.4, 0.6), log_counts=(0.0, 3.0)),
@@ -58,7 +69,8 @@ PROBLEMS = {  # ten groups of actions; two groups, few and many actions
 
 
 def cases() -> dict:
-    """(algorithm, method, horizon) -> what to time, how many units of work it is, and their unit of time."""
+    """(algorithm, method, horizon) -> what to time, how many units of work it is, and their unit of
+    time."""
     rng = np.random.default_rng(1)
     rewards = HU2021_1.table(ROUNDS, rng)
     lazy, hybrid, dp_se, ucb1 = AnytimeLazyUCB(1.0), HybridUCB(1.0), DPSE(1.0), UCB1()
@@ -96,14 +108,18 @@ def cases() -> dict:
 
 
 def adversarial_cases(rng) -> dict:
-    """As `cases`: private conversions at K = 10, epsilon = 0.1, and EXP4 with 1000 experts who all differ."""
+    """As `cases`: private conversions at K = 10, epsilon = 0.1, and EXP4 with 1000 experts who all
+    differ."""
     adversary, rounds = gap_adversary(10, 0.5), 10**5
     losses, advice = adversary.table(rounds), Advice.of_table(rng.dirichlet(np.ones(10), size=1000))
     todo = {}
     by_horizon = (make(MILLION, 10, 0.1) for make in (tuning.batched_exp3, tuning.batched_ftpl))
     for a in (tuning.batched_htinf(0.1), *by_horizon):
         todo[a.label, "run", MILLION] = lambda a=a: a.run(adversary, [MILLION], rng), 1, "us/run"
-    for a in (tuning.local_exp4(rounds, 10, 1000, 0.5), tuning.batched_exp4(rounds, 10, 1000, 0.5, 1e-6)):
+    for a in (
+        tuning.local_exp4(rounds, 10, 1000, 0.5),
+        tuning.batched_exp4(rounds, 10, 1000, 0.5, 1e-6),
+    ):
         todo[a.label, "play", rounds] = lambda a=a: a.play(losses, advice, rng), 1, "us/run"
     return todo
 
@@ -119,7 +135,9 @@ def measure(repeats: int) -> pd.DataFrame:
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             scale = (1e9 if unit == "ns/round" else 1e6) / units
             rows.append((repeat, *case, unit, wall * scale, cpu * scale))
-    frame = pd.DataFrame(rows, columns=["repeat", "algorithm", "method", "horizon", "unit", "wall", "cpu"])
+    frame = pd.DataFrame(
+        rows, columns=["repeat", "algorithm", "method", "horizon", "unit", "wall", "cpu"]
+    )
     return frame[frame.repeat >= 0]
 
 
@@ -134,8 +152,15 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
         ratio = by.loc[algorithm, "run", MILLION_MILLION] / by.loc[algorithm, "run", MILLION]
         rows.append((f"{algorithm}, by events: T = 10^12 over T = 10^6", *ratio.median(), bar))
     for algorithm in (DPKLUCB.label, DPIMED.label):
-        ratio = by.loc[algorithm, "play", TEN_MILLION] * TEN_MILLION / 1e3 / by.loc[algorithm, "run", TEN_MILLION]
-        rows.append((f"{algorithm}, T = 10^7: round by round over by events", *ratio.median(), ">= 1000"))
+        ratio = (
+            by.loc[algorithm, "play", TEN_MILLION]
+            * TEN_MILLION
+            / 1e3
+            / by.loc[algorithm, "run", TEN_MILLION]
+        )
+        rows.append(
+            (f"{algorithm}, T = 10^7: round by round over by events", *ratio.median(), ">= 1000")
+        )
     per_round = by.loc[HYBRID, "run", ROUNDS].median()
     rows.append((f"{HYBRID}, run: ns per round", *per_round, "<= 60"))
     million, few, many = PROBLEMS
@@ -153,18 +178,27 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["what", "wall", "cpu", "bar"])
 
 
-BY_EVENTS = [AnytimeLazyUCB(0.64), DPSE(0.64), AdaPKLUCB(0.64), DPKLUCB(0.64, n0=13), DPIMED(0.64, n0=13)]
+BY_EVENTS = [
+    AnytimeLazyUCB(0.64),
+    DPSE(0.64),
+    AdaPKLUCB(0.64),
+    DPKLUCB(0.64, n0=13),
+    DPIMED(0.64, n0=13),
+]
 BY_ROUNDS = [LazyDPTS(0.64), HybridUCB(0.64, tree="rootfree"), UCB1(), KLUCB(), IMED()]
 
 
 def costs(repeats: int) -> pd.DataFrame:
-    """A run of each algorithm for stochastic bandits: processor time, and peak memory with few and many arms.
+    """A run of each algorithm for stochastic bandits: processor time, and peak memory with few and
+    many arms.
 
-    Memory is what an uncompiled run allocates at its peak, in a process of its own: compiled code allocates the same
-    arrays, but nothing counts them.
+    Memory is what an uncompiled run allocates at its peak, in a process of its own: compiled code
+    allocates the same arrays, but nothing counts them.
     """
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    memory = json.loads(subprocess.check_output([sys.executable, __file__, "--memory"], env=environment))
+    memory = json.loads(
+        subprocess.check_output([sys.executable, __file__, "--memory"], env=environment)
+    )
     rows = []
     for algorithm in BY_EVENTS + BY_ROUNDS:
         horizon, calls = (10**8, 100) if algorithm in BY_EVENTS else (10**5, 5)
@@ -192,14 +226,17 @@ def peaks() -> dict:
 
 
 def where(names: list[str]) -> pd.DataFrame:
-    """Where notebooks' time goes: seconds of the processor, each notebook in a process of its own, on one thread."""
+    """Where notebooks' time goes: seconds of the processor, each notebook in a process of its own,
+    on one thread."""
     rows = {}
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             own = KERNEL_ENVIRONMENT | {"LOKY_MAX_CPU_COUNT": "1", "PRIVREGRET_OUTPUT": folder}
             own |= {"PRIVREGRET_STORE": "off"}
             call = [sys.executable, Path(__file__).with_name("where.py"), name]
-            said = subprocess.run(call, env=os.environ | own, check=True, stdout=subprocess.PIPE, text=True).stdout
+            said = subprocess.run(
+                call, env=os.environ | own, check=True, stdout=subprocess.PIPE, text=True
+            ).stdout
         rows[name] = json.loads(said.splitlines()[-1])
     frame = pd.DataFrame(rows).T
     return frame.assign(total=frame.sum(axis=1)).rename_axis("notebook").reset_index()
@@ -207,9 +244,15 @@ def where(names: list[str]) -> pd.DataFrame:
 
 def main():
     parser = argparse.ArgumentParser(description="Time the kernels at K = 5, epsilon = 1.")
-    parser.add_argument("--repeats", type=int, default=7, help="repetitions behind each median (default: 7)")
-    parser.add_argument("--costs", action="store_true", help="only time and memory of the bandits' runs")
-    parser.add_argument("--where", nargs="+", metavar="NOTEBOOK", help="only where the time of notebooks goes")
+    parser.add_argument(
+        "--repeats", type=int, default=7, help="repetitions behind each median (default: 7)"
+    )
+    parser.add_argument(
+        "--costs", action="store_true", help="only time and memory of the bandits' runs"
+    )
+    parser.add_argument(
+        "--where", nargs="+", metavar="NOTEBOOK", help="only where the time of notebooks goes"
+    )
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     repeats = checks.positive_int("repeats", given.repeats)
@@ -224,7 +267,9 @@ def main():
     table = frame.groupby(keys, sort=False)[["wall", "cpu"]].median().reset_index()
     BUILD.mkdir(exist_ok=True)
     table.to_csv(BUILD / "benchmarks.csv", index=False)
-    print(table.replace({"horizon": HORIZONS}).to_string(index=False, float_format="%.1f"), end="\n\n")
+    print(
+        table.replace({"horizon": HORIZONS}).to_string(index=False, float_format="%.1f"), end="\n\n"
+    )
     print(bars(frame).to_string(index=False, float_format="%.2f"))
 
 

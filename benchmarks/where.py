@@ -1,7 +1,8 @@
 """Where a notebook's time goes, for `python benchmarks/run.py --where hu2021/6-experiments ...`.
 
-The notebook runs in this process, with its defaults. Every hundredth of a second of the processor, what was spent is
-put down to the file that is at work: a compiled kernel, a builtin or numpy to what called it.
+The notebook runs in this process, with its defaults. Every hundredth of a second of the processor,
+what was spent is put down to the file that is at work: a compiled kernel, a builtin or numpy to
+what called it.
 """
 
 import json

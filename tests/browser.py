@@ -1,4 +1,5 @@
-"""A browser for the tests: headless Chromium on pages of this machine, with its console and its requests on record."""
+"""A browser for the tests: headless Chromium on pages of this machine, with its console and its
+requests on record."""
 
 import json
 import shutil
@@ -16,9 +17,14 @@ FLAGS = (
 
 @contextmanager
 def chromium(profile, width=1400, height=900):
-    """A selenium driver whose logs are on; `profile` is an empty folder. Without Chromium the test is skipped."""
+    """A selenium driver whose logs are on; `profile` is an empty folder. Without Chromium the test
+    is skipped."""
     webdriver = pytest.importorskip("selenium.webdriver")
-    binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    binary = (
+        shutil.which("chromium")
+        or shutil.which("chromium-browser")
+        or shutil.which("google-chrome")
+    )
     driver = shutil.which("chromedriver")
     if not binary or not driver:
         pytest.skip("needs chromium and chromedriver on the PATH")
@@ -36,13 +42,21 @@ def chromium(profile, width=1400, height=900):
 
 def complaints(browser) -> list[str]:
     """What the console has said in earnest since the last call."""
-    return [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    return [
+        entry["message"]
+        for entry in browser.get_log("browser")
+        if entry["level"] in ("SEVERE", "WARNING")
+    ]
 
 
 def requests(browser) -> list[str]:
     """Addresses that pages have asked for since the last call, the browser's own pages left out."""
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    sent = [
+        m["params"]["request"]["url"]
+        for m in messages
+        if m["method"] == "Network.requestWillBeSent"
+    ]
     sent += [m["params"]["url"] for m in messages if m["method"] == "Network.webSocketCreated"]
     return [url for url in sent if not url.startswith(("chrome:", "about:"))]
 

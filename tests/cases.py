@@ -1,4 +1,5 @@
-"""Every algorithm of the project, with several parameters each: what `test_every_algorithm` runs its contract on."""
+"""Every algorithm of the project, with several parameters each: what `test_every_algorithm` runs
+its contract on."""
 
 import math
 from collections.abc import Callable
@@ -67,7 +68,8 @@ class Case(NamedTuple):
     twin: Callable  # `play` of the slow version: (*tables, rng) -> actions
     problem: object
     rounds: tuple  # reported; the last is the horizon
-    runs: int = 2500  # of each method: tells means apart that differ by 0.14 deviations; 1500 by 0.18, 1000 by 0.22
+    # of each method: tells means apart that differ by 0.14 deviations; 1500 by 0.18, 1000 by 0.22
+    runs: int = 2500
 
     def __repr__(self):
         return f"{self.algorithm!r} on {self.problem.name}"
@@ -104,11 +106,37 @@ BANDITS = [
     Case(HybridUCB(0.5), bandits.HybridUCB(0.5).play, THREE, (20, 150, 1000), 1500),
     Case(HybridUCB(16.0), bandits.HybridUCB(16.0).play, FIVE, (20, 150, 1500), 1500),
     Case(HybridUCB(1e9), bandits.HybridUCB(1e9).play, LOW, (20, 150, 1000), 1500),
-    Case(HybridUCB(1.0, "rootfree"), bandits.HybridUCB(1.0, "rootfree").play, TWO, (20, 150, 1000), 1500),
-    Case(HybridUCB(16.0, "rootfree"), bandits.HybridUCB(16.0, "rootfree").play, THREE, (20, 150, 1000), 1500),
-    Case(HybridUCB(128.0, "rootfree"), bandits.HybridUCB(128.0, "rootfree").play, FIVE, (20, 150, 1000), 1500),
-    Case(HybridUCB(1.0, "scaled"), bandits.HybridUCB(1.0, "scaled").play, TWO, (20, 150, 1000), 1500),
-    Case(HybridUCB(16.0, "scaled"), bandits.HybridUCB(16.0, "scaled").play, THREE, (20, 150, 1000), 1500),
+    Case(
+        HybridUCB(1.0, "rootfree"),
+        bandits.HybridUCB(1.0, "rootfree").play,
+        TWO,
+        (20, 150, 1000),
+        1500,
+    ),
+    Case(
+        HybridUCB(16.0, "rootfree"),
+        bandits.HybridUCB(16.0, "rootfree").play,
+        THREE,
+        (20, 150, 1000),
+        1500,
+    ),
+    Case(
+        HybridUCB(128.0, "rootfree"),
+        bandits.HybridUCB(128.0, "rootfree").play,
+        FIVE,
+        (20, 150, 1000),
+        1500,
+    ),
+    Case(
+        HybridUCB(1.0, "scaled"), bandits.HybridUCB(1.0, "scaled").play, TWO, (20, 150, 1000), 1500
+    ),
+    Case(
+        HybridUCB(16.0, "scaled"),
+        bandits.HybridUCB(16.0, "scaled").play,
+        THREE,
+        (20, 150, 1000),
+        1500,
+    ),
     Case(
         HybridUCB(128.0, "scaled", math.e),
         bandits.HybridUCB(128.0, "scaled", math.e).play,
@@ -116,19 +144,43 @@ BANDITS = [
         (20, 150, 1000),
         1500,
     ),
-    Case(HybridUCB(64.0, log_base=10), bandits.HybridUCB(64.0, log_base=10).play, THREE, (20, 150, 400), 1500),
+    Case(
+        HybridUCB(64.0, log_base=10),
+        bandits.HybridUCB(64.0, log_base=10).play,
+        THREE,
+        (20, 150, 400),
+        1500,
+    ),
     Case(UCB1(), bandits.UCB1().play, THREE, (5, 100, 1500)),
     Case(UCB1(), bandits.UCB1().play, FIVE, (8, 100, 1500)),
     Case(DPKLUCB(0.05), batched("klucb", 0.05), THREE, (30, 300, 3000)),
     Case(DPKLUCB(1.0), batched("klucb", 1.0), FIVE, (10, 200, 3000)),
     Case(DPKLUCB(20.0, 1.3, 2), batched("klucb", 20.0, 1.3, 2), TWO, (20, 150, 1500)),
-    Case(DPKLUCB(8.0, 1.1, 3, "first"), batched("klucb", 8.0, 1.1, 3, "first"), THREE, (20, 150, 1000), 1500),
+    Case(
+        DPKLUCB(8.0, 1.1, 3, "first"),
+        batched("klucb", 8.0, 1.1, 3, "first"),
+        THREE,
+        (20, 150, 1000),
+        1500,
+    ),
     Case(DPKLUCB(0.7, power=1), batched("klucb", 0.7, power=1), APART, (20, 150, 1000), 1500),
     Case(DPIMED(0.05), batched("imed", 0.05), THREE, (30, 300, 3000)),
     Case(DPIMED(1.0), batched("imed", 1.0), FIVE, (10, 200, 3000)),
     Case(DPIMED(20.0, 1.1), batched("imed", 20.0, 1.1), TWO, (20, 150, 1500)),
-    Case(DPIMED(8.0, 1.1, 2, "first"), batched("imed", 8.0, 1.1, 2, "first"), THREE, (20, 150, 1000), 1500),
-    Case(DPIMED(30.0, 1.5, power=2), batched("imed", 30.0, 1.5, power=2), APART, (20, 150, 1000), 1500),
+    Case(
+        DPIMED(8.0, 1.1, 2, "first"),
+        batched("imed", 8.0, 1.1, 2, "first"),
+        THREE,
+        (20, 150, 1000),
+        1500,
+    ),
+    Case(
+        DPIMED(30.0, 1.5, power=2),
+        batched("imed", 30.0, 1.5, power=2),
+        APART,
+        (20, 150, 1000),
+        1500,
+    ),
     Case(DPIMED(1.0, power=1), batched("imed", 1.0, power=1), TWO, (20, 150, 1500)),
     Case(AdaPKLUCB(0.1), azize2025.AdaPKLUCB(0.1).play, THREE, (30, 300, 3000)),
     Case(AdaPKLUCB(5.0), azize2025.AdaPKLUCB(5.0).play, FIVE, (10, 200, 3000)),
@@ -136,7 +188,9 @@ BANDITS = [
     Case(LazyDPTS(0.05), azize2025.LazyDPTS(0.05).play, THREE, (30, 300, 2000), 1500),
     Case(LazyDPTS(1.0), azize2025.LazyDPTS(1.0).play, FIVE, (10, 200, 1500), 1500),
     Case(LazyDPTS(30.0), azize2025.LazyDPTS(30.0).play, TWO, (20, 150, 1500)),
-    Case(LazyDPTS(4.0), azize2025.LazyDPTS(4.0).play, APART, (200, 2000, 12_000), 1500),  # most rounds are skipped
+    Case(
+        LazyDPTS(4.0), azize2025.LazyDPTS(4.0).play, APART, (200, 2000, 12_000), 1500
+    ),  # most rounds are skipped
     Case(LazyDPTS(1000.0), azize2025.LazyDPTS(1000.0).play, LOW, (100, 1000, 8000), 1500),
     Case(IMED(), azize2025.PerRound("imed").play, FIVE, (10, 100, 1500)),
     Case(KLUCB(), azize2025.PerRound("klucb").play, THREE, (10, 100, 800), 1500),
@@ -196,7 +250,10 @@ ON_ONE = [
     (RandomPrefixSoftmax(0.2), epochs("gumbel", 10.0, "random")),
     (RandomPrefixSoftmax(100.0), epochs("gumbel", 8.0, "random")),  # the cap
     (RandomPrefixSoftmax(4.0, "half", INF), epochs("gumbel", 0.5, "half")),
-    (RandomPrefixSoftmax(0.5, "full", bernoulli_resampling=True), epochs("gumbel", 8.0, "full", True)),
+    (
+        RandomPrefixSoftmax(0.5, "full", bernoulli_resampling=True),
+        epochs("gumbel", 8.0, "full", True),
+    ),
     (EpochLeader(True), full_information.Leader(True).play),
     (DecreasingHedge(0.3), hedge(0.3)),
     (DecreasingHedge(20.0), hedge(20.0)),
@@ -208,12 +265,19 @@ FULL_INFORMATION += [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]
 
 TURN = Adversary("Bernoulli turn", [0, 150], [[0.25, 0.75, 0.5], [0.875, 0.25, 0.5]], True)
 SIDES = Adversary("Bernoulli sides", [0, 60], [[0.25, 0.75], [0.75, 0.125]], True)
-ROWS = np.array([[[1, 0, 0], [0.25, 0.5, 0.25], [0, 0.5, 0.5]], [[0.5, 0.25, 0.25], [0, 1, 0], [0, 0, 1]]])
-ADVISED = ExpertProblem(TURN, Advice("five experts", [0, 70], ROWS, [[0, 1, 2, 1, 0], [2, 2, 1, 0, 0]]))
+ROWS = np.array(
+    [[[1, 0, 0], [0.25, 0.5, 0.25], [0, 0.5, 0.5]], [[0.5, 0.25, 0.25], [0, 1, 0], [0, 0, 1]]]
+)
+ADVISED = ExpertProblem(
+    TURN, Advice("five experts", [0, 70], ROWS, [[0, 1, 2, 1, 0], [2, 2, 1, 0, 0]])
+)
 
 BASES = [
     (EXP3(0.3, 0.1), lambda k: adversarial.EXP3(k, 0.3, 0.1)),
-    (EXP3(0.5, 0.3), lambda k: adversarial.EXP3(k, 0.5, 0.3)),  # bolder ones make of a rounding error another run
+    (
+        EXP3(0.5, 0.3),
+        lambda k: adversarial.EXP3(k, 0.5, 0.3),
+    ),  # bolder ones make of a rounding error another run
     (EXP3(0.02, 0.5), lambda k: adversarial.EXP3(k, 0.02, 0.5)),
     (HTINF(math.sqrt(6)), lambda k: adversarial.HTINF(k, math.sqrt(6))),
     (HTINF(0.3), lambda k: adversarial.HTINF(k, 0.3)),
@@ -227,7 +291,9 @@ REPORTS = (40, 200, 400)
 
 
 def conversion(oracle, tau=1, scale=0.0):
-    return lambda losses, rng: adversarial.conversion(losses, oracle(len(losses[0])), tau, scale, rng)
+    return lambda losses, rng: adversarial.conversion(
+        losses, oracle(len(losses[0])), tau, scale, rng
+    )
 
 
 def over_experts(oracle, tau, scale):
@@ -252,7 +318,9 @@ def exp4(play, *parameters):
 
 ADVERSARIAL = [Case(base, conversion(oracle), TURN, (40, 200, 300), 1000) for base, oracle in BASES]
 ADVERSARIAL += [
-    Case(BatchedPrivate(base, e, tau), conversion(oracle, size, 1 / (size * e)), TURN, REPORTS, 1000)
+    Case(
+        BatchedPrivate(base, e, tau), conversion(oracle, size, 1 / (size * e)), TURN, REPORTS, 1000
+    )
     for base, oracle in BASES
     for e, tau, size in BUDGETS
 ]
@@ -265,12 +333,26 @@ ADVERSARIAL += [
     for p in ((2.0, 0.2), (0.1, 1.0), (50.0, 0.05))
 ]
 EXPERTS = [
-    Case(ExpertsFromBandit(BatchedPrivate(base, e)), over_experts(oracle, size, 1 / (size * e)), ADVISED, REPORTS, 1000)
+    Case(
+        ExpertsFromBandit(BatchedPrivate(base, e)),
+        over_experts(oracle, size, 1 / (size * e)),
+        ADVISED,
+        REPORTS,
+        1000,
+    )
     for (base, oracle), (e, size) in zip(
         BASES[::3] + BASES[3:4], ((0.4, 3), (0.05, 20), (30.0, 1), (0.2, 5)), strict=True
     )
 ]
-EXPERTS += [Case(ExpertsFromBandit(BASES[1][0]), over_experts(BASES[1][1], 1, 0.0), ADVISED, (40, 200, 300), 1000)]
+EXPERTS += [
+    Case(
+        ExpertsFromBandit(BASES[1][0]),
+        over_experts(BASES[1][1], 1, 0.0),
+        ADVISED,
+        (40, 200, 300),
+        1000,
+    )
+]
 EXPERTS += [
     Case(EXP4Local(*p), exp4(adversarial.exp4_local, *p), ADVISED, (40, 200, 300), 1000)
     for p in ((1.0, 0.1, 0.05), (0.05, 0.01, 0.05), (20.0, 2.0, 0.2))
@@ -281,7 +363,9 @@ EXPERTS += [
 ]
 
 CASES = BANDITS + FULL_INFORMATION + ADVERSARIAL + EXPERTS
-FIRST = list({case.algorithm: case for case in reversed(CASES)}.values())[::-1]  # each algorithm once
+FIRST = list({case.algorithm: case for case in reversed(CASES)}.values())[
+    ::-1
+]  # each algorithm once
 
 
 # What epsilon does
@@ -292,21 +376,43 @@ class WithoutNoise(azize2025.Batched):
         return 0.0
 
 
-# algorithm with a huge epsilon, `play` of what it should then be, problem, rounds, runs of the latter
+# algorithm with a huge epsilon, `play` of what it should then be, problem, rounds, runs of the
+# latter
 LIMITS = [
     (AnytimeLazyUCB(1e9), bandits.LazyUCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
     (HybridUCB(1e9), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
     (DPSE(1e9, 0.9), bandits.DPSE(1e9, 0.9).play, CLOSE, (1200, 2000, 5000), 200),
     (DPKLUCB(1e6), WithoutNoise("klucb", 500.0).play, EQUAL, (20, 100, 500), 400),
     (DPIMED(1e6), WithoutNoise("imed", 500.0).play, EQUAL, (20, 100, 500), 400),
-    *((FTNL(1e7, noise), EpochLeader().play, ACTIONS, (5, 19), 2500) for noise in ("laplace", "exponential", "gumbel")),
-    (FTNL(1e7, "gumbel", bernoulli_resampling=True), EpochLeader(True).play, TWO_ACTION_FIXED, (5, 19), 2500),
+    *(
+        (FTNL(1e7, noise), EpochLeader().play, ACTIONS, (5, 19), 2500)
+        for noise in ("laplace", "exponential", "gumbel")
+    ),
+    (
+        FTNL(1e7, "gumbel", bernoulli_resampling=True),
+        EpochLeader(True).play,
+        TWO_ACTION_FIXED,
+        (5, 19),
+        2500,
+    ),
     (NaiveFTNL(1e7), EpochLeader().play, ACTIONS, (5, 19), 2500),
     (RandomPrefixSoftmax(1e7, "full", INF), EpochLeader().play, ACTIONS, (5, 19), 2500),
     *((BatchedPrivate(base, 1e9), base.play, TURN, REPORTS, 1000) for base, _ in BASES),
     (LocallyPrivate(HTINF(1.0), 1e9), HTINF(1.0).play, TURN, REPORTS, 1000),
-    (ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9)), ExpertsFromBandit(HTINF(1.0)).play, ADVISED, REPORTS, 1000),
-    (EXP4Local(1e9, 0.1, 0.05), exp4(adversarial.exp4_local, INF, 0.1, 0.05), ADVISED, (40, 200), 300),
+    (
+        ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9)),
+        ExpertsFromBandit(HTINF(1.0)).play,
+        ADVISED,
+        REPORTS,
+        1000,
+    ),
+    (
+        EXP4Local(1e9, 0.1, 0.05),
+        exp4(adversarial.exp4_local, INF, 0.1, 0.05),
+        ADVISED,
+        (40, 200),
+        300,
+    ),
 ]
 
 STEADY = Adversary("steady", [0], [[0.25, 0.75, 0.75, 0.75]])
@@ -321,10 +427,17 @@ def batched_exp4(epsilon):
     return EXP4Batched(epsilon, 1e-2, 0.05, 0.2, 200)
 
 
-# family, epsilons that rise, problem, horizon, runs: regret must fall from each to the next, beyond its error
+# family, epsilons that rise, problem, horizon, runs: regret must fall from each to the next, beyond
+# its error
 FALLING = [
     (AnytimeLazyUCB, (0.02, 0.1, 0.5, 2.0, 16.0), HU2021_3, 2**16, 500),
-    (DPSE, (0.002, 0.006, 0.02, 0.06), HU2021_3, 2**18, 500),  # from about 0.12 on, epochs do not depend on epsilon
+    (
+        DPSE,
+        (0.002, 0.006, 0.02, 0.06),
+        HU2021_3,
+        2**18,
+        500,
+    ),  # from about 0.12 on, epochs do not depend on epsilon
     (HybridUCB, (1.0, 4.0, 16.0, 64.0, 256.0), HU2021_3, 2**13, 60),
     (lambda e: HybridUCB(e, "rootfree"), (1.0, 16.0, 256.0), HU2021_3, 2**13, 60),
     (lambda e: HybridUCB(e, "scaled"), (1.0, 16.0, 256.0), HU2021_3, 2**13, 60),
@@ -332,23 +445,51 @@ FALLING = [
     (DPIMED, (0.02, 0.1, 0.5), HU2021_3, 2**14, 400),
     (AdaPKLUCB, (0.05, 0.2, 1.0), HU2021_3, 2**16, 400),
     (LazyDPTS, (0.05, 0.2, 1.0, 10.0), HU2021_3, 2**14, 100),
-    *((partial(FTNL, noise=n), (0.02, 0.1, 0.5, 2.0), packing(10, 0.3), 2**13, 800) for n in ("laplace", "gumbel")),
+    *(
+        (partial(FTNL, noise=n), (0.02, 0.1, 0.5, 2.0), packing(10, 0.3), 2**13, 800)
+        for n in ("laplace", "gumbel")
+    ),
     (partial(FTNL, noise="exponential"), (0.02, 0.1, 0.5, 2.0), packing(10, 0.3), 2**13, 800),
     (NaiveFTNL, (0.1, 0.5, 2.0, 10.0), packing(10, 0.3), 2**13, 800),
     (RandomPrefixSoftmax, (0.02, 0.06, 0.2), packing(10, 0.3), 2**13, 800),
-    (lambda e: BatchedPrivate(HTINF(math.sqrt(6)), e), (0.01, 0.1, 1.0), gap_adversary(4, 0.5), 50_000, 40),
+    (
+        lambda e: BatchedPrivate(HTINF(math.sqrt(6)), e),
+        (0.01, 0.1, 1.0),
+        gap_adversary(4, 0.5),
+        50_000,
+        40,
+    ),
     (lambda e: BatchedPrivate(EXP3(0.02, 0.05), e), (0.01, 0.1), STEADY, 20_000, 60),
     (lambda e: BatchedPrivate(FTPL(0.05, 50), e), (0.01, 0.1), STEADY, 20_000, 60),
-    (lambda e: LocallyPrivate(HTINF(math.sqrt(1 + 2 / e**2)), e), (0.01, 0.1, 1.0), STEADY, 20_000, 60),
-    (lambda e: ExpertsFromBandit(BatchedPrivate(HTINF(2.0), e)), (0.01, 0.1, 1.0), ADVISED_STEADY, 20_000, 60),
+    (
+        lambda e: LocallyPrivate(HTINF(math.sqrt(1 + 2 / e**2)), e),
+        (0.01, 0.1, 1.0),
+        STEADY,
+        20_000,
+        60,
+    ),
+    (
+        lambda e: ExpertsFromBandit(BatchedPrivate(HTINF(2.0), e)),
+        (0.01, 0.1, 1.0),
+        ADVISED_STEADY,
+        20_000,
+        60,
+    ),
     (local_exp4, (0.02, 0.2, 2.0), ADVISED_STEADY, 20_000, 60),
     (batched_exp4, (0.05, 1.0), ADVISED_STEADY, 20_000, 60),
-    (lambda e: SparseSwitch(e, 0.1), (0.05, 0.3, 2.0), Adversary("riser", [0], [[0.5, 0.0]]), 4000, 200),
+    (
+        lambda e: SparseSwitch(e, 0.1),
+        (0.05, 0.3, 2.0),
+        Adversary("riser", [0], [[0.5, 0.0]]),
+        4000,
+        200,
+    ),
 ]
 
 
 def short_runs() -> dict:
-    """Short runs of every algorithm, and exact values: the same whether kernels are compiled or not."""
+    """Short runs of every algorithm, and exact values: the same whether kernels are compiled or
+    not."""
     runs = {}
     for algorithm, _, problem, rounds, _ in FIRST:
         played = algorithm.play(*tables(problem, problem.table(101, np.random.default_rng(1))), 2)

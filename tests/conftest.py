@@ -21,7 +21,9 @@ from privregret.press import jobs, run
 from privregret.press.places import BUILD, apart
 
 matplotlib.use("agg")
-os.environ["PRIVREGRET_STORE"] = "off"  # what a test computes, it computes: with planted faults, too
+os.environ["PRIVREGRET_STORE"] = (
+    "off"  # what a test computes, it computes: with planted faults, too
+)
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -11,7 +11,8 @@ FALSE_ALARM = 1e-4  # chance that a sound algorithm fails one test, were its see
 
 
 def tables(problem, table) -> tuple:
-    """What `play` takes on this problem before the generator: the table, and with experts their advice."""
+    """What `play` takes on this problem before the generator: the table, and with experts their
+    advice."""
     return (table, problem.advice) if isinstance(problem, ExpertProblem) else (table,)
 
 
@@ -43,7 +44,8 @@ def by_run(algorithm, problem, rounds, runs, seed) -> np.ndarray:
 
 
 def views(played) -> np.ndarray:
-    """(runs, V) numbers that pin the joint law over arms and rounds: counts or losses, products, mixtures.
+    """(runs, V) numbers that pin the joint law over arms and rounds: counts or losses, products,
+    mixtures.
 
     A product is of the same arm's numbers at neighbouring rounds, a mixture of all numbers.
     """
@@ -55,18 +57,22 @@ def views(played) -> np.ndarray:
 
 
 def homogeneous(one, other) -> float:
-    """p-value that samples of vectors have the same law: chi-squared over those seen 20 times, the rest pooled."""
+    """p-value that samples of vectors have the same law: chi-squared over those seen 20 times, the
+    rest pooled."""
     both = np.concatenate([one, other]).reshape(len(one) + len(other), -1).round(8)
     keys, index = np.unique(both, axis=0, return_inverse=True)
     index = index.ravel()
-    table = np.stack([np.bincount(part, minlength=len(keys)) for part in (index[: len(one)], index[len(one) :])])
+    table = np.stack(
+        [np.bincount(part, minlength=len(keys)) for part in (index[: len(one)], index[len(one) :])]
+    )
     often = table.sum(axis=0) >= 20
     pooled = np.concatenate([table[:, often], table[:, ~often].sum(axis=1, keepdims=True)], axis=1)
     return chi2_contingency(pooled[:, pooled.sum(axis=0) > 0]).pvalue
 
 
 def same_law(one, other, false_alarm=FALSE_ALARM) -> bool:
-    """Kolmogorov-Smirnov and mean tests on every view, chi-squared on whole vectors; Bonferroni-corrected."""
+    """Kolmogorov-Smirnov and mean tests on every view, chi-squared on whole vectors;
+    Bonferroni-corrected."""
     a, b = views(one), views(other)
     level = false_alarm / (2 * a.shape[1] + 1)
     if homogeneous(one, other) <= level:

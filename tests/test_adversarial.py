@@ -1,4 +1,5 @@
-"""What is particular to adversarial algorithms: cells, path identities, base algorithms and the papers' tuning."""
+"""What is particular to adversarial algorithms: cells, path identities, base algorithms and the
+papers' tuning."""
 
 import math
 from itertools import pairwise
@@ -50,7 +51,9 @@ def table(rounds, arms, seed=1):
 
 
 @pytest.mark.parametrize(
-    "algorithm", [EXP4Local(0.5, 0.2, 0.1), EXP4Batched(0.5, 1e-3, 0.2, 0.3, 10)], ids=lambda a: a.label
+    "algorithm",
+    [EXP4Local(0.5, 0.2, 0.1), EXP4Batched(0.5, 1e-3, 0.2, 0.3, 10)],
+    ids=lambda a: a.label,
 )
 def test_experts_who_agree_may_share_a_row(algorithm):
     losses, named = table(300, 3), np.random.default_rng(9).integers(3, size=(4, 8))
@@ -61,7 +64,8 @@ def test_experts_who_agree_may_share_a_row(algorithm):
 
 @every_base
 @pytest.mark.parametrize(
-    "adversary", [instances.gap_adversary(3, 0.5), instances.switching(3, 7, 500), instances.drifting(3, 500)]
+    "adversary",
+    [instances.gap_adversary(3, 0.5), instances.switching(3, 7, 500), instances.drifting(3, 500)],
 )
 def test_segments_are_the_table_in_short(base, adversary):
     algorithm = BatchedPrivate(base, 0.21)
@@ -71,7 +75,9 @@ def test_segments_are_the_table_in_short(base, adversary):
     rounds = np.array([1, 4, 100, 333, 500])
     reported = algorithm.run(adversary, rounds, 2)
     np.testing.assert_allclose(reported, paid[rounds - 1], rtol=1e-12)
-    np.testing.assert_allclose(adversary.comparators(rounds), np.cumsum(losses, axis=0)[rounds - 1], rtol=1e-12)
+    np.testing.assert_allclose(
+        adversary.comparators(rounds), np.cumsum(losses, axis=0)[rounds - 1], rtol=1e-12
+    )
 
 
 # path identities
@@ -79,14 +85,17 @@ def test_segments_are_the_table_in_short(base, adversary):
 
 @every_base
 def test_theorem_1_path_by_path(base):
-    """When tau divides T, the algorithm is the base on noisy batch averages, each of its actions played tau times."""
+    """When tau divides T, the algorithm is the base on noisy batch averages, each of its actions
+    played tau times."""
     losses, tau, epsilon = table(240, 3), 8, 0.2
     averages = losses.reshape(30, 8, 3).mean(axis=1)
     algorithm = BatchedPrivate(base, epsilon, tau)
     inner = LocallyPrivate(base, tau * epsilon).play(averages, 4)
     actions = algorithm.play(losses, 4)
     np.testing.assert_array_equal(actions, np.repeat(inner, tau))
-    assert losses[np.arange(240), actions].sum() == pytest.approx(tau * averages[np.arange(30), inner].sum(), rel=1e-12)
+    assert losses[np.arange(240), actions].sum() == pytest.approx(
+        tau * averages[np.arange(30), inner].sum(), rel=1e-12
+    )
 
 
 @every_base
@@ -138,7 +147,8 @@ def test_an_even_batch_hides_parity(base):
 
 def test_no_regret_where_there_is_none_to_have():
     problem = ExpertProblem(
-        EQUAL, Advice.of_arms(np.random.default_rng(1).integers(4, size=(10, 6)), 4, range(0, 1000, 100))
+        EQUAL,
+        Advice.of_arms(np.random.default_rng(1).integers(4, size=(10, 6)), 4, range(0, 1000, 100)),
     )
     plain = [
         tuning.batched_htinf(0.1),
@@ -198,8 +208,8 @@ def test_htinf_reference_values(estimate, t, weights, thresholds):
 
 
 def test_htinf_stays_on_the_simplex():
-    """A million steps with noise of either sign on the losses; `p` is left unnormalised at the end, to see
-    Newton's error.
+    """A million steps with noise of either sign on the losses; `p` is left unnormalised at the end,
+    to see Newton's error.
     """
     steps = 10**6
     worst, low, high = _htinf_walk(steps, np.random.default_rng(1))
@@ -232,13 +242,16 @@ def _htinf_walk(steps, rng):
 
 
 def htinf_law(answer, choices, arms, sigma):
-    """Probability of each sequence of choices, without noise; `answer` is a function of the choices so far."""
+    """Probability of each sequence of choices, without noise; `answer` is a function of the choices
+    so far."""
     laws = {(): (1.0, (0.0,) * arms)}
     for j in range(choices):
         step, reached = sigma * math.sqrt(j + 1), {}
         for path, (probability, estimate) in laws.items():
             behind = [(x - min(estimate)) / step for x in estimate]
-            w = brentq(lambda w, b=behind: sum((x + w) ** -2 for x in b) - 1, 1e-6, arms, xtol=1e-14)
+            w = brentq(
+                lambda w, b=behind: sum((x + w) ** -2 for x in b) - 1, 1e-6, arms, xtol=1e-14
+            )
             for arm in range(arms):
                 p, y = (behind[arm] + w) ** -2, answer((*path, arm))
                 told = list(estimate)
@@ -267,13 +280,17 @@ def test_htinf_against_one_who_answers(sigma):
     assert expected.min() > 5 and expected.sum() == pytest.approx(runs)
     assert chisquare(seen, expected).pvalue > 1e-4
     other = htinf_law(lambda path: 0.2 * path[-1], 4, arms, sigma)  # one who does not answer
-    away = (runs * (np.array([other[path] for path in sorted(law)]) - expected / runs) ** 2 / (expected / runs)).sum()
+    away = (
+        runs
+        * (np.array([other[path] for path in sorted(law)]) - expected / runs) ** 2
+        / (expected / runs)
+    ).sum()
     assert away > 100  # on 80 degrees of freedom: seen without fail
 
 
 def test_exp3_estimates_are_unbiased():
-    """Mean estimate of each arm's noisy loss over 40000 single steps from uneven weights, within 5 standard
-    errors.
+    """Mean estimate of each arm's noisy loss over 40000 single steps from uneven weights, within 5
+    standard errors.
     """
     rng = np.random.default_rng(3)
     losses, start = (0.2, 0.9, 0.5), [3.0, 0.0, 1.5]
@@ -304,14 +321,16 @@ def leads(estimate, i, scale):
 @pytest.mark.parametrize("resampling", ["corrected", "zero at cap"])
 @pytest.mark.parametrize("played", [0, 1, 2])
 def test_geometric_resampling_estimates_the_selection_probability(resampling, played):
-    """Mean of 20 000 draws against (1 - (1 - q)^M) / q, less M (1 - q)^M if the cap gives 0; within 5
-    standard errors.
+    """Mean of 20 000 draws against (1 - (1 - q)^M) / q, less M (1 - q)^M if the cap gives 0; within
+    5 standard errors.
     """
     estimate, scale, cap, rng = [0.0, 1.0, 2.5], 1.3, 6, np.random.default_rng(4)
     runs, choices, variant = 20_000, with_estimates(estimate), bases.RESAMPLINGS.index(resampling)
     q = leads(estimate, played, scale)
     g = [bases.resamples(choices, played, scale, cap, variant, rng) for _ in range(runs)]
-    expected = (1 - (1 - q) ** cap) / q - (cap * (1 - q) ** cap if resampling == "zero at cap" else 0)
+    expected = (1 - (1 - q) ** cap) / q - (
+        cap * (1 - q) ** cap if resampling == "zero at cap" else 0
+    )
     assert abs(np.mean(g) - expected) < 5 * np.std(g) / math.sqrt(runs)
 
 
@@ -335,10 +354,16 @@ def test_the_printed_resampling_estimates_something_else():
 def test_printed_ftpl_does_not_learn():
     adversary, T = instances.gap_adversary(4, 0.8), 64000
     eta, cap = math.sqrt(math.log(4) / (0.25 * 4 * T)), math.ceil(math.sqrt(0.25 * 4 * T))
-    algorithms = [BatchedPrivate(FTPL(eta, cap, r), 0.25) for r in ("corrected", "zero at cap", "printed")]
+    algorithms = [
+        BatchedPrivate(FTPL(eta, cap, r), 0.25) for r in ("corrected", "zero at cap", "printed")
+    ]
     curves = simulate.regret_curves(algorithms, adversary, T, 12, 1, points=1)
     per_round = curves.groupby("resampling").regret.mean() / T
-    assert per_round["corrected"] < 0.05 and per_round["zero at cap"] < 0.05 and per_round["printed"] > 0.2
+    assert (
+        per_round["corrected"] < 0.05
+        and per_round["zero at cap"] < 0.05
+        and per_round["printed"] > 0.2
+    )
 
 
 # tuning
@@ -352,7 +377,9 @@ def test_tuning_reference_values():
     ftpl = [tuning.batched_ftpl(10**4, 4, 0.25, log=log) for log in ("T", "KT")]
     ftpl += [tuning.batched_ftpl(10**5, 10, 0.1, log=log) for log in ("T", "KT")]
     assert [a.base.cap for a in ftpl] == [100, 100, 317, 317]
-    assert [a.base.eta for a in ftpl] == pytest.approx([3.096341e-4, 2.642611e-4, 8.336312e-5, 6.704485e-5], rel=1e-6)
+    assert [a.base.eta for a in ftpl] == pytest.approx(
+        [3.096341e-4, 2.642611e-4, 8.336312e-5, 6.704485e-5], rel=1e-6
+    )
     exp4 = tuning.batched_exp4(10**6, 4, 16, 0.5, 1e-6)
     assert (exp4.tau, exp4.eta, exp4.gamma) == pytest.approx((4444, 0.0554994, 0.295683), rel=1e-5)
     assert exp4.scale(4, 16) == pytest.approx(0.271553, rel=1e-5)
@@ -360,7 +387,9 @@ def test_tuning_reference_values():
     assert (local.eta, local.gamma) == pytest.approx((1.86306e-5, 0.00769023), rel=1e-5)
     assert tuning.batched_exp4(10**4, 4, 16, 1.0, 1e-6).gamma == 1
     assert tuning.batched_htinf(0.3).base.sigma == math.sqrt(6)
-    assert tuning.batched_htinf(0.3, "exact").base.sigma == pytest.approx(math.sqrt(1 + 2 / (4 * 0.3) ** 2))
+    assert tuning.batched_htinf(0.3, "exact").base.sigma == pytest.approx(
+        math.sqrt(1 + 2 / (4 * 0.3) ** 2)
+    )
 
 
 def test_sparse_switch_changes_sides_once():
@@ -375,7 +404,9 @@ def test_sparse_switch_changes_sides_once():
 
 def test_tidy_columns_name_the_parameters_inside():
     problem = ExpertProblem(EQUAL, instances.fixed_experts(4, 4))
-    row = simulate.regret_curves(tuning.batched_htinf_over_experts(0.5), problem, 10, 1, 0, points=1).iloc[0]
+    row = simulate.regret_curves(
+        tuning.batched_htinf_over_experts(0.5), problem, 10, 1, 0, points=1
+    ).iloc[0]
     assert row[["bandit", "base", "epsilon", "tau"]].tolist() == ["Batched HTINF", "HTINF", 0.5, 2]
     assert row.algorithm == "Batched HTINF over experts"
 
@@ -389,7 +420,10 @@ def test_tidy_columns_name_the_parameters_inside():
         (lambda: FTPL(0.1, 0), "cap must be at least 1"),
         (lambda: FTPL(0.1, 5, "argmax"), "resampling must be one of"),
         (lambda: BatchedPrivate(HTINF(1.0), 0.1, 0), "tau must be at least 1"),
-        (lambda: BatchedPrivate(tuning.batched_htinf(1.0), 0.1), "base must be EXP3, HTINF or FTPL"),
+        (
+            lambda: BatchedPrivate(tuning.batched_htinf(1.0), 0.1),
+            "base must be EXP3, HTINF or FTPL",
+        ),
         (lambda: ExpertsFromBandit(EXP4Local(1.0, 0.1, 0.1)), "bandit must be EXP3, HTINF or FTPL"),
         (lambda: EXP4Batched(1.0, 0.5, 0.1, 0.1, 5), "delta must be at most 0.403"),
         (lambda: EXP4Batched(1.0, 1e-6, 0.1, 1.1, 5), "gamma must be a finite number in [0, 1]"),
@@ -421,22 +455,29 @@ def test_the_punisher_makes_regret_linear():
     assert regret.min() >= 9 * 50 - 1e-9
     assert np.allclose(regret / 9, np.round(regret / 9))
     for other in (tuning.batched_exp3(1004, 2, 0.1), HTINF(1.0)):
-        refused(lambda a=other: punished_regret(a, 2, 1004, 50, 1), "algorithm must be BatchedPrivate around HTINF")
+        refused(
+            lambda a=other: punished_regret(a, 2, 1004, 50, 1),
+            "algorithm must be BatchedPrivate around HTINF",
+        )
 
 
 def test_regret_on_draws_of_experts_who_always_name_one_arm():
-    """Nothing is left to draw: the regret is that of HTINF on the averages of the arms, in the mean."""
+    """Nothing is left to draw: the regret is that of HTINF on the averages of the arms, in the
+    mean."""
     losses, experts = table(60, 3), np.broadcast_to(np.eye(3), (60, 3, 3))
     found = regret_on_draws(losses, experts, 20, 1.0, 0.5, 4000, np.random.default_rng(1))
     averages = losses.reshape(3, 20, 3).mean(axis=1)
-    chosen = htinf_choices(lambda j, arm: averages[j, arm], 3, 3, 1.0, 0.5, 4000, np.random.default_rng(2))
+    chosen = htinf_choices(
+        lambda j, arm: averages[j, arm], 3, 3, 1.0, 0.5, 4000, np.random.default_rng(2)
+    )
     expected = averages[np.arange(3)[:, None], chosen].sum(axis=0) - averages.sum(axis=0).min()
     spread = math.hypot(found.std(), expected.std()) / math.sqrt(4000)
     assert abs(found.mean() - expected.mean()) < 5 * spread
 
 
 def test_regret_on_draws_draws():
-    """Both experts name either arm with probability 1/2: one draw each, and the best of two is 1/4 on average."""
+    """Both experts name either arm with probability 1/2: one draw each, and the best of two is 1/4
+    on average."""
     losses, experts = np.tile([0.0, 1.0], (1, 1)), np.full((1, 2, 2), 0.5)
     found = regret_on_draws(losses, experts, 1, 1.0, 0.0, 20_000, np.random.default_rng(3))
     assert found.mean() == pytest.approx(1 / 4, abs=0.02)
@@ -444,7 +485,8 @@ def test_regret_on_draws_draws():
 
 
 def test_the_certificate_of_lemma_11():
-    """Sparse switch: certified with a drop at 0; it plays arm 2 at the rate of its looks, or more if it errs."""
+    """Sparse switch: certified with a drop at 0; it plays arm 2 at the rate of its looks, or more
+    if it errs."""
     found = lemma_11_certificate(SparseSwitch(0.2, 0.05), 0.2, 4096, 2000, 1, {"late": 256})
     assert list(found)[-2:] == ["regret_late", "regret_late_se"]
     assert 0.045 < found["pull_rate"] < 0.1

@@ -1,4 +1,5 @@
-"""The audit of privacy: exact losses against tables from elsewhere, the ledger against closed forms, planted faults."""
+"""The audit of privacy: exact losses against tables from elsewhere, the ledger against closed
+forms, planted faults."""
 
 import math
 from itertools import pairwise, product
@@ -51,7 +52,8 @@ from privregret.studies import cost, privacy_audit
     ],
 )
 def test_laplace_noise_of_half_the_scale(epsilon, actions, expected):
-    """Loss over epsilon after epochs of 1, 2, 4, 8, 16 and 64 rounds, from an independent computation."""
+    """Loss over epsilon after epochs of 1, 2, 4, 8, 16 and 64 rounds, from an independent
+    computation."""
     scale = FTNL(epsilon, "laplace", "hu2021").noise_scale(actions)
     found = [
         selection.privacy_loss(actions, n, "laplace", scale).value / epsilon
@@ -74,7 +76,8 @@ def test_laplace_noise_of_half_the_scale(epsilon, actions, expected):
     ],
 )
 def test_losses_of_noisy_max_by_enumeration(noise, factor, expected):
-    """Loss over epsilon; sums up to 13 for two actions, up to 9 for three, from an independent enumeration."""
+    """Loss over epsilon; sums up to 13 for two actions, up to 9 for three, from an independent
+    enumeration."""
     cases = list(product((2, 3), (0.1, 1.0)))
     found = [
         selection.privacy_loss(k, {2: 13, 3: 9}[k], noise, factor / e).value / e for k, e in cases
@@ -342,7 +345,8 @@ def test_what_is_kept_is_one_of_two():
 
 
 def test_a_searched_bound_is_sure_and_tight():
-    """The first decision of Anytime-Lazy-UCB, whose loss is known; and nothing is found where there is nothing."""
+    """The first decision of Anytime-Lazy-UCB, whose loss is known; and nothing is found where there
+    is nothing."""
     tables, epsilon = [np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])], 2.0
     truth = -math.log(math.exp(-epsilon) * (2 + epsilon) / 2)
     found = [

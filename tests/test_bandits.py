@@ -1,4 +1,5 @@
-"""What is particular to each bandit algorithm: exact comparisons, reference values, and how it is made."""
+"""What is particular to each bandit algorithm: exact comparisons, reference values, and how it is
+made."""
 
 import math
 
@@ -57,7 +58,9 @@ def table(kind, horizon, seed):
         "two arms": lambda: (rng.random((horizon, 2)) < (0.5, 0.55)).astype(float),
         "uniform": lambda: rng.random((horizon, 5)),
         "beta": lambda: rng.beta((1, 2, 3, 2), (3, 2, 1, 1), (horizon, 4)),
-        "drifting": lambda: np.linspace((0, 1, 0.5), (0.9, 0.1, 0.6), horizon) * rng.random((horizon, 3)),
+        "drifting": lambda: (
+            np.linspace((0, 1, 0.5), (0.9, 0.1, 0.6), horizon) * rng.random((horizon, 3))
+        ),
     }[kind]()
 
 
@@ -95,7 +98,8 @@ def test_event_by_event_is_round_by_round_when_rewards_are_certain(epsilon, mean
 @pytest.mark.parametrize("epsilon", [0.03, 0.3, 2.0, 30.0])
 @pytest.mark.parametrize("arms", [2, 8])
 def test_dp_se_at_its_threshold(epsilon, arms):
-    """Certain rewards, and arms around the border of elimination: each arm's noise decides, for itself."""
+    """Certain rewards, and arms around the border of elimination: each arm's noise decides, for
+    itself."""
     slow = naive.DPSE(epsilon, 0.9)
     length = math.ceil(slow.length(1, arms, 0.9))
     behind = slow.threshold(1, arms, 0.9) + np.linspace(-3, 3, arms + 1)[1:-1] / (epsilon * length)
@@ -120,7 +124,9 @@ def test_lazy_arrays_are_complete_at_3_7_15_31_pulls():
         for steps in (True, False):
             recorder = naive.Recorder(np.random.default_rng(horizon))
             if steps:
-                pulls = np.bincount(naive.literal(algorithm, rewards[:horizon], recorder), minlength=2)
+                pulls = np.bincount(
+                    naive.literal(algorithm, rewards[:horizon], recorder), minlength=2
+                )
             else:
                 pulls = event_by_event(algorithm, (0.5, 0.6), np.array([horizon]), recorder)[0]
             complete = [sum(2 ** (r + 1) - 1 <= n for r in range(9)) for n in pulls]
@@ -166,7 +172,8 @@ def test_a_first_batch_longer_than_the_horizon():
 @pytest.mark.parametrize("epsilon", [0.05, 0.64, 8.0, 1000.0])
 @pytest.mark.parametrize("algorithm", [DPKLUCB, DPIMED])
 def test_the_head_of_a_queue_is_the_leader_of_all_arms(algorithm, epsilon, arms):
-    """Same draws, ties to the first: batch by batch the arm that `leader` names, which looks at all."""
+    """Same draws, ties to the first: batch by batch the arm that `leader` names, which looks at
+    all."""
     means, horizon = np.linspace(0.9, 0.2, arms), 10**7
     settings = algorithm(epsilon, ties="first").settings(horizon, arms)
     for seed in range(6):
@@ -177,7 +184,11 @@ def test_the_head_of_a_queue_is_the_leader_of_all_arms(algorithm, epsilon, arms)
             started = np.count_nonzero(pulls)
             known = np.zeros(arms, dp_klucb.ARM)
             known["mean"], known["pulls"] = total / np.maximum(pulls, 1), pulls
-            j = started if started < arms else dp_klucb.leader(known, math.log(t + 1), settings, rng)
+            j = (
+                started
+                if started < arms
+                else dp_klucb.leader(known, math.log(t + 1), settings, rng)
+            )
             size = ends[batches[j]] - pulls[j]
             played = min(size, horizon - t)
             pulls[j], t = pulls[j] + played, t + played
@@ -188,7 +199,9 @@ def test_the_head_of_a_queue_is_the_leader_of_all_arms(algorithm, epsilon, arms)
         assert counts[0].tolist() == pulls.tolist()
 
 
-@pytest.mark.parametrize("algorithm", [AnytimeLazyUCB(1.0), DPKLUCB(1.0), DPIMED(1.0), AdaPKLUCB(1.0)], ids=repr)
+@pytest.mark.parametrize(
+    "algorithm", [AnytimeLazyUCB(1.0), DPKLUCB(1.0), DPIMED(1.0), AdaPKLUCB(1.0)], ids=repr
+)
 def test_ten_thousand_arms(algorithm):
     """Far more than could be looked at in each event; `benchmarks/growth.py` has the times."""
     problem = BernoulliBandit("many", tuple(np.linspace(0.1, 0.9, 10_000)))
@@ -199,15 +212,20 @@ def test_ten_thousand_arms(algorithm):
 # what may be known of a run, and what may be undone
 
 
-@pytest.mark.parametrize("algorithm", [DPKLUCB(0.5), DPIMED(2.0, 1.5), AblatedDPKLUCB(1.0, forget=True)], ids=repr)
+@pytest.mark.parametrize(
+    "algorithm", [DPKLUCB(0.5), DPIMED(2.0, 1.5), AblatedDPKLUCB(1.0, forget=True)], ids=repr
+)
 def test_known_noisy_sums_of_an_arm_have_the_law_of_drawn_ones(algorithm):
-    """Those of the first batches, drawn here; without any, the runs are those of `run`, one after the other."""
+    """Those of the first batches, drawn here; without any, the runs are those of `run`, one after
+    the other."""
     runs, batches, arm, rounds = 4000, 4, 1, np.array([10, 60, 400])
     kernel, settings = type(algorithm).events_given, algorithm.settings(400, 3)
     means = np.array([0.3, 0.8, 0.6])
     rng = np.random.default_rng(4)
     sizes = np.diff(settings.ends[:batches], prepend=0)
-    given = rng.binomial(sizes, means[arm], (runs, batches)) + rng.laplace(0, 1 / algorithm.epsilon, (runs, batches))
+    given = rng.binomial(sizes, means[arm], (runs, batches)) + rng.laplace(
+        0, 1 / algorithm.epsilon, (runs, batches)
+    )
     drawn = algorithm.run(bandit(*means), rounds, 5, runs)
     assert same_law(kernel(means, rounds, settings, arm, given, rng), drawn)
     none = kernel(means, rounds, settings, -1, np.empty((runs, 0)), np.random.default_rng(5))
@@ -265,7 +283,10 @@ def test_dp_se_default_beta_is_one_over_the_horizon():
     rewards = table("bernoulli", 7000, 0)
     for seed in range(5):
         for method, *data in [("play", rewards), ("run", HU2021_3, [100, 7000])]:
-            default, given = (getattr(algorithm, method)(*data, seed) for algorithm in (DPSE(1.0), DPSE(1.0, 1 / 7000)))
+            default, given = (
+                getattr(algorithm, method)(*data, seed)
+                for algorithm in (DPSE(1.0), DPSE(1.0, 1 / 7000))
+            )
             assert (default == given).all()
 
 
@@ -287,7 +308,9 @@ def test_batch_ends():
             sizes = np.diff(ends, prepend=0)
             m = np.arange(len(ends))
             assert (sizes <= 2 * n0 * alpha**m * (1 + 1e-9)).all()  # (36)
-            assert (ends <= n0 * (alpha ** (m + 1) - 1) / (alpha - 1) * (1 + 1e-9) + 1).all()  # (35)
+            assert (
+                ends <= n0 * (alpha ** (m + 1) - 1) / (alpha - 1) * (1 + 1e-9) + 1
+            ).all()  # (35)
     for alpha, count in ((2.0, 20), (1.5, 33), (1.1, 121), (1.05, 222)):
         assert len(batch_ends(alpha, 1, 0, 10**6)) == count
     assert batch_ends(1e300, 1, 0, 10**15).tolist() == [1, 2**62]
@@ -309,7 +332,8 @@ def test_equal_arms_are_pulled_equally_when_ties_are_random():
 
 @pytest.mark.parametrize("means", [(0.1, 0.1, 0.8), (0.2, 0.2, 0.7, 0.1)])
 def test_kl_ucb_draws_for_ties_in_rounds_that_it_does_not_look_at(means):
-    """The first two arms often have equal records. If every round is reported, every round is looked at."""
+    """The first two arms often have equal records. If every round is reported, every round is
+    looked at."""
     for seed in range(20):
         skipping, looking = np.random.default_rng(seed), np.random.default_rng(seed)
         once = KLUCB().run(bandit(*means), [3000], skipping)
@@ -325,11 +349,15 @@ def test_a_horizon_of_a_quadrillion(family, epsilon):
     counts = family(epsilon).run(HU2021_3, horizons, 0)
     assert (counts.sum(axis=1) == horizons).all()
     assert counts[-1, 0] > 0.999 * 10**15
-    bound = 100 * math.log(10**15) / min(0.6, epsilon) / 0.6  # Theorem 3, its constant of 96 rounded up
+    bound = (
+        100 * math.log(10**15) / min(0.6, epsilon) / 0.6
+    )  # Theorem 3, its constant of 96 rounded up
     assert (counts[-1, 1:] < bound).all()
 
 
-@pytest.mark.parametrize("algorithm", [DPKLUCB(0.01), DPKLUCB(10.0), DPIMED(1.0, 1.1), AdaPKLUCB(0.1)], ids=repr)
+@pytest.mark.parametrize(
+    "algorithm", [DPKLUCB(0.01), DPKLUCB(10.0), DPIMED(1.0, 1.1), AdaPKLUCB(0.1)], ids=repr
+)
 def test_a_horizon_of_a_quadrillion_in_batches(algorithm):
     runs = [algorithm.run(bandit(0.75, 0.25), [10**3, 10**9, 10**15], seed) for seed in range(21)]
     counts = np.median(runs, axis=0)
@@ -342,14 +370,17 @@ def test_counts_add_up_at_the_ends_of_the_range(means):
     horizons = np.unique(np.geomspace(1, 20_000, 60).astype(int))
     for algorithm in {case.algorithm for case in BANDITS}:
         counts = algorithm.run(bandit(*means), horizons, 0)
-        assert (counts.sum(axis=1) == horizons).all() and (np.diff(counts, axis=0, prepend=0) >= 0).all()
+        assert (counts.sum(axis=1) == horizons).all() and (
+            np.diff(counts, axis=0, prepend=0) >= 0
+        ).all()
 
 
 # Lazy-DP-TS: rounds whose outcome is certain are skipped
 
 
 def test_surprises_of_lazy_dp_ts_are_bounded_and_drawn_right():
-    """The envelope is above the tail; for all u on its side if it says so; what it yields has the law of the tail."""
+    """The envelope is above the tail; for all u on its side if it says so; what it yields has the
+    law of the tail."""
     rng = np.random.default_rng(0)
     checked = 0
     for _ in range(400):
@@ -389,7 +420,13 @@ def test_surprises_of_lazy_dp_ts_are_bounded_and_drawn_right():
     [
         ((0.7, 0.5), (4096.0, 64.0), 10**6, 2000, 1e6),  # u stands still
         ((0.6, 0.45, 0.4), (512.0, 64.0, 32.0), 999_999, 2000, 1e6),
-        ((-0.867, -6.276), (64.0, 16.0), 1000, 60, 0.2),  # u moves by half of the posterior's deviation
+        (
+            (-0.867, -6.276),
+            (64.0, 16.0),
+            1000,
+            60,
+            0.2,
+        ),  # u moves by half of the posterior's deviation
         ((0.4, 0.75), (16.0, 64.0), 4000, 240, 2.0),
     ],
 )
@@ -404,8 +441,12 @@ def test_share_of_each_arm_in_lazy_dp_ts_by_quadrature(mean, size, t, rounds, ep
         u = np.clip(mean + 3 * np.log(at) / (epsilon * size), 0, 1)
         law = beta(u * size + 1, (1 - u) * size + 1)
         for j in range(arms):
-            others = np.prod([beta(law.args[0][i], law.args[1][i]).cdf(x) for i in range(arms) if i != j], axis=0)
-            expected[j] += share * (weight * beta(law.args[0][j], law.args[1][j]).pdf(x) * others).sum()
+            others = np.prod(
+                [beta(law.args[0][i], law.args[1][i]).cdf(x) for i in range(arms) if i != j], axis=0
+            )
+            expected[j] += (
+                share * (weight * beta(law.args[0][j], law.args[1][j]).pdf(x) * others).sum()
+            )
     assert expected.sum() == pytest.approx(1, rel=1e-9)
     rng, runs = np.random.default_rng(0), 4_000_000 // rounds
     total = np.zeros(arms)
@@ -413,7 +454,10 @@ def test_share_of_each_arm_in_lazy_dp_ts_by_quadrature(mean, size, t, rounds, ep
     assert pulls.sum() == t
     for _ in range(runs):
         state = lazy_ts.LazyArms(mean.copy(), size.copy(), np.full(arms, 10 * rounds), pulls.copy())
-        total += lazy_ts._go_on(np.full(arms, 0.5), np.array([t + rounds]), epsilon, state, rng)[0] - pulls
+        total += (
+            lazy_ts._go_on(np.full(arms, 0.5), np.array([t + rounds]), epsilon, state, rng)[0]
+            - pulls
+        )
     share = total / total.sum()
     error = np.sqrt(expected * (1 - expected) / total.sum())
     assert (abs(share - expected) <= norm.isf(FALSE_ALARM / (8 * arms)) * error).all()
@@ -424,7 +468,8 @@ def test_share_of_each_arm_in_lazy_dp_ts_by_quadrature(mean, size, t, rounds, ep
 
 @pytest.mark.parametrize("kind", ["uniform", "beta", "drifting"])
 def test_a_huge_epsilon_plays_like_the_non_private_twin(kind):
-    """Real-valued rewards have no ties (the nearest two indices differ by 3e-9), so the actions must be the same."""
+    """Real-valued rewards have no ties (the nearest two indices differ by 3e-9), so the actions
+    must be the same."""
     for seed in range(4):
         rewards = table(kind, 1500, seed)
         same_play(AnytimeLazyUCB(1e9), naive.LazyUCBWithoutPrivacy(), rewards, seed)
@@ -453,14 +498,31 @@ def regrets(algorithm, instance, horizon, runs, seed=0):
 SETTINGS = {1: HU2021_1, 2: HU2021_2, 3: HU2021_3}
 HORIZON = 2**22
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 8.0, 64.0, 128.0)
-# final pseudo-regret at each of EPSILONS: mean, standard deviation of one run (0.5 where it is given as "<1")
+# final pseudo-regret at each of EPSILONS: mean, standard deviation of one run (0.5 where it is
+# given as "<1")
 LAZY_REFERENCE = {  # from 20 000 runs each
-    1: ((13295, 781), (12958, 486), (11025, 1543), (9113, 1632), (7686, 1250), (7546, 1190), (7555, 1189)),
+    1: (
+        (13295, 781),
+        (12958, 486),
+        (11025, 1543),
+        (9113, 1632),
+        (7686, 1250),
+        (7546, 1190),
+        (7555, 1189),
+    ),
     2: ((8853, 1189), (5450, 432), (3682, 494), (2939, 354), (2163, 103), (2134, 128), (2129, 131)),
     3: ((9804, 172), (4898, 94), (2455, 0.5), (1723, 302), (1152, 101), (895, 152), (877, 154)),
 }
 DPSE_REFERENCE = {  # from 10 000 runs each
-    1: ((11367, 680), (11224, 22), (11220, 107), (11182, 344), (11070, 669), (11028, 776), (11039, 748)),
+    1: (
+        (11367, 680),
+        (11224, 22),
+        (11220, 107),
+        (11182, 344),
+        (11070, 669),
+        (11028, 776),
+        (11039, 748),
+    ),
     2: ((5413, 1031), (4275, 0.5), (4261, 128), (4118, 413), (3733, 616), (3664, 621), (3662, 621)),
     3: ((7010, 0.5), (5822, 0.5), (5822, 0.5), (5822, 0.5), (5822, 0.5), (5822, 0.5), (5822, 0.5)),
 }
@@ -474,9 +536,11 @@ HYBRID_NATURAL_LOG = {(2, 64.0): 973, (3, 1.0): 13842}  # means of 6 runs with t
 
 
 def deviation(sample, mean, sd, runs):
-    """How far a sample's mean is from a reference beyond the rounding of the latter, and the standard error.
+    """How far a sample's mean is from a reference beyond the rounding of the latter, and the
+    standard error.
 
-    The larger of the two standard deviations stands for both: some come from events too rare for one of them.
+    The larger of the two standard deviations stands for both: some come from events too rare for
+    one of them.
     """
     sd = max(sd, sample.std(ddof=1))
     return max(abs(sample.mean() - mean) - 0.5, 0), sd * math.sqrt(1 / len(sample) + 1 / runs)
@@ -504,21 +568,28 @@ def test_final_regret_of_hybrid_ucb(cell):
     sample = regrets(HybridUCB(epsilon), SETTINGS[setting], HORIZON, 6, seed=setting)
     mean, sd, runs = HYBRID_REFERENCE[cell]
     distance, error = deviation(sample, mean, sd, runs)
-    assert distance <= t.isf(FALSE_ALARM / (2 * len(HYBRID_REFERENCE)), len(sample) + runs - 2) * error
+    assert (
+        distance <= t.isf(FALSE_ALARM / (2 * len(HYBRID_REFERENCE)), len(sample) + runs - 2) * error
+    )
 
 
 @pytest.mark.parametrize("cell", HYBRID_NATURAL_LOG)
 def test_final_regret_of_hybrid_ucb_with_the_natural_logarithm(cell):
     setting, epsilon = cell
-    sample = regrets(HybridUCB(epsilon, log_base=math.e), SETTINGS[setting], HORIZON, 4, seed=setting)
+    sample = regrets(
+        HybridUCB(epsilon, log_base=math.e), SETTINGS[setting], HORIZON, 4, seed=setting
+    )
     sd = HYBRID_REFERENCE[cell][1]  # not given for the natural logarithm: take that of base 2
     distance, error = deviation(sample, HYBRID_NATURAL_LOG[cell], sd, 6)
-    assert distance <= t.isf(FALSE_ALARM / (2 * len(HYBRID_NATURAL_LOG)), len(sample) + 6 - 2) * error
+    assert (
+        distance <= t.isf(FALSE_ALARM / (2 * len(HYBRID_NATURAL_LOG)), len(sample) + 6 - 2) * error
+    )
 
 
 # reference values of azize2025
 
-# final regret at T = 10^6: means and medians of DP-KLUCB (10 000 runs) and DP-IMED (40 000), mean of AdaP-KLUCB
+# final regret at T = 10^6: means and medians of DP-KLUCB (10 000 runs) and DP-IMED (40 000), mean
+# of AdaP-KLUCB
 REFERENCE = {
     (1, 0.01): (7591, 7373, 10483, 3379, 26231),
     (1, 0.1): (946, 921, 2852, 512, 8016),
@@ -543,30 +614,42 @@ ENVIRONMENTS = {1: AZIZE2025_1, 2: AZIZE2025_2, 3: AZIZE2025_3, 4: AZIZE2025_4}
 def test_final_regret_of_dp_klucb_dp_imed_and_adap_klucb(cell):
     """Medians are those of a lattice, so they may jump a little.
 
-    AdaP-KLUCB's reference has 400 runs. At the smallest epsilon one in 600 differs from the others, so that a sample
-    of as many may have no spread at all: it has 4000.
+    AdaP-KLUCB's reference has 400 runs. At the smallest epsilon one in 600 differs from the others,
+    so that a sample of as many may have no spread at all: it has 4000.
     """
     environment, epsilon = ENVIRONMENTS[cell[0]], cell[1]
     klucb, klucb_median, imed, imed_median, adap = REFERENCE[cell]
-    for algorithm, mean, median, runs in ((DPKLUCB, klucb, klucb_median, 10_000), (DPIMED, imed, imed_median, 40_000)):
+    for algorithm, mean, median, runs in (
+        (DPKLUCB, klucb, klucb_median, 10_000),
+        (DPIMED, imed, imed_median, 40_000),
+    ):
         sample = regrets(algorithm(epsilon), environment, 10**6, 10_000, seed=7)
         error = sample.std() * math.sqrt(1 / len(sample) + 1 / runs)
-        assert abs(sample.mean() - mean) <= norm.isf(FALSE_ALARM / (6 * len(REFERENCE))) * error + 0.5
+        assert (
+            abs(sample.mean() - mean) <= norm.isf(FALSE_ALARM / (6 * len(REFERENCE))) * error + 0.5
+        )
         assert np.median(sample) == pytest.approx(median, rel=0.09)
     sample = regrets(AdaPKLUCB(epsilon), environment, 10**6, 4000, seed=7)
     error = sample.std() * math.sqrt(1 / len(sample) + 1 / 400)
     assert abs(sample.mean() - adap) <= norm.isf(FALSE_ALARM / (6 * len(REFERENCE))) * error + 0.5
 
 
-@pytest.mark.parametrize(("environment", "mean", "error"), [(1, 214, 5), (2, 66, 1), (3, 51, 1), (4, 126, 3)])
+@pytest.mark.parametrize(
+    ("environment", "mean", "error"), [(1, 214, 5), (2, 66, 1), (3, 51, 1), (4, 126, 3)]
+)
 def test_final_regret_of_imed(environment, mean, error):
-    sample = simulate.regret_curves(IMED(), ENVIRONMENTS[environment], 10**6, 10, seed=7, points=1).regret
-    assert abs(sample.mean() - mean) <= 4.5 * math.hypot(sample.std() / math.sqrt(len(sample)), error)
+    sample = simulate.regret_curves(
+        IMED(), ENVIRONMENTS[environment], 10**6, 10, seed=7, points=1
+    ).regret
+    assert abs(sample.mean() - mean) <= 4.5 * math.hypot(
+        sample.std() / math.sqrt(len(sample)), error
+    )
     assert sample.mean() < bounds.lai_robbins(ENVIRONMENTS[environment].means) * math.log(10**6)
 
 
 @pytest.mark.parametrize(
-    ("environment", "epsilon", "mean"), [(1, 1.0, 1176), (2, 0.25, 2156), (3, 0.5, 1084), (4, 0.1, 4962)]
+    ("environment", "epsilon", "mean"),
+    [(1, 1.0, 1176), (2, 0.25, 2156), (3, 0.5, 1084), (4, 0.1, 4962)],
 )
 def test_final_regret_of_lazy_dp_ts(environment, epsilon, mean):
     """The reference is good to about 10 per cent."""
@@ -574,7 +657,9 @@ def test_final_regret_of_lazy_dp_ts(environment, epsilon, mean):
     assert sample.mean() == pytest.approx(mean, rel=0.2)
 
 
-@pytest.mark.parametrize(("epsilon", "mean", "low"), [(1.0, 583, 7), (500.0, 103, 3), (0.1, 3899, 18)])
+@pytest.mark.parametrize(
+    ("epsilon", "mean", "low"), [(1.0, 583, 7), (500.0, 103, 3), (0.1, 3899, 18)]
+)
 def test_lazy_dp_ts_at_a_tenth_of_the_horizon(epsilon, mean, low):
     sample = regrets(LazyDPTS(epsilon), AZIZE2025_2, 10**5, 60, seed=7)
     assert abs(sample.mean() - mean) <= 4.5 * math.hypot(sample.std() / math.sqrt(len(sample)), low)

@@ -1,4 +1,5 @@
-"""Bounds of the five papers: known values, exact and measured regrets on the right side of them, and their steps."""
+"""Bounds of the five papers: known values, exact and measured regrets on the right side of them,
+and their steps."""
 
 import math
 from itertools import pairwise, product
@@ -51,7 +52,9 @@ def test_brackets_partition_the_suboptimal_actions():
     np.testing.assert_allclose(gap, [0.1, 0.2, 0.4, 0.8])
     np.testing.assert_allclose(np.exp(sizes), [5, 4, 5, 6])
     for brackets in range(1, 12):
-        gap, sizes = hu2021.brackets(instances.doubling(brackets, 3).gaps, np.log([1, *[3] * brackets]))
+        gap, sizes = hu2021.brackets(
+            instances.doubling(brackets, 3).gaps, np.log([1, *[3] * brackets])
+        )
         assert len(gap) == brackets and np.exp(sizes) == pytest.approx(3)
 
 
@@ -71,9 +74,9 @@ def test_upper_bounds_hold(instance):
             if gaps.max() <= 2 * gap:
                 assert found <= hu2021.corollary_8_equal_gaps(instance.log_actions, gap, epsilon)
             for horizon in (10, 10**4, 10**8):
-                assert regret(FTNL(epsilon, "laplace", scale), instance, horizon) <= hu2021.corollary_9(
-                    instance.log_actions, horizon, epsilon
-                )
+                assert regret(
+                    FTNL(epsilon, "laplace", scale), instance, horizon
+                ) <= hu2021.corollary_9(instance.log_actions, horizon, epsilon)
         for noise in ("laplace", "exponential", "gumbel"):
             found = regret(FTNL(epsilon, noise, "wu2026", True), instance)
             assert found <= wu2026.theorem_2(instance.log_actions, gap, epsilon, noise)
@@ -81,9 +84,17 @@ def test_upper_bounds_hold(instance):
                 for factor in (1.0, 2.0):
                     found = regret(FTNL(epsilon, noise, factor), instance)
                     sharp = wu2026.theorem_4_instance(gaps, counts, factor / epsilon)
-                    assert found <= sharp <= wu2026.theorem_4(instance.log_actions, epsilon, noise, factor)
-                    assert found <= wu2026.theorem_4(instance.log_actions, epsilon, noise, factor, "corrected")
-        for prefix in ("random", "full") if epsilon < 2 else ("full",):  # the cap makes large epsilons all the same
+                    assert (
+                        found
+                        <= sharp
+                        <= wu2026.theorem_4(instance.log_actions, epsilon, noise, factor)
+                    )
+                    assert found <= wu2026.theorem_4(
+                        instance.log_actions, epsilon, noise, factor, "corrected"
+                    )
+        for prefix in (
+            ("random", "full") if epsilon < 2 else ("full",)
+        ):  # the cap makes large epsilons all the same
             algorithm = RandomPrefixSoftmax(epsilon, prefix)
             found = regret(algorithm, instance)
             assert found <= cesari2026.theorem_1(instance.log_actions, gap, algorithm.eta)
@@ -97,19 +108,31 @@ def test_pointwise_bounds_hold():
         for epsilon in EPSILONS:
             for noise in ("laplace", "exponential", "gumbel"):
                 for rounds in (1, 8, 64, 1024):
-                    one = np.exp(exact.selection_probabilities(instance, rounds, noise, 2 / epsilon).log_action)
-                    assert (one[1:] <= wu2026.selection(rounds, instance.gaps[1:], epsilon, noise)).all()
+                    one = np.exp(
+                        exact.selection_probabilities(
+                            instance, rounds, noise, 2 / epsilon
+                        ).log_action
+                    )
+                    assert (
+                        one[1:] <= wu2026.selection(rounds, instance.gaps[1:], epsilon, noise)
+                    ).all()
                     assert (one[1:] <= one[:1]).all() and (np.diff(one) <= 0).all()  # Lemma 1
                     fixed = np.exp(
-                        exact.selection_from_sums(rounds * instance.means, instance.log_counts, noise, 2 / epsilon)
+                        exact.selection_from_sums(
+                            rounds * instance.means, instance.log_counts, noise, 2 / epsilon
+                        )
                     )
                     if (noise, 2.0) in wu2026.COROLLARY_2:
-                        bound = wu2026.deterministic_selection(rounds, instance.gaps, epsilon, noise, 2.0)
+                        bound = wu2026.deterministic_selection(
+                            rounds, instance.gaps, epsilon, noise, 2.0
+                        )
                         assert (np.log(fixed) / np.exp(instance.log_counts) <= bound)[1:].all()
             eta = min(epsilon / 2, 0.125)
             small = (instance.gaps <= 4 * eta) & (instance.gaps > 0)
             for rounds in (1, 30, 500):
-                one = np.exp(exact.selection_probabilities(instance, rounds, "gumbel", 1 / eta).log_action)
+                one = np.exp(
+                    exact.selection_probabilities(instance, rounds, "gumbel", 1 / eta).log_action
+                )
                 assert (one[small] <= cesari2026.small_gap(rounds, instance.gaps[small])).all()
 
 
@@ -119,12 +142,16 @@ def test_lemma_13_against_the_exact_probability():
             for gap in (0.05, 0.3, 0.6):
                 pair = instances.bernoulli_losses((0.2, 0.2 + gap))
                 for rounds in 2 ** np.arange(0, 14):
-                    p = exact.selection_probabilities(pair, int(rounds), "laplace", scale / epsilon).group[1]
+                    p = exact.selection_probabilities(
+                        pair, int(rounds), "laplace", scale / epsilon
+                    ).group[1]
                     assert p <= hu2021.lemma_13(gap, rounds, epsilon)
 
 
 PRIVATE = [
-    lambda e, n=n, b=b: FTNL(e, n, "corrected", b) for n in ("laplace", "exponential", "gumbel") for b in (False, True)
+    lambda e, n=n, b=b: FTNL(e, n, "corrected", b)
+    for n in ("laplace", "exponential", "gumbel")
+    for b in (False, True)
 ]
 PRIVATE += [
     RandomPrefixSoftmax,
@@ -150,7 +177,9 @@ def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
             assert algorithm.privacy.proved <= epsilon * (1 + 1e-12)
             found = exact.expected_regret(algorithm, instance, horizons)
             assert (found.value + found.error >= bounds[1]).all(), algorithm
-        if bounds[1][-1] > 1:  # a leader that is not private pays the first round only, and goes below
+        if (
+            bounds[1][-1] > 1
+        ):  # a leader that is not private pays the first round only, and goes below
             leader = exact.expected_regret(EpochLeader(), instance, horizons).value
             assert (leader < bounds[1]).any()
 
@@ -163,8 +192,12 @@ def test_theorem_3_known_values():
         (1, 10**6): (11.717, 13.217),
     }
     for (epsilon, actions), (printed, sharp) in expected.items():
-        assert wu2026.theorem_3(math.log(actions), epsilon, 2**24 - 1) == pytest.approx(printed, abs=6e-4)
-        assert wu2026.theorem_3_sharp(math.log(actions), epsilon, 2**24 - 1)[0] == pytest.approx(sharp, abs=6e-4)
+        assert wu2026.theorem_3(math.log(actions), epsilon, 2**24 - 1) == pytest.approx(
+            printed, abs=6e-4
+        )
+        assert wu2026.theorem_3_sharp(math.log(actions), epsilon, 2**24 - 1)[0] == pytest.approx(
+            sharp, abs=6e-4
+        )
         rounds = np.arange(1, 10**5)
         by_rounds = wu2026.theorem_3_rounds(math.log(actions), epsilon, rounds).sum()
         assert by_rounds == pytest.approx(sharp, abs=6e-4)
@@ -179,11 +212,15 @@ def test_lemma_5_and_its_parts():
             pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
             mask = pair.gaps > 4 * eta * (1 + 1e-12)
             small, large = (exact.prefix_sum(pair, "gumbel", 1 / eta, m)[0] for m in (~mask, mask))
-            assert small <= cesari2026.small_part(math.log(2), gap) and large <= cesari2026.large_part(math.log(2), eta)
+            assert small <= cesari2026.small_part(
+                math.log(2), gap
+            ) and large <= cesari2026.large_part(math.log(2), eta)
             assert small + large <= cesari2026.lemma_5(math.log(2), gap, eta)
             worst_small = max(worst_small, small / (math.log(2) / gap))
             worst_large = max(worst_large, large / (math.log(2) / eta))
-    assert worst_small == pytest.approx(4.185, abs=0.01)  # what an independent computation found worst
+    assert worst_small == pytest.approx(
+        4.185, abs=0.01
+    )  # what an independent computation found worst
     assert worst_large == pytest.approx(1.046, abs=0.01)
 
 
@@ -204,14 +241,18 @@ def test_small_lemmas():
         f, square = wu2026.lemma_2(a, np.zeros(7), 0.7)
         slope = math.log(2) * (f - (square - f**2))
         h = 1e-5
-        numeric = (wu2026.lemma_2(a, np.zeros(7), 0.7 + h)[0] - wu2026.lemma_2(a, np.zeros(7), 0.7 - h)[0]) / (2 * h)
+        numeric = (
+            wu2026.lemma_2(a, np.zeros(7), 0.7 + h)[0] - wu2026.lemma_2(a, np.zeros(7), 0.7 - h)[0]
+        ) / (2 * h)
         assert slope == pytest.approx(numeric, abs=1e-6) and slope <= math.log(2) * f + 1e-12
-        assert slope == pytest.approx(wu2026.lemma_2(a, np.zeros(7), 0.7 + 1e-30j)[0].imag / 1e-30, abs=1e-9)
+        assert slope == pytest.approx(
+            wu2026.lemma_2(a, np.zeros(7), 0.7 + 1e-30j)[0].imag / 1e-30, abs=1e-9
+        )
         top = max(top, wu2026.lemma_3(a, np.zeros(7)))
     assert 1 < top <= 2
-    assert wu2026.LEMMA_3["printed"] == pytest.approx(4.885, abs=1e-3) and wu2026.LEMMA_3["corrected"] == pytest.approx(
-        2.4427, abs=1e-4
-    )
+    assert wu2026.LEMMA_3["printed"] == pytest.approx(4.885, abs=1e-3) and wu2026.LEMMA_3[
+        "corrected"
+    ] == pytest.approx(2.4427, abs=1e-4)
 
 
 def test_remark_4_needs_ever_larger_constants():
@@ -237,15 +278,31 @@ def test_packing_lower_bounds():
             for gap in (0.05, 0.4):
                 rounds = int(hu2021.theorem_10_rounds(log_actions, gap, epsilon))
                 instance = instances.packing(actions, gap)
-                for algorithm in (FTNL(epsilon), FTNL(epsilon, "gumbel"), RandomPrefixSoftmax(epsilon)):
+                for algorithm in (
+                    FTNL(epsilon),
+                    FTNL(epsilon, "gumbel"),
+                    RandomPrefixSoftmax(epsilon),
+                ):
                     if rounds >= 1:
-                        assert regret(algorithm, instance, rounds) >= hu2021.theorem_10(log_actions, epsilon)
+                        assert regret(algorithm, instance, rounds) >= hu2021.theorem_10(
+                            log_actions, epsilon
+                        )
                 for n in (1, max(rounds, 1), 20 * max(rounds, 1)):
-                    error = 1 - exact.selection_probabilities(instance, n, "laplace", 2 / epsilon).group[0]
+                    error = (
+                        1
+                        - exact.selection_probabilities(instance, n, "laplace", 2 / epsilon).group[
+                            0
+                        ]
+                    )
                     assert error >= hu2021.selection_error(log_actions, n, gap, epsilon)
         # the leader is not private, and errs less than every private selector must
         n = int(200 / 0.4**2) + 100
-        leader = 1 - exact.selection_probabilities(instances.packing(actions, 0.4), n, "none", 1.0).group[0]
+        leader = (
+            1
+            - exact.selection_probabilities(instances.packing(actions, 0.4), n, "none", 1.0).group[
+                0
+            ]
+        )
         assert leader < hu2021.selection_error(log_actions, n, 0.4, 1e-5)
 
 
@@ -255,9 +312,13 @@ def test_packing_lower_bounds():
 def test_lemma_11_has_the_constants_of_its_proof():
     gap, horizon, epsilon = 0.1, 10**6, 0.02
     array = math.ceil(math.log2(24 * math.log(horizon) / (gap * epsilon)))
-    widths = math.sqrt(3 * math.log(horizon) / 2**array) + 3 * math.log(horizon) / (epsilon * 2**array)
+    widths = math.sqrt(3 * math.log(horizon) / 2**array) + 3 * math.log(horizon) / (
+        epsilon * 2**array
+    )
     assert hu2021.lemma_11(np.array([gap]), horizon, epsilon) == pytest.approx(widths / gap)
-    gaps, epsilons = (g.ravel() for g in np.meshgrid(np.geomspace(1e-3, 1, 200), np.geomspace(1e-3, 128, 200)))
+    gaps, epsilons = (
+        g.ravel() for g in np.meshgrid(np.geomspace(1e-3, 1, 200), np.geomspace(1e-3, 128, 200))
+    )
     found = max(hu2021.lemma_11(gaps, horizon, epsilons).max() for horizon in (10, 10**4, 10**9))
     assert 0.95 * (math.sqrt(1 / 8) + 1 / 8) < found <= math.sqrt(1 / 8) + 1 / 8 < 1 / 2
 
@@ -269,7 +330,9 @@ def test_lemma_12_has_the_constant_of_its_proof():
     pulls = 2**array - 1
     widths = math.sqrt(3 * 20 / pulls) + 6 * math.sqrt(8) * 20 * array / (epsilon * pulls)
     assert hu2021.lemma_12(np.array([gap]), horizon, epsilon) == pytest.approx(widths / gap)
-    gaps, epsilons = (g.ravel() for g in np.meshgrid(np.geomspace(1e-3, 1, 200), np.geomspace(1e-3, 128, 200)))
+    gaps, epsilons = (
+        g.ravel() for g in np.meshgrid(np.geomspace(1e-3, 1, 200), np.geomspace(1e-3, 128, 200))
+    )
     found = max(hu2021.lemma_12(gaps, horizon, epsilons).max() for horizon in (10, 10**4, 10**9))
     assert 0.1 < found <= (math.sqrt(3) + 3 * math.sqrt(2)) / 16
 
@@ -280,7 +343,10 @@ def test_fact_2_is_the_tail_of_a_sum_of_laplace_variables():
         one, two = (math.sqrt(max(n, log) * 8 * log) for n in (1, 2))
         assert hu2021.fact_2(1, delta) == pytest.approx(math.exp(-one) / delta)
         assert hu2021.fact_2(2, delta) == pytest.approx((1 + two / 2) * math.exp(-two) / delta)
-    assert max(hu2021.fact_2(n, delta) for n in (1, 5, 40) for delta in np.geomspace(1e-12, 1, 40)) <= 1
+    assert (
+        max(hu2021.fact_2(n, delta) for n in (1, 5, 40) for delta in np.geomspace(1e-12, 1, 40))
+        <= 1
+    )
 
 
 # steps of wu2026's and cesari2026's proofs
@@ -289,20 +355,32 @@ def test_fact_2_is_the_tail_of_a_sum_of_laplace_variables():
 def test_corollary_2_adds_up_what_its_proof_does():
     rng = np.random.default_rng(0)
     c1, c2 = np.max(list(wu2026.COROLLARY_2.values()), axis=0)
-    assert wu2026.corollary_2(math.log(2), 0.1) == pytest.approx(1 + 10 * (32 * math.log(2) ** 2 + 16))
+    assert wu2026.corollary_2(math.log(2), 0.1) == pytest.approx(
+        1 + 10 * (32 * math.log(2) ** 2 + 16)
+    )
     for actions in (2, 3, 5, 9, 20, 50, 120, 400):
         epsilon = float(np.exp(rng.uniform(-4, 1)))
         gaps = np.append(0.0, np.sort(2.0 ** -rng.uniform(0, rng.uniform(0.1, 8), actions - 1)))
         rank, bound = np.arange(1, actions + 1), wu2026.corollary_2(math.log(actions), epsilon)
-        by_rank = (np.minimum(1 / rank, c1 * np.exp(-2 * n * gaps * epsilon / c2)) for n in 2.0 ** np.arange(40))
-        assert sum(2 * n * gaps @ p for n, p in zip(2.0 ** np.arange(40), by_rank, strict=True)) <= bound
+        by_rank = (
+            np.minimum(1 / rank, c1 * np.exp(-2 * n * gaps * epsilon / c2))
+            for n in 2.0 ** np.arange(40)
+        )
+        assert (
+            sum(2 * n * gaps @ p for n, p in zip(2.0 ** np.arange(40), by_rank, strict=True))
+            <= bound
+        )
         problem = instances.deterministic_losses(gaps)
         for noise in ("laplace", "exponential", "gumbel"):
             assert regret(FTNL(epsilon, noise), problem) <= bound
 
 
 def test_footnote_1_is_the_exact_regret_on_bits():
-    for means, epsilon, horizon in (((0.3, 0.6), 0.5, 7), ((0.1, 0.2, 0.9), 10.0, 6), ((0.3, 0.6), 2.0, 1)):
+    for means, epsilon, horizon in (
+        ((0.3, 0.6), 0.5, 7),
+        ((0.1, 0.2, 0.9), 10.0, 6),
+        ((0.3, 0.6), 2.0, 1),
+    ):
         zero, one = np.zeros(len(means)), np.ones(len(means))
         found = exact.two_loss_regret(zero, one, means, epsilon, horizon)
         expected = regret(FTNL(epsilon, "gumbel"), instances.bernoulli_losses(means), horizon)
@@ -319,7 +397,8 @@ def multi_scale(log_actions, losses=instances.deterministic_losses):
 
 @pytest.mark.parametrize("log_actions", [2.0, 30.0, 300.0])
 def test_random_prefixes_pay_the_entropy_once(log_actions):
-    """With deterministic losses F_m is decreasing, so 4 sum F_m <= 4 ln K / eta, and close to it when eta is small."""
+    """With deterministic losses F_m is decreasing, so 4 sum F_m <= 4 ln K / eta, and close to it
+    when eta is small."""
     for problem in (
         multi_scale(log_actions),
         instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, log_actions)),
@@ -367,7 +446,9 @@ def test_the_missing_half_breaks_the_printed_step():
     pair, n, gap, epsilon = instances.bernoulli_losses((0.2, 0.8)), 256, 0.6, 0.25
     selection = exact.selection_probabilities(pair, n, "gumbel", 2 / epsilon)
     p = selection.group[1]
-    assert p - selection.error > 1.8 * (math.exp(-n * gap * epsilon / 2) + math.exp(-n * gap**2 / 4))
+    assert p - selection.error > 1.8 * (
+        math.exp(-n * gap * epsilon / 2) + math.exp(-n * gap**2 / 4)
+    )
     assert p < math.exp(-n * gap * epsilon / 4) + math.exp(-n * gap**2 / 4)
 
 
@@ -383,14 +464,18 @@ def test_lemma_1_and_its_need_for_independence():
         )
         assert (np.diff(p) <= 1e-9).all()
         assert (p * np.cumsum(problem.counts) <= 1 + 1e-9).all()
-    copies = np.exp(exact.selection_probabilities(instances.DEPENDENT_COPIES, 1, "gumbel", 0.5).log_action)
+    copies = np.exp(
+        exact.selection_probabilities(instances.DEPENDENT_COPIES, 1, "gumbel", 0.5).log_action
+    )
     np.testing.assert_allclose(copies, [0.3130, 0.3740], atol=6e-5)
 
 
 def test_lemma_3s_best_constant_is_approached():
     def worst(log_k):
         sizes = np.array([0.0, log_k + math.log1p(-math.exp(-log_k))])
-        return max(wu2026.lemma_3((0.0, 2.0 ** (phase - 5)), sizes) for phase in np.linspace(0, 1, 65))
+        return max(
+            wu2026.lemma_3((0.0, 2.0 ** (phase - 5)), sizes) for phase in np.linspace(0, 1, 65)
+        )
 
     assert worst(math.log(10)) == pytest.approx(1.443, abs=0.03)
     assert worst(math.log(1e100)) == pytest.approx(1.950, abs=0.005)
@@ -398,7 +483,8 @@ def test_lemma_3s_best_constant_is_approached():
 
 
 def test_drift_of_the_potential():
-    """E[log Z'] <= log Z - (7/8) eta V for gaps above 4 eta, by enumeration of one round's bits; the paper uses 1/4."""
+    """E[log Z'] <= log Z - (7/8) eta V for gaps above 4 eta, by enumeration of one round's bits;
+    the paper uses 1/4."""
     rng = np.random.default_rng(1)
     for _ in range(200):
         k, eta = int(rng.integers(2, 6)), float(rng.uniform(0.005, 0.125))
@@ -414,7 +500,9 @@ def test_drift_of_the_potential():
             expected += weight * np.logaddexp.reduce(-eta * after)
         v = np.exp(-eta * state[1:] - now) @ gaps
         assert expected <= now - 7 / 8 * eta * v + 1e-12
-        assert cesari2026.drift(eta, means, state) * eta * v == pytest.approx(now - expected, abs=1e-12)
+        assert cesari2026.drift(eta, means, state) * eta * v == pytest.approx(
+            now - expected, abs=1e-12
+        )
     assert cesari2026.drift(0.1, np.array([0.1, 0.6]), np.array([0.0, 1e4])) == math.inf  # V is 0
 
 
@@ -459,7 +547,10 @@ def test_lower_bound_constants():
         assert azize2025.equation_7(instance.means, 0.01) == pytest.approx(4 / 0.06, rel=1e-12)
         three = azize2025.lower_bounds(instance.means, (0.01, 0.1))
         assert three["theorem_3_1"] == pytest.approx(new[:2], abs=6e-3)
-        assert three["equation_7"][0] == pytest.approx(4 / 0.06, rel=1e-12) and len(three["equation_7"]) == 2
+        assert (
+            three["equation_7"][0] == pytest.approx(4 / 0.06, rel=1e-12)
+            and len(three["equation_7"]) == 2
+        )
         assert three["lai_robbins"] == pytest.approx([kl_constant] * 2, abs=6e-4)
     assert azize2025.critical_epsilon(0.1, 0.8) == pytest.approx(math.log(36), rel=1e-12)
 
@@ -470,15 +561,21 @@ def test_theorem_3_1_is_never_below_the_older_bound():
         means, epsilon = rng.uniform(0.01, 0.99, 3), 10 ** rng.uniform(-3, 1)
         new, old = azize2025.theorem_3_1(means, epsilon), azize2025.equation_7(means, epsilon)
         assert old * (1 - 1e-12) <= new <= old / (1 - math.exp(-1 / 6))
-        assert azize2025.theorem_4_3(means, epsilon, 2.0, 1000) == pytest.approx(2 * new * math.log(1000))
+        assert azize2025.theorem_4_3(means, epsilon, 2.0, 1000) == pytest.approx(
+            2 * new * math.log(1000)
+        )
 
 
 def test_laplace_tail():
     z = np.linspace(-20, 20, 41)
-    assert azize2025.laplace_tail(z, 1, 0.7) == pytest.approx(laplace.logsf(z, scale=1 / 0.7), rel=1e-12, abs=1e-14)
+    assert azize2025.laplace_tail(z, 1, 0.7) == pytest.approx(
+        laplace.logsf(z, scale=1 / 0.7), rel=1e-12, abs=1e-14
+    )
     both = np.exp(azize2025.laplace_tail(z, 9, 0.7)) + np.exp(azize2025.laplace_tail(-z, 9, 0.7))
     assert both == pytest.approx(np.ones(len(z)), rel=1e-12)
-    assert azize2025.laplace_tail(60.0, 20, 1.0) == pytest.approx(math.log(1.2759104840429e-14), rel=1e-10)
+    assert azize2025.laplace_tail(60.0, 20, 1.0) == pytest.approx(
+        math.log(1.2759104840429e-14), rel=1e-10
+    )
     assert azize2025.laplace_tail(1e4, 300, 1.0) < -5000  # far beyond what probabilities can hold
     rng = np.random.default_rng(0)
     for m, epsilon, at in ((2, 1.0, 1.5), (7, 0.3, 12.0), (20, 2.0, 2.0)):
@@ -489,8 +586,15 @@ def test_laplace_tail():
 
 def test_tail_of_binomial_plus_laplace():
     rng = np.random.default_rng(1)
-    for n, m, mu, epsilon, x in ((30, 3, 0.4, 0.5, 15), (127, 7, 0.75, 1.0, 100), (3, 1, 0.9, 0.1, 5)):
-        hits = (rng.binomial(n, mu, 200_000) + rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1) >= x).mean()
+    for n, m, mu, epsilon, x in (
+        (30, 3, 0.4, 0.5, 15),
+        (127, 7, 0.75, 1.0, 100),
+        (3, 1, 0.9, 0.1, 5),
+    ):
+        hits = (
+            rng.binomial(n, mu, 200_000) + rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1)
+            >= x
+        ).mean()
         p = math.exp(azize2025.tail(x, n, m, mu, epsilon))
         assert abs(hits - p) <= norm.isf(FALSE_ALARM / 6) * math.sqrt(p * (1 - p) / 200_000)
     n, m, mu, epsilon, x = 4095, 12, 0.7, 0.25, 0.75
@@ -501,8 +605,12 @@ def test_tail_of_binomial_plus_laplace():
         (azize2025.lemma_d3, 6.454e24),
     ):
         assert math.exp(function(n * x, n, m, mu, epsilon)) == pytest.approx(value, rel=1e-3)
-        assert azize2025.at_batch_end(function, m, mu, epsilon, x) == function(n * x, n, m, mu, epsilon)
-    assert math.exp(azize2025.lemma_d3(n * x, n, m, mu, epsilon, proved=True)) == pytest.approx(1.274e26, rel=1e-3)
+        assert azize2025.at_batch_end(function, m, mu, epsilon, x) == function(
+            n * x, n, m, mu, epsilon
+        )
+    assert math.exp(azize2025.lemma_d3(n * x, n, m, mu, epsilon, proved=True)) == pytest.approx(
+        1.274e26, rel=1e-3
+    )
 
 
 def test_exact_tails_are_below_every_bound():
@@ -510,14 +618,23 @@ def test_exact_tails_are_below_every_bound():
     for m in (1, 2, 5, 20, 60):
         for epsilon in (0.05, 1.0, 10.0):
             exact = azize2025.laplace_tail(z, m, epsilon)
-            for bound in (azize2025.lemma_d1, azize2025.lemma_d1_sharper, azize2025.laplace_chernoff):
+            for bound in (
+                azize2025.lemma_d1,
+                azize2025.lemma_d1_sharper,
+                azize2025.laplace_chernoff,
+            ):
                 assert (exact <= bound(z, m, epsilon) + 1e-12).all()
-            assert (azize2025.laplace_chernoff(z, m, epsilon) <= azize2025.lemma_d1_sharper(z, m, epsilon) + 1e-9).all()
+            assert (
+                azize2025.laplace_chernoff(z, m, epsilon)
+                <= azize2025.lemma_d1_sharper(z, m, epsilon) + 1e-9
+            ).all()
     for mu in (0.05, 0.3, 0.75, 0.95):
         for epsilon in (0.01, 0.25, 3.0):
             for m in (2, 5, 9):
                 n = 2**m - 1
-                log_a = azize2025.proposition_4_1(batch_ends(2.0, 1, 0, 10**6), epsilon / 2, epsilon)
+                log_a = azize2025.proposition_4_1(
+                    batch_ends(2.0, 1, 0, 10**6), epsilon / 2, epsilon
+                )
                 for x in mu + (1 - mu) * np.array([0.0, 0.1, 0.4, 0.9]):
                     exact = azize2025.tail(n * x, n, m, mu, epsilon)
                     for bound in (azize2025.lemma_d3, azize2025.joint_chernoff, azize2025.separate):
@@ -534,7 +651,9 @@ def test_equations_6_and_9_are_one_divergence_for_bernoulli_laws():
     assert azize2025.equation_6(x, y, e) == pytest.approx(exact, abs=1e-7)
     assert azize2025.equation_6(x[0], y[0], e[0]) == pytest.approx(exact[0], abs=1e-7)
     for mean, best, epsilon in zip(np.minimum(x, y), np.maximum(x, y), e, strict=True):
-        found = azize2025.equation_9(np.array([0.0, 1.0]), np.array([1 - mean, mean]), best, epsilon)
+        found = azize2025.equation_9(
+            np.array([0.0, 1.0]), np.array([1 - mean, mean]), best, epsilon
+        )
         assert found == pytest.approx(d_epsilon(mean, best, epsilon), abs=1e-7)
 
 
@@ -557,7 +676,11 @@ def test_crossing_counts_every_sequence():
     ratios = np.where(x, np.log(p / q), np.log((1 - p) / (1 - q))).cumsum(axis=1)
     crossed = (ratios > (1 + alpha) * n * kl(p, q)).any(axis=1)
     chances = np.where(x, p, 1 - p).prod(axis=1)
-    assert 0.05 < azize2025.crossing(p, q, alpha, n) == pytest.approx(chances[crossed].sum(), rel=1e-12)
+    assert (
+        0.05
+        < azize2025.crossing(p, q, alpha, n)
+        == pytest.approx(chances[crossed].sum(), rel=1e-12)
+    )
     for alpha in (0.05, 0.5):
         sizes = np.array([20, 200])
         exact = [azize2025.crossing(p, q, alpha, n) for n in sizes]
@@ -566,10 +689,12 @@ def test_crossing_counts_every_sequence():
 
 
 def test_steps_of_theorem_f7():
-    """The printed step fails, its repair holds; a longer run has the decisions of a shorter one and more."""
+    """The printed step fails, its repair holds; a longer run has the decisions of a shorter one and
+    more."""
     means = (0.75, 0.625, 0.5)
     short, long = (
-        [azize2025.theorem_f7(means, 0.5, t, 0.02, np.random.default_rng(s)) for s in range(9)] for t in (300, 3000)
+        [azize2025.theorem_f7(means, 0.5, t, 0.02, np.random.default_rng(s)) for s in range(9)]
+        for t in (300, 3000)
     )
     assert np.all(np.array(long) >= short)
     printed, first, second = np.max(long, axis=0)
@@ -580,8 +705,14 @@ def test_steps_about_batches():
     for alpha, n0 in ((2.0, 1), (1.1, 1), (1.25, 7)):
         ends = batch_ends(alpha, n0, 0, 10**6)
         steps = azize2025.batch_steps(ends, n0, alpha)
-        assert steps["schedule"] <= 1e-6 and steps["pulled, mended"] <= 1e-6 and steps["batch, mended"] <= 1e-6
-        assert steps["batch"] == pytest.approx(max(b - a - alpha * a for a, b in pairwise(ends.tolist())), abs=1e-6)
+        assert (
+            steps["schedule"] <= 1e-6
+            and steps["pulled, mended"] <= 1e-6
+            and steps["batch, mended"] <= 1e-6
+        )
+        assert steps["batch"] == pytest.approx(
+            max(b - a - alpha * a for a, b in pairwise(ends.tolist())), abs=1e-6
+        )
         assert steps["pulled"] - steps["pulled, mended"] == pytest.approx(n0 * alpha / (alpha - 1))
     assert azize2025.batch_steps(batch_ends(1.1, 1, 0, 10**6), 1, 1.1)["batch"] > 0.5
 
@@ -611,10 +742,15 @@ def test_measured_regrets_are_below_their_bounds(adversary, epsilon):
         (tuning.local_exp3(T, 4, epsilon), asi2025.local_exp3(T, 4, epsilon)),
     ]
     for algorithm, bound in pairs:
-        assert simulate.regret_curves(algorithm, adversary, T, 5, 1, points=1).regret.mean() <= bound
+        assert (
+            simulate.regret_curves(algorithm, adversary, T, 5, 1, points=1).regret.mean() <= bound
+        )
     advice = instances.tracking_experts(adversary, 8, T, 500, 1)
     pairs = [
-        (tuning.batched_htinf_over_experts(epsilon), asi2025.corollary_8(T, 8, epsilon, corrected=True)),
+        (
+            tuning.batched_htinf_over_experts(epsilon),
+            asi2025.corollary_8(T, 8, epsilon, corrected=True),
+        ),
         (tuning.local_exp4(T, 4, 8, epsilon), asi2025.theorem_9(T, 4, 8, epsilon)),
         (tuning.batched_exp4(T, 4, 8, epsilon, 1e-3), asi2025.theorem_10(T, 4, 8, epsilon, 1e-3)),
     ]
@@ -630,7 +766,13 @@ def test_constants_of_asi2025():
     grid = [(t, k) for k in (2, 3, 5, 20, 300, 10**4) for t in np.geomspace(3, 1e10, 60)]
     ratios = [asi2025.lemma_25_terms(t, k, 1.0) / asi2025.lemma_25(t, k, 1.0) for t, k in grid]
     assert 3 < max(ratios) < 3.5
-    assert max(asi2025.lemma_25_terms(t, k, 1.0) / asi2025.lemma_25(t, k, 1.0, corrected=True) for t, k in grid) < 1
+    assert (
+        max(
+            asi2025.lemma_25_terms(t, k, 1.0) / asi2025.lemma_25(t, k, 1.0, corrected=True)
+            for t, k in grid
+        )
+        < 1
+    )
     assert all(asi2025.corollary_22_constant(log) <= 22.25 for log in np.linspace(1, 40, 500))
     for scale in (0.3, 1.0, 4.0):
         for loss in (0.0, 0.4, 1.0):
@@ -641,7 +783,8 @@ def test_constants_of_asi2025():
 
 
 def test_steps_of_asi2025():
-    """Sums of a proof's terms against closed forms, and the exponents of Table 1 against what they are by hand."""
+    """Sums of a proof's terms against closed forms, and the exponents of Table 1 against what they
+    are by hand."""
     grid = [(10**4, 4, 2.0), (10**6, 16, 1.0), (10**9, 2, 1.0)]
     for horizon, arms, scale in grid:
         base = tuning.local_exp3(horizon, arms, 1 / scale).base
@@ -655,7 +798,9 @@ def test_steps_of_asi2025():
         bare = asi2025.theorem_10_leading(horizon, arms, 16, 0.5, 1e-6, logs=False)
         assert leading / bare == pytest.approx((math.log(16 * horizon) * math.log(16)) ** (1 / 3))
         rounds = 2 * asi2025.lemma_25(horizon, arms, 1.0) + 2
-        assert asi2025.corollary_24_step(horizon, arms, 1.0) == pytest.approx(rounds - 10 * math.sqrt(arms * horizon))
+        assert asi2025.corollary_24_step(horizon, arms, 1.0) == pytest.approx(
+            rounds - 10 * math.sqrt(arms * horizon)
+        )
     powers = asi2025.table_1_exponents(0.5, 0.4)
     by_hand = {"Corollary 8": 0.95, "Theorem 9": 0.9, "Theorem 10": 1 / 12 + 2 / 3 + 0.4 / 3}
     assert powers == pytest.approx(by_hand)
@@ -672,11 +817,15 @@ def test_lemmas_of_asi2025():
         weights *= np.exp(-0.5 * row)
     assert loss == pytest.approx(paid)
     assert loss <= bound
-    assert asi2025.lemma_20(3, 50) == pytest.approx(1 - (1 - 2 * laplace.sf(math.sqrt(10) * math.log(150))) ** 150)
+    assert asi2025.lemma_20(3, 50) == pytest.approx(
+        1 - (1 - 2 * laplace.sf(math.sqrt(10) * math.log(150))) ** 150
+    )
     assert asi2025.best_composition([0.1] * 4, 1e-3) == pytest.approx(
         0.4 * math.tanh(0.05) + math.sqrt(0.08 * math.log(1e3))
     )
-    assert asi2025.theorem_10_composed(16, 1.0, 1e-6) == pytest.approx(1 / (6 * math.log(1e6)) + math.sqrt(2 / 3))
+    assert asi2025.theorem_10_composed(16, 1.0, 1e-6) == pytest.approx(
+        1 / (6 * math.log(1e6)) + math.sqrt(2 / 3)
+    )
 
 
 def test_lemma_11_forms():
@@ -703,7 +852,8 @@ def test_lemma_11_certificate_finds_what_is_there():
 
 
 def test_lemma_11_certificate_is_not_given_for_nothing():
-    """Pulls in the first half only: windows that may begin there hold too many. And epsilon above ln 2."""
+    """Pulls in the first half only: windows that may begin there hold too many. And epsilon above
+    ln 2."""
     rounds = np.arange(1, 4001)
     early = np.tile(np.minimum(rounds, 2000) // 10, (200, 1))
     assert asi2025.lemma_11_certified(early, rounds, 0.1) is None

@@ -1,4 +1,5 @@
-"""The short form of `campaign.py`: a fault of each kind, and hostile values for every parameter of every notebook."""
+"""The short form of `campaign.py`: a fault of each kind, and hostile values for every parameter of
+every notebook."""
 
 import random
 import sys
@@ -27,7 +28,9 @@ def test_hostile_values_are_refused_in_one_line(name):
     declared = jobs.declared_parameters(notebook)
     chosen, wrong = random.Random(name), []
     for parameter, default in declared.items():
-        whole = isinstance(default, int) or (isinstance(default, list) and isinstance(default[0], int))
+        whole = isinstance(default, int) or (
+            isinstance(default, list) and isinstance(default[0], int)
+        )
         for hostile in [*chosen.sample(HOSTILE, 10), *(TOO_LARGE if whole else [])]:
             if parameter == "scheduler" and "://" in str(hostile):
                 continue
@@ -49,7 +52,9 @@ def world():
 
 
 @pytest.mark.xdist_group("campaign")
-@pytest.mark.parametrize(("section", "faults"), [("kills", 2), ("corruptions", 5), ("notebooks", 1), ("cache", 4)])
+@pytest.mark.parametrize(
+    ("section", "faults"), [("kills", 2), ("corruptions", 5), ("notebooks", 1), ("cache", 4)]
+)
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_the_campaign_loses_nothing(world, section, faults):
     (outcomes,) = campaign.campaign(world, [section], 300, 1, faults).values()

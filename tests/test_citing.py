@@ -1,4 +1,5 @@
-"""What is published can be quoted: every TeX file below figures/ compiles by itself in a bare article."""
+"""What is published can be quoted: every TeX file below figures/ compiles by itself in a bare
+article."""
 
 import re
 import shutil
@@ -27,7 +28,9 @@ def test_published_files_compile_in_a_bare_article(columns, findings, packages, 
     files = sorted(FIGURES.glob("**/*.tex"))
     files = [f for f in files if (f.name in ("findings.tex", "verdicts.tex")) == findings]
     assert files
-    quoted = "\n".join(rf"\typeout{{>>{f.relative_to(FIGURES)}}}\input{{{f}}}\clearpage" for f in files)
+    quoted = "\n".join(
+        rf"\typeout{{>>{f.relative_to(FIGURES)}}}\input{{{f}}}\clearpage" for f in files
+    )
     (tmp_path / "bare.tex").write_text(BARE % (columns, packages, FIGURES, quoted))
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "bare"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True)

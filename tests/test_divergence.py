@@ -1,4 +1,5 @@
-"""The divergence d_epsilon and its inverse: against 50 digits, in closed form, and as azize2025 says they behave."""
+"""The divergence d_epsilon and its inverse: against 50 digits, in closed form, and as azize2025
+says they behave."""
 
 import math
 
@@ -18,7 +19,9 @@ def test_d_epsilon_is_its_definition_in_50_digits(epsilon):
     for x in GRID:
         for y in GRID:
             exact = float(naive.d_epsilon_decimal(x, y, epsilon))
-            assert d_epsilon(float(x), float(y), float(epsilon)) == pytest.approx(exact, rel=1e-12, abs=0)
+            assert d_epsilon(float(x), float(y), float(epsilon)) == pytest.approx(
+                exact, rel=1e-12, abs=0
+            )
 
 
 def test_kl_in_50_digits():
@@ -32,7 +35,9 @@ def some_points(n, seed=0):
     """x of all kinds, level, epsilon."""
     rng = np.random.default_rng(seed)
     for _ in range(n):
-        x = rng.choice([rng.random(), rng.random() ** 4, 1 - rng.random() ** 4, 10 ** rng.uniform(-9, 0), 0, 1])
+        x = rng.choice(
+            [rng.random(), rng.random() ** 4, 1 - rng.random() ** 4, 10 ** rng.uniform(-9, 0), 0, 1]
+        )
         yield float(x), 10 ** rng.uniform(-9, 1.5), 10 ** rng.uniform(-6, math.log10(50))
 
 
@@ -44,7 +49,9 @@ def test_inverse_solves_the_equation():
             assert mu == 1
         elif mu < 1 - 1e-15:  # else the solution rounds to 1
             slope = min((mu - x) / (mu * (1 - mu)), math.expm1(epsilon))
-            assert abs(d_epsilon(x, mu, epsilon) - level) <= 1e-12 * level + 4 * np.spacing(mu) * slope
+            assert (
+                abs(d_epsilon(x, mu, epsilon) - level) <= 1e-12 * level + 4 * np.spacing(mu) * slope
+            )
 
 
 def test_inverse_of_kl():
@@ -52,7 +59,9 @@ def test_inverse_of_kl():
         mu = kl_inverse(x, level)
         assert x <= mu <= 1
         if 0 < x < 1 and mu < 1 - 1e-12:
-            assert abs(kl(x, mu) - level) <= 1e-12 * level + 4 * np.spacing(mu) * (mu - x) / (mu * (1 - mu))
+            assert abs(kl(x, mu) - level) <= 1e-12 * level + 4 * np.spacing(mu) * (mu - x) / (
+                mu * (1 - mu)
+            )
     assert kl_inverse(0.0, 2.0) == pytest.approx(-math.expm1(-2.0), rel=1e-15)
     assert kl_inverse(1.0, 2.0) == 1 and kl_inverse(0.4, 0.0) == 0.4
 
@@ -90,6 +99,9 @@ def test_derivatives_of_d_epsilon():
     for _ in range(3000):
         x, y = np.sort(rng.uniform(0.01, 0.99, 2))
         epsilon = 10 ** rng.uniform(-2, 1)
-        assert abs(d_epsilon(x + h, y, epsilon) - d_epsilon(x, y, epsilon)) / h <= epsilon * (1 + 1e-5) + 1e-5
+        assert (
+            abs(d_epsilon(x + h, y, epsilon) - d_epsilon(x, y, epsilon)) / h
+            <= epsilon * (1 + 1e-5) + 1e-5
+        )
         slope = (d_epsilon(x, y + h, epsilon) - d_epsilon(x, y, epsilon)) / h
         assert slope <= min(1 / (1 - y), math.expm1(epsilon)) * (1 + 1e-5) + 1e-5

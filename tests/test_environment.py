@@ -23,7 +23,10 @@ from privregret.press.papers import PAPERS
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
-EXTRAS = {name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()}
+EXTRAS = {
+    name: [Requirement(line) for line in lines]
+    for name, lines in PROJECT["optional-dependencies"].items()
+}
 EVERY = [*RUNTIME, *(requirement for extra in EXTRAS.values() for requirement in extra)]
 WITNESSES = [Requirement(line) for line in PYPROJECT["dependency-groups"]["witnesses"]]
 
@@ -63,7 +66,11 @@ def test_make_test_installs_the_witnesses_as_locked(package):
     assert [version(package)] == locked("requirements-witnesses.lock")[package]
 
 
-GROUPS = {"dependencies": PROJECT["dependencies"]} | PROJECT["optional-dependencies"] | PYPROJECT["dependency-groups"]
+GROUPS = (
+    {"dependencies": PROJECT["dependencies"]}
+    | PROJECT["optional-dependencies"]
+    | PYPROJECT["dependency-groups"]
+)
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -86,7 +93,8 @@ def test_conda_users_get_the_same_lock():
 
 
 def test_the_engine_comes_without_figures_and_notebooks():
-    """`pip install privregret` brings the engine's dependencies; JupyterLab and the rest are an extra."""
+    """`pip install privregret` brings the engine's dependencies; JupyterLab and the rest are an
+    extra."""
     engine, notebooks = {r.name for r in RUNTIME}, {r.name for r in EXTRAS["notebooks"]}
     assert engine == {"numpy", "numba", "scipy", "pandas", "joblib", "tqdm"}
     assert {"jupyterlab", "papermill", "matplotlib", "seaborn"} <= notebooks
@@ -111,13 +119,26 @@ def test_groups_agree_on_shared_packages():
     assert len(floors) == len({name for name, _ in floors})
 
 
-FILES = ["requirements.lock", "requirements-witnesses.lock", "environment.yml", "pyproject.toml", "Makefile", ".ci/run", ".pre-commit-config.yaml"]
+FILES = [
+    "requirements.lock",
+    "requirements-witnesses.lock",
+    "environment.yml",
+    "pyproject.toml",
+    "Makefile",
+    ".ci/run",
+    ".pre-commit-config.yaml",
+]
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_no_address_is_written_down(name):
     text = (ROOT / name).read_text()
-    assert re.findall(r"\S*://\S*|--(?:extra-)?index-url\s\S+", text.replace("--no-emit-index-url", "")) == []
+    assert (
+        re.findall(
+            r"\S*://\S*|--(?:extra-)?index-url\s\S+", text.replace("--no-emit-index-url", "")
+        )
+        == []
+    )
 
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
@@ -133,14 +154,18 @@ def test_hooks_run_the_tools_of_the_environment():
 def test_the_hook_for_notebooks_stops_outputs(tmp_path, outputs):
     (entry,) = [hook["entry"] for hook in HOOKS[0]["hooks"] if hook["id"] == "outputs"]
     text = (ROOT / "notebooks/companion/cost.ipynb").read_text()
-    (tmp_path / "a.ipynb").write_text(text.replace('"execution_count": null', '"execution_count": 7') if outputs else text)
+    (tmp_path / "a.ipynb").write_text(
+        text.replace('"execution_count": null', '"execution_count": 7') if outputs else text
+    )
     (tmp_path / "src/privregret/press").mkdir(parents=True)
     shutil.copy(ROOT / "src/privregret/press/strip.py", tmp_path / "src/privregret/press")
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
     for words in (["git", "init", "-q"], ["git", "add", "a.ipynb"]):
         subprocess.run(words, cwd=tmp_path, check=True)
-    done = subprocess.run([*shlex.split(entry), "a.ipynb"], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [*shlex.split(entry), "a.ipynb"], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == outputs, done.stderr
     assert ("a.ipynb" in done.stdout) == outputs
 
@@ -164,8 +189,12 @@ def test_one_version_number():
 
 @pytest.mark.parametrize("key", PAPERS)
 def test_a_paper_is_cited_in_the_version_that_is_meant(key):
-    (cff,) = (str(r) for r in CITATION["references"] if r["title"].lower() == PAPERS[key].title.lower())
-    (bib,) = re.findall(rf"^@\w+{{{key},$.*?^}}$", (ROOT / "paper" / "references.bib").read_text(), re.M | re.S)
+    (cff,) = (
+        str(r) for r in CITATION["references"] if r["title"].lower() == PAPERS[key].title.lower()
+    )
+    (bib,) = re.findall(
+        rf"^@\w+{{{key},$.*?^}}$", (ROOT / "paper" / "references.bib").read_text(), re.M | re.S
+    )
     names = re.findall(r"arXiv:[\w.]+|(?<=PMLR )\d+", PAPERS[key].version)
     assert names
     assert all(name in cff and name in bib for name in names)

@@ -1,4 +1,5 @@
-"""Estimates: every operation against closed forms and simulation; the intervals of verdicts cover what they should."""
+"""Estimates: every operation against closed forms and simulation; the intervals of verdicts cover
+what they should."""
 
 import math
 
@@ -18,7 +19,8 @@ DRAWS = 5000
 
 
 def seldom(misses, chance, draws) -> bool:
-    """Whether so many misses in so many draws are no more than `chance` says (one in 10^4 seeds would break it)."""
+    """Whether so many misses in so many draws are no more than `chance` says (one in 10^4 seeds
+    would break it)."""
     return misses <= stats.binom.isf(1e-4, draws, chance)
 
 
@@ -73,7 +75,8 @@ OPERATIONS = {
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_operations_propagate_standard_errors(name):
-    """Against the standard deviation of the operation on normal draws; 10^5 draws give it to 1 per cent."""
+    """Against the standard deviation of the operation on normal draws; 10^5 draws give it to 1 per
+    cent."""
     operation, a, b = OPERATIONS[name]
     rng = np.random.default_rng(0)
     x, y = (rng.normal(e.value, e.se, 100_000) for e in (a, b))
@@ -84,7 +87,8 @@ def test_operations_propagate_standard_errors(name):
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_operations_propagate_bounds(name):
-    """The true value lies within the bound wherever the operands are, and reaches it to first order."""
+    """The true value lies within the bound wherever the operands are, and reaches it to first
+    order."""
     operation = OPERATIONS[name][0]
     a, b = Estimate(5.0, 0, 0.2), Estimate(-3.0, 0, 0.3)
     found = operation(a, b)
@@ -143,7 +147,8 @@ def test_fraction_at_0_and_1_covers(draws):
 @pytest.mark.parametrize("p", [0.001, 0.02, 0.1, 0.5, 0.97, 0.999])
 @pytest.mark.parametrize("draws", [20, 200, 5000])
 def test_fraction_covers(p, draws):
-    """Exactly, over all outcomes; normal limits at small n are not perfect, but miss at most 3 times as often."""
+    """Exactly, over all outcomes; normal limits at small n are not perfect, but miss at most 3
+    times as often."""
     hits = np.arange(draws + 1)
     intervals = [estimates.fraction(h, draws) for h in hits]
     missed = np.array([not e.low <= p <= e.high for e in intervals])
@@ -212,7 +217,8 @@ def test_rows_as_estimates():
 @pytest.mark.parametrize("numbers", [1, 2, 20])
 @pytest.mark.parametrize("spread", [0.0, 0.3])
 def test_largest_covers_all_numbers_at_once(numbers, spread):
-    """2000 times `numbers` noisy numbers, the means equal or not: the interval holds the largest mean."""
+    """2000 times `numbers` noisy numbers, the means equal or not: the interval holds the largest
+    mean."""
     rng = np.random.default_rng(0)
     means = np.linspace(1 - spread, 1, numbers)
     samples = rng.normal(means, 1.0, (2000, numbers))
@@ -241,7 +247,8 @@ def test_largest_of_exact_numbers_is_exact():
 
 
 def test_asymmetric_traps():
-    """A low number of which hardly anything is known may be the largest; a high one that is known stays high."""
+    """A low number of which hardly anything is known may be the largest; a high one that is known
+    stays high."""
     loose = estimates.largest([Estimate(1.0, 0.001), Estimate(0.5, 1.0)])
     assert loose.value == 1.0 and loose.high > 3 and loose.low <= 1.0
     single = estimates.largest([Estimate(1.0, 0.001), Estimate(0.5, math.inf)])
@@ -281,7 +288,8 @@ def test_slope_of_a_line_is_exact():
 
 @pytest.mark.parametrize("points", [3, 4, 10, 100])
 def test_slope_with_scatter_has_students_error(points):
-    """Three standard errors cover as normal ones do, whatever the number of points; normal limits would miss often."""
+    """Three standard errors cover as normal ones do, whatever the number of points; normal limits
+    would miss often."""
     rng, x = np.random.default_rng(0), np.linspace(0, 1, points)
     slopes = [estimates.slope(x, 2 * x + rng.normal(size=points)) for _ in range(1500)]
     missed = sum(not e.low <= 2 <= e.high for e in slopes)

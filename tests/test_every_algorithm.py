@@ -35,8 +35,14 @@ every_algorithm = pytest.mark.parametrize("case", FIRST, ids=repr)
 
 
 def test_no_algorithm_is_missing():
-    public = {getattr(m, name) for m in (bandits, full_information, adversarial) for name in m.__all__}
-    algorithms = {c for c in public if inspect.isclass(c) and issubclass(c, Algorithm) and not inspect.isabstract(c)}
+    public = {
+        getattr(m, name) for m in (bandits, full_information, adversarial) for name in m.__all__
+    }
+    algorithms = {
+        c
+        for c in public
+        if inspect.isclass(c) and issubclass(c, Algorithm) and not inspect.isabstract(c)
+    }
     algorithms -= {full_information.EveryRoundAlgorithm}  # of which the leaders are made
     assert algorithms == {type(case.algorithm) for case in CASES}
     for kind in algorithms:
@@ -56,7 +62,12 @@ def some_tables(case):
     yield case.problem.table(101, rng)
     real = rng.integers(0, 1025, (250, arms)) / 1024  # sums without rounding
     trend = np.abs(np.arange(250)[:, None] / 249 - np.arange(arms) / arms)
-    yield from (real, (real * trend * 1024).round() / 1024, np.zeros((150, arms)), np.ones((101, arms)))
+    yield from (
+        real,
+        (real * trend * 1024).round() / 1024,
+        np.zeros((150, arms)),
+        np.ones((101, arms)),
+    )
 
 
 @every_case
@@ -98,12 +109,19 @@ def test_counts_add_up_and_losses_are_possible(case):
 
 @every_algorithm
 def test_reports_are_of_one_run(case):
-    """In Bernoulli adversaries, and with experts who mix, a report ends a cell: there, without either."""
+    """In Bernoulli adversaries, and with experts who mix, a report ends a cell: there, without
+    either."""
     algorithm, _, problem, rounds, _ = case
     if not isinstance(problem, (BernoulliBandit, StochasticLosses)):
         arms = problem.table(1, np.random.default_rng(0)).shape[1]
-        losses = Adversary("", [0, 100], np.array([[0.25, 0.75, 0.5], [0.875, 0.25, 0.5]])[:, :arms])
-        named = instances.Advice.of_arms([[0, 1, 2, 1, 0]], 3) if isinstance(problem, ExpertProblem) else None
+        losses = Adversary(
+            "", [0, 100], np.array([[0.25, 0.75, 0.5], [0.875, 0.25, 0.5]])[:, :arms]
+        )
+        named = (
+            instances.Advice.of_arms([[0, 1, 2, 1, 0]], 3)
+            if isinstance(problem, ExpertProblem)
+            else None
+        )
         problem = ExpertProblem(losses, named) if named else losses
         if isinstance(algorithm, adversarial.EXP4Batched):  # mixes by itself
             return
@@ -118,7 +136,10 @@ def test_a_seed_may_stand_for_its_generator(case):
     algorithm, _, problem, rounds, _ = case
     data = tables(problem, problem.table(101, np.random.default_rng(0)))
     assert (algorithm.play(*data, 3) == algorithm.play(*data, np.random.default_rng(3))).all()
-    assert (algorithm.run(problem, rounds, 3) == algorithm.run(problem, rounds, np.random.default_rng(3))).all()
+    assert (
+        algorithm.run(problem, rounds, 3)
+        == algorithm.run(problem, rounds, np.random.default_rng(3))
+    ).all()
     one = np.random.default_rng(3)
     many = [algorithm.run(problem, rounds, one) for _ in range(3)]
     assert (algorithm.run(problem, rounds, 3, runs=3) == np.array(many)).all()
@@ -141,7 +162,10 @@ def test_a_live_source_is_play(case):
 
 @every_algorithm
 def test_a_learner_refuses_what_makes_no_round(case):
-    full, advised = isinstance(case.problem, StochasticLosses), isinstance(case.problem, ExpertProblem)
+    full, advised = (
+        isinstance(case.problem, StochasticLosses),
+        isinstance(case.problem, ExpertProblem),
+    )
     arms = case.problem.sizes[0]
     advice = (np.full((2, arms), 1 / arms),) if advised else ()
     learner = case.algorithm.start(arms, 1, 1000, *((2,) if advised else ()))
@@ -158,7 +182,12 @@ def test_a_learner_refuses_what_makes_no_round(case):
     with pytest.raises(RuntimeError, match="choose"):
         learner.observe(np.full(arms, 0.5) if full else 0.5)
     if advised:
-        for value in (None, np.ones((2, arms)), np.full((3, arms), 1 / arms), np.full(arms, 1 / arms)):
+        for value in (
+            None,
+            np.ones((2, arms)),
+            np.full((3, arms), 1 / arms),
+            np.full(arms, 1 / arms),
+        ):
             refused(lambda value=value: learner.choose(value), "advice")
     else:
         refused(lambda: learner.choose(np.full((2, arms), 1 / arms)), "advice")
@@ -178,15 +207,20 @@ def test_curves_are_the_same_with_any_number_of_workers(case):
     algorithm, _, problem, rounds, _ = case
     runs = 2 * algorithm.block + 3
     one, two, four = (
-        simulate.regret_curves(algorithm, problem, rounds[-1], runs, 5, points=rounds, workers=n) for n in (1, 2, 4)
+        simulate.regret_curves(algorithm, problem, rounds[-1], runs, 5, points=rounds, workers=n)
+        for n in (1, 2, 4)
     )
     assert one.equals(two) and one.equals(four)
     assert (one.algorithm == algorithm.label).all() and (one.instance == problem.name).all()
     rng = streams.generator(streams.key(algorithm, problem), 5, block=2)
     last = problem.regret(algorithm.run(problem, rounds, rng, runs=3), rounds)
     assert one[one.run >= runs - 3].regret.tolist() == last.ravel().tolist()
-    few = simulate.regret_curves(algorithm, problem, rounds[-1], algorithm.block + 1, 5, points=rounds)
-    assert few.equals(one[one.run <= algorithm.block].reset_index(drop=True))  # fewer runs are the first of more
+    few = simulate.regret_curves(
+        algorithm, problem, rounds[-1], algorithm.block + 1, 5, points=rounds
+    )
+    assert few.equals(
+        one[one.run <= algorithm.block].reset_index(drop=True)
+    )  # fewer runs are the first of more
 
 
 @every_algorithm
@@ -205,19 +239,36 @@ def test_tables_are_read_alike_whatever_their_form_and_not_changed(case):
 
 # What it says of itself
 
-BARE = {"EXP3", "HTINF", "FTPL", "FTPL (zero at cap)", "FTPL (printed)", "EXP3 over experts"}  # not private
-OWN_SCALE = r"FTNL (Laplace, $3.7/\epsilon$, resampled)"  # a number of the user's, so no label of the project
+BARE = {
+    "EXP3",
+    "HTINF",
+    "FTPL",
+    "FTPL (zero at cap)",
+    "FTPL (printed)",
+    "EXP3 over experts",
+}  # not private
+# a number of the user's, so no label of the project
+OWN_SCALE = r"FTNL (Laplace, $3.7/\epsilon$, resampled)"
 
 
 @every_algorithm
 def test_every_algorithm_says_what_it_is(case):
     algorithm = case.algorithm
-    assert isinstance(algorithm.label, str) and isinstance(algorithm.source, str) and algorithm.source
+    assert (
+        isinstance(algorithm.label, str) and isinstance(algorithm.source, str) and algorithm.source
+    )
     privacy = algorithm.privacy
     assert isinstance(privacy, Privacy)
-    assert 0 < privacy.printed <= math.inf and 0 < privacy.proved <= math.inf and 0 <= privacy.delta < 1
+    assert (
+        0 < privacy.printed <= math.inf
+        and 0 < privacy.proved <= math.inf
+        and 0 <= privacy.delta < 1
+    )
     assert isinstance(privacy.neighbours, str) and privacy.neighbours
-    private = any(f.name in ("epsilon", "bandit") for f in fields(algorithm)) and algorithm.label not in BARE
+    private = (
+        any(f.name in ("epsilon", "bandit") for f in fields(algorithm))
+        and algorithm.label not in BARE
+    )
     assert (privacy.proved < math.inf) == private
     assert repr(algorithm).startswith(f"{type(algorithm).__name__}(")
 
@@ -232,7 +283,9 @@ def test_every_algorithm_has_a_look_that_no_other_of_its_family_has(family):
 def test_rounding_does_not_break_ties_between_leaders():
     """0.1 + 0.2 is 0.30000000000000004: two experts who have lost the same must lead equally often."""
     losses = np.array([[0.1, 0.3], [0.2, 0.0], [0.0, 0.0]])
-    leads = np.mean([full_information.FollowTheLeader().play(losses, seed)[2] for seed in range(1000)])
+    leads = np.mean(
+        [full_information.FollowTheLeader().play(losses, seed)[2] for seed in range(1000)]
+    )
     assert abs(leads - 0.5) < 5 * 0.5 / 1000**0.5
 
 
@@ -262,7 +315,9 @@ def _(algorithm):
 @audited.register
 def _(algorithm: FTNL):
     return max(
-        selection.privacy_loss(actions, rounds, algorithm.noise, algorithm.noise_scale(actions)).value
+        selection.privacy_loss(
+            actions, rounds, algorithm.noise, algorithm.noise_scale(actions)
+        ).value
         for actions in (2, 3, 50)
         for rounds in (1, 2, 4, 1024)
     )
@@ -285,7 +340,9 @@ def _(algorithm: BatchedPrivate):
     """A batch's sum moves by at most 1, so in units of tau it is a batch of one round."""
     if not isinstance(algorithm.base, (EXP3, HTINF)):
         return 0.0
-    return worst_batched_loss(algorithm.base, algorithm.scale, nodes=60) if algorithm.tau == 1 else 0.0
+    return (
+        worst_batched_loss(algorithm.base, algorithm.scale, nodes=60) if algorithm.tau == 1 else 0.0
+    )
 
 
 @every_algorithm
@@ -308,10 +365,15 @@ def test_a_huge_epsilon_has_the_law_of_the_non_private_twin(limit):
 def test_regret_falls_as_epsilon_grows(family):
     make, epsilons, problem, horizon, runs = family
     rounds = np.array([horizon])
-    samples = [problem.regret(make(e).run(problem, rounds, s, runs), rounds)[:, 0] for s, e in enumerate(epsilons)]
+    samples = [
+        problem.regret(make(e).run(problem, rounds, s, runs), rounds)[:, 0]
+        for s, e in enumerate(epsilons)
+    ]
     margin = norm.isf(FALSE_ALARM / len(epsilons))
     for a, b in pairwise(samples):
-        assert a.mean() - b.mean() > margin * math.hypot(a.std(ddof=1), b.std(ddof=1)) / math.sqrt(runs)
+        assert a.mean() - b.mean() > margin * math.hypot(a.std(ddof=1), b.std(ddof=1)) / math.sqrt(
+            runs
+        )
 
 
 # Bad input
@@ -324,7 +386,11 @@ PROBLEMS = [cases.FIVE, cases.ACTIONS, cases.TURN, cases.ADVISED]
 def test_bad_epsilon(case):
     if "epsilon" in {f.name for f in fields(case.algorithm)}:
         for wrong in WRONG_EPSILONS:
-            refused(lambda wrong=wrong: replace(case.algorithm, epsilon=wrong), "epsilon must be", repr(wrong))
+            refused(
+                lambda wrong=wrong: replace(case.algorithm, epsilon=wrong),
+                "epsilon must be",
+                repr(wrong),
+            )
 
 
 @every_algorithm
@@ -369,8 +435,13 @@ def test_bad_rounds(case):
         refused(lambda wrong=wrong: case.algorithm.run(case.problem, wrong, 0), shown)
     if case.problem.shortest > 1:
         few = case.problem.shortest - 1
-        refused(lambda: case.algorithm.run(case.problem, [few], 0), "checkpoints", "at least", str(few))
-        refused(lambda: simulate.regret_curves(case.algorithm, case.problem, few, 1, 0), "horizon must be at least")
+        refused(
+            lambda: case.algorithm.run(case.problem, [few], 0), "checkpoints", "at least", str(few)
+        )
+        refused(
+            lambda: simulate.regret_curves(case.algorithm, case.problem, few, 1, 0),
+            "horizon must be at least",
+        )
     refused(lambda: case.algorithm.run(case.problem, [101], 0, runs=0), "runs", "0")
 
 
@@ -391,7 +462,10 @@ def test_problems_of_another_kind(case):
 
 def test_a_table_is_no_problem():
     """The likeliest mistake; its message has one line too."""
-    refused(lambda: FIRST[0].algorithm.run(np.zeros((9, 2)), [9], 0), "plays problems of type BernoulliBandit")
+    refused(
+        lambda: FIRST[0].algorithm.run(np.zeros((9, 2)), [9], 0),
+        "plays problems of type BernoulliBandit",
+    )
 
 
 @pytest.mark.parametrize("kind", ["bandit", "losses", "adversary"])
@@ -479,13 +553,19 @@ def test_what_a_learner_in_plain_python_chooses_is_checked(kind, problem):
     for wrong in (-1, 3, 2**40, None, "a", 1.0, [0]):
         algorithm = toy(kind, actions=[0, 1, 2, 0, 1, wrong])
         refused(lambda algorithm=algorithm: algorithm.play(*data, 0), "choose", repr(wrong))
-        refused(lambda a=algorithm: simulate.regret_curves(a, problem, 6, 2, 0, workers=1), "choose", repr(wrong))
+        refused(
+            lambda a=algorithm: simulate.regret_curves(a, problem, 6, 2, 0, workers=1),
+            "choose",
+            repr(wrong),
+        )
 
 
 @pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
 def test_what_an_event_kernel_returns_is_checked(kind, problem):
     def curves(returned):
-        algorithm = toy(kind, events=staticmethod(lambda data, checkpoints, settings, rng: returned))
+        algorithm = toy(
+            kind, events=staticmethod(lambda data, checkpoints, settings, rng: returned)
+        )
         return simulate.regret_curves(algorithm, problem, 6, 2, 0, points=1, workers=1)
 
     if kind in (ToyBandit, ToyLosses):
@@ -507,7 +587,9 @@ def test_a_subclass_must_say_what_it_is(kind, problem, missing):
     refused(lambda: toy(kind, **{missing: None}), "Toy", missing)
 
 
-@pytest.mark.parametrize("family", [BanditAlgorithm, FullInformationAlgorithm, AdversarialAlgorithm, ExpertAlgorithm])
+@pytest.mark.parametrize(
+    "family", [BanditAlgorithm, FullInformationAlgorithm, AdversarialAlgorithm, ExpertAlgorithm]
+)
 def test_a_subclass_must_implement_its_methods(family):
     words = {"id": "x", "label": "x", "source": "y"}
     refused(lambda: type("Empty", (family,), words)(), "privacy")
@@ -517,7 +599,9 @@ def test_a_subclass_must_implement_its_methods(family):
 
 
 KNOW_THE_HORIZON = [c for c in FIRST if isinstance(c.algorithm, adversarial.SparseSwitch)]
-KNOW_THE_HORIZON += [c for c in FIRST if getattr(c.algorithm, "beta", 0) is None]  # DP-SE, by default
+KNOW_THE_HORIZON += [
+    c for c in FIRST if getattr(c.algorithm, "beta", 0) is None
+]  # DP-SE, by default
 
 
 @every_algorithm

@@ -1,5 +1,5 @@
-"""Exact selection probabilities and regrets: closed forms, published-to-ten-digits values, enumeration,
-simulation."""
+"""Exact selection probabilities and regrets: closed forms, published-to-ten-digits values,
+enumeration, simulation."""
 
 import math
 from dataclasses import replace
@@ -26,8 +26,8 @@ from privregret.full_information import (
 NOISES = ("laplace", "exponential", "gumbel")
 FOUR = instances.bernoulli_losses((0.3, 0.5, 0.8), (1, 2, 1))
 
-# Probabilities of one action of each group of FOUR, computed once by an independent program (lattice
-# recursions, 24 nodes a cell).
+# Probabilities of one action of each group of FOUR, computed once by an independent program
+# (lattice recursions, 24 nodes a cell).
 VECTORS = {
     ("laplace", 2, 1): (0.2823764927, 0.2529540886, 0.2117153301),
     ("laplace", 2, 8): (0.4741081278, 0.2306569848, 0.0645779025),
@@ -52,7 +52,9 @@ def test_selection_agrees_with_independently_computed_values(case):
     noise, scale, rounds = case
     found = np.exp(exact.selection_probabilities(FOUR, rounds, noise, scale).log_action)
     for value, expected in zip(found, VECTORS[case], strict=True):
-        digit = 1e-10 if expected > 1e-5 else 10 ** (math.floor(math.log10(expected)) - 4)  # the last digit given
+        digit = (
+            1e-10 if expected > 1e-5 else 10 ** (math.floor(math.log10(expected)) - 4)
+        )  # the last digit given
         assert abs(value - expected) <= 0.51 * digit
 
 
@@ -116,7 +118,9 @@ def test_regret_agrees_with_independently_computed_values():
         (FTNL(1.0, "exponential", "wu2026"), 7.096288),
         (FTNL(1.0, "gumbel", "wu2026-proofs"), 7.745391),
     ):
-        assert exact.expected_regret(algorithm, FOUR, 2**40).value[0] == pytest.approx(limit, abs=6e-7)
+        assert exact.expected_regret(algorithm, FOUR, 2**40).value[0] == pytest.approx(
+            limit, abs=6e-7
+        )
 
 
 def test_softmax_errors_agree_with_independently_computed_values():
@@ -126,7 +130,9 @@ def test_softmax_errors_agree_with_independently_computed_values():
         0.125: (0.2210217900, 0.2170887269, 0.2132023222, 0.2093639606, 0.1945142757, 0.0685602345),
     }
     for eta, values in expected.items():
-        np.testing.assert_allclose(exact.prefix_gaps(FOUR, rounds, "gumbel", 1 / eta), values, atol=5.1e-11)
+        np.testing.assert_allclose(
+            exact.prefix_gaps(FOUR, rounds, "gumbel", 1 / eta), values, atol=5.1e-11
+        )
 
 
 # Closed forms
@@ -149,7 +155,9 @@ def test_bernoulli_losses_of_two_values_reach_the_softmax_in_the_limit():
         bits = instances.bernoulli_losses((0.0, 1.0), log_counts=(math.log(3), 40.0))
         selection = exact.selection_probabilities(bits, 64, "gumbel", scale)
         logits = np.array(bits.log_counts) - np.array([0, 64 / scale])
-        np.testing.assert_allclose(selection.group, np.exp(logits - np.logaddexp.reduce(logits)), atol=1e-12)
+        np.testing.assert_allclose(
+            selection.group, np.exp(logits - np.logaddexp.reduce(logits)), atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -168,8 +176,12 @@ def test_permute_and_flip_is_a_polynomial_integral():
     q = np.exp(-sums / scale)
     nodes, weights = np.polynomial.legendre.leggauss(4)
     v, w = (nodes + 1) / 2, weights / 2
-    expected = [q[j] * (w @ np.prod([1 - q[i] * v for i in range(4) if i != j], axis=0)) for j in range(4)]
-    np.testing.assert_allclose(exact.selection_from_sums(sums, np.zeros(4), "exponential", scale), expected, atol=1e-13)
+    expected = [
+        q[j] * (w @ np.prod([1 - q[i] * v for i in range(4) if i != j], axis=0)) for j in range(4)
+    ]
+    np.testing.assert_allclose(
+        exact.selection_from_sums(sums, np.zeros(4), "exponential", scale), expected, atol=1e-13
+    )
     grouped = exact.selection_from_sums([0.0, 1.0, 2.5], np.log([1, 2, 1]), "exponential", scale)
     np.testing.assert_allclose(grouped, [expected[0], 2 * expected[1], expected[3]], atol=1e-13)
 
@@ -183,11 +195,13 @@ def test_two_actions_in_closed_form():
         "gumbel": 1 / (1 + np.exp(u)),
     }
     for noise, expected in closed.items():
-        assert exact.selection_from_sums([0.0, d], [0.0, 0.0], noise, b)[1] == pytest.approx(expected, abs=1e-14)
-        # a third action that hardly ever wins, so that the general integral is used
-        assert exact.selection_from_sums([0.0, d, 200.0], [0.0, 0.0, 0.0], noise, b)[1] == pytest.approx(
-            expected, abs=1e-13
+        assert exact.selection_from_sums([0.0, d], [0.0, 0.0], noise, b)[1] == pytest.approx(
+            expected, abs=1e-14
         )
+        # a third action that hardly ever wins, so that the general integral is used
+        assert exact.selection_from_sums([0.0, d, 200.0], [0.0, 0.0, 0.0], noise, b)[
+            1
+        ] == pytest.approx(expected, abs=1e-13)
 
 
 def test_laplace_integral_against_scipy():
@@ -196,10 +210,15 @@ def test_laplace_integral_against_scipy():
     for j in range(3):
         others = [i for i in range(3) if i != j]
         f = lambda x, j=j, others=others: (  # noqa: E731
-            0.5 / b * math.exp(-abs(x + sums[j]) / b) * math.prod(cdf((x + sums[i]) / b) for i in others)
+            0.5
+            / b
+            * math.exp(-abs(x + sums[j]) / b)
+            * math.prod(cdf((x + sums[i]) / b) for i in others)
         )
         expected = quad(f, -40, 40, points=[-3.0, -0.4, 0.0], epsabs=1e-13, limit=400)[0]
-        assert exact.selection_from_sums(sums, np.zeros(3), "laplace", b)[j] == pytest.approx(expected, abs=1e-12)
+        assert exact.selection_from_sums(sums, np.zeros(3), "laplace", b)[j] == pytest.approx(
+            expected, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("noise", [*NOISES, "none"])
@@ -207,7 +226,9 @@ def test_small_cases_by_enumeration(noise):
     means = (0.2, 0.5, 0.5, 0.9)
     win = lambda sums: exact.selection_from_sums(sums, np.zeros(4), noise, 1.7)  # noqa: E731
     expected = naive.selection_by_enumeration(means, 3, win)
-    found = exact.selection_probabilities(instances.bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1)), 3, noise, 1.7)
+    found = exact.selection_probabilities(
+        instances.bernoulli_losses((0.2, 0.5, 0.9), (1, 2, 1)), 3, noise, 1.7
+    )
     np.testing.assert_allclose(np.exp(found.log_action), expected[[0, 1, 3]], atol=1e-12)
 
 
@@ -227,7 +248,9 @@ def test_no_data_selects_uniformly_and_no_noise_is_the_limit_of_little_noise():
 def test_binomial_atoms_are_scipys_and_hold_up_where_scipys_cannot():
     for n, p in ((1, 0.3), (40, 0.01), (1000, 0.5), (10**6, 0.2)):
         first, mass = atoms(n, p, 1, 50, 50)
-        np.testing.assert_allclose(mass, binom.pmf(first + np.arange(len(mass)), n, p), rtol=1e-8, atol=1e-40)
+        np.testing.assert_allclose(
+            mass, binom.pmf(first + np.arange(len(mass)), n, p), rtol=1e-8, atol=1e-40
+        )
     n, p, step = 2**60, 0.3, 2**16
     first, mass = atoms(n, p, step, 50, 50)
     away = (first + np.arange(len(mass))).astype(float) * step - n * p
@@ -242,7 +265,9 @@ def test_two_to_the_sixty_rounds_meet_the_normal_limit(noise):
     n, z = 2**60, 1.25
     gap = z * math.sqrt(0.5 / n)
     pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
-    selection = exact.selection_probabilities(pair, n, noise, 2.0)  # noise of no weight beside a deviation of 2^29
+    selection = exact.selection_probabilities(
+        pair, n, noise, 2.0
+    )  # noise of no weight beside a deviation of 2^29
     assert selection.group[1] == pytest.approx(norm.sf(z), abs=selection.error + 1e-9)
     assert selection.error < 1e-6
 
@@ -255,8 +280,12 @@ def test_wide_steps_agree_with_unit_steps(noise):
     means, counts = np.array([0.499, 0.5, 0.6]), np.log([1.0, 3, 50])
     fine = module._binomial(10**6, means, counts, noise, 300.0, 1)
     for step in (2, 4):
-        np.testing.assert_allclose(module._binomial(10**6, means, counts, noise, 300.0, step), fine, atol=1e-9)
-    assert np.abs(exact.selection_probabilities(pair, 10**6, noise, 300.0).group - fine).max() < 1e-9
+        np.testing.assert_allclose(
+            module._binomial(10**6, means, counts, noise, 300.0, step), fine, atol=1e-9
+        )
+    assert (
+        np.abs(exact.selection_probabilities(pair, 10**6, noise, 300.0).group - fine).max() < 1e-9
+    )
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -264,14 +293,18 @@ def test_wide_steps_agree_with_unit_steps(noise):
 def test_probabilities_sum_to_one_within_the_bound(noise, log_count):
     for scale in (0.3, 2.0, 1000.0):
         for rounds in (1, 37, 4096, 2**24):
-            losses = instances.bernoulli_losses((0.05, 0.1, 0.5, 0.95), log_counts=(0.0, 2.0, log_count, log_count / 2))
+            losses = instances.bernoulli_losses(
+                (0.05, 0.1, 0.5, 0.95), log_counts=(0.0, 2.0, log_count, log_count / 2)
+            )
             selection = exact.selection_probabilities(losses, rounds, noise, scale)
             assert abs(selection.group.sum() - 1) <= selection.error, (scale, rounds)
 
 
 def test_splitting_a_group_changes_nothing():
     whole = instances.bernoulli_losses((0.3, 0.6), log_counts=(0.0, 100.0))
-    split = instances.bernoulli_losses((0.3, 0.6, 0.6), log_counts=(0.0, 100 - math.log(2), 100 - math.log(2)))
+    split = instances.bernoulli_losses(
+        (0.3, 0.6, 0.6), log_counts=(0.0, 100 - math.log(2), 100 - math.log(2))
+    )
     for noise in NOISES:
         a = exact.selection_probabilities(whole, 300, noise, 4.0).group
         b = exact.selection_probabilities(split, 300, noise, 4.0).group
@@ -284,7 +317,11 @@ PAIRS = [
     (FTNL(0.5), instances.packing(10, 0.2), 200),
     (FTNL(0.5, "exponential"), instances.cyclic(20, 0.1), 300),
     (FTNL(1.0, "gumbel"), instances.doubling(4, 3), 500),
-    (FTNL(1.0, "laplace", "hu2021"), instances.deterministic_losses((0.1, 0.3, 0.9), (1, 2, 4)), 63),
+    (
+        FTNL(1.0, "laplace", "hu2021"),
+        instances.deterministic_losses((0.1, 0.3, 0.9), (1, 2, 4)),
+        63,
+    ),
     (
         FTNL(2.0, "exponential", "wu2026", True),
         instances.deterministic_losses((0.1, 0.3, 0.9), (1, 2, 4)),
@@ -320,7 +357,12 @@ def test_leaders_agree_with_simulation(algorithm):
 @pytest.mark.parametrize("scale", [1e-30, 1e-7, 1e16, 1e30, 1e300])
 def test_a_scale_that_no_lattice_fits_is_refused_in_one_line(noise, scale):
     bits = instances.bernoulli_losses((0.2, 0.5), (1, 3))
-    refused(lambda: exact.selection_probabilities(bits, 8, noise, scale), "scale", "[1e-06, 1e+15]", f"{scale:g}")
+    refused(
+        lambda: exact.selection_probabilities(bits, 8, noise, scale),
+        "scale",
+        "[1e-06, 1e+15]",
+        f"{scale:g}",
+    )
     refused(lambda: exact.expected_regret(FTNL(2 / scale, noise), bits, 100), "scale", f"{scale:g}")
 
 
@@ -335,13 +377,18 @@ def test_the_ends_of_the_allowed_scales(noise):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_noise_far_below_a_loss_breaks_ties_and_no_more(noise):
-    """By the leader's law, the noise's own integral at a scale where it still bridges a loss, and in seconds."""
+    """By the leader's law, the noise's own integral at a scale where it still bridges a loss, and
+    in seconds."""
     means, counts = np.array([0.3, 0.5, 0.8]), np.log([1.0, 2, 1])
     crowd = instances.bernoulli_losses((0.4, 0.5), (1, 10**6 - 1))
     for scale in (1 / 130, 2e-4, 1e-6):
         found = exact.selection_probabilities(FOUR, 40, noise, scale)
-        np.testing.assert_allclose(found.group, exact.selection_probabilities(FOUR, 40, "none", 1.0).group, atol=1e-12)
-    np.testing.assert_allclose(found.group, selection._binomial(40, means, counts, noise, 1 / 110, 1), atol=1e-12)
+        np.testing.assert_allclose(
+            found.group, exact.selection_probabilities(FOUR, 40, "none", 1.0).group, atol=1e-12
+        )
+    np.testing.assert_allclose(
+        found.group, selection._binomial(40, means, counts, noise, 1 / 110, 1), atol=1e-12
+    )
     leader = exact.expected_regret(EpochLeader(), crowd, 2**50)
     cold = exact.expected_regret(FTNL(1e4, noise), crowd, 2**50)
     assert abs(cold.value[0] - leader.value[0]) <= cold.error[0] + leader.error[0]
@@ -351,9 +398,15 @@ def test_noise_far_below_a_loss_breaks_ties_and_no_more(noise):
 def test_small_gaps_of_fixed_losses_are_kept(gap):
     pair, rounds = instances.deterministic_losses((0.0, gap)), round(1 / gap)
     d = rounds * gap
-    closed = {"exponential": 0.5 * np.exp(-d), "laplace": np.exp(-d) * (2 + d) / 4, "gumbel": 1 / (1 + np.exp(d))}
+    closed = {
+        "exponential": 0.5 * np.exp(-d),
+        "laplace": np.exp(-d) * (2 + d) / 4,
+        "gumbel": 1 / (1 + np.exp(d)),
+    }
     for noise, worse in closed.items():
-        assert exact.selection_probabilities(pair, rounds, noise, 1.0).group[1] == pytest.approx(worse, abs=1e-11)
+        assert exact.selection_probabilities(pair, rounds, noise, 1.0).group[1] == pytest.approx(
+            worse, abs=1e-11
+        )
     rounding = instances.deterministic_losses((0.3, 0.1 + 0.2))  # is no gap
     assert exact.selection_probabilities(rounding, 2**60, "gumbel", 1.0).group[1] == 0.5
     found = exact.expected_regret(FTNL(1e-8, "gumbel"), pair, rounds)  # all epochs are noise
@@ -368,10 +421,16 @@ def test_the_ends_of_floats(gap, epsilon):
         losses = make((0.0, gap, 1.0), (1, 10**6 - 2, 1))
         for noise in NOISES:
             if epsilon > 1e7 and make is instances.bernoulli_losses:
-                refused(lambda n=noise: exact.expected_regret(FTNL(epsilon, n), losses, 2**60), "scale")  # noqa: B023
+                refused(
+                    lambda n=noise: exact.expected_regret(FTNL(epsilon, n), losses, 2**60), "scale"
+                )  # noqa: B023
                 continue
-            value, error = (x[0] for x in exact.expected_regret(FTNL(epsilon, noise), losses, 2**60))
-            assert -error <= value <= 2**60 * gap + 2.0**60 / 10**6 + error and 0 <= error < math.inf
+            value, error = (
+                x[0] for x in exact.expected_regret(FTNL(epsilon, noise), losses, 2**60)
+            )
+            assert (
+                -error <= value <= 2**60 * gap + 2.0**60 / 10**6 + error and 0 <= error < math.inf
+            )
 
 
 # Regret
@@ -388,15 +447,21 @@ def test_horizons_of_one_call_agree_with_calls_of_their_own():
 
 
 def test_fixed_losses_of_many_rounds_at_once_are_those_of_one_by_one():
-    losses = instances.deterministic_losses((0.2, 0.5, 0.2, 0.9), log_counts=(0.0, 30.0, 1.0, 2000.0))
+    losses = instances.deterministic_losses(
+        (0.2, 0.5, 0.2, 0.9), log_counts=(0.0, 30.0, 1.0, 2000.0)
+    )
     hedge, leader = DecreasingHedge(), FollowTheLeader()
     for algorithm in (hedge, leader):
         noises = [algorithm.inverse_temperature(t, losses.log_actions) for t in range(1, 300)]
         terms = [
-            exact.expected_gap(losses, t, *(("none", 1.0) if np.isinf(eta) else ("gumbel", 1 / eta)))[0]
+            exact.expected_gap(
+                losses, t, *(("none", 1.0) if np.isinf(eta) else ("gumbel", 1 / eta))
+            )[0]
             for t, eta in enumerate(noises)
         ]
-        assert exact.expected_regret(algorithm, losses, 299).value[0] == pytest.approx(sum(terms), rel=1e-12)
+        assert exact.expected_regret(algorithm, losses, 299).value[0] == pytest.approx(
+            sum(terms), rel=1e-12
+        )
     softmax = RandomPrefixSoftmax(0.2)
     gaps = exact.prefix_gaps(losses, range(33), "gumbel", softmax.noise_scale(2))
     means = [gaps[1], gaps[2], *(gaps[n // 2 + 1 : n + 1].mean() for n in (4, 8, 16, 32))]
@@ -414,7 +479,9 @@ def test_sums_over_prefix_lengths_are_the_sums_of_their_terms():
     assert regret == pytest.approx(identity, rel=1e-9)
     steep = instances.bernoulli_losses((0.2, 0.6), (1, 30))
     total, error = exact.prefix_sum(steep, "gumbel", scale)
-    assert total == pytest.approx(exact.prefix_gaps(steep, range(1, 2500), "gumbel", scale).sum(), rel=1e-8)
+    assert total == pytest.approx(
+        exact.prefix_gaps(steep, range(1, 2500), "gumbel", scale).sum(), rel=1e-8
+    )
     assert error < 1e-4
 
 
@@ -428,7 +495,10 @@ def test_regret_at_two_to_the_fifty_is_the_limit():
 
 def test_regret_falls_as_epsilon_grows():
     for noise in NOISES:
-        values = [exact.expected_regret(FTNL(e, noise), FOUR, 10**6).value[0] for e in (0.01, 0.1, 1.0, 10.0, 60.0)]
+        values = [
+            exact.expected_regret(FTNL(e, noise), FOUR, 10**6).value[0]
+            for e in (0.01, 0.1, 1.0, 10.0, 60.0)
+        ]
         assert (np.diff(values) < 0).all()
         leader = exact.expected_regret(EpochLeader(), FOUR, 10**6).value[0]
         assert values[-1] == pytest.approx(leader, rel=0.02)
@@ -473,11 +543,15 @@ def test_two_action_regrets():
     for (epsilon, name), values in expected.items():
         problem = instances.TWO_ACTION_PRINTED if name == "printed" else instances.TWO_ACTION_FIXED
         pair = [
-            EpochLeader(b) if epsilon == math.inf else FTNL(epsilon, "gumbel", bernoulli_resampling=b)
+            EpochLeader(b)
+            if epsilon == math.inf
+            else FTNL(epsilon, "gumbel", bernoulli_resampling=b)
             for b in (False, True)
         ]
         for algorithm, value in zip(pair, values, strict=True):
-            assert exact.expected_regret(algorithm, problem, 2**16 - 1).value[0] == pytest.approx(value, abs=0.006)
+            assert exact.expected_regret(algorithm, problem, 2**16 - 1).value[0] == pytest.approx(
+                value, abs=0.006
+            )
 
 
 def test_corollary_2_with_and_without_resampling():
@@ -485,19 +559,22 @@ def test_corollary_2_with_and_without_resampling():
     for gap, values in known.items():
         problem = instances.deterministic_losses((0.5, 0.5 + gap))
         for resampling, value in zip((False, True), values, strict=True):
-            regret = exact.expected_regret(FTNL(10.0, "gumbel", bernoulli_resampling=resampling), problem, 2**50).value[
-                0
-            ]
+            regret = exact.expected_regret(
+                FTNL(10.0, "gumbel", bernoulli_resampling=resampling), problem, 2**50
+            ).value[0]
             assert regret == pytest.approx(value, abs=0.006 if resampling else 0.0006)
 
 
 def test_the_cap_makes_epsilon_above_a_quarter_useless():
     problem = instances.bernoulli_losses((0.45, 0.55), (1, 99))
-    regrets = [exact.expected_regret(RandomPrefixSoftmax(epsilon), problem, 2**40).value[0] for epsilon in (0.25, 4.0)]
+    regrets = [
+        exact.expected_regret(RandomPrefixSoftmax(epsilon), problem, 2**40).value[0]
+        for epsilon in (0.25, 4.0)
+    ]
     assert regrets[0] == regrets[1] == pytest.approx(180.27, abs=0.006)
-    assert exact.expected_regret(RandomPrefixSoftmax(4.0, cap=math.inf), problem, 2**40).value[0] == pytest.approx(
-        74.64, abs=0.006
-    )
+    assert exact.expected_regret(RandomPrefixSoftmax(4.0, cap=math.inf), problem, 2**40).value[
+        0
+    ] == pytest.approx(74.64, abs=0.006)
 
 
 def test_deterministic_regrets_known_values():
@@ -509,7 +586,9 @@ def test_deterministic_regrets_known_values():
     kinds = [("gumbel", 2.0), ("exponential", 2.0), ("gumbel", 1.0), ("exponential", 1.0)]
     for (epsilon, actions), values in expected.items():
         for (noise, factor), value in zip(kinds, values, strict=True):
-            found = late_regret(FTNL(epsilon, noise, factor), instances.cyclic(actions, 0.05), 2**24 - 1)
+            found = late_regret(
+                FTNL(epsilon, noise, factor), instances.cyclic(actions, 0.05), 2**24 - 1
+            )
             assert found == pytest.approx(value, abs=6e-3)
 
 
@@ -520,16 +599,22 @@ def test_two_action_examples_known_values():
     ):
         for algorithm, expected in ((EpochLeader(), raw), (EpochLeader(True), resampled)):
             three = exact.expected_regret(algorithm, instance, [1, 3]).value
-            assert np.diff(three)[0] / (2 * instance.gaps.max()) == pytest.approx(expected, abs=1e-9)
+            assert np.diff(three)[0] / (2 * instance.gaps.max()) == pytest.approx(
+                expected, abs=1e-9
+            )
     expected = {0.1: (40.93, 59.12), 1.0: (5.07, 31.57), 10.0: (1.98, 30.85)}
     for epsilon, values in expected.items():
         for bits, value in zip((False, True), values, strict=True):
             found = late_regret(
-                FTNL(epsilon, "gumbel", bernoulli_resampling=bits), instances.TWO_ACTION_PRINTED, 2**16 - 1
+                FTNL(epsilon, "gumbel", bernoulli_resampling=bits),
+                instances.TWO_ACTION_PRINTED,
+                2**16 - 1,
             )
             assert found == pytest.approx(value, abs=6e-3)
     for bits, value in ((False, 1.951), (True, 1.163)):
-        assert late_regret(EpochLeader(bits), instances.TWO_ACTION_GAIN, 2**14 - 1) == pytest.approx(value, abs=6e-4)
+        assert late_regret(
+            EpochLeader(bits), instances.TWO_ACTION_GAIN, 2**14 - 1
+        ) == pytest.approx(value, abs=6e-4)
 
 
 def test_random_prefix_known_values():
@@ -540,17 +625,26 @@ def test_random_prefix_known_values():
         (instances.bernoulli_losses((0, 0.05, 1), (1, 1, 10**6 - 2)), 0.1, 1102.90, 863.47),
     ]
     for instance, epsilon, random, full in cases:
-        assert late_regret(RandomPrefixSoftmax(epsilon), instance) == pytest.approx(random, abs=0.02)
-        assert late_regret(RandomPrefixSoftmax(epsilon, "full"), instance) == pytest.approx(full, abs=0.02)
+        assert late_regret(RandomPrefixSoftmax(epsilon), instance) == pytest.approx(
+            random, abs=0.02
+        )
+        assert late_regret(RandomPrefixSoftmax(epsilon, "full"), instance) == pytest.approx(
+            full, abs=0.02
+        )
 
 
 def test_curves_are_tidy():
     algorithms, problems = [FTNL(1.0), EpochLeader()], [FOUR, instances.packing(5, 0.2)]
     frame = exact.regret_curves(algorithms, problems, [10, 100])
     assert list(frame.columns[:5]) == ["algorithm", "instance", "t", "regret", "error"]
-    assert frame.t.tolist() == [10, 100] * 4 and frame.instance.tolist() == [FOUR.name] * 4 + [problems[1].name] * 4
+    assert (
+        frame.t.tolist() == [10, 100] * 4
+        and frame.instance.tolist() == [FOUR.name] * 4 + [problems[1].name] * 4
+    )
     for (_, row), (problem, algorithm) in zip(
-        frame[frame.t == 100].iterrows(), ((p, a) for p in problems for a in algorithms), strict=True
+        frame[frame.t == 100].iterrows(),
+        ((p, a) for p in problems for a in algorithms),
+        strict=True,
     ):
         value, error = exact.expected_regret(algorithm, problem, 100)
         assert (row.algorithm, row.regret, row.error) == (algorithm.label, value[0], error[0])
@@ -569,14 +663,22 @@ def test_compiled_or_not_the_same_values(short_runs):
         (lambda: exact.selection_probabilities(FOUR, 4, "cauchy", 1.0), "noise must be one of"),
         (lambda: exact.selection_probabilities(FOUR, 4, "laplace", 0.0), "scale must be"),
         (
-            lambda: exact.expected_regret(FTNL(1.0, bernoulli_resampling=True), instances.DEPENDENT_COPIES, 10),
+            lambda: exact.expected_regret(
+                FTNL(1.0, bernoulli_resampling=True), instances.DEPENDENT_COPIES, 10
+            ),
             "depend on each other",
         ),
-        (lambda: exact.selection_probabilities(instances.DEPENDENT_COPIES, 10**6, "gumbel", 1.0), "too many sums"),
+        (
+            lambda: exact.selection_probabilities(instances.DEPENDENT_COPIES, 10**6, "gumbel", 1.0),
+            "too many sums",
+        ),
         (lambda: exact.expected_regret(FTNL(1.0), FOUR, [0]), "increasing and start at 1"),
         (lambda: exact.expected_regret(FTNL(1.0), FOUR, [2**61]), f"at most {2**60}"),
         (lambda: exact.expected_regret(UCB1(), FOUR, [10]), "algorithm must be an epoch algorithm"),
-        (lambda: exact.expected_regret(FTNL(1.0), instances.HU2021_1, [10]), "instance must be StochasticLosses"),
+        (
+            lambda: exact.expected_regret(FTNL(1.0), instances.HU2021_1, [10]),
+            "instance must be StochasticLosses",
+        ),
     ],
 )
 def test_bad_input(call, words):

@@ -1,4 +1,5 @@
-"""Examples in docstrings of the engine: they run and give what they print, and no public function is without one."""
+"""Examples in docstrings of the engine: they run and give what they print, and no public function
+is without one."""
 
 import ast
 import doctest
@@ -9,7 +10,10 @@ from conftest import ROOT
 from test_house import ENGINE, SOURCES, decorators
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-MODULES = [name.removeprefix("src/").removesuffix(".py").replace("/", ".").removesuffix(".__init__") for name in ENGINE]
+MODULES = [
+    name.removeprefix("src/").removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    for name in ENGINE
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -20,7 +24,8 @@ def test_examples(name):
 
 
 def public(tree):
-    """Public functions and classes of a module, and the classes' methods that take arguments; with their names.
+    """Public functions and classes of a module, and the classes' methods that take arguments; with
+    their names.
 
     Compiled kernels are left out: what calls them has the example.
     """
@@ -45,7 +50,8 @@ def has_example(node):
     return ">>> " in (ast.get_docstring(node) or "")
 
 
-# Bases of classes, results, tables for kernels and errors: met in the examples of what makes or takes them.
+# Bases of classes, results, tables for kernels and errors: met in the examples of what makes or
+# takes them.
 @pytest.mark.parametrize("module", ENGINE)
 def test_every_public_function_has_an_example(module):
     functions = [
@@ -53,7 +59,9 @@ def test_every_public_function_has_an_example(module):
         for node, name in public(SOURCES[module])
         if isinstance(node, ast.FunctionDef) and node.name not in INNER
     ]
-    missing = [f"{module}:{node.lineno} {name}" for node, name in functions if not has_example(node)]
+    missing = [
+        f"{module}:{node.lineno} {name}" for node, name in functions if not has_example(node)
+    ]
     assert missing == []
 
 

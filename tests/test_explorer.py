@@ -26,9 +26,14 @@ EXPLORERS = [name for name in jobs.select([]) if "explorer.explorer(" in str(job
 def turn(picture, **knobs):
     """Turns every knob of an explorer from end to end."""
     defaults = [inspect.signature(picture).parameters[name].default for name in knobs]
-    assert all(value in list(values) for value, values in zip(defaults, knobs.values(), strict=True))
+    assert all(
+        value in list(values) for value, values in zip(defaults, knobs.values(), strict=True)
+    )
     pictures = set()
-    corners = [defaults, *itertools.product(*({values[0]: 0, values[-1]: 0} for values in knobs.values()))]
+    corners = [
+        defaults,
+        *itertools.product(*({values[0]: 0, values[-1]: 0} for values in knobs.values())),
+    ]
     corners = list(dict.fromkeys(map(tuple, corners)))
     for values in corners:
         fig, png = picture(**dict(zip(knobs, values, strict=True))), io.BytesIO()
@@ -47,8 +52,16 @@ def needed(cells):
     result, names = [], {"notebook"}
     for tags, source in reversed(cells):
         nodes = list(ast.walk(ast.parse(source)))
-        made = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        made |= {node.name.split(".")[0] for node in nodes if isinstance(node, ast.FunctionDef | ast.alias)}
+        made = {
+            node.id
+            for node in nodes
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        made |= {
+            node.name.split(".")[0]
+            for node in nodes
+            if isinstance(node, ast.FunctionDef | ast.alias)
+        }
         made |= {node.arg for node in nodes if isinstance(node, ast.arg)}
         made |= {node.asname for node in nodes if isinstance(node, ast.alias) and node.asname}
         if names & made or not result:
@@ -59,14 +72,25 @@ def needed(cells):
 
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_every_knob_changes_the_picture(name, tmp_path, monkeypatch):
-    cells = [(c.metadata.get("tags", []), c.source) for c in jobs.read(name).cells if c.cell_type == "code"]
+    cells = [
+        (c.metadata.get("tags", []), c.source)
+        for c in jobs.read(name).cells
+        if c.cell_type == "code"
+    ]
     last = next(i for i, (_, source) in enumerate(cells) if "explorer.explorer(" in source)
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
     monkeypatch.setattr(notebook, "current", notebook.Running())
-    for said in ("figure", "table", "number", "finding"):  # verdicts and their figures have tests of their own
+    for said in (
+        "figure",
+        "table",
+        "number",
+        "finding",
+    ):  # verdicts and their figures have tests of their own
         monkeypatch.setattr(publish, said, lambda *args, **kwargs: None)
     turned = []
-    monkeypatch.setattr(explorer, "explorer", lambda *args, **knobs: turned.append(turn(*args, **knobs)))
+    monkeypatch.setattr(
+        explorer, "explorer", lambda *args, **knobs: turned.append(turn(*args, **knobs))
+    )
     namespace = {"In": []}
     for tags, source in needed(cells[: last + 1]):
         exec(compile(source, f"<{name}>", "exec"), namespace)
@@ -103,7 +127,9 @@ def test_at_a_front_end_every_parameter_has_a_slider(monkeypatch, shown):
     monkeypatch.setattr(explorer, "answers", lambda: True)
     monkeypatch.setattr(ipywidgets, "interact", interact)
     explorer.explorer(line, height=[0.001, 1.0, 1e6], kind=["a", "b"])
-    assert [type(x) for x in shown] == [IPython.display.Image] * 2 and shown[0].data != shown[1].data
+    assert [type(x) for x in shown] == [IPython.display.Image] * 2 and shown[0].data != shown[
+        1
+    ].data
     assert shown[0].alt == "A line." and not plt.get_fignums()
 
 
@@ -114,7 +140,9 @@ def test_elsewhere_it_is_one_picture_at_the_defaults(shown):
 
 
 def test_a_slider_has_its_default(shown):
-    with pytest.raises(ValueError, match=r"^height starts at 1\.0, which its slider does not have$"):
+    with pytest.raises(
+        ValueError, match=r"^height starts at 1\.0, which its slider does not have$"
+    ):
         explorer.explorer(line, height=[0.5, 2.0])
     assert not shown
 
@@ -127,9 +155,14 @@ def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeyp
     head = "import time\nimport matplotlib.pyplot as plt\nfrom privregret.progress import progress\nfrom privregret.press import explorer\n\n"
     cells = [nbformat.v4.new_code_cell(source) for source in (head + code, bar)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "in.ipynb")
-    for name, value, wanted in (("PRIVREGRET_OUTPUT", tmp_path, batch), ("JPY_SESSION_NAME", "a.ipynb", session)):
+    for name, value, wanted in (
+        ("PRIVREGRET_OUTPUT", tmp_path, batch),
+        ("JPY_SESSION_NAME", "a.ipynb", session),
+    ):
         monkeypatch.setenv(name, str(value)) if wanted else monkeypatch.delenv(name, raising=False)
-    papermill.execute_notebook(tmp_path / "in.ipynb", tmp_path / "out.ipynb", kernel_name="python3", progress_bar=False)
+    papermill.execute_notebook(
+        tmp_path / "in.ipynb", tmp_path / "out.ipynb", kernel_name="python3", progress_bar=False
+    )
     done = nbformat.read(tmp_path / "out.ipynb", as_version=4)
     assert "widgets" not in done.metadata
     (picture,) = done.cells[0].outputs
@@ -144,4 +177,8 @@ def test_a_bar_on_a_terminal_says_what_is_done(capsys, monkeypatch):
         bar.set_description("DP-IMED, easy", refresh=False)
         time.sleep(0.2)
     shown = capsys.readouterr().err
-    assert "DP-IMED, easy: " in shown and shown.endswith("\r") and "DP-IMED" not in shown.split("\r")[-2]
+    assert (
+        "DP-IMED, easy: " in shown
+        and shown.endswith("\r")
+        and "DP-IMED" not in shown.split("\r")[-2]
+    )

@@ -1,4 +1,5 @@
-"""Numbers at the ends of what floats and 64 bits hold: a run that adds up, or one line that refuses them."""
+"""Numbers at the ends of what floats and 64 bits hold: a run that adds up, or one line that refuses
+them."""
 
 import numpy as np
 import pytest
@@ -25,10 +26,17 @@ TINY = 2.0**-60
 @pytest.mark.parametrize("means", [NEAR, (1.0, 0.0), (1.0, 1.0), (TINY, 0.0)], ids=str)
 @pytest.mark.parametrize("make", EVENTS, ids=lambda make: make.label)
 def test_the_longest_horizon_is_reached(make, means, epsilon):
-    problem, rounds = BernoulliBandit("end", means), [2, 2**53 + 1, checks.LARGEST - 1, checks.LARGEST]
+    problem, rounds = (
+        BernoulliBandit("end", means),
+        [2, 2**53 + 1, checks.LARGEST - 1, checks.LARGEST],
+    )
     for seed in range(3):
         played = make(epsilon).run(problem, rounds, seed)
-        assert (played.sum(axis=1) == rounds).all() and (played >= 0).all() and (np.diff(played, axis=0) >= 0).all()
+        assert (
+            (played.sum(axis=1) == rounds).all()
+            and (played >= 0).all()
+            and (np.diff(played, axis=0) >= 0).all()
+        )
         assert np.isfinite(problem.regret(played, rounds)).all()
 
 
@@ -58,6 +66,11 @@ EVERY_ROUND = [
 ]
 
 
-@pytest.mark.parametrize("algorithm, problem, tau", EVERY_ROUND, ids=lambda x: getattr(x, "label", ""))
+@pytest.mark.parametrize(
+    "algorithm, problem, tau", EVERY_ROUND, ids=lambda x: getattr(x, "label", "")
+)
 def test_what_plays_every_round_or_batch_refuses_what_would_take_years(algorithm, problem, tau):
-    refused(lambda: algorithm.run(problem, [tau * checks.ROUNDS + 1], 1), f"at most {tau * checks.ROUNDS}")
+    refused(
+        lambda: algorithm.run(problem, [tau * checks.ROUNDS + 1], 1),
+        f"at most {tau * checks.ROUNDS}",
+    )

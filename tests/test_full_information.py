@@ -1,4 +1,5 @@
-"""What is particular to full-information algorithms: epochs, prefixes, presets, and faults that must be seen."""
+"""What is particular to full-information algorithms: epochs, prefixes, presets, and faults that
+must be seen."""
 
 import math
 
@@ -60,8 +61,13 @@ def test_an_epoch_plays_one_action_and_its_rounds_are_floor_log2():
 def test_a_prefix_ignores_what_comes_after_it():
     losses = np.random.default_rng(0).random((31, 4))
     changed = losses.copy()
-    changed[15 + 9 :] = 1 - changed[15 + 9 :]  # rounds 25..31: after the half prefix of the block 16..31
-    half, full = RandomPrefixSoftmax(50.0, "half", math.inf), RandomPrefixSoftmax(50.0, "full", math.inf)
+    changed[15 + 9 :] = (
+        1 - changed[15 + 9 :]
+    )  # rounds 25..31: after the half prefix of the block 16..31
+    half, full = (
+        RandomPrefixSoftmax(50.0, "half", math.inf),
+        RandomPrefixSoftmax(50.0, "full", math.inf),
+    )
     for table in (losses, changed):
         table[:16] = 0.5
     longer = [np.concatenate([t, np.zeros((1, 4))]) for t in (losses, changed)]
@@ -80,10 +86,16 @@ def test_full_block_softmax_is_ftnl_with_gumbel_noise():
 
 
 def test_presets_and_what_they_guarantee():
-    for noise, scale in (("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs")):
+    for noise, scale in (
+        ("laplace", "hu2021"),
+        ("exponential", "wu2026"),
+        ("gumbel", "wu2026-proofs"),
+    ):
         assert FTNL(0.5, noise, scale).privacy == Privacy(0.5, 1.0)
     for noise in ("laplace", "exponential", "gumbel"):
-        assert FTNL(0.5, noise).privacy == Privacy(0.5, 0.5) and FTNL(0.5, noise).noise_scale(7) == 4.0
+        assert (
+            FTNL(0.5, noise).privacy == Privacy(0.5, 0.5) and FTNL(0.5, noise).noise_scale(7) == 4.0
+        )
     assert FTNL(0.5, "gumbel", 8.0).privacy == Privacy(math.inf, 0.125)
     assert RandomPrefixSoftmax(0.1).privacy == Privacy(0.1, 0.1)
     assert RandomPrefixSoftmax(3.0).privacy == Privacy(3.0, 0.25)

@@ -1,4 +1,5 @@
-"""Grouped estimates: against plain formulas on random data, weighted too; ties, single runs, equal draws."""
+"""Grouped estimates: against plain formulas on random data, weighted too; ties, single runs, equal
+draws."""
 
 import math
 
@@ -15,7 +16,8 @@ BY = ["instance", "epsilon"]
 
 
 def runs_of(kind, seed=0):
-    """Runs of six groups of different sizes, in mixed order, with weights; epsilon is missing in two groups."""
+    """Runs of six groups of different sizes, in mixed order, with weights; epsilon is missing in
+    two groups."""
     rng = np.random.default_rng(seed)
     parts = []
     for i, epsilon in [(i, e) for i in ("two", "one") for e in (0.5, math.nan, 0.1)]:
@@ -96,7 +98,8 @@ def test_equal_weights_give_plain_means():
 
 
 def test_the_standard_error_of_a_weighted_mean_covers():
-    """Draws from a tilted distribution, weighted back: the mean lies in three standard errors as often as it should."""
+    """Draws from a tilted distribution, weighted back: the mean lies in three standard errors as
+    often as it should."""
     rng, groups, n = np.random.default_rng(1), 400, 400
     x = rng.exponential(2.0, (groups, n))  # in place of scale 1
     weight = 2 * np.exp(-x / 2)

@@ -28,13 +28,23 @@ def test_the_contracts_in_pyproject_hold():
 
 def test_every_room_of_the_engine_is_in_the_contracts():
     """Else a new module would be free of them."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers, forbidden = (next(c for c in contracts if c["type"] == kind) for kind in ("layers", "forbidden"))
-    rooms = {path.stem for path in (ROOT / "src/privregret").iterdir() if path.suffix == ".py" or path.is_dir()}
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+        "contracts"
+    ]
+    layers, forbidden = (
+        next(c for c in contracts if c["type"] == kind) for kind in ("layers", "forbidden")
+    )
+    rooms = {
+        path.stem
+        for path in (ROOT / "src/privregret").iterdir()
+        if path.suffix == ".py" or path.is_dir()
+    }
     rooms = {f"privregret.{room}" for room in rooms - {"__init__", "__pycache__"}}
     named = set(re.findall(r"privregret\.\w+", " ".join(layers["layers"])))
     assert rooms <= named
-    assert rooms - {"privregret.press", "privregret.studies", "privregret.__main__"} <= set(forbidden["source_modules"])
+    assert rooms - {"privregret.press", "privregret.studies", "privregret.__main__"} <= set(
+        forbidden["source_modules"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +66,9 @@ def test_no_circle_of_modules(imports):
 def test_no_circle_of_rooms(imports):
     rooms = {}
     for module, imported in imports.items():
-        rooms.setdefault(room(module), set()).update({room(name) for name in imported} - {room(module)})
+        rooms.setdefault(room(module), set()).update(
+            {room(name) for name in imported} - {room(module)}
+        )
     assert sum(map(len, rooms.values())) > 50
     TopologicalSorter(rooms).prepare()
 
@@ -81,13 +93,16 @@ OF_THE_PACKAGE = set().union(*OWN.values())
 
 
 def used(tree):
-    """(line, name) of private names that are imported, or reached in another object than `self` or `cls`."""
+    """(line, name) of private names that are imported, or reached in another object than `self` or
+    `cls`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("privregret"):
             yield from ((node.lineno, alias.name) for alias in node.names if private(alias.name))
         elif isinstance(node, ast.Attribute) and private(node.attr):
             mine = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
-            mine |= isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "super"
+            mine |= (
+                isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "super"
+            )
             if not mine:
                 yield node.lineno, node.attr
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr":
@@ -106,32 +121,55 @@ def test_no_private_name_of_another_module(module):
 NOTEBOOKS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "notebooks").rglob("*-*.ipynb"))
 
 
-@pytest.mark.parametrize("notebook", [pytest.param(name, id=name.removeprefix("notebooks/")) for name in NOTEBOOKS])
+@pytest.mark.parametrize(
+    "notebook", [pytest.param(name, id=name.removeprefix("notebooks/")) for name in NOTEBOOKS]
+)
 def test_no_private_name_of_the_package_in_a_notebook(notebook):
     cells = json.loads((ROOT / notebook).read_text())["cells"]
-    trees = [(i, ast.parse("".join(c["source"]))) for i, c in enumerate(cells) if c["cell_type"] == "code"]
-    found = [f"{notebook}, cell {i}, line {line} {name}" for i, tree in trees for line, name in used(tree)]
+    trees = [
+        (i, ast.parse("".join(c["source"])))
+        for i, c in enumerate(cells)
+        if c["cell_type"] == "code"
+    ]
+    found = [
+        f"{notebook}, cell {i}, line {line} {name}"
+        for i, tree in trees
+        for line, name in used(tree)
+    ]
     assert [place for place in found if place.split()[-1] in OF_THE_PACKAGE] == []
 
 
 def test_the_engine_needs_its_own_dependencies_only():
-    """What it imports from elsewhere is a core dependency; `sweep` and a Dask scheduler have an extra."""
+    """What it imports from elsewhere is a core dependency; `sweep` and a Dask scheduler have an
+    extra."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     core, sweep, cluster = (
         {re.match(r"[\w-]+", line)[0] for line in lines}
-        for lines in (project["dependencies"], *(project["optional-dependencies"][k] for k in ("sweep", "cluster")))
+        for lines in (
+            project["dependencies"],
+            *(project["optional-dependencies"][k] for k in ("sweep", "cluster")),
+        )
     )
     graph = grimp.build_graph("privregret", include_external_packages=True, cache_dir=None)
-    outside = {name for name in graph.modules if graph.is_module_squashed(name)} - sys.stdlib_module_names
+    outside = {
+        name for name in graph.modules if graph.is_module_squashed(name)
+    } - sys.stdlib_module_names
     needs = {
         (room(importer).removeprefix("privregret."), name)
         for name in outside
         for importer in graph.find_modules_that_directly_import(name)
     }
-    engine = {(where, name) for where, name in needs if where not in ("press", "studies", "__main__")}
+    engine = {
+        (where, name) for where, name in needs if where not in ("press", "studies", "__main__")
+    }
     assert {name for _, name in engine} >= {"numpy", "numba", "scipy"}
     extra = {"sweep": sweep, "simulate": cluster}
-    assert sorted((where, name) for where, name in engine if name not in core | extra.get(where, set())) == []
+    assert (
+        sorted(
+            (where, name) for where, name in engine if name not in core | extra.get(where, set())
+        )
+        == []
+    )
 
 
 def decorators(node):
@@ -141,7 +179,8 @@ def decorators(node):
 
 
 def untyped(tree, top=True):
-    """(line, name) of public functions and methods that lack the type of an argument or of their result.
+    """(line, name) of public functions and methods that lack the type of an argument or of their
+    result.
 
     Compiled kernels are exempt: numba infers their types.
     """

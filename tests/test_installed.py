@@ -1,4 +1,5 @@
-"""The package as a wheel, without the project around it: what works does so in the right folders, the rest says so."""
+"""The package as a wheel, without the project around it: what works does so in the right folders,
+the rest says so."""
 
 import os
 import re
@@ -17,12 +18,16 @@ pytestmark = pytest.mark.xdist_group("installed")
 def site(tmp_path_factory):
     """A folder in which the wheel is installed, and nothing else."""
     root = tmp_path_factory.mktemp("installed")
-    shutil.copytree(ROOT / "src", root / "from/src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    shutil.copytree(
+        ROOT / "src", root / "from/src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+    )
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, root / "from")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     offline = ["--quiet", "--no-deps", "--no-index"]
-    subprocess.run([*pip, "wheel", *offline, "--no-build-isolation", "-w", root, root / "from"], check=True)
+    subprocess.run(
+        [*pip, "wheel", *offline, "--no-build-isolation", "-w", root, root / "from"], check=True
+    )
     (wheel,) = root.glob("*.whl")
     subprocess.run([*pip, "install", *offline, "--target", root / "site", wheel], check=True)
     return root / "site"
@@ -33,7 +38,9 @@ def run(site, tmp_path):
     """Run Python in an empty folder, with the installed package: (exit code, stdout, stderr)."""
 
     def run(*arguments, **more):
-        environment = os.environ | {"PYTHONPATH": str(site), "XDG_CACHE_HOME": str(tmp_path / "cache")} | more
+        environment = (
+            os.environ | {"PYTHONPATH": str(site), "XDG_CACHE_HOME": str(tmp_path / "cache")} | more
+        )
         (tmp_path / "here").mkdir(exist_ok=True)
         done = subprocess.run(
             [sys.executable, *map(str, arguments)],
@@ -67,7 +74,9 @@ def test_it_asks_for_the_engine_only(site):
     (installed,) = distributions(name="privregret", path=[str(site)])
     needed = [re.match(r"[\w-]+", line)[0] for line in installed.requires if "extra ==" not in line]
     assert set(needed) == {"numpy", "numba", "scipy", "pandas", "joblib", "tqdm"}
-    assert {"notebooks", "site", "sweep", "cluster"} <= set(installed.metadata.get_all("Provides-Extra"))
+    assert {"notebooks", "site", "sweep", "cluster"} <= set(
+        installed.metadata.get_all("Provides-Extra")
+    )
 
 
 PUBLISH = """
@@ -106,7 +115,11 @@ def test_kernels_are_kept_by_source_in_the_users_cache_or_not_at_all(run, site, 
 
 def test_where_there_is_no_fcntl_the_library_works_and_the_command_says_what_it_needs(run):
     without = "import sys; sys.modules['fcntl'] = None; "
-    code, out, _ = run("-c", without + "from privregret import files; from privregret.press import notebook, publish; print(files.fcntl)")
+    code, out, _ = run(
+        "-c",
+        without
+        + "from privregret import files; from privregret.press import notebook, publish; print(files.fcntl)",
+    )
     assert (code, out) == (0, "None\n")
     main = "from privregret.__main__ import main; sys.exit(main(['status']))"
     code, out, err = run("-c", without + main, PYTHONPATH=str(ROOT / "src"))

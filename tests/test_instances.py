@@ -20,7 +20,9 @@ def test_losses_are_what_the_papers_say():
     assert doubling.gaps[-1] == pytest.approx(0.9)
     cyclic = instances.cyclic(10, 0.05)
     assert cyclic.counts.tolist() == [1, 2, 7] and cyclic.means.tolist() == [0, 0.05, 1]
-    assert instances.cyclic(None, 0.05, log_actions=math.log(10)).log_counts == pytest.approx(cyclic.log_counts)
+    assert instances.cyclic(None, 0.05, log_actions=math.log(10)).log_counts == pytest.approx(
+        cyclic.log_counts
+    )
     assert instances.TWO_ACTION_PRINTED.means.tolist() == pytest.approx([0.3, 0.32])
     assert instances.TWO_ACTION_FIXED.means.tolist() == pytest.approx([0.3, 0.36])
     assert instances.TWO_ACTION_GAIN.means.tolist() == pytest.approx([0.01, 0.31])
@@ -38,13 +40,19 @@ def test_losses_are_what_the_papers_say():
 
 def test_tables_have_the_means_and_regret_counts_gaps():
     rng = np.random.default_rng(0)
-    for problem in (HU2021_2, instances.bernoulli_losses((0.2, 0.5, 0.9)), instances.gap_adversary(3, 0.5, True)):
+    for problem in (
+        HU2021_2,
+        instances.bernoulli_losses((0.2, 0.5, 0.9)),
+        instances.gap_adversary(3, 0.5, True),
+    ):
         means = problem.losses[0] if isinstance(problem, Adversary) else problem.means
         table = problem.table(40_000, rng)
         assert set(np.unique(table)) == {0.0, 1.0}
         np.testing.assert_allclose(table.mean(axis=0), means, atol=5 * 0.5 / 200)
     counts = np.array([[[1, 2, 3, 4, 0]], [[10, 0, 0, 0, 0]]])
-    assert HU2021_2.regret(counts, [10])[:, 0] == pytest.approx([2 * 0.125 + 3 * 0.25 + 4 * 0.375, 0])
+    assert HU2021_2.regret(counts, [10])[:, 0] == pytest.approx(
+        [2 * 0.125 + 3 * 0.25 + 4 * 0.375, 0]
+    )
     losses = instances.bernoulli_losses((0.5, 0.2), (2, 3))
     assert losses.regret(np.array([[4, 6]]), [10]) == pytest.approx([4 * 0.3])
     turn = instances.switching(2, 2, 10)
@@ -63,10 +71,16 @@ def test_comparators_of_experts():
     losses, advice = rng.random((120, 3)), rng.dirichlet(np.ones(3), size=(120, 5))
     problem = ExpertProblem(Adversary("t", np.arange(120), losses), Advice.of_table(advice))
     expected = np.cumsum(np.einsum("tnk,tk->tn", advice, losses), axis=0)
-    np.testing.assert_allclose(problem.comparators([1, 50, 120]), expected[[0, 49, 119]], rtol=1e-12)
+    np.testing.assert_allclose(
+        problem.comparators([1, 50, 120]), expected[[0, 49, 119]], rtol=1e-12
+    )
     named = rng.integers(3, size=(5, 5))
-    blocks = ExpertProblem(instances.switching(3, 7, 120), Advice.of_arms(named, 3, range(0, 120, 25)))
-    expected = np.cumsum(np.einsum("tnk,tk->tn", dense(blocks.advice, 120), blocks.adversary.table(120)), axis=0)
+    blocks = ExpertProblem(
+        instances.switching(3, 7, 120), Advice.of_arms(named, 3, range(0, 120, 25))
+    )
+    expected = np.cumsum(
+        np.einsum("tnk,tk->tn", dense(blocks.advice, 120), blocks.adversary.table(120)), axis=0
+    )
     np.testing.assert_allclose(blocks.comparators([7, 120]), expected[[6, 119]], rtol=1e-12)
 
 
@@ -96,7 +110,9 @@ def test_the_law_of_a_problem_leaves_out_its_name():
         lambda name: BernoulliBandit(name, (0.1, 0.2), source=name),
         lambda name: instances.bernoulli_losses((0.1, 0.2), name=name, source=name),
         lambda name: Adversary(name, [0], [[0.1, 0.2]]),
-        lambda name: ExpertProblem(Adversary(name, [0], [[0.1, 0.2]]), Advice.of_arms([[0, 1]], 2, name=name)),
+        lambda name: ExpertProblem(
+            Adversary(name, [0], [[0.1, 0.2]]), Advice.of_arms([[0, 1]], 2, name=name)
+        ),
     ):
         one, other = make("one"), make("other")
         assert one.name != other.name and identity.words(one.law) == identity.words(other.law)
@@ -115,13 +131,28 @@ def test_the_law_of_a_problem_leaves_out_its_name():
         (lambda: BernoulliBandit("x", (0.5,)), "got shape (1,)"),
         (lambda: BernoulliBandit("x", ()), "got shape (0,)"),
         (lambda: BernoulliBandit("x", ((0.5, 0.5),)), "got shape (1, 2)"),
-        (lambda: BernoulliBandit("x", ("a", "b")), "means must be a list of numbers, got ('a', 'b')"),
-        (lambda: BernoulliBandit("x", ("0.5", "0.6")), "means must be a list of numbers, got ('0.5', '0.6')"),
+        (
+            lambda: BernoulliBandit("x", ("a", "b")),
+            "means must be a list of numbers, got ('a', 'b')",
+        ),
+        (
+            lambda: BernoulliBandit("x", ("0.5", "0.6")),
+            "means must be a list of numbers, got ('0.5', '0.6')",
+        ),
         (lambda: BernoulliBandit("x", np.array([True, False])), "means must be a list of numbers"),
         (lambda: BernoulliBandit("x", (True, 0.5)), "means must be a list of numbers"),
-        (lambda: instances.doubling(3, largest=0), "largest must be a finite number above 0, got 0"),
-        (lambda: checks.array_in(0, 1, shape=1)("shares", [True, 0.5]), "shares must be a list of numbers in [0, 1]"),
-        (lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]), "losses must be a table of numbers"),
+        (
+            lambda: instances.doubling(3, largest=0),
+            "largest must be a finite number above 0, got 0",
+        ),
+        (
+            lambda: checks.array_in(0, 1, shape=1)("shares", [True, 0.5]),
+            "shares must be a list of numbers in [0, 1]",
+        ),
+        (
+            lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]),
+            "losses must be a table of numbers",
+        ),
         (lambda: Adversary("x", [0], [["0.5", "1"]]), "losses must be a table of numbers"),
         (lambda: BernoulliBandit("x", ((0.5,), (0.5, 0.5))), "means must be a list of numbers"),
         (lambda: BernoulliBandit(3, (0.5, 0.5)), "name must be a string, got 3"),
@@ -129,13 +160,28 @@ def test_the_law_of_a_problem_leaves_out_its_name():
         (lambda: instances.bernoulli_losses((0.5,)), "at least two"),
         (lambda: instances.bernoulli_losses((0.5, 0.6), (1, 0)), "counts must be"),
         (lambda: instances.StochasticLosses("x", ((0.1, 0.2),), (0.0, 0.0), (0.7,)), "sum to 1"),
-        (lambda: instances.StochasticLosses("x", ((0.1, 0.2),), (0.0,), (1.0,)), "outcomes must have shape"),
+        (
+            lambda: instances.StochasticLosses("x", ((0.1, 0.2),), (0.0,), (1.0,)),
+            "outcomes must have shape",
+        ),
         (lambda: instances.cyclic(5, 0.1), "at least 6"),
         (lambda: instances.dependent("antithetic", 0.1, 3), "2 actions"),
-        (lambda: Adversary("x", [0, 5], [[0.5, 1.5], [0, 0]]), "losses must hold finite numbers in [0, 1], got 1.5"),
-        (lambda: Adversary("x", [0, 5], [[0.5, np.nan], [0, 0]]), "losses must hold finite numbers in [0, 1], got nan"),
-        (lambda: Adversary("x", [1, 5], [[0.5, 1], [0, 0]]), "starts must hold increasing whole numbers from 0"),
-        (lambda: Adversary("x", [0, 5, 5], [[0.5, 1]] * 3), "starts must hold increasing whole numbers from 0"),
+        (
+            lambda: Adversary("x", [0, 5], [[0.5, 1.5], [0, 0]]),
+            "losses must hold finite numbers in [0, 1], got 1.5",
+        ),
+        (
+            lambda: Adversary("x", [0, 5], [[0.5, np.nan], [0, 0]]),
+            "losses must hold finite numbers in [0, 1], got nan",
+        ),
+        (
+            lambda: Adversary("x", [1, 5], [[0.5, 1], [0, 0]]),
+            "starts must hold increasing whole numbers from 0",
+        ),
+        (
+            lambda: Adversary("x", [0, 5, 5], [[0.5, 1]] * 3),
+            "starts must hold increasing whole numbers from 0",
+        ),
         (lambda: Adversary("x", [0], [[0.5, 1], [0, 0]]), "starts must hold 2 rounds"),
         (lambda: Adversary("x", [0], [[0.5]]), "at least 2 arms"),
         (lambda: Advice.of_table([[0.5, 0.6], [1.0, 0.0]]), "advice must be distributions"),

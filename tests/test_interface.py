@@ -1,6 +1,8 @@
-"""Every public function and class, called with one hostile argument at a time: an answer, or one line that refuses it.
+"""Every public function and class, called with one hostile argument at a time: an answer, or one
+line that refuses it.
 
-What is public is found by inspection, so a new function fails here until `SOUND` has arguments for it.
+What is public is found by inspection, so a new function fails here until `SOUND` has arguments for
+it.
 """
 
 import dataclasses
@@ -26,19 +28,55 @@ from privregret.instances import Advice, BernoulliBandit, bernoulli_losses, gap_
 from privregret.minimax.games import Game
 from privregret.privacy.ledger import lazy_releases
 
-# What the batch command, the site and pictures are made of, and what takes runs, traces or policies made elsewhere.
+# What the batch command, the site and pictures are made of, and what takes runs, traces or policies
+# made elsewhere.
 ELSEWHERE = (
-    *("__main__", "algorithm", "checks", "files", "identity", "jit", "progress", "rare", "streams", "sweep"),
-    *("press.draw", "press.explorer", "press.manifest", "press.notebook", "press.papers", "press.places"),
+    *(
+        "__main__",
+        "algorithm",
+        "checks",
+        "files",
+        "identity",
+        "jit",
+        "progress",
+        "rare",
+        "streams",
+        "sweep",
+    ),
+    *(
+        "press.draw",
+        "press.explorer",
+        "press.manifest",
+        "press.notebook",
+        "press.papers",
+        "press.places",
+    ),
     *("press.publish", "press.reproduce", "press.site", "press.strip", "press.style"),
     *("bandits.reporting", "exact.binomial", "exact.selection", "studies.asi2025.htinf_choices"),
-    *("studies.asi2025.punished_regret", "studies.asi2025.regret_on_draws", "studies.azize2025", "studies.hu2021"),
+    *(
+        "studies.asi2025.punished_regret",
+        "studies.asi2025.regret_on_draws",
+        "studies.azize2025",
+        "studies.hu2021",
+    ),
     *("studies.cesari2026", "studies.wu2026"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
-    *("simulate.moments", "simulate.tidy", "instances.bandits.regret_of"),  # of parts of runs, for each task
-    *("privacy.pull_times.log_density", "estimates.many.named", "estimates.sample.order_statistics"),  # of checked ones
+    *(
+        "simulate.moments",
+        "simulate.tidy",
+        "instances.bandits.regret_of",
+    ),  # of parts of runs, for each task
+    *(
+        "privacy.pull_times.log_density",
+        "estimates.many.named",
+        "estimates.sample.order_statistics",
+    ),  # of checked ones
 )
-GAPS, MEANS, LOG_COUNTS = np.array([0.0, 0.25, 0.5]), np.array([0.75, 0.5, 0.25]), np.array([0.0, 2.0, 1.0])
+GAPS, MEANS, LOG_COUNTS = (
+    np.array([0.0, 0.25, 0.5]),
+    np.array([0.75, 0.5, 0.25]),
+    np.array([0.0, 2.0, 1.0]),
+)
 TABLE = np.array([[0.0, 1.0, 0.5], [1.0, 0.25, 0.0], [0.5, 0.0, 1.0], [0.0, 0.0, 1.0]])
 BANDIT = BernoulliBandit("three", MEANS)
 LOSSES = bernoulli_losses((0.25, 0.5, 0.75), (1, 2, 4))
@@ -216,8 +254,19 @@ OWN = {
     "privacy.prefix.sequence_loss": {"blocks": 2},
     "press.findings.Finding": {"low": 0.0, "high": 2.0, "kind": "claim"},
     "simulate.checkpoints": {"points": 4},
-    "simulate.hardest": {"algorithm": DPIMED(0.5), "problems": [BANDIT], "horizon": 16, "choosing": 2},
-    "simulate.regret_curves": {"algorithms": DPIMED(0.5), "problems": BANDIT, "horizon": 16, "points": 4, "workers": 1},
+    "simulate.hardest": {
+        "algorithm": DPIMED(0.5),
+        "problems": [BANDIT],
+        "horizon": 16,
+        "choosing": 2,
+    },
+    "simulate.regret_curves": {
+        "algorithms": DPIMED(0.5),
+        "problems": BANDIT,
+        "horizon": 16,
+        "points": 4,
+        "workers": 1,
+    },
     "simulate.regret_summary": {
         "algorithms": DPIMED(0.5),
         "problems": BANDIT,
@@ -237,12 +286,22 @@ OWN = {
     "bounds.azize2025.at_batch_end": {"log_of": lambda x, n, m, mu, epsilon: -x},
     "bounds.azize2025.batch_steps": {},
     "bounds.azize2025.equation_6": {"ways": 101},
-    "bounds.azize2025.equation_9": {"support": np.array([0.0, 0.5, 1.0]), "law": np.array([0.5, 0.25, 0.25])},
+    "bounds.azize2025.equation_9": {
+        "support": np.array([0.0, 0.5, 1.0]),
+        "law": np.array([0.5, 0.25, 0.25]),
+    },
     "bounds.azize2025.joint_chernoff": {"x": 4.0},
     "bounds.azize2025.lemma_d3": {"x": 4.0},
     "bounds.azize2025.separate": {"x": 4.0},
-    "bounds.cesari2026.drift": {"means": np.array([0.25, 0.5, 0.75]), "lead": np.array([0.0, 1.0, -2.0])},
-    "bounds.cesari2026.lemma_2": {"x": np.array([0.25, 1.0]), "n": np.array([0, 3]), "actions": np.array([2, 9])},
+    "bounds.cesari2026.drift": {
+        "means": np.array([0.25, 0.5, 0.75]),
+        "lead": np.array([0.0, 1.0, -2.0]),
+    },
+    "bounds.cesari2026.lemma_2": {
+        "x": np.array([0.25, 1.0]),
+        "n": np.array([0, 3]),
+        "actions": np.array([2, 9]),
+    },
     "bounds.hu2021.hybrid_last_array": {"gaps": GAPS[1:]},
     "bounds.hu2021.lazy_last_array": {"gaps": GAPS[1:]},
     "bounds.hu2021.lemma_11": {"gaps": GAPS[1:]},
@@ -253,8 +312,17 @@ OWN = {
 # Where the documentation says that an answer may be infinite.
 INFINITE = {
     *("bounds.azize2025.theorem_f7", "bounds.cesari2026.drift", "bounds.ours.large_gaps"),
-    *("studies.asi2025.lemma_11_certificate", "estimates.number.Estimate", "estimates.number.exactly"),
-    *("estimates.sample.mean", "estimates.sample.quantile", "estimates.number.real", "estimates.sample.slope"),
+    *(
+        "studies.asi2025.lemma_11_certificate",
+        "estimates.number.Estimate",
+        "estimates.number.exactly",
+    ),
+    *(
+        "estimates.sample.mean",
+        "estimates.sample.quantile",
+        "estimates.number.real",
+        "estimates.sample.slope",
+    ),
     *("estimates.groups.quantile_limits", "estimates.many.columns", "press.findings.Finding"),
     *("studies.side_by_side.affordable", "minimax.games.minimax"),
 }
@@ -265,17 +333,47 @@ ALSO = {
     "rows": "advice",
 }  # what a refusal may call an argument instead
 HOSTILE = [
-    *(math.nan, math.inf, -math.inf, -1.0, 0, 1e-300, 5e-324, 1e300, 2**63, 10**400, 1j, True, None, "1", object()),
-    *([], [math.nan, 0.5], [[0.25], [0.25, 0.5]], ["a", "b"], np.array([0.5, math.inf]), np.array(["1"]), {"a": 1.0}),
+    *(
+        math.nan,
+        math.inf,
+        -math.inf,
+        -1.0,
+        0,
+        1e-300,
+        5e-324,
+        1e300,
+        2**63,
+        10**400,
+        1j,
+        True,
+        None,
+        "1",
+        object(),
+    ),
+    *(
+        [],
+        [math.nan, 0.5],
+        [[0.25], [0.25, 0.5]],
+        ["a", "b"],
+        np.array([0.5, math.inf]),
+        np.array(["1"]),
+        {"a": 1.0},
+    ),
     np.array([0.5, None], object),
 ]
 
 
 def public():
-    """Name below the package -> function, or class whose parameters are checked; as exported where it is."""
-    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(privregret.__path__, "privregret.")]
+    """Name below the package -> function, or class whose parameters are checked; as exported where
+    it is."""
+    modules = [
+        importlib.import_module(m.name)
+        for m in pkgutil.walk_packages(privregret.__path__, "privregret.")
+    ]
     offered = [(key, vars(m)[key]) for m in modules for key in getattr(m, "__all__", ())]
-    exported = {(value.__module__, key): value for key, value in offered if hasattr(value, "__module__")}
+    exported = {
+        (value.__module__, key): value for key, value in offered if hasattr(value, "__module__")
+    }
     found = {}
     for module in modules:
         name = module.__name__.removeprefix("privregret.")
@@ -286,7 +384,9 @@ def public():
                 continue
             if inspect.isclass(value):
                 kept = issubclass(value, checks.Checked) and not inspect.isabstract(value)
-                kept &= not issubclass(value, Algorithm) or hasattr(value, "label")  # else it is half of one
+                kept &= not issubclass(value, Algorithm) or hasattr(
+                    value, "label"
+                )  # else it is half of one
             else:
                 kept = inspect.isfunction(value) or hasattr(value, "cache_info")
             if kept:
@@ -298,7 +398,8 @@ PUBLIC = public()
 
 
 def sound(name):
-    """Sound arguments for a function: all that it must have, and those of the others that have a name above."""
+    """Sound arguments for a function: all that it must have, and those of the others that have a
+    name above."""
     own, given = OWN.get(name, {}), {}
     for parameter in inspect.signature(PUBLIC[name]).parameters.values():
         if parameter.name in own:
@@ -309,7 +410,9 @@ def sound(name):
 
 
 def called(name, given):
-    given = {key: np.random.default_rng(1) if key == "rng" else value for key, value in given.items()}
+    given = {
+        key: np.random.default_rng(1) if key == "rng" else value for key, value in given.items()
+    }
     return PUBLIC[name](**given)
 
 
@@ -330,7 +433,9 @@ def numbers_in(answer):
 
 def outcome(name, given):
     """The answer; or the line that refuses the arguments, which are as they were."""
-    before = deepcopy({key: value for key, value in given.items() if isinstance(value, (np.ndarray, list, dict))})
+    before = deepcopy(
+        {key: value for key, value in given.items() if isinstance(value, (np.ndarray, list, dict))}
+    )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -358,7 +463,14 @@ def variants(value):
     frozen = value.copy()
     frozen.flags.writeable = False
     spread = np.repeat(value, 2, axis=-1)[..., ::2]
-    return [frozen, spread, np.asfortranarray(value), value.astype(object), value.astype(np.float32), value.tolist()]
+    return [
+        frozen,
+        spread,
+        np.asfortranarray(value),
+        value.astype(object),
+        value.astype(np.float32),
+        value.tolist(),
+    ]
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -384,7 +496,13 @@ def test_hostile_arguments_are_refused_in_one_line_or_have_an_answer(name):
             if isinstance(answer, Exception):
                 numpys = any(
                     word in str(answer)
-                    for word in ("broadcast", "zero-size", "inhomogeneous", "unhashable", "not iterable")
+                    for word in (
+                        "broadcast",
+                        "zero-size",
+                        "inhomogeneous",
+                        "unhashable",
+                        "not iterable",
+                    )
                 )
                 assert (
                     any(word in str(answer) for word in (key, ALSO.get(key, key)))

@@ -32,7 +32,8 @@ def package(tmp_path):
 
 
 def run(package):
-    """Value of a kernel with a callee in another file, where it is cached, whether it came from there."""
+    """Value of a kernel with a callee in another file, where it is cached, whether it came from
+    there."""
     code = """
 import json
 from privregret import caller
@@ -41,7 +42,9 @@ print(json.dumps([value, caller.outer.stats.cache_path, sum(caller.outer.stats.c
 """
     path = os.pathsep.join([str(package.parent), os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -143,12 +146,18 @@ def saved(tmp_path, monkeypatch):
     """Saves code for these types in a cache of its own, and says for which there is some."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     kernel = numba.njit(double)
-    found = {kind: kernel.overloads[(kind,)] for kind in (numba.int64, numba.float64) if kernel.compile((kind,))}
+    found = {
+        kind: kernel.overloads[(kind,)]
+        for kind in (numba.int64, numba.float64)
+        if kernel.compile((kind,))
+    }
 
     def save(*kinds):
         for kind in kinds:
             jit._Cache(double).save_overload((kind,), found[kind])
-        caches = {kind: jit._Cache(double).load_overload((kind,), kernel.targetctx) for kind in found}
+        caches = {
+            kind: jit._Cache(double).load_overload((kind,), kernel.targetctx) for kind in found
+        }
         return {kind for kind, code in caches.items() if code}
 
     return save
@@ -156,7 +165,8 @@ def saved(tmp_path, monkeypatch):
 
 @compiled
 def test_code_that_two_processes_save_at_once_is_kept(saved, monkeypatch):
-    """Each reads the index, and waits for the other before it writes: without a lock both would write one entry."""
+    """Each reads the index, and waits for the other before it writes: without a lock both would
+    write one entry."""
     together, write = threading.Barrier(2), IndexDataCacheFile._save_index
 
     def late(*args):

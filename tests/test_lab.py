@@ -1,4 +1,5 @@
-"""`make lab` for real: a browser opens a notebook in JupyterLab, changes a parameter, runs it and moves a slider."""
+"""`make lab` for real: a browser opens a notebook in JupyterLab, changes a parameter, runs it and
+moves a slider."""
 
 import contextlib
 import os
@@ -31,12 +32,15 @@ ALLOWED = {
 
 def git(project, *arguments):
     command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
-    return subprocess.run(command, cwd=project.root, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        command, cwd=project.root, check=True, capture_output=True, text=True
+    ).stdout
 
 
 @pytest.fixture
 def lab(project, tmp_path_factory):
-    """The address of a JupyterLab that `make lab` started on a copy of the project, under git, for a new user."""
+    """The address of a JupyterLab that `make lab` started on a copy of the project, under git, for
+    a new user."""
     if not all(map(shutil.which, ("make", "git", "chromium"))):
         pytest.skip("needs make, git and chromium on the PATH")
     copy, home = project.root / "notebooks" / f"{NAME}.ipynb", tmp_path_factory.mktemp("home")
@@ -46,7 +50,9 @@ def lab(project, tmp_path_factory):
     parameters = next(c for c in notebook.cells if "parameters" in c.metadata.get("tags", []))
     for parameter, value in small.items():
         was = jobs.declared_parameters(notebook)[parameter]
-        parameters.source = parameters.source.replace(f"{parameter}: int = {was}", f"{parameter}: int = {value}")
+        parameters.source = parameters.source.replace(
+            f"{parameter}: int = {was}", f"{parameter}: int = {value}"
+        )
     copy.write_text(stripped(nbformat.writes(notebook)))
     for name in ("Makefile", "pyproject.toml", ".gitattributes", ".gitignore"):
         shutil.copy(ROOT / name, project.root)
@@ -62,10 +68,18 @@ def lab(project, tmp_path_factory):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    arguments = f"--no-browser --port={port} --ServerApp.port_retries=0 --IdentityProvider.token=secret"
-    environment = {k: v for k, v in project.environment.items() if not k.startswith(("JUPYTER", "JPY", "PRIVREGRET"))}
+    arguments = (
+        f"--no-browser --port={port} --ServerApp.port_retries=0 --IdentityProvider.token=secret"
+    )
+    environment = {
+        k: v
+        for k, v in project.environment.items()
+        if not k.startswith(("JUPYTER", "JPY", "PRIVREGRET"))
+    }
     environment |= {"HOME": str(home), "IPYTHONDIR": str(home / "ipython")}
-    environment |= {f"JUPYTER_{kind}_DIR": str(home / kind) for kind in ("CONFIG", "DATA", "RUNTIME")}
+    environment |= {
+        f"JUPYTER_{kind}_DIR": str(home / kind) for kind in ("CONFIG", "DATA", "RUNTIME")
+    }
     log = open(home / "log", "wb")
     process = subprocess.Popen(
         ["make", "lab", "--assume-old=.venv/.ready", f"ARGS={arguments}"],
@@ -98,7 +112,9 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path_factory):
 
     def wait(what):
         while time.monotonic() < began + LIMIT:
-            with contextlib.suppress(StaleElementReferenceException):  # what was found is gone: look again
+            with contextlib.suppress(
+                StaleElementReferenceException
+            ):  # what was found is gone: look again
                 if found := what():
                     return found
             time.sleep(0.2)
@@ -120,17 +136,27 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path_factory):
 
         def chosen():  # keys that come before the editor has it would be commands to the notebook
             ActionChains(browser).double_click(number).perform()
-            focus = browser.execute_script("return document.activeElement.className + getSelection()")
+            focus = browser.execute_script(
+                "return document.activeElement.className + getSelection()"
+            )
             return "cm-content" in focus and focus.endswith("2000")
 
         wait(chosen)
         ActionChains(browser).send_keys(str(TYPED)).perform()
         wait(lambda: browser.find_elements(By.XPATH, f"{CELLS}//span[text()='{TYPED}']"))
-        browser.find_element(By.XPATH, "//li[contains(@class, 'lm-MenuBar-item')][.//div[text()='Run']]").click()
+        browser.find_element(
+            By.XPATH, "//li[contains(@class, 'lm-MenuBar-item')][.//div[text()='Run']]"
+        ).click()
         wait(lambda: all_of("li[data-command='runmenu:run-all']"))[0].click()
         wait(lambda: all_of(".jp-OutputArea-output img"))
-        wait(lambda: browser.execute_script("return document.body.textContent.includes(arguments[0])", ENDED))
-        text = wait(lambda: "\n".join(o.text for o in all_of(".jp-RenderedMarkdown.jp-OutputArea-output")))
+        wait(
+            lambda: browser.execute_script(
+                "return document.body.textContent.includes(arguments[0])", ENDED
+            )
+        )
+        text = wait(
+            lambda: "\n".join(o.text for o in all_of(".jp-RenderedMarkdown.jp-OutputArea-output"))
+        )
         assert f"{TYPED} random cases" in text and "reproduced: " in text
 
         def pictures():
@@ -145,7 +171,9 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path_factory):
         ActionChains(browser).key_down(Keys.CONTROL).send_keys("s").key_up(Keys.CONTROL).perform()
         saved = project.root / "notebooks" / f"{NAME}.ipynb"
         wait(lambda: '"image/png"' in saved.read_text())
-        assert [said for said in complaints(browser) if not any(word in said for word in ALLOWED)] == []
+        assert [
+            said for said in complaints(browser) if not any(word in said for word in ALLOWED)
+        ] == []
         assert outside(browser) == []
     assert git(project, "status", "--porcelain") == f" M notebooks/{NAME}.ipynb\n"
     changed = [line for line in git(project, "diff", "-U0").splitlines() if line[:1] in "+-"][2:]

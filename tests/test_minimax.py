@@ -1,4 +1,5 @@
-"""Minimax regret by linear programming: certificates and plans are checked in exact arithmetic, without the solver."""
+"""Minimax regret by linear programming: certificates and plans are checked in exact arithmetic,
+without the solver."""
 
 import math
 from fractions import Fraction
@@ -29,7 +30,8 @@ GAMES = [
 
 
 def above_exp(epsilon):
-    """A rational number that is no smaller than e^epsilon, by the series and a bound on its rest (epsilon <= 2)."""
+    """A rational number that is no smaller than e^epsilon, by the series and a bound on its rest
+    (epsilon <= 2)."""
     x = Fraction(epsilon)
     terms = [Fraction(1)]
     for k in range(1, 40):
@@ -38,7 +40,8 @@ def above_exp(epsilon):
 
 
 class Naive:
-    """The game again, the obvious way: tables are tuples of rows, sequences are tuples, all numbers are fractions."""
+    """The game again, the obvious way: tables are tuples of rows, sequences are tuples, all numbers
+    are fractions."""
 
     def __init__(self, game):
         self.K, self.T, self.bandit = game.actions, game.rounds, game.feedback == "bandit"
@@ -62,7 +65,9 @@ class Naive:
         total = Fraction(0)
         for actions in product(range(self.K), repeat=self.T):
             rows = (*table, self.last_row(j))
-            total += w[self.sequence(table, actions)] * sum(r[a] - r[j] for r, a in zip(rows, actions, strict=True))
+            total += w[self.sequence(table, actions)] * sum(
+                r[a] - r[j] for r, a in zip(rows, actions, strict=True)
+            )
         return total
 
     def neighbours(self, s):
@@ -80,9 +85,11 @@ class Naive:
 
 
 def lower_bound(naive, certificate, epsilon, delta):
-    """What a certificate proves, in fractions: weak duality, then the cheapest plan by backward induction."""
+    """What a certificate proves, in fractions: weak duality, then the cheapest plan by backward
+    induction."""
     adversary, pairs, tables = (
-        np.array([Fraction(max(x, 0.0)) for x in part.ravel()], object).reshape(part.shape) for part in certificate
+        np.array([Fraction(max(x, 0.0)) for x in part.ravel()], object).reshape(part.shape)
+        for part in certificate
     )
     mass, constant = adversary.sum(), Fraction(0)
     cost = dict.fromkeys(naive.sequences, Fraction(0))
@@ -107,7 +114,11 @@ def lower_bound(naive, certificate, epsilon, delta):
                                 allowed[key] = allowed.get(key, 0) + tables[i, t, d]
         for i, s in enumerate(naive.sequences):
             for t, d, other in naive.neighbours(s):
-                m = min(pairs[i, t, d], allowed.get((s, other), Fraction(0))) if delta else pairs[i, t, d]
+                m = (
+                    min(pairs[i, t, d], allowed.get((s, other), Fraction(0)))
+                    if delta
+                    else pairs[i, t, d]
+                )
                 cost[s] += m
                 cost[other] -= factor * m
 
@@ -128,9 +139,13 @@ def test_certificate_and_plan_prove_the_value_in_exact_arithmetic(game, epsilon,
     w = {s: Fraction(float(x)) for s, x in zip(naive.sequences, found.plan, strict=True)}
     assert min(w.values()) >= 0
     for table in naive.tables:  # a probability on every table
-        total = sum(w[naive.sequence(table, actions)] for actions in product(range(naive.K), repeat=naive.T))
+        total = sum(
+            w[naive.sequence(table, actions)] for actions in product(range(naive.K), repeat=naive.T)
+        )
         assert abs(float(total - 1)) < 1e-14
-    for t in range(naive.T - 1):  # and what is done up to round t + 1 does not depend on what is seen from there on
+    for t in range(
+        naive.T - 1
+    ):  # and what is done up to round t + 1 does not depend on what is seen from there on
         sums = {}
         for s, x in w.items():
             key = (s[:t], s[t][0], tuple(o for _, o in s[t : naive.T - 1]))
@@ -144,13 +159,17 @@ def test_certificate_and_plan_prove_the_value_in_exact_arithmetic(game, epsilon,
     assert float(worst - proved) < 1e-10
     if math.isfinite(epsilon) and not delta:
         factor = above_exp(epsilon)
-        assert max(float(w[s] - factor * w[o]) for s in w for _, _, o in naive.neighbours(s)) < 1e-15
+        assert (
+            max(float(w[s] - factor * w[o]) for s in w for _, _, o in naive.neighbours(s)) < 1e-15
+        )
     if delta:
         factor = above_exp(epsilon)
         for table in naive.tables:
             for _, _, other in naive.table_neighbours(table):
                 plays = product(range(naive.K), repeat=naive.T)
-                both = [[w[naive.sequence(x, actions)] for x in (table, other)] for actions in plays]
+                both = [
+                    [w[naive.sequence(x, actions)] for x in (table, other)] for actions in plays
+                ]
                 assert float(sum(max(p - factor * q, 0) for p, q in both)) < delta + 1e-12
 
 
@@ -167,7 +186,9 @@ def test_two_rounds_have_a_closed_form(feedback):
     for epsilon in (0.0, 0.1, 1.0, 5.0):
         for delta in (0.0, 0.2):
             expected = 0.5 + (1 - delta) / (1 + math.exp(epsilon))
-            assert minimax(Game(2, feedback), epsilon, delta).value == pytest.approx(expected, abs=1e-9)
+            assert minimax(Game(2, feedback), epsilon, delta).value == pytest.approx(
+                expected, abs=1e-9
+            )
 
 
 def test_rows_of_equal_losses_do_not_matter_with_full_information():
@@ -191,7 +212,9 @@ def test_an_invalid_certificate_proves_less():
 def test_epoch_plans_have_the_privacy_of_report_noisy_max(noise):
     game, learner = Game(5, "full"), FTNL(1.0, noise)
     plan = epoch_plan(game, learner)
-    expected = max(selection.privacy_loss(2, n, noise, learner.noise_scale(2)).value for n in (1, 2))
+    expected = max(
+        selection.privacy_loss(2, n, noise, learner.noise_scale(2)).value for n in (1, 2)
+    )
     assert game.privacy(plan) == pytest.approx(expected, rel=1e-9)
     assert game.worst_regret(plan) > minimax(game, game.privacy(plan)).value
 
@@ -201,7 +224,11 @@ def test_plans_follow_the_law_of_play():
     table = np.array([(0, 1), (1, 0), (0, 1), (0, 1)], float)
     softmax, batched = RandomPrefixSoftmax(1.0, cap=math.inf), BatchedPrivate(EXP3(1.0, 0.1), 0.5)
     for learner, game in ((softmax, Game(4, "full")), (batched, Game(4))):
-        plan = epoch_plan(game, learner) if game.feedback == "full" else batched_plan(game, learner, 200)
+        plan = (
+            epoch_plan(game, learner)
+            if game.feedback == "full"
+            else batched_plan(game, learner, 200)
+        )
         code = np.ravel_multi_index(table[:-1].astype(int).T, (2, 2)) - (game.feedback == "full")
         place = int(code @ len(game.rows) ** np.arange(2, -1, -1))
         law = plan.reshape(-1, 2)[game.histories[-1][place]].ravel()
@@ -216,10 +243,19 @@ def test_plans_follow_the_law_of_play():
         (lambda: Game(1), "rounds must be at least 2"),
         (lambda: Game(3, "half"), "feedback must be one of"),
         (lambda: Game(9, "full", 3), "sequences of play"),
-        (lambda: epoch_plan(Game(3), FTNL(1.0)), "game must have feedback='full' and actions=2, got Game"),
+        (
+            lambda: epoch_plan(Game(3), FTNL(1.0)),
+            "game must have feedback='full' and actions=2, got Game",
+        ),
         (lambda: epoch_plan(Game(3, "full", 3), FTNL(1.0)), "and actions=2, got Game"),
-        (lambda: batched_plan(Game(3, "full"), BatchedPrivate(EXP3(1.0, 0.1), 0.5)), "feedback='bandit' and actions=2"),
-        (lambda: batched_plan(Game(3, actions=3), BatchedPrivate(EXP3(1.0, 0.1), 0.5)), "and actions=2, got Game"),
+        (
+            lambda: batched_plan(Game(3, "full"), BatchedPrivate(EXP3(1.0, 0.1), 0.5)),
+            "feedback='bandit' and actions=2",
+        ),
+        (
+            lambda: batched_plan(Game(3, actions=3), BatchedPrivate(EXP3(1.0, 0.1), 0.5)),
+            "and actions=2, got Game",
+        ),
         (lambda: minimax(Game(2), -1), "epsilon must be"),
         (lambda: minimax(Game(2), 1, 1.5), "delta must be"),
     ],

@@ -1,4 +1,5 @@
-"""The sampler of noise against scipy's laws, and report noisy max, on sums alone, against closed forms."""
+"""The sampler of noise against scipy's laws, and report noisy max, on sums alone, against closed
+forms."""
 
 import math
 
@@ -24,7 +25,9 @@ def test_samplers_have_the_laws_of_their_names(kind, scale):
     assert kstest(sample, law(scale=scale).cdf).pvalue > FALSE_ALARM / len(SCALES)
     mean, variance, kurtosis = map(float, law.stats(scale=scale, moments="mvk"))
     assert abs(sample.mean() - mean) < 4.5 * math.sqrt(variance / DRAWS)
-    assert abs(((sample - mean) ** 2).mean() / variance - 1) < 4.5 * math.sqrt((kurtosis + 2) / DRAWS)
+    assert abs(((sample - mean) ** 2).mean() / variance - 1) < 4.5 * math.sqrt(
+        (kurtosis + 2) / DRAWS
+    )
 
 
 @pytest.mark.parametrize("kind", LAWS)
@@ -35,7 +38,9 @@ def test_draws_are_fresh(kind):
 
 def test_without_noise_nothing_is_drawn():
     rng = np.random.default_rng(0)
-    assert noise.draw(noise.NONE, 1.0, rng) == 0 and rng.random() == np.random.default_rng(0).random()
+    assert (
+        noise.draw(noise.NONE, 1.0, rng) == 0 and rng.random() == np.random.default_rng(0).random()
+    )
 
 
 @jit
@@ -53,7 +58,9 @@ def report_noisy_max(sums, kind, scale, draws, rng):
 
 
 def winners(sums, kind, scale):
-    return report_noisy_max(np.array(sums, float), noise.CODES[kind], scale, DRAWS, np.random.default_rng(0))
+    return report_noisy_max(
+        np.array(sums, float), noise.CODES[kind], scale, DRAWS, np.random.default_rng(0)
+    )
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -66,7 +73,8 @@ def test_gumbel_noise_is_softmax(shape, scale):
 
 
 def laplace_pair(u, scale):
-    """P[first of two wins] when its sum is larger by u: hu2021 sheet, 7.C1 (noise of scale 1 / epsilon)."""
+    """P[first of two wins] when its sum is larger by u: hu2021 sheet, 7.C1 (noise of scale 1 /
+    epsilon)."""
     if u > 0:
         return 1 - laplace_pair(-u, scale)
     return math.exp(u / scale) * (2 - u / scale) / 4

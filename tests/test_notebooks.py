@@ -31,7 +31,9 @@ def test_contract(name):
     first, parameters, check, *_, last = notebook.cells
     paper = name.split("/")[0]
     assert first.cell_type == "markdown" and first.source.startswith(f"# {paper}")
-    assert PAPERS[paper].version in first.source if paper in PAPERS else True, "which version of the paper?"
+    assert PAPERS[paper].version in first.source if paper in PAPERS else True, (
+        "which version of the paper?"
+    )
     assert parameters.metadata["tags"] == ["parameters"] and check.metadata["tags"] == ["check"]
     assert last.source == "notebook.end()"
     for line in parameters.source.splitlines():  # annotated literals with a comment each
@@ -43,7 +45,9 @@ def test_contract(name):
     assert [k.arg for k in call.keywords] == list(jobs.declared_parameters(notebook))
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            assert not cell.outputs and cell.execution_count is None, "commit notebooks without outputs"
+            assert not cell.outputs and cell.execution_count is None, (
+                "commit notebooks without outputs"
+            )
             assert "rcParams" not in cell.source and "/home" not in cell.source
             assert len(cell.source.splitlines()) <= 40, "one lemma, one cell"
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
@@ -61,7 +65,9 @@ def test_its_own_defaults_and_smoke_parameters_pass_its_check(name):
 def test_outputs_exist_and_parse(smoke, name):
     root = smoke(name).root
     manifest = record.read(root)
-    mine = {output: entry for output, entry in manifest["outputs"].items() if entry["notebook"] == name}
+    mine = {
+        output: entry for output, entry in manifest["outputs"].items() if entry["notebook"] == name
+    }
     assert mine
     for output, entry in mine.items():
         files = {e: root / "figures" / f"{output}{e}" for e in record.KINDS[entry["kind"]]}
@@ -77,8 +83,12 @@ def test_outputs_exist_and_parse(smoke, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name):
-    """What is committed in figures/ was made by this notebook, all of it, with the parameters that stand in it."""
-    fresh, kept = record.read(smoke(name).root), json.loads((ROOT / "figures" / "manifest.json").read_text())
+    """What is committed in figures/ was made by this notebook, all of it, with the parameters that
+    stand in it."""
+    fresh, kept = (
+        record.read(smoke(name).root),
+        json.loads((ROOT / "figures" / "manifest.json").read_text()),
+    )
     published = kept["outputs"]  # a panel for each epsilon: fewer at small parameters
     assert set(fresh["outputs"]) <= {o for o in published if published[o]["notebook"] == name}
     fresh, mine = (r["notebooks"][name].get("numbers", {}) for r in (fresh, kept))
@@ -90,14 +100,23 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
 
 
 def test_every_erratum_has_a_check_with_a_computed_verdict(smoke):
-    """A row of the errata's tables stands for a slip, and its repair if it has a number, that findings say is there."""
+    """A row of the errata's tables stands for a slip, and its repair if it has a number, that
+    findings say is there."""
     root = smoke("companion/errata").root
     manifest = record.read(root)
     findings = manifest["notebooks"]["companion/errata"]["findings"]
-    tables = [o for o, entry in manifest["outputs"].items() if entry["notebook"] == "companion/errata"]
+    tables = [
+        o for o, entry in manifest["outputs"].items() if entry["notebook"] == "companion/errata"
+    ]
     rows = pd.concat([pd.read_csv(root / "figures" / f"{table}.csv") for table in tables])
-    slips = {(f["place"], f["claim"]): f for f in findings if f["claim"].startswith("The slip is there: ")}
-    repairs = {(f["place"], f["claim"]): f for f in findings if f["claim"].startswith("The repair holds: ")}
+    slips = {
+        (f["place"], f["claim"]): f
+        for f in findings
+        if f["claim"].startswith("The slip is there: ")
+    }
+    repairs = {
+        (f["place"], f["claim"]): f for f in findings if f["claim"].startswith("The repair holds: ")
+    }
     listed = {(row.place, f"The slip is there: {row.printed}") for row in rows.itertuples()}
     assert len(rows) == len(listed) > 20 and listed == set(slips)
     assert {f["verdict"] for f in (*slips.values(), *repairs.values())} == {"holds"}

@@ -34,11 +34,15 @@ def test_every_section_is_part_of_the_draft():
 
 def test_every_quoted_figure_and_table_is_published():
     graphics = re.findall(r"\\includegraphics(?:\[[^]]*\])?\{([^}]+?)(?:\.pdf|\.png)?\}", DRAFT)
-    papers = {name.split("/")[0] for name, entry in MANIFEST["notebooks"].items() if entry.get("findings")}
+    papers = {
+        name.split("/")[0] for name, entry in MANIFEST["notebooks"].items() if entry.get("findings")
+    }
     published = {*MANIFEST["outputs"], "verdicts", *(f"{paper}/findings" for paper in papers)}
     assert set(QUOTED) | set(graphics) <= published
     for name in QUOTED:
-        inside = re.findall(r"\\includegraphics(?:\[[^]]*\])?\{([^}]+)\}", read(FIGURES / f"{name}.tex"))
+        inside = re.findall(
+            r"\\includegraphics(?:\[[^]]*\])?\{([^}]+)\}", read(FIGURES / f"{name}.tex")
+        )
         assert all((FIGURES / graphic).exists() for graphic in inside), name
 
 
@@ -58,8 +62,15 @@ def test_numbers():
 
 def test_verdicts_come_first_and_all_findings_in_an_appendix():
     body, appendix = MAIN.split(r"\appendix")
-    assert body.index(r"\tableofcontents") < body.index(r"\clearpage") < body.index(r"\input{sections/introduction}")
-    assert r"\input{../figures/verdicts}" in SECTIONS["introduction"] and r"\input{sections/findings}" in appendix
+    assert (
+        body.index(r"\tableofcontents")
+        < body.index(r"\clearpage")
+        < body.index(r"\input{sections/introduction}")
+    )
+    assert (
+        r"\input{../figures/verdicts}" in SECTIONS["introduction"]
+        and r"\input{sections/findings}" in appendix
+    )
     papers = {name.split("/")[0] for name in MANIFEST["notebooks"]}
     assert set(re.findall(r"figures/(\w+)/findings", SECTIONS["findings"])) == papers
 
@@ -71,8 +82,13 @@ def test_every_finding_is_in_tex_and_what_fails_is_marked():
     fails = [row for row in rows if row["verdict"] in (findings.NOT_REPRODUCED, findings.FAILS)]
     assert len(re.findall(r"\n\\finding\{.*\\disagrees\{", tex)) == len(fails)
     claims = sum(row["verdict"] == findings.NOT_REPRODUCED for row in rows)
-    word = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")[claims]
-    assert f"has the {word} cases" in SECTIONS["introduction"] and f"all but the {word} of" in SECTIONS["discussion"]
+    word = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")[
+        claims
+    ]
+    assert (
+        f"has the {word} cases" in SECTIONS["introduction"]
+        and f"all but the {word} of" in SECTIONS["discussion"]
+    )
 
 
 def test_the_table_of_times_names_notebooks():
@@ -122,7 +138,14 @@ def test_the_log_is_checked(tmp_path):
 @pytest.fixture(scope="module")
 def typeset(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paper")
-    command = ["latexmk", "-pdf", "-interaction=nonstopmode", "-halt-on-error", f"-outdir={folder}", "main"]
+    command = [
+        "latexmk",
+        "-pdf",
+        "-interaction=nonstopmode",
+        "-halt-on-error",
+        f"-outdir={folder}",
+        "main",
+    ]
     run = subprocess.run(command, cwd=PAPER, capture_output=True)
     assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
     return folder
@@ -133,13 +156,17 @@ def typeset(tmp_path_factory):
 def test_the_draft_typesets(typeset):
     run = check(typeset / "main.log")
     assert run.returncode == 0, run.stderr
-    log = (typeset / "main.log").read_text(errors="replace").replace("\n", "")  # TeX breaks lines anywhere
+    log = (
+        (typeset / "main.log").read_text(errors="replace").replace("\n", "")
+    )  # TeX breaks lines anywhere
     pages = re.search(r"Output written on .*?\((\d+) pages", log)
     assert 35 <= int(pages[1]) <= 56
 
 
 @pytest.mark.xdist_group("typeset")
-@pytest.mark.skipif(not (shutil.which("latexmk") and shutil.which("pdftotext")), reason="no latexmk or no pdftotext")
+@pytest.mark.skipif(
+    not (shutil.which("latexmk") and shutil.which("pdftotext")), reason="no latexmk or no pdftotext"
+)
 def test_the_verdicts_are_on_page_two(typeset):
     command = ["pdftotext", "-f", "2", "-l", "2", "-layout", typeset / "main.pdf", "-"]
     page = subprocess.run(command, capture_output=True, text=True, check=True).stdout

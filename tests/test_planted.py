@@ -1,6 +1,7 @@
 """Verdicts that can fail: faults planted in the package turn the findings that are about them.
 
-One fault for each notebook; `pytest --every-fault` (`make faults`) tries all of them, which takes about ten minutes.
+One fault for each notebook; `pytest --every-fault` (`make faults`) tries all of them, which takes
+about ten minutes.
 """
 
 import importlib

@@ -1,4 +1,5 @@
-"""Privacy: the release ledger, enumeration, quadrature, closed forms, and audits that must catch planted faults."""
+"""Privacy: the release ledger, enumeration, quadrature, closed forms, and audits that must catch
+planted faults."""
 
 import math
 from collections import Counter
@@ -32,9 +33,12 @@ from privregret.privacy.prefix import loss_by_position, sequence_loss
 # the ledger's own numbers
 
 
-@pytest.mark.parametrize(("r", "releases"), [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8)])
+@pytest.mark.parametrize(
+    ("r", "releases"), [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8)]
+)
 def test_hybrid_as_printed_costs_what_the_sheet_says(r, releases):
-    """Tree of depth r: its first leaf is in r + 1 nodes; the total is 1 + 1 / (2 r): 1.5, 1.25, 1.167, ..."""
+    """Tree of depth r: its first leaf is in r + 1 nodes; the total is 1 + 1 / (2 r): 1.5, 1.25,
+    1.167, ..."""
     pulls = 2 ** (r + 1) - 1
     ledger = hybrid_releases(pulls)
     tree = slice(2**r - 1, pulls)  # the pulls in it
@@ -186,7 +190,8 @@ def test_the_nodes_in_the_ledger_are_those_of_the_tree():
 
 
 def both_arms(changed):
-    """Two arms, three rounds, the last of which is the first to be decided; tables that differ in round 1."""
+    """Two arms, three rounds, the last of which is the first to be decided; tables that differ in
+    round 1."""
     rewards = np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     rewards[0, 0] = changed
     return rewards
@@ -199,11 +204,14 @@ def first_decision_is_arm_0(actions):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("algorithm", [AnytimeLazyUCB, HybridUCB])
 def test_the_audit_finds_the_true_loss(algorithm, epsilon):
-    """Noise of scale 1 / e: the lead of arm 0 goes from -1 to 0, and P from exp(-e) (2 + e) / 4 to 1 / 2."""
+    """Noise of scale 1 / e: the lead of arm 0 goes from -1 to 0, and P from exp(-e) (2 + e) / 4 to
+    1 / 2."""
     e = epsilon if algorithm is AnytimeLazyUCB else epsilon / 2
     truth = -math.log(math.exp(-e) * (2 + e) / 2)
     tables = both_arms(0.0), both_arms(1.0)
-    found = loss_lower_bound(algorithm(epsilon), *tables, first_decision_is_arm_0, runs=20_000, seed=0)
+    found = loss_lower_bound(
+        algorithm(epsilon), *tables, first_decision_is_arm_0, runs=20_000, seed=0
+    )
     assert max(0, truth - 0.25) <= found <= truth <= epsilon
 
 
@@ -217,12 +225,16 @@ class Tell:
 @pytest.mark.parametrize("runs", [1, 30, 1000])
 @pytest.mark.parametrize("failure", [1e-2, 1e-6])
 def test_the_audit_is_as_sure_as_it_says(runs, failure):
-    """Always against never in n plays: limits a^(1/n) and 1 - a^(1/n), a = failure / 8 for eight limits."""
+    """Always against never in n plays: limits a^(1/n) and 1 - a^(1/n), a = failure / 8 for eight
+    limits."""
     table, other = np.zeros((4, 2)), np.zeros((4, 2))
     other[2] = 1
     sure = (failure / 8) ** (1 / runs)
     found, nothing = (
-        loss_lower_bound(Tell(), table, other, lambda actions, t=t: actions[t] == 1, runs, 0, failure) for t in (2, 1)
+        loss_lower_bound(
+            Tell(), table, other, lambda actions, t=t: actions[t] == 1, runs, 0, failure
+        )
+        for t in (2, 1)
     )
     assert found == pytest.approx(max(0, math.log(sure / (1 - sure))))
     assert nothing == 0
@@ -234,7 +246,9 @@ def test_the_audit_takes_neighbours_only():
     two[1:3] = 1
     for other in (table, two, np.ones((5, 2)), np.zeros((5, 3)), np.zeros((6, 2))):
         with pytest.raises(ValueError):
-            loss_lower_bound(AnytimeLazyUCB(1.0), table, other, first_decision_is_arm_0, runs=10, seed=0)
+            loss_lower_bound(
+                AnytimeLazyUCB(1.0), table, other, first_decision_is_arm_0, runs=10, seed=0
+            )
 
 
 # planted faults, next to the honest algorithm
@@ -268,9 +282,13 @@ class NoNoiseAfterTheFirstArray(naive.AnytimeLazyUCB):
 
 
 def assert_only_the_fault_is_caught(honest, faulty, rewards, neighbour, event, plays):
-    """The audit shows more than epsilon for the faulty variant, and no more for the honest algorithm."""
+    """The audit shows more than epsilon for the faulty variant, and no more for the honest
+    algorithm."""
     assert loss_lower_bound(faulty, rewards, neighbour, event, plays, seed=0) > honest.epsilon
-    assert loss_lower_bound(honest, rewards, neighbour, event, max(plays, 4000), seed=0) <= honest.epsilon
+    assert (
+        loss_lower_bound(honest, rewards, neighbour, event, max(plays, 4000), seed=0)
+        <= honest.epsilon
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
@@ -325,9 +343,9 @@ def test_missing_noise_in_later_arrays_is_caught(epsilon):
 def dp_se_tables(epsilon, beta, epoch, arms, start):
     """Neighbouring tables between which arm 1 is dropped, or would be if there were no noise.
 
-    In the epoch that starts after round `start`, arm 0 leads arm 1 by the threshold less 1/2; in the
-    neighbour, by the threshold plus 1/2. A third arm, if any, gets nothing. Also returns the last round of
-    the epoch.
+    In the epoch that starts after round `start`, arm 0 leads arm 1 by the threshold less 1/2; in
+    the neighbour, by the threshold plus 1/2. A third arm, if any, gets nothing. Also returns the
+    last round of the epoch.
     """
     slow = naive.DPSE(epsilon, beta)
     length = math.ceil(slow.length(epoch, 2, beta))
@@ -362,7 +380,9 @@ def test_missing_noise_in_later_epochs_is_caught(epsilon):
         return list(actions[start : start + 4]) == [0, 1, 0, 1] and list(actions[end:]) == [0] * 4
 
     honest, faulty = DPSE(epsilon, 1.0), NoNoiseAfterTheFirstEpoch(epsilon, 1.0)
-    assert_only_the_fault_is_caught(honest, faulty, rewards, neighbour, arm_1_is_dropped_next, plays=150)
+    assert_only_the_fault_is_caught(
+        honest, faulty, rewards, neighbour, arm_1_is_dropped_next, plays=150
+    )
 
 
 # azize2025: policies and batches by enumeration
@@ -380,7 +400,9 @@ def test_view_law_is_the_product_of_the_policy():
 def test_list_table_and_tree_privacy_agree():
     """Proposition B.5; for delta they only order."""
     sizes = [(2, 3), (2, 3), (3, 2), (2, 2)]
-    policies = [enumeration.random_policy(k, t, np.random.default_rng(s)) for s, (k, t) in enumerate(sizes)]
+    policies = [
+        enumeration.random_policy(k, t, np.random.default_rng(s)) for s, (k, t) in enumerate(sizes)
+    ]
     policies += [enumeration.stay_or_switch(3, 0.5), enumeration.stay_or_switch(3, 2.0)]
     for policy in policies:
         losses = [enumeration.privacy_loss(policy, model) for model in enumeration.MODELS]
@@ -392,7 +414,10 @@ def test_list_table_and_tree_privacy_agree():
 
 def test_enumeration_catches_policies_that_are_not_private():
     for model in enumeration.MODELS:
-        losses = [enumeration.privacy_loss(enumeration.stay_or_switch(3, e), model) for e in (1, 4, math.inf)]
+        losses = [
+            enumeration.privacy_loss(enumeration.stay_or_switch(3, e), model)
+            for e in (1, 4, math.inf)
+        ]
         assert losses[0] <= 1
         assert losses[1] > 2  # noise for 4 passed off as for 2
         assert losses[2] == math.inf
@@ -420,15 +445,29 @@ def test_double_change_by_loops():
     policies = [enumeration.random_policy(2, 2, rng), enumeration.stay_or_switch(2, 1.5)]
     for policy, n2, alpha in product(policies, (0, 1, 2), (0.1, 1.0)):
         mu, middle, best, beyond = means = np.sort(rng.uniform(0.05, 0.95, 4))
-        change = middle * np.log(middle / beyond) + (1 - middle) * np.log((1 - middle) / (1 - beyond))
-        chances = {(0, 1, 1): best, (0, 0, 0): 1 - best, (1, 1, 1): mu, (1, 0, 1): middle - mu, (1, 0, 0): 1 - middle}
+        change = middle * np.log(middle / beyond) + (1 - middle) * np.log(
+            (1 - middle) / (1 - beyond)
+        )
+        chances = {
+            (0, 1, 1): best,
+            (0, 0, 0): 1 - best,
+            (1, 1, 1): mu,
+            (1, 0, 1): middle - mu,
+            (1, 0, 0): 1 - middle,
+        }
         left = 0.0
         for (a, r, x), (b, s, y) in product(chances, repeat=2):
             logs = sum(
-                np.log(middle / beyond) if v else np.log((1 - middle) / (1 - beyond)) for v, i in ((x, a), (y, b)) if i
+                np.log(middle / beyond) if v else np.log((1 - middle) / (1 - beyond))
+                for v, i in ((x, a), (y, b))
+                if i
             )
             limit = (1 + alpha) * n2
-            if a + b <= n2 and (r != x) + (s != y) <= limit * (middle - mu) and logs <= limit * change:
+            if (
+                a + b <= n2
+                and (r != x) + (s != y) <= limit * (middle - mu)
+                and logs <= limit * change
+            ):
                 left += policy[0][a] * policy[1][a, r, b] * chances[a, r, x] * chances[b, s, y]
         right = 0.0
         for a, r, b in product((0, 1), repeat=3):
@@ -467,7 +506,10 @@ def test_privacy_of_algorithm_1_on_the_smallest_instance():
 
 @pytest.mark.parametrize("other", [{"alpha": 1.5}, {"n0": 2}, {"ties": "first"}, {"power": 1}])
 def test_the_exact_law_is_refused_for_other_batches(other):
-    refused(lambda: batches.privacy_loss(DPIMED(1.0, **other)), "algorithm must have alpha = 2, n0 = 1, random ties")
+    refused(
+        lambda: batches.privacy_loss(DPIMED(1.0, **other)),
+        "algorithm must have alpha = 2, n0 = 1, random ties",
+    )
 
 
 def test_the_exact_law_is_that_of_play():
@@ -477,7 +519,9 @@ def test_the_exact_law_is_that_of_play():
     plays = np.array([algorithm.play(rewards, rng)[[2, 4]] for _ in range(20_000)])
     for d in np.ndindex(2, 2):
         hits, p = (plays == d).all(axis=1).mean(), law[d]
-        assert abs(hits - p) <= norm.isf(FALSE_ALARM / 8) * math.sqrt(p * (1 - p) / len(plays)) + 0.01
+        assert (
+            abs(hits - p) <= norm.isf(FALSE_ALARM / 8) * math.sqrt(p * (1 - p) / len(plays)) + 0.01
+        )
 
 
 def test_black_box_audit_catches_too_little_noise():
@@ -505,7 +549,10 @@ def test_black_box_audit_catches_too_little_noise():
 @pytest.mark.parametrize("scale", [0.5, 1.0, 4.0])
 def test_privacy_of_the_selection_is_that_of_all_pairs(noise, scale):
     """Against every pair of neighbouring sums of 0/1 losses: an epoch of 4 rounds, three actions."""
-    logs = {sums: np.log(exact.selection_from_sums(sums, np.zeros(3), noise, scale)) for sums in np.ndindex(5, 5, 5)}
+    logs = {
+        sums: np.log(exact.selection_from_sums(sums, np.zeros(3), noise, scale))
+        for sums in np.ndindex(5, 5, 5)
+    }
     worst = 0.0
     for sums, here in logs.items():
         for move in np.ndindex(3, 3, 3):
@@ -516,7 +563,8 @@ def test_privacy_of_the_selection_is_that_of_all_pairs(noise, scale):
     assert loss.value == pytest.approx(worst, rel=1e-7) and loss.value <= 2 / scale * (1 + 1e-12)
     chosen, others = zip(loss.before, loss.after, strict=True)
     pair = [
-        exact.selection_from_sums([a, b, b], np.zeros(3), noise, scale)[0] for a, b in zip(chosen, others, strict=True)
+        exact.selection_from_sums([a, b, b], np.zeros(3), noise, scale)[0]
+        for a, b in zip(chosen, others, strict=True)
     ]
     assert math.log(pair[1] / pair[0]) == pytest.approx(loss.value, rel=1e-7)
 
@@ -525,16 +573,22 @@ def test_what_the_presets_of_ftnl_deliver():
     for algorithm in (FTNL(0.5, "laplace", "hu2021"), FTNL(0.5, "exponential", "wu2026")):
         scale = algorithm.noise_scale(3)
         loss = selection.privacy_loss(3, 4, algorithm.noise, scale).value
-        assert 1.2 * algorithm.epsilon < loss <= algorithm.privacy.proved * (1 + 1e-12)  # more than the papers say
+        assert (
+            1.2 * algorithm.epsilon < loss <= algorithm.privacy.proved * (1 + 1e-12)
+        )  # more than the papers say
     for noise in ("laplace", "exponential", "gumbel"):
         algorithm = FTNL(0.5, noise)
-        losses = [selection.privacy_loss(3, n, noise, algorithm.noise_scale(3)).value for n in (1, 4, 64, 4096)]
+        losses = [
+            selection.privacy_loss(3, n, noise, algorithm.noise_scale(3)).value
+            for n in (1, 4, 64, 4096)
+        ]
         assert all(a <= b * (1 + 1e-9) for a, b in pairwise(losses))
         assert losses[-1] == pytest.approx(algorithm.privacy.proved, rel=1e-6)  # the supremum
 
 
 def naive_privacy(n, eta):
-    """Largest log-ratio by position over 2 eta, over all pairs of 0/1 tables of two actions: random prefixes."""
+    """Largest log-ratio by position over 2 eta, over all pairs of 0/1 tables of two actions: random
+    prefixes."""
 
     def law(table):
         lengths = range(n // 2 + 1, n + 1) if n > 1 else (1,)
@@ -564,7 +618,8 @@ def test_privacy_by_position():
 
 
 def naive_sequence(blocks, eta, counts, forget):
-    """The same for whole sequences of actions, over all pairs of tables that are equal within kinds of action."""
+    """The same for whole sequences of actions, over all pairs of tables that are equal within kinds
+    of action."""
     kinds = [kind for kind, count in enumerate(counts) for _ in range(count)]
     rounds = 2**blocks - 1
 
@@ -590,11 +645,15 @@ def naive_sequence(blocks, eta, counts, forget):
 
 
 @pytest.mark.parametrize("forget", [True, False])
-@pytest.mark.parametrize(("blocks", "eta", "counts"), [(1, 0.3, (1, 1)), (2, 0.1, (1, 1)), (2, 2.0, (1, 3))])
+@pytest.mark.parametrize(
+    ("blocks", "eta", "counts"), [(1, 0.3, (1, 1)), (2, 0.1, (1, 1)), (2, 2.0, (1, 3))]
+)
 def test_privacy_of_the_sequence(blocks, eta, counts, forget):
     loss = sequence_loss(blocks, eta, counts, forget)
     assert loss == pytest.approx(naive_sequence(blocks, eta, counts, forget), rel=1e-9)
-    assert 0 < loss and (loss <= 2 * eta) == (forget or blocks == 1)  # Proposition 1, and why it forgets
+    assert 0 < loss and (loss <= 2 * eta) == (
+        forget or blocks == 1
+    )  # Proposition 1, and why it forgets
 
 
 def test_a_sequence_too_long_to_list():
@@ -607,8 +666,8 @@ def test_a_sequence_too_long_to_list():
 
 @pytest.mark.parametrize(("epsilon", "more"), [(0.5, 0), (1.0, 0), (1.0, 1)])
 def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
-    """The sums at which arm 1's index meets arm 0's, by the naive twin's index; the noise of the first full array is
-    integrated out by scipy, panel by panel between the integrand's kinks."""
+    """The sums at which arm 1's index meets arm 0's, by the naive twin's index; the noise of the
+    first full array is integrated out by scipy, panel by panel between the integrand's kinks."""
     twin, rounds = naive.HybridUCB(epsilon), [int(t) for t in pull_times.LATE.round()]
     s = []
     for k, t in enumerate(rounds, start=1):
@@ -630,18 +689,25 @@ def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
         top = max(math.log(inside(z, 0.0)) if inside(z, 0.0) > 0 else -math.inf for z in kinks)
         far = 60 / epsilon
         edges = [kinks[0] - far, *kinks, kinks[-1] + far]
-        return fixed + top + math.log(sum(quad(inside, a, b, (top,))[0] for a, b in pairwise(edges)))
+        return (
+            fixed + top + math.log(sum(quad(inside, a, b, (top,))[0] for a, b in pairwise(edges)))
+        )
 
     expected = log_density(0) - log_density(1)
-    ours = pull_times.log_density(0, epsilon, 0.0, more) - pull_times.log_density(1, epsilon, 0.0, more)
+    ours = pull_times.log_density(0, epsilon, 0.0, more) - pull_times.log_density(
+        1, epsilon, 0.0, more
+    )
     assert ours == pytest.approx(expected, abs=1e-3 * epsilon)
     worst = pull_times.hybrid_loss(epsilon, more)
     assert 0.9 * ours < worst <= ours
-    assert (worst > epsilon) == (more == 0)  # as printed it is no epsilon; with noise for r + 1 nodes this attack fails
+    assert (worst > epsilon) == (
+        more == 0
+    )  # as printed it is no epsilon; with noise for r + 1 nodes this attack fails
 
 
 def test_exponential_noise_of_half_the_scale_is_half_as_private():
-    """Sums (1, 1) and (0, 2) differ by one round of data; the probability of action 2 falls by e^(2 epsilon)."""
+    """Sums (1, 1) and (0, 2) differ by one round of data; the probability of action 2 falls by e^(2
+    epsilon)."""
     for epsilon in (0.1, 1.0):
         p, q = (
             exact.selection_from_sums(sums, [0.0, 0.0], "exponential", 1 / epsilon)[1]
@@ -668,7 +734,10 @@ def test_exponential_noise_of_half_the_scale_is_half_as_private():
     ],
 )
 def test_the_conversion_is_private_by_quadrature(epsilon, expected):
-    worst = [adversarial.worst_batched_loss(EXP3(eta, 0.1), 1 / epsilon, nodes=600) for eta in (0.5, 2.0, 8.0)]
+    worst = [
+        adversarial.worst_batched_loss(EXP3(eta, 0.1), 1 / epsilon, nodes=600)
+        for eta in (0.5, 2.0, 8.0)
+    ]
     assert worst == pytest.approx(expected, rel=1e-4)
     assert max(worst) <= epsilon
     assert adversarial.worst_batched_loss(HTINF(math.sqrt(6)), 1 / epsilon) <= epsilon
@@ -711,7 +780,8 @@ class NoiseOfOneLoss(BatchedPrivate):
 
 
 def test_the_black_box_audit_sees_planted_faults():
-    """5000 plays on neighbouring tables; faults exceed epsilon beyond doubt, the algorithm does not."""
+    """5000 plays on neighbouring tables; faults exceed epsilon beyond doubt, the algorithm does
+    not."""
     losses = np.zeros((4, 2))
     neighbour = losses.copy()
     neighbour[0] = 1.0
@@ -728,12 +798,17 @@ def test_the_black_box_audit_sees_planted_faults():
 
 
 def test_exp3_leaks_more_the_longer_it_runs():
-    """Largest loss over all paths of EXP3 on Figure 1's pair, values from an independent enumeration."""
-    reference = {(0.05, 0.05): (0.1610, 0.4733, 1.0047, 2.0877), (0.2, 0.1): (0.8641, 2.8386, 5.0252, 8.3673)}
+    """Largest loss over all paths of EXP3 on Figure 1's pair, values from an independent
+    enumeration."""
+    reference = {
+        (0.05, 0.05): (0.1610, 0.4733, 1.0047, 2.0877),
+        (0.2, 0.1): (0.8641, 2.8386, 5.0252, 8.3673),
+    }
     for (eta, gamma), expected in reference.items():
         for horizon, value in zip((4, 8, 12, 16), expected, strict=True):
             one, other = (
-                adversarial.exp3_log_probabilities(a, horizon, eta, gamma) for a in instances.exp3_leakage_pair()
+                adversarial.exp3_log_probabilities(a, horizon, eta, gamma)
+                for a in instances.exp3_leakage_pair()
             )
             assert np.exp(one).sum() == pytest.approx(1)
             assert np.abs(one - other).max() == pytest.approx(value, abs=6e-5)
@@ -750,19 +825,23 @@ def test_exp3_path_against_raw_weights():
             expected.append(p[1])
             i = actions[t]
             w[i] *= math.exp(-eta * loss[i] / p[i])
-        np.testing.assert_allclose(adversarial.exp3_path(adversary, actions, eta, eta), expected, rtol=1e-10)
+        np.testing.assert_allclose(
+            adversarial.exp3_path(adversary, actions, eta, eta), expected, rtol=1e-10
+        )
 
 
 def test_figure_1_splits_when_the_sheet_says():
     actions = (np.arange(10**5) % 2 == 0).astype(int)
-    one, other = (adversarial.exp3_path(a, actions, 1e-4, 1e-4) for a in instances.exp3_leakage_pair())
+    one, other = (
+        adversarial.exp3_path(a, actions, 1e-4, 1e-4) for a in instances.exp3_leakage_pair()
+    )
     assert np.argmax(one > 0.75) + 1 == 92131
     assert np.argmax(other < 0.25) + 1 == 92130
 
 
 def test_composition_of_laplace_releases():
-    """One number: P(loss > epsilon) in closed form; many: never above the advanced composition that the paper
-    uses.
+    """One number: P(loss > epsilon) in closed form; many: never above the advanced composition that
+    the paper uses.
     """
     exact = (
         0.5 * (1 - math.exp(0.3 - 1.0))

@@ -1,4 +1,5 @@
-"""Another processor: other instructions round differently, and what is published must not change by it."""
+"""Another processor: other instructions round differently, and what is published must not change by
+it."""
 
 import os
 import subprocess
@@ -45,10 +46,16 @@ def elsewhere(tmp_path_factory):
         target = project.root / "notebooks" / f"{name}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((ROOT / "notebooks" / f"{name}.ipynb").read_bytes())
-    (project.root / "notebooks/smoke.toml").write_bytes((ROOT / "notebooks/smoke.toml").read_bytes())
+    (project.root / "notebooks/smoke.toml").write_bytes(
+        (ROOT / "notebooks/smoke.toml").read_bytes()
+    )
     command = [sys.executable, "-m", "privregret", "reproduce", "--smoke"]
     done = subprocess.run(
-        command, cwd=project.root, env=project.environment | OLD_PROCESSOR, capture_output=True, text=True
+        command,
+        cwd=project.root,
+        env=project.environment | OLD_PROCESSOR,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     return project.root / "build" / "smoke"
@@ -58,7 +65,11 @@ def test_the_processor_is_another(elsewhere):
     code = "import numpy as np; print(sum(np._core._multiarray_umath.__cpu_features__.values()))"
     here, there = (
         int(
-            subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=os.environ | e, capture_output=True).stdout
+            subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", code],
+                env=os.environ | e,
+                capture_output=True,
+            ).stdout
         )
         for e in ({}, OLD_PROCESSOR)
     )
@@ -84,7 +95,8 @@ def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_pat
         here = smoke(name).root
         record = read(here)
         origin = {
-            key: next(e for e in record["outputs"].values() if e["notebook"] == name)[key] for key in ("code", "lock")
+            key: next(e for e in record["outputs"].values() if e["notebook"] == name)[key]
+            for key in ("code", "lock")
         }
         for source in (here, elsewhere):
             part = read(source)

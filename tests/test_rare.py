@@ -45,7 +45,8 @@ def test_agrees_with_brute_force(algorithm, problem, horizon):
 
 
 def test_knows_the_mean_where_plain_runs_do_not():
-    """At T = 10^12 and eps = 1 the mean of DP-IMED is made by runs of which one in thousands is one."""
+    """At T = 10^12 and eps = 1 the mean of DP-IMED is made by runs of which one in thousands is
+    one."""
     sample = rare.regrets(DPIMED(1.0), AZIZE2025_1, 10**12, 20_000, 1)
     found = means(sample, "algorithm")
     assert found.se[0] < 0.03 * found["mean"][0]

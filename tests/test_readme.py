@@ -21,7 +21,9 @@ import privregret
 from privregret import __main__ as command
 from privregret.press import jobs, record
 
-PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")}
+PAGES = {
+    name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+}
 BLOCKS = [
     pytest.param(language, code, id=f"{name}-{i}-{language}")
     for name, text in PAGES.items()
@@ -38,7 +40,9 @@ def blocks(*languages):
 def commands():
     """Every command of the sh blocks, as words; without its comment."""
     lines = [line for block in blocks("sh") for line in block.values[1].splitlines()]
-    return [words for line in lines if (words := shlex.split(line.removesuffix(" &"), comments=True))]
+    return [
+        words for line in lines if (words := shlex.split(line.removesuffix(" &"), comments=True))
+    ]
 
 
 def mentioned(program):
@@ -54,10 +58,14 @@ def test_every_block_is_of_a_kind_that_is_tested_here():
     }  # fmt: skip
 
 
-SWEEPS = [block for block in blocks("python") if "sweep" in block.values[1]]  # they want a grid next to them
+SWEEPS = [
+    block for block in blocks("python") if "sweep" in block.values[1]
+]  # they want a grid next to them
 
 
-@pytest.mark.parametrize(("language", "code"), [block for block in blocks("python") if block not in SWEEPS])
+@pytest.mark.parametrize(
+    ("language", "code"), [block for block in blocks("python") if block not in SWEEPS]
+)
 def test_python(language, code, tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(
@@ -91,13 +99,25 @@ sys.meta_path.insert(0, Nothing())
 def beyond_the_engine():
     """Modules of the packages of the extras, which an environment with the engine alone lacks."""
     mine = {re.match(r"[\w-]+", line)[0] for line in PROJECT["dependencies"]}
-    extras = {re.match(r"[\w-]+", line)[0] for lines in PROJECT["optional-dependencies"].values() for line in lines}
+    extras = {
+        re.match(r"[\w-]+", line)[0]
+        for lines in PROJECT["optional-dependencies"].values()
+        for line in lines
+    }
     modules = {
         module
         for module, packages in packages_distributions().items()
         if set(packages) & (extras - mine - {"setuptools"})
     }
-    assert {"matplotlib", "seaborn", "IPython", "papermill", "nbformat", "jupyterlab", "pyarrow"} <= modules
+    assert {
+        "matplotlib",
+        "seaborn",
+        "IPython",
+        "papermill",
+        "nbformat",
+        "jupyterlab",
+        "pyarrow",
+    } <= modules
     return modules
 
 
@@ -127,7 +147,9 @@ def test_python_with_the_engine_alone(language, code, tmp_path):
 def test_a_missing_package_is_named_with_the_extra_that_has_it(statement, missing, extra, tmp_path):
     code = engine_alone() + statement
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
     last = done.stderr.strip().splitlines()[-1]
     assert done.returncode == 1 and last.startswith("ModuleNotFoundError")
     assert missing in last and f"privregret[{extra}]" in last
@@ -138,7 +160,9 @@ def test_the_command_names_what_is_missing(words, tmp_path):
     code = engine_alone()
     code += f"from privregret.__main__ import main; sys.exit(main({words.split()}))"
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
     extra = "sweep" if words.startswith("sweep") else "notebooks"
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
     assert f"privregret[{extra}]" in done.stderr
@@ -157,7 +181,11 @@ def swept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("swept")
     (grid,) = [block.values[1] for block in blocks("toml")]
     (folder / "grid.toml").write_text(grid.replace("runs = 1e5", "runs = 20"))
-    (words,) = [words for words in mentioned("privregret") if words[0] == "sweep" and "--scheduler" not in words]
+    (words,) = [
+        words
+        for words in mentioned("privregret")
+        if words[0] == "sweep" and "--scheduler" not in words
+    ]
     run_in(folder, "-m", "privregret", *words)
     assert len(list((folder / "grid").glob("*.parquet"))) == 24
     return folder
@@ -166,14 +194,19 @@ def swept(tmp_path_factory):
 def run_in(folder, *words, **environment):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")} | environment
     command = [sys.executable, *words]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
 
 def test_a_sweep_is_loaded_and_drawn(swept):
     shown = run_in(swept, "-c", SWEEPS[0].values[1], MPLBACKEND="agg")
-    assert shown.count("close arms") == 0 and shown.count("Anytime-Lazy-UCB") == shown.count("DP-IMED") == 2
+    assert (
+        shown.count("close arms") == 0
+        and shown.count("Anytime-Lazy-UCB") == shown.count("DP-IMED") == 2
+    )
     assert (swept / "grid.pdf").stat().st_size > 5000
 
 
@@ -183,7 +216,10 @@ def test_a_sweep_on_slurm(swept, tmp_path):
     As SLURM does, `sbatch` keeps the script, which is removed once it has returned.
     """
     for name, line in (
-        ("sbatch", 'cp "$1" job.$$\nsetsid sh job.$$ >log.$$ 2>&1 &\necho "Submitted batch job $!"'),
+        (
+            "sbatch",
+            'cp "$1" job.$$\nsetsid sh job.$$ >log.$$ 2>&1 &\necho "Submitted batch job $!"',
+        ),
         ("scancel", "kill -- -$1"),
     ):
         (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
@@ -197,7 +233,9 @@ def test_a_sweep_on_slurm(swept, tmp_path):
     (tmp_path / "main.py").write_text(code)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     run_in(tmp_path, "main.py", PATH=path, DASK_JOBQUEUE__SLURM__INTERFACE="lo")
-    made, expected = ({p.name: p.read_bytes() for p in (f / "grid").iterdir()} for f in (tmp_path, swept))
+    made, expected = (
+        {p.name: p.read_bytes() for p in (f / "grid").iterdir()} for f in (tmp_path, swept)
+    )
     assert made == expected
 
 
@@ -216,7 +254,9 @@ def test_papermill_takes_what_is_said(words):
 
     context = papermill.make_context("papermill", list(words))
     assert (ROOT / context.params["notebook_path"]).exists()
-    given = dict(context.params["parameters"]) | yaml.safe_load("\n".join(context.params["parameters_yaml"]) or "{}")
+    given = dict(context.params["parameters"]) | yaml.safe_load(
+        "\n".join(context.params["parameters_yaml"]) or "{}"
+    )
     values = {name: jobs.parse_value(v) if isinstance(v, str) else v for name, v in given.items()}
     (job,) = jobs.jobs(jobs.select([context.params["notebook_path"]]), values)
     assert job.changed == values != {}
@@ -225,9 +265,14 @@ def test_papermill_takes_what_is_said(words):
 def test_pip_conda_and_jupyter_are_asked_for_what_is_there():
     names = {name for words in [*mentioned("conda"), *mentioned("jupyter")] for name in words}
     assert {"environment.yml", "notebooks"} <= names and (ROOT / "environment.yml").exists()
-    assert ["activate", yaml.safe_load((ROOT / "environment.yml").read_text())["name"]] in mentioned("conda")
+    assert [
+        "activate",
+        yaml.safe_load((ROOT / "environment.yml").read_text())["name"],
+    ] in mentioned("conda")
     assert mentioned("pip") == [["install", "--no-deps", "--no-build-isolation", "-e", "."]]
-    assert "jupyterlab" in {re.match(r"[\w-]+", line)[0] for line in PROJECT["optional-dependencies"]["notebooks"]}
+    assert "jupyterlab" in {
+        re.match(r"[\w-]+", line)[0] for line in PROJECT["optional-dependencies"]["notebooks"]
+    }
 
 
 def test_dask_scheduler_and_workers_on_loopback_only(tmp_path):
@@ -246,7 +291,11 @@ def test_dask_scheduler_and_workers_on_loopback_only(tmp_path):
         for words in mentioned("dask"):
             words = [word.replace("8786", port) for word in words]
             line = [sys.executable, "-m", "dask", *words]
-            started.append(subprocess.Popen(line, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True))
+            started.append(
+                subprocess.Popen(
+                    line, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+                )
+            )
         assert len(started) == 2
         with Client(f"tcp://127.0.0.1:{port}", timeout=600) as client:
             client.wait_for_workers(1, timeout=600)
@@ -263,7 +312,10 @@ def test_dask_scheduler_and_workers_on_loopback_only(tmp_path):
 
 def test_the_cluster_is_given_to_a_parameter_that_is_there():
     address = [words for words in mentioned("privregret") if "scheduler" in words]
-    assert any("tcp://127.0.0.1:8786" in words for words in address) and mentioned("dask")[1][1] in address[0]
+    assert (
+        any("tcp://127.0.0.1:8786" in words for words in address)
+        and mentioned("dask")[1][1] in address[0]
+    )
 
 
 @pytest.mark.parametrize(("language", "code"), blocks("tex"))
@@ -277,7 +329,9 @@ def test_tex(language, code, tmp_path):
     if not shutil.which("latexmk"):
         pytest.skip("no latexmk on the PATH")
     (tmp_path / "figures").symlink_to(ROOT / "figures")
-    run = subprocess.run(["latexmk", "-pdf", "-halt-on-error", "main"], cwd=tmp_path, capture_output=True, text=True)
+    run = subprocess.run(
+        ["latexmk", "-pdf", "-halt-on-error", "main"], cwd=tmp_path, capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stdout[-2000:]
     assert (tmp_path / "main.pdf").stat().st_size > 10_000
 
@@ -289,12 +343,22 @@ def test_one_version_and_one_title():
     meta = json.loads((ROOT / "codemeta.json").read_text())
     changes, date = re.search(r"^## ([\d.]+) \(([\d-]+)\)", PAGES["CHANGELOG.md"], re.M).groups()
     assert (
-        {bib["version"], cff["version"], meta["version"], changes} == {PROJECT["version"]} == {privregret.__version__}
+        {bib["version"], cff["version"], meta["version"], changes}
+        == {PROJECT["version"]}
+        == {privregret.__version__}
     )
-    assert bib["title"] == cff["title"] and bib["author"] == cff["authors"][0]["name"] == meta["author"][0]["name"]
-    assert date == str(cff["date-released"]) == meta["dateModified"] and date.startswith(bib["year"])
+    assert (
+        bib["title"] == cff["title"]
+        and bib["author"] == cff["authors"][0]["name"] == meta["author"][0]["name"]
+    )
+    assert date == str(cff["date-released"]) == meta["dateModified"] and date.startswith(
+        bib["year"]
+    )
     assert meta["license"].endswith(PROJECT["license"]) and meta["license"].endswith(cff["license"])
-    assert meta["description"] == PROJECT["description"] and meta["keywords"] == PROJECT["keywords"] == cff["keywords"]
+    assert (
+        meta["description"] == PROJECT["description"]
+        and meta["keywords"] == PROJECT["keywords"] == cff["keywords"]
+    )
     assert entry.startswith("@software{privregret,\n") and entry.endswith("\n}\n")
 
 
@@ -311,13 +375,19 @@ def test_the_map_has_every_notebook_once_and_every_folder_of_figures():
     table = README.split("## Map")[1].split("\n## ")[0]
     linked = re.findall(r"\(notebooks/([\w/-]+)\.ipynb\)", table)
     assert sorted(linked) == jobs.select([])
-    assert all(row.count(f"({kind}/{key}") for row, key in rows(table) for kind in ("notebooks", "figures"))
+    assert all(
+        row.count(f"({kind}/{key}") for row, key in rows(table) for kind in ("notebooks", "figures")
+    )
     published = {output.split("/")[0] for output in record.read(ROOT)["outputs"]}
     assert {key for _, key in rows(table)} == published
 
 
 def rows(table):
-    return [(row, re.match(r"\| `(\w+)`", row)[1]) for row in table.splitlines() if row.startswith("| `")]
+    return [
+        (row, re.match(r"\| `(\w+)`", row)[1])
+        for row in table.splitlines()
+        if row.startswith("| `")
+    ]
 
 
 def test_the_readme_is_short():
@@ -325,6 +395,8 @@ def test_the_readme_is_short():
 
 
 def test_the_parser_has_help_on_everything():
-    parsers = next(a for a in command.parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
+    parsers = next(
+        a for a in command.parser()._actions if isinstance(a, argparse._SubParsersAction)
+    ).choices
     assert set(parsers) >= {"reproduce", "status", "check"}
     assert all(action.help for parser in parsers.values() for action in parser._actions)

@@ -1,4 +1,5 @@
-"""The batch command and bare papermill, on tiny notebooks: what runs again, what fails how, what a kill leaves."""
+"""The batch command and bare papermill, on tiny notebooks: what runs again, what fails how, what a
+kill leaves."""
 
 import json
 import os

@@ -84,7 +84,9 @@ def test_the_affordable_epsilon_of_a_power_law():
 
 def test_the_tutorials_algorithm_is_that_of_the_contributing_guide():
     guide = re.search(
-        r"\n(ARM = .*?return self\.epsilon, self\.pulls)\n", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL
+        r"\n(ARM = .*?return self\.epsilon, self\.pulls)\n",
+        (ROOT / "CONTRIBUTING.md").read_text(),
+        re.DOTALL,
     )[1]
     notebook = json.loads(
         (ROOT / "notebooks" / "companion" / "your-own-algorithm.ipynb").read_text()

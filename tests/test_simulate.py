@@ -38,11 +38,17 @@ RUNS = 139  # in blocks of 64 and of 4, the last of them not full
 
 
 def curves(algorithms=ALGORITHMS, instance=HU2021_2, horizon=2000, runs=RUNS, seed=7, **options):
-    return regret_curves(algorithms, instance, horizon, runs, seed, **{"points": 20, "workers": 1} | options)
+    return regret_curves(
+        algorithms, instance, horizon, runs, seed, **{"points": 20, "workers": 1} | options
+    )
 
 
-def summarised(algorithms=ALGORITHMS, instance=HU2021_2, horizon=2000, runs=RUNS, seed=7, **options):
-    return regret_summary(algorithms, instance, horizon, runs, seed, **{"points": 20, "workers": 1} | options)
+def summarised(
+    algorithms=ALGORITHMS, instance=HU2021_2, horizon=2000, runs=RUNS, seed=7, **options
+):
+    return regret_summary(
+        algorithms, instance, horizon, runs, seed, **{"points": 20, "workers": 1} | options
+    )
 
 
 def part(frame, algorithm):
@@ -61,7 +67,9 @@ def test_same_numbers_with_any_number_of_workers(workers):
 def test_same_numbers_on_a_dask_cluster():
     import distributed
 
-    with distributed.LocalCluster(1, processes=False, threads_per_worker=2, dashboard_address=None) as local:
+    with distributed.LocalCluster(
+        1, processes=False, threads_per_worker=2, dashboard_address=None
+    ) as local:
         with cluster(local.scheduler_address):
             assert type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
             remote, summed = curves(workers=-1), summarised(workers=-1)
@@ -75,7 +83,9 @@ def test_a_killed_worker_changes_no_digit():
     import distributed
 
     few = {"horizon": 2**18, "algorithms": [HybridUCB(8.0), UCB1()]}
-    with distributed.LocalCluster(2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as local:
+    with distributed.LocalCluster(
+        2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as local:
         with cluster(local.scheduler_address):
             curves(horizon=100, workers=-1)  # every worker has imported what it needs
             victim, killed, ended = local.workers[0], [], threading.Event()
@@ -119,7 +129,9 @@ def test_a_scheduler_without_workers_gets_one_line_soon():
 
     alone = {"cls": distributed.Scheduler, "options": {"host": "127.0.0.1", "dashboard": False}}
     with distributed.SpecCluster(workers={}, scheduler=alone) as local:
-        with pytest.raises(NoScheduler, match=f"the Dask scheduler at '{local.scheduler_address}' has no workers$"):
+        with pytest.raises(
+            NoScheduler, match=f"the Dask scheduler at '{local.scheduler_address}' has no workers$"
+        ):
             cluster(local.scheduler_address)
 
 
@@ -139,7 +151,9 @@ def test_a_run_depends_on_nothing_but_its_number():
     few, many = curves(runs=5), curves()
     for algorithm in ALGORITHMS:
         own = part(many, algorithm)
-        assert_frame_equal(part(few, algorithm), own[own.run < 5].reset_index(drop=True), check_exact=True)
+        assert_frame_equal(
+            part(few, algorithm), own[own.run < 5].reset_index(drop=True), check_exact=True
+        )
 
 
 def test_block_by_block_against_the_algorithm_itself():
@@ -203,10 +217,14 @@ from privregret import bandits, instances, streams
 key = streams.key(bandits.HybridUCB(0.5), instances.HU2021_1)
 print(*streams.generator(key, 3, 4).integers(2**63, size=2))
 """
-    path = os.pathsep.join([str(Path(privregret.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(
+        [str(Path(privregret.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    )
     for salt in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": salt, "PYTHONPATH": path}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stderr
         assert tuple(map(int, done.stdout.split())) == first_draws(HybridUCB(0.5), HU2021_1, 3, 4)
 
@@ -250,14 +268,27 @@ def test_columns_hold_every_parameter():
 
 @pytest.mark.parametrize("runs", [1, 2, 19, 64, 1000])
 def test_a_summary_without_the_runs(runs):
-    several = {"algorithms": ALGORITHMS, "instance": [HU2021_2, HU2021_3], "horizon": 300, "runs": runs}
+    several = {
+        "algorithms": ALGORITHMS,
+        "instance": [HU2021_2, HU2021_3],
+        "horizon": 300,
+        "runs": runs,
+    }
     expected = estimates.means(frame := curves(**several), ["instance", "algorithm", "t"])
     found = summarised(**several)
     kept = ["mean", "sd", "se", "runs"]
     assert_frame_equal(found[["instance", "algorithm", "t", *kept]], expected, rtol=1e-9, atol=1e-9)
     ends = frame.groupby(["instance", "algorithm", "t"], sort=False).regret.agg(["min", "max"])
     assert (found[["least", "greatest"]].to_numpy() == ends.to_numpy()).all()
-    assert list(found) == ["algorithm", "instance", "t", *kept, "least", "greatest", *frame.columns[5:]]
+    assert list(found) == [
+        "algorithm",
+        "instance",
+        "t",
+        *kept,
+        "least",
+        "greatest",
+        *frame.columns[5:],
+    ]
     assert (found.index == np.arange(len(found))).all()
 
 
@@ -275,7 +306,9 @@ def test_the_size_of_tasks_changes_no_digit(monkeypatch, tasks):
 def test_moments_do_not_lose_digits_beside_a_large_mean():
     regrets = 1e9 + np.random.default_rng(1).normal(size=(4096, 3))
     found = simulate.moments(regrets)
-    np.testing.assert_allclose(found.squares, ((regrets - regrets.mean(axis=0)) ** 2).sum(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(
+        found.squares, ((regrets - regrets.mean(axis=0)) ** 2).sum(axis=0), rtol=1e-6
+    )
     assert found.runs == 4096 and (found.least == regrets.min(axis=0)).all()
 
 
@@ -308,7 +341,10 @@ def test_several_algorithms_on_several_problems():
     blocks = [regret_curves(a, p, 300, 2, 7, points=3) for p in problems for a in algorithms]
     for number, block in enumerate(blocks):
         own = frame.iloc[number * len(block) : (number + 1) * len(block)]
-        assert own.instance.tolist() == block.instance.tolist() and own.algorithm.tolist() == block.algorithm.tolist()
+        assert (
+            own.instance.tolist() == block.instance.tolist()
+            and own.algorithm.tolist() == block.algorithm.tolist()
+        )
         assert own.regret.tolist() == block.regret.tolist()
 
 
@@ -331,7 +367,9 @@ def test_checkpoints_increase_from_one_to_the_horizon(horizon, points):
 
 def test_a_horizon_of_a_few_rounds():
     frame = regret_curves(ALGORITHMS, HU2021_2, horizon=5, runs=2, seed=0, workers=1)
-    assert frame[frame.t == 5].regret.tolist() == pytest.approx([sum(HU2021_2.gaps)] * 2 * len(ALGORITHMS))
+    assert frame[frame.t == 5].regret.tolist() == pytest.approx(
+        [sum(HU2021_2.gaps)] * 2 * len(ALGORITHMS)
+    )
 
 
 @pytest.mark.parametrize(

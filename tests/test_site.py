@@ -1,4 +1,5 @@
-"""The site: every link leads somewhere, every formula is drawn, and a browser on its pages asks nobody for anything."""
+"""The site: every link leads somewhere, every formula is drawn, and a browser on its pages asks
+nobody for anything."""
 
 import base64
 import html
@@ -40,9 +41,19 @@ def executed():
     show = lambda data, **more: nbformat.v4.new_output("display_data", data, **more)  # noqa: E731
     book.cells[-1].outputs = [
         show({"image/png": picture, "text/plain": ""}, metadata={"image/png": {"width": 442}}),
-        show({"text/markdown": rf"*{FIGURE}.* Regret (Hu et al.\ 2021) over $\epsilon<1$.", "text/plain": ""}),
+        show(
+            {
+                "text/markdown": rf"*{FIGURE}.* Regret (Hu et al.\ 2021) over $\epsilon<1$.",
+                "text/plain": "",
+            }
+        ),
         show({"image/png": DOT, "text/plain": ""}),
-        show({"text/html": r'<table class="dataframe"><td>$\frac12$</td><td>(\%)</td></table>', "text/plain": ""}),
+        show(
+            {
+                "text/html": r'<table class="dataframe"><td>$\frac12$</td><td>(\%)</td></table>',
+                "text/plain": "",
+            }
+        ),
         show({"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider()"}),
         show({END: {"modules": []}, "text/plain": "it ran to its end in build/partial"}),
         nbformat.v4.new_output("execute_result", {"text/plain": r"Finding(claim='$\epsilon$')"}),
@@ -53,7 +64,8 @@ def executed():
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The site of what is committed, with the results of notebooks that have run here, and of one in any case."""
+    """The site of what is committed, with the results of notebooks that have run here, and of one
+    in any case."""
     folder = tmp_path_factory.mktemp("site")
     if (BUILD / "notebooks").exists():
         shutil.copytree(BUILD / "notebooks", folder / "notebooks")
@@ -61,7 +73,9 @@ def built(tmp_path_factory):
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(executed(), path)
     missing = pages.build(folder / "site", executed=folder / "notebooks")
-    assert set(missing) == {n for n in RECORD["notebooks"] if not (folder / "notebooks" / f"{n}.ipynb").exists()}
+    assert set(missing) == {
+        n for n in RECORD["notebooks"] if not (folder / "notebooks" / f"{n}.ipynb").exists()
+    }
     return folder / "site"
 
 
@@ -110,14 +124,23 @@ def broken(root: Path, found: dict) -> list[str]:
     for path, page in found.items():
         for address in page.links + page.loads:
             parts = urlsplit(address)
-            if parts.scheme == "data" or (parts.scheme in ("http", "https") and address in page.links):
+            if parts.scheme == "data" or (
+                parts.scheme in ("http", "https") and address in page.links
+            ):
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            good = not parts.scheme and not parts.netloc and target.is_file() and target.is_relative_to(root)
+            good = (
+                not parts.scheme
+                and not parts.netloc
+                and target.is_file()
+                and target.is_relative_to(root)
+            )
             if good and "=" in parts.fragment:  # what a list is to show
                 for name, values in parse_qs(parts.fragment).items():
                     good &= set(values) <= set(found[target].choices.get(name, []))
-            elif good and parts.fragment and "api" not in path.parts:  # pdoc links fields that it leaves out
+            elif (
+                good and parts.fragment and "api" not in path.parts
+            ):  # pdoc links fields that it leaves out
                 good = target in found and unquote(parts.fragment) in found[target].ids
             if not good:
                 wrong.append(f"{path.relative_to(root)}: {address}")
@@ -149,7 +172,9 @@ def test_every_link_leads_to_a_page_of_the_site(built, found):
 )
 def test_the_check_of_links_finds(text, tmp_path):
     page = tmp_path / "index.html"
-    page.write_text('<a href="#here" id="here"><select name="paper"><option value="a"></select><a href="#paper=a">')
+    page.write_text(
+        '<a href="#here" id="here"><select name="paper"><option value="a"></select><a href="#paper=a">'
+    )
     assert broken(tmp_path, parsed(tmp_path)) == []
     page.write_text(f"<select name=paper><option value=a></select>{text}")
     assert len(broken(tmp_path, parsed(tmp_path))) == 1
@@ -192,12 +217,18 @@ def test_all_that_is_published_is_there(built):
 
 def test_a_notebook_shows_its_figures_from_their_pages():
     book = executed()
-    book.cells.append(nbformat.v4.new_markdown_cell("See [this](../companion/errata.ipynb) and [that](../x/y.ipynb)."))
+    book.cells.append(
+        nbformat.v4.new_markdown_cell(
+            "See [this](../companion/errata.ipynb) and [that](../x/y.ipynb)."
+        )
+    )
     text, shown = notebooks.body(book, RECORD["outputs"], set(RECORD["notebooks"]))
     text = tex.typeset(text)
     assert shown == [FIGURE]
     assert f'<img src="../../figures/{FIGURE}.png" width="442"' in text
-    assert f'id="figure-05" href="../../figures/{FIGURE}.html"' in text and "(Hu et al. 2021)" in text
+    assert (
+        f'id="figure-05" href="../../figures/{FIGURE}.html"' in text and "(Hu et al. 2021)" in text
+    )
     assert DOT in text and text.count("data:") == 1
     assert "<mfrac><mn>1</mn><mn>2</mn></mfrac>" in text and "<td>(%)</td>" in text
     assert "IntSlider" not in text and "make lab" in text
@@ -250,7 +281,12 @@ def test_tables_and_captions_are_read_from_their_tex():
     assert rows[0] == ["setting", "bound", "where", "rate", "value", "FTNL", "regret"]
     assert rows[-1][0] == "deterministic" and {len(row) for row in rows} == {7}
     start = r"\begin{tabular}{@{}lp{0.3\linewidth}r@{}}" + "\n\\toprule\n"
-    rows = r"a & \rightskip0pt plus1fil\hspace{0pt}b & c \\" + "\n\\midrule\n" + r"d & e \& f & 1 \\" + "\n\\bottomrule"
+    rows = (
+        r"a & \rightskip0pt plus1fil\hspace{0pt}b & c \\"
+        + "\n\\midrule\n"
+        + r"d & e \& f & 1 \\"
+        + "\n\\bottomrule"
+    )
     assert tex.table(start + rows) == ("llr", [["a", "b", "c"], ["d", "e & f", "1"]])
     for name, entry in RECORD["outputs"].items():
         source = (ROOT / "figures" / f"{name}.tex").read_text()
@@ -258,7 +294,10 @@ def test_tables_and_captions_are_read_from_their_tex():
         if entry["kind"] == "table":
             alignment, rows = tex.table(source)
             assert {len(row) for row in rows} == {len(alignment)}, name
-    assert tex.words(r"5\% of $a\%$, see~\ref{fig:a/b}, A et al.\ 2025") == "5% of $a\\%$, see\xa0a/b, A et al. 2025"
+    assert (
+        tex.words(r"5\% of $a\%$, see~\ref{fig:a/b}, A et al.\ 2025")
+        == "5% of $a\\%$, see\xa0a/b, A et al. 2025"
+    )
 
 
 def test_a_site_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
@@ -283,8 +322,12 @@ def test_the_command_says_what_has_not_run(monkeypatch, capsys):
 
 
 def test_no_notebook_depends_on_the_site():
-    others = [p for p in PACKAGE.rglob("*.py") if "site" not in p.parts[-2:-1] and p.name != "__main__.py"]
-    assert [p.name for p in others if re.search(r"privregret\.site|import site", p.read_text())] == []
+    others = [
+        p for p in PACKAGE.rglob("*.py") if "site" not in p.parts[-2:-1] and p.name != "__main__.py"
+    ]
+    assert [
+        p.name for p in others if re.search(r"privregret\.site|import site", p.read_text())
+    ] == []
 
 
 def test_the_index_beside_the_figures_names_them_all():
@@ -294,7 +337,9 @@ def test_the_index_beside_the_figures_names_them_all():
     for name, entry in RECORD["outputs"].items():
         (line,) = (line for line in text.splitlines() if f"]({name}.csv)" in line)
         assert (f'<img src="{name}.png"' in line) == (entry["kind"] == "figure")
-    assert "| 1 reproduced, 1 not reproduced, 2 hold |" in next(n for n in text.splitlines() if "| theorem-6 |" in n)
+    assert "| 1 reproduced, 1 not reproduced, 2 hold |" in next(
+        n for n in text.splitlines() if "| theorem-6 |" in n
+    )
 
 
 def test_a_browser_reads_it_from_disk_and_asks_nobody(built, browser):
@@ -310,7 +355,9 @@ def test_a_browser_reads_it_from_disk_and_asks_nobody(built, browser):
 
     def showing(selector):
         """Those on the screen; one question to the browser, however many there are."""
-        find = "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility())"
+        find = (
+            "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility())"
+        )
         return browser.execute_script(find, selector)
 
     def follow(selector):
@@ -360,17 +407,23 @@ def test_a_browser_reads_it_from_disk_and_asks_nobody(built, browser):
     assert complaints(browser) == []
     asked = requests(browser)
     assert any(address.endswith("gallery.html") for address in asked)
-    assert [address for address in asked if urlsplit(address).scheme not in ("file", "data", "blob")] == []
+    assert [
+        address for address in asked if urlsplit(address).scheme not in ("file", "data", "blob")
+    ] == []
 
 
 def test_no_page_is_wider_than_the_screen(built, browser):
     wide, size = [], {"height": 800, "deviceScaleFactor": 1, "mobile": False}
-    others = sorted(p for folder in ("figures", "notebooks") for p in built.glob(f"{folder}/*/*.html"))
+    others = sorted(
+        p for folder in ("figures", "notebooks") for p in built.glob(f"{folder}/*/*.html")
+    )
     for path in sorted(built.glob("*.html")) + others[::12]:
         browser.get(path.as_uri())
         for width in (400, 1400):
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size | {"width": width})
-            seen, needed = browser.execute_script("return [innerWidth, document.documentElement.scrollWidth]")
+            seen, needed = browser.execute_script(
+                "return [innerWidth, document.documentElement.scrollWidth]"
+            )
             assert seen == width
             if needed > width:
                 wide.append((path.name, width))

@@ -45,16 +45,23 @@ def test_every_import_in_the_package_is_found():
 def test_an_algorithm_depends_on_what_it_imports_and_not_on_its_neighbours():
     found = names(sources.used_by(lazy_ucb.AnytimeLazyUCB))
     assert {"bandits/lazy_ucb.py", "bandits/queues.py", "noise.py", "jit.py"} <= found
-    assert not {"bandits/dp_se.py", "bandits/__init__.py", "full_information/ftnl.py", "simulate.py"} & found
+    assert (
+        not {"bandits/dp_se.py", "bandits/__init__.py", "full_information/ftnl.py", "simulate.py"}
+        & found
+    )
     assert not any(name.startswith(("press/", "studies/")) for name in found)
     both = sources.used_by(lazy_ucb.AnytimeLazyUCB, FTNL)
     assert both == sources.used_by(lazy_ucb) | sources.used_by(FTNL(1.0))
 
 
-@pytest.mark.parametrize("thing", [DPSE, DPSE(1.0), DPSE(1.0).play, noise.laplace, sources, sources.used_by], ids=repr)
+@pytest.mark.parametrize(
+    "thing", [DPSE, DPSE(1.0), DPSE(1.0).play, noise.laplace, sources, sources.used_by], ids=repr
+)
 def test_many_kinds_of_things_have_sources(thing):
     found = sources.used_by(thing)
-    assert found and found == sources.used_by(*found & {max(found, key=lambda f: len(sources.used_by(f)))})
+    assert found and found == sources.used_by(
+        *found & {max(found, key=lambda f: len(sources.used_by(f)))}
+    )
 
 
 def test_what_stands_in_no_file_has_no_sources():
@@ -73,24 +80,37 @@ def test_a_class_of_ones_own_counts_with_its_file():
 
 
 def test_the_code_of_a_notebook():
-    assert names(sources.imported("import numpy\nfrom privregret.files import ROOT")) == {"files.py"}
+    assert names(sources.imported("import numpy\nfrom privregret.files import ROOT")) == {
+        "files.py"
+    }
     assert names(sources.imported("if 1:\n    import privregret.files as f, math")) == {"files.py"}
-    assert names(sources.imported("x = 1; from privregret import (  # (both)\n    files,  # )\n)")) == {"files.py"}
-    assert names(sources.imported("from privregret.noise \\\n  import laplace")) == names(sources.used_by(noise))
+    assert names(
+        sources.imported("x = 1; from privregret import (  # (both)\n    files,  # )\n)")
+    ) == {"files.py"}
+    assert names(sources.imported("from privregret.noise \\\n  import laplace")) == names(
+        sources.used_by(noise)
+    )
     assert sources.imported("import privregret") == frozenset(PACKAGE.rglob("*.py"))
     assert names(sources.imported("from privregret import __version__")) == {"__init__.py"}
-    for others in (">>> from privregret import files", "from privregrets import a", "from privregret.no import b"):
+    for others in (
+        ">>> from privregret import files",
+        "from privregrets import a",
+        "from privregret.no import b",
+    ):
         assert not sources.imported(others)
 
 
 def test_a_loop_made_from_a_template_depends_on_its_kernel():
-    """Its code stands in one module, its name in another, and what it calls is put into its globals."""
+    """Its code stands in one module, its name in another, and what it calls is put into its
+    globals."""
     from types import FunctionType
 
     loop = FunctionType(names.__code__, {"relative_to": noise.laplace, "as_posix": None}, "loop")
     loop.__module__ = "privregret.progress"
     found = sources.used_by(loop)
-    assert found == sources.used_by(Path(__file__)) | sources.used_by(noise) | names_of("progress.py")
+    assert found == sources.used_by(Path(__file__)) | sources.used_by(noise) | names_of(
+        "progress.py"
+    )
 
 
 def names_of(*paths):
@@ -105,7 +125,14 @@ def test_the_hash_changes_with_names_contents_and_borders(tmp_path):
         return sources.source_hash(tmp_path / name for name in contents)
 
     times = iter(range(1, 100))
-    others = [of(a="xy", b=""), of(a="", b="xy"), of(a="x", c="y"), of(a="y", b="x"), of(a="x"), of(ab="xy")]
+    others = [
+        of(a="xy", b=""),
+        of(a="", b="xy"),
+        of(a="x", c="y"),
+        of(a="y", b="x"),
+        of(a="x"),
+        of(ab="xy"),
+    ]
     assert len({of(a="x", b="y"), *others}) == 1 + len(others)
     assert of(a="x", b="y") == of(b="y", a="x")
 
@@ -124,7 +151,14 @@ PACKAGE_FILES = {
     "loop.py": "import privregret.back\n",
     "back.py": "from privregret.loop import x\n",
 }
-THINGS = {"things/__init__.py", "things/one.py", "things/two.py", "base.py", "constants.py", "lazy.py"}
+THINGS = {
+    "things/__init__.py",
+    "things/one.py",
+    "things/two.py",
+    "base.py",
+    "constants.py",
+    "lazy.py",
+}
 REACHED = {
     "base.py": {"base.py", "constants.py"},
     "lazy.py": {"lazy.py", "constants.py"},
@@ -159,13 +193,19 @@ assert before != sources.source_hash(sources.used_by(sources.PACKAGE / "user.py"
 print(json.dumps(found))
 """
     environment = os.environ | {"PYTHONPATH": str(package.parent)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert {name: {*files} for name, files in json.loads(done.stdout).items()} == REACHED
 
 
 def test_no_kernel_depends_on_what_publishes():
-    kernels = [file for file in PACKAGE.rglob("*.py") if "@jit" in file.read_text() and file != Path(jit.__file__)]
+    kernels = [
+        file
+        for file in PACKAGE.rglob("*.py")
+        if "@jit" in file.read_text() and file != Path(jit.__file__)
+    ]
     assert len(kernels) > 10
     for file in kernels:
         others = names(sources.used_by(file)) - {file.relative_to(PACKAGE).as_posix()}
@@ -183,7 +223,12 @@ def test_no_kernel_depends_on_what_publishes():
 def test_words_types_and_layout_mean_nothing(other):
     code = "def f(x=1):\n    return x + 1\n"
     assert sources.meaning(other.encode()) == sources.meaning(code.encode())
-    for wrong in (code.replace("+ 1", "+ 2"), code.replace("x=1", "x=2"), code.replace("f(", "g("), code + "f\n"):
+    for wrong in (
+        code.replace("+ 1", "+ 2"),
+        code.replace("x=1", "x=2"),
+        code.replace("f(", "g("),
+        code + "f\n",
+    ):
         assert sources.meaning(wrong.encode()) != sources.meaning(code.encode())
 
 

@@ -188,7 +188,9 @@ def test_the_switches(kept, tmp_path, monkeypatch):
 
 def test_a_folder_that_cannot_be_written(kept, tmp_path, monkeypatch):
     kept("x")
-    monkeypatch.setattr(store.files, "write", lambda *_: (_ for _ in ()).throw(PermissionError("read-only")))
+    monkeypatch.setattr(
+        store.files, "write", lambda *_: (_ for _ in ()).throw(PermissionError("read-only"))
+    )
     monkeypatch.setattr(os, "utime", lambda *_: (_ for _ in ()).throw(PermissionError("read-only")))
     assert not kept("x") and kept("y") and kept("y")
     (tmp_path / "file").write_text("")
@@ -235,7 +237,9 @@ def test_threads_that_compute_the_same_at_once(kept, tmp_path):
         together.wait(10)
         return np.arange(100_000)
 
-    threads = [threading.Thread(target=lambda: found.append(store.recall(compute, "x"))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: found.append(store.recall(compute, "x"))) for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -247,9 +251,15 @@ def test_threads_that_compute_the_same_at_once(kept, tmp_path):
 def test_exact_values_come_from_the_store(kept, tmp_path, monkeypatch):
     problem = instances.bernoulli_losses([0.25, 0.5])
     first = exact.regret_curves(FTNL(0.5), problem, np.array([64]))
-    monkeypatch.setattr(exact.regret, "selection_probabilities", lambda *_: pytest.fail("computed again"))
-    pd.testing.assert_frame_equal(exact.regret_curves(FTNL(0.5), problem, horizons=np.array([64])), first)
-    np.testing.assert_equal(exact.expected_regret(FTNL(0.5), problem, np.array([64])).value, first.regret.to_numpy())
+    monkeypatch.setattr(
+        exact.regret, "selection_probabilities", lambda *_: pytest.fail("computed again")
+    )
+    pd.testing.assert_frame_equal(
+        exact.regret_curves(FTNL(0.5), problem, horizons=np.array([64])), first
+    )
+    np.testing.assert_equal(
+        exact.expected_regret(FTNL(0.5), problem, np.array([64])).value, first.regret.to_numpy()
+    )
 
 
 def test_a_generator_counts_with_its_state_and_moves_on(kept, tmp_path):
@@ -269,7 +279,8 @@ def test_within_altered_kernels_nothing_is_kept_or_served(kept):
     assert not kept("x")
 
 
-# Edits ------------------------------------------------------------------------------------------------------------
+# Edits
+# ------------------------------------------------------------------------------------------------------------
 
 MODULES = {
     "constants.py": "FACTOR = 2.0\n",
@@ -354,7 +365,12 @@ class Host:
 
     def __init__(self, package):
         environment = os.environ | {"PYTHONPATH": str(package.parent), "PRIVREGRET_STORE": ""}
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+        pipes = {
+            "stdin": subprocess.PIPE,
+            "stdout": subprocess.PIPE,
+            "text": True,
+            "env": environment,
+        }
         self.process = subprocess.Popen([sys.executable, "-c", HOST], **pipes)
 
     def close(self):
@@ -405,7 +421,8 @@ def test_edits_that_may_change_a_number_are_computed_and_others_are_not(package,
 
 
 def test_an_edit_under_a_process_at_work_spoils_nothing(package, host):
-    """It still runs the old code: neither does it serve a result of the new sources, nor keep one under their name."""
+    """It still runs the old code: neither does it serve a result of the new sources, nor keep one
+    under their name."""
     edit = "from privregret import sources\n(sources.PACKAGE / 'constants.py').write_text('FACTOR = 5.0')\nvalue ="
     assert host.run(RUN.replace("value =", edit)) == [2.5, 1]
     assert host.run() == [5.5, 1]

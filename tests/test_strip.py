@@ -1,4 +1,5 @@
-"""The filter by which git keeps no outputs: notebooks as committed are as it leaves them, and only sources count."""
+"""The filter by which git keeps no outputs: notebooks as committed are as it leaves them, and only
+sources count."""
 
 import shutil
 import subprocess
@@ -23,7 +24,11 @@ def test_a_committed_notebook_is_as_the_filter_leaves_it(name):
 def as_lab_saves_it(path, change=("", "")):
     """Write a notebook as it is after a run in JupyterLab, one text of its sources replaced."""
     notebook = nbformat.read(path, as_version=4)
-    notebook.metadata.language_info = {"name": "python", "version": "3.11.7", "mimetype": "text/x-python"}
+    notebook.metadata.language_info = {
+        "name": "python",
+        "version": "3.11.7",
+        "mimetype": "text/x-python",
+    }
     notebook.metadata.widgets = {"application/vnd.jupyter.widget-state+json": {"state": {}}}
     for i, cell in enumerate(notebook.cells):
         cell.metadata.trusted = True
@@ -56,7 +61,13 @@ def test_in_a_clone_with_the_set_up_of_make_and_without(tmp_path):
 
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     (origin / "src" / "privregret" / "press").mkdir(parents=True)
-    for name in ("Makefile", "requirements.lock", "pyproject.toml", ".gitattributes", "src/privregret/press/strip.py"):
+    for name in (
+        "Makefile",
+        "requirements.lock",
+        "pyproject.toml",
+        ".gitattributes",
+        "src/privregret/press/strip.py",
+    ):
         shutil.copy(ROOT / name, origin / name)
     shutil.copy(ONE, origin / "one.ipynb")
     (origin / "two.ipynb").write_text("not a notebook: {")

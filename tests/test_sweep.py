@@ -71,13 +71,18 @@ def ran(capsys):
     return count - kept, lines[0]
 
 
-# What a grid stands for ---------------------------------------------------------------------------------------
+# What a grid stands for
+# ---------------------------------------------------------------------------------------
 
 
 def test_lists_span_the_grid_and_epsilons_go_where_there_is_one():
     cells = [(c.problem.name, repr(c.algorithm), c.horizon) for c in GRID.grid_points]
     assert len(set(cells)) == POINTS and (GRID.runs, GRID.seed, GRID.points) == (40, 7, 10)
-    first = [str(cell) for cell in GRID.grid_points if cell.problem.name == "two arms" and cell.horizon == 1000]
+    first = [
+        str(cell)
+        for cell in GRID.grid_points
+        if cell.problem.name == "two arms" and cell.horizon == 1000
+    ]
     assert first == [
         f"{made} on two arms, T = 1000"
         for made in (
@@ -94,11 +99,16 @@ def test_lists_span_the_grid_and_epsilons_go_where_there_is_one():
 
 def test_an_algorithm_may_have_epsilons_of_its_own_and_see_all_losses():
     full = {
-        "algorithms": [{"name": "FTNL", "noise": ["laplace", "gumbel"], "epsilon": 4}, "RandomPrefixSoftmax"],
+        "algorithms": [
+            {"name": "FTNL", "noise": ["laplace", "gumbel"], "epsilon": 4},
+            "RandomPrefixSoftmax",
+        ],
         "instances": [{"name": "mine", "losses": [0.25, 0.5]}, "TWO_ACTION_FIXED"],
     }
     cells = sweep.grid(TABLE | full).grid_points
-    assert [c.algorithm.epsilon for c in cells if c.horizon == 1000 and c.problem.name == "mine"] == [4, 4, 0.25, 1]
+    assert [
+        c.algorithm.epsilon for c in cells if c.horizon == 1000 and c.problem.name == "mine"
+    ] == [4, 4, 0.25, 1]
     assert cells[0].problem.outcomes == ((0.25, 0.5),) and cells[0].problem.bits
 
 
@@ -128,7 +138,10 @@ def test_adversarial_algorithms_are_tuned_for_their_grid_point():
 
 
 def test_the_order_of_an_entry_s_keys_is_free():
-    assert sweep.grid(TABLE | {"instances": ["HU2021_2", {"means": [0.6, 0.5], "name": "two arms"}]}) == GRID
+    assert (
+        sweep.grid(TABLE | {"instances": ["HU2021_2", {"means": [0.6, 0.5], "name": "two arms"}]})
+        == GRID
+    )
 
 
 def altered(**changes):
@@ -138,12 +151,29 @@ def altered(**changes):
 BAD = [
     (altered(algorithms=["DPSEE"]), "algorithms[0].name must be one of", "'DPSE'", "'DPSEE'"),
     (altered(algorithms=["BanditAlgorithm"]), "must be one of", "got 'BanditAlgorithm'"),
-    (altered(algorithms=[{"name": "DPSE", "betta": 0.5}]), "parameter of DPSE", "'beta'", "got 'betta'"),
+    (
+        altered(algorithms=[{"name": "DPSE", "betta": 0.5}]),
+        "parameter of DPSE",
+        "'beta'",
+        "got 'betta'",
+    ),
     (altered(algorithms=[{"name": "UCB1", "c": 2}]), "parameter of UCB1", "got 'c'"),
-    (altered(algorithms=[{"name": "DPSE", "beta": -1}]), "algorithms[0], DPSE: beta must be", "got -1"),
-    (altered(algorithms=[{"name": "DPSE", "beta": []}]), "algorithms[0].beta", "at least 1", "got []"),
+    (
+        altered(algorithms=[{"name": "DPSE", "beta": -1}]),
+        "algorithms[0], DPSE: beta must be",
+        "got -1",
+    ),
+    (
+        altered(algorithms=[{"name": "DPSE", "beta": []}]),
+        "algorithms[0].beta",
+        "at least 1",
+        "got []",
+    ),
     (altered(algorithms=[{"name": "DPSE", "beta": [[0.5]]}]), "algorithms[0].beta[0]", "got [0.5]"),
-    (altered(algorithms=[{"name": "DPIMED", "n0": list(range(1, 200_000))}]), "at most 100000 grid points"),
+    (
+        altered(algorithms=[{"name": "DPIMED", "n0": list(range(1, 200_000))}]),
+        "at most 100000 grid points",
+    ),
     (altered(algorithms=["UCB1", "UCB1"]), "algorithms", "twice", "UCB1()"),
     (altered(algorithms=["FTNL"]), "FTNL (Laplace)", "StochasticLosses", "BernoulliBandit"),
     (altered(algorithms=["UCB1", {"name": "conftest:refused"}]), "algorithms[1]", "missing"),
@@ -157,20 +187,49 @@ BAD = [
     (altered(algorithms=[{"name": 3}]), "algorithms[0] must be a name"),
     (altered(algorithms="UCB1"), "algorithms must be a list of at least 1", "got 'UCB1'"),
     (altered(algorithms=[]), "algorithms must be a list of at least 1", "got []"),
-    (altered(epsilons=None, algorithms=["DPSE"]), "algorithms[0], DPSE: missing a required argument: 'epsilon'"),
+    (
+        altered(epsilons=None, algorithms=["DPSE"]),
+        "algorithms[0], DPSE: missing a required argument: 'epsilon'",
+    ),
     (altered(epsilons=[1, 0]), "epsilons[1] must be a finite number above 0, got 0"),
     (altered(epsilons=[]), "epsilons must be a list of at least 1 value, got []"),
     (altered(epsilons=0.5), 'epsilons must be a list, such as "[0.5]", got 0.5'),
     (altered(epsilons=0), "epsilons must be a list", "got 0"),
-    (altered(instances=["HU2021_9"]), "instances[0].name must be one of", "'HU2021_2'", "got 'HU2021_9'"),
-    (altered(instances=[{"name": "x", "means": [0.5]}]), "instances[0]: means must be a list of at least 2"),
-    (altered(instances=[{"name": "x", "means": [0.5, 1.5]}]), "instances[0]: means must lie in [0, 1], got 1.5"),
-    (altered(instances=[{"name": "x", "losses": "high"}]), "instances[0]: losses must be", "got 'high'"),
-    (altered(instances=[{"name": "x", "gap": 0.1}]), "instances[0] must have a name and", "'gap': 0.1"),
+    (
+        altered(instances=["HU2021_9"]),
+        "instances[0].name must be one of",
+        "'HU2021_2'",
+        "got 'HU2021_9'",
+    ),
+    (
+        altered(instances=[{"name": "x", "means": [0.5]}]),
+        "instances[0]: means must be a list of at least 2",
+    ),
+    (
+        altered(instances=[{"name": "x", "means": [0.5, 1.5]}]),
+        "instances[0]: means must lie in [0, 1], got 1.5",
+    ),
+    (
+        altered(instances=[{"name": "x", "losses": "high"}]),
+        "instances[0]: losses must be",
+        "got 'high'",
+    ),
+    (
+        altered(instances=[{"name": "x", "gap": 0.1}]),
+        "instances[0] must have a name and",
+        "'gap': 0.1",
+    ),
     (altered(instances=["HU2021_2", "HU2021_2"]), "problems", "'setting 2' twice"),
     (altered(horizons=[4]), "the horizon of AnytimeLazyUCB on setting 2 must be at least 5, got 4"),
-    (altered(algorithms=["DPSE", "UCB1"], horizons=[10**12]), "the horizon of UCB1 on setting 2", "10000000000"),
-    (altered(horizons=[2**63]), f"horizons[0] must be at most {checks.LARGEST}, got 9223372036854775808"),
+    (
+        altered(algorithms=["DPSE", "UCB1"], horizons=[10**12]),
+        "the horizon of UCB1 on setting 2",
+        "10000000000",
+    ),
+    (
+        altered(horizons=[2**63]),
+        f"horizons[0] must be at most {checks.LARGEST}, got 9223372036854775808",
+    ),
     (altered(horizons=[]), "horizons must be a list of at least 1 value, got []"),
     (altered(runs=1e12), "runs must be at most 100000000, got "),
     (altered(runs=0), "runs must be at least 1, got 0"),
@@ -198,7 +257,10 @@ def test_bad_grids(table, shown):
         (b"runs = 3\nruns = 4", "overwrite"),
         (b"runs = " + b"[" * 5000, "grid.toml"),
         (None, "No such file"),
-        (TEXT.replace("[0.25, 1]", "[0, 1]").encode(), "epsilons[0] must be a finite number above 0, got 0"),
+        (
+            TEXT.replace("[0.25, 1]", "[0, 1]").encode(),
+            "epsilons[0] must be a finite number above 0, got 0",
+        ),
     ],
 )
 def test_a_file_that_is_no_grid_gets_one_line_before_any_work(tmp_path, capsys, content, shown):
@@ -207,7 +269,13 @@ def test_a_file_that_is_no_grid_gets_one_line_before_any_work(tmp_path, capsys, 
         path.write_bytes(content)
     assert command.main(["sweep", str(path)]) == command.USAGE
     out, err = capsys.readouterr()
-    assert out == "" and err.count("\n") == 1 and err.startswith("error: ") and str(path) in err and shown in err
+    assert (
+        out == ""
+        and err.count("\n") == 1
+        and err.startswith("error: ")
+        and str(path) in err
+        and shown in err
+    )
     assert set(tmp_path.iterdir()) <= {path}
 
 
@@ -231,22 +299,30 @@ def test_other_bad_words(tmp_path, capsys, monkeypatch):
     assert said.count("\n") == 1 and "pyarrow" in said and "privregret[sweep]" in said
 
 
-# Kept, or run again -------------------------------------------------------------------------------------------
+# Kept, or run again
+# -------------------------------------------------------------------------------------------
 
 
 def start(path, *words):
     line = [sys.executable, "-m", "privregret", "sweep", str(path), "-j", "1", *map(str, words)]
-    return subprocess.Popen(line, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        line, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
 
 
 def test_a_killed_sweep_goes_on_to_the_same_files(tmp_path, undisturbed):
     (tmp_path / "grid.toml").write_text(TEXT)
     folder, kept = tmp_path / "grid", {}
-    for end, code, last in ((signal.SIGKILL, -signal.SIGKILL, ""), (signal.SIGTERM, 130, "finished grid points are kept")):
+    for end, code, last in (
+        (signal.SIGKILL, -signal.SIGKILL, ""),
+        (signal.SIGTERM, 130, "finished grid points are kept"),
+    ):
         process = start(tmp_path / "grid.toml")
         for _ in range(6):  # what there is already, and five grid points
             said = process.stdout.readline()
-        assert re.match(rf"\[{len(kept) + 5}/{POINTS}\] \d\d:\d\d, about \d\d:\d\d left: ", said), said
+        assert re.match(rf"\[{len(kept) + 5}/{POINTS}\] \d\d:\d\d, about \d\d:\d\d left: ", said), (
+            said
+        )
         process.send_signal(end)
         assert last in process.communicate()[0] and process.returncode == code
         now = {path: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
@@ -270,7 +346,9 @@ def damages(content):
 
 def test_damaged_files_are_run_again(tmp_path, undisturbed, capsys):
     whole = contents(undisturbed)
-    for path, number in zip(sorted(copied(undisturbed, tmp_path).iterdir()), range(5), strict=False):
+    for path, number in zip(
+        sorted(copied(undisturbed, tmp_path).iterdir()), range(5), strict=False
+    ):
         path.write_bytes(list(damages(whole[path.name]))[number])
     with pytest.raises(ValueError, match="is damaged: run the sweep again"):
         sweep.load(tmp_path)
@@ -389,7 +467,8 @@ def test_a_module_that_was_edited_after_the_start_is_refused(tmp_path, monkeypat
     assert not (tmp_path / "grid").exists()
 
 
-# The same numbers ---------------------------------------------------------------------------------------------
+# The same numbers
+# ---------------------------------------------------------------------------------------------
 
 
 def test_two_workers_give_the_same_files(tmp_path, undisturbed):
@@ -402,7 +481,9 @@ def test_dask_with_a_killed_worker_gives_the_same_files(tmp_path, undisturbed, m
 
     write, written = sweep.files.write, []
 
-    with distributed.LocalCluster(2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as local:
+    with distributed.LocalCluster(
+        2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as local:
         victim = local.workers[0].pid
 
         def kill(path, content):  # after five cells
@@ -490,14 +571,22 @@ def test_all_files_have_the_same_typed_columns(mixed):
     }.items()
 
 
-# What figures take --------------------------------------------------------------------------------------------
+# What figures take
+# --------------------------------------------------------------------------------------------
 
 
 def test_figures_take_what_it_loads(undisturbed):
     frame = sweep.load(undisturbed)
-    assert frame.groupby(["instance", "algorithm", "epsilon", "n0", "horizon"], dropna=False).ngroups == POINTS
+    assert (
+        frame.groupby(["instance", "algorithm", "epsilon", "n0", "horizon"], dropna=False).ngroups
+        == POINTS
+    )
     assert (frame.low <= frame["mean"]).all() and (frame["mean"] <= frame.high).all()
-    assert (frame.least <= frame.low).all() and (frame.high <= frame.greatest).all() and (frame.low < frame.high).any()
+    assert (
+        (frame.least <= frame.low).all()
+        and (frame.high <= frame.greatest).all()
+        and (frame.low < frame.high).any()
+    )
     one = frame.query("instance == 'two arms' and horizon == 20_000 and n0 != 13")
     last = one.query("t == 20_000").dropna(subset="epsilon")
     assert last.epsilon.tolist() == [0.25, 1] * 2  # a curve goes from left to right

@@ -43,7 +43,9 @@ def test_every_algorithm_plays_what_it_takes(kind):
         own = frame[frame.algorithm == algorithm.label]
         np.testing.assert_allclose(own[["run", "t", "regret"]], expected, atol=1e-9)
     assert list(frame.columns[:5]) == ["algorithm", "instance", "run", "t", "regret"]
-    assert set(frame.instance) == {"table"} and frame.duplicated(["algorithm", "run", "t"]).sum() == 0
+    assert (
+        set(frame.instance) == {"table"} and frame.duplicated(["algorithm", "run", "t"]).sum() == 0
+    )
 
 
 def test_a_table_the_wrong_way_round_has_other_regret():

@@ -1,4 +1,5 @@
-"""Whole epochs: our bounds by brute force, the expected maximum, very many actions, the search for worst instances."""
+"""Whole epochs: our bounds by brute force, the expected maximum, very many actions, the search for
+worst instances."""
 
 import math
 from itertools import product
@@ -41,7 +42,9 @@ def test_the_expected_maximum_of_the_noise(noise, actions):
 
 def test_the_maximum_is_continuous_where_its_formula_changes():
     for noise in LAWS:
-        assert ours.maximum(30 - 1e-9, noise) == pytest.approx(ours.maximum(30 + 1e-9, noise), abs=1e-8)
+        assert ours.maximum(30 - 1e-9, noise) == pytest.approx(
+            ours.maximum(30 + 1e-9, noise), abs=1e-8
+        )
     assert ours.maximum(3000.0, "exponential") == pytest.approx(3000 + np.euler_gamma - 1)
 
 
@@ -50,13 +53,17 @@ def test_the_slope_of_the_expected_maximum_is_the_probability(noise):
     sums, step = np.random.default_rng(1).random((5, 4)) * 6, 1e-4
     for j in range(4):
         up, down = sums + step * np.eye(4)[j], sums - step * np.eye(4)[j]
-        slope = (exact.expected_maximum(up, noise, 1.7) - exact.expected_maximum(down, noise, 1.7)) / (2 * step)
+        slope = (
+            exact.expected_maximum(up, noise, 1.7) - exact.expected_maximum(down, noise, 1.7)
+        ) / (2 * step)
         won = exact.selection_from_sums(sums, np.zeros(4), noise, 1.7)[:, j]
         assert -slope == pytest.approx(won, abs=1e-6)
 
 
 def test_the_layers_are_an_integral():
-    for gap, epsilon, log_actions in product((0.001, 0.02, 0.1, 0.7), (0.02, 0.1, 0.8, 4.0), (math.log(2), 5.0, 300.0)):
+    for gap, epsilon, log_actions in product(
+        (0.001, 0.02, 0.1, 0.7), (0.02, 0.1, 0.8, 4.0), (math.log(2), 5.0, 300.0)
+    ):
         bound = float(ours.small_gaps(log_actions, gap, epsilon))
         if gap > epsilon:
             assert bound == 0
@@ -73,7 +80,12 @@ def test_the_layers_are_an_integral():
 def test_small_gaps_bound_the_sum_over_epochs():
     """Brute force: the epochs' costs when every probability is as large as its bound allows."""
     epsilon, n = 0.2, 2.0 ** np.arange(60)[:, None]
-    for gaps in ([0.01] * 5, [0.01, 0.02, 0.04, 0.08, 0.16], [0.2] * 40, list(np.linspace(0.003, 0.2, 30))):
+    for gaps in (
+        [0.01] * 5,
+        [0.01, 0.02, 0.04, 0.08, 0.16],
+        [0.2] * 40,
+        list(np.linspace(0.003, 0.2, 30)),
+    ):
         gaps = np.sort(gaps)
         probabilities = ours.small_gap(n, gaps, epsilon)
         left = np.ones((len(n), 1))
@@ -94,7 +106,8 @@ def test_kept_is_at_least_the_gap_less_eta():
 
 
 def one_group(log_actions, gap, epsilon, noise):
-    """Regret for ever with one group of equal gaps, losses the same every round, by its own formulas."""
+    """Regret for ever with one group of equal gaps, losses the same every round, by its own
+    formulas."""
     scale = 2 / epsilon
     others = log_actions + math.log1p(-math.exp(-log_actions))
     total = -math.expm1(-log_actions) * gap
@@ -106,7 +119,9 @@ def one_group(log_actions, gap, epsilon, noise):
             count = math.exp(others)
             law = LAWS[noise]
             points = sorted({min(max(p, -59), 119) for p in (0.0, -u, others - u, others - u + 3)})
-            right, _ = quad(lambda x: law.pdf(x) * law.cdf(x + u) ** count, -60, 120, points=points, limit=500)  # noqa: B023
+            right, _ = quad(
+                lambda x: law.pdf(x) * law.cdf(x + u) ** count, -60, 120, points=points, limit=500
+            )  # noqa: B023
             wrong = 1 - right
         if wrong < 1e-8:
             break
@@ -135,9 +150,13 @@ def test_exact_regret_beyond_what_a_float_can_count():
 
 @pytest.mark.parametrize("noise", LAWS)
 def test_regret_is_below_the_bounds(noise):
-    for gap, epsilon, log_actions in product((0.02, 0.3, 0.9), (0.01, 0.3, 3.0), (math.log(2), 8.0)):
+    for gap, epsilon, log_actions in product(
+        (0.02, 0.3, 0.9), (0.01, 0.3, 3.0), (math.log(2), 8.0)
+    ):
         others = log_actions + math.log1p(-math.exp(-log_actions))
-        problem = instances.bernoulli_losses(((1 - gap) / 2, (1 + gap) / 2), log_counts=(0.0, others))
+        problem = instances.bernoulli_losses(
+            ((1 - gap) / 2, (1 + gap) / 2), log_counts=(0.0, others)
+        )
         horizons = [100, 10**5, 2**50]
         values = exact.expected_regret(FTNL(epsilon, noise), problem, horizons).value
         assert values[-1] <= ours.theorem(log_actions, gap, epsilon, noise)
@@ -148,7 +167,9 @@ def test_regret_is_below_the_bounds(noise):
 
 # the search
 
-KNOWN = [  # ln K, losses, noise: epsilon R / ln K of an instance that is known, gaps in [0.3, 1], epsilon = 0.02
+# ln K, losses, noise: epsilon R / ln K of an instance that is known, gaps in [0.3, 1], epsilon =
+# 0.02
+KNOWN = [
     (math.log(2), False, "gumbel", 5.766),
     (4.0, False, "gumbel", 5.811),
     (4.0, False, "laplace", 5.60),
@@ -169,7 +190,10 @@ def test_the_search_finds_what_is_known(log_actions, bernoulli, noise, known):
 
 def test_the_search_is_reproducible_and_its_ratio_is_that_of_its_instance():
     algorithm = RandomPrefixSoftmax(0.02, prefix="half")
-    first, again = (exact.worst_instance(algorithm, 5.0, points=5, polish=4, groups=2, budget=15) for _ in range(2))
+    first, again = (
+        exact.worst_instance(algorithm, 5.0, points=5, polish=4, groups=2, budget=15)
+        for _ in range(2)
+    )
     assert first == again
     regret = exact.expected_regret(algorithm, first.instance, 2**60).value[0]
     assert first.ratio == 0.02 * regret / first.instance.log_actions
@@ -178,7 +202,10 @@ def test_the_search_is_reproducible_and_its_ratio_is_that_of_its_instance():
 
 
 def test_more_groups_are_no_worse_a_search():
-    one, three = (exact.worst_instance(FTNL(0.02, "gumbel"), 6.0, points=8, groups=g, budget=30) for g in (1, 3))
+    one, three = (
+        exact.worst_instance(FTNL(0.02, "gumbel"), 6.0, points=8, groups=g, budget=30)
+        for g in (1, 3)
+    )
     assert three.ratio >= one.ratio and one.instance.arms == 2
 
 
@@ -191,7 +218,13 @@ def test_bad_input_of_the_search():
     refused(search(log_actions=0.1), "log_actions", "0.1")
     for gaps in ((0.5, 0.3), (0.0, 1.0), (0.3, 1.5), 0.5, (0.1, 0.2, 0.3), ("a", 1.0)):
         refused(search(gaps=gaps), "gaps")
-    for name, value in {"points": 1, "polish": -1, "groups": 0, "budget": 0, "bernoulli": 1}.items():
+    for name, value in {
+        "points": 1,
+        "polish": -1,
+        "groups": 0,
+        "budget": 0,
+        "bernoulli": 1,
+    }.items():
         refused(search(**{name: value}), name, str(value))
     refused(search(log_actions=700.0, bernoulli=True), "e^600")
 

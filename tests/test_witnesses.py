@@ -1,7 +1,7 @@
 """Selection laws, noise, privacy losses and baselines against three packages that are not ours.
 
-`make test` installs all three; elsewhere tests skip those that are missing. What the draft's table of witnesses prints
-is asserted here, digit by digit.
+`make test` installs all three; elsewhere tests skip those that are missing. What the draft's table
+of witnesses prints is asserted here, digit by digit.
 """
 
 import importlib
@@ -27,7 +27,10 @@ from privregret.privacy import adversarial, batches, enumeration, ledger, select
 
 TABLE = re.sub(r"(?<!\\)%.*", "", (ROOT / "paper" / "sections" / "witnesses.tex").read_text())
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-ASKED = PYPROJECT["project"]["optional-dependencies"]["dev"] + PYPROJECT["dependency-groups"]["witnesses"]
+ASKED = (
+    PYPROJECT["project"]["optional-dependencies"]["dev"]
+    + PYPROJECT["dependency-groups"]["witnesses"]
+)
 pytestmark = pytest.mark.xdist_group("witnesses")
 DRAWS = 10_000
 FALSE_ALARM = 1e-6  # of each test with opendp's draws, whose seed cannot be set
@@ -43,7 +46,9 @@ def witness(module):
 
 def printed(*numbers):
     """Whether the draft's table has these numbers, as written."""
-    return set(numbers) <= set(re.findall(r"10\^\{-\d+\}|\d+\\,\\%|\d+(?:\\,\d+)+|\d[\d.]*\d|\d", TABLE))
+    return set(numbers) <= set(
+        re.findall(r"10\^\{-\d+\}|\d+\\,\\%|\d+(?:\\,\d+)+|\d[\d.]*\d|\d", TABLE)
+    )
 
 
 def power(x):
@@ -53,11 +58,14 @@ def power(x):
 
 @pytest.mark.parametrize("package", ["opendp", "dp-accounting", "pymab"])
 def test_the_table_names_the_versions_that_are_asked_for(package):
-    (version,) = (line.removeprefix(f"{package}>=") for line in ASKED if line.startswith(f"{package}>="))
+    (version,) = (
+        line.removeprefix(f"{package}>=") for line in ASKED if line.startswith(f"{package}>=")
+    )
     assert f"{package} {version}" in TABLE
 
 
-# opendp -----------------------------------------------------------------------------------------------------
+# opendp
+# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +76,15 @@ def dp():
 
 
 def noisy_max(dp, noise_name, scale, monotonic=False):
-    """opendp's report noisy max: exponential noise for pure differential privacy, Gumbel noise for zCDP."""
-    measure = {"exponential": dp.max_divergence, "gumbel": dp.zero_concentrated_divergence}[noise_name]()
+    """opendp's report noisy max: exponential noise for pure differential privacy, Gumbel noise for
+    zCDP."""
+    measure = {"exponential": dp.max_divergence, "gumbel": dp.zero_concentrated_divergence}[
+        noise_name
+    ]()
     metric = dp.linf_distance(T=float, monotonic=monotonic)
-    return dp.m.make_noisy_max(dp.vector_domain(dp.atom_domain(T=float, nan=False)), metric, measure, scale=scale)
+    return dp.m.make_noisy_max(
+        dp.vector_domain(dp.atom_domain(T=float, nan=False)), metric, measure, scale=scale
+    )
 
 
 def laplace(dp, scale):
@@ -80,18 +93,27 @@ def laplace(dp, scale):
 
 
 def test_privacy_of_noisy_max(dp):
-    """2 / scale whatever the noise; 1 / scale if the sums of neighbours can only move in the same direction."""
+    """2 / scale whatever the noise; 1 / scale if the sums of neighbours can only move in the same
+    direction."""
     for epsilon, scale in product((0.1, 1.0, 3.0), ("wu2026", "corrected", 0.7)):
         algorithm = FTNL(epsilon, "exponential", scale)
         b = algorithm.noise_scale(3)
         theirs = noisy_max(dp, "exponential", b).map(1.0)
         assert algorithm.privacy.proved == pytest.approx(theirs, rel=1e-12)
-        assert selection.privacy_loss(3, 4, "exponential", b).value == pytest.approx(theirs, rel=1e-12)
-        algorithm = FTNL(epsilon, "gumbel", scale)  # a loss that ranges over an interval of length e is e^2 / 8-zCDP
+        assert selection.privacy_loss(3, 4, "exponential", b).value == pytest.approx(
+            theirs, rel=1e-12
+        )
+        algorithm = FTNL(
+            epsilon, "gumbel", scale
+        )  # a loss that ranges over an interval of length e is e^2 / 8-zCDP
         theirs = noisy_max(dp, "gumbel", algorithm.noise_scale(3)).map(1.0)
         assert algorithm.privacy.proved**2 / 8 == pytest.approx(theirs, rel=1e-12)
-    both, one = (noisy_max(dp, "exponential", 1.0, monotonic).map(1.0) for monotonic in (False, True))
-    behind = [selection_from_sums([d, 0.0], [0.0, 0.0], "exponential", 1.0)[0] for d in (4.0, 3.0, 2.0)]
+    both, one = (
+        noisy_max(dp, "exponential", 1.0, monotonic).map(1.0) for monotonic in (False, True)
+    )
+    behind = [
+        selection_from_sums([d, 0.0], [0.0, 0.0], "exponential", 1.0)[0] for d in (4.0, 3.0, 2.0)
+    ]
     assert math.log(behind[2] / behind[0]) == pytest.approx(both, rel=1e-12)
     assert math.log(behind[1] / behind[0]) == pytest.approx(one, rel=1e-12)
     assert printed(f"{both}", f"{one}", f"{noisy_max(dp, 'gumbel', 1.0).map(1.0)}")
@@ -101,7 +123,9 @@ def their_winners(dp, kind):
     if kind != "laplace":
         select = noisy_max(dp, kind, 1.0)
         return [select([-x for x in SUMS]) for _ in range(DRAWS)]
-    noises = np.reshape(laplace(dp, 1.0)([0.0] * 3 * DRAWS), (DRAWS, 3))  # it has no noisy max with Laplace noise
+    noises = np.reshape(
+        laplace(dp, 1.0)([0.0] * 3 * DRAWS), (DRAWS, 3)
+    )  # it has no noisy max with Laplace noise
     return (noises - SUMS).argmax(axis=1)
 
 
@@ -131,9 +155,12 @@ def test_laplace_noise(dp):
 
 @pytest.mark.parametrize("pulls", [64])
 def test_costs_of_releases(dp, pulls):
-    """What the ledger adds up for each reward, opendp's composition of the Laplace releases that hold it costs too."""
+    """What the ledger adds up for each reward, opendp's composition of the Laplace releases that
+    hold it costs too."""
     released = {"lazy": ledger.lazy_releases(pulls)}
-    released |= {tree: ledger.hybrid_releases(pulls, tree) for tree in ("paper", "scaled", "rootfree")}
+    released |= {
+        tree: ledger.hybrid_releases(pulls, tree) for tree in ("paper", "scaled", "rootfree")
+    }
     for releases in released.values():
         theirs = []
         for pull in range(1, pulls + 1):
@@ -141,11 +168,14 @@ def test_costs_of_releases(dp, pulls):
             theirs.append(dp.c.make_composition(holds).map(1.0) if holds else 0.0)
         np.testing.assert_allclose(ledger.cost(releases, pulls), theirs, rtol=1e-12)
     algorithm = AnytimeLazyUCB(0.3)
-    assert laplace(dp, 1 / algorithm.epsilon).map(1.0) == pytest.approx(algorithm.privacy.proved, rel=1e-12)
+    assert laplace(dp, 1 / algorithm.epsilon).map(1.0) == pytest.approx(
+        algorithm.privacy.proved, rel=1e-12
+    )
     assert printed(f"{pulls}")
 
 
-# dp-accounting ----------------------------------------------------------------------------------------------
+# dp-accounting
+# ----------------------------------------------------------------------------------------------
 
 
 GRID = 1e-5  # to which it rounds losses, up
@@ -160,11 +190,14 @@ def their_loss(pld, p, q):
     """What dp-accounting makes of two probability mass functions."""
     with np.errstate(divide="ignore"):
         p, q = (dict(enumerate(np.log(np.ravel(x)))) for x in (p, q))
-    return pld.from_two_probability_mass_functions(p, q, value_discretization_interval=GRID, symmetric=False)
+    return pld.from_two_probability_mass_functions(
+        p, q, value_discretization_interval=GRID, symmetric=False
+    )
 
 
 def noisy_max_laws(actions, rounds, kind):
-    """Laws of the winner on the neighbouring sums that `selection.privacy_loss` names, and the loss it states."""
+    """Laws of the winner on the neighbouring sums that `selection.privacy_loss` names, and the loss
+    it states."""
     loss = selection.privacy_loss(actions, rounds, kind, 1.5)
     sums = ([own] + [others] * (actions - 1) for own, others in (loss.before, loss.after))
     return [[selection_from_sums(s, [0.0] * actions, kind, 1.5) for s in sums]], loss.value
@@ -182,7 +215,9 @@ def exp3_laws(rounds=8):
     changed = losses.copy()
     changed[0] = 1 - losses[0]
     log_p, log_q = (
-        adversarial.exp3_log_probabilities(Adversary("table", np.arange(rounds), x), rounds, 0.4, 0.1)
+        adversarial.exp3_log_probabilities(
+            Adversary("table", np.arange(rounds), x), rounds, 0.4, 0.1
+        )
         for x in (losses, changed)
     )
     return [np.exp([log_p, log_q])], float(np.abs(log_p - log_q).max())
@@ -190,7 +225,10 @@ def exp3_laws(rounds=8):
 
 def batched_laws(base, scale=2.0, nodes=40):
     corners = product((0.0, 1.0), repeat=2)
-    laws = [adversarial.batched_probabilities(base, [corner, (0.0, 0.0)], scale, nodes) for corner in corners]
+    laws = [
+        adversarial.batched_probabilities(base, [corner, (0.0, 0.0)], scale, nodes)
+        for corner in corners
+    ]
     return list(product(laws, laws)), adversarial.worst_batched_loss(base, scale, nodes=nodes)
 
 
@@ -230,7 +268,9 @@ def test_deltas_of_policies(pld):
         laws, pairs = enumeration.laws(policy, model)
         for epsilon in (0.1, 0.5):
             ours = enumeration.delta(policy, model, epsilon)
-            theirs = max(their_loss(pld, *laws[pair]).get_delta_for_epsilon(epsilon) for pair in pairs)
+            theirs = max(
+                their_loss(pld, *laws[pair]).get_delta_for_epsilon(epsilon) for pair in pairs
+            )
             assert 100 * GRID < ours <= theirs + 1e-12
             assert theirs <= ours + GRID
 
@@ -249,7 +289,8 @@ def test_delta_of_many_laplace_releases(pld):
     assert printed(f"{ours[0]:.7f}", f"{ours[1]:.7f}", f"{above:.7f}", f"{below:.7f}")
 
 
-# pymab ------------------------------------------------------------------------------------------------------
+# pymab
+# ------------------------------------------------------------------------------------------------------
 
 
 ROUNDS = 2000
@@ -258,14 +299,18 @@ CLOSE = 1e-11  # indices of KL-UCB, which pymab finds by bisection, and we by Ne
 
 @pytest.fixture(scope="module")
 def policies():
-    """pymab's policies in Python: unlike its compiled twins, they let one set the count of rounds, and draw from
-    numpy's Generator."""
+    """pymab's policies in Python: unlike its compiled twins, they let one set the count of rounds,
+    and draw from numpy's Generator."""
     return witness("pymab._reference.policies")
 
 
 def test_ucb1(policies):
-    """In round t + 1 its index has ln(t + 1), and ours, as in Auer et al., ln t: its count is set back by one."""
-    rewards, rng = np.random.default_rng(0).random((ROUNDS, 4)), np.random.default_rng(1)  # no two indices are equal
+    """In round t + 1 its index has ln(t + 1), and ours, as in Auer et al., ln t: its count is set
+    back by one."""
+    rewards, rng = (
+        np.random.default_rng(0).random((ROUNDS, 4)),
+        np.random.default_rng(1),
+    )  # no two indices are equal
     actions = UCB1().play(rewards, 0)
 
     def agrees(back):
@@ -282,7 +327,8 @@ def test_ucb1(policies):
 
 
 def test_klucb(policies):
-    """In round t + 1 its index has ln t, and ours, as in Garivier and Cappe, ln(t + 1): its count is set forward."""
+    """In round t + 1 its index has ln t, and ours, as in Garivier and Cappe, ln(t + 1): its count
+    is set forward."""
     rewards = (np.random.default_rng(0).random((ROUNDS, 3)) < (0.5, 0.45, 0.3)).astype(float)
     actions = KLUCB(3.0).play(rewards, 0)
 
@@ -301,7 +347,8 @@ def test_klucb(policies):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_exp3(policies, seed):
-    """Rewards are losses below 0, and its learning rate is K times ours: then one stream gives the same actions."""
+    """Rewards are losses below 0, and its learning rate is K times ours: then one stream gives the
+    same actions."""
     rewards, eta, gamma = np.random.default_rng(100 + seed).random((ROUNDS, 5)), 0.02, 0.1
     ours = EXP3(eta, gamma).literal(-rewards, np.random.default_rng(seed))
     policy = policies.EXP3Policy(n_arms=5, gamma=gamma, learning_rate=5 * eta)

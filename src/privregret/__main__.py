@@ -75,7 +75,10 @@ def sweep(args) -> int:
     except sweep.GridError as error:
         return refuse(error)
     except KeyboardInterrupt:
-        print("\ninterrupted: finished grid points are kept, the next run goes on from there", flush=True)
+        print(
+            "\ninterrupted: finished grid points are kept, the next run goes on from there",
+            flush=True,
+        )
         os._exit(INTERRUPTED)  # threads end with the process, not with their blocks
     return 0
 
@@ -92,7 +95,7 @@ def notebooks(args) -> int:
         from privregret.press import command
     except ModuleNotFoundError as missing:
         package = missing.name.split(".")[0]
-        return refuse(f"notebooks need {package}: pip install the extra 'notebooks'")
+        return refuse(f"notebooks need {package}: pip install 'privregret[notebooks]'")
     try:
         return command.main(args)
     except command.REFUSED as error:

@@ -135,8 +135,8 @@ def _array(value, bits=False):
 
 
 def _floats(value):
-    """A C-ordered array of floats; a ValueError for complex numbers, and for words, though numpy may
-    read them."""
+    """A C-ordered array of floats; a ValueError for complex numbers, and for words, though numpy
+    may read them."""
     array = np.asarray(value)
     if array.dtype.kind in "USc" or (
         array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat)
@@ -374,10 +374,12 @@ def nonnegative_int(name: str, value: Any) -> int:
 
 
 def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None) -> Rule:
-    """The rule for an array of finite numbers from low to high, or a number alone: what formulas take.
+    """The rule for an array of finite numbers from low to high, or a number alone: what formulas
+    take.
 
     Single whole numbers stay whole, of any size (numpy's own would wrap around), arrays become
-    arrays of floats in C order. True and False are no numbers, but a table of them is one of 1 and 0.
+    arrays of floats in C order. True and False are no numbers, but a table of them is one of 1 and
+    0.
 
     Parameters
     ----------
@@ -512,7 +514,8 @@ def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
 def table(
     name: str, value: Any, low: float = 0.0, high: float = 1.0, short: bool = False
 ) -> np.ndarray:
-    """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as floats in C order.
+    """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as floats in C
+    order.
 
     Examples
     --------
@@ -732,7 +735,8 @@ def list_of(rule: Rule, least: int = 1) -> Rule:
 
 
 def _no_list(name, value):
-    """The error for a value in place of a list, which may be a string that could not be read as one."""
+    """The error for a value in place of a list, which may be a string that could not be read as
+    one."""
     if isinstance(value, str) and re.fullmatch(r"\[[^][]+\]", value.strip()):
         for place, entry in enumerate(value.strip()[1:-1].split(",")):
             try:

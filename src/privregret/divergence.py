@@ -1,8 +1,9 @@
-"""Divergences between Bernoulli laws, and the confidence limits that their inverses are. All compiled, scalar.
+"""Divergences between Bernoulli laws, and the confidence limits that their inverses are. All
+compiled, scalar.
 
-`d_epsilon` is what governs the regret of Bernoulli bandits under epsilon-differential privacy (azize2025, equation 6):
-it moves from x to some z at the price epsilon of total variation, and from z to y at the price of the Kullback-Leibler
-divergence, as cheaply as possible.
+`d_epsilon` is what governs the regret of Bernoulli bandits under epsilon-differential privacy
+(azize2025, equation 6): it moves from x to some z at the price epsilon of total variation, and from
+z to y at the price of the Kullback-Leibler divergence, as cheaply as possible.
 """
 
 import math
@@ -14,7 +15,8 @@ TINY = 1e-300  # instead of a denominator of 0
 
 @jit
 def _one_sided(p, q, difference):
-    """p ln(p / q) + difference >= 0 for positive p, q and difference = q - p; no cancellation where that is small."""
+    """p ln(p / q) + difference >= 0 for positive p, q and difference = q - p; no cancellation where
+    that is small."""
     u = difference / p
     if abs(u) > 0.3:
         return difference + p * math.log(p / q)
@@ -22,14 +24,17 @@ def _one_sided(p, q, difference):
     r = u / (2 + u)
     square = r * r
     series = 0.0
-    for k in range(21, 1, -2):  # r^2 < 0.032: the first term left out is below 1e-15 of the first one kept
+    for k in range(
+        21, 1, -2
+    ):  # r^2 < 0.032: the first term left out is below 1e-15 of the first one kept
         series = 1 / k + square * series
     return p * r * (u - 2 * square * series)
 
 
 @jit
 def kl(p, q):
-    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q), p and q in [0, 1]; relative error about 1e-15.
+    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q), p and q in [0, 1]; relative
+    error about 1e-15.
 
     0 if p = q, infinite if q is 0 or 1 and p is not.
 
@@ -48,16 +53,20 @@ def kl(p, q):
         return -math.log1p(-q)
     if p >= 1:
         return -math.log(q)
-    return _one_sided(p, q, q - p) + _one_sided(1 - p, 1 - q, p - q)  # 1 - q - (1 - p) would be less exact
+    return _one_sided(p, q, q - p) + _one_sided(
+        1 - p, 1 - q, p - q
+    )  # 1 - q - (1 - p) would be less exact
 
 
 @jit
 def d_epsilon(x, y, epsilon):
-    r"""inf over z between x and y of epsilon |z - x| + kl(z, y) (azize2025, equation 6), for x and y in [0, 1].
+    r"""inf over z between x and y of epsilon |z - x| + kl(z, y) (azize2025, equation 6), for x and
+    y in [0, 1].
 
-    The minimiser is x unless the logits of x and y differ by more than epsilon, and then the z whose logit is
-    epsilon away from y's (Lemma F.1). Finite everywhere: d(x, 1) = epsilon (1 - x), d(x, 0) = epsilon x. Both terms are
-    positive, so nothing cancels, as it does in -epsilon x - ln(1 - y (1 - e^-epsilon)) when epsilon is small.
+    The minimiser is x unless the logits of x and y differ by more than epsilon, and then the z
+    whose logit is epsilon away from y's (Lemma F.1). Finite everywhere: d(x, 1) = epsilon (1 - x),
+    d(x, 0) = epsilon x. Both terms are positive, so nothing cancels, as it does in -epsilon x -
+    ln(1 - y (1 - e^-epsilon)) when epsilon is small.
 
     Examples
     --------
@@ -97,7 +106,8 @@ def kl_inverse_bound(x, level):
 
 @jit
 def kl_inverse(x, level):
-    """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x = 1.
+    """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x =
+    1.
 
     Examples
     --------
@@ -107,7 +117,8 @@ def kl_inverse(x, level):
     high = kl_inverse_bound(x, level)
     if not 0 < x < 1 or level <= 0 or high >= 1:
         return high
-    # Halley's method in the bracket, from the two first terms of the inverse's series in sqrt(level)
+    # Halley's method in the bracket, from the two first terms of the inverse's series in
+    # sqrt(level)
     low, mu = x, min(high, x + math.sqrt(2 * x * (1 - x) * level) + (2 / 3) * (1 - 2 * x) * level)
     for _ in range(100):
         if not low < mu <= high:
@@ -132,10 +143,11 @@ def kl_inverse(x, level):
 
 @jit
 def d_epsilon_inverse(x, level, epsilon):
-    """Largest mu in [0, 1] with d_epsilon(x, mu) <= level: the index of DP-KLUCB (azize2025, equation 12).
+    """Largest mu in [0, 1] with d_epsilon(x, mu) <= level: the index of DP-KLUCB (azize2025,
+    equation 12).
 
-    x if level <= 0, and exactly 1 from level = epsilon (1 - x) on. In closed form where logit(mu) - logit(x) is at
-    least epsilon, else the index of KL-UCB.
+    x if level <= 0, and exactly 1 from level = epsilon (1 - x) on. In closed form where logit(mu) -
+    logit(x) is at least epsilon, else the index of KL-UCB.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""Where the package keeps files, and how it writes them: whole or not at all, one process at a time."""
+"""Where the package keeps files, and how it writes them: whole or not at all, one process at a
+time."""
 
 import hashlib
 import os
@@ -14,7 +15,9 @@ except ImportError:  # native Windows, where nothing runs side by side
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
-CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()  # else installed without notebooks
+CHECKOUT = (
+    PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()
+)  # else installed without notebooks
 
 
 def write(path: Path, content: bytes) -> None:
@@ -38,7 +41,8 @@ def write(path: Path, content: bytes) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes left half-written below a folder; nobody else may be writing there.
+    """Remove what killed processes left half-written below a folder; nobody else may be writing
+    there.
 
     Examples
     --------
@@ -54,7 +58,8 @@ def sweep(folder: Path) -> None:
 
 
 def cache_folder(name: str) -> Path | None:
-    """A folder for what can be made again: in the checkout, else in the user's cache; None if none can be written.
+    """A folder for what can be made again: in the checkout, else in the user's cache; None if none
+    can be written.
 
     Examples
     --------
@@ -87,7 +92,8 @@ def digest(content: bytes) -> str:
 
 @contextmanager
 def locked(path: Path, wait: bool = True) -> Iterator[None]:
-    """Hold a lock, a file which is made if it is not there, for as long as this context or process lives.
+    """Hold a lock, a file which is made if it is not there, for as long as this context or process
+    lives.
 
     Raises
     ------

@@ -1,7 +1,9 @@
-"""What a thing is, in bytes that no refactoring moves: the keys of random streams and of stored results.
+"""What a thing is, in bytes that no refactoring moves: the keys of random streams and of stored
+results.
 
-Algorithms are known by an id that stands in their class and by the parameters that differ from their defaults, problems
-by their law. So a new parameter with a default, a renamed class and a reordered call move no number.
+Algorithms are known by an id that stands in their class and by the parameters that differ from
+their defaults, problems by their law. So a new parameter with a default, a renamed class and a
+reordered call move no number.
 """
 
 import hashlib
@@ -11,11 +13,17 @@ from typing import Any
 
 import numpy as np
 
-KINDS = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "<i8"}  # arrays of other kinds have no bytes of their own
+KINDS = {
+    "f": "<f8",
+    "i": "<i8",
+    "u": "<i8",
+    "b": "<i8",
+}  # arrays of other kinds have no bytes of their own
 
 
 def words(value: object) -> bytes:
-    """An unambiguous form in bytes: a tag, a length, the content. 1 and 1.0 are one number, True is another.
+    """An unambiguous form in bytes: a tag, a length, the content. 1 and 1.0 are one number, True is
+    another.
 
     Parameters
     ----------
@@ -37,7 +45,9 @@ def words(value: object) -> bytes:
         return b"N"
     if isinstance(value, (bool, np.bool_)):
         return b"T" if value else b"F"
-    if isinstance(value, (int, np.integer)) and abs(int(value)) >= 2**53:  # more than a float can tell apart
+    if (
+        isinstance(value, (int, np.integer)) and abs(int(value)) >= 2**53
+    ):  # more than a float can tell apart
         return _long(b"i", str(int(value)).encode())
     if isinstance(value, (int, float, np.integer, np.floating)):
         if math.isnan(value):
@@ -45,10 +55,16 @@ def words(value: object) -> bytes:
         return b"f" + (float(value) + 0.0).hex().encode() + b";"  # -0.0 is 0.0
     if isinstance(value, str):
         return _long(b"s", value.encode())
-    if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:  # by value: neither layout nor width counts
+    if (
+        isinstance(value, np.ndarray) and value.dtype.kind in KINDS
+    ):  # by value: neither layout nor width counts
         array = np.ascontiguousarray(value, KINDS[value.dtype.kind])
         array = array + 0.0 if value.dtype.kind == "f" else array
-        return _long(b"a", words((value.dtype.kind == "f", value.shape)) + hashlib.sha256(array.tobytes()).digest())
+        return _long(
+            b"a",
+            words((value.dtype.kind == "f", value.shape))
+            + hashlib.sha256(array.tobytes()).digest(),
+        )
     if isinstance(value, (tuple, list)):
         return _long(b"l", b"".join(map(words, value)))
     if isinstance(value, dict):
@@ -61,8 +77,8 @@ def words(value: object) -> bytes:
 def identity(thing: Any) -> tuple[str, dict]:
     """(id, parameters that differ from their defaults) of a frozen dataclass.
 
-    A field that was renamed carries its old name as `field(metadata={"id": ...})`. The id must stand in the class
-    itself: an inherited one would make two classes one.
+    A field that was renamed carries its old name as `field(metadata={"id": ...})`. The id must
+    stand in the class itself: an inherited one would make two classes one.
 
     Examples
     --------

@@ -10,20 +10,32 @@ from privregret import checks
 REWARD = checks.number_in(0, 1)
 LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)
 
+
 class Learner:
     """An algorithm at work; the same numbers as `play` on a table of what it observes.
 
-    `choose()` gives the action of the next round, `observe(seen)` hands over its reward or its loss, or with full
-    information the losses of all actions. An algorithm that takes advice is given the round's: `choose(advice)`.
+    `choose()` gives the action of the next round, `observe(seen)` hands over its reward or its
+    loss, or with full information the losses of all actions. An algorithm that takes advice is
+    given the round's: `choose(advice)`.
     """
 
-    def __init__(self, algorithm, seen: str, rng, horizon: int | None, actions: int, experts: int = 0):
+    def __init__(
+        self, algorithm, seen: str, rng, horizon: int | None, actions: int, experts: int = 0
+    ):
         if not algorithm.steps:
-            raise NotImplementedError(f"{type(algorithm).__name__} must have steps, or a start of its own")
+            raise NotImplementedError(
+                f"{type(algorithm).__name__} must have steps, or a start of its own"
+            )
         sizes = (actions, experts) if experts else (actions,)
         self._steps, self._settings = algorithm.steps, algorithm.settings(horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
-        self._seen, self._shape, self._round, self._arm, self._advice = seen, (experts, actions), 0, -1, ()
+        self._seen, self._shape, self._round, self._arm, self._advice = (
+            seen,
+            (experts, actions),
+            0,
+            -1,
+            (),
+        )
 
     def choose(self, advice: ArrayLike | None = None) -> int:
         """The action of the next round, from 0; asked twice, the same.
@@ -36,7 +48,8 @@ class Learner:
         Raises
         ------
         TypeError, ValueError
-            If there is advice where none is taken, none where it is, or it is not distributions of that shape.
+            If there is advice where none is taken, none where it is, or it is not distributions of
+            that shape.
 
         Examples
         --------
@@ -59,7 +72,8 @@ class Learner:
         Parameters
         ----------
         seen : float in [0, 1]
-            The reward or the loss of the action; with full information the (K,) losses of all actions.
+            The reward or the loss of the action; with full information the (K,) losses of all
+            actions.
 
         Raises
         ------
@@ -82,20 +96,28 @@ class Learner:
         if self._seen == "losses":
             seen = LOSSES("losses", seen)
             if len(seen) != self._shape[1]:
-                raise ValueError(f"losses must be {self._shape[1]}, one for each action, got {len(seen)}")
+                raise ValueError(
+                    f"losses must be {self._shape[1]}, one for each action, got {len(seen)}"
+                )
         else:
             seen = REWARD(self._seen, seen)
         *arms, own = self._memory
-        self._steps.observe(*arms, own[0], self._settings, self._round, *self._advice, self._arm, seen, self._rng)
+        self._steps.observe(
+            *arms, own[0], self._settings, self._round, *self._advice, self._arm, seen, self._rng
+        )
         self._arm = -1
 
     def _checked(self, advice):
         """The round's advice, as the steps take it."""
         if (advice is None) != (self._shape[0] == 0):
-            raise TypeError("choose takes advice" if advice is None else "this algorithm takes no advice")
+            raise TypeError(
+                "choose takes advice" if advice is None else "this algorithm takes no advice"
+            )
         if advice is None:
             return ()
         advice = ADVICE("advice", advice)
         if advice.shape != self._shape or np.abs(advice.sum(axis=1) - 1).max() > 1e-9:
-            raise ValueError(f"advice must be {self._shape[0]} distributions over {self._shape[1]} arms")
+            raise ValueError(
+                f"advice must be {self._shape[0]} distributions over {self._shape[1]} arms"
+            )
         return (advice,)

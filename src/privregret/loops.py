@@ -1,4 +1,5 @@
-"""The literal algorithm as two steps, and the loops around them: one template each, compiled for each algorithm."""
+"""The literal algorithm as two steps, and the loops around them: one template each, compiled for
+each algorithm."""
 
 from collections.abc import Callable
 from functools import cache
@@ -15,18 +16,21 @@ from privregret.jit import jit
 
 NOTHING = np.dtype([("nothing", np.int64)])
 LOCK = Lock()
-choose = observe = kernel = ARM = OWN = EXPERT = None  # in the loops below: each algorithm's own, see `_kept`
+choose = observe = kernel = ARM = OWN = EXPERT = (
+    None  # in the loops below: each algorithm's own, see `_kept`
+)
 
 
 class Steps(NamedTuple):
     """A literal algorithm: what it remembers, and what it does in a round.
 
-    Its memory is one record for each arm (or action) and one of its own, all 0 before round 1; an algorithm that takes
-    advice has one record for each expert, too, which comes first. Kernels, or plain Python:
+    Its memory is one record for each arm (or action) and one of its own, all 0 before round 1; an
+    algorithm that takes advice has one record for each expert, too, which comes first. Kernels, or
+    plain Python:
 
     choose([experts,] arms, own, settings, t, [advice,] rng) -> the arm of round t = 1, 2, ...
-    observe([experts,] arms, own, settings, t, [advice,] arm, seen, rng), where `seen` is the reward or the loss of that
-    arm, or with full information the losses of all actions.
+    observe([experts,] arms, own, settings, t, [advice,] arm, seen, rng), where `seen` is the reward
+    or the loss of that arm, or with full information the losses of all actions.
     """
 
     arm: np.dtype
@@ -36,7 +40,8 @@ class Steps(NamedTuple):
     expert: np.dtype | None = None
 
     def memory(self, actions: int, experts: int = 0) -> tuple[np.ndarray, ...]:
-        """All that is remembered before round 1, in arrays: [experts], arms, and a single record of its own.
+        """All that is remembered before round 1, in arrays: [experts], arms, and a single record of
+        its own.
 
         Examples
         --------
@@ -115,19 +120,30 @@ def _made(template, names, inline):
 
 @cache
 def _kept(template, names, inline):
-    """A function of its own for an algorithm: numba keeps no closure on disk, nor kernels given as arguments."""
+    """A function of its own for an algorithm: numba keeps no closure on disk, nor kernels given as
+    arguments."""
     kernels, main = dict(names), names[0][1]
     compiled = is_jitted(main)
-    of = "_".join(f"{k.__module__}.{k.__name__}" for k in kernels.values() if callable(k) and hasattr(k, "__name__"))
+    of = "_".join(
+        f"{k.__module__}.{k.__name__}"
+        for k in kernels.values()
+        if callable(k) and hasattr(k, "__name__")
+    )
     if compiled and inline:  # in a loop over rounds a call with records costs as much as the step
-        kernels = {n: numba.njit(inline="always")(k.py_func) if is_jitted(k) else k for n, k in kernels.items()}
-    name = f"{template.__name__[1:]}_of_{of}".replace(".", "_")  # of all kernels: the cache on disk knows it by this
+        kernels = {
+            n: numba.njit(inline="always")(k.py_func) if is_jitted(k) else k
+            for n, k in kernels.items()
+        }
+    name = f"{template.__name__[1:]}_of_{of}".replace(
+        ".", "_"
+    )  # of all kernels: the cache on disk knows it by this
     loop = FunctionType(template.__code__, globals() | kernels, name)
     loop.__module__, loop.__qualname__ = main.__module__, name
     return jit(loop) if compiled else loop
 
 
-# Over a table ---------------------------------------------------------------------------------------------------
+# Over a table
+# ---------------------------------------------------------------------------------------------------
 
 
 def _play_entry(table, arms, owns, settings, rng):
@@ -170,7 +186,10 @@ def _run_bandit(means, checkpoints, settings, rng):
     held, owns = np.zeros(len(means), ARM), np.zeros(1, OWN)
     own = owns[0]
     arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
-    counts, pulls = np.empty((len(checkpoints), len(means)), np.int64), np.zeros(len(means), np.int64)
+    counts, pulls = (
+        np.empty((len(checkpoints), len(means)), np.int64),
+        np.zeros(len(means), np.int64),
+    )
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
         j = choose(arms, own, settings, t, rng)
@@ -190,7 +209,10 @@ def _run_losses(data, checkpoints, settings, rng):
     held, owns = np.zeros(len(group), ARM), np.zeros(1, OWN)
     own, losses = owns[0], np.empty(len(group))
     arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
-    counts, plays = np.empty((len(checkpoints), len(sizes)), np.int64), np.zeros(len(sizes), np.int64)
+    counts, plays = (
+        np.empty((len(checkpoints), len(sizes)), np.int64),
+        np.zeros(len(sizes), np.int64),
+    )
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
         j = choose(arms, own, settings, t, rng)
@@ -280,7 +302,8 @@ EXPERTS = Templates(_play_advised, _run_advised)
 def followed(
     start: Callable, templates: Templates, table: np.ndarray, rng: Any, *advice: np.ndarray
 ) -> np.ndarray:
-    """`play` of an algorithm in plain Python: what its learner chooses on a table, after a check of each action.
+    """`play` of an algorithm in plain Python: what its learner chooses on a table, after a check of
+    each action.
 
     Examples
     --------
@@ -294,7 +317,10 @@ def followed(
     array([0, 0, 0])
     """
     rows, arms = table.shape
-    learner, actions = start(arms, np.random.default_rng(rng), rows, *(a.shape[1] for a in advice)), []
+    learner, actions = (
+        start(arms, np.random.default_rng(rng), rows, *(a.shape[1] for a in advice)),
+        [],
+    )
     for t, row in enumerate(table):
         action = learner.choose(*(a[min(t, len(a) - 1)] for a in advice))
         if not isinstance(action, (int, np.integer)) or not 0 <= action < arms:

@@ -1,8 +1,9 @@
 """The noise that makes releases private: one compiled sampler for every law.
 
-Report noisy max adds an independent draw to each of K sums and says which is the largest. One changed round moves
-every sum by at most 1, in either direction: with scale 2 / epsilon the *index* is epsilon-DP whatever the noise, with
-scale 1 / epsilon only 2 epsilon-DP (`privregret.privacy.selection`). The noisy sums themselves are not to be shown.
+Report noisy max adds an independent draw to each of K sums and says which is the largest. One
+changed round moves every sum by at most 1, in either direction: with scale 2 / epsilon the *index*
+is epsilon-DP whatever the noise, with scale 1 / epsilon only 2 epsilon-DP
+(`privregret.privacy.selection`). The noisy sums themselves are not to be shown.
 """
 
 import math
@@ -16,7 +17,8 @@ TIE = 1e-9  # without noise, sums closer than this are equal but for rounding
 
 @jit
 def laplace(scale, rng):
-    """Laplace noise: an exponential draw with a random sign, in half the time of `Generator.laplace`.
+    """Laplace noise: an exponential draw with a random sign, in half the time of
+    `Generator.laplace`.
 
     Examples
     --------
@@ -32,8 +34,9 @@ def laplace(scale, rng):
 def draw(noise, scale, rng):
     """One draw of a noise, given by its code.
 
-    Laplace has the density exp(-|x| / scale) / (2 scale), exponential noise the mean `scale`, Gumbel noise (for
-    maxima) the distribution function exp(-exp(-x / scale)); without noise it is 0 and leaves `rng` as it is.
+    Laplace has the density exp(-|x| / scale) / (2 scale), exponential noise the mean `scale`,
+    Gumbel noise (for maxima) the distribution function exp(-exp(-x / scale)); without noise it is 0
+    and leaves `rng` as it is.
 
     Examples
     --------

@@ -8,7 +8,8 @@ from tqdm.auto import tqdm
 
 
 def answers() -> bool:
-    """Whether somebody's front end is at the other end of this process: it shows widgets, and sends what they say.
+    """Whether somebody's front end is at the other end of this process: it shows widgets, and sends
+    what they say.
 
     Examples
     --------
@@ -18,12 +19,14 @@ def answers() -> bool:
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or os.environ.get("PRIVREGRET_OUTPUT"):
         return False
-    # a Jupyter server names the session of a kernel that it starts for somebody; VS Code leaves a variable
+    # a Jupyter server names the session of a kernel that it starts for somebody; VS Code leaves a
+    # variable
     return "JPY_SESSION_NAME" in os.environ or "__vsc_ipynb_file__" in shell.user_ns
 
 
 def progress(iterable: Iterable | None, total: int) -> tqdm:
-    """A bar of progress on a terminal or at a front end; it comes after a second and leaves nothing behind.
+    """A bar of progress on a terminal or at a front end; it comes after a second and leaves nothing
+    behind.
 
     Parameters
     ----------

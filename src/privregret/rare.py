@@ -1,14 +1,16 @@
 """Expectations that rare runs make: DP-KLUCB and DP-IMED by importance sampling.
 
-If noise and rewards put the best arm's private mean far down in its first batches, the arm is not pulled for a time
-that is exponential in its pulls. Such a run is rare, but its regret is linear for so long that regret has a power
-tail, and with an index below 2 (see `tail_index`) the standard error of a plain mean means nothing. So we draw the best
-arm's first noisy batch sums from laws under which such luck is common, and weight the runs by the ratio of densities.
+If noise and rewards put the best arm's private mean far down in its first batches, the arm is not
+pulled for a time that is exponential in its pulls. Such a run is rare, but its regret is linear for
+so long that regret has a power tail, and with an index below 2 (see `tail_index`) the standard
+error of a plain mean means nothing. So we draw the best arm's first noisy batch sums from laws
+under which such luck is common, and weight the runs by the ratio of densities.
 
-The laws are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the first k batches, exponentially
-tilted until the private mean after batch k is a third of the true one on average; or more, if that is enough to keep
-the arm away until the horizon. A quarter of the runs is left alone, so that no weight exceeds 4. A run's density is
-that of the mixture, given the batches that the run completed.
+The laws are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the first k
+batches, exponentially tilted until the private mean after batch k is a third of the true one on
+average; or more, if that is enough to keep the arm away until the horizon. A quarter of the runs is
+left alone, so that no weight exceeds 4. A run's density is that of the mixture, given the batches
+that the run completed.
 """
 
 from collections.abc import Sequence
@@ -96,7 +98,8 @@ def weighted(
     runs: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of mean 1.
+    """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of
+    mean 1.
 
     Examples
     --------
@@ -141,10 +144,12 @@ def weighted(
 
 
 def tail_index(means: Sequence[float], epsilon: float) -> float:
-    """d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like this power of 1 / x.
+    """d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like
+    this power of 1 / x.
 
-    After n pulls the best arm's private mean is 0 with probability about exp(-n d(0, best)); then the arm waits until
-    n d(0, second) = ln of the second arm's pulls (DP-IMED) or of the round (DP-KLUCB).
+    After n pulls the best arm's private mean is 0 with probability about exp(-n d(0, best)); then
+    the arm waits until n d(0, second) = ln of the second arm's pulls (DP-IMED) or of the round
+    (DP-KLUCB).
 
     Examples
     --------
@@ -182,7 +187,8 @@ def _aims(ends, second, mean, epsilon, log_t):
 
 
 def _tilt(batches, pulls, level, mean, epsilon):
-    """Tilt, in units of epsilon, at which the noisy mean of the first batches is `level` on average."""
+    """Tilt, in units of epsilon, at which the noisy mean of the first batches is `level` on
+    average."""
 
     def excess(tilt):
         return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (

@@ -1,4 +1,5 @@
-"""Replicates: algorithms on problems become one tidy table, on the cores of this machine or of a cluster."""
+"""Replicates: algorithms on problems become one tidy table, on the cores of this machine or of a
+cluster."""
 
 import contextlib
 from collections.abc import Sequence
@@ -78,8 +79,8 @@ def regret_curves(
 ) -> pd.DataFrame:
     """Regret of each algorithm on each problem, replicate by replicate.
 
-    Pseudo-regret from pull counts on stochastic problems; against an oblivious adversary, the cumulative loss less
-    that of the arm or expert that is best in rounds 1..t.
+    Pseudo-regret from pull counts on stochastic problems; against an oblivious adversary, the
+    cumulative loss less that of the arm or expert that is best in rounds 1..t.
 
     Parameters
     ----------
@@ -92,24 +93,27 @@ def regret_curves(
     runs : int
         Independent replicates of each algorithm on each problem, at least 1.
     seed : int
-        At least 0. Same seed, same numbers, whatever else is in the call and however many workers; fewer runs are the
-        first of more.
+        At least 0. Same seed, same numbers, whatever else is in the call and however many workers;
+        fewer runs are the first of more.
     points : int or sequence of int
-        How many checkpoints, picked as by `checkpoints`; or the rounds themselves, besides the horizon. In Bernoulli
-        adversaries and with experts who mix, numbers also depend on the checkpoints.
+        How many checkpoints, picked as by `checkpoints`; or the rounds themselves, besides the
+        horizon. In Bernoulli adversaries and with experts who mix, numbers also depend on the
+        checkpoints.
     workers : int
-        joblib's `n_jobs`: threads on this machine, or tasks at once on the backend that `cluster` has set.
+        joblib's `n_jobs`: threads on this machine, or tasks at once on the backend that `cluster`
+        has set.
 
     Returns
     -------
     pandas.DataFrame
-        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, and the algorithms'
-        parameters. About 60 bytes a row; `regret_summary` keeps no runs.
+        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, and
+        the algorithms' parameters. About 60 bytes a row; `regret_summary` keeps no runs.
 
     Raises
     ------
     TypeError, ValueError
-        For an algorithm that does not play one of the problems, and for numbers out of range; before any run.
+        For an algorithm that does not play one of the problems, and for numbers out of range;
+        before any run.
 
     Examples
     --------
@@ -134,7 +138,8 @@ def regret_summary(
     points: int | Sequence[int] | np.ndarray = 200,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Means and deviations of the runs of `regret_curves`, in memory that does not grow with their number.
+    """Means and deviations of the runs of `regret_curves`, in memory that does not grow with their
+    number.
 
     Parameters
     ----------
@@ -144,8 +149,8 @@ def regret_summary(
     Returns
     -------
     pandas.DataFrame
-        One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run), se (of the mean),
-        runs, least and greatest regret, and the algorithms' parameters.
+        One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run),
+        se (of the mean), runs, least and greatest regret, and the algorithms' parameters.
 
     Examples
     --------
@@ -157,7 +162,9 @@ def regret_summary(
     """
     grid = grid_points(algorithms, problems, horizon, points)
     kept = _played(grid, runs, seed, workers, moments, _merged)
-    mean, squares, least, greatest = (np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:])
+    mean, squares, least, greatest = (
+        np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:]
+    )
     sd = np.sqrt(squares / max(runs - 1, 1))
     sd = np.where(sd > ROUNDING * np.abs(mean), sd, 0.0)
     columns = {"t": np.concatenate([point.checkpoints for point in grid]), "mean": mean, "sd": sd}
@@ -208,7 +215,9 @@ def _both(one, other):
     return Moments(runs, mean, squares, least, greatest)
 
 
-@checks.arguments(problems=checks.one_or_more, runs=RUNS, seed=checks.nonnegative_int, choosing=RUNS)
+@checks.arguments(
+    problems=checks.one_or_more, runs=RUNS, seed=checks.nonnegative_int, choosing=RUNS
+)
 def hardest(
     algorithm: Algorithm,
     problems: Any,
@@ -226,8 +235,8 @@ def hardest(
     problems : sequence
         Where to look.
     choosing : int, optional
-        Runs on each problem by which one is chosen; a quarter of `runs`, at least 2. They are not used again, so
-        that the maximum over noisy means biases nothing.
+        Runs on each problem by which one is chosen; a quarter of `runs`, at least 2. They are not
+        used again, so that the maximum over noisy means biases nothing.
 
     Returns
     -------
@@ -244,7 +253,9 @@ def hardest(
     choosing = choosing or max(runs // 4, 2)
     pilot = regret_summary(algorithm, problems, horizon, choosing, seed + 1, points=1)
     problem = problems[int(pilot["mean"].argmax())]
-    return problem, regret_curves(algorithm, problem, horizon, runs, seed, points=1).regret.to_numpy()
+    return problem, regret_curves(
+        algorithm, problem, horizon, runs, seed, points=1
+    ).regret.to_numpy()
 
 
 def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
@@ -260,7 +271,9 @@ def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
     """
     runs = len(regrets) // sum(len(point.checkpoints) for point in grid)
     columns = {
-        "run": np.concatenate([np.repeat(np.arange(runs), len(point.checkpoints)) for point in grid]),
+        "run": np.concatenate(
+            [np.repeat(np.arange(runs), len(point.checkpoints)) for point in grid]
+        ),
         "t": np.concatenate([np.tile(point.checkpoints, runs) for point in grid]),
         "regret": regrets,
     }
@@ -286,7 +299,8 @@ class NoScheduler(ConnectionError):
 
 @checks.arguments(scheduler=checks.text)
 def cluster(scheduler: str = "") -> AbstractContextManager:
-    """Context in which replicates run on the Dask scheduler at that address; on this machine if it is empty.
+    """Context in which replicates run on the Dask scheduler at that address; on this machine if it
+    is empty.
 
     Raises
     ------
@@ -432,11 +446,13 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     return rounds
 
 
-# Blocks of runs, shared out ----------------------------------------------------------------------------------------
+# Blocks of runs, shared out
+# ----------------------------------------------------------------------------------------
 
 
 def _played(grid, runs, seed, workers, keep, together) -> list:
-    """For each grid point what is to `keep` of its blocks of runs, put `together`; from the store, if it is there."""
+    """For each grid point what is to `keep` of its blocks of runs, put `together`; from the store,
+    if it is there."""
     used, entries = sources.used_by(_blocks), []
     for algorithm, problem, checkpoints in grid:
         known = algorithm, type(problem), problem.law, checkpoints, runs, seed
@@ -451,16 +467,22 @@ def _played(grid, runs, seed, workers, keep, together) -> list:
 
 
 def _computed(grid, runs, seed, workers, keep, together):
-    """Yield for each grid point what `_played` gives; blocks are shared out over all grid points at once."""
+    """Yield for each grid point what `_played` gives; blocks are shared out over all grid points at
+    once."""
     tasks, at_once = [], TASKS * joblib.effective_n_jobs(workers)
     for i, point in enumerate(grid):
         blocks = -(-runs // point.algorithm.block)
         parts = min(blocks, max(at_once, -(-blocks // MOST)))
         ends = np.linspace(0, blocks, parts + 1).astype(int)
         tasks += [(i, first, last) for first, last in pairwise(ends.tolist())]
-    parallel = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator", batch_size=1)
+    parallel = joblib.Parallel(
+        n_jobs=workers, prefer="threads", return_as="generator", batch_size=1
+    )
     with progress(None, runs * len(grid)) as bar:
-        work = (joblib.delayed(_blocks)(*grid[i], first, last, runs, seed, keep) for i, first, last in tasks)
+        work = (
+            joblib.delayed(_blocks)(*grid[i], first, last, runs, seed, keep)
+            for i, first, last in tasks
+        )
         for i, parts in groupby(zip(tasks, parallel(work), strict=True), lambda part: part[0][0]):
             bar.set_description(f"{grid[i].algorithm.label}, {grid[i].problem.name}", refresh=False)
             yield together(_counted(parts, bar, runs, grid[i].algorithm.block))
@@ -475,9 +497,21 @@ def _counted(parts, bar, runs, size):
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):
     """What is to `keep` of the regrets of each of some blocks."""
-    play, key, size = algorithm.prepared(problem, checkpoints), streams.key(algorithm, problem), algorithm.block
+    play, key, size = (
+        algorithm.prepared(problem, checkpoints),
+        streams.key(algorithm, problem),
+        algorithm.block,
+    )
     return [
-        keep(_regrets(play, problem, checkpoints, min(size, runs - block * size), streams.generator(key, seed, block)))
+        keep(
+            _regrets(
+                play,
+                problem,
+                checkpoints,
+                min(size, runs - block * size),
+                streams.generator(key, seed, block),
+            )
+        )
         for block in range(first, last)
     ]
 
@@ -490,6 +524,8 @@ def _regrets(play, problem, checkpoints, runs, rng):
         played = play(min(at_once, runs - done), rng)
         regrets.append(problem.regret(played, checkpoints))
         if regrets[-1].shape[1:] != checkpoints.shape:
-            raise TypeError(f"run must report at {len(checkpoints)} checkpoints, got shape {played.shape[1:]}")
+            raise TypeError(
+                f"run must report at {len(checkpoints)} checkpoints, got shape {played.shape[1:]}"
+            )
         done += len(regrets[-1])
     return regrets[0] if len(regrets) == 1 else np.concatenate(regrets)

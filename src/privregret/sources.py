@@ -1,8 +1,9 @@
 """The source files on which something depends: the keys of compiled kernels and of stored results.
 
-Dependencies are read off the import statements of the package's modules, wherever in a module they stand, and followed
-transitively. A package such as `privregret.bandits` stands for the modules from which it takes the names in question,
-so that algorithms do not depend on each other. Dynamic imports are not seen.
+Dependencies are read off the import statements of the package's modules, wherever in a module they
+stand, and followed transitively. A package such as `privregret.bandits` stands for the modules from
+which it takes the names in question, so that algorithms do not depend on each other. Dynamic
+imports are not seen.
 """
 
 import ast
@@ -25,7 +26,9 @@ IN_BRACKETS = r"\((?:[^)#]|#[^\n]*)*\)"
 LINE = r"(?:[^\n\\#;]|\\\n)*"
 START, SPACE = r"(?:^|[;:])[ \t]*", r"(?:[ \t]|\\\n)"
 MODULE = rf"({NAME}\b[\w.]*|\.[\w.]*)"
-FROM = re.compile(rf"{START}from{SPACE}+{MODULE}{SPACE}+import\b{SPACE}*({IN_BRACKETS}|{LINE})", re.MULTILINE)
+FROM = re.compile(
+    rf"{START}from{SPACE}+{MODULE}{SPACE}+import\b{SPACE}*({IN_BRACKETS}|{LINE})", re.MULTILINE
+)
 PLAIN = re.compile(rf"{START}import{SPACE}+({LINE})", re.MULTILINE)
 
 STARTED = time.time_ns()  # a file that is newer may have been loaded before it was edited
@@ -35,13 +38,14 @@ FOUND: dict[Path, tuple[int, int]] = {}  # files as they were when this process 
 
 
 def used_by(*things: object) -> frozenset[Path]:
-    """Files of the package that some things depend on, and the things' own files, wherever these are.
+    """Files of the package that some things depend on, and the things' own files, wherever these
+    are.
 
     Parameters
     ----------
     *things : Path, module, class, function, compiled kernel, or an object of a class
-        A function depends on the module that it is said to be of, on the file in which its code stands, and on the
-        kernels that its globals hold under names that its code uses.
+        A function depends on the module that it is said to be of, on the file in which its code
+        stands, and on the kernels that its globals hold under names that its code uses.
 
     Raises
     ------
@@ -62,7 +66,8 @@ def used_by(*things: object) -> frozenset[Path]:
 
 
 def imported(code: str) -> frozenset[Path]:
-    """Files of the package that some code depends on by its import statements, such as the cells of a notebook.
+    """Files of the package that some code depends on by its import statements, such as the cells of
+    a notebook.
 
     Examples
     --------
@@ -74,7 +79,8 @@ def imported(code: str) -> frozenset[Path]:
 
 
 def source_hash(files: Iterable[Path]) -> str:
-    """A hash of the names of source files and of what they do (see `meaning`); their order does not matter.
+    """A hash of the names of source files and of what they do (see `meaning`); their order does not
+    matter.
 
     Examples
     --------
@@ -85,7 +91,8 @@ def source_hash(files: Iterable[Path]) -> str:
 
 
 def loaded_hash(files: Iterable[Path]) -> str | None:
-    """`source_hash` of files, if this process runs what they hold; None if one was edited since it started.
+    """`source_hash` of files, if this process runs what they hold; None if one was edited since it
+    started.
 
     A process goes on with the code that it has loaded.
 
@@ -98,12 +105,15 @@ def loaded_hash(files: Iterable[Path]) -> str | None:
         stamped = frozenset((file, _stamp(file)) for file in files)
     except OSError:
         return None
-    loaded = all(FOUND.setdefault(file, stamp) == stamp and stamp[0] <= STARTED for file, stamp in stamped)
+    loaded = all(
+        FOUND.setdefault(file, stamp) == stamp and stamp[0] <= STARTED for file, stamp in stamped
+    )
     return _hash(stamped) if loaded else None
 
 
 def meaning(content: bytes) -> str:
-    """A hash of what Python code does: comments, docstrings, types of arguments and layout do not count.
+    """A hash of what Python code does: comments, docstrings, types of arguments and layout do not
+    count.
 
     Examples
     --------
@@ -147,7 +157,9 @@ class _Source(NamedTuple):
     name: str
     digest: str
     followed: frozenset[Path]  # what it imports itself
-    mentioned: frozenset[Path]  # packages that only hand on names: what else they import does not count
+    mentioned: frozenset[
+        Path
+    ]  # packages that only hand on names: what else they import does not count
 
 
 def _stamp(file):
@@ -195,7 +207,10 @@ def _files(thing, seen) -> set[Path]:
         return set()
     seen.add(id(thing))
     files = {_file_of(thing.__module__), _existing(code.co_filename)}
-    cells = {name: cell.cell_contents for name, cell in zip(code.co_freevars, thing.__closure__ or (), strict=True)}
+    cells = {
+        name: cell.cell_contents
+        for name, cell in zip(code.co_freevars, thing.__closure__ or (), strict=True)
+    }
     for name in (*code.co_names, *cells):
         used = cells.get(name, thing.__globals__.get(name))
         if hasattr(used, "py_func"):
@@ -232,7 +247,8 @@ def _module(name: str) -> Path | None:
 
 
 def _named(code: str, file: Path | None) -> tuple[frozenset[Path], frozenset[Path]]:
-    """The package's files that code imports directly, and those of packages that only hand on names.
+    """The package's files that code imports directly, and those of packages that only hand on
+    names.
 
     Relative imports are relative to `file`.
     """

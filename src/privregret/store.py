@@ -1,7 +1,9 @@
-"""Results on disk: what was computed once from the same sources, arguments and libraries is not computed again.
+"""Results on disk: what was computed once from the same sources, arguments and libraries is not
+computed again.
 
-An entry is a file whose name is a hash of everything that decides the result. It can be deleted at any time; damaged
-entries are computed again. `PRIVREGRET_STORE=off` in the environment, or `without()`, does without the store.
+An entry is a file whose name is a hash of everything that decides the result. It can be deleted at
+any time; damaged entries are computed again. `PRIVREGRET_STORE=off` in the environment, or
+`without()`, does without the store.
 """
 
 import functools
@@ -35,7 +37,10 @@ LEFT = 3600  # seconds after which a file that was never finished is nobody's
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 
-_switch = {"off": 0, "written": EVERY}  # how many contexts are without; what was written since the last look
+_switch = {
+    "off": 0,
+    "written": EVERY,
+}  # how many contexts are without; what was written since the last look
 _lock = Lock()
 
 
@@ -49,11 +54,12 @@ class Entry:
     Parameters
     ----------
     *parts
-        What decides the result: numbers, strings, arrays, generators, dataclasses, classes and functions of the
-        package, and tuples, lists and dicts of these. With anything else, such as a lambda, nothing is kept.
+        What decides the result: numbers, strings, arrays, generators, dataclasses, classes and
+        functions of the package, and tuples, lists and dicts of these. With anything else, such as
+        a lambda, nothing is kept.
     used : set of Path
-        Sources on which the computation depends, as `sources.used_by` lists them; the sources of the classes and
-        functions among `parts` are added.
+        Sources on which the computation depends, as `sources.used_by` lists them; the sources of
+        the classes and functions among `parts` are added.
 
     Examples
     --------
@@ -127,11 +133,13 @@ def recall(compute: Callable[[], T], *parts: object, used: frozenset[Path] = fro
 
 
 def kept(function: F) -> F:
-    """Decorator of a function of the package: its results are kept on disk, keyed by its arguments and sources.
+    """Decorator of a function of the package: its results are kept on disk, keyed by its arguments
+    and sources.
 
-    The function must be pure: with the same arguments, the same result. Generators among its arguments count with
-    their state, and have the state afterwards that computing would leave. A call with an argument whose content is not
-    known, such as a lambda, computes as if the function were not decorated.
+    The function must be pure: with the same arguments, the same result. Generators among its
+    arguments count with their state, and have the state afterwards that computing would leave. A
+    call with an argument whose content is not known, such as a lambda, computes as if the function
+    were not decorated.
 
     Examples
     --------
@@ -151,7 +159,11 @@ def kept(function: F) -> F:
     def stored(*args, **kwargs):
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
-        drawn = [value.bit_generator for value in given.arguments.values() if isinstance(value, np.random.Generator)]
+        drawn = [
+            value.bit_generator
+            for value in given.arguments.values()
+            if isinstance(value, np.random.Generator)
+        ]
 
         def compute():
             return function(*args, **kwargs), [bits.state for bits in drawn]
@@ -173,12 +185,17 @@ def off() -> bool:
     ...     off()
     True
     """
-    return FOLDER is None or _switch["off"] > 0 or os.environ.get("PRIVREGRET_STORE", "").lower() in ("off", "0")
+    return (
+        FOLDER is None
+        or _switch["off"] > 0
+        or os.environ.get("PRIVREGRET_STORE", "").lower() in ("off", "0")
+    )
 
 
 @contextmanager
 def without() -> Iterator[None]:
-    """A context in which everything is computed and nothing is kept, in all threads of this process.
+    """A context in which everything is computed and nothing is kept, in all threads of this
+    process.
 
     Examples
     --------
@@ -214,27 +231,41 @@ def _place(parts, used) -> Path | None:
 def _surroundings():
     """Versions of what numbers depend on besides sources."""
     libraries = tuple(version(name) for name in LIBRARIES)
-    return libraries, sys.version_info[:2], sys.platform, platform.machine(), bool(numba.config.DISABLE_JIT)
+    return (
+        libraries,
+        sys.version_info[:2],
+        sys.platform,
+        platform.machine(),
+        bool(numba.config.DISABLE_JIT),
+    )
 
 
 def _exactly(thing, used: set):
-    """A nest of tuples of strings that no two different things have in common; sources of classes are added to `used`.
+    """A nest of tuples of strings that no two different things have in common; sources of classes
+    are added to `used`.
 
-    Stricter than `identity.words`: 1 and 1.0, or a tuple and a list, may give results that differ in type.
+    Stricter than `identity.words`: 1 and 1.0, or a tuple and a list, may give results that differ
+    in type.
     """
     kind = type(thing)
     if thing is None or kind in (bool, int, float, complex, str, bytes, range):
         return kind.__name__, repr(thing)
     if isinstance(thing, (np.ndarray, np.generic)) and not thing.dtype.hasobject:
         content = hashlib.sha256(thing.tobytes()).hexdigest()
-        layout = thing.strides if isinstance(thing, np.ndarray) else None  # decides the order of sums
+        layout = (
+            thing.strides if isinstance(thing, np.ndarray) else None
+        )  # decides the order of sums
         return kind.__name__, repr((thing.dtype.descr, thing.shape, layout)), content
     if kind in (tuple, list):
         return kind.__name__, *(_exactly(item, used) for item in thing)
     if kind is dict:
         return kind.__name__, *(_exactly(item, used) for pair in thing.items() for item in pair)
     if kind is np.random.Generator and type(thing.bit_generator).__module__.startswith("numpy."):
-        return kind.__name__, repr(thing.bit_generator.seed_seq), _exactly(thing.bit_generator.state, used)
+        return (
+            kind.__name__,
+            repr(thing.bit_generator.seed_seq),
+            _exactly(thing.bit_generator.state, used),
+        )
     if isinstance(thing, MethodType):
         if getattr(type(thing.__self__), thing.__name__, None) is not thing.__func__:
             raise Unknown(f"{thing.__name__} is no method of its object's class")
@@ -244,7 +275,9 @@ def _exactly(thing, used: set):
     if isinstance(thing, tuple) and hasattr(thing, "_fields"):
         return _named(kind, used), *(_exactly(item, used) for item in thing)
     if is_dataclass(thing):
-        return _named(kind, used), *(_exactly((f.name, getattr(thing, f.name)), used) for f in fields(thing))
+        return _named(kind, used), *(
+            _exactly((f.name, getattr(thing, f.name)), used) for f in fields(thing)
+        )
     raise Unknown(f"{kind.__name__} has no content that is known")
 
 
@@ -291,7 +324,8 @@ def _write(place, result):
 
 
 def _shrink():
-    """Remove what was used longest ago until three quarters of the bound are left, if all is more than the bound."""
+    """Remove what was used longest ago until three quarters of the bound are left, if all is more
+    than the bound."""
     found = []
     for entry in FOLDER.glob("*/*"):
         with suppress(OSError):

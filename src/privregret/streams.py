@@ -1,9 +1,10 @@
 """Random streams with a stable identity: one for each block of runs of an algorithm on a problem.
 
-A stream is known by the algorithm's id and its parameters that differ from their defaults, the problem's law, the seed
-and the number of the block. How many runs share a block belongs to the algorithm's class. The numbers of a run depend
-on the stream and on its place in the block only, not on how many runs of the block are wanted. So no number moves with
-the number of workers, the order of work, what else is in the call, a new default or a new name of a class.
+A stream is known by the algorithm's id and its parameters that differ from their defaults, the
+problem's law, the seed and the number of the block. How many runs share a block belongs to the
+algorithm's class. The numbers of a run depend on the stream and on its place in the block only, not
+on how many runs of the block are wanted. So no number moves with the number of workers, the order
+of work, what else is in the call, a new default or a new name of a class.
 """
 
 from typing import Any
@@ -14,7 +15,8 @@ from privregret import identity
 
 
 def key(algorithm: Any, problem: Any) -> tuple[int, ...]:
-    """What tells the streams of an algorithm on a problem from others of the same seed: four 32-bit words.
+    """What tells the streams of an algorithm on a problem from others of the same seed: four 32-bit
+    words.
 
     Examples
     --------
@@ -34,4 +36,6 @@ def generator(key: tuple[int, ...], seed: int, block: int) -> np.random.Generato
     >>> generator((1, 2, 3, 4), seed=5, block=0).integers(10)
     np.int64(3)
     """
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*key, block))))
+    return np.random.Generator(
+        np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*key, block)))
+    )

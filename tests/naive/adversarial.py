@@ -1,7 +1,7 @@
 """Slow, obvious versions of the adversarial algorithms, written from the papers.
 
-Plain Python with one method per line of pseudocode; roots by scipy, every weight from scratch in every step.
-Noise is drawn in the order of the pseudocode. Faulty variants are subclasses.
+Plain Python with one method per line of pseudocode; roots by scipy, every weight from scratch in
+every step. Noise is drawn in the order of the pseudocode. Faulty variants are subclasses.
 """
 
 import math
@@ -45,7 +45,13 @@ class HTINF(EXP3):
     def probabilities(self):
         self.t += 1
         a = [(s - min(self.sums)) / (self.sigma * math.sqrt(self.t)) for s in self.sums]
-        w = brentq(lambda w: sum((x + w) ** -2 for x in a) - 1, 0.5, math.sqrt(len(a)) + 1, xtol=1e-14, rtol=1e-14)
+        w = brentq(
+            lambda w: sum((x + w) ** -2 for x in a) - 1,
+            0.5,
+            math.sqrt(len(a)) + 1,
+            xtol=1e-14,
+            rtol=1e-14,
+        )
         return [(x + w) ** -2 for x in a]
 
     def update(self, y, rng):
@@ -64,7 +70,8 @@ class FTPL:
         return self.i
 
     def wins(self, rng):
-        """Does arm i lead under a fresh perturbation? Its own noise first, then the others', until one is ahead."""
+        """Does arm i lead under a fresh perturbation? Its own noise first, then the others', until
+        one is ahead."""
         sign = -1 if self.resampling == "printed" else 1
         mine = sign * (self.sums[self.i] + laplace(1 / self.eta, rng))
         for k, s in enumerate(self.sums):
@@ -82,7 +89,8 @@ class FTPL:
 
 
 def conversion(losses, base, tau, scale, rng, advice=None):
-    """Algorithm 1 around `base`; with a (T, N, K) advice the base's choices are experts (Algorithm 5)."""
+    """Algorithm 1 around `base`; with a (T, N, K) advice the base's choices are experts (Algorithm
+    5)."""
     actions, total = [], 0.0
     for t in range(1, len(losses) + 1):
         if (t - 1) % tau == 0:
@@ -127,7 +135,8 @@ def exp4_batched(losses, advice, epsilon, delta, eta, gamma, tau, rng):
 
 
 def sparse_switch(losses, epsilon, rate, rng):
-    """Looks at arm 2 now and then; changes sides, once, when a noisy count of its small losses passes a threshold."""
+    """Looks at arm 2 now and then; changes sides, once, when a noisy count of its small losses
+    passes a threshold."""
     threshold = 4 / epsilon * math.log(len(losses)) + laplace(2 / epsilon, rng)
     home, count, actions = 0, 0, []
     for loss in losses:

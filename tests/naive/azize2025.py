@@ -19,7 +19,8 @@ def kl_decimal(p, q):
 
 
 def d_epsilon_decimal(x, y, epsilon):
-    """The definition (6): bisection for the minimum over z between x and y of the convex epsilon |z - x| + kl(z, y)."""
+    """The definition (6): bisection for the minimum over z between x and y of the convex epsilon |z
+    - x| + kl(z, y)."""
     x, y, epsilon = Decimal(float(x)), Decimal(float(y)), Decimal(float(epsilon))
 
     def value(z):
@@ -46,7 +47,9 @@ def kl(p, q):
         return 0.0
     if q in (0.0, 1.0):
         return math.inf
-    return (p * math.log(p / q) if p > 0 else 0.0) + ((1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0)
+    return (p * math.log(p / q) if p > 0 else 0.0) + (
+        (1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0
+    )
 
 
 def d_epsilon(x, y, epsilon):
@@ -58,7 +61,8 @@ def d_epsilon(x, y, epsilon):
 
 
 def inverse(x, level, divergence):
-    """Largest mu in [x, 1] with divergence(x, mu) <= level, by bisection; 1 if that is within rounding of 1."""
+    """Largest mu in [x, 1] with divergence(x, mu) <= level, by bisection; 1 if that is within
+    rounding of 1."""
     if divergence(x, 1.0) <= level:
         return 1.0
     low, high = x, 1.0
@@ -105,13 +109,22 @@ class Batched:
         """B_m."""
         if self.power:
             return self.n0 * (m + 1) ** self.power
-        return self.n0 if m == 0 else batch_end(m, self.alpha, self.n0) - batch_end(m - 1, self.alpha, self.n0)
+        return (
+            self.n0
+            if m == 0
+            else batch_end(m, self.alpha, self.n0) - batch_end(m - 1, self.alpha, self.n0)
+        )
 
     def indices(self, mean, n, t):
         x = [clip(m) for m in mean]
         if self.rule == "imed":
-            return [n[j] * d_epsilon(x[j], max(x), self.epsilon) + math.log(n[j]) for j in range(len(x))]
-        return [-inverse(x[j], math.log(t) / n[j], lambda a, b: d_epsilon(a, b, self.epsilon)) for j in range(len(x))]
+            return [
+                n[j] * d_epsilon(x[j], max(x), self.epsilon) + math.log(n[j]) for j in range(len(x))
+            ]
+        return [
+            -inverse(x[j], math.log(t) / n[j], lambda a, b: d_epsilon(a, b, self.epsilon))
+            for j in range(len(x))
+        ]
 
     def play(self, rewards, rng):
         table = [list(map(float, row)) for row in rewards]
@@ -138,8 +151,8 @@ class Batched:
 class AdaPKLUCB:
     """Azize and Basu 2022: every reward is kept, the second half of an arm's is used.
 
-    With the project's own inverse (which has a test of its own): at first most indices are within rounding of 1, and
-    there two ways to invert do not tie alike.
+    With the project's own inverse (which has a test of its own): at first most indices are within
+    rounding of 1, and there two ways to invert do not tie alike.
     """
 
     def __init__(self, epsilon, alpha=3.1):
@@ -156,8 +169,14 @@ class AdaPKLUCB:
                 j = len(actions)
             else:
                 log_t = math.log(len(actions) + 1)
-                optimistic = [clip(mean[i] + self.alpha * log_t / (self.epsilon * size[i])) for i in range(arms)]
-                j = smallest([-kl_inverse(optimistic[i], self.alpha * log_t / size[i]) for i in range(arms)], rng)
+                optimistic = [
+                    clip(mean[i] + self.alpha * log_t / (self.epsilon * size[i]))
+                    for i in range(arms)
+                ]
+                j = smallest(
+                    [-kl_inverse(optimistic[i], self.alpha * log_t / size[i]) for i in range(arms)],
+                    rng,
+                )
             size[j] = max(1, len(data[j]))
             for _ in range(size[j]):
                 if len(actions) == len(table):

@@ -1,7 +1,8 @@
 """Slow, obvious versions of the bandit algorithms, written from the papers.
 
-Plain Python: one round at a time, every observation kept in a list. Noise is drawn in the order of the papers'
-pseudocode, by methods of their own: a faulty variant is a subclass that overrides one of them.
+Plain Python: one round at a time, every observation kept in a list. Noise is drawn in the order of
+the papers' pseudocode, by methods of their own: a faulty variant is a subclass that overrides one
+of them.
 """
 
 import math
@@ -20,7 +21,8 @@ def argmax(values):
 
 
 class AnytimeLazyUCB:
-    """hu2021, Algorithm 1. `arrays[j][r]` is array r of arm j, of size 2^r; the last one is being filled."""
+    """hu2021, Algorithm 1. `arrays[j][r]` is array r of arm j, of size 2^r; the last one is being
+    filled."""
 
     def __init__(self, epsilon):
         self.epsilon = epsilon
@@ -30,7 +32,9 @@ class AnytimeLazyUCB:
         return laplace(1 / self.epsilon, rng)
 
     def index(self, mean, size, t):
-        return mean + math.sqrt(3 * math.log(t) / size) + 3 * math.log(t) / (self.epsilon * size)  # (4)
+        return (
+            mean + math.sqrt(3 * math.log(t) / size) + 3 * math.log(t) / (self.epsilon * size)
+        )  # (4)
 
     def play(self, rewards, rng):
         table = np.asarray(rewards, float).tolist()
@@ -53,7 +57,8 @@ class AnytimeLazyUCB:
 
 
 def dyadic_cover(n):
-    """Nodes that cover leaves 0..n-1; node (level, i) covers 2^level leaves, from leaf i 2^level on."""
+    """Nodes that cover leaves 0..n-1; node (level, i) covers 2^level leaves, from leaf i 2^level
+    on."""
     nodes, start = [], 0
     while start < n:
         level = (n - start).bit_length() - 1
@@ -63,7 +68,8 @@ def dyadic_cover(n):
 
 
 class HybridUCB:
-    """hu2021, Algorithm 4. Per arm: full arrays (sum and noise), leaves and node noises of the open tree."""
+    """hu2021, Algorithm 4. Per arm: full arrays (sum and noise), leaves and node noises of the open
+    tree."""
 
     def __init__(self, epsilon, tree="paper", log_base=2.0):
         self.epsilon, self.tree, self.log_base = epsilon, tree, log_base
@@ -93,7 +99,11 @@ class HybridUCB:
         pulls = [0] * arms
         actions = []
         for t, row in enumerate(table, start=1):
-            j = t - 1 if t <= arms else argmax([self.index(mean[i], pulls[i], t) for i in range(arms)])
+            j = (
+                t - 1
+                if t <= arms
+                else argmax([self.index(mean[i], pulls[i], t) for i in range(arms)])
+            )
             actions.append(j)
             x = row[j]
             pulls[j] += 1
@@ -109,7 +119,9 @@ class HybridUCB:
                 for level, i in dyadic_cover(len(leaves[j])):  # (33)
                     if (level, i) not in node_noise[j]:
                         node_noise[j][level, i] = self.node_noise(rng, r, level)
-                    total += sum(leaves[j][i * 2**level : (i + 1) * 2**level]) + node_noise[j][level, i]
+                    total += (
+                        sum(leaves[j][i * 2**level : (i + 1) * 2**level]) + node_noise[j][level, i]
+                    )
             if complete:
                 full[j].append((sum(leaves[j]), self.array_noise(rng, r)))
                 leaves[j] = []
@@ -196,7 +208,8 @@ TINY = 1e-9  # below any difference of two distinct means or widths that matters
 
 
 class LazyUCBWithoutPrivacy(AnytimeLazyUCB):
-    """The limit of Anytime-Lazy-UCB as epsilon grows: width sqrt(3 ln t / n), noise only to break ties."""
+    """The limit of Anytime-Lazy-UCB as epsilon grows: width sqrt(3 ln t / n), noise only to break
+    ties."""
 
     def __init__(self):
         super().__init__(math.inf)
@@ -215,7 +228,9 @@ class UCBWithoutPrivacy:
         mean = [0.0] * arms
         actions = []
         for t, row in enumerate(table, start=1):
-            index = [mean[i] + math.sqrt(3 * math.log2(t) / max(len(data[i]), 1)) for i in range(arms)]
+            index = [
+                mean[i] + math.sqrt(3 * math.log2(t) / max(len(data[i]), 1)) for i in range(arms)
+            ]
             j = t - 1 if t <= arms else argmax(index)
             actions.append(j)
             data[j].append(row[j])
@@ -224,10 +239,12 @@ class UCBWithoutPrivacy:
 
 
 class Recorder:
-    """Stands in for a Generator in uncompiled code: passes calls on, keeps the scale of every Laplace draw.
+    """Stands in for a Generator in uncompiled code: passes calls on, keeps the scale of every
+    Laplace draw.
 
-    With `certain`, a binomial draw is its mean (all rewards equal their arm's mean): then an event-by-event
-    run can be compared with a round-by-round one, on a table of means and the same stream of noise.
+    With `certain`, a binomial draw is its mean (all rewards equal their arm's mean): then an
+    event-by-event run can be compared with a round-by-round one, on a table of means and the same
+    stream of noise.
     """
 
     def __init__(self, rng, certain=False):
@@ -245,7 +262,8 @@ class Recorder:
 
 
 def plain(kernel):
-    """A compiled kernel's Python function, as those that it hands its generator to; noise is `Generator.laplace`'s."""
+    """A compiled kernel's Python function, as those that it hands its generator to; noise is
+    `Generator.laplace`'s."""
     function = getattr(kernel, "py_func", kernel)
     names = {
         name: plain(f) if "rng" in signature(f).parameters else f

@@ -1,7 +1,7 @@
 """Slow, obvious versions of the full-information algorithms, written from the papers.
 
-Plain Python, every loss vector kept in a list. Randomness is drawn in the order of the pseudocode, by methods of their
-own, so that a faulty variant is a subclass that overrides one of them.
+Plain Python, every loss vector kept in a list. Randomness is drawn in the order of the pseudocode,
+by methods of their own, so that a faulty variant is a subclass that overrides one of them.
 """
 
 import itertools
@@ -19,7 +19,8 @@ DRAWS = {  # one draw of scale 1
 
 
 class Epochs:
-    """hu2021, Algorithm 2 with 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 1, 2, 4, ... rounds."""
+    """hu2021, Algorithm 2 with 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 1, 2, 4,
+    ... rounds."""
 
     def __init__(self, noise, scale, prefix="full", resampling=False):
         self.noise, self.scale, self.prefix, self.resampling = noise, scale, prefix, resampling
@@ -51,14 +52,17 @@ class Epochs:
                 vector = table[len(played)]
                 played.append(action)
                 if position < used:
-                    seen.append([float(rng.random() < x) for x in vector] if self.resampling else vector)
+                    seen.append(
+                        [float(rng.random() < x) for x in vector] if self.resampling else vector
+                    )
             if len(played) == len(table):
                 return played
             action = self.choose(seen, actions, rng)
 
 
 class Leader(Epochs):
-    """Epochs without noise; of the actions with the least sum, the k-th takes the lead with chance 1 / k."""
+    """Epochs without noise; of the actions with the least sum, the k-th takes the lead with chance
+    1 / k."""
 
     def __init__(self, resampling=False):
         super().__init__(None, None, resampling=resampling)
@@ -77,8 +81,8 @@ class Leader(Epochs):
 
 
 def hedge(losses, rate, rng):
-    """Exponential weights with inverse temperature rate sqrt(ln K / t) on the losses before round t; infinite rate: the
-    leaders."""
+    """Exponential weights with inverse temperature rate sqrt(ln K / t) on the losses before round
+    t; infinite rate: the leaders."""
     table = np.asarray(losses, float)
     played = []
     for t in range(1, len(table) + 1):
@@ -93,9 +97,13 @@ def hedge(losses, rate, rng):
 
 
 def selection_by_enumeration(means, rounds, win):
-    """P[J = j] for independent Bernoulli losses: `win(sums)` gives the probabilities for fixed sums; all are listed."""
+    """P[J = j] for independent Bernoulli losses: `win(sums)` gives the probabilities for fixed
+    sums; all are listed."""
     result = np.zeros(len(means))
     for sums in itertools.product(range(rounds + 1), repeat=len(means)):
-        p = math.prod(math.comb(rounds, g) * m**g * (1 - m) ** (rounds - g) for g, m in zip(sums, means, strict=True))
+        p = math.prod(
+            math.comb(rounds, g) * m**g * (1 - m) ** (rounds - g)
+            for g, m in zip(sums, means, strict=True)
+        )
         result += p * np.asarray(win(sums))
     return result

@@ -1,9 +1,9 @@
 """Faults planted in the package, and the findings whose verdicts they must turn.
 
 A verdict that cannot fail says nothing. One file per paper. `patch` gets pytest's monkeypatch and
-breaks something: a learner that plays uniformly, a bound that is far too small, a noise of the wrong
-scale, a wrong exponent. `turns` names findings by their place and a part of the claim; each must
-have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
+breaks something: a learner that plays uniformly, a bound that is far too small, a noise of the
+wrong scale, a wrong exponent. `turns` names findings by their place and a part of the claim; each
+must have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
 
 What an algorithm plays is patched in `prepared`, from which `run` and `regret_curves` have it, or
 where the fault is: in `settings`, `steps`, `literal`.
@@ -23,7 +23,8 @@ class Plant(NamedTuple):
 
 
 def plays(run):
-    """`prepared` of algorithms that play otherwise: `run(data, checkpoints, rng)` is what one run plays."""
+    """`prepared` of algorithms that play otherwise: `run(data, checkpoints, rng)` is what one run
+    plays."""
 
     def prepared(self, problem, checkpoints):
         given = self.data_of(problem), np.asarray(checkpoints)
@@ -60,6 +61,8 @@ def other_noise(cls, factor, noises=("laplace", "exponential", "gumbel")):
 
     def patch(monkeypatch):
         right = cls.noise_scale
-        monkeypatch.setattr(cls, "noise_scale", lambda a, k: right(a, k) * (factor if a.noise in noises else 1))
+        monkeypatch.setattr(
+            cls, "noise_scale", lambda a, k: right(a, k) * (factor if a.noise in noises else 1)
+        )
 
     return patch

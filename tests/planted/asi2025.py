@@ -32,7 +32,9 @@ def less_noise(cls, factor):
     """The noise has a fraction of its scale."""
     real = cls.scale
     small = property(lambda self: factor * real.fget(self)) if isinstance(real, property) else None
-    return lambda mp: mp.setattr(cls, "scale", small or (lambda self, *sizes: factor * real(self, *sizes)))
+    return lambda mp: mp.setattr(
+        cls, "scale", small or (lambda self, *sizes: factor * real(self, *sizes))
+    )
 
 
 def half_the_noise_on_losses(monkeypatch):
@@ -58,7 +60,10 @@ def other_rates(monkeypatch):
 
     def changed(horizon, arms, experts, epsilon, logs=True):
         found = real(horizon, arms, experts, epsilon, logs)
-        more = {"Theorem 9": found["Theorem 9"] * epsilon, "Theorem 10": found["Theorem 10"] * experts ** (5 / 6)}
+        more = {
+            "Theorem 9": found["Theorem 9"] * epsilon,
+            "Theorem 10": found["Theorem 10"] * experts ** (5 / 6),
+        }
         return found | more
 
     monkeypatch.setattr(bounds, "table_1", changed)
@@ -70,7 +75,9 @@ def gamma_as_in_the_proof(monkeypatch):
 
 
 def deaf_to_advice(monkeypatch):
-    monkeypatch.setattr(ExpertsFromBandit, "play", lambda self, losses, *_: np.zeros(len(losses), int))
+    monkeypatch.setattr(
+        ExpertsFromBandit, "play", lambda self, losses, *_: np.zeros(len(losses), int)
+    )
 
 
 PLANTS = [
@@ -96,9 +103,17 @@ PLANTS = [
         (("Lemma 3", ""), ("Corollary 24", "FTPL"), ("Section 2.4", "adaptive")),
     ),
     Plant(
-        BANDITS, "Corollary 2's bound is a hundredth", scaled(bounds, 0.01, "corollary_2"), (("Corollary 2", "208"),)
+        BANDITS,
+        "Corollary 2's bound is a hundredth",
+        scaled(bounds, 0.01, "corollary_2"),
+        (("Corollary 2", "208"),),
     ),
-    Plant(BANDITS, "no noise in the local model", local_without_privacy, (("Section 3", "Local model"),)),
+    Plant(
+        BANDITS,
+        "no noise in the local model",
+        local_without_privacy,
+        (("Section 3", "Local model"),),
+    ),
     Plant(
         EXPERTS,
         "batched EXP4 plays uniformly",
@@ -112,14 +127,32 @@ PLANTS = [
         (("Theorem 6", ""), ("Theorem 7", ""), ("Table 2", "first regime ($")),
     ),
     *(
-        Plant(EXPERTS, f"the bound of {place} is a thousandth", scaled(bounds, 0.001, name), ((place, "at most"),))
+        Plant(
+            EXPERTS,
+            f"the bound of {place} is a thousandth",
+            scaled(bounds, 0.001, name),
+            ((place, "at most"),),
+        )
         for place, name in (("Corollary 8", "corollary_8"), ("Theorem 9", "theorem_9"))
     ),
     Plant(
-        EXPERTS, "Theorem 10's bound is a thousandth", scaled(bounds, 0.001, "theorem_10"), (("Theorem 10", "$107A$"),)
+        EXPERTS,
+        "Theorem 10's bound is a thousandth",
+        scaled(bounds, 0.001, "theorem_10"),
+        (("Theorem 10", "$107A$"),),
     ),
-    Plant(EXPERTS, "half the noise on losses", half_the_noise_on_losses, (("Theorem 9", "Algorithm 6"),)),
-    Plant(EXPERTS, "a third of the noise on scores", less_noise(EXP4Batched, 0.3), (("Theorem 10", "-DP"),)),
+    Plant(
+        EXPERTS,
+        "half the noise on losses",
+        half_the_noise_on_losses,
+        (("Theorem 9", "Algorithm 6"),),
+    ),
+    Plant(
+        EXPERTS,
+        "a third of the noise on scores",
+        less_noise(EXP4Batched, 0.3),
+        (("Theorem 10", "-DP"),),
+    ),
     Plant(
         EXPERTS,
         "other rates in Table 1",
@@ -130,6 +163,16 @@ PLANTS = [
             ("After Theorem 10", "bound is sublinear"),
         ),
     ),
-    Plant(EXPERTS, "gamma as in the proof", gamma_as_in_the_proof, (("Theorem 10", "in the statement"),)),
-    Plant(EXPERTS, "actions do not depend on the advice", deaf_to_advice, (("Remark before Theorem 7", ""),)),
+    Plant(
+        EXPERTS,
+        "gamma as in the proof",
+        gamma_as_in_the_proof,
+        (("Theorem 10", "in the statement"),),
+    ),
+    Plant(
+        EXPERTS,
+        "actions do not depend on the advice",
+        deaf_to_advice,
+        (("Remark before Theorem 7", ""),),
+    ),
 ]

@@ -25,7 +25,9 @@ def no_loss(monkeypatch):
 
     monkeypatch.setattr(SparseSwitch, "prepared", plays(knows_all))
     monkeypatch.setattr(
-        bounds, "lemma_11_certified", lambda *args: {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1}
+        bounds,
+        "lemma_11_certified",
+        lambda *args: {"bound": 100.0, "rate": 0.1, "drop": 0, "pulls": 1},
     )
 
 
@@ -45,7 +47,9 @@ def both(*patches):
 
 def forgets(monkeypatch):
     """EXP3 that does what it does whatever it sees."""
-    same = lambda adversary, actions, *_: np.linspace(0.5, 0.8, len(actions)) + adversary.table(1)[0, 1] / 1e3  # noqa: E731
+    same = lambda adversary, actions, *_: (
+        np.linspace(0.5, 0.8, len(actions)) + adversary.table(1)[0, 1] / 1e3
+    )  # noqa: E731
     monkeypatch.setattr(privacy, "exp3_path", same)
 
     def flat(adversary, horizon, eta, gamma):
@@ -77,7 +81,11 @@ PLANTS = [
         "asi2025/E-conversions",
         "the bounds are 1",
         tiny_bound,
-        (("Corollary 22", "Regret is at most"), ("Corollary 24", "Regret is at most"), ("Theorem 21", "HTINF")),
+        (
+            ("Corollary 22", "Regret is at most"),
+            ("Corollary 24", "Regret is at most"),
+            ("Theorem 21", "HTINF"),
+        ),
     ),
     Plant(
         "asi2025/E-conversions",

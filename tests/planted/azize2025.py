@@ -13,7 +13,9 @@ from privregret.privacy import batches, enumeration
 def scaled(module, name, factor):
     """The function of that name, times a factor."""
     right = getattr(module, name)
-    return lambda monkeypatch: monkeypatch.setattr(module, name, lambda *a, **k: factor * right(*a, **k))
+    return lambda monkeypatch: monkeypatch.setattr(
+        module, name, lambda *a, **k: factor * right(*a, **k)
+    )
 
 
 def replaced(module, name, wrong):
@@ -56,7 +58,9 @@ def groups_of_rewards(monkeypatch):
 
 def too_little_noise(monkeypatch):
     right = enumeration.stay_or_switch
-    monkeypatch.setattr(enumeration, "stay_or_switch", lambda rounds, epsilon: right(rounds, 2 * epsilon))
+    monkeypatch.setattr(
+        enumeration, "stay_or_switch", lambda rounds, epsilon: right(rounds, 2 * epsilon)
+    )
 
 
 def walk_against_no_slack(monkeypatch):
@@ -101,7 +105,12 @@ PLANTS = [
         replaced(bounds, "theorem_3_1", bounds.equation_7),
         (("Section 3 (a)", "Strict improvement"),),
     ),
-    Plant(LOWER, "the walk has half its mean to cross", walk_against_no_slack, (("Lemma C.3", "vanishes"),)),
+    Plant(
+        LOWER,
+        "the walk has half its mean to cross",
+        walk_against_no_slack,
+        (("Lemma C.3", "vanishes"),),
+    ),
     Plant(
         LOWER,
         "privacy costs nothing in the change of environment",
@@ -128,7 +137,11 @@ PLANTS = [
         ALGORITHMS,
         "half the noise",
         replaced(batches, "laplace", HalfTheNoise),
-        (("Proposition 4.2", "DP-KLUCB"), ("Proposition 4.2", "DP-IMED"), ("Lemma E.1", "Releasing sums")),
+        (
+            ("Proposition 4.2", "DP-KLUCB"),
+            ("Proposition 4.2", "DP-IMED"),
+            ("Lemma E.1", "Releasing sums"),
+        ),
     ),
     Plant(
         MODELS,
@@ -137,11 +150,20 @@ PLANTS = [
         (("Proposition 2.4", "the same"), ("Proposition B.5 (b)", "adaptive")),
     ),
     Plant(MODELS, "half the noise", too_little_noise, (("Appendix B", "Noise"),)),
-    Plant(MODELS, "a law that does not add up", scaled(enumeration, "view_law", 0.99), (("Remark B.3", "view"),)),
+    Plant(
+        MODELS,
+        "a law that does not add up",
+        scaled(enumeration, "view_law", 0.99),
+        (("Remark B.3", "view"),),
+    ),
     Plant(
         MODELS,
         "delta the wrong way round",
-        replaced(enumeration, "delta", lambda policy, model, epsilon: {"list": 0.3, "table": 0.2, "tree": 0.1}[model]),
+        replaced(
+            enumeration,
+            "delta",
+            lambda policy, model, epsilon: {"list": 0.3, "table": 0.2, "tree": 0.1}[model],
+        ),
         (("Proposition B.5 (a)", "implies"), ("Appendix B", "loses privacy")),
     ),
     Plant(
@@ -169,7 +191,15 @@ PLANTS = [
         (("Section 4.1 (c)", "by Chernoff"),),
     ),
     Plant(
-        TAILS, "the bound apart is far too small", scaled(bounds, "separate", 20.0), (("Section 4.1 (c)", "Lemma D.3"),)
+        TAILS,
+        "the bound apart is far too small",
+        scaled(bounds, "separate", 20.0),
+        (("Section 4.1 (c)", "Lemma D.3"),),
     ),
-    Plant(TAILS, "A_a far too small", scaled(bounds, "proposition_4_1", -1.0), (("Proposition 4.1", "explicit"),)),
+    Plant(
+        TAILS,
+        "A_a far too small",
+        scaled(bounds, "proposition_4_1", -1.0),
+        (("Proposition 4.1", "explicit"),),
+    ),
 ]

@@ -37,7 +37,9 @@ def kink(monkeypatch):
     """A lower bound with two branches, epsilon and kl, that meet at an angle."""
 
     def angular(means, epsilon):
-        return bounds.lai_robbins(means) * max(1.0, bounds.critical_epsilon(min(means), max(means)) / epsilon)
+        return bounds.lai_robbins(means) * max(
+            1.0, bounds.critical_epsilon(min(means), max(means)) / epsilon
+        )
 
     monkeypatch.setattr(bounds, "theorem_3_1", angular)
 
@@ -45,12 +47,18 @@ def kink(monkeypatch):
 def first_batch(change):
     def patch(monkeypatch):
         ends = dp_klucb.batch_ends
-        monkeypatch.setattr(dp_klucb, "batch_ends", lambda alpha, n0, *rest: ends(alpha, change(n0), *rest))
+        monkeypatch.setattr(
+            dp_klucb, "batch_ends", lambda alpha, n0, *rest: ends(alpha, change(n0), *rest)
+        )
 
     return patch
 
 
-SECTION_5, APPENDIX_G, FIRST = "azize2025/5-experiments", "azize2025/G-extended-experiments", "azize2025/n0-first-batch"
+SECTION_5, APPENDIX_G, FIRST = (
+    "azize2025/5-experiments",
+    "azize2025/G-extended-experiments",
+    "azize2025/n0-first-batch",
+)
 PLANTS = [
     Plant(
         SECTION_5,
@@ -84,13 +92,21 @@ PLANTS = [
             ("Figure 8", "matches the lower bound"),
         ),
     ),
-    Plant(APPENDIX_G, "a lower bound of half the size", bound_times(0.5), (("Figure 8", "matches the lower bound"),)),
+    Plant(
+        APPENDIX_G,
+        "a lower bound of half the size",
+        bound_times(0.5),
+        (("Figure 8", "matches the lower bound"),),
+    ),
     Plant(APPENDIX_G, "a lower bound with a kink", kink, (("Figure 8", "smooth"),)),
     Plant(
         FIRST,
         "the first batch is always one pull",
         first_batch(lambda n0: 1),
-        (("Equation (14)", "the regret of DP-IMED is within"), ("Equation (14)", r"$n_0=\ln T/\epsilon$ does")),
+        (
+            ("Equation (14)", "the regret of DP-IMED is within"),
+            ("Equation (14)", r"$n_0=\ln T/\epsilon$ does"),
+        ),
     ),
     Plant(
         FIRST,

@@ -1,4 +1,5 @@
-"""Faults for the notebooks on cesari2026: wrong temperatures, bounds that are too small, uniform play."""
+"""Faults for the notebooks on cesari2026: wrong temperatures, bounds that are too small, uniform
+play."""
 
 import numpy as np
 
@@ -9,7 +10,9 @@ from privregret.bounds import wu2026
 from privregret.full_information import EpochAlgorithm, RandomPrefixSoftmax
 from privregret.privacy import prefix
 
-ALGORITHM, PROOFS, LOGARITHM = (f"cesari2026/{n}" for n in ("4-algorithm", "5-proofs", "6-extra-logarithm"))
+ALGORITHM, PROOFS, LOGARITHM = (
+    f"cesari2026/{n}" for n in ("4-algorithm", "5-proofs", "6-extra-logarithm")
+)
 
 
 def temperature(factor):
@@ -26,7 +29,9 @@ def second_logarithm(patch):
 def one_logarithm(patch):
     """Ranks are counted as if the sum of 1/j over all actions were 1."""
     right = wu2026.by_rank
-    patch.setattr(wu2026, "by_rank", lambda counts, tail: right(counts, tail) / np.logaddexp.reduce(counts))
+    patch.setattr(
+        wu2026, "by_rank", lambda counts, tail: right(counts, tail) / np.logaddexp.reduce(counts)
+    )
 
 
 def uniform(patch):
@@ -39,7 +44,9 @@ def uniform(patch):
 
 def twice_the_temperature(patch):
     right = prefix.loss_by_position
-    patch.setattr(prefix, "loss_by_position", lambda rounds, eta, *more: right(rounds, 2 * eta, *more))
+    patch.setattr(
+        prefix, "loss_by_position", lambda rounds, eta, *more: right(rounds, 2 * eta, *more)
+    )
 
 
 def softmax_of_few(patch):
@@ -49,12 +56,22 @@ def softmax_of_few(patch):
 
 
 PLANTS = [
-    Plant(ALGORITHM, "the learner plays uniformly", uniform, (("Section 4", "exact regret is that of the algorithm"),)),
+    Plant(
+        ALGORITHM,
+        "the learner plays uniformly",
+        uniform,
+        (("Section 4", "exact regret is that of the algorithm"),),
+    ),
     Plant(
         ALGORITHM,
         "a temperature 200 times too high",
         temperature(1 / 200),
-        (("Theorem 1 (1)", "800"), ("Theorem 1 (2)", "1000"), ("Theorem 1, proof", "802"), ("Section 1", "dependence")),
+        (
+            ("Theorem 1 (1)", "800"),
+            ("Theorem 1 (2)", "1000"),
+            ("Theorem 1, proof", "802"),
+            ("Section 1", "dependence"),
+        ),
     ),
     Plant(
         ALGORITHM,
@@ -68,10 +85,27 @@ PLANTS = [
         scaled(wu2026, 100, "theorem_3_sharp"),
         (("Corollary 1", "(privacy)"),),
     ),
-    Plant(PROOFS, "Hoeffding with 2 for 8", scaled(bounds, 0.5, "lemma_1"), (("Lemma 1", "signs"),)),
-    Plant(PROOFS, "twice the inverse temperature in one choice", twice_the_temperature, (("Lemma 3", "DP"),)),
-    Plant(PROOFS, "twice the inverse temperature in the algorithm", temperature(2), (("Proposition 1", "is $"),)),
-    Plant(PROOFS, "the learner plays uniformly", uniform, (("Lemma 4", "Played regret"), ("Lemma 4", "mathcal R"))),
+    Plant(
+        PROOFS, "Hoeffding with 2 for 8", scaled(bounds, 0.5, "lemma_1"), (("Lemma 1", "signs"),)
+    ),
+    Plant(
+        PROOFS,
+        "twice the inverse temperature in one choice",
+        twice_the_temperature,
+        (("Lemma 3", "DP"),),
+    ),
+    Plant(
+        PROOFS,
+        "twice the inverse temperature in the algorithm",
+        temperature(2),
+        (("Proposition 1", "is $"),),
+    ),
+    Plant(
+        PROOFS,
+        "the learner plays uniformly",
+        uniform,
+        (("Lemma 4", "Played regret"), ("Lemma 4", "mathcal R")),
+    ),
     Plant(
         PROOFS,
         "bounds a hundredth of what they are",
@@ -85,6 +119,13 @@ PLANTS = [
         ),
     ),
     Plant(LOGARITHM, "noise with a second logarithm", second_logarithm, (("Section 6", "order"),)),
-    Plant(LOGARITHM, "a tally without the sum over ranks", one_logarithm, (("Remark 1", "Summing"),)),
-    Plant(LOGARITHM, "selection from a tenth of the losses", softmax_of_few, (("Section 6", "potential"),)),
+    Plant(
+        LOGARITHM, "a tally without the sum over ranks", one_logarithm, (("Remark 1", "Summing"),)
+    ),
+    Plant(
+        LOGARITHM,
+        "selection from a tenth of the losses",
+        softmax_of_few,
+        (("Section 6", "potential"),),
+    ),
 ]

@@ -1,4 +1,5 @@
-"""Faults that the audit of privacy must notice; those that it plants itself are findings of its own."""
+"""Faults that the audit of privacy must notice; those that it plants itself are findings of its
+own."""
 
 from planted import Plant, other_noise
 from privregret.full_information import FTNL
@@ -64,7 +65,11 @@ PLANTS = [
         AUDIT,
         "a ledger that sees half",
         blind,
-        (("Ledger", "descriptions"), ("Ledger", "pure privacy"), ("Exact losses", "No loss found exceeds")),
+        (
+            ("Ledger", "descriptions"),
+            ("Ledger", "pure privacy"),
+            ("Exact losses", "No loss found exceeds"),
+        ),
     ),
     Plant(
         AUDIT,
@@ -72,6 +77,13 @@ PLANTS = [
         half_the_loss,
         (("Exact losses", "Each of"), ("Other epsilons", "The printed variants")),
     ),
-    Plant(AUDIT, "scores that move ten times as far", scores_that_move(10), (("Batched EXP4", "as large as"),)),
-    Plant(AUDIT, "scores that hardly move", scores_that_move(1 / 1000), (("Batched EXP4", "Near"),)),
+    Plant(
+        AUDIT,
+        "scores that move ten times as far",
+        scores_that_move(10),
+        (("Batched EXP4", "as large as"),),
+    ),
+    Plant(
+        AUDIT, "scores that hardly move", scores_that_move(1 / 1000), (("Batched EXP4", "Near"),)
+    ),
 ]

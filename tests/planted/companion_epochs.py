@@ -1,4 +1,5 @@
-"""Faults for companion/whole-epochs: noise of half the scale, bounds that are too small, selections from too little data."""
+"""Faults for companion/whole-epochs: noise of half the scale, bounds that are too small, selections
+from too little data."""
 
 import numpy as np
 
@@ -14,7 +15,9 @@ def colder_choice(patch):
     """Selections as if the noise had a third of its scale; the potential is left alone."""
     right = exact.selection_from_sums
     patch.setattr(
-        exact, "selection_from_sums", lambda sums, counts, noise, scale: right(sums, counts, noise, scale / 3)
+        exact,
+        "selection_from_sums",
+        lambda sums, counts, noise, scale: right(sums, counts, noise, scale / 3),
     )
 
 
@@ -45,7 +48,19 @@ PLANTS = [
         (("Theorem", "(b)"), ("Constants", "cannot be improved")),
     ),
     Plant(EPOCHS, "choices colder than their potential", colder_choice, (("Lemma 3", "tanh"),)),
-    Plant(EPOCHS, "choices that do not look at the losses", uniform_choice, (("Lemma 2", "exchangeable"),)),
-    Plant(EPOCHS, "a kept gap that is too large", scaled(ours, 1.2, "kept"), (("Lemma 3", "tanh"),)),
-    Plant(EPOCHS, "a minimax bound that forgets the epochs", scaled(ours, 1 / 30, "minimax"), (("Theorem", "(c)"),)),
+    Plant(
+        EPOCHS,
+        "choices that do not look at the losses",
+        uniform_choice,
+        (("Lemma 2", "exchangeable"),),
+    ),
+    Plant(
+        EPOCHS, "a kept gap that is too large", scaled(ours, 1.2, "kept"), (("Lemma 3", "tanh"),)
+    ),
+    Plant(
+        EPOCHS,
+        "a minimax bound that forgets the epochs",
+        scaled(ours, 1 / 30, "minimax"),
+        (("Theorem", "(c)"),),
+    ),
 ]

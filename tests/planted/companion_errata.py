@@ -1,4 +1,5 @@
-"""Faults for the errata: where nothing is amiss, or a repair repairs nothing, the notebook must say so."""
+"""Faults for the errata: where nothing is amiss, or a repair repairs nothing, the notebook must say
+so."""
 
 import numpy as np
 
@@ -11,19 +12,25 @@ ERRATA = "companion/errata"
 
 
 def no_slip_in_privacy(monkeypatch):
-    """Selections at half the noise's effect, an attack that learns little, and a repaired tree that costs double."""
+    """Selections at half the noise's effect, an attack that learns little, and a repaired tree that
+    costs double."""
 
     def patched(sums, log_counts, noise, scale, function=exact.selection_from_sums):
         return function(np.asarray(sums) / 2, log_counts, noise, scale)
 
     monkeypatch.setattr(exact, "selection_from_sums", patched)
     monkeypatch.setattr(pull_times, "hybrid_loss", lambda epsilon: epsilon / 2)
-    monkeypatch.setattr(ledger, "cost", lambda releases, pulls, function=ledger.cost: 2 * function(releases, pulls))
+    monkeypatch.setattr(
+        ledger, "cost", lambda releases, pulls, function=ledger.cost: 2 * function(releases, pulls)
+    )
 
 
 def constants_that_hold(monkeypatch):
-    """Lemma 25 with room for its terms; nothing in the proof's composition; the repaired constant above the printed."""
-    monkeypatch.setattr(asi2025, "lemma_25", lambda *args, function=asi2025.lemma_25: 4 * function(*args))
+    """Lemma 25 with room for its terms; nothing in the proof's composition; the repaired constant
+    above the printed."""
+    monkeypatch.setattr(
+        asi2025, "lemma_25", lambda *args, function=asi2025.lemma_25: 4 * function(*args)
+    )
     monkeypatch.setattr(asi2025, "lemma_15", lambda losses, delta: 0.5)
     monkeypatch.setattr(asi2025, "corollary_22_constant", lambda log: 40.0)
 

@@ -8,6 +8,9 @@ PLANTS = [
         "companion/minimax",
         "a quarter of the noise claimed",
         other_noise(FTNL, 1 / 4),  # no learner with the privacy claimed is so good
-        (("Minimax", "at the privacy that is proved"), ("Minimax", "has the privacy that is proved")),
+        (
+            ("Minimax", "at the privacy that is proved"),
+            ("Minimax", "has the privacy that is proved"),
+        ),
     ),
 ]

@@ -31,7 +31,9 @@ def explores_uniformly(monkeypatch):
     def prepared(self, problem, checkpoints):
         if self.label != "explore first":
             return right(self, problem, checkpoints)
-        return lambda runs, rng: np.array([uniform_play(problem.data, checkpoints, rng) for _ in range(runs)])
+        return lambda runs, rng: np.array(
+            [uniform_play(problem.data, checkpoints, rng) for _ in range(runs)]
+        )
 
     monkeypatch.setattr(BanditAlgorithm, "prepared", prepared)
 
@@ -47,7 +49,9 @@ def uniform_actions(monkeypatch):
 
 def remembers(monkeypatch):
     """Anytime-Lazy-UCB on a live source is DP-IMED."""
-    monkeypatch.setattr(AnytimeLazyUCB, "start", lambda self, *given: DPIMED(self.epsilon, n0=8).start(*given))
+    monkeypatch.setattr(
+        AnytimeLazyUCB, "start", lambda self, *given: DPIMED(self.epsilon, n0=8).start(*given)
+    )
 
 
 def uniform_imed(monkeypatch):
@@ -80,7 +84,12 @@ PLANTS = [
             ("Stochastic bandits", "has the smallest 90 per cent"),
         ),
     ),
-    Plant(SIDE, "a tenth of the lower bound", small_bound, (("Stochastic bandits", "Its median is at most twice"),)),
+    Plant(
+        SIDE,
+        "a tenth of the lower bound",
+        small_bound,
+        (("Stochastic bandits", "Its median is at most twice"),),
+    ),
     Plant(
         SIDE,
         "exponential noise of three times its scale",
@@ -96,20 +105,28 @@ PLANTS = [
     Plant(
         SIDE,
         "HTINF hardly learns",
-        lambda patch: patch.setattr(tuning, "batched_htinf", lambda e: BatchedPrivate(HTINF(1e6), e)),
+        lambda patch: patch.setattr(
+            tuning, "batched_htinf", lambda e: BatchedPrivate(HTINF(1e6), e)
+        ),
         (("Adversarial bandits", "less than half of the regret of EXP3"),),
     ),
     Plant(
         OWN,
         "explore first adds half the noise",
         half_the_noise,
-        (("Explore first", "privacy loss is at most"), ("Explore first", "measured losses are the computed")),
+        (
+            ("Explore first", "privacy loss is at most"),
+            ("Explore first", "measured losses are the computed"),
+        ),
     ),
     Plant(
         OWN,
         "explore first plays uniformly",
         explores_uniformly,
-        (("Explore first", "at most half of that of uniform play"), ("Explore first", "as good as DP-IMED")),
+        (
+            ("Explore first", "at most half of that of uniform play"),
+            ("Explore first", "as good as DP-IMED"),
+        ),
     ),
     Plant(
         OWN,

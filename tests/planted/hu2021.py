@@ -23,7 +23,9 @@ def other_epsilon(cls, change):
 
 def half_the_noise(monkeypatch):
     monkeypatch.setattr(
-        ledger, "lazy_releases", lambda pulls, real=ledger.lazy_releases: [replace(r, scale=0.5) for r in real(pulls)]
+        ledger,
+        "lazy_releases",
+        lambda pulls, real=ledger.lazy_releases: [replace(r, scale=0.5) for r in real(pulls)],
     )
 
 
@@ -54,7 +56,8 @@ def hundred_times_too_small(name):
 
 
 BANDITS, LOWER, FIGURES, MORE = (
-    f"hu2021/{name}" for name in ("4-bandit-setting", "H-lower-bound", "6-experiments", "I-additional-plots")
+    f"hu2021/{name}"
+    for name in ("4-bandit-setting", "H-lower-bound", "6-experiments", "I-additional-plots")
 )
 PLANTS = [
     Plant(
@@ -74,9 +77,19 @@ PLANTS = [
         uniform(HybridUCB),
         (("Theorem 5", "at most"), ("Theorem 5", "no faster")),
     ),
-    Plant(BANDITS, "the bound of Theorem 3 is too small", hundred_times_too_small("theorem_3"), (("Theorem 3", "96"),)),
+    Plant(
+        BANDITS,
+        "the bound of Theorem 3 is too small",
+        hundred_times_too_small("theorem_3"),
+        (("Theorem 3", "96"),),
+    ),
     Plant(BANDITS, "half the noise in lazy releases", half_the_noise, (("Theorem 2", "DP"),)),
-    Plant(BANDITS, "roots released instead of children", roots_after_all, (("Theorem 5, privacy", "two children"),)),
+    Plant(
+        BANDITS,
+        "roots released instead of children",
+        roots_after_all,
+        (("Theorem 5, privacy", "two children"),),
+    ),
     Plant(BANDITS, "arrays too short", short_arrays, (("Lemma 11", "(27)"), ("Lemma 12", "(42)"))),
     Plant(
         LOWER,
@@ -84,7 +97,12 @@ PLANTS = [
         capped_noise,
         (("Equation (58)", "private selectors"), ("Theorem 10", "by round")),
     ),
-    Plant(LOWER, "a packing of two experts, whatever K", two_experts, (("Theorem 10", "private or not"),)),
+    Plant(
+        LOWER,
+        "a packing of two experts, whatever K",
+        two_experts,
+        (("Theorem 10", "private or not"),),
+    ),
     Plant(
         FIGURES,
         "Anytime-Lazy-UCB plays uniformly",
@@ -103,7 +121,12 @@ PLANTS = [
         other_epsilon(HybridUCB, lambda e: e**0.25),
         (("Section 6", "basically"),),
     ),
-    Plant(FIGURES, "DP-SE has a fiftieth of epsilon", other_epsilon(DPSE, lambda e: e / 50), (("Figure 5", "flat"),)),
+    Plant(
+        FIGURES,
+        "DP-SE has a fiftieth of epsilon",
+        other_epsilon(DPSE, lambda e: e / 50),
+        (("Figure 5", "flat"),),
+    ),
     Plant(
         MORE,
         "DP-SE has a fiftieth of epsilon",

@@ -24,7 +24,9 @@ def exact_regret(monkeypatch, factor):
     function = regret.expected_regret
 
     def patched(algorithm, instance, horizons):
-        return regret.Regret(*(factor(instance) * part for part in function(algorithm, instance, horizons)))
+        return regret.Regret(
+            *(factor(instance) * part for part in function(algorithm, instance, horizons))
+        )
 
     monkeypatch.setattr(regret, "expected_regret", patched)
 
@@ -57,7 +59,13 @@ def uniform(monkeypatch):
 
 def bounds_too_small(monkeypatch):
     times(monkeypatch, bounds, "theorem_7", 0.01)
-    for name in ("theorem_7_middle", "lemma_13", "corollary_8_small_gaps", "corollary_8_equal_gaps", "corollary_9"):
+    for name in (
+        "theorem_7_middle",
+        "lemma_13",
+        "corollary_8_small_gaps",
+        "corollary_8_equal_gaps",
+        "corollary_9",
+    ):
         times(monkeypatch, bounds, name, 1e-3)
 
 
@@ -150,7 +158,13 @@ PLANTS = [
         DOUBLING,
         "the proved bound has lost the 1, the noise is two thirds, the telescoped bound is too small",
         constants_of_the_doubling_instance,
-        (("Section 7", "does not maximise"), ("Section 7", "phase"), ("Section 7", "The sum telescopes")),
+        (
+            ("Section 7", "does not maximise"),
+            ("Section 7", "phase"),
+            ("Section 7", "The sum telescopes"),
+        ),
     ),
-    Plant(DOUBLING, "mistakes are twice as likely", likelier_mistakes, (("Section 7", "every epoch"),)),
+    Plant(
+        DOUBLING, "mistakes are twice as likely", likelier_mistakes, (("Section 7", "every epoch"),)
+    ),
 ]

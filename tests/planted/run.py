@@ -1,4 +1,5 @@
-"""Run a notebook's code cells in this process, with small parameters and no figures, and collect its findings."""
+"""Run a notebook's code cells in this process, with small parameters and no figures, and collect
+its findings."""
 
 import json
 import tempfile
@@ -20,10 +21,16 @@ def by_key(rows) -> dict:
 
 
 def findings(name: str, monkeypatch, wanted=()) -> dict:
-    """What `by_key` gives, of the notebook at the parameters of `smoke.toml`, until all keys `wanted` are there."""
+    """What `by_key` gives, of the notebook at the parameters of `smoke.toml`, until all keys
+    `wanted` are there."""
     parameters = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()).get(name, {})
-    monkeypatch.setattr(publish, "figure", lambda fig, *args, **more: plt.close(fig))  # drawing takes longest of all
-    with tempfile.TemporaryDirectory() as folder, store.without():  # a fault is in no key of the store
+    monkeypatch.setattr(
+        publish, "figure", lambda fig, *args, **more: plt.close(fig)
+    )  # drawing takes longest of all
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        store.without(),
+    ):  # a fault is in no key of the store
         monkeypatch.setenv("PRIVREGRET_OUTPUT", folder)
         namespace, found = {"__name__": "__main__"}, {}
         for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:
@@ -41,7 +48,10 @@ def findings(name: str, monkeypatch, wanted=()) -> dict:
 
 def turned(plant, before: dict) -> dict:
     """The findings that a planted fault should turn: (place, part of the claim) -> keys."""
-    return {(place, part): [k for k in before if k[0] == place and part in k[1]] for place, part in plant.turns}
+    return {
+        (place, part): [k for k in before if k[0] == place and part in k[1]]
+        for place, part in plant.turns
+    }
 
 
 def unturned(plant, before: dict, after: dict) -> list[str]:
@@ -53,5 +63,7 @@ def unturned(plant, before: dict, after: dict) -> list[str]:
         for key in keys:
             verdict = after[key]["verdict"] if key in after else "no longer there"
             if verdict in (before[key]["verdict"], "no longer there"):
-                wrong.append(f"{place}, {key[1][:60]}: {before[key]['verdict']}, with the fault {verdict}")
+                wrong.append(
+                    f"{place}, {key[1][:60]}: {before[key]['verdict']}, with the fault {verdict}"
+                )
     return wrong

@@ -15,7 +15,8 @@ RESAMPLING, DETERMINISTIC = "wu2026/3-bernoulli-resampling", "wu2026/4-determini
 
 
 def select(change, everywhere=True):
-    """Selection probabilities of other arguments: `change` takes and gives instance, rounds, noise, scale."""
+    """Selection probabilities of other arguments: `change` takes and gives instance, rounds, noise,
+    scale."""
 
     def patch(monkeypatch):
         def chosen(*arguments, real=exact.selection_probabilities):
@@ -48,7 +49,9 @@ def times(factor, *names):
 
 def half_the_noise(monkeypatch):
     real = selection.privacy_loss
-    monkeypatch.setattr(selection, "privacy_loss", lambda K, n, noise, scale: real(K, n, noise, scale / 2))
+    monkeypatch.setattr(
+        selection, "privacy_loss", lambda K, n, noise, scale: real(K, n, noise, scale / 2)
+    )
     times(0.001, "theorem_2", "corollary_1", "selection")(monkeypatch)
 
 
@@ -56,7 +59,9 @@ def noise_scale(change):
     """FTNL draws noise of another scale."""
 
     def patch(monkeypatch, real=FTNL.noise_scale):
-        monkeypatch.setattr(FTNL, "noise_scale", lambda self, actions: change(self) * real(self, actions))
+        monkeypatch.setattr(
+            FTNL, "noise_scale", lambda self, actions: change(self) * real(self, actions)
+        )
 
     return patch
 
@@ -64,14 +69,18 @@ def noise_scale(change):
 def resampled_worse(monkeypatch):
     noise_scale(lambda learner: 2 if learner.bernoulli_resampling else 1)(monkeypatch)
     real = exact.selection_from_sums
-    monkeypatch.setattr(exact, "selection_from_sums", lambda sums, *rest: real(0 * np.asarray(sums), *rest))
+    monkeypatch.setattr(
+        exact, "selection_from_sums", lambda sums, *rest: real(0 * np.asarray(sums), *rest)
+    )
 
 
 def wrong_constants(monkeypatch):
     times(0.01, "theorem_4", "corollary_2", "deterministic_selection")(monkeypatch)
     times(3, "lemma_3")(monkeypatch)
     times(0.01, "remark_4", "remark_4_limit")(monkeypatch)
-    monkeypatch.setattr(bounds, "theorem_3_sharp", lambda *args: np.atleast_1d(bounds.theorem_3(*args)))
+    monkeypatch.setattr(
+        bounds, "theorem_3_sharp", lambda *args: np.atleast_1d(bounds.theorem_3(*args))
+    )
 
 
 PLANTS = [
@@ -166,7 +175,10 @@ PLANTS = [
     Plant(
         DETERMINISTIC,
         "next to no noise in the choice, twice as much if exponential",
-        select(lambda i, n, noise, b: (i, n, noise, b * (0.02 if noise == "gumbel" else 0.2)), everywhere=False),
+        select(
+            lambda i, n, noise, b: (i, n, noise, b * (0.02 if noise == "gumbel" else 0.2)),
+            everywhere=False,
+        ),
         (
             ("Theorem 3, proof", "In every round"),
             ("Theorem 4, proof", "exponential noise is never worse"),

@@ -1,4 +1,5 @@
-"""Adversarial bandits and bandits with expert advice: base algorithms, private conversions, private EXP4."""
+"""Adversarial bandits and bandits with expert advice: base algorithms, private conversions, private
+EXP4."""
 
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
 from privregret.adversarial.bases import EXP3, FTPL, HTINF

@@ -16,8 +16,8 @@ SIZE = checks.integer_in(2, checks.SIZE)
 class AdversarialAlgorithm(Algorithm):
     """An algorithm with its parameters, playing against an oblivious adversary.
 
-    `run` gives the cumulative loss; of a Bernoulli adversary, the means of the arms played are added up. Subclasses are
-    frozen dataclasses with `steps` (see `Algorithm`).
+    `run` gives the cumulative loss; of a Bernoulli adversary, the means of the arms played are
+    added up. Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
     """
 
     plays: ClassVar[type] = Adversary
@@ -29,7 +29,8 @@ class AdversarialAlgorithm(Algorithm):
         Parameters
         ----------
         losses : (T, K) array
-            All losses, one row a round, in [0, 1]; T >= K >= 2. Only entries of arms played are read.
+            All losses, one row a round, in [0, 1]; T >= K >= 2. Only entries of arms played are
+            read.
         rng : int or numpy.random.Generator
             Source of the algorithm's own randomness.
 
@@ -41,7 +42,8 @@ class AdversarialAlgorithm(Algorithm):
         Raises
         ------
         ValueError
-            If the table is ragged, has a nan or a loss outside [0, 1], or has fewer rounds than arms.
+            If the table is ragged, has a nan or a loss outside [0, 1], or has fewer rounds than
+            arms.
 
         Examples
         --------
@@ -75,7 +77,11 @@ class AdversarialAlgorithm(Algorithm):
         ...     arm = learner.choose()
         ...     learner.observe(loss)
         """
-        horizon = horizon if horizon is None else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
+        horizon = (
+            horizon
+            if horizon is None
+            else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
+        )
         return Learner(self, "loss", rng, horizon, arms)
 
 
@@ -107,7 +113,8 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         Raises
         ------
         ValueError
-            If shapes do not fit, losses lie outside [0, 1], or advice is not a distribution; nan included.
+            If shapes do not fit, losses lie outside [0, 1], or advice is not a distribution; nan
+            included.
 
         Examples
         --------
@@ -135,7 +142,8 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         horizon: int | None = None,
         experts: int = 2,
     ) -> Learner:
-        """The algorithm on a live source: `choose` an arm given the round's advice, `observe` its loss, and so on.
+        """The algorithm on a live source: `choose` an arm given the round's advice, `observe` its
+        loss, and so on.
 
         Parameters
         ----------
@@ -152,5 +160,9 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         ...     arm = learner.choose([[1, 0], [0, 1], [0.5, 0.5]])
         ...     learner.observe(loss)
         """
-        horizon = horizon if horizon is None else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
+        horizon = (
+            horizon
+            if horizon is None
+            else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
+        )
         return Learner(self, "loss", rng, horizon, arms, experts)

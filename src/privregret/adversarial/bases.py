@@ -1,6 +1,8 @@
-"""EXP3, HTINF and FTPL: the bandit algorithms that tolerate real-valued losses, and one kernel for all uses of them.
+"""EXP3, HTINF and FTPL: the bandit algorithms that tolerate real-valued losses, and one kernel for
+all uses of them.
 
-Alone they are not private. The conversions in `conversions.py` run them on noisy averages over batches.
+Alone they are not private. The conversions in `conversions.py` run them on noisy averages over
+batches.
 """
 
 import math
@@ -23,7 +25,8 @@ THETA = 1 - 2 ** (-1 / 3)  # HTINF's skipping factor for second moments
 
 
 class Batches(NamedTuple):
-    """What the kernels take: which bandit algorithm, its parameters, and how long it waits for a noisy average."""
+    """What the kernels take: which bandit algorithm, its parameters, and how long it waits for a
+    noisy average."""
 
     kind: int
     rate: float
@@ -54,10 +57,11 @@ BATCH = np.dtype(
 
 @jit
 def exp3_weights(choices, eta, gamma, low):
-    """p = (1 - gamma) of the weights exp(-eta (estimate - low)), normalised, and gamma / K for each; returns `low`.
+    """p = (1 - gamma) of the weights exp(-eta (estimate - low)), normalised, and gamma / K for
+    each; returns `low`.
 
-    Only the weight of the last choice has changed; once all are too large or too small, `low` becomes the smallest
-    estimate.
+    Only the weight of the last choice has changed; once all are too large or too small, `low`
+    becomes the smallest estimate.
     """
     total = 0.0
     for i in range(len(choices)):
@@ -77,11 +81,13 @@ def exp3_weights(choices, eta, gamma, low):
 
 @jit
 def htinf_weights(choices, eta, w):
-    """p_i = (eta (estimate_i - min) + w)^-2, summing to 1; returns w in [1, sqrt K], found by Newton's method.
+    """p_i = (eta (estimate_i - min) + w)^-2, summing to 1; returns w in [1, sqrt K], found by
+    Newton's method.
 
-    The sum is convex and decreasing in w: from the left Newton's steps never cross the root; from the right the first
-    does. The w given, the last step's, is only where to start. A short step takes the second derivative along, and
-    after a very short one the terms are continued from where they were last worked out, which saves the divisions.
+    The sum is convex and decreasing in w: from the left Newton's steps never cross the root; from
+    the right the first does. The w given, the last step's, is only where to start. A short step
+    takes the second derivative along, and after a very short one the terms are continued from where
+    they were last worked out, which saves the divisions.
     """
     low = choices[0]["estimate"]
     for i in range(1, len(choices)):
@@ -102,7 +108,9 @@ def htinf_weights(choices, eta, w):
             change += 1.5 * fourths * change * change / cubes
         change = max(1 - w, change)
         w += change
-        if abs(change) < 3e-5:  # the step leaves an error of its third power, and so does the series
+        if (
+            abs(change) < 3e-5
+        ):  # the step leaves an error of its third power, and so does the series
             break
     for i in range(len(choices)):
         x = choices[i]["p"] * change
@@ -114,7 +122,9 @@ def htinf_weights(choices, eta, w):
 def drawn(choices, rng):
     """A choice with the probabilities p, from one uniform number."""
     u, found = rng.random(), 0
-    for i in range(len(choices) - 1):  # to the end: where it would stop is what no processor guesses
+    for i in range(
+        len(choices) - 1
+    ):  # to the end: where it would stop is what no processor guesses
         u -= choices[i]["p"]
         found += u >= 0
     return found
@@ -133,7 +143,8 @@ def perturbed_leader(choices, scale, rng):
 
 @jit
 def resamples(choices, played, scale, cap, resampling, rng):
-    """Fresh perturbations until `played` leads again; each as if drawn in full, but no longer than it takes."""
+    """Fresh perturbations until `played` leads again; each as if drawn in full, but no longer than
+    it takes."""
     sign = -1.0 if resampling == PRINTED else 1.0
     for k in range(1, cap + 1):
         score = sign * (choices[played]["estimate"] + laplace(scale, rng))
@@ -236,13 +247,18 @@ def cumulative_losses(tables, checkpoints, settings, rng):
                     observed += 1.0 if rng.random() < mean else 0.0
                 else:
                     observed += rng.binomial(stop - t, mean)
-            else:  # the expert's arms in this cell, counted: multinomial, one binomial after the other
+            # the expert's arms in this cell, counted: multinomial, one binomial after the other
+            else:
                 left, share = stop - t, 1.0
                 for i in range(arms):
                     weight = rows[advised, row, i]
                     if left == 0 or weight == 0:
                         continue
-                    plays = left if weight >= share or i == arms - 1 else rng.binomial(left, weight / share)
+                    plays = (
+                        left
+                        if weight >= share or i == arms - 1
+                        else rng.binomial(left, weight / share)
+                    )
                     left -= plays
                     share -= weight
                     mean = losses[segment, i]
@@ -256,12 +272,16 @@ def cumulative_losses(tables, checkpoints, settings, rng):
             break
         batch["observed"] = observed
         learn(choices, batch, settings, rng)
-    choices[0], batches[0] = choices[0], batches[0]  # a record does not keep its array alive: this does
+    choices[0], batches[0] = (
+        choices[0],
+        batches[0],
+    )  # a record does not keep its array alive: this does
     return paid
 
 
 class RealLossBandit(AdversarialAlgorithm):
-    """A bandit algorithm without privacy of its own, for any real losses; `settings` has batches of one round."""
+    """A bandit algorithm without privacy of its own, for any real losses; `settings` has batches of
+    one round."""
 
     privacy = NOT_PRIVATE
     steps = Steps(CHOICE, BATCH, choose, observe)
@@ -270,7 +290,8 @@ class RealLossBandit(AdversarialAlgorithm):
 
 @dataclass(frozen=True)
 class EXP3(RealLossBandit):
-    """EXP3 with mixing: softmax of the estimated losses, gamma of it uniform; estimates y / P(I), any real y.
+    """EXP3 with mixing: softmax of the estimated losses, gamma of it uniform; estimates y / P(I),
+    any real y.
 
     Privacy: none by itself. Tuning: `tuning.batched_exp3`. O(K) a step.
 
@@ -295,11 +316,12 @@ class EXP3(RealLossBandit):
 
 @dataclass(frozen=True)
 class HTINF(RealLossBandit):
-    """HTINF for second moments: Tsallis-INF (power 1/2, learning rate 1 / (sigma sqrt t)) that skips large losses.
+    """HTINF for second moments: Tsallis-INF (power 1/2, learning rate 1 / (sigma sqrt t)) that
+    skips large losses.
 
-    A loss y of an arm played with probability x in step t counts only if |y| <= (1 - 2^(-1/3)) sigma sqrt(t x).
-    Public code that tests y without the absolute value is wrong: losses with noise are negative as often as not.
-    Privacy: none by itself. Anytime, O(K) a step.
+    A loss y of an arm played with probability x in step t counts only if |y| <= (1 - 2^(-1/3))
+    sigma sqrt(t x). Public code that tests y without the absolute value is wrong: losses with noise
+    are negative as often as not. Privacy: none by itself. Anytime, O(K) a step.
 
     Parameters
     ----------
@@ -319,10 +341,12 @@ class HTINF(RealLossBandit):
 
 @dataclass(frozen=True)
 class FTPL(RealLossBandit):
-    """Follow the perturbed leader with geometric resampling: argmin of estimated losses plus Lap(1 / eta) on each.
+    """Follow the perturbed leader with geometric resampling: argmin of estimated losses plus Lap(1
+    / eta) on each.
 
-    Instead of 1 / P(I) the estimate uses the number of fresh perturbations until I leads again, at most `cap`.
-    Privacy: none by itself (the perturbation is not made for it). Tuning: `tuning.batched_ftpl`. Mean O(K^2) a step.
+    Instead of 1 / P(I) the estimate uses the number of fresh perturbations until I leads again, at
+    most `cap`. Privacy: none by itself (the perturbation is not made for it). Tuning:
+    `tuning.batched_ftpl`. Mean O(K^2) a step.
 
     Parameters
     ----------
@@ -331,9 +355,9 @@ class FTPL(RealLossBandit):
     cap : int
         Most fresh perturbations, at least 1.
     resampling : {"corrected", "zero at cap", "printed"}
-        "corrected": until I is argmin, `cap` if it never is, as in Neu and Bartok and in the proof. "zero at cap": 0
-        if it never is. "printed": until I is arg*max*, and 0 if it never is; this estimates the wrong quantity, and
-        does not learn.
+        "corrected": until I is argmin, `cap` if it never is, as in Neu and Bartok and in the proof.
+        "zero at cap": 0 if it never is. "printed": until I is arg*max*, and 0 if it never is; this
+        estimates the wrong quantity, and does not learn.
     """
 
     eta: float
@@ -341,11 +365,17 @@ class FTPL(RealLossBandit):
     resampling: str = "corrected"
     id = "ftpl"
     source = "asi2025, Algorithm 4"
-    rules = {"eta": checks.positive, "cap": checks.positive_int, "resampling": checks.one_of(*RESAMPLINGS)}
+    rules = {
+        "eta": checks.positive,
+        "cap": checks.positive_int,
+        "resampling": checks.one_of(*RESAMPLINGS),
+    }
 
     @property
     def label(self) -> str:
         return "FTPL" if self.resampling == "corrected" else f"FTPL ({self.resampling})"
 
     def settings(self, horizon: int | None, arms: int) -> Batches:
-        return Batches(FTPL_STEP, self.eta, cap=self.cap, resampling=RESAMPLINGS.index(self.resampling))
+        return Batches(
+            FTPL_STEP, self.eta, cap=self.cap, resampling=RESAMPLINGS.index(self.resampling)
+        )

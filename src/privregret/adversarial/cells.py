@@ -1,6 +1,8 @@
-"""Cells: stretches of rounds in which neither losses nor advice change: only how often each arm is played counts.
+"""Cells: stretches of rounds in which neither losses nor advice change: only how often each arm is
+played counts.
 
-On a table a cell is a round. (Counting itself stands in each kernel: shared, it costs a quarter of the time of one.)
+On a table a cell is a round. (Counting itself stands in each kernel: shared, it costs a quarter of
+the time of one.)
 """
 
 import numpy as np
@@ -12,7 +14,8 @@ FOREVER = np.iinfo(np.int64).max
 
 @jit
 def next_segments(loss_starts, advice_starts, segment, advised, t):
-    """Segments of losses and of advice in round t, searched from earlier ones on, and where either one ends."""
+    """Segments of losses and of advice in round t, searched from earlier ones on, and where either
+    one ends."""
     while segment + 1 < len(loss_starts) and loss_starts[segment + 1] <= t:
         segment += 1
     while advised + 1 < len(advice_starts) and advice_starts[advised + 1] <= t:

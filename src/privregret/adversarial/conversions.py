@@ -41,16 +41,20 @@ def _base(name, value):
 
 def _bandit(name, value):
     if not isinstance(value, (RealLossBandit, BatchedPrivate)):
-        raise TypeError(f"{name} must be EXP3, HTINF or FTPL, or one made private, got {checks.shown(value)}")
+        raise TypeError(
+            f"{name} must be EXP3, HTINF or FTPL, or one made private, got {checks.shown(value)}"
+        )
     return value
 
 
 @dataclass(frozen=True)
 class BatchedPrivate(AdversarialAlgorithm):
-    """The generic conversion: each choice of `base` is played tau rounds; it sees the average loss + Lap(1/(tau eps)).
+    """The generic conversion: each choice of `base` is played tau rounds; it sees the average loss
+    + Lap(1/(tau eps)).
 
-    Privacy: epsilon-DP for the sequence of actions when one round's losses are replaced, whatever the base: the round
-    moves one average by at most 1 / tau. Rounds of a last partial batch are not used at all.
+    Privacy: epsilon-DP for the sequence of actions when one round's losses are replaced, whatever
+    the base: the round moves one average by at most 1 / tau. Rounds of a last partial batch are not
+    used at all.
 
     Parameters
     ----------
@@ -98,7 +102,8 @@ class BatchedPrivate(AdversarialAlgorithm):
 
 @dataclass(frozen=True)
 class LocallyPrivate(BatchedPrivate):
-    """The older way, for comparison: noise Lap(1 / epsilon) on every loss, told to `base` in every round.
+    """The older way, for comparison: noise Lap(1 / epsilon) on every loss, told to `base` in every
+    round.
 
     Privacy: epsilon-DP in the local model, hence in the central one too.
 
@@ -135,10 +140,11 @@ def _observe(experts, arms, batch, settings, t, advice, i, loss, rng):
 
 @dataclass(frozen=True)
 class ExpertsFromBandit(ExpertAlgorithm):
-    """A bandit algorithm whose arms are the experts: plays an arm drawn from the advice of the expert that it chose.
+    """A bandit algorithm whose arms are the experts: plays an arm drawn from the advice of the
+    expert that it chose.
 
-    Privacy: with `BatchedPrivate` as bandit (Theorem 7) epsilon-DP in the losses; the advice counts as public. In a
-    batch one expert is followed, and an arm drawn from his advice in every round.
+    Privacy: with `BatchedPrivate` as bandit (Theorem 7) epsilon-DP in the losses; the advice counts
+    as public. In a batch one expert is followed, and an arm drawn from his advice in every round.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""EXP4 with noise on every loss (asi2025, Algorithm 6), and with noise on every expert's batch score (Algorithm 2)."""
+"""EXP4 with noise on every loss (asi2025, Algorithm 6), and with noise on every expert's batch
+score (Algorithm 2)."""
 
 import math
 from dataclasses import dataclass
@@ -82,8 +83,9 @@ def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
 
 @jit
 def _local_losses(tables, checkpoints, settings, rng):
-    """Round by round. Experts with the same advice move together, so scores are kept per row of advice: `before[j]` is
-    expert j's when the segment of advice began, `since[d]` what row d's have gained since.
+    """Round by round. Experts with the same advice move together, so scores are kept per row of
+    advice: `before[j]` is expert j's when the segment of advice began, `since[d]` what row d's have
+    gained since.
     """
     eta, gamma, scale, _ = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
@@ -93,7 +95,9 @@ def _local_losses(tables, checkpoints, settings, rng):
     paid = np.empty(len(checkpoints))
     before = np.zeros(experts)
     since = np.zeros(distinct)
-    best = np.empty(distinct)  # smallest `before` of a row's experts, and the logarithm of their weight together
+    best = np.empty(
+        distinct
+    )  # smallest `before` of a row's experts, and the logarithm of their weight together
     crowd = np.empty(distinct)
     weight = np.empty(distinct)
     q = np.empty(arms)
@@ -146,7 +150,8 @@ def _local_losses(tables, checkpoints, settings, rng):
 
 @jit
 def _batched_losses(tables, checkpoints, settings, rng):
-    """Cell by cell: while losses, advice and weights stay, rounds are alike and only the arms' counts matter."""
+    """Cell by cell: while losses, advice and weights stay, rounds are alike and only the arms'
+    counts matter."""
     eta, gamma, scale, tau = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = checkpoints[-1]
@@ -173,7 +178,9 @@ def _batched_losses(tables, checkpoints, settings, rng):
         gain[:] = 0.0
         while t < last:
             if t == change:
-                segment, advised, change = next_segments(loss_starts, advice_starts, segment, advised, t)
+                segment, advised, change = next_segments(
+                    loss_starts, advice_starts, segment, advised, t
+                )
             stop = min(last, checkpoints[reported], change)
             row = group[advised]
             crowd[:] = 0.0
@@ -198,7 +205,9 @@ def _batched_losses(tables, checkpoints, settings, rng):
                 for i in range(arms):
                     if left == 0:
                         break
-                    plays = left if q[i] >= share or i == arms - 1 else rng.binomial(left, q[i] / share)
+                    plays = (
+                        left if q[i] >= share or i == arms - 1 else rng.binomial(left, q[i] / share)
+                    )
                     left -= plays
                     share -= q[i]
                     mean = losses[segment, i]
@@ -225,8 +234,8 @@ def _batched_losses(tables, checkpoints, settings, rng):
 class EXP4Local(ExpertAlgorithm):
     """EXP4 on losses with noise Lap(1 / epsilon) each.
 
-    Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.local_exp4`. O(K) a round per
-    distinct recommendation, O(N) when advice changes.
+    Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.local_exp4`.
+    O(K) a round per distinct recommendation, O(N) when advice changes.
 
     Parameters
     ----------
@@ -262,14 +271,17 @@ def _share(name, value):
 
 @dataclass(frozen=True)
 class EXP4Batched(ExpertAlgorithm):
-    """EXP4 whose expert weights change once in tau rounds, by each expert's average score plus noise.
+    """EXP4 whose expert weights change once in tau rounds, by each expert's average score plus
+    noise.
 
-    Noise: Lap(3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)) on each of N scores. It must be computed from the gamma
-    and the whole tau that are used: from a gamma above 1 it would be too small.
+    Noise: Lap(3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)) on each of N scores. It must be
+    computed from the gamma and the whole tau that are used: from a gamma above 1 it would be too
+    small.
 
-    Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch; needs epsilon <= 1 and
-    epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta in (0, 1] does not ensure.
-    Tuning: `tuning.batched_exp4`. O(N + K) a batch while losses and advice stay the same.
+    Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch; needs epsilon <= 1
+    and epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta in
+    (0, 1] does not ensure. Tuning: `tuning.batched_exp4`. O(N + K) a batch while losses and advice
+    stay the same.
 
     Parameters
     ----------
@@ -304,7 +316,9 @@ class EXP4Batched(ExpertAlgorithm):
         super().__post_init__()
         largest = math.exp(-self.epsilon / (6 * (1 - math.sqrt(2 / 3))))
         if self.delta > largest:
-            raise ValueError(f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, got {self.delta!r}")
+            raise ValueError(
+                f"delta must be at most {largest:.4g} for epsilon = {self.epsilon:g}, got {self.delta!r}"
+            )
 
     @property
     def privacy(self) -> Privacy:
@@ -323,7 +337,12 @@ class EXP4Batched(ExpertAlgorithm):
         >>> round(algorithm.scale(arms=2, experts=4), 2)
         8.92
         """
-        return 3 * arms * math.sqrt(experts * math.log(1 / self.delta)) / (self.gamma * self.tau * self.epsilon)
+        return (
+            3
+            * arms
+            * math.sqrt(experts * math.log(1 / self.delta))
+            / (self.gamma * self.tau * self.epsilon)
+        )
 
     def settings(self, horizon: int | None, arms: int, experts: int) -> Settings:
         return Settings(self.eta, self.gamma, self.scale(arms, experts), self.tau)

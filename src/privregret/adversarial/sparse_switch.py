@@ -1,4 +1,5 @@
-"""A private algorithm that quickly drops the worse arm, made to show what Lemma 11 of asi2025 says about such ones."""
+"""A private algorithm that quickly drops the worse arm, made to show what Lemma 11 of asi2025 says
+about such ones."""
 
 import math
 from dataclasses import dataclass
@@ -48,13 +49,15 @@ def _observe(arms, own, settings, t, i, loss, rng):
 
 @dataclass(frozen=True)
 class SparseSwitch(AdversarialAlgorithm):
-    """Two arms: stays with the first, looks at the second with probability `rate`, and may change sides, once.
+    """Two arms: stays with the first, looks at the second with probability `rate`, and may change
+    sides, once.
 
-    After each look the number of looks with loss below 1/2 is compared, by the sparse-vector technique, with
-    (4 / epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh Lap(4 / epsilon) on each comparison.
+    After each look the number of looks with loss below 1/2 is compared, by the sparse-vector
+    technique, with (4 / epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh
+    Lap(4 / epsilon) on each comparison.
 
-    Privacy: epsilon-DP; one round changes the count by at most 1, and until the change of sides, which is made once,
-    actions do not depend on losses.
+    Privacy: epsilon-DP; one round changes the count by at most 1, and until the change of sides,
+    which is made once, actions do not depend on losses.
 
     Parameters
     ----------

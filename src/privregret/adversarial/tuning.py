@@ -1,7 +1,8 @@
-"""The paper's parameters, of each corollary and theorem of asi2025, and those of the local baselines.
+"""The paper's parameters, of each corollary and theorem of asi2025, and those of the local
+baselines.
 
-EXP3, FTPL and the two EXP4s need the horizon; HTINF does not. Where a formula gives a mixing share above 1 or a
-logarithm below 1, the bound is above T and the formula is clipped.
+EXP3, FTPL and the two EXP4s need the horizon; HTINF does not. Where a formula gives a mixing share
+above 1 or a logarithm below 1, the bound is above T and the formula is clipped.
 """
 
 import math
@@ -19,7 +20,8 @@ POSITIVE = checks.number_in(1e-15, 1e15)  # what may be squared, and divided by
 def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
     """HTINF in batches (Corollary 2).
 
-    sigma: "paper", sqrt 6; or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of a noisy average.
+    sigma: "paper", sqrt 6; or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of a noisy
+    average.
 
     Examples
     --------
@@ -96,7 +98,11 @@ def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Loc
 
 
 @checks.arguments(
-    horizon=SEVERAL, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE, delta=checks.number_in(1e-300, 1, "[)")
+    horizon=SEVERAL,
+    arms=SEVERAL,
+    experts=SEVERAL,
+    epsilon=POSITIVE,
+    delta=checks.number_in(1e-300, 1, "[)"),
 )
 def batched_exp4(
     horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "proof"
@@ -105,7 +111,8 @@ def batched_exp4(
 
     gamma: "statement" has N^(1/3) in its first term where the proof has (N ln(1 / delta))^(1/3).
 
-    In this order: tau is rounded up, gamma computed with that tau and clipped, the noise computed with both.
+    In this order: tau is rounded up, gamma computed with that tau and clipped, the noise computed
+    with both.
 
     Examples
     --------
@@ -115,8 +122,17 @@ def batched_exp4(
     checks.one_of("proof", "statement")("gamma", gamma)
     spread = experts * math.log(1 / delta)
     log_nt, log_n = math.log(experts * horizon), math.log(experts)
-    eta = spread ** (1 / 6) * (log_nt * log_n) ** (1 / 3) / (horizon ** (1 / 3) * math.sqrt(arms) * epsilon ** (1 / 3))
-    tau = spread ** (1 / 3) * log_nt ** (2 / 3) * horizon ** (1 / 3) / (epsilon ** (2 / 3) * log_n ** (1 / 3))
+    eta = (
+        spread ** (1 / 6)
+        * (log_nt * log_n) ** (1 / 3)
+        / (horizon ** (1 / 3) * math.sqrt(arms) * epsilon ** (1 / 3))
+    )
+    tau = (
+        spread ** (1 / 3)
+        * log_nt ** (2 / 3)
+        * horizon ** (1 / 3)
+        / (epsilon ** (2 / 3) * log_n ** (1 / 3))
+    )
     tau = min(horizon, math.ceil(tau))
     factor = spread if gamma == "proof" else experts
     first = (eta * factor) ** (1 / 3) * (arms * log_nt / (epsilon * tau)) ** (2 / 3)
@@ -126,7 +142,8 @@ def batched_exp4(
 
 @checks.arguments(epsilon=POSITIVE)
 def local_htinf(epsilon: float) -> LocallyPrivate:
-    """HTINF on losses with noise Lap(1 / epsilon); their second moment is at most 1 + 2 / epsilon^2.
+    """HTINF on losses with noise Lap(1 / epsilon); their second moment is at most 1 + 2 /
+    epsilon^2.
 
     Examples
     --------
@@ -138,7 +155,8 @@ def local_htinf(epsilon: float) -> LocallyPrivate:
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
 def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
-    """EXP3 on losses with noise Lap(1 / epsilon), tuned as in the proof of Corollary 22 with that scale.
+    """EXP3 on losses with noise Lap(1 / epsilon), tuned as in the proof of Corollary 22 with that
+    scale.
 
     Examples
     --------
@@ -146,5 +164,7 @@ def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
     'Local EXP3'
     """
     scale, log = 1 / epsilon, max(1.0, math.log(arms * horizon))
-    eta = math.sqrt(math.log(arms) / (2 * horizon * arms * (1 + 10 * max(scale, scale**2) * log**2)))
+    eta = math.sqrt(
+        math.log(arms) / (2 * horizon * arms * (1 + 10 * max(scale, scale**2) * log**2))
+    )
     return LocallyPrivate(EXP3(eta, min(1.0, 4 * eta * scale * arms * log)), epsilon)

@@ -11,7 +11,8 @@ from privregret.learners import Learner
 
 
 class BanditAlgorithm(Algorithm):
-    """A bandit algorithm with its parameters; subclasses are frozen dataclasses with `steps` (see `Algorithm`)."""
+    """A bandit algorithm with its parameters; subclasses are frozen dataclasses with `steps` (see
+    `Algorithm`)."""
 
     plays = BernoulliBandit
     templates = loops.BANDIT
@@ -22,7 +23,8 @@ class BanditAlgorithm(Algorithm):
         Parameters
         ----------
         rewards : (T, K) array
-            All rewards, one row a round, in [0, 1]; T >= K >= 2. Only entries of pulled arms are read.
+            All rewards, one row a round, in [0, 1]; T >= K >= 2. Only entries of pulled arms are
+            read.
         rng : int or numpy.random.Generator
             Source of the algorithm's own randomness (privacy noise, ties).
 
@@ -34,7 +36,8 @@ class BanditAlgorithm(Algorithm):
         Raises
         ------
         ValueError
-            If the table is ragged, has a nan or a reward outside [0, 1], or has fewer rounds than arms.
+            If the table is ragged, has a nan or a reward outside [0, 1], or has fewer rounds than
+            arms.
 
         Examples
         --------
@@ -69,7 +72,11 @@ class BanditAlgorithm(Algorithm):
         >>> arm
         1
         """
-        horizon = horizon if horizon is None else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
+        horizon = (
+            horizon
+            if horizon is None
+            else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
+        )
         return Learner(self, "reward", rng, horizon, arms)
 
 
@@ -77,9 +84,10 @@ class BanditAlgorithm(Algorithm):
 def keep_pulling(mean, left, total, start, slope, rng, draws=0):
     """Pull an arm once and further, `left` times at most, until its sum is no longer above a line.
 
-    Certificates of lead have this form: what other arms' indices can be in the rounds left is known, so an arm leads
-    for certain while `total` > `start` + `slope` (pulls made here). Arms tied behind it have `draws` draws in each
-    round; those of the first are made. Returns the number of pulls, and the sum.
+    Certificates of lead have this form: what other arms' indices can be in the rounds left is
+    known, so an arm leads for certain while `total` > `start` + `slope` (pulls made here). Arms
+    tied behind it have `draws` draws in each round; those of the first are made. Returns the number
+    of pulls, and the sum.
     """
     pulled = 0
     while pulled == 0 or (pulled < left and total > start + slope * pulled):

@@ -39,7 +39,9 @@ def _choose(arms, own, settings, t, rng):
     best, leader = -math.inf, 0
     for j in range(len(arms)):
         n = arms[j]["size"]
-        index = arms[j]["mean"] + math.sqrt(3 * log_t / n) + 3 * log_t / (settings.epsilon * n)  # (4)
+        index = (
+            arms[j]["mean"] + math.sqrt(3 * log_t / n) + 3 * log_t / (settings.epsilon * n)
+        )  # (4)
         if index > best:
             best, leader = index, j
     return leader
@@ -75,8 +77,9 @@ def _leading_queue(arms, queues, epsilon, t):
 def _overtaken(arms, queues, leader, epsilon):
     """Round from which on another arm leads; one above 2^62 if that is later.
 
-    An index is m + b s + c s^2 with s = sqrt(ln t), b and c falling in the array's size. So the leader is overtaken by
-    arms with smaller arrays only, by each at most once, for good: where s solves a quadratic equation.
+    An index is m + b s + c s^2 with s = sqrt(ln t), b and c falling in the array's size. So the
+    leader is overtaken by arms with smaller arrays only, by each at most once, for good: where s
+    solves a quadratic equation.
     """
     size, mean = queues[leader]["pulls"], arms[queues[leader]["head"]]["mean"]
     root = math.sqrt(3 / size)
@@ -84,7 +87,11 @@ def _overtaken(arms, queues, leader, epsilon):
     while queues[q]["pulls"] >= 0:
         j, smaller = queues[q]["head"], queues[q]["pulls"]
         if j >= 0 and smaller < size:
-            ahead, b, c = mean - arms[j]["mean"], math.sqrt(3 / smaller) - root, 3 / epsilon * (1 / smaller - 1 / size)
+            ahead, b, c = (
+                mean - arms[j]["mean"],
+                math.sqrt(3 / smaller) - root,
+                3 / epsilon * (1 / smaller - 1 / size),
+            )
             s = 2 * ahead / (b + math.sqrt(b * b + 4 * ahead * c))
             first = min(first, s * s)
         q += 1
@@ -93,7 +100,8 @@ def _overtaken(arms, queues, leader, epsilon):
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
-    # The leader is pulled until its array is full or it is overtaken; a full array's sum is one binomial draw.
+    # The leader is pulled until its array is full or it is overtaken; a full array's sum is one
+    # binomial draw.
     epsilon, arms, horizon = settings.epsilon, len(means), checkpoints[-1]
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
@@ -106,8 +114,12 @@ def _pull_counts(means, checkpoints, settings, rng):
         if t > arms:
             q = _leading_queue(waiting, queues, epsilon, t)
             j, size = queues[q]["head"], 2 * queues[q]["pulls"]
-            least = t + 1 + (t >> 46)  # beyond 2^46 rounds that is how well the one in which it is overtaken is known
-            end = min(t + missing[j], horizon + 1, max(least, _overtaken(waiting, queues, q, epsilon)))
+            least = (
+                t + 1 + (t >> 46)
+            )  # beyond 2^46 rounds that is how well the one in which it is overtaken is known
+            end = min(
+                t + missing[j], horizon + 1, max(least, _overtaken(waiting, queues, q, epsilon))
+            )
         reported = report(counts, checkpoints, reported, pulls, j, end - 1)
         pulls[j] += end - t
         missing[j] -= end - t
@@ -128,9 +140,10 @@ class AnytimeLazyUCB(BanditAlgorithm):
     The index of an arm whose last full array holds n = 2^r pulls with private mean m is
     m + sqrt(3 ln t / n) + 3 ln t / (epsilon n), t being the round about to be played (equation 4).
 
-    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since each
-    reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first pull of an arm is
-    array 0, of one pull, and noised like the others (equation 3). Anytime, O(K) memory.
+    Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
+    each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first
+    pull of an arm is array 0, of one pull, and noised like the others (equation 3). Anytime, O(K)
+    memory.
 
     Parameters
     ----------

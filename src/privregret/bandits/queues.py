@@ -1,9 +1,10 @@
 """Arms in queues: what kernels that go by events look at instead of all arms.
 
-Of arms whose private means are of equally many pulls, the one with the largest mean has the best index, in every round.
-So such arms wait in one queue, and only the heads of queues are compared: about as many as an arm's pulls can double,
-however many arms there are. An index bends down as the round goes on (or whatever else moves it), so a tangent says how
-large it can be elsewhere, and most heads need no more than that.
+Of arms whose private means are of equally many pulls, the one with the largest mean has the best
+index, in every round. So such arms wait in one queue, and only the heads of queues are compared:
+about as many as an arm's pulls can double, however many arms there are. An index bends down as the
+round goes on (or whatever else moves it), so a tangent says how large it can be elsewhere, and most
+heads need no more than that.
 
 Records, as numba is slow to pass many arrays from function to function.
 """
@@ -69,9 +70,9 @@ def _melded(a, b, arms):
 def add(arms, queues, pulls, arm, mean, first, rng):
     """Let an arm wait among those with means of so many pulls.
 
-    Of arms whose means are clipped to 0 or to 1 the first goes first, or each with the same chance: each has a clock
-    that rings at a constant rate, and the next to ring is the next to go. Clocks have no memory, so a newcomer's starts
-    when the last of its equals went.
+    Of arms whose means are clipped to 0 or to 1 the first goes first, or each with the same chance:
+    each has a clock that rings at a constant rate, and the next to ring is the next to go. Clocks
+    have no memory, so a newcomer's starts when the last of its equals went.
     """
     q, empty = 0, -1
     while queues[q]["pulls"] >= 0 and queues[q]["pulls"] != pulls:
@@ -101,13 +102,18 @@ def take(arms, queues, q):
     elif arms[arm]["mean"] >= 1:
         queue["one"] = arms[arm]["order"]
     queue["head"] = _melded(arms[arm]["left"], arms[arm]["right"], arms)
-    queue["value"], queue["slope"], queue["place"] = np.inf if queue["head"] >= 0 else -np.inf, 0.0, UNKNOWN
+    queue["value"], queue["slope"], queue["place"] = (
+        np.inf if queue["head"] >= 0 else -np.inf,
+        0.0,
+        UNKNOWN,
+    )
     return arm
 
 
 @jit
 def foremost(queues, place):
-    """The queue whose head's index can be the largest, its bound, and the largest bound of the other queues."""
+    """The queue whose head's index can be the largest, its bound, and the largest bound of the
+    other queues."""
     best, highest, second, q = 0, -np.inf, -np.inf, 0
     while queues[q]["pulls"] >= 0:
         bound = queues[q]["value"] + queues[q]["slope"] * (place - queues[q]["place"])

@@ -5,7 +5,8 @@ from privregret.jit import jit
 
 @jit
 def report(counts, checkpoints, reported, pulls, j, end):
-    """Fill `counts` for those of `checkpoints` that lie in a stretch of rounds in which arm `j` alone is pulled.
+    """Fill `counts` for those of `checkpoints` that lie in a stretch of rounds in which arm `j`
+    alone is pulled.
 
     Call it before `pulls` is brought up to date. It is as fast as the loop written out in a kernel.
 

@@ -1,6 +1,8 @@
-"""Bounds of asi2025 with explicit constants: the paper's where it gives them, else derived from its proofs.
+"""Bounds of asi2025 with explicit constants: the paper's where it gives them, else derived from its
+proofs.
 
-Logs are natural. Where a printed constant is not what the proof supports, `corrected` gives what is.
+Logs are natural. Where a printed constant is not what the proof supports, `corrected` gives what
+is.
 """
 
 import math
@@ -43,8 +45,8 @@ def conversion(noisy_regret: float, tau: float) -> float:
 
 @checks.arguments(sigma=POSITIVE, arms=SEVERAL, horizon=HORIZON, alpha=checks.number_in(1, 2, "(]"))
 def theorem_21(sigma: float, arms: float, horizon: float, alpha: float = 2.0) -> float:
-    """Regret of HTINF on losses with alpha-th moment at most sigma^alpha: 30 sigma K^(1 - 1/alpha) (T +
-    1)^(1/alpha).
+    """Regret of HTINF on losses with alpha-th moment at most sigma^alpha: 30 sigma K^(1 - 1/alpha)
+    (T + 1)^(1/alpha).
 
     Examples
     --------
@@ -54,7 +56,9 @@ def theorem_21(sigma: float, arms: float, horizon: float, alpha: float = 2.0) ->
     return 30 * sigma * arms ** (1 - 1 / alpha) * (horizon + 1) ** (1 / alpha)
 
 
-@checks.arguments(horizon=HORIZON, arms=checks.number_in(1, 2**62), epsilon=POSITIVE, corrected=checks.boolean)
+@checks.arguments(
+    horizon=HORIZON, arms=checks.number_in(1, 2**62), epsilon=POSITIVE, corrected=checks.boolean
+)
 def corollary_2(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
     """Regret of HTINF in batches: 208 sqrt(T K / epsilon) + 2 / epsilon, for epsilon in [1/T, 1].
 
@@ -94,14 +98,17 @@ def corollary_22(horizon: float, arms: float, epsilon: float, corrected: bool = 
     '4.075e+06'
     """
     log, constant = (
-        (math.log(max(math.e, epsilon * arms * horizon)), 22.2) if corrected else (math.log(arms * horizon), 36)
+        (math.log(max(math.e, epsilon * arms * horizon)), 22.2)
+        if corrected
+        else (math.log(arms * horizon), 36)
     )
     return constant * math.sqrt(horizon * arms * math.log(arms) / epsilon) * log + 4 / epsilon
 
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE, corrected=checks.boolean)
 def lemma_25(horizon: float, arms: float, scale: float, corrected: bool = False) -> float:
-    """Regret of FTPL with noise Lap(scale), scale >= 1: 11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T).
+    """Regret of FTPL with noise Lap(scale), scale >= 1: 11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K
+    T).
 
     Corrected: 38 for 11.
 
@@ -111,15 +118,17 @@ def lemma_25(horizon: float, arms: float, scale: float, corrected: bool = False)
     483632
     """
     root = math.sqrt(arms * horizon)
-    return (38 if corrected else 11) * scale * root * math.log(arms) * math.log(arms * horizon) + 10 * root
+    return (38 if corrected else 11) * scale * root * math.log(arms) * math.log(
+        arms * horizon
+    ) + 10 * root
 
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE)
 def lemma_25_terms(horizon: float, arms: float, scale: float) -> float:
     """What the terms displayed in the proof of Lemma 25 add up to with the eta and M that it sets.
 
-    6 ln K / eta from the perturbation, 4 eta K T (1 + 10 scale^2 ln^2(K T)) from stability, K T / (e M) from
-    the cap, 1 from the event.
+    6 ln K / eta from the perturbation, 4 eta K T (1 + 10 scale^2 ln^2(K T)) from stability, K T /
+    (e M) from the cap, 1 from the event.
 
     Examples
     --------
@@ -130,7 +139,12 @@ def lemma_25_terms(horizon: float, arms: float, scale: float) -> float:
     cap = math.sqrt(events)
     first = math.sqrt(log_k / (events + 10 * events * scale**2 * log_kt**2))
     eta = min(first, 1 / (cap * (1 + 4 * scale * math.log(horizon))))
-    return 6 * log_k / eta + 4 * eta * events * (1 + 10 * scale**2 * log_kt**2) + events / (math.e * cap) + 1
+    return (
+        6 * log_k / eta
+        + 4 * eta * events * (1 + 10 * scale**2 * log_kt**2)
+        + events / (math.e * cap)
+        + 1
+    )
 
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
@@ -152,33 +166,53 @@ def corollary_24(horizon: float, arms: float, epsilon: float, corrected: bool = 
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
 def theorem_9(horizon: float, arms: float, experts: float, epsilon: float) -> float:
-    """Regret of EXP4 with noise on every loss: 16 sqrt(T K ln N) ln(K T) / epsilon + 1, the constant from the proof.
+    """Regret of EXP4 with noise on every loss: 16 sqrt(T K ln N) ln(K T) / epsilon + 1, the
+    constant from the proof.
 
     Examples
     --------
     >>> f"{theorem_9(10**6, arms=4, experts=100, epsilon=0.5):.4g}"
     '2.088e+06'
     """
-    return 16 * math.sqrt(horizon * arms * math.log(experts)) * math.log(arms * horizon) / epsilon + 1
+    return (
+        16 * math.sqrt(horizon * arms * math.log(experts)) * math.log(arms * horizon) / epsilon + 1
+    )
 
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE, delta=DELTA)
 def theorem_10(horizon: float, arms: float, experts: float, epsilon: float, delta: float) -> float:
-    """Regret of EXP4 in batches: 107 A, or T if C > T, where C = sqrt(D) ln(N T) ln N / epsilon, A = sqrt K
-    C^(1/3) T^(2/3).
+    """Regret of EXP4 in batches: 107 A, or T if C > T, where C = sqrt(D) ln(N T) ln N / epsilon, A
+    = sqrt K C^(1/3) T^(2/3).
 
-    D = N ln(1 / delta). The proof writes 100 A + C; its terms add up to 95 A + 12 sqrt K C^(2/3) T^(1/3).
+    D = N ln(1 / delta). The proof writes 100 A + C; its terms add up to 95 A + 12 sqrt K C^(2/3)
+    T^(1/3).
 
     Examples
     --------
     >>> f"{theorem_10(10**9, arms=4, experts=100, epsilon=0.5, delta=1e-6):.4g}"
     '4.396e+09'
     """
-    c = math.sqrt(experts * math.log(1 / delta)) * math.log(experts * horizon) * math.log(experts) / epsilon
-    return 107 * theorem_10_leading(horizon, arms, experts, epsilon, delta) if c <= horizon else float(horizon)
+    c = (
+        math.sqrt(experts * math.log(1 / delta))
+        * math.log(experts * horizon)
+        * math.log(experts)
+        / epsilon
+    )
+    return (
+        107 * theorem_10_leading(horizon, arms, experts, epsilon, delta)
+        if c <= horizon
+        else float(horizon)
+    )
 
 
-@checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE, delta=DELTA, logs=checks.boolean)
+@checks.arguments(
+    horizon=HORIZON,
+    arms=SEVERAL,
+    experts=SEVERAL,
+    epsilon=POSITIVE,
+    delta=DELTA,
+    logs=checks.boolean,
+)
 def theorem_10_leading(
     horizon: float, arms: float, experts: float, epsilon: float, delta: float, logs: bool = True
 ) -> float:
@@ -196,7 +230,8 @@ def theorem_10_leading(
 
 @checks.arguments(experts=checks.integer_in(1, checks.SIZE), epsilon=POSITIVE, delta=DELTA)
 def theorem_10_composed(experts: int, epsilon: float, delta: float) -> float:
-    """Epsilon that the proof of Theorem 10 gives: Lemma 15 on N releases, each epsilon / (3 sqrt(N ln(1 / delta))).
+    """Epsilon that the proof of Theorem 10 gives: Lemma 15 on N releases, each epsilon / (3 sqrt(N
+    ln(1 / delta))).
 
     Examples
     --------
@@ -208,11 +243,11 @@ def theorem_10_composed(experts: int, epsilon: float, delta: float) -> float:
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
 def local_exp3(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
-    """Regret of EXP3 with noise on every loss, from the proof of Corollary 22: 2 sqrt(2 T K ln K (1 + 10
-    ln^2(K T) / epsilon^2)) + 1.
+    """Regret of EXP3 with noise on every loss, from the proof of Corollary 22: 2 sqrt(2 T K ln K (1
+    + 10 ln^2(K T) / epsilon^2)) + 1.
 
-    Corrected: 2.4 for the leading 2: the mixing term 8 eta K T ln(K T) / epsilon is not absorbed as the proof
-    says (epsilon <= 1).
+    Corrected: 2.4 for the leading 2: the mixing term 8 eta K T ln(K T) / epsilon is not absorbed as
+    the proof says (epsilon <= 1).
 
     Examples
     --------
@@ -227,11 +262,13 @@ def local_exp3(horizon: float, arms: float, epsilon: float, corrected: bool = Fa
 
 @checks.arguments(horizon=HORIZON, epsilon=POSITIVE)
 def any_local(horizon: float, epsilon: float) -> float:
-    """Regret that every locally epsilon-private learner has against some losses: (T / 2)(1 - (2/3) sqrt(T KL / 2)).
+    """Regret that every locally epsilon-private learner has against some losses: (T / 2)(1 - (2/3)
+    sqrt(T KL / 2)).
 
-    KL = epsilon tanh(epsilon / 2). Two arms, losses (0, 1) always or (1, 0): what an epsilon-private channel says
-    of a round differs by at most KL in divergence, so after t rounds actions differ by at most sqrt(t KL / 2) in total
-    variation (Pinsker), and the two regrets add up to at least the sum of 1 - sqrt(t KL / 2). More arms do not help.
+    KL = epsilon tanh(epsilon / 2). Two arms, losses (0, 1) always or (1, 0): what an
+    epsilon-private channel says of a round differs by at most KL in divergence, so after t rounds
+    actions differ by at most sqrt(t KL / 2) in total variation (Pinsker), and the two regrets add
+    up to at least the sum of 1 - sqrt(t KL / 2). More arms do not help.
 
     Examples
     --------
@@ -244,8 +281,8 @@ def any_local(horizon: float, epsilon: float) -> float:
 
 @checks.arguments(log=POSITIVE)
 def corollary_22_constant(log: float) -> float:
-    """What the proof's terms give for Corollary 22 when ln(epsilon K T) = log: 2 (sqrt 22 + (20 + 8 / log + 2
-    / log^2) / sqrt 22).
+    """What the proof's terms give for Corollary 22 when ln(epsilon K T) = log: 2 (sqrt 22 + (20 + 8
+    / log + 2 / log^2) / sqrt 22).
 
     Examples
     --------
@@ -257,7 +294,8 @@ def corollary_22_constant(log: float) -> float:
 
 @checks.arguments(losses=TABLE, eta=POSITIVE, gamma=checks.probability)
 def lemma_23(losses: ArrayLike, eta: float, gamma: float) -> float:
-    """Right side of Lemma 23 for EXP3 on a (T, K) table: min_i L_i + 2 gamma T + ln K / eta + eta sum of squares.
+    """Right side of Lemma 23 for EXP3 on a (T, K) table: min_i L_i + 2 gamma T + ln K / eta + eta
+    sum of squares.
 
     Examples
     --------
@@ -266,15 +304,22 @@ def lemma_23(losses: ArrayLike, eta: float, gamma: float) -> float:
     """
     losses = np.asarray(losses, float)
     horizon, arms = losses.shape
-    return losses.sum(axis=0).min() + 2 * gamma * horizon + math.log(arms) / eta + eta * np.sum(losses**2)
+    return (
+        losses.sum(axis=0).min()
+        + 2 * gamma * horizon
+        + math.log(arms) / eta
+        + eta * np.sum(losses**2)
+    )
 
 
-@checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE, eta=POSITIVE, gamma=checks.probability)
+@checks.arguments(
+    horizon=HORIZON, arms=SEVERAL, scale=POSITIVE, eta=POSITIVE, gamma=checks.probability
+)
 def corollary_22_terms(
     horizon: float, arms: float, scale: float, eta: float, gamma: float
 ) -> float:
-    """What the proof of Corollary 22 gets from Lemma 23 for EXP3 with noise Lap(scale): 2 gamma T + ln K / eta +
-    2 eta K T (1 + 10 scale^2 ln^2(K T)) + 1.
+    """What the proof of Corollary 22 gets from Lemma 23 for EXP3 with noise Lap(scale): 2 gamma T +
+    ln K / eta + 2 eta K T (1 + 10 scale^2 ln^2(K T)) + 1.
 
     Examples
     --------
@@ -287,8 +332,8 @@ def corollary_22_terms(
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE)
 def corollary_24_step(horizon: float, arms: float, epsilon: float) -> float:
-    """Second line of the proof of Corollary 24, which turns Lemma 25 from batches to rounds: 22 sqrt(epsilon K T) ln K
-    ln(K T) / epsilon + 10 sqrt(K T) + 2 / epsilon.
+    """Second line of the proof of Corollary 24, which turns Lemma 25 from batches to rounds: 22
+    sqrt(epsilon K T) ln K ln(K T) / epsilon + 10 sqrt(K T) + 2 / epsilon.
 
     Examples
     --------
@@ -309,7 +354,8 @@ def corollary_24_step(horizon: float, arms: float, epsilon: float) -> float:
 def table_1(
     horizon: float, arms: float, experts: float, epsilon: float, logs: bool = True
 ) -> dict[str, float]:
-    """Table 1's bounds by name, constants and ln(1 / delta) dropped: existing, new, and the three for experts.
+    """Table 1's bounds by name, constants and ln(1 / delta) dropped: existing, new, and the three
+    for experts.
 
     Examples
     --------
@@ -338,7 +384,8 @@ def _table_1(horizon, arms, experts, epsilon, logs):
 
 @checks.arguments(a=checks.number_in(0, 2), b=checks.number_in(0, 2))
 def table_1_exponents(a: float, b: float) -> dict[str, float]:
-    """Exponents in T of Table 1's three bounds for experts at N = T^a, epsilon = T^(-b), K fixed, by name.
+    """Exponents in T of Table 1's three bounds for experts at N = T^a, epsilon = T^(-b), K fixed,
+    by name.
 
     Examples
     --------
@@ -357,7 +404,8 @@ def table_1_exponents(a: float, b: float) -> dict[str, float]:
     pulls=checks.number_in(0, 2**62),
 )
 def lemma_11(horizon: float, epsilon: float, rate: float, drop: float, pulls: float) -> float:
-    """Lemma 11: regret at least max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 - drop / 2).
+    """Lemma 11: regret at least max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 - drop
+    / 2).
 
     On the worse of the pair, for an algorithm with the lemma's conditions; p is `pulls`.
 
@@ -375,9 +423,15 @@ def _window(pulls, rate):
     return math.floor(pulls / rate * (1 + 1e-12))
 
 
-@checks.arguments(horizon=HORIZON, epsilon=POSITIVE, drop=checks.number_in(0, 2**62), pulls=checks.number_in(0, 2**62))
+@checks.arguments(
+    horizon=HORIZON,
+    epsilon=POSITIVE,
+    drop=checks.number_in(0, 2**62),
+    pulls=checks.number_in(0, 2**62),
+)
 def lemma_11_weaker(horizon: float, epsilon: float, drop: float, pulls: float) -> float:
-    """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 if there is no root.
+    """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 if there is no
+    root.
 
     Examples
     --------
@@ -390,7 +444,10 @@ def lemma_11_weaker(horizon: float, epsilon: float, drop: float, pulls: float) -
 
 
 @checks.arguments(
-    pulls=_certified, rounds=checks.array_in(1, 2**62, shape=1), epsilon=POSITIVE, level=checks.number_in(1e-12, 0.5)
+    pulls=_certified,
+    rounds=checks.array_in(1, 2**62, shape=1),
+    epsilon=POSITIVE,
+    level=checks.number_in(1e-12, 0.5),
 )
 @store.kept
 def lemma_11_certified(
@@ -398,18 +455,19 @@ def lemma_11_certified(
 ) -> dict | None:
     """The best bound of Lemma 11 whose two conditions samples certify.
 
-    Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and drops on the grid of
-    rounds are scanned for the best bound. The other half certify that one choice, so that scanning biases nothing: a
-    condition counts if its probability is at least 1/2 by a one-sided Clopper-Pearson limit. The choosers are far
-    stricter than that, since the best of all that they accept is one that they barely accept.
+    Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and
+    drops on the grid of rounds are scanned for the best bound. The other half certify that one
+    choice, so that scanning biases nothing: a condition counts if its probability is at least 1/2
+    by a one-sided Clopper-Pearson limit. The choosers are far stricter than that, since the best of
+    all that they accept is one that they barely accept.
 
     Parameters
     ----------
     pulls : (runs, H) array
         Pulls of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h].
     rounds : (H,) array
-        Increasing; the last is the horizon. A window that ends between two of them is lengthened to the
-        second.
+        Increasing; the last is the horizon. A window that ends between two of them is lengthened to
+        the second.
     epsilon : float
     level : float
         Each condition's error probability.
@@ -427,8 +485,12 @@ def lemma_11_certified(
     (63.522, 0)
     """
     starts = np.concatenate([[0], rounds])
-    choosing, testing = (np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2]))
-    strict = min(level / 50, max(level / 10**5, 2.0 ** (-len(choosing) / 5)))  # few runs can show no more
+    choosing, testing = (
+        np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2])
+    )
+    strict = min(
+        level / 50, max(level / 10**5, 2.0 ** (-len(choosing) / 5))
+    )  # few runs can show no more
     best = _best_choice(choosing, starts, epsilon, _enough(len(choosing), strict))
     if best is None:
         return None
@@ -442,19 +504,28 @@ def _enough(runs, level):
     """How many of so many runs must show what has probability at least 1/2, at a one-sided level."""
     enough = next((k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5), None)
     if enough is None:
-        raise ValueError(f"pulls must be of more runs to certify anything at level {level:g}, got {2 * runs}")
+        raise ValueError(
+            f"pulls must be of more runs to certify anything at level {level:g}, got {2 * runs}"
+        )
     return enough
 
 
 def _best_choice(before, starts, epsilon, enough):
-    """The best bound whose conditions at least `enough` of the runs show; `before`: pulls before each of `starts`."""
+    """The best bound whose conditions at least `enough` of the runs show; `before`: pulls before
+    each of `starts`."""
     runs, horizon = len(before), starts[-1]
-    highest = min(np.sort(before[:, -1])[runs - enough] / horizon, 0.5)  # `enough` runs have at least this rate
+    highest = min(
+        np.sort(before[:, -1])[runs - enough] / horizon, 0.5
+    )  # `enough` runs have at least this rate
     best = None
     for rate in highest / 2.0 ** np.arange(7):
-        for p in range(1, int(min(math.log(2) / epsilon, rate * (horizon + 1))) + 1):  # no window is longer than T
+        for p in range(
+            1, int(min(math.log(2) / epsilon, rate * (horizon + 1))) + 1
+        ):  # no window is longer than T
             window = _window(p, rate) if rate > 0 else math.inf
-            here = np.flatnonzero((starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon))
+            here = np.flatnonzero(
+                (starts < horizon / 2) & (2 * rate * starts <= p) & (starts + window <= horizon)
+            )
             if len(here) == 0:
                 continue
             ends = np.searchsorted(starts, starts[here] + window)
@@ -462,13 +533,19 @@ def _best_choice(before, starts, epsilon, enough):
             for drop in starts[here[kept]]:
                 bound = lemma_11(horizon, epsilon, rate, drop, p)
                 if best is None or bound > best["bound"]:
-                    best = {"bound": float(bound), "rate": float(rate), "drop": int(drop), "pulls": p}
+                    best = {
+                        "bound": float(bound),
+                        "rate": float(rate),
+                        "drop": int(drop),
+                        "pulls": p,
+                    }
     return best
 
 
 @checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
 def lemma_15(losses: Iterable[float], delta: float) -> float:
-    """Total epsilon of adaptive composition: 3/2 sum of squares + sqrt(6 sum of squares ln(1 / delta)).
+    """Total epsilon of adaptive composition: 3/2 sum of squares + sqrt(6 sum of squares ln(1 /
+    delta)).
 
     Examples
     --------
@@ -481,8 +558,8 @@ def lemma_15(losses: Iterable[float], delta: float) -> float:
 
 @checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
 def best_composition(losses: Sequence[float], delta: float) -> float:
-    """Total epsilon by the best known form of advanced composition: sum of x tanh(x / 2) + sqrt(2 sum of squares
-    ln(1 / delta)).
+    """Total epsilon by the best known form of advanced composition: sum of x tanh(x / 2) + sqrt(2
+    sum of squares ln(1 / delta)).
 
     Examples
     --------
@@ -495,8 +572,8 @@ def best_composition(losses: Sequence[float], delta: float) -> float:
 
 @checks.arguments(loss=checks.number_in(0, 1e15), scale=POSITIVE, cut=checks.number_in(0, 1e15))
 def lemma_19(loss: float, scale: float, cut: float) -> float:
-    """E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form; the lemma says that it is not
-    negative.
+    """E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form; the lemma says that it
+    is not negative.
 
     Examples
     --------
@@ -507,12 +584,15 @@ def lemma_19(loss: float, scale: float, cut: float) -> float:
         raise ValueError(f"scale must be at least loss / 700 and cut / 700, got {scale}")
     if cut >= loss:
         return (cut + scale) * math.exp(-cut / scale) * math.sinh(loss / scale)
-    return loss - math.exp(-loss / scale) * (cut * math.cosh(cut / scale) - scale * math.sinh(cut / scale))
+    return loss - math.exp(-loss / scale) * (
+        cut * math.cosh(cut / scale) - scale * math.sinh(cut / scale)
+    )
 
 
 @checks.arguments(experts=SEVERAL, horizon=HORIZON)
 def lemma_20(experts: float, horizon: float) -> float:
-    """P(the largest of N T noises Lap(lambda) is at least sqrt(10) lambda ln(N T) in absolute value), exactly.
+    """P(the largest of N T noises Lap(lambda) is at least sqrt(10) lambda ln(N T) in absolute
+    value), exactly.
 
     Examples
     --------
@@ -525,7 +605,8 @@ def lemma_20(experts: float, horizon: float) -> float:
 
 @checks.arguments(losses=TABLE, eta=POSITIVE)
 def lemma_26(losses: ArrayLike, eta: float) -> tuple[float, float]:
-    """Both sides of Lemma 26 for multiplicative weights on a (T, N) table of real losses: loss, and bound on it.
+    """Both sides of Lemma 26 for multiplicative weights on a (T, N) table of real losses: loss, and
+    bound on it.
 
     Examples
     --------
@@ -536,5 +617,9 @@ def lemma_26(losses: ArrayLike, eta: float) -> tuple[float, float]:
     losses = np.asarray(losses, float)
     before = np.vstack([np.zeros(losses.shape[1]), losses.cumsum(axis=0)[:-1]])
     weights = softmax(-eta * before, axis=1)
-    bound = losses.sum(axis=0).min() + math.log(losses.shape[1]) / eta + eta * np.sum(weights * losses**2)
+    bound = (
+        losses.sum(axis=0).min()
+        + math.log(losses.shape[1]) / eta
+        + eta * np.sum(weights * losses**2)
+    )
     return np.sum(weights * losses), bound

@@ -1,6 +1,7 @@
 """Bounds of azize2025, and the exact tails that its concentration inequalities are about.
 
-Means: (K,) array. Logarithms are natural. Tails and their bounds are returned as logarithms of probabilities.
+Means: (K,) array. Logarithms are natural. Tails and their bounds are returned as logarithms of
+probabilities.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,9 +24,14 @@ REAL = checks.number_in(-1e15, 1e15)
 ALPHA = checks.number_in(0, 1e6)
 ENDS = checks.array_in(1, 2**62, shape=1)  # of batches
 NOISES = checks.integer_in(1, 1000)  # how many are added up
-NUMBERS, DEVIATIONS, WIDE = checks.array_in(1, 1e9), checks.array_in(1e-15, 1e9), checks.array_in(1e-15, 1e6)
+NUMBERS, DEVIATIONS, WIDE = (
+    checks.array_in(1, 1e9),
+    checks.array_in(1e-15, 1e9),
+    checks.array_in(1e-15, 1e6),
+)
 
-# Regret --------------------------------------------------------------------------------------------------------
+# Regret
+# --------------------------------------------------------------------------------------------------------
 
 
 def _suboptimal(means):
@@ -36,7 +42,8 @@ def _suboptimal(means):
 
 @checks.arguments(means=checks.means)
 def lai_robbins(means: ArrayLike) -> float:
-    """Sum of gap / kl(mean, best mean): regret over ln T is at least this for every consistent policy (equation 3).
+    """Sum of gap / kl(mean, best mean): regret over ln T is at least this for every consistent
+    policy (equation 3).
 
     Examples
     --------
@@ -49,7 +56,8 @@ def lai_robbins(means: ArrayLike) -> float:
 
 @checks.arguments(means=checks.means, epsilon=POSITIVE)
 def theorem_3_1(means: ArrayLike, epsilon: float) -> float:
-    """Sum of gap / d_epsilon(mean, best mean): lim inf of regret over ln T for consistent epsilon-DP policies.
+    """Sum of gap / d_epsilon(mean, best mean): lim inf of regret over ln T for consistent
+    epsilon-DP policies.
 
     Examples
     --------
@@ -62,7 +70,8 @@ def theorem_3_1(means: ArrayLike, epsilon: float) -> float:
 
 @checks.arguments(means=checks.means, epsilon=POSITIVE)
 def equation_7(means: ArrayLike, epsilon: float) -> float:
-    """Sum of gap / min(kl(mean, best mean), 6 epsilon gap): the older lower bound (Azize and Basu 2022).
+    """Sum of gap / min(kl(mean, best mean), 6 epsilon gap): the older lower bound (Azize and Basu
+    2022).
 
     Examples
     --------
@@ -75,7 +84,8 @@ def equation_7(means: ArrayLike, epsilon: float) -> float:
 
 @checks.arguments(means=checks.means, epsilons=checks.array_in(1e-15, 1e15, shape=1))
 def lower_bounds(means: ArrayLike, epsilons: Iterable[float]) -> dict:
-    """Theorem 3.1, equation (7) and Lai and Robbins' bound as (n,) arrays over epsilon, by their functions' names.
+    """Theorem 3.1, equation (7) and Lai and Robbins' bound as (n,) arrays over epsilon, by their
+    functions' names.
 
     Examples
     --------
@@ -90,7 +100,8 @@ def lower_bounds(means: ArrayLike, epsilons: Iterable[float]) -> dict:
 @checks.arguments(x=INSIDE, y=INSIDE, epsilon=POSITIVES, ways=checks.integer_in(2, checks.SIZE))
 @store.kept
 def equation_6(x: Numbers, y: Numbers, epsilon: Numbers, ways: int = 20001) -> Numbers:
-    """The divergence d_epsilon by its definition: the least epsilon |z - x| + kl(z, y) over `ways` z from x to y.
+    """The divergence d_epsilon by its definition: the least epsilon |z - x| + kl(z, y) over `ways`
+    z from x to y.
 
     Arrays of one shape; x and y in (0, 1).
 
@@ -110,10 +121,12 @@ def equation_6(x: Numbers, y: Numbers, epsilon: Numbers, ways: int = 20001) -> N
     epsilon=POSITIVE,
 )
 def equation_9(support: np.ndarray, law: np.ndarray, best: float, epsilon: float) -> float:
-    """The divergence d_inf of the lower bound for all laws on finitely many points of [0, 1] (equation 9), by its dual.
+    """The divergence d_inf of the lower bound for all laws on finitely many points of [0, 1]
+    (equation 9), by its dual.
 
-    max over 0 <= rate <= 1 / (1 - best) of E min(ln(1 - rate (X - best)), ln(1 - rate (1 - best)) + epsilon): total
-    variation in the price means that the likelihood ratio is cut off at epsilon above its least value.
+    max over 0 <= rate <= 1 / (1 - best) of E min(ln(1 - rate (X - best)), ln(1 - rate (1 - best)) +
+    epsilon): total variation in the price means that the likelihood ratio is cut off at epsilon
+    above its least value.
 
     Parameters
     ----------
@@ -132,14 +145,19 @@ def equation_9(support: np.ndarray, law: np.ndarray, best: float, epsilon: float
     """
 
     def loss(rate):
-        return -law @ np.minimum(np.log1p(-rate * (support - best)), np.log1p(-rate * (1 - best)) + epsilon)
+        return -law @ np.minimum(
+            np.log1p(-rate * (support - best)), np.log1p(-rate * (1 - best)) + epsilon
+        )
 
-    return -minimize_scalar(loss, bounds=(0, 1 / (1 - best)), method="bounded", options={"xatol": 1e-12}).fun
+    return -minimize_scalar(
+        loss, bounds=(0, 1 / (1 - best)), method="bounded", options={"xatol": 1e-12}
+    ).fun
 
 
 @checks.arguments(means=checks.means, epsilon=POSITIVE, alpha=ALPHA, horizon=HORIZON)
 def theorem_4_3(means: ArrayLike, epsilon: float, alpha: float, horizon: float) -> float:
-    """Leading term of the regret of DP-KLUCB and DP-IMED with batch ratio alpha; the theorem adds an o(ln T).
+    """Leading term of the regret of DP-KLUCB and DP-IMED with batch ratio alpha; the theorem adds
+    an o(ln T).
 
     Examples
     --------
@@ -151,7 +169,8 @@ def theorem_4_3(means: ArrayLike, epsilon: float, alpha: float, horizon: float) 
 
 @checks.arguments(mean=INSIDE, best=INSIDE)
 def critical_epsilon(mean: Numbers, best: Numbers) -> Numbers:
-    """logit(best) - logit(mean): from this epsilon on d_epsilon is kl, and privacy costs nothing to first order.
+    """logit(best) - logit(mean): from this epsilon on d_epsilon is kl, and privacy costs nothing to
+    first order.
 
     Examples
     --------
@@ -161,15 +180,18 @@ def critical_epsilon(mean: Numbers, best: Numbers) -> Numbers:
     return np.log(best / (1 - best)) - np.log(mean / (1 - mean))
 
 
-# Exact tails ---------------------------------------------------------------------------------------------------
+# Exact tails
+# ---------------------------------------------------------------------------------------------------
 
 
 @checks.arguments(z=checks.array_in(-1e15, 1e15), m=NOISES, epsilon=POSITIVE)
 def laplace_tail(z: ArrayLike, m: int, epsilon: float) -> np.ndarray:
-    """ln P[Z >= z] for a sum Z of m >= 1 independent Laplace variables of scale 1 / epsilon; z a number or an array.
+    """ln P[Z >= z] for a sum Z of m >= 1 independent Laplace variables of scale 1 / epsilon; z a
+    number or an array.
 
-    By conditioning on signs, Z is a mixture of differences of gamma variables: P[Z >= z] = sum over j < m of
-    C(m - 1 + j, j) 2^-(m + j) P[Poisson(epsilon z) < m - j] for z >= 0. All terms are positive.
+    By conditioning on signs, Z is a mixture of differences of gamma variables: P[Z >= z] = sum over
+    j < m of C(m - 1 + j, j) 2^-(m + j) P[Poisson(epsilon z) < m - j] for z >= 0. All terms are
+    positive.
 
     Examples
     --------
@@ -179,17 +201,25 @@ def laplace_tail(z: ArrayLike, m: int, epsilon: float) -> np.ndarray:
     z = np.asarray(z, float)
     u = epsilon * np.abs(z)[..., None]
     i = np.arange(m)
-    poisson = np.logaddexp.accumulate(xlogy(i, u) - u - gammaln(i + 1), axis=-1)  # ln P[Poisson(u) <= i]
+    poisson = np.logaddexp.accumulate(
+        xlogy(i, u) - u - gammaln(i + 1), axis=-1
+    )  # ln P[Poisson(u) <= i]
     weights = gammaln(m + i) - gammaln(m) - gammaln(i + 1) - (m + i) * np.log(2)
     upper = logsumexp(weights + poisson[..., ::-1], axis=-1)
     return np.where(z >= 0, upper, np.log1p(-np.exp(upper)))
 
 
 @checks.arguments(
-    x=REAL, n=checks.integer_in(0, 2**22), m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE, lower=checks.boolean
+    x=REAL,
+    n=checks.integer_in(0, 2**22),
+    m=NOISES,
+    mu=INSIDE_ONE,
+    epsilon=POSITIVE,
+    lower=checks.boolean,
 )
 def tail(x: float, n: int, m: int, mu: float, epsilon: float, lower: bool = False) -> float:
-    """ln P[S + Z >= x] for S binomial(n, mu) and Z a sum of m >= 1 Laplace variables of scale 1 / epsilon: O(n m).
+    """ln P[S + Z >= x] for S binomial(n, mu) and Z a sum of m >= 1 Laplace variables of scale 1 /
+    epsilon: O(n m).
 
     If `lower`, ln P[S + Z <= x].
 
@@ -199,14 +229,19 @@ def tail(x: float, n: int, m: int, mu: float, epsilon: float, lower: bool = Fals
     -3.317
     """
     if n * m > TERMS:
-        raise ValueError(f"n must be at most {TERMS // m} for m = {m}: all terms are listed, got {n}")
+        raise ValueError(
+            f"n must be at most {TERMS // m} for m = {m}: all terms are listed, got {n}"
+        )
     k = np.arange(n + 1)
-    return float(logsumexp(binom.logpmf(k, n, mu) + laplace_tail(k - x if lower else x - k, m, epsilon)))
+    return float(
+        logsumexp(binom.logpmf(k, n, mu) + laplace_tail(k - x if lower else x - k, m, epsilon))
+    )
 
 
 @checks.arguments(p=INSIDE_ONE, q=INSIDE_ONE, alpha=ALPHA, n=checks.integer_in(1, 10**4))
 def crossing(p: float, q: float, alpha: float, n: int) -> float:
-    """P[for some m <= n the sum of ln(P(X_i) / Q(X_i)) over i <= m exceeds (1 + alpha) n kl(p, q)], X_i Bernoulli(p).
+    """P[for some m <= n the sum of ln(P(X_i) / Q(X_i)) over i <= m exceeds (1 + alpha) n kl(p, q)],
+    X_i Bernoulli(p).
 
     The event of Lemma C.3, for p < q in (0, 1). A walk that is absorbed when it crosses: O(n^2).
 
@@ -227,12 +262,16 @@ def crossing(p: float, q: float, alpha: float, n: int) -> float:
 
 @checks.arguments(
     log_of=checks.instance_of(Callable),  # type: ignore[arg-type]
-    m=checks.integer_in(1, 60), mu=INSIDE_ONE, epsilon=POSITIVE, x=REAL
+    m=checks.integer_in(1, 60),
+    mu=INSIDE_ONE,
+    epsilon=POSITIVE,
+    x=REAL,
 )
 def at_batch_end(
     log_of: Callable[..., float], m: int, mu: float, epsilon: float, x: float, **options: bool
 ) -> float:
-    """`tail`, or one of the bounds below, for P[S + Z >= n x] after m batches of 1, 2, 4, ... pulls: n = 2^m - 1.
+    """`tail`, or one of the bounds below, for P[S + Z >= n x] after m batches of 1, 2, 4, ...
+    pulls: n = 2^m - 1.
 
     Examples
     --------
@@ -243,12 +282,14 @@ def at_batch_end(
     return log_of(n * x, n, m, mu, epsilon, **options)
 
 
-# Bounds on them ------------------------------------------------------------------------------------------------
+# Bounds on them
+# ------------------------------------------------------------------------------------------------
 
 
 @checks.arguments(p=INSIDE_ONE, q=INSIDE_ONE, alpha=ALPHA, n=checks.array_in(1, 2**62))
 def crossing_bound(p: float, q: float, alpha: float, n: ArrayLike) -> np.ndarray:
-    """Doob's inequality for `crossing`: exp(-n kl(r, p)), r the frequency of ones at the level; 0 if there is none.
+    """Doob's inequality for `crossing`: exp(-n kl(r, p)), r the frequency of ones at the level; 0
+    if there is none.
 
     Examples
     --------
@@ -277,7 +318,8 @@ def lemma_d1(z: ArrayLike, m: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(z=DEVIATIONS, m=NUMBERS, epsilon=WIDE)
 def lemma_d1_sharper(z: ArrayLike, m: Numbers, epsilon: Numbers) -> Numbers:
-    """-epsilon z + min(m, epsilon z) + m ln max(1, epsilon z / m): the same proof with a better constant.
+    """-epsilon z + min(m, epsilon z) + m ln max(1, epsilon z / m): the same proof with a better
+    constant.
 
     Examples
     --------
@@ -302,12 +344,14 @@ def laplace_chernoff(z: ArrayLike, m: Numbers, epsilon: Numbers) -> Numbers:
     return -u * tilt - m * np.log1p(-(tilt**2))
 
 
-@checks.arguments(x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE, proved=checks.boolean)
+@checks.arguments(
+    x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE, proved=checks.boolean
+)
 def lemma_d3(x: float, n: int, m: int, mu: float, epsilon: float, proved: bool = False) -> float:
     """Bound on ln P[S + Z >= x], n mu <= x <= n: -n d_epsilon(x / n, mu) + ln A (Lemma D.3).
 
-    As printed, A's first term has the factor x - n mu; the proof gives n instead, which is `proved`. For the lower tail
-    P[S + Z <= x] pass n - x and 1 - mu.
+    As printed, A's first term has the factor x - n mu; the proof gives n instead, which is
+    `proved`. For the lower tail P[S + Z <= x] pass n - x and 1 - mu.
 
     Examples
     --------
@@ -323,9 +367,11 @@ def lemma_d3(x: float, n: int, m: int, mu: float, epsilon: float, proved: bool =
 
 @checks.arguments(x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE)
 def joint_chernoff(x: float, n: int, m: int, mu: float, epsilon: float) -> float:
-    """Bound on ln P[S + Z >= x], n mu <= x <= n: Chernoff's for the sum of all n + m variables at once.
+    """Bound on ln P[S + Z >= x], n mu <= x <= n: Chernoff's for the sum of all n + m variables at
+    once.
 
-    Not in the paper; simpler, and it implies Proposition 4.1 (see there). Lower tail: pass n - x and 1 - mu.
+    Not in the paper; simpler, and it implies Proposition 4.1 (see there). Lower tail: pass n - x
+    and 1 - mu.
 
     Examples
     --------
@@ -337,7 +383,11 @@ def joint_chernoff(x: float, n: int, m: int, mu: float, epsilon: float) -> float
 
     def exponent(tilt):  # a tilt of the moment generating function, in units of epsilon
         rate = tilt * epsilon
-        return -rate * x + n * np.logaddexp(np.log1p(-mu), np.log(mu) + rate) - m * np.log1p(-tilt * tilt)
+        return (
+            -rate * x
+            + n * np.logaddexp(np.log1p(-mu), np.log(mu) + rate)
+            - m * np.log1p(-tilt * tilt)
+        )
 
     best = minimize_scalar(exponent, bounds=(0, 1), method="bounded", options={"xatol": 1e-10})
     return float(min(best.fun, 0.0))
@@ -345,7 +395,8 @@ def joint_chernoff(x: float, n: int, m: int, mu: float, epsilon: float) -> float
 
 @checks.arguments(x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE)
 def separate(x: float, n: int, m: int, mu: float, epsilon: float) -> float:
-    """Bound on ln P[S + Z >= x] from treating S and Z apart: the best of 999 splits of the deviation.
+    """Bound on ln P[S + Z >= x] from treating S and Z apart: the best of 999 splits of the
+    deviation.
 
     Examples
     --------
@@ -356,15 +407,19 @@ def separate(x: float, n: int, m: int, mu: float, epsilon: float) -> float:
     shares = np.arange(1, 1000) / 1000
     excess = x / n - mu
     binomial = np.array([-n * kl(mu + share * excess, mu) for share in shares])
-    return float(min(np.logaddexp(binomial, laplace_tail(n * (1 - shares) * excess, m, epsilon)).min(), 0.0))
+    return float(
+        min(np.logaddexp(binomial, laplace_tail(n * (1 - shares) * excess, m, epsilon)).min(), 0.0)
+    )
 
 
 @checks.arguments(ends=ENDS, a=checks.number_in(1e-15, 1e15), epsilon=POSITIVE)
 def proposition_4_1(ends: ArrayLike, a: float, epsilon: float) -> float:
-    """An explicit ln A_a for Proposition 4.1: P[S + Z >= n x] <= A_a exp(-n (d_epsilon(x, mu) - a)) at all batch ends.
+    """An explicit ln A_a for Proposition 4.1: P[S + Z >= n x] <= A_a exp(-n (d_epsilon(x, mu) - a))
+    at all batch ends.
 
-    max over batches of m ln(2 epsilon / a) - a n / 2, with m Laplace variables over n pulls; 0 < a <= 2 epsilon.
-    Finite for every schedule with m / n -> 0, whereas Lemma D.3 needs m ln(m n) / n -> 0.
+    max over batches of m ln(2 epsilon / a) - a n / 2, with m Laplace variables over n pulls; 0 < a
+    <= 2 epsilon. Finite for every schedule with m / n -> 0, whereas Lemma D.3 needs m ln(m n) / n
+    -> 0.
 
     Examples
     --------
@@ -376,18 +431,23 @@ def proposition_4_1(ends: ArrayLike, a: float, epsilon: float) -> float:
     return float(max(0.0, (m * np.log(2 * epsilon / a) - a * ends / 2).max()))
 
 
-# Steps of the proof of Theorem 4.3 (Appendix F) -----------------------------------------------------------------
+# Steps of the proof of Theorem 4.3 (Appendix F)
+# -----------------------------------------------------------------
 
 
-@checks.arguments(means=checks.means, epsilon=POSITIVE, horizon=checks.integer_in(2, 2**60), delta=INSIDE_ONE)
+@checks.arguments(
+    means=checks.means, epsilon=POSITIVE, horizon=checks.integer_in(2, 2**60), delta=INSIDE_ONE
+)
 def theorem_f7(
     means: np.ndarray, epsilon: float, horizon: float, delta: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Excess, in nats, of three inequalities of Theorem F.7's proof: the largest over the decisions of a DP-IMED run.
+    """Excess, in nats, of three inequalities of Theorem F.7's proof: the largest over the decisions
+    of a DP-IMED run.
 
-    About decisions for another arm than the best, j. (A): the index chosen is at most n_j d_epsilon(mean_j, level)
-    + ln n_j, level being `delta` below the best mean; as printed, while j's private mean is below the level, and as
-    repaired, while all are. (B), in all other cases: it is at least n_i d_epsilon(min(mean_i, level), level).
+    About decisions for another arm than the best, j. (A): the index chosen is at most n_j
+    d_epsilon(mean_j, level) + ln n_j, level being `delta` below the best mean; as printed, while
+    j's private mean is below the level, and as repaired, while all are. (B), in all other cases: it
+    is at least n_i d_epsilon(min(mean_i, level), level).
 
     Parameters
     ----------
@@ -415,10 +475,17 @@ def theorem_f7(
     size, sums = pulls.copy(), rng.binomial(1, means) + rng.laplace(size=len(means)) / epsilon
     while pulls.sum() < horizon:
         private = np.clip(sums / pulls, 0, 1)
-        index = [n * d_epsilon(x, private.max(), epsilon) + np.log(n) for n, x in zip(pulls, private, strict=True)]
+        index = [
+            n * d_epsilon(x, private.max(), epsilon) + np.log(n)
+            for n, x in zip(pulls, private, strict=True)
+        ]
         i = int(np.argmin(index))
         if i != best:
-            before = index[i] - pulls[best] * d_epsilon(private[best], level, epsilon) - np.log(pulls[best])
+            before = (
+                index[i]
+                - pulls[best] * d_epsilon(private[best], level, epsilon)
+                - np.log(pulls[best])
+            )
             after = pulls[i] * d_epsilon(min(private[i], level), level, epsilon) - index[i]
             cases = private[best] < level, private.max() < level, private.max() >= level
             worst = np.maximum(worst, np.where(cases, (before, before, after), -np.inf))
@@ -430,7 +497,8 @@ def theorem_f7(
 
 @checks.arguments(ends=ENDS, n0=checks.positive_int, alpha=checks.number_in(1.001, 1e3))
 def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
-    """Excess, in pulls, of five inequalities about the batches of equation (14): the largest over batches.
+    """Excess, in pulls, of five inequalities about the batches of equation (14): the largest over
+    batches.
 
     Parameters
     ----------
@@ -440,9 +508,10 @@ def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
     Returns
     -------
     dict
-        "schedule": n_m <= n0 (alpha^(m+1) - 1) / (alpha - 1) + 1 and B_m <= 2 n0 alpha^m, (35) and (36);
-        "pulled": n_m* - n0 <= alpha H + 1 - n0 alpha / (alpha - 1), m* the first batch with n_m >= H, before (45);
-        "pulled, mended": without the last term; "batch": B_(m+1) <= alpha n_m, in Theorem F.9; "batch, mended": plus 1.
+        "schedule": n_m <= n0 (alpha^(m+1) - 1) / (alpha - 1) + 1 and B_m <= 2 n0 alpha^m, (35) and
+        (36); "pulled": n_m* - n0 <= alpha H + 1 - n0 alpha / (alpha - 1), m* the first batch with
+        n_m >= H, before (45); "pulled, mended": without the last term; "batch": B_(m+1) <= alpha
+        n_m, in Theorem F.9; "batch, mended": plus 1.
 
     Examples
     --------
@@ -452,7 +521,9 @@ def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
     """
     ends = np.asarray(ends, float)
     if not (ends[-1] >= np.exp(12) and len(ends) * np.log(alpha) < 600):
-        raise ValueError(f"ends must be those of batches, the last of them above e^12, got {checks.shown(ends)}")
+        raise ValueError(
+            f"ends must be those of batches, the last of them above e^12, got {checks.shown(ends)}"
+        )
     powers, sizes = alpha ** np.arange(len(ends)), np.diff(ends, prepend=0)
     levels = np.geomspace(1, np.exp(12), 2000)  # H of (43)
     pulled = (ends[np.searchsorted(ends, levels)] - n0 - alpha * levels - 1).max()
@@ -468,6 +539,7 @@ def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
 
 
 def _check_upper(x, n, mu):
-    """A bound on an upper tail is about sums between their mean and their largest value, but for rounding."""
+    """A bound on an upper tail is about sums between their mean and their largest value, but for
+    rounding."""
     if not n * (mu - 1e-9) <= x <= n * (1 + 1e-9):
         raise ValueError(f"x must lie between n mu = {n * mu} and n = {n}, got {x}")

@@ -1,5 +1,5 @@
-"""Bounds of cesari2026; all its constants are explicit. Logs are natural; eta is the inverse temperature
-min(epsilon / 2, 1/8)."""
+"""Bounds of cesari2026; all its constants are explicit. Logs are natural; eta is the inverse
+temperature min(epsilon / 2, 1/8)."""
 
 from itertools import product
 
@@ -51,19 +51,25 @@ def theorem_1_simple(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Nu
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_1_steps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K / gap_min above.
+    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K /
+    gap_min above.
 
     Examples
     --------
     >>> round(float(theorem_1_steps(np.log(1000), gap=0.1, epsilon=0.25)))
     56284
     """
-    return np.where(epsilon <= 0.25, 802 * log_actions / gap + 32 * log_actions / epsilon, 930 * log_actions / gap)
+    return np.where(
+        epsilon <= 0.25,
+        802 * log_actions / gap + 32 * log_actions / epsilon,
+        930 * log_actions / gap,
+    )
 
 
 @checks.arguments(rounds=ROUNDS, mean=checks.array_in(0, 1, "(]"))
 def lemma_1(rounds: Numbers, mean: Numbers) -> Numbers:
-    """P[sum of n terms in [-1, 1] of that mean is at most half its expectation] <= exp(-n mean^2 / 8).
+    """P[sum of n terms in [-1, 1] of that mean is at most half its expectation] <= exp(-n mean^2 /
+    8).
 
     Examples
     --------
@@ -89,14 +95,16 @@ def lemma_1_signs(rounds: Numbers, mean: Numbers) -> Numbers:
 
 
 @checks.arguments(
-    x=checks.array_in(1e-15, 1, shape=1), n=checks.array_in(0, 500, shape=1), actions=checks.array_in(2, 2**62, shape=1)
+    x=checks.array_in(1e-15, 1, shape=1),
+    n=checks.array_in(0, 500, shape=1),
+    actions=checks.array_in(2, 2**62, shape=1),
 )
 def lemma_2(x: ArrayLike, n: ArrayLike, actions: ArrayLike) -> dict[str, float]:
-    """Largest ratio of the smaller to the larger side of each inequality of Lemma 2, on a grid: parts "i" to
-    "v".
+    """Largest ratio of the smaller to the larger side of each inequality of Lemma 2, on a grid:
+    parts "i" to "v".
 
-    (i) 1 - e^-x >= x / 2 and (ii) e^-x <= 1 - x / 2 for x in (0, 1]; (iii) ln(1 - u) <= -u for u in (0, 1);
-    (iv) the sum of e^(-m x) over m > n is at most 2 e^(-n x) / x; (v) ln(K + 1) <= 2 ln K.
+    (i) 1 - e^-x >= x / 2 and (ii) e^-x <= 1 - x / 2 for x in (0, 1]; (iii) ln(1 - u) <= -u for u in
+    (0, 1); (iv) the sum of e^(-m x) over m > n is at most 2 e^(-n x) / x; (v) ln(K + 1) <= 2 ln K.
 
     Examples
     --------
@@ -153,7 +161,8 @@ def lemma_5(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
 
 @checks.arguments(rounds=ROUNDS, gap=SHARES)
 def small_gap(rounds: Numbers, gap: Numbers) -> Numbers:
-    """(4): for a gap of at most 4 eta, P[the action is selected after m rounds] <= 2 exp(-m gap^2 / 8).
+    """(4): for a gap of at most 4 eta, P[the action is selected after m rounds] <= 2 exp(-m gap^2 /
+    8).
 
     Examples
     --------
@@ -165,8 +174,8 @@ def small_gap(rounds: Numbers, gap: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS)
 def small_part(log_actions: Numbers, gap: Numbers) -> Numbers:
-    """(5): the part of the sum of F_m that is due to gaps of at most 4 eta is at most (64 ln(K + 1) + 36) /
-    gap_min.
+    """(5): the part of the sum of F_m that is due to gaps of at most 4 eta is at most (64 ln(K + 1)
+    + 36) / gap_min.
 
     Examples
     --------
@@ -178,7 +187,8 @@ def small_part(log_actions: Numbers, gap: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=LOG_ACTIONS, eta=POSITIVES)
 def large_part(log_actions: Numbers, eta: Numbers) -> Numbers:
-    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in place of 4.
+    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in
+    place of 4.
 
     Examples
     --------
@@ -200,11 +210,15 @@ def group_part(log_size: Numbers, gap: Numbers) -> Numbers:
     return (32 * np.logaddexp(log_size, 0.0) + 18) / gap
 
 
-@checks.arguments(eta=POSITIVE, means=checks.array_in(0, 1, shape=1), lead=checks.array_in(-1e15, 1e15, shape=1))
+@checks.arguments(
+    eta=POSITIVE, means=checks.array_in(0, 1, shape=1), lead=checks.array_in(-1e15, 1e15, shape=1)
+)
 def drift(eta: float, means: np.ndarray, lead: np.ndarray) -> float:
-    """Expected fall of log Z in the next round, over eta V: Lemma 5's proof says at least 1/4, whatever has happened.
+    """Expected fall of log Z in the next round, over eta V: Lemma 5's proof says at least 1/4,
+    whatever has happened.
 
-    Z = 1 + the sum of e^(-eta lead) over the worse actions. All next losses are listed, bits independent over actions.
+    Z = 1 + the sum of e^(-eta lead) over the worse actions. All next losses are listed, bits
+    independent over actions.
 
     Parameters
     ----------
@@ -233,10 +247,14 @@ def drift(eta: float, means: np.ndarray, lead: np.ndarray) -> float:
 
 
 @checks.arguments(
-    log_bad=checks.number_in(0, 1e6), rounds=checks.integer_in(0, 10**4), gap=checks.number_in(0, 1), eta=POSITIVE
+    log_bad=checks.number_in(0, 1e6),
+    rounds=checks.integer_in(0, 10**4),
+    gap=checks.number_in(0, 1),
+    eta=POSITIVE,
 )
 def potential(log_bad: float, rounds: int, gap: float, eta: float) -> tuple[float, float]:
-    """(E log Z, E V) after so many rounds, when e^log_bad worse actions share one bit: means (1 -+ gap) / 2.
+    """(E log Z, E V) after so many rounds, when e^log_bad worse actions share one bit: means (1 -+
+    gap) / 2.
 
     Examples
     --------
@@ -245,7 +263,9 @@ def potential(log_bad: float, rounds: int, gap: float, eta: float) -> tuple[floa
     (1.0563, 0.121163)
     """
     n = np.arange(rounds + 1)
-    law = np.convolve(binom.pmf(n, rounds, (1 + gap) / 2), binom.pmf(n, rounds, (1 - gap) / 2)[::-1])
+    law = np.convolve(
+        binom.pmf(n, rounds, (1 + gap) / 2), binom.pmf(n, rounds, (1 - gap) / 2)[::-1]
+    )
     log_sum = log_bad - eta * np.arange(-rounds, rounds + 1)
     log_z = np.logaddexp(0.0, log_sum)
     return float(law @ log_z), float(gap * (law @ np.exp(log_sum - log_z)))

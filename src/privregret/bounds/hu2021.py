@@ -1,4 +1,5 @@
-"""Bounds of hu2021 with explicit constants: the paper's where it or its proofs give them, else derived from the proofs.
+"""Bounds of hu2021 with explicit constants: the paper's where it or its proofs give them, else
+derived from the proofs.
 
 Gaps: (K,) array with 0 for the best arm. Logs: ln unless a name says log2.
 """
@@ -18,7 +19,10 @@ from privregret.bounds.rules import (
     Numbers,
 )
 
-HORIZONS, HORIZON = checks.array_in(2, 2**62), checks.number_in(2, 2**62)  # at T = 1 logarithms are 0
+HORIZONS, HORIZON = (
+    checks.array_in(2, 2**62),
+    checks.number_in(2, 2**62),
+)  # at T = 1 logarithms are 0
 ARMS, ACTIONS = checks.number_in(1, 2**62), checks.array_in(2, 2**62)
 
 
@@ -31,7 +35,8 @@ def _gaps(name, value):
 
 @checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def lazy_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.ndarray:
-    r"""d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))): beyond array d_j an arm is rarely pulled (Lemma 11).
+    r"""d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))): beyond array d_j an arm is rarely
+    pulled (Lemma 11).
 
     Examples
     --------
@@ -46,8 +51,8 @@ def lazy_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.nda
 def theorem_3(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
     """Regret of Anytime-Lazy-UCB: sum of 96 ln T / min(gap, epsilon) over the sub-optimal arms.
 
-    The paper has O(.); 96 follows from its proof: an arm fills at most the arrays up to d_j, 2^(d_j + 1) - 1 pulls,
-    and 0.14 more in expectation.
+    The paper has O(.); 96 follows from its proof: an arm fills at most the arrays up to d_j, 2^(d_j
+    + 1) - 1 pulls, and 0.14 more in expectation.
 
     Examples
     --------
@@ -72,7 +77,8 @@ def critical_gap(arms: float, horizon: Numbers) -> Numbers:
 
 @checks.arguments(arms=ARMS, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_4(arms: float, horizon: float, epsilon: float) -> float:
-    """Regret of Anytime-Lazy-UCB on any instance: T gap + 96 K ln T max(1 / gap, 1 / epsilon), gap the critical one.
+    """Regret of Anytime-Lazy-UCB on any instance: T gap + 96 K ln T max(1 / gap, 1 / epsilon), gap
+    the critical one.
 
     Examples
     --------
@@ -107,7 +113,9 @@ def hybrid_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.n
     gaps = np.asarray(gaps)
     sampling = 256 * np.log2(horizon) / gaps**2
     privacy = 256 * np.log2(horizon) / (epsilon * gaps)
-    return np.ceil(np.log2(np.maximum(sampling, privacy * np.maximum(1, np.log2(privacy))))).astype(int)
+    return np.ceil(np.log2(np.maximum(sampling, privacy * np.maximum(1, np.log2(privacy))))).astype(
+        int
+    )
 
 
 @checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
@@ -126,7 +134,8 @@ def lemma_11(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def lemma_12(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
-    """Right side of (42), both widths of Hybrid-UCB after array d_j, over the gap: at most (sqrt 3 + 3 sqrt 2) / 16.
+    """Right side of (42), both widths of Hybrid-UCB after array d_j, over the gap: at most (sqrt 3
+    + 3 sqrt 2) / 16.
 
     Examples
     --------
@@ -141,9 +150,11 @@ def lemma_12(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(noises=checks.integer_in(1, 500), delta=checks.number_in(1e-300, 1))
 def fact_2(noises: int, delta: float) -> float:
-    """Exact P(|Y| > chi sqrt(8 ln(2 / delta))) over delta, for the sum Y of so many noises and the smallest chi of (7).
+    """Exact P(|Y| > chi sqrt(8 ln(2 / delta))) over delta, for the sum Y of so many noises and the
+    smallest chi of (7).
 
-    With n noises of scale 1, |Y| has a gamma law of shape n - k with probability 2 C(n - 1 + k, k) / 2^(n + k), k < n.
+    With n noises of scale 1, |Y| has a gamma law of shape n - k with probability 2 C(n - 1 + k, k)
+    / 2^(n + k), k < n.
 
     Examples
     --------
@@ -159,9 +170,11 @@ def fact_2(noises: int, delta: float) -> float:
 
 @checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_5(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
-    """Regret of Hybrid-UCB: sum of gap (2^(d_j + 1) - 1 + 0.07), the constant derived from the proof of Lemma 12.
+    """Regret of Hybrid-UCB: sum of gap (2^(d_j + 1) - 1 + 0.07), the constant derived from the
+    proof of Lemma 12.
 
-    At practical horizons this exceeds the trivial gap T: callers compare with the smaller of the two.
+    At practical horizons this exceeds the trivial gap T: callers compare with the smaller of the
+    two.
 
     Examples
     --------
@@ -174,7 +187,8 @@ def theorem_5(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
 
 @checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_5_rate(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
-    """The printed rate: sum of max(log2 T / gap, log2 T / epsilon log2(log2 T / (epsilon gap))), constant 1.
+    """The printed rate: sum of max(log2 T / gap, log2 T / epsilon log2(log2 T / (epsilon gap))),
+    constant 1.
 
     The outer logarithm is read as at least 1.
 
@@ -189,14 +203,14 @@ def theorem_5_rate(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
     return float(np.sum(np.maximum(log_t / gaps, log_t / epsilon * factor)))
 
 
-# Full information. Groups of equal actions: gaps (G,) with 0 for the best, and the logarithm of how many actions each
-# has.
+# Full information. Groups of equal actions: gaps (G,) with 0 for the best, and the logarithm of how
+# many actions each has.
 
 
 @checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS)
 def brackets(gaps: ArrayLike, log_counts: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Brackets J_k = {j: 2^(k-1) gap_min <= gap_j < 2^k gap_min} that are not empty: (B,) smallest gaps
-    2^(k-1) gap_min, (B,) ln |J_k|.
+    """Brackets J_k = {j: 2^(k-1) gap_min <= gap_j < 2^k gap_min} that are not empty: (B,) smallest
+    gaps 2^(k-1) gap_min, (B,) ln |J_k|.
 
     Examples
     --------
@@ -222,8 +236,8 @@ def _log_others(gaps, log_counts):
 
 @checks.arguments(gap=GAPS, rounds=ROUNDS, epsilon=POSITIVES)
 def lemma_13(gap: Numbers, rounds: Numbers, epsilon: Numbers) -> Numbers:
-    """P[an action of a bracket beats the best] <= 2 exp(-n gap min(gap, epsilon) / 8), `gap` the bracket's
-    smallest, n = 2^r rounds.
+    """P[an action of a bracket beats the best] <= 2 exp(-n gap min(gap, epsilon) / 8), `gap` the
+    bracket's smallest, n = 2^r rounds.
 
     Examples
     --------
@@ -235,11 +249,11 @@ def lemma_13(gap: Numbers, rounds: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
 def theorem_7_printed(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
-    """First form of Theorem 7 with constant 1: log2 K / gap_min + sum over brackets above epsilon of log2
-    |J_k| / epsilon.
+    """First form of Theorem 7 with constant 1: log2 K / gap_min + sum over brackets above epsilon
+    of log2 |J_k| / epsilon.
 
-    False as an upper bound with any constant: a bracket with one action costs 1 / epsilon and does not
-    appear.
+    False as an upper bound with any constant: a bracket with one action costs 1 / epsilon and does
+    not appear.
 
     Examples
     --------
@@ -253,7 +267,8 @@ def theorem_7_printed(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: fl
 
 @checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
 def theorem_7(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
-    """The proof of Theorem 7 gives: 1 + sum over brackets of 256 (1 + ln |J_k|) / min(gap_k, epsilon).
+    """The proof of Theorem 7 gives: 1 + sum over brackets of 256 (1 + ln |J_k|) / min(gap_k,
+    epsilon).
 
     Examples
     --------
@@ -266,8 +281,8 @@ def theorem_7(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> 
 
 @checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
 def theorem_7_middle(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
-    """Equation (57): 512 (1 + ln(K - 1)) / gap_min + sum over brackets above epsilon of 256 (1 + ln |J_k|) /
-    epsilon, plus 1.
+    """Equation (57): 512 (1 + ln(K - 1)) / gap_min + sum over brackets above epsilon of 256 (1 + ln
+    |J_k|) / epsilon, plus 1.
 
     Examples
     --------
@@ -280,12 +295,14 @@ def theorem_7_middle(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: flo
     return float(1 + first + np.sum(256 * (1 + sizes[above])) / epsilon)
 
 
-@checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, horizon=HORIZONS, epsilon=POSITIVES, repaired=checks.boolean)
+@checks.arguments(
+    log_actions=LOG_ACTIONS, gap=GAPS, horizon=HORIZONS, epsilon=POSITIVES, repaired=checks.boolean
+)
 def theorem_7_rate(
     log_actions: Numbers, gap: Numbers, horizon: Numbers, epsilon: Numbers, repaired: bool = True
 ) -> Numbers:
-    """Second form, constant 1: ln K / gap_min + ln K min(log2(1 / gap_min), log2 T) / epsilon; repaired with
-    1 + log2(1 / gap_min).
+    """Second form, constant 1: ln K / gap_min + ln K min(log2(1 / gap_min), log2 T) / epsilon;
+    repaired with 1 + log2(1 / gap_min).
 
     Examples
     --------
@@ -311,7 +328,8 @@ def corollary_8_small_gaps(gaps: ArrayLike, log_counts: ArrayLike | None) -> flo
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def corollary_8_equal_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """Gaps in [gap_min, 2 gap_min], so at most two brackets: 1 + 512 (1 + ln K) / min(gap_min, epsilon).
+    """Gaps in [gap_min, 2 gap_min], so at most two brackets: 1 + 512 (1 + ln K) / min(gap_min,
+    epsilon).
 
     Examples
     --------
@@ -323,8 +341,8 @@ def corollary_8_equal_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers)
 
 @checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES)
 def corollary_9(log_actions: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
-    """On any instance, derived from the proof: smaller gaps than gap* = sqrt(ln K / T) cost at most T gap*,
-    brackets above it as in (57).
+    """On any instance, derived from the proof: smaller gaps than gap* = sqrt(ln K / T) cost at most
+    T gap*, brackets above it as in (57).
 
     T gap* + 1 + 512 (1 + ln K) / gap* + 256 (1 + ln K) (1 + log2(1 / gap*)) / epsilon.
 
@@ -353,7 +371,8 @@ def corollary_9_rate(log_actions: Numbers, horizon: Numbers, epsilon: Numbers) -
 
 @checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES)
 def theorem_10(log_actions: Numbers, epsilon: Numbers) -> Numbers:
-    """Some instance forces regret 0.2 x 0.49 ln K / (10 epsilon) by round `theorem_10_rounds`: the privacy part.
+    """Some instance forces regret 0.2 x 0.49 ln K / (10 epsilon) by round `theorem_10_rounds`: the
+    privacy part.
 
     It is explicit in the proof.
 
@@ -367,7 +386,8 @@ def theorem_10(log_actions: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_10_rounds(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which action is best.
+    """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which
+    action is best.
 
     Examples
     --------
@@ -381,7 +401,8 @@ def theorem_10_rounds(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> N
 def selection_error(
     log_actions: Numbers, rounds: Numbers, gap: Numbers, epsilon: Numbers
 ) -> Numbers:
-    """Equation (58): on some member of the packing every epsilon-DP selector from n rounds errs with so much.
+    """Equation (58): on some member of the packing every epsilon-DP selector from n rounds errs
+    with so much.
 
     At least 0.45 min(1, (K - 1) exp(-10 epsilon n gap)).
 

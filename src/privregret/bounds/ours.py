@@ -1,7 +1,8 @@
-"""Our bounds for Follow-the-Noisy-Leader on whole epochs (notebook companion/whole-epochs), all constants explicit.
+"""Our bounds for Follow-the-Noisy-Leader on whole epochs (notebook companion/whole-epochs), all
+constants explicit.
 
-The noise has scale 2 / epsilon: Laplace, exponential or Gumbel. Losses are in [0, 1], independent and identically
-distributed over rounds, and of any joint law over actions. Logs are natural.
+The noise has scale 2 / epsilon: Laplace, exponential or Gumbel. Losses are in [0, 1], independent
+and identically distributed over rounds, and of any joint law over actions. Logs are natural.
 """
 
 import numpy as np
@@ -21,8 +22,9 @@ from privregret.bounds.rules import (
 
 @checks.arguments(log_actions=LOG_ACTIONS, noise=NOISE)
 def maximum(log_actions: Numbers, noise: str) -> Numbers:
-    """E max_j xi_j - E xi_1 for K independent draws of scale 1: ln K for Gumbel noise, H_K - 1 for exponential
-    noise, at most H_K - ln 2 for Laplace noise (less than 1/4 above it for K = 2, by nothing for large K).
+    """E max_j xi_j - E xi_1 for K independent draws of scale 1: ln K for Gumbel noise, H_K - 1 for
+    exponential noise, at most H_K - ln 2 for Laplace noise (less than 1/4 above it for K = 2, by
+    nothing for large K).
 
     Examples
     --------
@@ -41,8 +43,8 @@ def maximum(log_actions: Numbers, noise: str) -> Numbers:
 
 @checks.arguments(gap=SHARES, eta=checks.array_in(0, 18))  # beyond, tanh is 1
 def kept(gap: Numbers, eta: Numbers) -> Numbers:
-    """The share c of a gap with E[Q_j(D_n) D_nj] >= c n E[Q_j(D_n)], times the gap: tanh(artanh(gap) - eta), which
-    is at least gap - eta for gaps from eta on.
+    """The share c of a gap with E[Q_j(D_n) D_nj] >= c n E[Q_j(D_n)], times the gap:
+    tanh(artanh(gap) - eta), which is at least gap - eta for gaps from eta on.
 
     Examples
     --------
@@ -68,15 +70,18 @@ def small_gap(rounds: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def small_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """Regret due to gaps in [gap, epsilon]: 4 (1 + ln(K - 1)) times the integral of the layers, before it is
-    rounded up to 8 / gap; 0 if there are none.
+    """Regret due to gaps in [gap, epsilon]: 4 (1 + ln(K - 1)) times the integral of the layers,
+    before it is rounded up to 8 / gap; 0 if there are none.
 
     Examples
     --------
     >>> round(float(small_gaps(np.log(1000), gap=0.1, epsilon=1.0)))
     1363
     """
-    gap, log_others = np.asarray(gap, float), log_actions + np.log1p(-np.exp(-np.asarray(log_actions, float)))
+    gap, log_others = (
+        np.asarray(gap, float),
+        log_actions + np.log1p(-np.exp(-np.asarray(log_actions, float))),
+    )
     layers = np.where(
         gap <= epsilon / 4,
         4 / gap + 8 / epsilon * (np.log(4) - 1),
@@ -87,21 +92,24 @@ def small_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, noise=NOISE)
 def theorem(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Numbers:
-    """Regret <= 1 + 32 (1 + ln K) / gap + (16 / epsilon) (E max xi - E xi), the middle term only if the smallest gap
-    is at most epsilon.
+    """Regret <= 1 + 32 (1 + ln K) / gap + (16 / epsilon) (E max xi - E xi), the middle term only if
+    the smallest gap is at most epsilon.
 
     Examples
     --------
     >>> round(float(theorem(np.log(1000), gap=0.1, epsilon=1.0, noise="gumbel")))
     2642
     """
-    statistical = np.where(np.asarray(gap) <= epsilon, 32 * (1 + np.asarray(log_actions)) / gap, 0.0)
+    statistical = np.where(
+        np.asarray(gap) <= epsilon, 32 * (1 + np.asarray(log_actions)) / gap, 0.0
+    )
     return 1 + statistical + 16 / epsilon * maximum(log_actions, noise)
 
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, noise=NOISE)
 def large_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Numbers:
-    """If the smallest gap is above epsilon / 2: 1 + (8 / epsilon) (E max xi - E xi) / (1 - epsilon / (2 gap)).
+    """If the smallest gap is above epsilon / 2: 1 + (8 / epsilon) (E max xi - E xi) / (1 - epsilon
+    / (2 gap)).
 
     Examples
     --------
@@ -109,7 +117,9 @@ def large_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str)
     550.4
     """
     share = 1 - epsilon / (2 * np.asarray(gap, float))
-    return 1 + np.where(share > 0, 8 / epsilon * maximum(log_actions, noise) / np.where(share > 0, share, 1), np.inf)
+    return 1 + np.where(
+        share > 0, 8 / epsilon * maximum(log_actions, noise) / np.where(share > 0, share, 1), np.inf
+    )
 
 
 @checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES, noise=NOISE, mean_gap=SHARES)

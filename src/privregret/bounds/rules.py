@@ -11,7 +11,9 @@ from privregret import checks
 
 Numbers = float | np.ndarray  # a number, or an array of numbers
 
-POSITIVES = checks.array_in(1e-15, 1e15)  # what may be divided by, squared, and multiplied with rounds
+POSITIVES = checks.array_in(
+    1e-15, 1e15
+)  # what may be divided by, squared, and multiplied with rounds
 POSITIVE = checks.number_in(1e-15, 1e15)
 SHARES = checks.array_in(0, 1)
 GAPS = checks.array_in(1e-30, 1)

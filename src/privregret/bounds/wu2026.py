@@ -1,4 +1,5 @@
-"""Bounds of wu2026 with explicit constants: as printed, and as its proofs give them after correction.
+"""Bounds of wu2026 with explicit constants: as printed, and as its proofs give them after
+correction.
 
 Logs are natural.
 """
@@ -21,10 +22,22 @@ from privregret.bounds.rules import (
 )
 
 C1 = 2.0
-C2 = {"laplace": 32.0, "exponential": 16.0, "gumbel": 16.0}  # of (5) and (7), derived from the proofs
-LEMMA_3 = {"printed": 2 * (1 + np.log(2)) / np.log(2), "corrected": (1 + np.log(2)) / np.log(2), "best": 2.0}
+C2 = {
+    "laplace": 32.0,
+    "exponential": 16.0,
+    "gumbel": 16.0,
+}  # of (5) and (7), derived from the proofs
+LEMMA_3 = {
+    "printed": 2 * (1 + np.log(2)) / np.log(2),
+    "corrected": (1 + np.log(2)) / np.log(2),
+    "best": 2.0,
+}
 TERMS = 2**26  # most rounds that are added up one by one
-COROLLARY_2 = {("exponential", 1.0): (0.5, 2.0), ("gumbel", 2.0): (1.0, 4.0), ("laplace", 2.0): (0.5, 8.0)}
+COROLLARY_2 = {
+    ("exponential", 1.0): (0.5, 2.0),
+    ("gumbel", 2.0): (1.0, 4.0),
+    ("laplace", 2.0): (0.5, 8.0),
+}
 
 HORIZONS = checks.array_in(1, 1e100)  # only its logarithm counts, or its root
 SINGLE = checks.number_in(0.69, 1e6)  # ln K as a number alone
@@ -60,10 +73,11 @@ def theorem_1_rate(
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, noise=NOISE)
 def theorem_2(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Numbers:
-    """Regret with resampling, for all T: (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) / epsilon.
+    """Regret with resampling, for all T: (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) /
+    epsilon.
 
-    The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives. Corrected: the first term
-    has 2 c1 c2 where the proof has c1 c2.
+    The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives.
+    Corrected: the first term has 2 c1 c2 where the proof has c1 c2.
 
     Examples
     --------
@@ -71,7 +85,9 @@ def theorem_2(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str) 
     12600
     """
     c2 = C2[noise]
-    return (8 * c2 * log_actions + 2 * C1 * c2) / gap + (2 * c2 * log_actions**2 + C1 * c2) / epsilon
+    return (8 * c2 * log_actions + 2 * C1 * c2) / gap + (
+        2 * c2 * log_actions**2 + C1 * c2
+    ) / epsilon
 
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
@@ -102,7 +118,8 @@ def corollary_1(log_actions: Numbers, horizon: Numbers, epsilon: Numbers, noise:
 
 @checks.arguments(rounds=ROUNDS, gap=SHARES, epsilon=POSITIVES, noise=NOISE)
 def selection(rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Numbers:
-    """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap, epsilon) / c2).
+    """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap,
+    epsilon) / c2).
 
     Examples
     --------
@@ -117,8 +134,8 @@ def selection(rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Nu
 def deterministic_selection(
     rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str, factor: float
 ) -> Numbers:
-    """Corollary 2, without resampling: P[...] <= c1 exp(-2 n gap epsilon / c2), constants derived for noise
-    of scale factor / epsilon.
+    """Corollary 2, without resampling: P[...] <= c1 exp(-2 n gap epsilon / c2), constants derived
+    for noise of scale factor / epsilon.
 
     Examples
     --------
@@ -133,17 +150,20 @@ def deterministic_selection(
 
 @checks.arguments(log_counts=LOG_COUNTS, log_tail=checks.array_in(-1e15, 0))
 def by_rank(log_counts: ArrayLike, log_tail: Numbers) -> np.ndarray:
-    """(G,) sums over each group of min(1/j, e^log_tail), j the rank of an action: as Theorem 2's proof adds up.
+    """(G,) sums over each group of min(1/j, e^log_tail), j the rank of an action: as Theorem 2's
+    proof adds up.
 
-    Groups of e^log_counts actions, (G,), best first, log_tail at most 0; sums of 1/j are taken as differences of
-    logarithms.
+    Groups of e^log_counts actions, (G,), best first, log_tail at most 0; sums of 1/j are taken as
+    differences of logarithms.
 
     Examples
     --------
     >>> by_rank([0.0, np.log(999)], [-1.0, -3.0]).round(3)
     array([0.   , 4.858])
     """
-    ends = np.logaddexp.accumulate(np.asarray(log_counts, float))  # ln of the last rank in each group
+    ends = np.logaddexp.accumulate(
+        np.asarray(log_counts, float)
+    )  # ln of the last rank in each group
     first = np.concatenate([[0.0], ends[:-1]])
     cut = np.clip(-np.asarray(log_tail, float), first, ends)  # from here on 1/j is the smaller
     capped = np.where(cut > first, np.exp(log_tail + cut) * -np.expm1(first - cut), 0.0)
@@ -152,11 +172,12 @@ def by_rank(log_counts: ArrayLike, log_tail: Numbers) -> np.ndarray:
 
 @checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES)
 def corollary_2(log_actions: Numbers, epsilon: Numbers) -> Numbers:
-    """Regret with deterministic losses, without resampling, all three noises: 1 + (4 c2 ln^2 K + 2 c1 c2) / epsilon.
+    """Regret with deterministic losses, without resampling, all three noises: 1 + (4 c2 ln^2 K + 2
+    c1 c2) / epsilon.
 
-    The paper has O(ln^2 K / epsilon). From `deterministic_selection`, with the largest of each constant, and Lemma 1's
-    1/j: an action of rank j costs 4 c2 ln K / (epsilon j) in epochs of up to c2 ln K / (gap epsilon) losses, and
-    2 c1 c2 / (epsilon K) in all later ones.
+    The paper has O(ln^2 K / epsilon). From `deterministic_selection`, with the largest of each
+    constant, and Lemma 1's 1/j: an action of rank j costs 4 c2 ln K / (epsilon j) in epochs of up
+    to c2 ln K / (gap epsilon) losses, and 2 c1 c2 / (epsilon K) in all later ones.
 
     Examples
     --------
@@ -179,17 +200,20 @@ def theorem_3(log_actions: float, epsilon: Numbers, horizon: Numbers) -> Numbers
     """
     log_rest = _log_rest(log_actions)
     top = np.logaddexp(np.log(3.0), log_rest - epsilon)
-    return (top - np.logaddexp(np.log(3.0), log_rest - (np.asarray(horizon, float) + 1) * epsilon)) / epsilon
+    return (
+        top - np.logaddexp(np.log(3.0), log_rest - (np.asarray(horizon, float) + 1) * epsilon)
+    ) / epsilon
 
 
 @checks.arguments(log_actions=SINGLE, epsilon=POSITIVES, rounds=ROUNDS, sharp=checks.boolean)
 def theorem_3_rounds(
     log_actions: float, epsilon: Numbers, rounds: Numbers, sharp: bool = True
 ) -> Numbers:
-    """The same round by round: probability, averaged over the family, of a loss of 1 in each of `rounds`.
+    """The same round by round: probability, averaged over the family, of a loss of 1 in each of
+    `rounds`.
 
-    At least (K - 5) / (3 e^(t epsilon) + K - 5); sharp with t - 1 for t, since round t has seen t - 1 loss
-    vectors.
+    At least (K - 5) / (3 e^(t epsilon) + K - 5); sharp with t - 1 for t, since round t has seen t -
+    1 loss vectors.
 
     Examples
     --------
@@ -197,13 +221,15 @@ def theorem_3_rounds(
     array([9.96993988e-01, 7.86529310e-01, 1.05500000e-19])
     """
     seen = np.asarray(rounds, float) - (1 if sharp else 0)
-    return 1 / (1 + np.exp(np.minimum(np.log(3.0) + seen * epsilon - _log_rest(log_actions), 700.0)))
+    return 1 / (
+        1 + np.exp(np.minimum(np.log(3.0) + seen * epsilon - _log_rest(log_actions), 700.0))
+    )
 
 
 @checks.arguments(log_actions=SINGLE, epsilon=POSITIVE, horizon=checks.array_in(1, 2**62))
 def theorem_3_sharp(log_actions: float, epsilon: float, horizon: ArrayLike) -> np.ndarray:
-    """Sum of the sharp form over rounds 1..T, (H,) for (H,) horizons; terms below e^-40 are left out (it is a
-    lower bound).
+    """Sum of the sharp form over rounds 1..T, (H,) for (H,) horizons; terms below e^-40 are left
+    out (it is a lower bound).
 
     Examples
     --------
@@ -214,7 +240,9 @@ def theorem_3_sharp(log_actions: float, epsilon: float, horizon: ArrayLike) -> n
     enough = int((max(0.0, _log_rest(log_actions)) + 40) / epsilon) + 1
     terms = min(int(horizon.max(initial=0)), enough)
     if terms > TERMS:
-        raise ValueError(f"epsilon must be larger for so many rounds to be added up one by one, got {epsilon}")
+        raise ValueError(
+            f"epsilon must be larger for so many rounds to be added up one by one, got {epsilon}"
+        )
     total = np.cumsum(theorem_3_rounds(log_actions, epsilon, np.arange(1, terms + 1)))
     return total[np.minimum(horizon, len(total)).astype(int) - 1]
 
@@ -222,7 +250,9 @@ def theorem_3_sharp(log_actions: float, epsilon: float, horizon: ArrayLike) -> n
 def _log_rest(log_actions):
     """ln(K - 5)."""
     if not np.exp(min(log_actions, 700.0)) > 5.5:
-        raise ValueError(f"log_actions must be that of at least 6 actions for Theorem 3, got {log_actions}")
+        raise ValueError(
+            f"log_actions must be that of at least 6 actions for Theorem 3, got {log_actions}"
+        )
     return log_actions + np.log1p(-5 * np.exp(-log_actions))
 
 
@@ -236,11 +266,12 @@ def _log_rest(log_actions):
 def theorem_4(
     log_actions: Numbers, epsilon: Numbers, noise: str, factor: float, route: str = "best"
 ) -> Numbers:
-    """Regret with deterministic losses, without resampling, for exponential or Gumbel noise of scale factor /
-    epsilon.
+    """Regret with deterministic losses, without resampling, for exponential or Gumbel noise of
+    scale factor / epsilon.
 
-    "best": 1 + 4 b ln K, b the scale (a short proof by convexity). "printed": 3 + (2 / epsilon) C ln K with
-    the paper's C and its temperature epsilon; "corrected": 3 + 2 b C ln K with the corrected C.
+    "best": 1 + 4 b ln K, b the scale (a short proof by convexity). "printed": 3 + (2 / epsilon) C
+    ln K with the paper's C and its temperature epsilon; "corrected": 3 + 2 b C ln K with the
+    corrected C.
 
     Examples
     --------
@@ -273,8 +304,8 @@ def theorem_4_instance(gaps: ArrayLike, log_counts: ArrayLike, scale: float) -> 
 
 @checks.arguments(a=checks.array_in(-1e6, 1e6, shape=1), log_counts=LOG_COUNTS, x=_exponent)
 def lemma_2(a: ArrayLike, log_counts: ArrayLike, x: complex) -> tuple[complex, complex]:
-    """f(x) = mean of u = 2^x a under weights e^-u, for a real or complex x, and the mean of u^2; the lemma says
-    f' <= ln 2 f, since f' = ln 2 (f - variance of u).
+    """f(x) = mean of u = 2^x a under weights e^-u, for a real or complex x, and the mean of u^2;
+    the lemma says f' <= ln 2 f, since f' = ln 2 (f - variance of u).
 
     Examples
     --------
@@ -288,11 +319,13 @@ def lemma_2(a: ArrayLike, log_counts: ArrayLike, x: complex) -> tuple[complex, c
     return weights @ u / weights.sum(), weights @ u**2 / weights.sum()
 
 
-@checks.arguments(a=checks.array_in(-1e6, 1e6, shape=1), log_counts=LOG_COUNTS, terms=checks.integer_in(2, 400))
+@checks.arguments(
+    a=checks.array_in(-1e6, 1e6, shape=1), log_counts=LOG_COUNTS, terms=checks.integer_in(2, 400)
+)
 @store.kept
 def lemma_3(a: ArrayLike, log_counts: ArrayLike, terms: int = 200) -> float:
-    """Sum of f(r) over r >= 1, over ln K; the paper says at most 4.885, the corrected proof 2.443, the best
-    constant is 2.
+    """Sum of f(r) over r >= 1, over ln K; the paper says at most 4.885, the corrected proof 2.443,
+    the best constant is 2.
 
     Examples
     --------
@@ -314,11 +347,11 @@ def lemma_3(a: ArrayLike, log_counts: ArrayLike, terms: int = 200) -> float:
 def remark_4(
     log_bad: float, rounds: int, gap: float, epsilon: float, factor: float, c2: float
 ) -> float:
-    """ln of the c1 that Remark 4's conjecture needs for mu = (0, gap, 1, ..., 1), e^log_bad ones, softmax of
-    scale factor / epsilon.
+    """ln of the c1 that Remark 4's conjecture needs for mu = (0, gap, 1, ..., 1), e^log_bad ones,
+    softmax of scale factor / epsilon.
 
-    P[the middle action is selected from n rounds] is a binomial sum; the conjecture bounds it by c1 times a
-    softmax with temperature c2 / (4 epsilon) at the mean losses.
+    P[the middle action is selected from n rounds] is a binomial sum; the conjecture bounds it by c1
+    times a softmax with temperature c2 / (4 epsilon) at the mean losses.
 
     Examples
     --------
@@ -335,8 +368,8 @@ def remark_4(
 def remark_4_limit(
     rounds: Numbers, gap: Numbers, epsilon: Numbers, factor: float, c2: Numbers
 ) -> Numbers:
-    """The same as the number of bad actions grows: n ln(1 - gap + gap e^-l) + n (l - k + k gap), l = epsilon
-    / factor, k = 4 epsilon / c2.
+    """The same as the number of bad actions grows: n ln(1 - gap + gap e^-l) + n (l - k + k gap), l
+    = epsilon / factor, k = 4 epsilon / c2.
 
     Examples
     --------

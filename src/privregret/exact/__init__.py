@@ -1,8 +1,9 @@
-"""Selection probabilities and expected regret as numbers, by quadrature instead of averages, with a bound on
-their error.
+"""Selection probabilities and expected regret as numbers, by quadrature instead of averages, with a
+bound on their error.
 
-What functions take is checked on the way in (`privregret.checks.arguments`), sums of losses not again in loops over
-epochs: a TypeError or ValueError of one line names the argument that is wrong, its value and what is allowed.
+What functions take is checked on the way in (`privregret.checks.arguments`), sums of losses not
+again in loops over epochs: a TypeError or ValueError of one line names the argument that is wrong,
+its value and what is allowed.
 """
 
 from privregret.exact.regret import (

@@ -1,5 +1,5 @@
-"""Binomial sums on a lattice, for any number of rounds up to 2^60, with small probabilities to full relative
-precision."""
+"""Binomial sums on a lattice, for any number of rounds up to 2^60, with small probabilities to full
+relative precision."""
 
 import math
 
@@ -10,17 +10,20 @@ from privregret.jit import jit
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 ANEW = 32  # atoms after which one is worked out anew, not from the one before,
 FAINT = 1e-290  # unless that one is so improbable
-SERIES = np.array([(-1.0) ** k / (k * (k - 1)) for k in range(2, 19)])  # of (1 + d) ln(1 + d) - d, over d^2
+SERIES = np.array(
+    [(-1.0) ** k / (k * (k - 1)) for k in range(2, 19)]
+)  # of (1 + d) ln(1 + d) - d, over d^2
 
 
 def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np.ndarray]:
-    """Binomial(n, p) on the multiples of `step`: index of the first multiple, and the probability of each
-    from there on.
+    """Binomial(n, p) on the multiples of `step`: index of the first multiple, and the probability
+    of each from there on.
 
-    With step 1 this is the binomial itself. A larger step must be small against the standard deviation: the
-    density at the multiples, scaled, then has the same moments to many digits. A binomial narrower than the
-    step is split between neighbouring multiples, which keeps its mean. What is left out has probability at
-    most exp(-low) below and exp(-high) above (Bernstein's inequality).
+    With step 1 this is the binomial itself. A larger step must be small against the standard
+    deviation: the density at the multiples, scaled, then has the same moments to many digits. A
+    binomial narrower than the step is split between neighbouring multiples, which keeps its mean.
+    What is left out has probability at most exp(-low) below and exp(-high) above (Bernstein's
+    inequality).
 
     Examples
     --------
@@ -35,7 +38,8 @@ def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np
 def lattice(
     n: int, means: np.ndarray, step: int, low: np.ndarray, high: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`atoms` of several binomials: first and last multiple of each, and a row of probabilities from the first on.
+    """`atoms` of several binomials: first and last multiple of each, and a row of probabilities
+    from the first on.
 
     Parameters
     ----------

@@ -69,18 +69,20 @@ def regret_curves(
     problems: StochasticLosses | Sequence[StochasticLosses],
     horizons: int | Sequence[int] | np.ndarray,
 ) -> pd.DataFrame:
-    """Expected pseudo-regret of each algorithm on each problem: the twin of `simulate.regret_curves` without runs.
+    """Expected pseudo-regret of each algorithm on each problem: the twin of
+    `simulate.regret_curves` without runs.
 
     Parameters
     ----------
     algorithms, problems, horizons
-        As in `expected_regret`, which does the work; one algorithm or a sequence of them, one problem or a sequence.
+        As in `expected_regret`, which does the work; one algorithm or a sequence of them, one
+        problem or a sequence.
 
     Returns
     -------
     pandas.DataFrame
-        One row per (problem, algorithm, t): columns algorithm, instance, t, regret, error (a bound on that of
-        `regret`, whose digits below it mean nothing), and the algorithms' parameters.
+        One row per (problem, algorithm, t): columns algorithm, instance, t, regret, error (a bound
+        on that of `regret`, whose digits below it mean nothing), and the algorithms' parameters.
 
     Examples
     --------
@@ -94,12 +96,16 @@ def regret_curves(
         for algorithm in algorithms:
             regret = expected_regret(algorithm, problem, horizons)
             frame = {"algorithm": algorithm.label, "instance": problem.name, "t": horizons}
-            frame |= {"regret": regret.value, "error": regret.error} | identity.parameters(algorithm)
+            frame |= {"regret": regret.value, "error": regret.error} | identity.parameters(
+                algorithm
+            )
             frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
 
 
-def expected_gap(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> tuple[float, float]:
+def expected_gap(
+    instance: StochasticLosses, rounds: int, noise: str, scale: float
+) -> tuple[float, float]:
     """Expected gap of the action selected from `rounds` rounds, and a bound on its error; see
     `selection_probabilities`.
 
@@ -127,7 +133,8 @@ def expected_regret(
     Parameters
     ----------
     algorithm : FullInformationAlgorithm
-        Epoch algorithms (FTNL and its variants, random prefixes), or the leaders that act in every round.
+        Epoch algorithms (FTNL and its variants, random prefixes), or the leaders that act in every
+        round.
     instance : StochasticLosses
         See `selection_probabilities` for those that can be done.
     horizons : int or sequence of int
@@ -183,15 +190,26 @@ def expected_regret(
 
 
 def _expected_gaps(instance, rounds, noise, scales, gaps=None):
-    """`expected_gap` for several numbers of rounds, 1 or more, each with its scale: two arrays; of these `gaps`."""
+    """`expected_gap` for several numbers of rounds, 1 or more, each with its scale: two arrays; of
+    these `gaps`."""
     gaps = arrays(instance)[0] if gaps is None else gaps
     scales = np.broadcast_to(scales, len(rounds))
-    if noise in ("gumbel", "none") and len(instance.outcomes) == 1 and not instance.bits:  # a formula, all at once
-        sums, log_counts = np.multiply.outer(rounds, differences(instance.means)), arrays(instance)[1]
+    if (
+        noise in ("gumbel", "none") and len(instance.outcomes) == 1 and not instance.bits
+    ):  # a formula, all at once
+        sums, log_counts = (
+            np.multiply.outer(rounds, differences(instance.means)),
+            arrays(instance)[1],
+        )
         group = probabilities_from_sums(sums, log_counts, noise, scales[:, None])
         return group @ gaps, np.full(len(rounds), FORMULA * gaps.sum())
-    chosen = [selection_probabilities(instance, int(m), noise, float(s)) for m, s in zip(rounds, scales, strict=True)]
-    return np.array([c.group for c in chosen]) @ gaps, np.array([c.error for c in chosen]) * gaps.sum()
+    chosen = [
+        selection_probabilities(instance, int(m), noise, float(s))
+        for m, s in zip(rounds, scales, strict=True)
+    ]
+    return np.array([c.group for c in chosen]) @ gaps, np.array(
+        [c.error for c in chosen]
+    ) * gaps.sum()
 
 
 @checks.arguments(instance=STOCHASTIC, rounds=checks.array_in(0, 2**60, shape=1))
@@ -210,13 +228,15 @@ def prefix_gaps(
     return np.array([expected_gap(instance, m, noise, scale)[0] for m in rounds])
 
 
-@checks.arguments(instance=STOCHASTIC, noise=checks.one_of(*CODES), scale=checks.number_in(1e-6, 1e15))
+@checks.arguments(
+    instance=STOCHASTIC, noise=checks.one_of(*CODES), scale=checks.number_in(1e-6, 1e15)
+)
 @store.kept
 def prefix_sum(
     instance: StochasticLosses, noise: str, scale: float, groups: ArrayLike | None = None
 ) -> tuple[float, float]:
-    """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the groups (a
-    mask), if given.
+    """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the
+    groups (a mask), if given.
 
     Examples
     --------
@@ -232,21 +252,29 @@ def prefix_sum(
         if bound * first < NEGLIGIBLE or first > 2**59:  # the bound falls exponentially
             return total, error + bound * first
         part, part_error = _sum_over(
-            lambda rounds: _expected_gaps(instance, rounds, noise, scale, gaps), first, 2 * first - 1, total
+            lambda rounds: _expected_gaps(instance, rounds, noise, scale, gaps),
+            first,
+            2 * first - 1,
+            total,
         )
         total, error, first = total + part, error + part_error, 2 * first
 
 
 @checks.arguments(
-    low=SHARES, high=SHARES, p=SHARES, epsilon=checks.number_in(1e-15, 1e15), horizon=checks.integer_in(1, 2**10)
+    low=SHARES,
+    high=SHARES,
+    p=SHARES,
+    epsilon=checks.number_in(1e-15, 1e15),
+    horizon=checks.integer_in(1, 2**10),
 )
 def two_loss_regret(
     low: ArrayLike, high: ArrayLike, p: ArrayLike, epsilon: float, horizon: int
 ) -> float:
-    """Expected regret of FTNL with Gumbel noise of scale 2 / epsilon when every action has two losses of its own.
+    """Expected regret of FTNL with Gumbel noise of scale 2 / epsilon when every action has two
+    losses of its own.
 
-    Footnote 1 of wu2026 asks whether the worst case is worse than with resampling, that is, with low = 0 and high = 1.
-    All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
+    Footnote 1 of wu2026 asks whether the worst case is worse than with resampling, that is, with
+    low = 0 and high = 1. All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
 
     Parameters
     ----------
@@ -263,20 +291,29 @@ def two_loss_regret(
     """
     low, high, p = (np.array(x, float) for x in (low, high, p))
     if (horizon // 2 + 1) ** len(p) > 10**8:
-        raise ValueError(f"horizon must be smaller: too many outcomes to list for {len(p)} actions, got {horizon}")
+        raise ValueError(
+            f"horizon must be smaller: too many outcomes to list for {len(p)} actions, got {horizon}"
+        )
     means = low * (1 - p) + high * p
     gaps, n = means - means.min(), 1
     total = gaps.mean()
     while 2 * n <= horizon:
-        chance = comb(n, np.arange(n + 1)) * p[:, None] ** np.arange(n + 1) * (1 - p[:, None]) ** np.arange(n, -1, -1)
-        total += min(2 * n, horizon - 2 * n + 1) * _two_loss_gap(n * low, high - low, chance, gaps, epsilon / 2)
+        chance = (
+            comb(n, np.arange(n + 1))
+            * p[:, None] ** np.arange(n + 1)
+            * (1 - p[:, None]) ** np.arange(n, -1, -1)
+        )
+        total += min(2 * n, horizon - 2 * n + 1) * _two_loss_gap(
+            n * low, high - low, chance, gaps, epsilon / 2
+        )
         n *= 2
     return float(total)
 
 
 @jit
 def _two_loss_gap(least, step, chance, gaps, eta):
-    """Mean gap of a softmax of -eta times sums `least` + hits `step`, hits being independent of laws `chance`."""
+    """Mean gap of a softmax of -eta times sums `least` + hits `step`, hits being independent of
+    laws `chance`."""
     actions, outcomes = chance.shape
     result, sums = 0.0, np.empty(actions)
     for outcome in range(outcomes**actions):
@@ -310,23 +347,29 @@ def _epoch_gap(algorithm, instance, shortest, length, scale, so_far):
 
 def _every_round(algorithm, instance, start, end, so_far):
     """Regret of rounds start..end of an algorithm that acts on all the past."""
-    noise = "none" if np.isinf(algorithm.inverse_temperature(start, instance.log_actions)) else "gumbel"
+    noise = (
+        "none" if np.isinf(algorithm.inverse_temperature(start, instance.log_actions)) else "gumbel"
+    )
 
     def scales(t):
-        return 1.0 if noise == "none" else 1 / algorithm.inverse_temperature(t, instance.log_actions)
+        return (
+            1.0 if noise == "none" else 1 / algorithm.inverse_temperature(t, instance.log_actions)
+        )
 
     bound = float(_largest_gaps(instance, start - 1, noise, scales(end)))
     if bound * (end - start + 1) < NEGLIGIBLE:
         return 0.0, bound * (end - start + 1)
-    return _sum_over(lambda t: _expected_gaps(instance, t - 1, noise, scales(t)), start, end, so_far)
+    return _sum_over(
+        lambda t: _expected_gaps(instance, t - 1, noise, scales(t)), start, end, so_far
+    )
 
 
 def _sum_over(function, first, last, size):
-    """Sum of function([m, ...])[0], at least 0, over first..last, and of the errors [1]: all terms if few, else of
-    interpolants in m.
+    """Sum of function([m, ...])[0], at least 0, over first..last, and of the errors [1]: all terms
+    if few, else of interpolants in m.
 
-    An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that of leaving
-    out every other point, and is made small against `size` by halving the range.
+    An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that
+    of leaving out every other point, and is made small against `size` by halving the range.
     """
     if last - first < 64:
         return tuple(part.sum() for part in function(np.arange(first, last + 1)))
@@ -335,7 +378,9 @@ def _sum_over(function, first, last, size):
     terms, errors = function(nodes)
     if last - first < 4096:
         where, weights = (np.arange(first, last + 1) - middle) / half, np.ones(last - first + 1)
-    else:  # a sum of so many equally spaced terms is the integral between half-integers, to 1 / (24 first^2)
+    # a sum of so many equally spaced terms is the integral between half-integers, to 1 / (24
+    # first^2)
+    else:
         x, w = gauss_legendre(2 * NODES)
         where, weights = (1 + 0.5 / half) * x, (half + 0.5) * w
     sums = []

@@ -4,9 +4,9 @@ With independent coordinates the scores N_j = noise_j - (sum of losses)_j are in
 
     P[j is selected] = integral of f_j(x) exp(sum over i != j of ln F_i(x)) dx,
 
-F and f being distribution function and density of a score. Equal actions have equal F, so they cost one term
-however many they are. Everything is kept as survival functions 1 - F, to full relative precision far out,
-where the largest of e^300 scores lies.
+F and f being distribution function and density of a score. Equal actions have equal F, so they cost
+one term however many they are. Everything is kept as survival functions 1 - F, to full relative
+precision far out, where the largest of e^300 scores lies.
 """
 
 import math
@@ -30,7 +30,8 @@ ROUNDING = 1e-11  # of all integrals here; the tests hold them to it
 FORMULA = ROUNDING + 2 * exp(-TAIL)  # error of what needs no lattice
 CELLS = 2**15  # most lattice cells that a score's distribution is spread over
 FINEST, COARSEST = 1e-6, 1e15  # scales of noise that a lattice of cells can be laid out for
-BRIDGED = 1e-50  # noise that makes up for a whole loss with less than this probability breaks ties, and no more
+# noise that makes up for a whole loss with less than this probability breaks ties, and no more
+BRIDGED = 1e-50
 NEVER = 1e-30  # groups that are selected with less than this probability are left out
 ROWS = 200_000  # most compositions of outcomes that are enumerated
 NOISE = checks.one_of(*CODES)
@@ -40,9 +41,9 @@ SUMS, SCALES = checks.array_in(-1e20, 1e20), checks.array_in(1e-200, 1e200)
 class Selection(NamedTuple):
     """Who is selected: `group[g]` is the probability that it is an action of group g.
 
-    `log_action[g]` is the logarithm of that of one given action in it; `error` bounds the error of every entry of
-    `group`. Differences below `error` are not to be read. What the best actions leave is the sum of the other entries:
-    1 minus theirs would be rounding where that is small.
+    `log_action[g]` is the logarithm of that of one given action in it; `error` bounds the error of
+    every entry of `group`. Differences below `error` are not to be read. What the best actions
+    leave is the sum of the other entries: 1 minus theirs would be rounding where that is small.
     """
 
     group: np.ndarray
@@ -50,21 +51,26 @@ class Selection(NamedTuple):
     error: float
 
 
-@checks.arguments(instance=checks.instance_of(StochasticLosses), rounds=checks.integer_in(0, 2**60), noise=NOISE)
-def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str, scale: float) -> Selection:
+@checks.arguments(
+    instance=checks.instance_of(StochasticLosses), rounds=checks.integer_in(0, 2**60), noise=NOISE
+)
+def selection_probabilities(
+    instance: StochasticLosses, rounds: int, noise: str, scale: float
+) -> Selection:
     """Which action has the largest noise minus sum of losses over `rounds` rounds.
 
     Parameters
     ----------
     instance : StochasticLosses
-        Independent Bernoulli losses or deterministic ones, in groups of any size; or a joint law of few
-        outcomes.
+        Independent Bernoulli losses or deterministic ones, in groups of any size; or a joint law of
+        few outcomes.
     rounds : int
         n in 0..2^60; 0 rounds select uniformly.
     noise : {"laplace", "exponential", "gumbel", "none"}
         Independent on each sum; without noise the least sum wins, ties broken uniformly.
     scale : float
-        Scale of the noise, above 0 (of no meaning without noise); for Bernoulli losses in [1e-6, 1e15].
+        Scale of the noise, above 0 (of no meaning without noise); for Bernoulli losses in [1e-6,
+        1e15].
 
     Returns
     -------
@@ -72,15 +78,15 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
 
     Notes
     -----
-    The bound on the error adds what is left out of the distributions, 1e-11 for quadrature and rounding, and,
-    where the binomials are spread over a lattice of steps wider than 1, how much the result moves when the
-    step is doubled.
+    The bound on the error adds what is left out of the distributions, 1e-11 for quadrature and
+    rounding, and, where the binomials are spread over a lattice of steps wider than 1, how much the
+    result moves when the step is doubled.
 
     Raises
     ------
     ValueError
-        For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn given a joint law that
-        is not independent over actions.
+        For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn
+        given a joint law that is not independent over actions.
 
     Examples
     --------
@@ -101,15 +107,24 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
             group = probabilities @ probabilities_from_sums(sums, log_counts, noise, scale)
         return _selection(group, log_counts, FORMULA)
     if noise != "none" and not FINEST <= scale <= COARSEST:
-        raise ValueError(f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {scale:g}")
+        raise ValueError(
+            f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {scale:g}"
+        )
     if log_counts.max() > 600:
-        raise ValueError(f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}")
-    means, bounds = independent_means(instance), largest_probabilities(instance, rounds, noise, scale)
+        raise ValueError(
+            f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}"
+        )
+    means, bounds = (
+        independent_means(instance),
+        largest_probabilities(instance, rounds, noise, scale),
+    )
     kept = bounds > NEVER
     error = ROUNDING + 2 * len(means) * exp(-TAIL) + float(bounds[~kept].sum())
     some = means[kept], log_counts[kept], noise, scale
     step, wider = _step(rounds, *some)
-    behind = exp(min(instance.log_actions + _log_tail(noise, 1 / scale), 0.0))  # some sum wins that is not the least
+    behind = exp(
+        min(instance.log_actions + _log_tail(noise, 1 / scale), 0.0)
+    )  # some sum wins that is not the least
     if step == 1 and behind < BRIDGED:
         some, error = (*some[:2], "none", 1.0), error + behind
     group = np.zeros(len(means))
@@ -122,12 +137,12 @@ def selection_probabilities(instance: StochasticLosses, rounds: int, noise: str,
 def largest_probabilities(
     instance: StochasticLosses, rounds: int | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
-    """(..., G) bounds on the probability that an action of group g is selected from `rounds` rounds; 1 for the
-    best actions.
+    """(..., G) bounds on the probability that an action of group g is selected from `rounds`
+    rounds; 1 for the best actions.
 
-    For an action to beat the best one, its sum of losses must come within half of what it is expected to be
-    behind (Hoeffding), or the noise must make up for the other half; with sums that are certain, for all of
-    it.
+    For an action to beat the best one, its sum of losses must come within half of what it is
+    expected to be behind (Hoeffding), or the noise must make up for the other half; with sums that
+    are certain, for all of it.
 
     Examples
     --------
@@ -149,8 +164,14 @@ def largest_probabilities(
 
 
 def _log_tail(noise, u):
-    """A bound on the logarithm of the probability that two draws of noise differ by more than u scales, one way."""
-    tails = {"exponential": 0.5, "laplace": 0.5 + np.minimum(u, 1e9) / 4, "gumbel": 1.0, "none": 0.0}
+    """A bound on the logarithm of the probability that two draws of noise differ by more than u
+    scales, one way."""
+    tails = {
+        "exponential": 0.5,
+        "laplace": 0.5 + np.minimum(u, 1e9) / 4,
+        "gumbel": 1.0,
+        "none": 0.0,
+    }
     with np.errstate(divide="ignore"):
         return np.log(tails[noise]) - u
 
@@ -170,8 +191,8 @@ def arrays(instance: StochasticLosses) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=64)
 def independent_means(instance: StochasticLosses) -> np.ndarray:
-    """Means of the bits, if they are independent over actions: at most one group's loss varies over the
-    outcomes.
+    """Means of the bits, if they are independent over actions: at most one group's loss varies over
+    the outcomes.
 
     Examples
     --------
@@ -183,7 +204,9 @@ def independent_means(instance: StochasticLosses) -> np.ndarray:
     varying = np.flatnonzero(np.ptp(outcomes, axis=0) > 0)
     alone = len(varying) == 1 and instance.log_counts[varying[0]] == 0
     if len(varying) and not alone:
-        raise ValueError(f"bits of {instance.name} depend on each other: no exact value; simulate it instead")
+        raise ValueError(
+            f"bits of {instance.name} depend on each other: no exact value; simulate it instead"
+        )
     return np.clip(instance.means, 0, 1)
 
 
@@ -194,7 +217,8 @@ def _selection(group, log_counts, error):
         return Selection(group, np.log(group) - log_counts, error)
 
 
-# Fixed sums -------------------------------------------------------------------------------------------------
+# Fixed sums
+# -------------------------------------------------------------------------------------------------
 
 
 @checks.arguments(sums=SUMS, log_counts=checks.array_in(0, 1e6, shape=1), noise=NOISE, scale=SCALES)
@@ -218,8 +242,9 @@ def selection_from_sums(
 
     Notes
     -----
-    Softmax for Gumbel noise; for exponential noise, permute-and-flip, and Laplace noise closed for two
-    actions, else an integral over smooth panels. Without noise, sums that differ by less than 1e-9 are ties.
+    Softmax for Gumbel noise; for exponential noise, permute-and-flip, and Laplace noise closed for
+    two actions, else an integral over smooth panels. Without noise, sums that differ by less than
+    1e-9 are ties.
 
     Examples
     --------
@@ -278,7 +303,8 @@ def _mean_softmax(probabilities, sums, log_counts, scale):
 def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
     """Expected score of the winner of report noisy max, E max_j (noise_j - sum_j).
 
-    A convex function of the sums; its slope in a sum is minus the probability that this action wins.
+    A convex function of the sums; its slope in a sum is minus the probability that this action
+    wins.
 
     Parameters
     ----------
@@ -293,8 +319,8 @@ def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
 
     Notes
     -----
-    In closed form for Gumbel noise; else the integral of 1 minus the maximum's distribution function, by a rule
-    of its own: nothing is shared with `selection_from_sums`.
+    In closed form for Gumbel noise; else the integral of 1 minus the maximum's distribution
+    function, by a rule of its own: nothing is shared with `selection_from_sums`.
 
     Examples
     --------
@@ -307,7 +333,10 @@ def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
     if noise == "gumbel":
         return scale * (np.log(np.exp(-d).sum(axis=-1)) + np.euler_gamma) - least
     return (
-        scale * np.array([_maximum(row, noise == "laplace") for row in d.reshape(-1, d.shape[-1])]).reshape(least.shape)
+        scale
+        * np.array(
+            [_maximum(row, noise == "laplace") for row in d.reshape(-1, d.shape[-1])]
+        ).reshape(least.shape)
         - least
     )
 
@@ -316,21 +345,33 @@ def _maximum(d, laplace):
     # the tail is below K e^-x; breaks where some density has a kink
     top = log(len(d)) + 40.0
     breaks = sorted({0.0, top, *([-40.0, *-d[d < 40]] if laplace else [])})
-    x, w = _composite(np.unique(np.concatenate([np.linspace(a, b, 2 + int(b - a)) for a, b in pairwise(breaks)])), 16)
+    x, w = _composite(
+        np.unique(np.concatenate([np.linspace(a, b, 2 + int(b - a)) for a, b in pairwise(breaks)])),
+        16,
+    )
     z = x + d[:, None]
-    below = np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.abs(z))) if laplace else -np.expm1(-z)
+    below = (
+        np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.abs(z)))
+        if laplace
+        else -np.expm1(-z)
+    )
     return top - below.prod(axis=0) @ w
 
 
 def _from_sums(d, log_counts, laplace):
     group = int(np.argmax(log_counts - d))
-    ahead, many = (log_counts - d)[group], log_counts[group] >= 6  # then the largest of them is above ahead - 6
+    ahead, many = (
+        (log_counts - d)[group],
+        log_counts[group] >= 6,
+    )  # then the largest of them is above ahead - 6
     low, top = max(ahead - 6 if many else -inf, -TAIL if laplace else 0.0), ahead + TAIL
     breaks = [low, top, *([x for x in (0.0, *-d) if low < x < top] if laplace else [])]
     panels = [np.linspace(a, b, 2 + int(2 * (b - a))) for a, b in pairwise(sorted(set(breaks)))]
     x, w = _composite(np.unique(np.concatenate(panels)), 16)
     z = x + d[:, None]
-    log_density = (log(0.5) if laplace else 0.0) - np.abs(z)  # of the noise, and ln(1 - F) where z > 0
+    log_density = (log(0.5) if laplace else 0.0) - np.abs(
+        z
+    )  # of the noise, and ln(1 - F) where z > 0
     far = z > 20  # there ln F is -(1 - F), and N ln F = -e^(ln N + ln(1 - F)) needs no N of its own
     log_f = np.where(far, 0.0, np.log1p(-np.exp(log_density)))
     if laplace:
@@ -346,7 +387,8 @@ def _from_sums(d, log_counts, laplace):
 
 
 def differences(losses: np.ndarray) -> np.ndarray:
-    """Losses less the smallest of them: to 15 decimals, lest rounding make gaps; but small gaps stay as they are.
+    """Losses less the smallest of them: to 15 decimals, lest rounding make gaps; but small gaps
+    stay as they are.
 
     Examples
     --------
@@ -361,25 +403,33 @@ def differences(losses: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _relative(instance):
-    """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a constant."""
+    """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a
+    constant."""
     relative = {}
-    for outcome, probability in zip(np.array(instance.outcomes), instance.probabilities, strict=True):
+    for outcome, probability in zip(
+        np.array(instance.outcomes), instance.probabilities, strict=True
+    ):
         key = tuple(differences(outcome))
         relative[key] = relative.get(key, 0.0) + probability
     return np.array(list(relative)), np.array(list(relative.values()))
 
 
 def _compositions(instance, rounds):
-    """(R,) probabilities and (R, G) sums of losses over `rounds` rounds, up to a constant in each row."""
+    """(R,) probabilities and (R, G) sums of losses over `rounds` rounds, up to a constant in each
+    row."""
     outcomes, probabilities = _relative(instance)
     if len(outcomes) == 1:
         return np.ones(1), rounds * outcomes
     if len(outcomes) == 2:
-        many = 20 * math.sqrt(rounds * probabilities.prod()) > 50 * ROWS  # a binomial's atoms, which are fast
+        many = (
+            20 * math.sqrt(rounds * probabilities.prod()) > 50 * ROWS
+        )  # a binomial's atoms, which are fast
     else:
         many = comb(rounds + len(outcomes) - 1, len(outcomes) - 1) > ROWS
     if many:
-        raise ValueError(f"{rounds} rounds of {instance.name} have too many sums to list; simulate them instead")
+        raise ValueError(
+            f"{rounds} rounds of {instance.name} have too many sums to list; simulate them instead"
+        )
     if len(outcomes) == 2:
         first, mass = atoms(rounds, min(probabilities[1], 1.0), 1, TAIL, TAIL)
         hits = first + np.arange(len(mass))
@@ -387,19 +437,22 @@ def _compositions(instance, rounds):
     else:
         some = (c for c in product(range(rounds + 1), repeat=len(outcomes) - 1) if sum(c) <= rounds)
         counts = np.array([(*c, rounds - sum(c)) for c in some])
-        mass = np.exp(gammaln(rounds + 1) + (xlogy(counts, probabilities) - gammaln(counts + 1)).sum(axis=1))
+        mass = np.exp(
+            gammaln(rounds + 1) + (xlogy(counts, probabilities) - gammaln(counts + 1)).sum(axis=1)
+        )
     return mass, counts @ outcomes
 
 
-# Binomial sums ----------------------------------------------------------------------------------------------
+# Binomial sums
+# ----------------------------------------------------------------------------------------------
 
 
 def _step(n, means, log_counts, noise, scale):
     """Lattice step, and whether it must be checked against twice the step.
 
-    Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact to e^-39.
-    The kinks of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise below the step (step
-    / sd)^2 / 12.
+    Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact
+    to e^-39. The kinks of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise
+    below the step (step / sd)^2 / 12.
     """
     variances = n * means * (1 - means)
     spread = np.sqrt(variances[variances > 0].min()) if variances.any() else inf
@@ -412,14 +465,20 @@ def _step(n, means, log_counts, noise, scale):
 
 
 def _binomial(n, means, log_counts, noise, scale, step):
-    scale = scale / step if step == 1 else max(scale / step, 0.5)  # noise far below a wide step: half of it
+    scale = (
+        scale / step if step == 1 else max(scale / step, 0.5)
+    )  # noise far below a wide step: half of it
     first, last, mass = lattice(n, means, step, TAIL + log_counts, TAIL)
     origin = int(first[np.argmin(means)])
     first, last = np.clip(first - origin, -(2**53), 2**53), last - first
     if noise == "gumbel":  # needs no common lattice, so sums that are certain stay where they are
         first = first.astype(float)
         for g in np.flatnonzero(means * (1 - means) == 0):
-            first[g], last[g], mass[g] = (n * int(means[g]) - origin * step) / step, 0, np.eye(1, mass.shape[1])[0]
+            first[g], last[g], mass[g] = (
+                (n * int(means[g]) - origin * step) / step,
+                0,
+                np.eye(1, mass.shape[1])[0],
+            )
     last = first + last
     counts = np.exp(np.minimum(log_counts, 690.0))
     if noise == "gumbel":
@@ -437,11 +496,13 @@ def _binomial(n, means, log_counts, noise, scale, step):
 
 
 def _rule(noise, scale, crowd):
-    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels; `crowd` actions at
-    most are on one atom. Without noise, nodes are distances from the upper end."""
+    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels; `crowd`
+    actions at most are on one atom. Without noise, nodes are distances from the upper end."""
     if noise == "none":  # F(x)^N varies next to the upper end only, within 1 / crowd of it
         halvings = max(1, math.ceil(log(crowd, 2)) + 4)
-        nodes, weights = _composite(np.concatenate([[0.0], 0.5 ** np.arange(halvings - 1, -1, -1.0)]), 16)
+        nodes, weights = _composite(
+            np.concatenate([[0.0], 0.5 ** np.arange(halvings - 1, -1, -1.0)]), 16
+        )
         unit = nodes[::-1], weights[::-1]
     else:
         ratio = 1 / scale
@@ -450,7 +511,9 @@ def _rule(noise, scale, crowd):
     return unit, _even_panels(1, 16)
 
 
-gauss_legendre = cache(np.polynomial.legendre.leggauss)  # nodes and weights on [-1, 1], worked out once
+gauss_legendre = cache(
+    np.polynomial.legendre.leggauss
+)  # nodes and weights on [-1, 1], worked out once
 
 
 @lru_cache(maxsize=64)
@@ -465,15 +528,36 @@ def _composite(edges, points):
 
 
 @jit
-def _lattice(mass, first, last, counts, scale, noise, low, high, stride, unit, unit_weights, wide, wide_weights):
-    # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no atom inside:
-    # every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a constant there. Panels are
-    # single cells where some sum has atoms, wide ones elsewhere. From the largest x down, until nothing can be below.
+def _lattice(
+    mass,
+    first,
+    last,
+    counts,
+    scale,
+    noise,
+    low,
+    high,
+    stride,
+    unit,
+    unit_weights,
+    wide,
+    wide_weights,
+):
+    # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no
+    # atom inside: every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a
+    # constant there. Panels are single cells where some sum has atoms, wide ones elsewhere. From
+    # the largest
+    # x down, until
+    # nothing can be below.
     groups, width = mass.shape
     below = np.zeros((groups, width + 1))  # P[G <= first + k - 1]
     above = np.zeros((groups, width + 1))  # P[G >= first + k]
-    decayed_up = np.zeros((groups, width + 1))  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
-    decayed_down = np.zeros((groups, width + 1))  # the same over G <= first + k - 1, away from first + k - 1
+    decayed_up = np.zeros(
+        (groups, width + 1)
+    )  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
+    decayed_down = np.zeros(
+        (groups, width + 1)
+    )  # the same over G <= first + k - 1, away from first + k - 1
     factor = 0.0 if noise == NONE else np.exp(-1 / scale)
     for g in range(groups):
         for k in range(width):
@@ -496,7 +580,9 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride, unit, u
                 span = min(span, first[g] - 1 - m)
         m += span
         for g in range(groups):
-            k = m - first[g]  # atoms from first + k on are above the panel, those up to m - span below it
+            k = (
+                m - first[g]
+            )  # atoms from first + k on are above the panel, those up to m - span below it
             inside = min(max(k, 0), width)
             under[g], over[g] = below[g, inside], above[g, inside]
             up[g] = decayed_up[g, inside]
@@ -517,7 +603,8 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride, unit, u
             total = 0.0
             for g in range(groups):
                 if noise == NONE:
-                    # a uniform tie-break in [0, 1) on the atom m; nodes are 1 minus it, which may be 1e-200
+                    # a uniform tie-break in [0, 1) on the atom m; nodes are 1 minus it, which may
+                    # be 1e-200
                     survival = under[g] + nodes[q] * up[g]
                     cdf = over[g] - nodes[q] * up[g]
                     density[g] = up[g]
@@ -533,7 +620,9 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride, unit, u
                 if survival < 1e-8:
                     total -= counts[g] * survival * (1 + 0.5 * survival)
                 else:
-                    total += counts[g] * (np.log1p(-survival) if survival < 0.5 else np.log(share[g]))
+                    total += counts[g] * (
+                        np.log1p(-survival) if survival < 0.5 else np.log(share[g])
+                    )
             if total < -60:
                 continue
             seen = True
@@ -548,17 +637,19 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride, unit, u
 
 @jit
 def _gumbel(mass, first, last, counts, scale, top, bottom):
-    # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like e^(-pi^2
-    # scale / spacing). Nodes are whole numbers of lattice steps apart, or whole numbers of them to a step, so that
-    # atoms meet the noise's tail at the same few places. Atoms at y = x + G below -4.5 scale count as certain to be
-    # exceeded; those above 18 scale, where w = e^(-y / scale) < 2e-8, by 1 - e^-w = w - w^2 / 2 and w e^-w = w - w^2,
-    # all of them at once.
+    # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like
+    # e^(-pi^2 scale / spacing). Nodes are whole numbers of lattice steps apart, or whole numbers of
+    # them to a step, so that atoms meet the noise's tail at the same few places. Atoms at y = x + G
+    # below -4.5 scale count as certain to be exceeded; those above 18 scale, where w = e^(-y /
+    # scale) < 2e-8, by 1 - e^-w = w - w^2 / 2 and w e^-w = w - w^2, all of them at once.
     groups, width = mass.shape
     parts = max(1, int(np.ceil(4 / scale)))  # of a step; then nodes are one part apart
     apart = max(1, int(scale / 4)) if parts == 1 else 1
     factor = np.exp(-1 / scale)
     below = np.zeros((groups, width + 1))
-    tail = np.zeros((groups, width + 1))  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
+    tail = np.zeros(
+        (groups, width + 1)
+    )  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
     square = np.zeros((groups, width + 1))  # the same of the square of that power of e
     atoms = 0
     for g in range(groups):

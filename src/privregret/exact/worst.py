@@ -19,8 +19,9 @@ HORIZON = 2**60
 
 
 class WorstInstance(NamedTuple):
-    """The worst instance found; `ratio` is epsilon R / ln K on it, `error` bounds the numerical error of that (not
-    how far the search is from the largest ratio), and `tried` counts the instances whose regret was computed."""
+    """The worst instance found; `ratio` is epsilon R / ln K on it, `error` bounds the numerical
+    error of that (not how far the search is from the largest ratio), and `tried` counts the
+    instances whose regret was computed."""
 
     instance: StochasticLosses
     ratio: float
@@ -30,12 +31,16 @@ class WorstInstance(NamedTuple):
 
 def _algorithm(name, value):
     if not isinstance(value, EpochAlgorithm) or not hasattr(value, "epsilon"):
-        raise TypeError(f"{name} must be a private algorithm that plays in epochs, got {checks.shown(value)}")
+        raise TypeError(
+            f"{name} must be a private algorithm that plays in epochs, got {checks.shown(value)}"
+        )
     return value
 
 
 def _gaps(name, value):
-    wrong = f"{name} must be two numbers in (0, 1], the smaller one first, got {checks.shown(value)}"
+    wrong = (
+        f"{name} must be two numbers in (0, 1], the smaller one first, got {checks.shown(value)}"
+    )
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise TypeError(wrong)
     low, high = (checks.number_in(0, 1, "(]")(name, gap) for gap in value)
@@ -69,9 +74,10 @@ def worst_instance(
 
     R is the expected regret after 2^60 rounds.
 
-    First all other actions have the same gap, which is tried on a grid and then polished by Brent's method about the
-    two best points. With more groups, Nelder and Mead's simplex starts there, in the groups' gaps and sizes. The same
-    arguments give the same result. The search is local in the end, so its ratio is a lower bound on the largest one.
+    First all other actions have the same gap, which is tried on a grid and then polished by Brent's
+    method about the two best points. With more groups, Nelder and Mead's simplex starts there, in
+    the groups' gaps and sizes. The same arguments give the same result. The search is local in the
+    end, so its ratio is a lower bound on the largest one.
 
     Parameters
     ----------
@@ -80,8 +86,9 @@ def worst_instance(
     log_actions : float
         ln K, at least ln 2.
     bernoulli : bool
-        Independent bits, means centred at 1/2, in place of losses that are always the same. For bits, small gaps
-        cost ln K / gap even without privacy, so the ratio depends on the smallest gap allowed.
+        Independent bits, means centred at 1/2, in place of losses that are always the same. For
+        bits, small gaps cost ln K / gap even without privacy, so the ratio depends on the smallest
+        gap allowed.
     gaps : (float, float)
         Smallest and largest gap allowed, in (0, 1].
     points : int
@@ -89,7 +96,8 @@ def worst_instance(
     polish : int
         Steps of Brent's method about each, at least 0.
     groups : int
-        Number of groups of equal actions besides the best one, at least 1; they need as many actions.
+        Number of groups of equal actions besides the best one, at least 1; they need as many
+        actions.
     budget : int
         Regrets that the simplex may compute, at least 1; without effect for one group.
 
@@ -121,26 +129,43 @@ def worst_instance(
         instance = make((best, *(best + sizes)), log_counts=tuple(which))
         regret = expected_regret(algorithm, instance, HORIZON)
         factor = algorithm.epsilon / instance.log_actions
-        tried.append(WorstInstance(instance, float(regret.value[0]) * factor, float(regret.error[0]) * factor, 0))
+        tried.append(
+            WorstInstance(
+                instance, float(regret.value[0]) * factor, float(regret.error[0]) * factor, 0
+            )
+        )
         return tried[-1].ratio
 
     grid = np.linspace(math.log(low), math.log(high), points)
     values = [ratio([g], [others]) for g in grid]
     padded = np.array([-np.inf, *values, -np.inf])
     tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
-    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[: 2 * (polish > 0)]  # octaves are alike: try two
+    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[
+        : 2 * (polish > 0)
+    ]  # octaves are alike: try two
     for top in best_tops:
         ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
-        minimize_scalar(lambda g: -ratio([g], [others]), bounds=ends, method="bounded", options={"maxiter": polish})
+        minimize_scalar(
+            lambda g: -ratio([g], [others]),
+            bounds=ends,
+            method="bounded",
+            options={"maxiter": polish},
+        )
     if groups > 1:
         start = math.log(max(tried, key=lambda w: w.ratio).instance.gaps[1])
 
         def negative(x):
-            # sizes are as (K - 1)^share, with share 1 for the last group; no group has less than one action
+            # sizes are as (K - 1)^share, with share 1 for the last group; no group has less than
+            # one action
             sizes = others * np.append(x[groups:], 1.0)
             return -ratio(x[:groups], np.maximum(sizes - np.logaddexp.reduce(sizes) + others, 0.0))
 
         first = np.concatenate([start + np.linspace(-0.2, 0.2, groups), np.full(groups - 1, 0.95)])
-        minimize(negative, first, method="Nelder-Mead", options={"maxfev": budget, "xatol": 1e-6, "fatol": 1e-9})
+        minimize(
+            negative,
+            first,
+            method="Nelder-Mead",
+            options={"maxfev": budget, "xatol": 1e-6, "fatol": 1e-9},
+        )
     best = max(tried, key=lambda w: w.ratio)
     return best._replace(tried=len(tried))

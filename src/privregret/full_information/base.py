@@ -12,8 +12,8 @@ from privregret.learners import Learner
 class FullInformationAlgorithm(Algorithm):
     """An algorithm that sees all losses of a round after it has acted.
 
-    hu2021 has rewards; 1 minus its rewards are losses with the same gaps, on which the algorithms do the same.
-    Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
+    hu2021 has rewards; 1 minus its rewards are losses with the same gaps, on which the algorithms
+    do the same. Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
     """
 
     plays = StochasticLosses
@@ -51,7 +51,8 @@ class FullInformationAlgorithm(Algorithm):
     def start(
         self, actions: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
-        """The algorithm on a live source: `choose` an action, `observe` the losses of all, and so on.
+        """The algorithm on a live source: `choose` an action, `observe` the losses of all, and so
+        on.
 
         Parameters
         ----------

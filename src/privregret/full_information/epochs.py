@@ -74,7 +74,9 @@ def _noisy_leader(actions, selector, rng):
         actions[i]["loss"] = 0.0
         if score > best + tie:
             best, leader, ties = score, i, 1
-        elif score >= best - tie and selector.noise == NONE:  # each of n equal ones with probability 1 / n
+        elif (
+            score >= best - tie and selector.noise == NONE
+        ):  # each of n equal ones with probability 1 / n
             ties += 1
             if rng.random() * ties < 1:
                 leader = i
@@ -83,9 +85,9 @@ def _noisy_leader(actions, selector, rng):
 
 @jit
 def _play_counts(data, checkpoints, selector, rng):
-    # The sum of an action's losses over the rounds used is binomial, given how often each outcome occurred.
-    # Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay exact beside the
-    # noise.
+    # The sum of an action's losses over the rounds used is binomial, given how often each outcome
+    # occurred. Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay
+    # exact beside the noise.
     noise, scale, prefix, resampling = selector
     outcomes, probabilities, counts, bits = data
     kinds, groups = outcomes.shape
@@ -147,15 +149,16 @@ def _play_counts(data, checkpoints, selector, rng):
 class EpochAlgorithm(FullInformationAlgorithm):
     """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before.
 
-    The first one's action is uniform. Subclasses say with which noise, of the scale `noise_scale(actions)`, and on how
-    much of an epoch the winner is chosen.
+    The first one's action is uniform. Subclasses say with which noise, of the scale
+    `noise_scale(actions)`, and on how much of an epoch the winner is chosen.
 
     Attributes
     ----------
     noise : {"laplace", "exponential", "gumbel", "none"}
         "none" is the leader, ties broken uniformly.
     prefix : {"full", "random", "half"}
-        The whole epoch of n rounds; its first M, M uniform on n/2 + 1, ..., n; or its first n/2 + 1.
+        The whole epoch of n rounds; its first M, M uniform on n/2 + 1, ..., n; or its first n/2 +
+        1.
     bernoulli_resampling : bool
         Whether each loss is first replaced by an independent bit of that mean.
     """
@@ -164,7 +167,9 @@ class EpochAlgorithm(FullInformationAlgorithm):
     prefix: str = "full"
     bernoulli_resampling: bool = False
     steps = Steps(ACTION, EPOCH, _choose, _observe)
-    events = _play_counts  # epoch by epoch: one binomial draw for each action and outcome, O(K log T)
+    events = (
+        _play_counts  # epoch by epoch: one binomial draw for each action and outcome, O(K log T)
+    )
     block, longest = 64, checks.LARGEST
 
     @abstractmethod

@@ -18,30 +18,31 @@ PRESETS = {  # the scale of the noise, times epsilon
 
 @dataclass(frozen=True)
 class FTNL(EpochAlgorithm):
-    """Follow-the-Noisy-Leader: an epoch plays the winner of report-noisy-max on the sums of the epoch before.
+    """Follow-the-Noisy-Leader: an epoch plays the winner of report-noisy-max on the sums of the
+    epoch before.
 
-    Anytime, O(K) memory. hu2021 has Laplace noise and no resampling; wu2026 adds exponential and Gumbel noise
-    (the latter is softmax with inverse temperature 1 / scale) and the resampling of losses to bits.
+    Anytime, O(K) memory. hu2021 has Laplace noise and no resampling; wu2026 adds exponential and
+    Gumbel noise (the latter is softmax with inverse temperature 1 / scale) and the resampling of
+    losses to bits.
 
-    Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale whatever the
-    noise, that is (2 / c) epsilon with scale c / epsilon. One changed round moves every sum by up to 1, in
-    either direction; the level is attained by exponential noise and is the supremum over long epochs for the
-    two others (`privregret.privacy.selection`). All presets claim epsilon; a c of one's own has no source
-    that claims anything.
+    Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale
+    whatever the noise, that is (2 / c) epsilon with scale c / epsilon. One changed round moves
+    every sum by up to 1, in either direction; the level is attained by exponential noise and is the
+    supremum over long epochs for the two others (`privregret.privacy.selection`). All presets claim
+    epsilon; a c of one's own has no source that claims anything.
 
-    ==============  ===========  =  ========================================================================
-    preset          noise        c  guarantee
-    ==============  ===========  =  ========================================================================
-    hu2021          laplace      1  2 epsilon, although Theorem 6 claims epsilon
-    wu2026          laplace      2  epsilon
-    wu2026          exponential  1  2 epsilon, although Theorem 2 claims epsilon
-    wu2026          gumbel       2  epsilon
-    wu2026-proofs   gumbel       1  2 epsilon: what the proofs' formula exp(-epsilon G) stands for
-    corrected       any          2  epsilon
-    ==============  ===========  =  ========================================================================
+    ==============  ===========  =
+    ======================================================================== preset          noise
+    c  guarantee ==============  ===========  =
+    ======================================================================== hu2021          laplace
+    1  2 epsilon, although Theorem 6 claims epsilon wu2026          laplace      2  epsilon wu2026
+    exponential  1  2 epsilon, although Theorem 2 claims epsilon wu2026          gumbel       2
+    epsilon wu2026-proofs   gumbel       1  2 epsilon: what the proofs' formula exp(-epsilon G)
+    stands for corrected       any          2  epsilon ==============  ===========  =
+    ========================================================================
 
-    The first action is uniform, as in wu2026. hu2021 starts with action 1, which is the same if labels are
-    drawn at random.
+    The first action is uniform, as in wu2026. hu2021 starts with action 1, which is the same if
+    labels are drawn at random.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class FTNL(EpochAlgorithm):
     scale : str or float
         A preset of the table, or c itself, above 0.
     bernoulli_resampling : bool
-        Replace each loss by an independent bit of that mean before adding it up. Does not change the privacy.
+        Replace each loss by an independent bit of that mean before adding it up. Does not change
+        the privacy.
     """
 
     epsilon: float
@@ -63,13 +65,19 @@ class FTNL(EpochAlgorithm):
     rules = {
         "epsilon": checks.positive,
         "noise": checks.one_of(*NAMES),
-        "scale": lambda name, value: value if isinstance(value, str) else checks.positive(name, value),
+        "scale": lambda name, value: (
+            value if isinstance(value, str) else checks.positive(name, value)
+        ),
         "bernoulli_resampling": checks.boolean,
     }
 
     def __post_init__(self):
-        if self.noise in tuple(NAMES) and isinstance(self.scale, str):  # not every preset has every noise
-            checks.one_of(*[name for name, scales in PRESETS.items() if self.noise in scales])("scale", self.scale)
+        if self.noise in tuple(NAMES) and isinstance(
+            self.scale, str
+        ):  # not every preset has every noise
+            checks.one_of(*[name for name, scales in PRESETS.items() if self.noise in scales])(
+                "scale", self.scale
+            )
         super().__post_init__()
 
     @property
@@ -85,7 +93,9 @@ class FTNL(EpochAlgorithm):
     @property
     def label(self) -> str:
         scale = "" if self.factor == 2 else rf", ${self.factor:g}/\epsilon$"
-        return f"FTNL ({NAMES[self.noise]}{scale}{', resampled' if self.bernoulli_resampling else ''})"
+        return (
+            f"FTNL ({NAMES[self.noise]}{scale}{', resampled' if self.bernoulli_resampling else ''})"
+        )
 
     def noise_scale(self, actions: float) -> float:
         """Scale of the noise on each sum, whatever the number of actions.
@@ -100,10 +110,12 @@ class FTNL(EpochAlgorithm):
 
 @dataclass(frozen=True)
 class NaiveFTNL(EpochAlgorithm):
-    """FTNL with noise for each action on its own: Laplace of scale K / epsilon (hu2021, Section 5, prose).
+    """FTNL with noise for each action on its own: Laplace of scale K / epsilon (hu2021, Section 5,
+    prose).
 
-    Privacy: all K noisy sums could be published, epsilon-DP by composition. Only the winner is, and for that
-    the level is no more than 2 epsilon / K: the algorithm wastes its budget, and pays K times the regret.
+    Privacy: all K noisy sums could be published, epsilon-DP by composition. Only the winner is, and
+    for that the level is no more than 2 epsilon / K: the algorithm wastes its budget, and pays K
+    times the regret.
 
     Parameters
     ----------

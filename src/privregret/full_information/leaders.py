@@ -1,4 +1,5 @@
-"""Non-private references that act on all the past in every round: Follow the Leader and decreasing Hedge."""
+"""Non-private references that act on all the past in every round: Follow the Leader and decreasing
+Hedge."""
 
 import math
 from dataclasses import dataclass
@@ -49,8 +50,8 @@ def _observe(actions, own, settings, t, j, losses, rng):
 
 
 class EveryRoundAlgorithm(FullInformationAlgorithm):
-    """In round t, softmax of the losses of rounds 1..t-1 with inverse temperature rate sqrt(ln K / t);
-    infinite: the leader."""
+    """In round t, softmax of the losses of rounds 1..t-1 with inverse temperature rate sqrt(ln K /
+    t); infinite: the leader."""
 
     rate: float
     privacy = NOT_PRIVATE
@@ -74,7 +75,8 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
 class FollowTheLeader(EveryRoundAlgorithm):
     """Play an action with the least total loss so far, uniformly among several. Not private.
 
-    Minimax for Bernoulli losses. Sums that differ by at most 1e-9 are ties, so that rounding decides nothing.
+    Minimax for Bernoulli losses. Sums that differ by at most 1e-9 are ties, so that rounding
+    decides nothing.
     """
 
     id = "follow-the-leader"

@@ -10,10 +10,11 @@ from privregret.full_information.epochs import PREFIXES, EpochAlgorithm
 
 @dataclass(frozen=True)
 class RandomPrefixSoftmax(EpochAlgorithm):
-    """Blocks of 1, 2, 4, ... rounds; the next action is softmax(-eta L), L the losses of a random prefix of the block.
+    """Blocks of 1, 2, 4, ... rounds; the next action is softmax(-eta L), L the losses of a random
+    prefix of the block.
 
-    Of a block of n rounds the first M are used, M uniform on n/2 + 1, ..., n. Softmax is report-noisy-max
-    with Gumbel noise of scale 1 / eta, and eta = min(epsilon / 2, cap).
+    Of a block of n rounds the first M are used, M uniform on n/2 + 1, ..., n. Softmax is
+    report-noisy-max with Gumbel noise of scale 1 / eta, and eta = min(epsilon / 2, cap).
 
     Privacy: 2 eta = min(epsilon, 2 cap) for the sequence of actions, even if the lengths of the
     prefixes are known.
@@ -24,11 +25,12 @@ class RandomPrefixSoftmax(EpochAlgorithm):
     epsilon : float
         Privacy parameter, above 0.
     prefix : {"random", "full", "half"}
-        "random" as printed; to see what it does, "full" uses the whole block (then this is FTNL with Gumbel
-        noise) and "half" the shortest prefix that the random one may draw, n/2 + 1 rounds.
+        "random" as printed; to see what it does, "full" uses the whole block (then this is FTNL
+        with Gumbel noise) and "half" the shortest prefix that the random one may draw, n/2 + 1
+        rounds.
     cap : float
-        Largest inverse temperature; the paper's 1/8, math.inf for none (still epsilon-DP, not covered by
-        Lemma 5).
+        Largest inverse temperature; the paper's 1/8, math.inf for none (still epsilon-DP, not
+        covered by Lemma 5).
     bernoulli_resampling : bool
         Replace each loss by an independent bit of that mean first; not in the paper.
     """

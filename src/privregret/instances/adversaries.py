@@ -1,7 +1,7 @@
 """Oblivious adversaries and expert advice. Losses: smaller is better.
 
-Both are constant on segments of rounds, so that no (T, K) table need be held and an algorithm that acts once in a
-batch needs no step per round; a table is the case of segments of one round.
+Both are constant on segments of rounds, so that no (T, K) table need be held and an algorithm that
+acts once in a batch needs no step per round; a table is the case of segments of one round.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,8 @@ SEVERAL = checks.integer_in(2, checks.SIZE)
 
 
 class Tables(NamedTuple):
-    """What kernels take: S segments of losses, A of advice; a plain bandit is advised by one expert for each arm."""
+    """What kernels take: S segments of losses, A of advice; a plain bandit is advised by one expert
+    for each arm."""
 
     loss_starts: np.ndarray  # (S,) first rounds
     losses: np.ndarray  # (S, K)
@@ -33,9 +34,13 @@ class Tables(NamedTuple):
 
 def _starts(name, value):
     starts = np.atleast_1d(np.asarray(value))
-    increasing = starts.ndim == 1 and len(starts) > 0 and starts[0] == 0 and (np.diff(starts) > 0).all()
+    increasing = (
+        starts.ndim == 1 and len(starts) > 0 and starts[0] == 0 and (np.diff(starts) > 0).all()
+    )
     if starts.dtype.kind not in "iu" or not increasing:
-        raise ValueError(f"{name} must hold increasing whole numbers from 0, got {checks.shown(value)}")
+        raise ValueError(
+            f"{name} must hold increasing whole numbers from 0, got {checks.shown(value)}"
+        )
     return starts.astype(np.int64)
 
 
@@ -51,7 +56,9 @@ def _distributions(name, value):
     sums = rows.sum(axis=2)
     wrong = np.abs(sums - 1) > 1e-9
     if wrong.any():
-        raise ValueError(f"advice must be distributions over the arms, got one that sums to {sums[wrong][0]:g}")
+        raise ValueError(
+            f"advice must be distributions over the arms, got one that sums to {sums[wrong][0]:g}"
+        )
     return rows
 
 
@@ -66,7 +73,9 @@ def _groups(name, value):
 def _one_a_segment(starts, segments):
     """A check that each segment has its first round."""
     if len(starts) != segments:
-        raise ValueError(f"starts must hold {segments} rounds, one for each segment, got {len(starts)}")
+        raise ValueError(
+            f"starts must hold {segments} rounds, one for each segment, got {len(starts)}"
+        )
 
 
 def _segment(starts, rounds):
@@ -92,11 +101,14 @@ class _Oblivious(checks.Checked, ABC):
         return means[np.arange(len(means)), actions].cumsum()[checkpoints - 1]
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """(..., H) regret of (..., H) cumulative losses in rounds 1..rounds[h], against the best comparator of each."""
+        """(..., H) regret of (..., H) cumulative losses in rounds 1..rounds[h], against the best
+        comparator of each."""
         played = np.asarray(played)
         if played.dtype.kind not in "fiu" or played.shape[-1:] != (len(rounds),):
             found = f"shape {played.shape} of {played.dtype}"
-            raise TypeError(f"run must return (..., {len(rounds)}) numbers, cumulative losses, got {found}")
+            raise TypeError(
+                f"run must return (..., {len(rounds)}) numbers, cumulative losses, got {found}"
+            )
         if not np.isfinite(played).all():
             raise ValueError("cumulative losses must be finite")
         key = np.asarray(rounds, np.int64).tobytes()
@@ -112,7 +124,8 @@ class _Oblivious(checks.Checked, ABC):
 
 @dataclass(frozen=True, eq=False)
 class Adversary(_Oblivious):
-    """Oblivious adversary: K losses in [0, 1] for every round, fixed in advance, constant on segments of rounds.
+    """Oblivious adversary: K losses in [0, 1] for every round, fixed in advance, constant on
+    segments of rounds.
 
     Parameters
     ----------
@@ -123,8 +136,8 @@ class Adversary(_Oblivious):
     losses : (S, K) array
         Losses in [0, 1], one row a segment; K >= 2.
     bernoulli : bool
-        If true, `losses` are means: each round's losses are independent 0/1 draws, made anew in every replicate, and
-        regret is pseudo-regret.
+        If true, `losses` are means: each round's losses are independent 0/1 draws, made anew in
+        every replicate, and regret is pseudo-regret.
 
     Raises
     ------
@@ -175,7 +188,8 @@ class Adversary(_Oblivious):
         checkpoints: np.ndarray,
         rng: np.random.Generator | None,
     ) -> np.ndarray:
-        """(H,) cumulative (mean) losses at the checkpoints, when `play` plays a table drawn from `rng`.
+        """(H,) cumulative (mean) losses at the checkpoints, when `play` plays a table drawn from
+        `rng`.
 
         Examples
         --------
@@ -198,7 +212,8 @@ class Adversary(_Oblivious):
         return self.losses[_segment(self.starts, np.arange(horizon))]
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
-        """(horizon, K) table of losses; a Bernoulli adversary needs the generator to draw them from.
+        """(horizon, K) table of losses; a Bernoulli adversary needs the generator to draw them
+        from.
 
         Examples
         --------
@@ -226,7 +241,9 @@ class Adversary(_Oblivious):
     @cached_property
     def data(self) -> Tables:
         """What kernels take: the losses, and an expert for each arm."""
-        return self.advised(Advice("arms", [0], np.eye(self.arms)[None], np.arange(self.arms)[None]))
+        return self.advised(
+            Advice("arms", [0], np.eye(self.arms)[None], np.arange(self.arms)[None])
+        )
 
     def advised(self, advice: "Advice") -> Tables:
         """What kernels take of these losses and that advice.
@@ -237,15 +254,23 @@ class Adversary(_Oblivious):
         array([[0.25, 0.75]])
         """
         point = np.where(advice.rows.max(axis=2) == 1, advice.rows.argmax(axis=2), -1)
-        return Tables(self.starts, self.losses, self.bernoulli, advice.starts, advice.rows, point, advice.group)
+        return Tables(
+            self.starts,
+            self.losses,
+            self.bernoulli,
+            advice.starts,
+            advice.rows,
+            point,
+            advice.group,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Advice(checks.Checked):
     """What N experts recommend: distributions over K arms, constant on segments of rounds.
 
-    Experts who recommend the same distribution in a segment share a row: a thousand experts who each name one of four
-    arms need four rows.
+    Experts who recommend the same distribution in a segment share a row: a thousand experts who
+    each name one of four arms need four rows.
 
     Parameters
     ----------
@@ -280,9 +305,13 @@ class Advice(checks.Checked):
         segments, distinct, _ = self.rows.shape
         _one_a_segment(self.starts, segments)
         if len(self.group) != segments:
-            raise ValueError(f"group must have {segments} rows, one for each segment, got {len(self.group)}")
+            raise ValueError(
+                f"group must have {segments} rows, one for each segment, got {len(self.group)}"
+            )
         if self.group.min() < 0 or self.group.max() >= distinct:
-            raise ValueError(f"group must lie in [0, {distinct}), got {self.group.min()} to {self.group.max()}")
+            raise ValueError(
+                f"group must lie in [0, {distinct}), got {self.group.min()} to {self.group.max()}"
+            )
 
     def __repr__(self):
         return f"Advice({self.name!r}, {len(self.starts)} segments, {self.experts} experts)"
@@ -317,7 +346,9 @@ class Advice(checks.Checked):
         rows = rows[None] if rows.ndim == 2 else rows
         if rows.ndim != 3:
             raise ValueError(f"advice must have shape (T, N, K) or (N, K), got shape {rows.shape}")
-        return cls(name, np.arange(len(rows)), rows, np.tile(np.arange(rows.shape[1]), (len(rows), 1)))
+        return cls(
+            name, np.arange(len(rows)), rows, np.tile(np.arange(rows.shape[1]), (len(rows), 1))
+        )
 
     @classmethod
     def of_arms(
@@ -357,7 +388,9 @@ class ExpertProblem(_Oblivious):
         super().__post_init__()
         advised = self.advice.rows.shape[2]
         if self.adversary.arms != advised:
-            raise ValueError(f"advice is about {advised} arms, the adversary has {self.adversary.arms}")
+            raise ValueError(
+                f"advice is about {advised} arms, the adversary has {self.adversary.arms}"
+            )
 
     @property
     def name(self) -> str:
@@ -372,7 +405,13 @@ class ExpertProblem(_Oblivious):
     @property
     def law(self) -> tuple:
         """As of an adversary."""
-        return "experts", self.adversary.law, self.advice.starts, self.advice.rows, self.advice.group
+        return (
+            "experts",
+            self.adversary.law,
+            self.advice.starts,
+            self.advice.rows,
+            self.advice.group,
+        )
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -436,7 +475,8 @@ class ExpertProblem(_Oblivious):
 
 @checks.arguments(arms=SEVERAL, gap=checks.number_in(0, 1))
 def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
-    """The first arm of loss 1/2 - gap/2, all others 1/2 + gap/2, in every round (or 0/1 draws with these means).
+    """The first arm of loss 1/2 - gap/2, all others 1/2 + gap/2, in every round (or 0/1 draws with
+    these means).
 
     Examples
     --------
@@ -451,7 +491,8 @@ def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
 
 @checks.arguments(arms=SEVERAL, drop=checks.nonnegative_int)
 def riser(arms: int, drop: int) -> Adversary:
-    """Arm 1 always loses 1/2; arm 2 loses 1 until round `drop`, 0 from then on; the others always 1.
+    """Arm 1 always loses 1/2; arm 2 loses 1 until round `drop`, 0 from then on; the others always
+    1.
 
     Examples
     --------
@@ -470,7 +511,8 @@ def riser(arms: int, drop: int) -> Adversary:
 
 @checks.arguments(drop=checks.nonnegative_int)
 def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
-    """asi2025, Section 5.2: arm 1 loses 1/2, arm 2 loses 1; in the second of the pair 0 after round `drop`.
+    """asi2025, Section 5.2: arm 1 loses 1/2, arm 2 loses 1; in the second of the pair 0 after round
+    `drop`.
 
     Examples
     --------
@@ -482,10 +524,16 @@ def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
 
 
 @checks.arguments(
-    arms=SEVERAL, gap=checks.number_in(0, 1), horizon=checks.positive_int, ratio=checks.number_in(1.01, 1e6)
+    arms=SEVERAL,
+    gap=checks.number_in(0, 1),
+    horizon=checks.positive_int,
+    ratio=checks.number_in(1.01, 1e6),
 )
-def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float = 1.6) -> Adversary:
-    """Phases of lengths ratio^m whose base level alternates between 0 and 1 - gap; all but the first arm lose gap more.
+def stochastically_constrained(
+    arms: int, gap: float, horizon: int, ratio: float = 1.6
+) -> Adversary:
+    """Phases of lengths ratio^m whose base level alternates between 0 and 1 - gap; all but the
+    first arm lose gap more.
 
     Losses jump, the best arm does not: regret is never negative.
 
@@ -506,9 +554,12 @@ def stochastically_constrained(arms: int, gap: float, horizon: int, ratio: float
     return Adversary(f"stochastically constrained, gap {gap:g}", starts, losses)
 
 
-@checks.arguments(arms=SEVERAL, segments=checks.integer_in(1, checks.SIZE), horizon=checks.positive_int)
+@checks.arguments(
+    arms=SEVERAL, segments=checks.integer_in(1, checks.SIZE), horizon=checks.positive_int
+)
 def switching(arms: int, segments: int, horizon: int) -> Adversary:
-    """Equal segments in which the arms take turns to be best (loss 0, the others 1). Regret may be very negative.
+    """Equal segments in which the arms take turns to be best (loss 0, the others 1). Regret may be
+    very negative.
 
     Examples
     --------
@@ -517,15 +568,20 @@ def switching(arms: int, segments: int, horizon: int) -> Adversary:
            [5., 5.]])
     """
     segments = checks.integer_in(1, horizon)("segments", segments)
-    starts = [s * horizon // segments for s in range(segments)]  # in Python's whole numbers, which do not overflow
+    starts = [
+        s * horizon // segments for s in range(segments)
+    ]  # in Python's whole numbers, which do not overflow
     losses = np.ones((segments, arms))
     losses[np.arange(segments), np.arange(segments) % arms] = 0.0
     return Adversary(f"{segments} switches", starts, losses)
 
 
-@checks.arguments(arms=SEVERAL, horizon=checks.positive_int, steps=checks.integer_in(1, checks.SIZE))
+@checks.arguments(
+    arms=SEVERAL, horizon=checks.positive_int, steps=checks.integer_in(1, checks.SIZE)
+)
 def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
-    """Slow waves out of phase, four periods in all, in steps; the first arm is 0.05 better. Regret may be negative.
+    """Slow waves out of phase, four periods in all, in steps; the first arm is 0.05 better. Regret
+    may be negative.
 
     Examples
     --------
@@ -550,7 +606,9 @@ def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
     array([[1., 0.],
            [1., 1.]])
     """
-    return Adversary("first losses (1, 0)", [0, 1], [[1, 0], [1, 1]]), Adversary("first losses (1, 1)", [0], [[1, 1]])
+    return Adversary("first losses (1, 0)", [0, 1], [[1, 0], [1, 1]]), Adversary(
+        "first losses (1, 1)", [0], [[1, 1]]
+    )
 
 
 @checks.arguments(experts=SEVERAL, arms=SEVERAL)
@@ -572,8 +630,11 @@ def fixed_experts(experts: int, arms: int) -> Advice:
     block=checks.positive_int,
     seed=checks.nonnegative_int,
 )
-def tracking_experts(adversary: Adversary, experts: int, horizon: int, block: int, seed: int) -> Advice:
-    """The first expert names the arm that is best now, the others a random one, afresh in each block of rounds.
+def tracking_experts(
+    adversary: Adversary, experts: int, horizon: int, block: int, seed: int
+) -> Advice:
+    """The first expert names the arm that is best now, the others a random one, afresh in each
+    block of rounds.
 
     Examples
     --------
@@ -589,11 +650,14 @@ def tracking_experts(adversary: Adversary, experts: int, horizon: int, block: in
 
 @checks.arguments(experts=SEVERAL, arms=SEVERAL)
 def one_dissenter(experts: int, arms: int) -> Advice:
-    """Expert 1 names arm 1, all others arm 2: once expert 1 holds the weight, arm 2's loss moves N - 1 scores most.
+    """Expert 1 names arm 1, all others arm 2: once expert 1 holds the weight, arm 2's loss moves N
+    - 1 scores most.
 
     Examples
     --------
     >>> one_dissenter(4, arms=2).group
     array([[0, 1, 1, 1]], dtype=int16)
     """
-    return Advice.of_arms((np.arange(experts) > 0).astype(int), arms, name=f"{experts} experts, one dissents")
+    return Advice.of_arms(
+        (np.arange(experts) > 0).astype(int), arms, name=f"{experts} experts, one dissents"
+    )

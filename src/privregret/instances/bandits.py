@@ -38,7 +38,10 @@ class BernoulliBandit(checks.Checked):
     name: str
     means: tuple[float, ...]
     source: str = field(default="", compare=False)
-    rules = {"name": checks.text, "means": lambda name, value: tuple(checks.means(name, value).tolist())}
+    rules = {
+        "name": checks.text,
+        "means": lambda name, value: tuple(checks.means(name, value).tolist()),
+    }
 
     @property
     def arms(self) -> int:
@@ -86,7 +89,9 @@ class BernoulliBandit(checks.Checked):
         >>> HU2021_2.table(1000, 3).shape
         (1000, 5)
         """
-        return (np.random.default_rng(rng).random((horizon, len(self.means))) < self.means).astype(float)
+        return (np.random.default_rng(rng).random((horizon, len(self.means))) < self.means).astype(
+            float
+        )
 
     def counted(
         self,
@@ -107,7 +112,8 @@ class BernoulliBandit(checks.Checked):
 
 
 def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.ndarray:
-    """(H, K) number of rounds 1..checkpoints[h] with each arm, after a check that there is one arm for each round.
+    """(H, K) number of rounds 1..checkpoints[h] with each arm, after a check that there is one arm
+    for each round.
 
     Raises
     ------
@@ -123,9 +129,13 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
     actions, horizon = np.asarray(actions), int(checkpoints[-1])
     if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
         found = f"shape {actions.shape} of {actions.dtype}"
-        raise TypeError(f"play must return {horizon} whole numbers, one action a round, got {found}")
+        raise TypeError(
+            f"play must return {horizon} whole numbers, one action a round, got {found}"
+        )
     if actions.min() < 0 or actions.max() >= arms:
-        raise ValueError(f"actions must lie in 0..{arms - 1}, got {actions[(actions < 0) | (actions >= arms)][0]}")
+        raise ValueError(
+            f"actions must lie in 0..{arms - 1}, got {actions[(actions < 0) | (actions >= arms)][0]}"
+        )
     plays = np.zeros((horizon + 1, arms), np.int64)
     plays[np.arange(1, horizon + 1), actions] = 1
     return plays.cumsum(axis=0)[checkpoints]
@@ -134,7 +144,8 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
 def regret_of(
     played: ArrayLike, rounds: Sequence[int] | np.ndarray, gaps: np.ndarray
 ) -> np.ndarray:
-    """(..., H) sums of gaps over (..., H, K) whole numbers: how often each arm was played in rounds 1..rounds[h].
+    """(..., H) sums of gaps over (..., H, K) whole numbers: how often each arm was played in rounds
+    1..rounds[h].
 
     Raises
     ------
@@ -191,8 +202,18 @@ HU2021_1 = BernoulliBandit("setting 1", (0.75, 0.70, 0.70, 0.70, 0.70), "hu2021,
 HU2021_2 = BernoulliBandit("setting 2", (0.75, 0.625, 0.5, 0.375, 0.25), "hu2021, Section 6")
 HU2021_3 = BernoulliBandit("setting 3", (0.75, 0.15, 0.15, 0.15, 0.15), "hu2021, Appendix I")
 
-AZIZE2025_1 = BernoulliBandit("environment 1", (0.75, 0.70, 0.70, 0.70, 0.70), "azize2025, Section 5")
-AZIZE2025_2 = BernoulliBandit("environment 2", (0.75, 0.625, 0.5, 0.375, 0.25), "azize2025, Section 5")
-AZIZE2025_3 = BernoulliBandit("environment 3", (0.75, 0.53125, 0.375, 0.28125, 0.25), "azize2025, Appendix G")
-AZIZE2025_4 = BernoulliBandit("environment 4", (0.75, 0.71875, 0.625, 0.46875, 0.25), "azize2025, Appendix G")
-AZIZE2025_FIGURE_8 = BernoulliBandit("one good arm", (0.8, 0.1, 0.1, 0.1, 0.1), "azize2025, Figure 8")
+AZIZE2025_1 = BernoulliBandit(
+    "environment 1", (0.75, 0.70, 0.70, 0.70, 0.70), "azize2025, Section 5"
+)
+AZIZE2025_2 = BernoulliBandit(
+    "environment 2", (0.75, 0.625, 0.5, 0.375, 0.25), "azize2025, Section 5"
+)
+AZIZE2025_3 = BernoulliBandit(
+    "environment 3", (0.75, 0.53125, 0.375, 0.28125, 0.25), "azize2025, Appendix G"
+)
+AZIZE2025_4 = BernoulliBandit(
+    "environment 4", (0.75, 0.71875, 0.625, 0.46875, 0.25), "azize2025, Appendix G"
+)
+AZIZE2025_FIGURE_8 = BernoulliBandit(
+    "one good arm", (0.8, 0.1, 0.1, 0.1, 0.1), "azize2025, Figure 8"
+)

@@ -23,8 +23,8 @@ def _counts(name, value):
 
 
 class Losses(NamedTuple):
-    """What kernels take: outcomes (M, G), their probabilities (M,), how many actions in each group (G,), and whether
-    actions suffer bits; see `StochasticLosses`."""
+    """What kernels take: outcomes (M, G), their probabilities (M,), how many actions in each group
+    (G,), and whether actions suffer bits; see `StochasticLosses`."""
 
     outcomes: np.ndarray
     probabilities: np.ndarray
@@ -36,10 +36,11 @@ class Losses(NamedTuple):
 class StochasticLosses(checks.Checked):
     """Losses of all actions, independent over rounds: every round draws one of a few outcomes.
 
-    An outcome is one loss for each *group* of equal actions. With `bits`, every action of the group then
-    suffers an independent bit of that mean instead; without, all actions of the group suffer that very loss.
-    So one outcome with bits is the model of independent Bernoulli losses, one outcome without bits is
-    deterministic, and several outcomes are losses of a joint law, dependent between the groups.
+    An outcome is one loss for each *group* of equal actions. With `bits`, every action of the group
+    then suffers an independent bit of that mean instead; without, all actions of the group suffer
+    that very loss. So one outcome with bits is the model of independent Bernoulli losses, one
+    outcome without bits is deterministic, and several outcomes are losses of a joint law, dependent
+    between the groups.
 
     Parameters
     ----------
@@ -48,8 +49,8 @@ class StochasticLosses(checks.Checked):
     outcomes : tuple of tuples of float
         (M, G): the loss of each group in each outcome, in [0, 1].
     log_counts : tuple of float
-        (G,): natural logarithm of the number of actions in each group; 0 for a single action. Groups too
-        large to simulate (more than 10^7 actions) are for `exact` only.
+        (G,): natural logarithm of the number of actions in each group; 0 for a single action.
+        Groups too large to simulate (more than 10^7 actions) are for `exact` only.
     probabilities : tuple of float
         (M,): of the outcomes; they sum to 1.
     bits : bool
@@ -60,8 +61,8 @@ class StochasticLosses(checks.Checked):
     Raises
     ------
     TypeError, ValueError
-        If a loss lies outside [0, 1], lengths differ, there are fewer than two actions, or probabilities do
-        not sum to 1.
+        If a loss lies outside [0, 1], lengths differ, there are fewer than two actions, or
+        probabilities do not sum to 1.
 
     Examples
     --------
@@ -79,9 +80,15 @@ class StochasticLosses(checks.Checked):
 
     rules = {
         "name": checks.text,
-        "outcomes": lambda _, value: tuple(map(tuple, checks.array_in(0, 1, shape=2)("losses", value).tolist())),
-        "log_counts": lambda name, value: tuple(checks.array_in(0, 1e6, shape=1)(name, value).tolist()),
-        "probabilities": lambda name, value: tuple(checks.array_in(0, 1, shape=1)(name, value).tolist()),
+        "outcomes": lambda _, value: tuple(
+            map(tuple, checks.array_in(0, 1, shape=2)("losses", value).tolist())
+        ),
+        "log_counts": lambda name, value: tuple(
+            checks.array_in(0, 1e6, shape=1)(name, value).tolist()
+        ),
+        "probabilities": lambda name, value: tuple(
+            checks.array_in(0, 1, shape=1)(name, value).tolist()
+        ),
         "bits": checks.boolean,
     }
     shortest = 1  # horizon
@@ -133,13 +140,17 @@ class StochasticLosses(checks.Checked):
 
     @property
     def counts(self) -> np.ndarray:
-        """(G,) number of actions in each group, as integers; more than 10^7 actions are too many to list."""
+        """(G,) number of actions in each group, as integers; more than 10^7 actions are too many to
+        list."""
         if self.log_actions > math.log(1.01e7):
-            raise ValueError(f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact")
+            raise ValueError(
+                f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact"
+            )
         return np.exp(self.log_counts).round().astype(np.int64)
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """(..., H) pseudo-regret, when actions of each group were played (..., H, G) times in rounds 1..rounds[h].
+        """(..., H) pseudo-regret, when actions of each group were played (..., H, G) times in
+        rounds 1..rounds[h].
 
         Examples
         --------
@@ -150,7 +161,8 @@ class StochasticLosses(checks.Checked):
         return regret_of(played, rounds, self.gaps)
 
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
-        """(horizon, K) table of losses, one row a round, groups in their order; `rng` is a seed or a generator.
+        """(horizon, K) table of losses, one row a round, groups in their order; `rng` is a seed or
+        a generator.
 
         Examples
         --------
@@ -169,7 +181,8 @@ class StochasticLosses(checks.Checked):
         checkpoints: np.ndarray,
         rng: int | np.random.Generator,
     ) -> np.ndarray:
-        """(H, G) rounds with each group by the checkpoints, when `play` plays a table drawn from `rng`.
+        """(H, G) rounds with each group by the checkpoints, when `play` plays a table drawn from
+        `rng`.
 
         Examples
         --------
@@ -178,11 +191,17 @@ class StochasticLosses(checks.Checked):
         array([[ 5,  0],
                [10,  0]])
         """
-        plays = counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.sizes)
+        plays = counts_of(
+            play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.sizes
+        )
         return np.add.reduceat(plays, np.cumsum(self.counts) - self.counts, axis=1)
 
 
-@checks.arguments(means=checks.array_in(0, 1, shape=1), counts=_counts, log_counts=checks.array_in(0, 1e6, shape=1))
+@checks.arguments(
+    means=checks.array_in(0, 1, shape=1),
+    counts=_counts,
+    log_counts=checks.array_in(0, 1e6, shape=1),
+)
 def bernoulli_losses(
     means: ArrayLike,
     counts: Sequence[int] | None = None,
@@ -201,7 +220,11 @@ def bernoulli_losses(
     return _one_outcome(means, counts, log_counts, True, name or "Bernoulli losses", source)
 
 
-@checks.arguments(means=checks.array_in(0, 1, shape=1), counts=_counts, log_counts=checks.array_in(0, 1e6, shape=1))
+@checks.arguments(
+    means=checks.array_in(0, 1, shape=1),
+    counts=_counts,
+    log_counts=checks.array_in(0, 1e6, shape=1),
+)
 def deterministic_losses(
     means: ArrayLike,
     counts: Sequence[int] | None = None,
@@ -222,7 +245,9 @@ def deterministic_losses(
 def _one_outcome(means, counts, log_counts, bits, name, source):
     if log_counts is None:
         log_counts = (
-            np.log([checks.positive_int("count", c) for c in counts]) if counts is not None else [0.0] * len(means)
+            np.log([checks.positive_int("count", c) for c in counts])
+            if counts is not None
+            else [0.0] * len(means)
         )
     return StochasticLosses(name, (tuple(means),), tuple(log_counts), bits=bits, source=source)
 
@@ -243,8 +268,8 @@ def with_losses(instance: BernoulliBandit) -> StochasticLosses:
 
 @checks.arguments(actions=checks.integer_in(2, checks.LARGEST), gap=checks.number_in(0, 1))
 def packing(actions: int, gap: float) -> StochasticLosses:
-    """The instance of hu2021's Theorem 10: fair coins, but one action is better by `gap`; also equal-gap
-    DTOL.
+    """The instance of hu2021's Theorem 10: fair coins, but one action is better by `gap`; also
+    equal-gap DTOL.
 
     In hu2021's rewards the good action has mean 1/2 + gap, so its loss is 1/2 - gap.
 
@@ -255,11 +280,15 @@ def packing(actions: int, gap: float) -> StochasticLosses:
     """
     gap = checks.number_in(0, 0.5)("gap", gap)
     name = f"packing, K = {actions}, gap {gap:g}"
-    return bernoulli_losses((0.5 - gap, 0.5), (1, actions - 1), name=name, source="hu2021, Theorem 10")
+    return bernoulli_losses(
+        (0.5 - gap, 0.5), (1, actions - 1), name=name, source="hu2021, Theorem 10"
+    )
 
 
 @checks.arguments(
-    brackets=checks.integer_in(1, 1000), bernoulli=checks.boolean, log_per_bracket=checks.number_in(0, 1e6)
+    brackets=checks.integer_in(1, 1000),
+    bernoulli=checks.boolean,
+    log_per_bracket=checks.number_in(0, 1e6),
 )
 def doubling(
     brackets: int,
@@ -268,12 +297,12 @@ def doubling(
     bernoulli: bool = True,
     log_per_bracket: float | None = None,
 ) -> StochasticLosses:
-    """The doubling instance: gaps `largest` 2^(b - brackets) for b = 1..brackets, `per_bracket` actions in
-    each.
+    """The doubling instance: gaps `largest` 2^(b - brackets) for b = 1..brackets, `per_bracket`
+    actions in each.
 
-    As printed in hu2021 (after Theorem 7) it has one action a bracket; then no bracket pays a logarithm. Many
-    actions a bracket make the instance that the text wants. Best loss 0.05, so the smallest gap is `largest`
-    2^(1 - brackets).
+    As printed in hu2021 (after Theorem 7) it has one action a bracket; then no bracket pays a
+    logarithm. Many actions a bracket make the instance that the text wants. Best loss 0.05, so the
+    smallest gap is `largest` 2^(1 - brackets).
 
     Parameters
     ----------
@@ -293,7 +322,9 @@ def doubling(
     """
     brackets = checks.positive_int("brackets", brackets)
     log_count = (
-        math.log(checks.positive_int("per_bracket", per_bracket)) if log_per_bracket is None else log_per_bracket
+        math.log(checks.positive_int("per_bracket", per_bracket))
+        if log_per_bracket is None
+        else log_per_bracket
     )
     largest = checks.positive("largest", checks.number_in(0, 0.95)("largest", largest))
     gaps = largest * 2.0 ** (np.arange(1, brackets + 1) - brackets)
@@ -309,12 +340,12 @@ def doubling(
 def cyclic(
     actions: int | None, gap: float, bernoulli: bool = False, log_actions: float | None = None
 ) -> StochasticLosses:
-    """The lower-bound family of wu2026's Theorem 3: losses 0, gap, gap, 1, ..., 1, up to a rotation of the
-    actions.
+    """The lower-bound family of wu2026's Theorem 3: losses 0, gap, gap, 1, ..., 1, up to a rotation
+    of the actions.
 
-    In instance l of the family, action l has loss 0 and its two neighbours on the circle have loss `gap`; the
-    algorithms here treat all actions alike, so one member stands for the family. At least 6 actions;
-    `log_actions` in place of `actions` (None) gives their number's logarithm.
+    In instance l of the family, action l has loss 0 and its two neighbours on the circle have loss
+    `gap`; the algorithms here treat all actions alike, so one member stands for the family. At
+    least 6 actions; `log_actions` in place of `actions` (None) gives their number's logarithm.
 
     Examples
     --------
@@ -338,13 +369,13 @@ def cyclic(
 
 @checks.arguments(gap=checks.number_in(0, 1))
 def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
-    """Losses whose coordinates depend on each other within a round, as cesari2026 allows; one best action,
-    equal gaps.
+    """Losses whose coordinates depend on each other within a round, as cesari2026 allows; one best
+    action, equal gaps.
 
-    kind "antithetic": two actions, losses 0 and 1 or 1 and 0, the second suffers 1 with probability (1 + gap)
-    / 2. kind "comonotone": one uniform U a round, an action suffers 1 if U is below its mean (1 - gap) / 2 or
-    (1 + gap) / 2. kind "copies": the best action is one bit of mean (1 - gap) / 2, all others share another
-    one of mean (1 + gap) / 2.
+    kind "antithetic": two actions, losses 0 and 1 or 1 and 0, the second suffers 1 with probability
+    (1 + gap) / 2. kind "comonotone": one uniform U a round, an action suffers 1 if U is below its
+    mean (1 - gap) / 2 or (1 + gap) / 2. kind "copies": the best action is one bit of mean (1 - gap)
+    / 2, all others share another one of mean (1 + gap) / 2.
 
     Examples
     --------
@@ -366,7 +397,11 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
         outcomes = ((0, 0), (0, 1), (1, 0), (1, 1))
         probabilities = ((1 - low) * (1 - high), (1 - low) * high, low * (1 - high), low * high)
     return StochasticLosses(
-        f"{kind}, gap {gap:g}", outcomes, (0.0, others), probabilities, source="cesari2026, Section 2"
+        f"{kind}, gap {gap:g}",
+        outcomes,
+        (0.0, others),
+        probabilities,
+        source="cesari2026, Section 2",
     )
 
 
@@ -375,8 +410,12 @@ def _two_actions(name, constant, values, probabilities, source):
     return StochasticLosses(name, outcomes, (0.0, 0.0), probabilities, source=source)
 
 
-TWO_ACTION_PRINTED = _two_actions("two actions, as printed", 0.3, (0.4, 0.0), (0.8, 0.2), "wu2026, Section 3")
-TWO_ACTION_FIXED = _two_actions("two actions, repaired", 0.3, (0.2, 1.0), (0.8, 0.2), "after wu2026, Section 3")
+TWO_ACTION_PRINTED = _two_actions(
+    "two actions, as printed", 0.3, (0.4, 0.0), (0.8, 0.2), "wu2026, Section 3"
+)
+TWO_ACTION_FIXED = _two_actions(
+    "two actions, repaired", 0.3, (0.2, 1.0), (0.8, 0.2), "after wu2026, Section 3"
+)
 TWO_ACTION_GAIN = _two_actions(
     "two actions, resampling helps", 0.01, (0.0, 1.0), (0.69, 0.31), "after wu2026, Section 3"
 )

@@ -1,10 +1,11 @@
 """The least worst-case regret of any private learner over a few rounds, by linear programming.
 
-A learner is a plan in sequence form: x_t(h, a) is the probability of the actions of the history h and of a after them,
-if the losses seen are those of h. Such x are what a linear flow allows; expected losses are linear in them, and so is
-privacy. A history is a sequence of symbols (action, what was seen), read as a number with the first symbol as highest
-digit. Permuting the actions changes nothing, so plans that do not care for their names are enough: variables of one
-orbit are one variable, and only regret against action 0 needs to be bounded.
+A learner is a plan in sequence form: x_t(h, a) is the probability of the actions of the history h
+and of a after them, if the losses seen are those of h. Such x are what a linear flow allows;
+expected losses are linear in them, and so is privacy. A history is a sequence of symbols (action,
+what was seen), read as a number with the first symbol as highest digit. Permuting the actions
+changes nothing, so plans that do not care for their names are enough: variables of one orbit are
+one variable, and only regret against action 0 needs to be bounded.
 """
 
 import math
@@ -30,9 +31,11 @@ class Certificate(NamedTuple):
     Attributes
     ----------
     adversary : (K, R^(T-1)) array
-        Probability of each comparator and table; in the last round all actions but the comparator lose 1.
+        Probability of each comparator and table; in the last round all actions but the comparator
+        lose 1.
     pairs : (sequences, T-1, seen-1) array
-        Multipliers, at least 0, of w(s) <= e^epsilon w(s'), where in round t of s' what is seen is d+1 further on.
+        Multipliers, at least 0, of w(s) <= e^epsilon w(s'), where in round t of s' what is seen is
+        d+1 further on.
     tables : (R^(T-1), T-1, R-1) array
         With delta > 0: multipliers of the pairs of neighbouring tables; else of size 0.
     """
@@ -51,8 +54,8 @@ class Minimax:
     value : float
         Minimax regret, as the solver reports it.
     plan : (sequences,) array
-        Probability of all T actions of each sequence (histories of T - 1 rounds and a last action) if the losses seen
-        are its own.
+        Probability of all T actions of each sequence (histories of T - 1 rounds and a last action)
+        if the losses seen are its own.
     certificate : Certificate
     game : Game
     epsilon, delta : float
@@ -72,7 +75,8 @@ class Minimax:
 
     @property
     def lower(self) -> float:
-        """What the certificate proves, by backward induction: the least that any private learner has for regret."""
+        """What the certificate proves, by backward induction: the least that any private learner
+        has for regret."""
         return self.game.certified(self.certificate, self.epsilon, self.delta)
 
 
@@ -80,10 +84,11 @@ class Minimax:
 class Game(checks.Checked):
     """T rounds against tables of 0/1 losses that are fixed in advance.
 
-    Nothing is lost by 0/1: a learner who replaces each loss in [0, 1] that it sees by a bit of that mean has the same
-    expected regret on the table as on the random table of bits, and mixing keeps privacy. With full information rows
-    whose losses are all equal can go, too: seeing one, the learner draws an action's bit by a fair coin, gives all
-    others the opposite one, and on average no action is better than another.
+    Nothing is lost by 0/1: a learner who replaces each loss in [0, 1] that it sees by a bit of that
+    mean has the same expected regret on the table as on the random table of bits, and mixing keeps
+    privacy. With full information rows whose losses are all equal can go, too: seeing one, the
+    learner draws an action's bit by a fair coin, gives all others the opposite one, and on average
+    no action is better than another.
 
     Parameters
     ----------
@@ -117,7 +122,9 @@ class Game(checks.Checked):
     def __post_init__(self):
         super().__post_init__()
         if self.sequences > LARGEST:
-            raise ValueError(f"rounds must be fewer: {self.sequences} sequences of play, at most {LARGEST} allowed")
+            raise ValueError(
+                f"rounds must be fewer: {self.sequences} sequences of play, at most {LARGEST} allowed"
+            )
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -143,10 +150,14 @@ class Game(checks.Checked):
 
     @cached_property
     def histories(self) -> list:
-        """For t = 1..T, (R^(t-1), K^(t-1)): the history that t - 1 rows and a sequence of actions lead to."""
+        """For t = 1..T, (R^(t-1), K^(t-1)): the history that t - 1 rows and a sequence of actions
+        lead to."""
         levels = [np.zeros((1, 1), int)]
         for _ in range(self.rounds - 1):
-            h = levels[-1][:, None, :, None] * self.actions * self.seen + self.symbols[None, :, None, :]
+            h = (
+                levels[-1][:, None, :, None] * self.actions * self.seen
+                + self.symbols[None, :, None, :]
+            )
             levels.append(h.reshape(h.shape[0] * h.shape[1], -1))
         return levels
 
@@ -159,7 +170,9 @@ class Game(checks.Checked):
             back = np.argsort(names)
             rows = np.array([index[tuple(row[back])] for row in self.rows])
             shown = np.arange(2) if self.feedback == "bandit" else rows
-            result.append((np.array(names), (np.array(names)[:, None] * self.seen + shown).ravel(), rows))
+            result.append(
+                (np.array(names), (np.array(names)[:, None] * self.seen + shown).ravel(), rows)
+            )
         return result
 
     def renamed(self, rounds: int, digits: np.ndarray) -> np.ndarray:
@@ -212,7 +225,8 @@ class Game(checks.Checked):
 
     @cached_property
     def opposed(self) -> np.ndarray:
-        """(R^(T-1), T-1, R-1) of bool: which neighbouring tables matter; a bandit's, if all of a row changes."""
+        """(R^(T-1), T-1, R-1) of bool: which neighbouring tables matter; a bandit's, if all of a
+        row changes."""
         if self.feedback == "full":
             return np.ones(self.neighbouring_tables().shape, bool)
         place = len(self.rows) ** np.arange(self.rounds - 1)[::-1]
@@ -221,17 +235,22 @@ class Game(checks.Checked):
         return digits[:, :, None] + other == len(self.rows) - 1
 
     def paired(self) -> np.ndarray:
-        """(opposed pairs of tables, K^T): the pairs of sequences under the two, as places in `neighbours` flattened."""
+        """(opposed pairs of tables, K^T): the pairs of sequences under the two, as places in
+        `neighbours` flattened."""
         first, t, d = np.nonzero(self.opposed)
-        codes = (self.histories[-1][:, :, None] * self.actions + np.arange(self.actions)).reshape(len(self.opposed), -1)
+        codes = (self.histories[-1][:, :, None] * self.actions + np.arange(self.actions)).reshape(
+            len(self.opposed), -1
+        )
         here, there, t = codes[first], codes[self.neighbouring_tables()[first, t, d]], t[:, None]
         which = (self.neighbours()[here, t] == there[:, :, None]).argmax(axis=2)
         return (here * (self.rounds - 1) + t) * (self.seen - 1) + which
 
-    # What a plan is worth ---------------------------------------------------------------------------------------
+    # What a plan is worth
+    # ---------------------------------------------------------------------------------------
 
     def prefixes(self, plan: np.ndarray) -> list:
-        """For t = 1..T, (histories of t-1 rounds, K) probabilities; what is seen from round t on does not matter.
+        """For t = 1..T, (histories of t-1 rounds, K) probabilities; what is seen from round t on
+        does not matter.
 
         Examples
         --------
@@ -245,7 +264,8 @@ class Game(checks.Checked):
         return levels
 
     def regrets(self, plan: np.ndarray) -> np.ndarray:
-        """(K, R^(T-1)) expected regret of a plan against each action, on each table; the last row is the worst one.
+        """(K, R^(T-1)) expected regret of a plan against each action, on each table; the last row
+        is the worst one.
 
         Examples
         --------
@@ -253,7 +273,9 @@ class Game(checks.Checked):
         (2, 4)
         """
         total = np.zeros((self.actions, 1))
-        *before, last = [x[h].sum(axis=1) for x, h in zip(self.prefixes(plan), self.histories, strict=True)]
+        *before, last = [
+            x[h].sum(axis=1) for x, h in zip(self.prefixes(plan), self.histories, strict=True)
+        ]
         for play in before:  # (tables so far, K)
             paid = play @ self.rows.T
             total = (total[:, :, None] + paid - self.rows.T[:, None, :]).reshape(self.actions, -1)
@@ -297,7 +319,8 @@ class Game(checks.Checked):
         return float(np.maximum(above, 0).sum(axis=-1).max())
 
     def policy(self, plan: np.ndarray) -> list:
-        """For t = 1..T, (histories of t-1 rounds, K): probability of each action given the history; else uniform.
+        """For t = 1..T, (histories of t-1 rounds, K): probability of each action given the history;
+        else uniform.
 
         Examples
         --------
@@ -327,14 +350,16 @@ class Game(checks.Checked):
                 plan = np.repeat(plan.ravel(), self.seen)
         return plan.ravel()
 
-    # What nobody can go below -----------------------------------------------------------------------------------
+    # What nobody can go below
+    # -----------------------------------------------------------------------------------
 
     def certified(self, certificate: Certificate, epsilon: float, delta: float = 0.0) -> float:
-        """What a certificate proves: a lower bound on the worst regret of every (epsilon, delta)-DP learner.
+        """What a certificate proves: a lower bound on the worst regret of every (epsilon, delta)-DP
+        learner.
 
-        A private learner's worst regret is at least its mean regret against the adversary plus the weighted privacy
-        constraints, which are at most 0. That is linear in the plan; its minimum over *all* plans, private or not, is
-        found from the last round to the first.
+        A private learner's worst regret is at least its mean regret against the adversary plus the
+        weighted privacy constraints, which are at most 0. That is linear in the plan; its minimum
+        over *all* plans, private or not, is found from the last round to the first.
 
         Examples
         --------
@@ -345,9 +370,13 @@ class Game(checks.Checked):
         adversary, pairs, tables = (np.maximum(part, 0) for part in certificate)
         adversary = adversary / adversary.sum()
         constant = 0.0
-        cost = [np.zeros(((self.actions * self.seen) ** t, self.actions)) for t in range(self.rounds)]
+        cost = [
+            np.zeros(((self.actions * self.seen) ** t, self.actions)) for t in range(self.rounds)
+        ]
         left = adversary
-        for t in range(self.rounds, 0, -1):  # what the actions of round t cost, less what the comparator does
+        for t in range(
+            self.rounds, 0, -1
+        ):  # what the actions of round t cost, less what the comparator does
             h = self.histories[t - 1]
             if t == self.rounds:
                 weight = 1 - np.eye(self.actions)
@@ -370,11 +399,14 @@ class Game(checks.Checked):
         best = np.zeros((len(cost[-1]), self.actions))
         for step in reversed(cost):
             least = (step + best).min(axis=1)
-            best = least.reshape(-1, self.actions, self.seen).sum(axis=2) if len(least) > 1 else least
+            best = (
+                least.reshape(-1, self.actions, self.seen).sum(axis=2) if len(least) > 1 else least
+            )
         return constant + float(best[0])
 
     def repaired(self, plan: np.ndarray, epsilon: float, delta: float = 0.0) -> np.ndarray:
-        """A plan made one, and private, up to rounding: with the uniform play that the solver's tolerance calls for.
+        """A plan made one, and private, up to rounding: with the uniform play that the solver's
+        tolerance calls for.
 
         Examples
         --------
@@ -399,10 +431,12 @@ class Game(checks.Checked):
 @checks.arguments(game=checks.instance_of(Game))
 @store.kept
 def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
-    """The least worst-case regret of any (epsilon, delta)-DP learner, a learner that has it, and the proof.
+    """The least worst-case regret of any (epsilon, delta)-DP learner, a learner that has it, and
+    the proof.
 
-    Privacy is of the whole sequence of actions, when one round's losses are all replaced. Only whole sequences need
-    constraints: those of shorter ones are their sums. In the last round only the row that hurts most is considered.
+    Privacy is of the whole sequence of actions, when one round's losses are all replaced. Only
+    whole sequences need constraints: those of shorter ones are their sums. In the last round only
+    the row that hurts most is considered.
 
     Parameters
     ----------
@@ -433,22 +467,34 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         epsilon = checks.number_in(0, 700)("epsilon", epsilon)
     delta = checks.number_in(0, 1 - 1e-9)("delta", delta)
     K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
-    orbit, first, plans = [], [], 0  # one variable for each orbit of sequences; they stand level after level
+    orbit, first, plans = (
+        [],
+        [],
+        0,
+    )  # one variable for each orbit of sequences; they stand level after level
     for t in range(1, T + 1):
-        kept, classes, _ = _orbits([game.swapped(t, names, symbols) for names, symbols, _ in game.renamings])
+        kept, classes, _ = _orbits(
+            [game.swapped(t, names, symbols) for names, symbols, _ in game.renamings]
+        )
         orbit.append(plans + classes)
         first.append(kept)
         plans += len(kept)
-    starts = plans + np.cumsum([0] + [len(h) for h in game.histories])  # the worst regret still to come, table by table
+    starts = plans + np.cumsum(
+        [0] + [len(h) for h in game.histories]
+    )  # the worst regret still to come, table by table
     width = starts[-1]
 
     flow: list[tuple] = [(orbit[0][None], 1.0)]
     regret: list[tuple] = []
-    last = int((rows == np.arange(K).clip(max=1)).all(axis=1).argmax())  # action 0 loses nothing, the others 1
+    last = int(
+        (rows == np.arange(K).clip(max=1)).all(axis=1).argmax()
+    )  # action 0 loses nothing, the others 1
     for t in range(T - 1):
         codes = np.repeat(first[t], seen)
         after = (codes * seen + np.tile(np.arange(seen), len(first[t])))[:, None] * K + np.arange(K)
-        flow.append((np.column_stack([orbit[t][codes], orbit[t + 1][after]]), np.array([1.0] + [-1.0] * K)))
+        flow.append(
+            (np.column_stack([orbit[t][codes], orbit[t + 1][after]]), np.array([1.0] + [-1.0] * K))
+        )
     for t, h in enumerate(game.histories):
         here = starts[t] + np.arange(len(h))[:, None]
         for r in range(len(rows)) if t < T - 1 else [last]:
@@ -468,17 +514,23 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     if math.isfinite(epsilon):
         pairs = game.neighbours()
         renamed = [game.swapped(T, names, symbols) for names, symbols, _ in game.renamings]
-        kept, classes, sizes = _orbits([np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed])
+        kept, classes, sizes = _orbits(
+            [np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed]
+        )
         both = orbit[-1][np.column_stack(np.divmod(kept, game.sequences))]
         above = vstack([above, _matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
         right = np.zeros(above.shape[0])
     helpers = len(kept) if delta > 0 else 0
-    if helpers:  # what is above e^epsilon times the other probability; it must not add up to more than delta
+    if (
+        helpers
+    ):  # what is above e^epsilon times the other probability; it must not add up to more than delta
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
         here, t, d = np.nonzero(game.opposed)  # type: ignore[assignment]
         there = game.neighbouring_tables()[here, t, d]
         renamed = [game.renamed(T - 1, moved) for _, _, moved in game.renamings]
-        _, pair_classes, pair_sizes = _orbits([new[here] * len(new) + new[there] for new in renamed])
+        _, pair_classes, pair_sizes = _orbits(
+            [new[here] * len(new) + new[there] for new in renamed]
+        )
         chosen = np.unique(pair_classes, return_index=True)[1]
         added = _matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
         above = block_array([[above, excess], [None, added]])
@@ -492,7 +544,9 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     known[0] = 1.0
     found = linprog(cost, above.tocsr(), right, equal.tocsr(), known, bounds, method="highs-ipm")
     if found.status:
-        raise RuntimeError(f"the solver gave up at rounds={T}, epsilon={epsilon:g}: {found.message}")
+        raise RuntimeError(
+            f"the solver gave up at rounds={T}, epsilon={epsilon:g}: {found.message}"
+        )
 
     weights = np.maximum(-found.ineqlin.marginals, 0)
     adversary = np.zeros((K, len(game.histories[-1])))
@@ -501,16 +555,20 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     pairs = np.zeros((game.sequences, T - 1, seen - 1))
     tables = np.zeros(game.opposed.shape if helpers else 0)
     if len(kept):
-        pairs = (weights[leaves.stop : leaves.stop + len(kept)] / sizes)[classes].reshape(pairs.shape)
+        pairs = (weights[leaves.stop : leaves.stop + len(kept)] / sizes)[classes].reshape(
+            pairs.shape
+        )
     if helpers:
         tables[game.opposed] = (weights[leaves.stop + helpers :] / pair_sizes)[pair_classes]
     plan = game.repaired(found.x[orbit[-1]], epsilon, delta)
-    return Minimax(float(found.fun), plan, Certificate(adversary, pairs, tables), game, epsilon, delta)
+    return Minimax(
+        float(found.fun), plan, Certificate(adversary, pairs, tables), game, epsilon, delta
+    )
 
 
 def _orbits(numbers):
-    """Classes of things that renamings turn into each other, given the number that each renaming gives each thing: the
-    least number of each class, everything's class, sizes."""
+    """Classes of things that renamings turn into each other, given the number that each renaming
+    gives each thing: the least number of each class, everything's class, sizes."""
     return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
 
 
@@ -519,7 +577,9 @@ def _matrix(blocks, width):
     parts, height = [], 0
     for columns, factors in blocks:
         rows = np.broadcast_to(height + np.arange(len(columns))[:, None], columns.shape)
-        parts.append((np.broadcast_to(factors, columns.shape).ravel(), rows.ravel(), columns.ravel()))
+        parts.append(
+            (np.broadcast_to(factors, columns.shape).ravel(), rows.ravel(), columns.ravel())
+        )
         height += len(columns)
     data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
     return coo_array((data, (rows, columns)), (height, width)).tocsr()

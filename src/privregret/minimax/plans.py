@@ -1,4 +1,5 @@
-"""The project's learners as plans of a small game (`exact.minimax`): exact laws of all their actions, two actions."""
+"""The project's learners as plans of a small game (`exact.minimax`): exact laws of all their
+actions, two actions."""
 
 import numpy as np
 
@@ -46,19 +47,28 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
         else:
             length = (t + 1) // 2
             losses = game.rows[steps[:, -length:, 1]]  # (histories, rounds of the epoch, actions)
-            lengths = {"full": [length], "half": [length // 2 + 1], "random": range(length // 2 + 1, length + 1)}
+            lengths = {
+                "full": [length],
+                "half": [length // 2 + 1],
+                "random": range(length // 2 + 1, length + 1),
+            }
             used = lengths[learner.prefix] if length > 1 else [1]
-            law = np.mean([_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used], axis=0)
+            law = np.mean(
+                [_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used], axis=0
+            )
         policy.append(law)
     return game.plan_of(policy)
 
 
 @checks.arguments(
-    game=checks.instance_of(Game), learner=checks.instance_of(BatchedPrivate), nodes=checks.integer_in(2, 10**5)
+    game=checks.instance_of(Game),
+    learner=checks.instance_of(BatchedPrivate),
+    nodes=checks.integer_in(2, 10**5),
 )
 @store.kept
 def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
-    """The plan of a bandit algorithm made private by batches of rounds, by quadrature over the noise; two actions.
+    """The plan of a bandit algorithm made private by batches of rounds, by quadrature over the
+    noise; two actions.
 
     Parameters
     ----------
@@ -94,8 +104,14 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
     full = (batches - 1) * learner.tau  # a last batch is never told of
     for seen in np.unique(losses[:, :full], axis=0):
         told = seen.reshape(batches - 1, learner.tau).mean(axis=1)
-        averages = np.append(told, 0.0)[:, None].repeat(2, axis=1)  # whatever is played, this is what is seen
-        law = batched_probabilities(learner.base, averages, learner.scale, nodes) if batches > 1 else np.full(2, 0.5)
+        averages = np.append(told, 0.0)[:, None].repeat(
+            2, axis=1
+        )  # whatever is played, this is what is seen
+        law = (
+            batched_probabilities(learner.base, averages, learner.scale, nodes)
+            if batches > 1
+            else np.full(2, 0.5)
+        )
         here = constant & (losses[:, :full] == seen).all(axis=1)
         plan[here] = law[path[here]]
     return plan
@@ -107,13 +123,15 @@ def _of_two_actions(game, feedback):
 
 
 def _selected(sums, noise, scale):
-    """(histories, 2) probabilities that report noisy max picks each action, given its sum of losses."""
+    """(histories, 2) probabilities that report noisy max picks each action, given its sum of
+    losses."""
     different, which = np.unique(sums, axis=0, return_inverse=True)
     return probabilities_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
 
 
 def _steps(game, rounds):
-    """(histories, rounds, 2): action and what was seen, round by round, of all histories of so many rounds."""
+    """(histories, rounds, 2): action and what was seen, round by round, of all histories of so many
+    rounds."""
     base = game.actions * game.seen
     digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
     return np.stack(np.divmod(digits, game.seen), axis=2)

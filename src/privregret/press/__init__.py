@@ -1,1 +1,2 @@
-"""Everything that publishes: figures and their style, findings, the record of both, the batch command, the site."""
+"""Everything that publishes: figures and their style, findings, the record of both, the batch
+command, the site."""

@@ -25,7 +25,8 @@ def subplots(*shape: int, **options):
 
 
 def panels(count: int, width=None, height=None, **axes):
-    """A figure with `count` panels side by side, in the width of a column (one panel) or a page; shared y axis.
+    """A figure with `count` panels side by side, in the width of a column (one panel) or a page;
+    shared y axis.
 
     Parameters
     ----------
@@ -122,7 +123,8 @@ def legend_below(fig, columns: int = 2) -> None:
 
 
 def regret_limits(summary) -> tuple[float, float]:
-    """A range of regrets for panels that belong together: from below the smallest final mean to above the largest.
+    """A range of regrets for panels that belong together: from below the smallest final mean to
+    above the largest.
 
     Parameters
     ----------
@@ -142,7 +144,8 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
     summary : pandas.DataFrame
         Columns algorithm, t, mean, low, high, as `estimates.bands` makes them.
     limits : (float, float), optional
-        Range of regrets, for panels that share it (see `regret_limits`); of this panel alone if not given.
+        Range of regrets, for panels that share it (see `regret_limits`); of this panel alone if not
+        given.
     rounds : {"log", "linear"}
         The axis of rounds; a logarithmic one shows the last four decades.
     legend_values : bool
@@ -170,7 +173,8 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
 
 
 def regret_panel(summary, title: str = "", limits=None):
-    """A figure of one panel as papers draw it: rounds linear, the final means in the legend (see `regret_axes`)."""
+    """A figure of one panel as papers draw it: rounds linear, the final means in the legend (see
+    `regret_axes`)."""
     fig, ax = subplots()
     regret_axes(ax, summary, limits, "linear", legend_values=True)
     ax.set_title(title)
@@ -179,9 +183,11 @@ def regret_panel(summary, title: str = "", limits=None):
 
 
 def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$", limits=None):
-    """A figure across a page: regret against rounds, both logarithmic, one panel for each value of a column.
+    """A figure across a page: regret against rounds, both logarithmic, one panel for each value of
+    a column.
 
-    Axes are shared, with at most four panels a row; the legend fills the place that the last row leaves, or is below.
+    Axes are shared, with at most four panels a row; the legend fills the place that the last row
+    leaves, or is below.
 
     Parameters
     ----------
@@ -215,7 +221,8 @@ def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$",
 
 
 def final_regret_panel(summary, title: str = "", limits=None):
-    """A figure of final regret against epsilon, both axes logarithmic, one curve per algorithm with a band.
+    """A figure of final regret against epsilon, both axes logarithmic, one curve per algorithm with
+    a band.
 
     Parameters
     ----------
@@ -227,8 +234,8 @@ def final_regret_panel(summary, title: str = "", limits=None):
     Raises
     ------
     ValueError
-        If a column is missing, or an algorithm has several rows for one epsilon, as for several n0 or
-        horizons: draw a panel for each (see `family`).
+        If a column is missing, or an algorithm has several rows for one epsilon, as for several n0
+        or horizons: draw a panel for each (see `family`).
     """
     _needs(summary, BANDS, "algorithm", "epsilon", "mean", "low", "high")
     _one_each(summary, "algorithm", "epsilon")
@@ -300,7 +307,8 @@ def survival_axes(ax, curves):
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
-    """A colour, a marker and dashes for each value of what is not an algorithm: the `looks` of `lines`.
+    """A colour, a marker and dashes for each value of what is not an algorithm: the `looks` of
+    `lines`.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """A picture with knobs, for somebody at a front end.
 
-JupyterLab and VS Code can answer a widget; papermill, nbconvert and the pages made from their notebooks cannot, and
-there an explorer is a plain picture.
+JupyterLab and VS Code can answer a widget; papermill, nbconvert and the pages made from their
+notebooks cannot, and there an explorer is a plain picture.
 """
 
 import inspect
@@ -12,12 +12,14 @@ from privregret.progress import answers
 
 
 def explorer(picture: Callable, **knobs: Sequence) -> None:
-    """Show a picture with a slider for each of its parameters; without a front end, once and at its defaults.
+    """Show a picture with a slider for each of its parameters; without a front end, once and at its
+    defaults.
 
     Parameters
     ----------
     picture : callable
-        Returns a figure, which is closed; its parameters have defaults, and its docstring describes it.
+        Returns a figure, which is closed; its parameters have defaults, and its docstring describes
+        it.
     **knobs : sequence
         Parameter -> the values that its slider takes, the default among them.
     """
@@ -29,10 +31,14 @@ def explorer(picture: Callable, **knobs: Sequence) -> None:
         fig, png = picture(**values), io.BytesIO()
         fig.savefig(png, format="png", metadata={"Software": None})
         plt.close(fig)
-        display(Image(png.getvalue(), width=int(fig.get_figwidth() * 130), alt=inspect.getdoc(picture)))
+        display(
+            Image(png.getvalue(), width=int(fig.get_figwidth() * 130), alt=inspect.getdoc(picture))
+        )
 
     def slider(name):
-        options = [(value if isinstance(value, str) else f"{value:g}", value) for value in knobs[name]]
+        options = [
+            (value if isinstance(value, str) else f"{value:g}", value) for value in knobs[name]
+        ]
         return SelectionSlider(options=options, value=defaults[name], description=name)
 
     defaults = {name: inspect.signature(picture).parameters[name].default for name in knobs}

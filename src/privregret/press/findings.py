@@ -17,16 +17,19 @@ REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"  # of claims
 HOLDS, FAILS = "holds", "does not hold"  # of the others
 VERDICTS = {CLAIM: (REPRODUCED, NOT_REPRODUCED, UNDECIDED), STEP: (HOLDS, FAILS, UNDECIDED)}
 VERDICTS[OURS] = VERDICTS[STEP]
-VAGUE = 1.25  # "competitive", "flat", "close", "performs well": within 25 per cent, one tolerance for all vague words
+# "competitive", "flat", "close", "performs well": within 25 per cent, one tolerance for all vague
+# words
+VAGUE = 1.25
 
 
 @dataclass(frozen=True)
 class Finding(checks.Checked):
     """What is said, what was measured, and whether the two agree.
 
-    The verdict is computed. The measured number stands for an interval: three standard errors and the bound on its
-    numerical error to either side. A claim is *reproduced* if the whole interval lies in [low, high], *not reproduced*
-    if none of it does; else it *cannot be decided*. What is not a claim of the paper *holds* or *does not hold*.
+    The verdict is computed. The measured number stands for an interval: three standard errors and
+    the bound on its numerical error to either side. A claim is *reproduced* if the whole interval
+    lies in [low, high], *not reproduced* if none of it does; else it *cannot be decided*. What is
+    not a claim of the paper *holds* or *does not hold*.
 
     Parameters
     ----------
@@ -44,7 +47,8 @@ class Finding(checks.Checked):
     figure : str
         The figure or table that shows it.
     headline : str
-        One sentence for the first page, in which {value} is the number; empty if the finding is not one of those.
+        One sentence for the first page, in which {value} is the number; empty if the finding is not
+        one of those.
     """
 
     place: str
@@ -60,7 +64,9 @@ class Finding(checks.Checked):
         "place": checks.text,
         "claim": checks.text,
         "quantity": checks.text,
-        "measured": lambda name, value: value if isinstance(value, Estimate) else Estimate(real(name, value)),
+        "measured": lambda name, value: (
+            value if isinstance(value, Estimate) else Estimate(real(name, value))
+        ),
         "low": real,
         "high": real,
         "kind": checks.one_of(*KINDS),
@@ -71,7 +77,9 @@ class Finding(checks.Checked):
     def __post_init__(self):
         super().__post_init__()
         if not self.low <= self.high or (math.isinf(self.low) and math.isinf(self.high)):
-            raise ValueError(f"low and high must bound something, low <= high, got {self.low} and {self.high}")
+            raise ValueError(
+                f"low and high must bound something, low <= high, got {self.low} and {self.high}"
+            )
 
     @property
     def verdict(self) -> str:
@@ -92,7 +100,8 @@ class Finding(checks.Checked):
         return f"{self.low:.4g} to {self.high:.4g}"
 
     def _ipython_display_(self):
-        """Nothing: `publish.finding` has shown it, and the last value of a cell would be shown once more."""
+        """Nothing: `publish.finding` has shown it, and the last value of a cell would be shown once
+        more."""
 
     def row(self) -> dict:
         """As one row of `findings.csv`; a bound that is not there is None."""

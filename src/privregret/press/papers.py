@@ -1,4 +1,5 @@
-"""The five papers, each in the version that is meant throughout: verdicts are about that version and no other."""
+"""The five papers, each in the version that is meant throughout: verdicts are about that version
+and no other."""
 
 from typing import NamedTuple
 
@@ -28,7 +29,9 @@ PAPERS = {
         "arXiv:2605.29148v1",
     ),
     "asi2025": Paper(
-        "Asi, Raman and Talwar (2025, PMLR 267)", "Faster Rates for Private Adversarial Bandits", "ICML 2025, PMLR 267"
+        "Asi, Raman and Talwar (2025, PMLR 267)",
+        "Faster Rates for Private Adversarial Bandits",
+        "ICML 2025, PMLR 267",
     ),
     "azize2025": Paper(
         "Azize et al. (2025, arXiv v1)",

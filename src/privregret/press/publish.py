@@ -1,6 +1,7 @@
 """What notebooks call to publish: a figure, a table, a number, a finding. Nothing here simulates.
 
-Everything is written atomically below `places.output_root()`, and the same data give the same bytes.
+Everything is written atomically below `places.output_root()`, and the same data give the same
+bytes.
 """
 
 import importlib.metadata
@@ -36,19 +37,21 @@ LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 
 def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
-    """Publish a figure as `figures/<name>.pdf`, `.png`, `.csv` (the numbers drawn) and `.tex` (a figure environment).
+    """Publish a figure as `figures/<name>.pdf`, `.png`, `.csv` (the numbers drawn) and `.tex` (a
+    figure environment).
 
     Parameters
     ----------
     fig : matplotlib.figure.Figure
-        Closed afterwards; in a notebook the PNG and the caption are shown. A figure wider than a column gets a
-        `figure*` environment.
+        Closed afterwards; in a notebook the PNG and the caption are shown. A figure wider than a
+        column gets a `figure*` environment.
     name : str
         Paper key, slash, name: "hu2021/figure-05".
     data : pandas.DataFrame
         The numbers in the figure; column names of letters, digits and underscores.
     caption : str
-        TeX; stands alone: names the paper as `papers.PAPERS` does, and the setting; says what bands and markers mean.
+        TeX; stands alone: names the paper as `papers.PAPERS` does, and the setting; says what bands
+        and markers mean.
 
     Raises
     ------
@@ -59,7 +62,8 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     if engine := fig.get_layout_engine():
         engine.execute(fig)
     pdf, png = io.BytesIO(), io.BytesIO()
-    # one layout for both files: with any engine, one that does nothing too, each would draw the figure once more
+    # one layout for both files: with any engine, one that does nothing too, each would draw the
+    # figure once more
     with plt.rc_context({"figure.constrained_layout.use": False}):
         fig.set_layout_engine(None)
         about = _about(name, caption)
@@ -84,13 +88,22 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     )
     _publish("figure", name, [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)])
     if get_ipython():
-        display(Image(png.getvalue(), width=int(inches * 130)), Markdown(f"*{name}.* {one_epsilon(caption)}"))
+        display(
+            Image(png.getvalue(), width=int(inches * 130)),
+            Markdown(f"*{name}.* {one_epsilon(caption)}"),
+        )
 
 
 def table(
-    frame: pd.DataFrame, name: str, caption: str, columns: dict, formats: dict | None = None, widths: dict | None = None
+    frame: pd.DataFrame,
+    name: str,
+    caption: str,
+    columns: dict,
+    formats: dict | None = None,
+    widths: dict | None = None,
 ) -> None:
-    """Publish a table as `figures/<name>.csv` (all numbers) and `.tex` (booktabs, in a table environment).
+    """Publish a table as `figures/<name>.csv` (all numbers) and `.tex` (booktabs, in a table
+    environment).
 
     Parameters
     ----------
@@ -111,22 +124,43 @@ def table(
     shown = frame[list(columns)].copy()
     for column, spec in (formats or {}).items():
         words = {math.inf: r"$\infty$"}
-        shown[column] = ["" if pd.isna(v) else words.get(v) or format(v, spec) for v in shown[column]]
-    # \raggedright would change the row's end, and without the space a first word would not be hyphenated
+        shown[column] = [
+            "" if pd.isna(v) else words.get(v) or format(v, spec) for v in shown[column]
+        ]
+    # \raggedright would change the row's end, and without the space a first word would not be
+    # hyphenated
     ragged = r"\rightskip0pt plus1fil\hspace{0pt}"
     running = shown.assign(**{c: [ragged + text for text in shown[c]] for c in widths or {}})
-    running = running.rename(columns={c: ragged * (c in (widths or {})) + heading for c, heading in columns.items()})
+    running = running.rename(
+        columns={c: ragged * (c in (widths or {})) + heading for c, heading in columns.items()}
+    )
     shown = shown.rename(columns=columns)
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
-    stretch = 0.92 / sum(widths.values()) if set(widths or {}) == set(columns) else 1.0  # the rest is between columns
-    kinds |= {column: rf"p{{{stretch * width:.3g}\linewidth}}" for column, width in (widths or {}).items()}
-    rows = running.to_latex(index=False, column_format="@{}" + "".join(kinds[column] for column in columns) + "@{}")
+    stretch = (
+        0.92 / sum(widths.values()) if set(widths or {}) == set(columns) else 1.0
+    )  # the rest is between columns
+    kinds |= {
+        column: rf"p{{{stretch * width:.3g}\linewidth}}" for column, width in (widths or {}).items()
+    }
+    rows = running.to_latex(
+        index=False, column_format="@{}" + "".join(kinds[column] for column in columns) + "@{}"
+    )
     if widths:
         rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
     star = "*" if widths or _points(shown) > 72 * style.COLUMN[0] else ""
-    size = r"\ifdim\linewidth<5in\scriptsize\else\footnotesize\fi\tabcolsep=2.5pt" if widths else r"\small"
+    size = (
+        r"\ifdim\linewidth<5in\scriptsize\else\footnotesize\fi\tabcolsep=2.5pt"
+        if widths
+        else r"\small"
+    )
     rows = one_epsilon(rows).rstrip()
-    tex = _TABLE % {"star": star, "size": size, "caption": tex_escape(caption), "name": name, "rows": rows}
+    tex = _TABLE % {
+        "star": star,
+        "size": size,
+        "caption": tex_escape(caption),
+        "name": name,
+        "rows": rows,
+    }
     _publish("table", name, [_csv(frame), _with_origin(tex)])
     if get_ipython():
         display(HTML(shown.to_html(index=False)), Markdown(f"*{name}.* {one_epsilon(caption)}"))
@@ -147,13 +181,18 @@ _TABLE = r"""\begin{table%(star)s}[htbp]
 
 
 def _points(shown):
-    """About how wide a table is in small type: a sign is a letter or a command, and has five points."""
-    signs = [[len(re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(text))) for text in (c, *shown[c])] for c in shown]
+    """About how wide a table is in small type: a sign is a letter or a command, and has five
+    points."""
+    signs = [
+        [len(re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(text))) for text in (c, *shown[c])]
+        for c in shown
+    ]
     return sum(5 * max(column) + 12 for column in signs)
 
 
 def number(name: str, value, meaning: str) -> None:
-    r"""Publish a number as the macro `\name` in `paper/numbers.tex`, with the digits that its error supports.
+    r"""Publish a number as the macro `\name` in `paper/numbers.tex`, with the digits that its error
+    supports.
 
     Parameters
     ----------
@@ -207,7 +246,9 @@ def finding(
     found = Finding(place, claim, quantity, measured, low, high, kind, shown, headline)
     with _changing() as manifest:
         rows = _mine(manifest).setdefault("findings", [])
-        rows[:] = [r for r in rows if (r["place"], r["claim"], r["quantity"]) != (place, claim, quantity)]
+        rows[:] = [
+            r for r in rows if (r["place"], r["claim"], r["quantity"]) != (place, claim, quantity)
+        ]
         rows.append(found.row())
     if number:
         _number(number, found.measured, f"{place}: {quantity}")
@@ -251,13 +292,16 @@ def integer(value: int) -> str:
 
 
 def _stands_alone(name, caption):
-    """A caption is read where nothing else of its notebook is: it names the paper, and its numbers can be read."""
+    """A caption is read where nothing else of its notebook is: it names the paper, and its numbers
+    can be read."""
     paper = PAPERS.get(name.split("/")[0])
     if paper and paper.cited not in caption:
         raise ValueError(f"{name}: the caption does not name {paper.cited!r}")
     for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
         if found := re.search(bad, caption):
-            raise ValueError(f"{name}: the caption must stand alone, but says {found[0]!r} (see publish.integer)")
+            raise ValueError(
+                f"{name}: the caption must stand alone, but says {found[0]!r} (see publish.integer)"
+            )
 
 
 def _about(name, caption):
@@ -277,7 +321,9 @@ def _few_colours(fig):
 
 def _publish(kind, name, contents):
     if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
-        raise ValueError(f"a {kind}'s name is paper key, slash, name in small letters, got {name!r}")
+        raise ValueError(
+            f"a {kind}'s name is paper key, slash, name in small letters, got {name!r}"
+        )
     running = notebook.current
     modules = {getattr(m, "__file__", None) for m in list(sys.modules.values())}
     written = dict(zip(KINDS[kind], contents, strict=True))

@@ -15,7 +15,13 @@ from privregret.press import record
 from privregret.press.jobs import Job
 from privregret.press.places import NOTEBOOKS, Place
 
-KINDS: dict[str, type | tuple] = {"code": str, "parameters": dict, "files": dict, "record": str, "seconds": (int, float)}
+KINDS: dict[str, type | tuple] = {
+    "code": str,
+    "parameters": dict,
+    "files": dict,
+    "record": str,
+    "seconds": (int, float),
+}
 NEVER = "has not run to its end here"
 
 

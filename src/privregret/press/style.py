@@ -1,4 +1,5 @@
-"""One look for every figure of the project: sizes for print, one colour and one marker per algorithm."""
+"""One look for every figure of the project: sizes for print, one colour and one marker per
+algorithm."""
 
 import hashlib
 
@@ -9,7 +10,8 @@ COLUMN = (3.4, 2.45)  # inches: one column of a two-column page
 PAGE = (7.0, 2.6)  # across both columns
 DPI = 400  # of the PNGs, for slides
 
-# Okabe and Ito's colours, which stay apart for the colour-blind; markers and dashes keep curves apart in grey.
+# Okabe and Ito's colours, which stay apart for the colour-blind; markers and dashes keep curves
+# apart in grey.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PINK, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
 SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))
@@ -50,7 +52,8 @@ ALGORITHMS = {
     "Local EXP4": (VERMILION, "s", DASHED),
     "Batched EXP4": (GREEN, "^", MIXED),
     "sparse switch": (PINK, "P", SOLID),
-    # full information: the colour is the noise, dots are half of it, dashes are losses resampled to bits
+    # full information: the colour is the noise, dots are half of it, dashes are losses resampled to
+    # bits
     "FTNL (Laplace)": (BLUE, "o", SOLID),
     r"FTNL (Laplace, $1/\epsilon$)": (BLUE, "v", DOTTED),
     "FTNL (Laplace, resampled)": (BLUE, "h", DASHED),
@@ -73,7 +76,11 @@ ALGORITHMS = {
     "follow the leader": (BLACK, "+", SOLID),
     "decreasing Hedge": (PINK, "3", DASHED),
 }
-BOUND = {"color": GREY, "linestyle": DASHED, "linewidth": 1.0}  # a theorem's bound, never a measurement
+BOUND = {
+    "color": GREY,
+    "linestyle": DASHED,
+    "linewidth": 1.0,
+}  # a theorem's bound, never a measurement
 
 RC = {
     "font.family": "serif",
@@ -112,7 +119,8 @@ def use() -> None:
 
 
 def look(label: str) -> dict:
-    """Colour, marker and dashes of an algorithm, as keywords for `plot`; stable for labels not listed here too."""
+    """Colour, marker and dashes of an algorithm, as keywords for `plot`; stable for labels not
+    listed here too."""
     if label not in ALGORITHMS:
         pick = hashlib.sha256(label.encode()).digest()
         colour = (PINK, ORANGE, SKY)[pick[0] % 3]

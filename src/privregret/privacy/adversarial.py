@@ -1,6 +1,8 @@
-"""Exact privacy losses of small runs of the algorithms of asi2025: by enumeration, by quadrature, by convolution.
+"""Exact privacy losses of small runs of the algorithms of asi2025: by enumeration, by quadrature,
+by convolution.
 
-Two arms throughout; a path is a sequence of actions, read as a binary number with its first action as highest bit.
+Two arms throughout; a path is a sequence of actions, read as a binary number with its first action
+as highest bit.
 """
 
 import itertools
@@ -33,7 +35,8 @@ from privregret.jit import jit
     gamma=checks.probability,
 )
 def exp3_path(adversary: Adversary, actions: ArrayLike, eta: float, gamma: float) -> np.ndarray:
-    """(T,) probability with which EXP3 plays arm 2 in each round, given the actions so far (asi2025, Figure 1).
+    """(T,) probability with which EXP3 plays arm 2 in each round, given the actions so far
+    (asi2025, Figure 1).
 
     Works on x = ln(w_2 / w_1), so that no weight underflows.
 
@@ -130,8 +133,8 @@ def exp3_divergence(
     Returns
     -------
     dict
-        loss: largest |ln P / P'| of a path; kl and tv: divergence and total variation; worst: the path, as a string of
-        1 and 2.
+        loss: largest |ln P / P'| of a path; kl and tv: divergence and total variation; worst: the
+        path, as a string of 1 and 2.
 
     Examples
     --------
@@ -143,7 +146,12 @@ def exp3_divergence(
     p, q = (exp3_log_probabilities(adversary, horizon, eta, gamma) for adversary in (one, other))
     worst = format(int(np.abs(p - q).argmax()), f"0{horizon}b").translate(str.maketrans("01", "12"))
     tv = np.abs(np.exp(p) - np.exp(q)).sum() / 2
-    return {"loss": np.abs(p - q).max(), "kl": np.sum(np.exp(p) * (p - q)), "tv": tv, "worst": worst}
+    return {
+        "loss": np.abs(p - q).max(),
+        "kl": np.sum(np.exp(p) * (p - q)),
+        "tv": tv,
+        "worst": worst,
+    }
 
 
 @checks.arguments(
@@ -172,9 +180,11 @@ def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarr
 def batched_probabilities(
     base: RealLossBandit, averages: ArrayLike, scale: float, nodes: int = 200
 ) -> np.ndarray:
-    """(2^J,) probability of every sequence of choices of J batches, told averages with noise Lap(scale).
+    """(2^J,) probability of every sequence of choices of J batches, told averages with noise
+    Lap(scale).
 
-    By quadrature: each of the J - 1 noises that matter takes `nodes` equally likely values, Laplace quantiles.
+    By quadrature: each of the J - 1 noises that matter takes `nodes` equally likely values, Laplace
+    quantiles.
 
     Parameters
     ----------
@@ -194,7 +204,10 @@ def batched_probabilities(
     array([0.25  , 0.25  , 0.2502, 0.2498])
     """
     u = (np.arange(checks.integer_in(2, checks.LARGEST)("nodes", nodes)) + 0.5) / nodes
-    quantiles = np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5))) * scale
+    quantiles = (
+        np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5)))
+        * scale
+    )
     averages = np.asarray(averages, float)
     settings = base.settings(None, 2)
     if settings.kind != FTPL_STEP:
@@ -214,7 +227,8 @@ def batched_probabilities(
 def many_looks(
     base: RealLossBandit, rounds: int, zeros: Iterable[int], epsilon: float, nodes: int = 200
 ) -> float:
-    """P(arm 2 is played more than twice in the last four rounds) on Lemma 11's losses, by batches of one round.
+    """P(arm 2 is played more than twice in the last four rounds) on Lemma 11's losses, by batches
+    of one round.
 
     Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`.
 
@@ -231,11 +245,14 @@ def many_looks(
 
 
 def _ftpl_probabilities(base, averages, quantiles):
-    """Both arms lead with probability 1/2 at first, so that the number of resamplings is geometric up to the cap."""
+    """Both arms lead with probability 1/2 at first, so that the number of resamplings is geometric
+    up to the cap."""
     number = np.arange(1, base.cap + 1)
     law = 0.5**number
     law[-1] = 0.5 ** (base.cap - 1)
-    ahead = base.eta * np.multiply.outer(averages[0][:, None] + quantiles, number)  # (2, nodes, cap), of the arm played
+    ahead = base.eta * np.multiply.outer(
+        averages[0][:, None] + quantiles, number
+    )  # (2, nodes, cap), of the arm played
     again = 0.5 * np.exp(-np.abs(ahead)) * (1 + np.abs(ahead) / 2)
     again = (np.where(ahead > 0, again, 1 - again) @ law).mean(axis=1)
     return 0.5 * np.array([again[0], 1 - again[0], 1 - again[1], again[1]])
@@ -243,7 +260,8 @@ def _ftpl_probabilities(base, averages, quantiles):
 
 @jit
 def _batched_probabilities(settings, averages, quantiles):
-    """A walk through the tree of choices and noises, depth first: what has been worked out serves all that follows."""
+    """A walk through the tree of choices and noises, depth first: what has been worked out serves
+    all that follows."""
     rate, last, nodes = settings.rate, len(averages) - 1, len(quantiles)
     result = np.zeros(2 << last)
     choices, weight = np.zeros((last + 1, 2), CHOICE), np.ones(last + 1)  # by batch
@@ -285,10 +303,11 @@ def _batched_probabilities(settings, averages, quantiles):
 def worst_batched_loss(
     base: RealLossBandit, scale: float, later: ArrayLike = (), nodes: int = 200, tau: int = 1
 ) -> float:
-    """Largest privacy loss over action sequences when one round of the first batch changes between corners of [0, 1]^2.
+    """Largest privacy loss over action sequences when one round of the first batch changes between
+    corners of [0, 1]^2.
 
-    As many batches as there are rows in `later`, plus two; the last one's losses do not matter. The other tau - 1
-    rounds of the first batch cost each arm nothing, or all that they can.
+    As many batches as there are rows in `later`, plus two; the last one's losses do not matter. The
+    other tau - 1 rounds of the first batch cost each arm nothing, or all that they can.
 
     Examples
     --------
@@ -299,13 +318,19 @@ def worst_batched_loss(
     later = np.reshape(np.asarray(later, float), (-1, 2))
     worst = 0.0
     for group in _neighbouring_averages(tau):
-        logs = [np.log(batched_probabilities(base, np.vstack([a, later, (0, 0)]), scale, nodes)) for a in group]
-        worst = max(worst, *(float(np.abs(a - b).max()) for a, b in itertools.combinations(logs, 2)))
+        logs = [
+            np.log(batched_probabilities(base, np.vstack([a, later, (0, 0)]), scale, nodes))
+            for a in group
+        ]
+        worst = max(
+            worst, *(float(np.abs(a - b).max()) for a, b in itertools.combinations(logs, 2))
+        )
     return worst
 
 
 def _neighbouring_averages(tau):
-    """Groups of four average losses of two arms over tau rounds, one of which is (0, 0), (0, 1), (1, 0) or (1, 1)."""
+    """Groups of four average losses of two arms over tau rounds, one of which is (0, 0), (0, 1),
+    (1, 0) or (1, 1)."""
     corners = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
     rests = corners if tau > 1 else corners[:1]
     return [(rest * (tau - 1) + corners) / tau for rest in rests]
@@ -319,12 +344,14 @@ def _neighbouring_averages(tau):
 )
 @store.kept
 def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> float:
-    """Largest privacy loss of three batches over adversaries whose losses in the second depend on the first action.
+    """Largest privacy loss of three batches over adversaries whose losses in the second depend on
+    the first action.
 
-    Over all such adversaries of 0/1 losses that are alike in all rounds of a batch but one, and all neighbours: they
-    differ in that round, whatever was played before it (`privacy.enumeration` calls such inputs trees). A path has
-    the probability that it has under the losses that the adversary answers it with, so every pair of answers to the
-    two first actions is covered by every one of them.
+    Over all such adversaries of 0/1 losses that are alike in all rounds of a batch but one, and all
+    neighbours: they differ in that round, whatever was played before it (`privacy.enumeration`
+    calls such inputs trees). A path has the probability that it has under the losses that the
+    adversary answers it with, so every pair of answers to the two first actions is covered by every
+    one of them.
 
     Examples
     --------
@@ -333,7 +360,10 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     0.01651
     """
     averages = np.concatenate(_neighbouring_averages(tau))
-    laws = [[batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages] for a in averages]
+    laws = [
+        [batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages]
+        for a in averages
+    ]
     logs, groups = np.log(laws), len(averages) // 4
     first = logs.reshape(groups, 4, -1)  # the first batch changes within its group
     second = logs.reshape(-1, groups, 4, 8)  # the second does
@@ -348,9 +378,11 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
 )
 @store.kept
 def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
-    """delta(epsilon) of releasing `count` numbers with Laplace noise when each moves by `shift` scales; an upper bound.
+    """delta(epsilon) of releasing `count` numbers with Laplace noise when each moves by `shift`
+    scales; an upper bound.
 
-    The privacy losses of the numbers add up; each is rounded up to a multiple of shift / grid and their law convolved.
+    The privacy losses of the numbers add up; each is rounded up to a multiple of shift / grid and
+    their law convolved.
 
     Examples
     --------
@@ -361,7 +393,9 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
     if shift * count <= epsilon:
         return 0.0
     losses = np.arange(-grid, grid + 1) * (shift / grid)
-    below = 0.5 * np.exp(-(shift - losses) / 2)  # P(loss <= losses[k]); at -shift an atom, at +shift the rest
+    below = 0.5 * np.exp(
+        -(shift - losses) / 2
+    )  # P(loss <= losses[k]); at -shift an atom, at +shift the rest
     below[-1] = 1.0
     mass = np.diff(below, prepend=0.0)
     law, low = np.ones(1), 0
@@ -386,8 +420,8 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
 )
 @store.kept
 def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) -> float:
-    """Smallest c for which `count` numbers, each moved by epsilon / (c sqrt(count ln(1 / delta))) scales, are (epsilon,
-    delta)-private: Theorem 10 has 3. Found in [0.05, 3] to 1e-3.
+    """Smallest c for which `count` numbers, each moved by epsilon / (c sqrt(count ln(1 / delta)))
+    scales, are (epsilon, delta)-private: Theorem 10 has 3. Found in [0.05, 3] to 1e-3.
 
     Examples
     --------
@@ -396,6 +430,11 @@ def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) ->
     """
 
     def surplus(c):
-        return laplace_delta(epsilon, epsilon / (c * math.sqrt(count * math.log(1 / delta))), count, grid) - delta
+        return (
+            laplace_delta(
+                epsilon, epsilon / (c * math.sqrt(count * math.log(1 / delta))), count, grid
+            )
+            - delta
+        )
 
     return brentq(surplus, 0.05, 3.0, xtol=1e-3)

@@ -1,8 +1,9 @@
-"""Exact privacy loss of DP-KLUCB and DP-IMED on the smallest instance where a decision follows a decision.
+"""Exact privacy loss of DP-KLUCB and DP-IMED on the smallest instance where a decision follows a
+decision.
 
-Two arms, batches of 1, 2, 4, ... pulls, five rounds: the actions are 1, 2, d, d, d', and the decisions d and d' see
-three noisy sums. Rounding these to a fine grid is post-processing, so the loss of the rounded algorithm is exact,
-and at most that of the algorithm.
+Two arms, batches of 1, 2, 4, ... pulls, five rounds: the actions are 1, 2, d, d, d', and the
+decisions d and d' see three noisy sums. Rounding these to a fine grid is post-processing, so the
+loss of the rounded algorithm is exact, and at most that of the algorithm.
 """
 
 from itertools import product
@@ -29,7 +30,9 @@ def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
         gain = pulls_1 * d_epsilon(y, top, epsilon) + np.log(pulls_1)
         gain -= pulls_0 * d_epsilon(x, top, epsilon) + np.log(pulls_0)
     else:
-        gain = d_epsilon_inverse(x, np.log(t) / pulls_0, epsilon) - d_epsilon_inverse(y, np.log(t) / pulls_1, epsilon)
+        gain = d_epsilon_inverse(x, np.log(t) / pulls_0, epsilon) - d_epsilon_inverse(
+            y, np.log(t) / pulls_1, epsilon
+        )
     if abs(gain) <= TIE:
         return 0.5
     return 1.0 if gain > 0 else 0.0
@@ -37,7 +40,8 @@ def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
 
 @jit
 def _action_law(grid, mass, epsilon, rule):
-    """(2, 2, 3, 2, 2): rewards of the two first pulls and sum of the next two -> probabilities of (d, d')."""
+    """(2, 2, 3, 2, 2): rewards of the two first pulls and sum of the next two -> probabilities of
+    (d, d')."""
     law = np.zeros((2, 2, 3, 2, 2))
     cells = len(grid)
     for i in range(cells):
@@ -50,9 +54,13 @@ def _action_law(grid, mass, epsilon, rule):
                 tail = np.zeros((3, 2))
                 for k in range(cells):
                     if d == 0:
-                        again = _first_wins((grid[i] + grid[k]) / 3, 3, grid[j], 1, 5, epsilon, rule)
+                        again = _first_wins(
+                            (grid[i] + grid[k]) / 3, 3, grid[j], 1, 5, epsilon, rule
+                        )
                     else:
-                        again = _first_wins(grid[i], 1, (grid[j] + grid[k]) / 3, 3, 5, epsilon, rule)
+                        again = _first_wins(
+                            grid[i], 1, (grid[j] + grid[k]) / 3, 3, 5, epsilon, rule
+                        )
                     for s in range(3):
                         tail[s, 0] += mass[s, k] * again
                         tail[s, 1] += mass[s, k] * (1 - again)
@@ -67,18 +75,24 @@ def _action_law(grid, mass, epsilon, rule):
 @checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
 @store.kept
 def action_law(algorithm: Any, cells: int = 160) -> np.ndarray:
-    """Probabilities of the decisions (d, d') of DPKLUCB or DPIMED with alpha = 2 and n0 = 1, for the 16 reward lists.
+    """Probabilities of the decisions (d, d') of DPKLUCB or DPIMED with alpha = 2 and n0 = 1, for
+    the 16 reward lists.
 
-    Shape (2, 2, 2, 2, 2, 2): rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to `cells` cells.
+    Shape (2, 2, 2, 2, 2, 2): rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to
+    `cells` cells.
     """
     if (algorithm.alpha, algorithm.n0, algorithm.ties, algorithm.power) != (2, 1, "random", 0):
-        raise ValueError(f"algorithm must have alpha = 2, n0 = 1, random ties and no power, got {algorithm!r}")
+        raise ValueError(
+            f"algorithm must have alpha = 2, n0 = 1, random ties and no power, got {algorithm!r}"
+        )
     epsilon = algorithm.epsilon
     edges = np.linspace(-14 / epsilon, 2 + 14 / epsilon, cells + 1)
     cdf = laplace.cdf(edges, loc=np.arange(3)[:, None], scale=1 / epsilon)
     cdf[:, 0], cdf[:, -1] = 0, 1  # the outer cells reach to infinity
     law = _action_law((edges[1:] + edges[:-1]) / 2, np.diff(cdf), epsilon, algorithm.rule)
-    return np.array([law[r, q, s + u] for r, q, s, u in product((0, 1), repeat=4)]).reshape((2,) * 6)
+    return np.array([law[r, q, s + u] for r, q, s, u in product((0, 1), repeat=4)]).reshape(
+        (2,) * 6
+    )
 
 
 @checks.arguments(
@@ -90,9 +104,11 @@ def action_law(algorithm: Any, cells: int = 160) -> np.ndarray:
 def prefix_losses(
     blocks: Any, rewards: np.ndarray, other: np.ndarray, epsilon: float, rng: np.random.Generator
 ) -> tuple[float, ...]:
-    """Log-ratio of the densities of all released prefix sums under two lists of rewards, at one draw under the first.
+    """Log-ratio of the densities of all released prefix sums under two lists of rewards, at one
+    draw under the first.
 
-    In the algorithms' way, sums of noisy block sums (azize2025, Lemma E.1), and with fresh noise on each prefix sum.
+    In the algorithms' way, sums of noisy block sums (azize2025, Lemma E.1), and with fresh noise on
+    each prefix sum.
 
     Parameters
     ----------
@@ -106,14 +122,18 @@ def prefix_losses(
     sums = np.add.reduceat([rewards, other], blocks, axis=1)
     noise = rng.laplace(size=len(blocks)) / epsilon
     # who knows the sums of noisy block sums knows the noisy block sums
-    logs = [laplace.logpdf(c[0] + noise - c, scale=1 / epsilon).sum(axis=1) for c in (sums, sums.cumsum(axis=1))]
+    logs = [
+        laplace.logpdf(c[0] + noise - c, scale=1 / epsilon).sum(axis=1)
+        for c in (sums, sums.cumsum(axis=1))
+    ]
     return tuple(float(first - second) for first, second in logs)
 
 
 @checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
 @store.kept
 def privacy_loss(algorithm: Any, cells: int = 160) -> float:
-    """Largest log-ratio of the probabilities of an action sequence under two reward lists that differ in one entry."""
+    """Largest log-ratio of the probabilities of an action sequence under two reward lists that
+    differ in one entry."""
     law = action_law(algorithm, cells)
     worst = 0.0
     for rewards in product((0, 1), repeat=4):

@@ -1,8 +1,10 @@
-"""Exact laws of small policies, and their privacy loss under each way to say what the input is (azize2025, Appendix B).
+"""Exact laws of small policies, and their privacy loss under each way to say what the input is
+(azize2025, Appendix B).
 
-A policy is a list with one array per round: `policy[t][a_1, .., a_t, r_1, .., r_t]` are the probabilities of the
-K arms in round t + 1 after those actions and rewards (0 or 1). Inputs are reward functions of the actions so far:
-of none in a *list*, the last in a *table*, all in a *tree* (an adaptive adversary). Neighbours differ in one round.
+A policy is a list with one array per round: `policy[t][a_1, .., a_t, r_1, .., r_t]` are the
+probabilities of the K arms in round t + 1 after those actions and rewards (0 or 1). Inputs are
+reward functions of the actions so far: of none in a *list*, the last in a *table*, all in a *tree*
+(an adaptive adversary). Neighbours differ in one round.
 """
 
 from collections.abc import Sequence
@@ -18,7 +20,8 @@ MODELS = ("list", "table", "tree")
 
 
 def random_policy(arms: int, rounds: int, rng: np.random.Generator, spread: float = 1.0) -> list:
-    """A policy whose log-probabilities are normal with standard deviation `spread`, independently for each history.
+    """A policy whose log-probabilities are normal with standard deviation `spread`, independently
+    for each history.
 
     Examples
     --------
@@ -33,16 +36,23 @@ def random_policy(arms: int, rounds: int, rng: np.random.Generator, spread: floa
 
 
 def stay_or_switch(rounds: int, epsilon: float) -> list:
-    """A two-armed policy: stays with its arm if reward + Laplace(1 / epsilon) > 1/2, else switches. Starts at random.
+    """A two-armed policy: stays with its arm if reward + Laplace(1 / epsilon) > 1/2, else switches.
+    Starts at random.
 
-    epsilon-DP: each reward is seen once. With epsilon infinite it is win-stay, lose-shift, which is not private at all.
+    epsilon-DP: each reward is seen once. With epsilon infinite it is win-stay, lose-shift, which is
+    not private at all.
 
     Examples
     --------
     >>> len(stay_or_switch(3, epsilon=1.0))
     3
     """
-    stay = np.array([laplace.sf(0.5 - r, scale=1 / epsilon) if np.isfinite(epsilon) else float(r) for r in (0, 1)])
+    stay = np.array(
+        [
+            laplace.sf(0.5 - r, scale=1 / epsilon) if np.isfinite(epsilon) else float(r)
+            for r in (0, 1)
+        ]
+    )
     policy: list[np.ndarray] = [np.full(2, 0.5)]
     for t in range(1, rounds):
         law = np.empty((2,) * (2 * t + 1))
@@ -55,17 +65,21 @@ def stay_or_switch(rounds: int, epsilon: float) -> list:
 
 
 def view_law(policy: list) -> np.ndarray:
-    """(2,) * T + (K,) * T array: probability of the actions (last T axes) when the rewards seen are the first T."""
+    """(2,) * T + (K,) * T array: probability of the actions (last T axes) when the rewards seen are
+    the first T."""
     rounds, arms = len(policy), len(policy[0])
     law = np.ones((2,) * rounds + (arms,) * rounds)
     for t, step in enumerate(policy):
         step = step.transpose([*range(t, 2 * t), *range(t), 2 * t])  # rewards first
-        law *= step.reshape((2,) * t + (1,) * (rounds - t) + (arms,) * (t + 1) + (1,) * (rounds - t - 1))
+        law *= step.reshape(
+            (2,) * t + (1,) * (rounds - t) + (arms,) * (t + 1) + (1,) * (rounds - t - 1)
+        )
     return law
 
 
 def views(policy: list, tree: list) -> list:
-    """(probability, actions, rewards seen) of every play of a policy against an adversary, branch by branch.
+    """(probability, actions, rewards seen) of every play of a policy against an adversary, branch
+    by branch.
 
     Parameters
     ----------
@@ -80,22 +94,31 @@ def views(policy: list, tree: list) -> list:
             return [(chance, actions, seen)]
         law = policy[t][(*actions, *seen)]
         ways = [(*actions, a) for a in range(len(law))]
-        return [b for way in ways for b in branches(chance * law[way[-1]], way, (*seen, int(tree[t][way])))]
+        return [
+            b
+            for way in ways
+            for b in branches(chance * law[way[-1]], way, (*seen, int(tree[t][way])))
+        ]
 
     return branches(1.0, (), ())
 
 
 def reward_functions(model: str, arms: int, t: int) -> list:
-    """What one round's input can be: (K,) * t arrays, the reward of round t after each sequence of t actions."""
-    shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[checks.one_of(*MODELS)("model", model)]
+    """What one round's input can be: (K,) * t arrays, the reward of round t after each sequence of
+    t actions."""
+    shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[
+        checks.one_of(*MODELS)("model", model)
+    ]
     values = product((0, 1), repeat=int(np.prod(shape)))
     return [np.broadcast_to(np.reshape(value, shape), (arms,) * t) for value in values]
 
 
 def laws(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
-    """(inputs, K^T) probabilities of the action sequences, and the (pairs, 2) ordered pairs of neighbouring inputs.
+    """(inputs, K^T) probabilities of the action sequences, and the (pairs, 2) ordered pairs of
+    neighbouring inputs.
 
-    The last round's reward comes after the last action: it does not matter and is left out of the inputs.
+    The last round's reward comes after the last action: it does not matter and is left out of the
+    inputs.
     """
     rounds, arms = len(policy), len(policy[0])
     seen = view_law(policy)
@@ -111,7 +134,8 @@ def laws(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def privacy_loss(policy: list, model: str) -> float:
-    """Smallest epsilon for which the policy is epsilon-DP: largest log-ratio over neighbours and action sequences.
+    """Smallest epsilon for which the policy is epsilon-DP: largest log-ratio over neighbours and
+    action sequences.
 
     Examples
     --------
@@ -140,10 +164,11 @@ def delta(policy: list, model: str, epsilon: float) -> float:
 def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -> float:
     """Left over right side of Lemma C.1's first inequality (azize2025), for a two-armed policy.
 
-    Arm 2 goes from mean mu to mu' by a coupling that the policy does not see, and on to mu'' by a change of measure.
-    Left: the probability of at most n2 pulls of arm 2, at most (1 + alpha) n2 (mu' - mu) coupled rewards that differ,
-    and a log-likelihood ratio of at most (1 + alpha) n2 kl(mu', mu''). Right: exp((1 + alpha) n2 (epsilon (mu' - mu)
-    + kl(mu', mu''))) times the probability of at most n2 pulls under mu'', with the policy's exact epsilon.
+    Arm 2 goes from mean mu to mu' by a coupling that the policy does not see, and on to mu'' by a
+    change of measure. Left: the probability of at most n2 pulls of arm 2, at most (1 + alpha) n2
+    (mu' - mu) coupled rewards that differ, and a log-likelihood ratio of at most (1 + alpha) n2
+    kl(mu', mu''). Right: exp((1 + alpha) n2 (epsilon (mu' - mu) + kl(mu', mu''))) times the
+    probability of at most n2 pulls under mu'', with the policy's exact epsilon.
 
     Parameters
     ----------
@@ -155,10 +180,15 @@ def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -
     """
     mu, middle, best, beyond = means
     rounds, seen, shift, change = len(policy), view_law(policy), middle - mu, kl(middle, beyond)
-    pairs = np.array([(0, 1, 1), (0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)])  # arm, its reward, the coupled reward
+    pairs = np.array(
+        [(0, 1, 1), (0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)]
+    )  # arm, its reward, the coupled reward
     picks = np.array(list(product(range(5), repeat=rounds)))
     arms, rewards, coupled = pairs[picks].transpose(2, 0, 1)
-    chance = np.array([best, 1 - best, mu, shift, 1 - middle])[picks].prod(axis=1) * seen[(*rewards.T, *arms.T)]
+    chance = (
+        np.array([best, 1 - best, mu, shift, 1 - middle])[picks].prod(axis=1)
+        * seen[(*rewards.T, *arms.T)]
+    )
     logs = np.where(coupled, np.log(middle / beyond), np.log((1 - middle) / (1 - beyond)))
     event = (arms.sum(axis=1) <= n2) & ((arms * logs).sum(axis=1) <= (1 + alpha) * n2 * change)
     event &= (rewards != coupled).sum(axis=1) <= (1 + alpha) * n2 * shift

@@ -1,7 +1,8 @@
-"""Which sums an arm's algorithm releases, over which pulls, with how much noise; and what that costs.
+"""Which sums an arm's algorithm releases, over which pulls, with how much noise; and what that
+costs.
 
-Pulls of an arm are numbered from 1. A sum of rewards in [0, 1] with Laplace noise of scale b costs every reward in it
-1 / b of privacy; independent releases of the same reward add up.
+Pulls of an arm are numbered from 1. A sum of rewards in [0, 1] with Laplace noise of scale b costs
+every reward in it 1 / b of privacy; independent releases of the same reward add up.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +16,8 @@ from privregret.bandits.hybrid_ucb import TREES
 
 @dataclass(frozen=True)
 class Release:
-    """A noisy sum of the rewards of pulls first..last, released after pull `at`; `scale` is Laplace's times epsilon."""
+    """A noisy sum of the rewards of pulls first..last, released after pull `at`; `scale` is
+    Laplace's times epsilon."""
 
     kind: str  # "array" or "node"
     first: int
@@ -32,7 +34,8 @@ def _releases(name, value):
 
 @checks.arguments(pulls=checks.nonnegative_int)
 def lazy_releases(pulls: int) -> list[Release]:
-    """Releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: arrays of 1, 2, 4, ... pulls, each once.
+    """Releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: arrays of 1, 2, 4, ... pulls,
+    each once.
 
     Examples
     --------
@@ -45,7 +48,8 @@ def lazy_releases(pulls: int) -> list[Release]:
 
 @checks.arguments(pulls=checks.integer_in(0, checks.SIZE))
 def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
-    """Releases of Hybrid-UCB in an arm's first `pulls` pulls, in the order in which their noise is drawn.
+    """Releases of Hybrid-UCB in an arm's first `pulls` pulls, in the order in which their noise is
+    drawn.
 
     Examples
     --------
@@ -55,8 +59,14 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
     checks.one_of(*TREES)("tree", tree)
     releases = []
     for pull in range(1, pulls + 1):
-        depth = (pull + 1).bit_length() - 1 if (pull + 1).bit_count() > 1 else (pull + 1).bit_length() - 2
-        position = pull - (2**depth - 1)  # within the tree whose leaves are pulls 2^depth .. 2^(depth + 1) - 1
+        depth = (
+            (pull + 1).bit_length() - 1
+            if (pull + 1).bit_count() > 1
+            else (pull + 1).bit_length() - 2
+        )
+        position = pull - (
+            2**depth - 1
+        )  # within the tree whose leaves are pulls 2^depth .. 2^(depth + 1) - 1
         full = position == 2**depth
         if depth > 0 and not (full and tree == "rootfree"):
             leaves = position & -position
@@ -68,10 +78,13 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
 
 
 @checks.arguments(
-    pulls=checks.array_in(0, 2**62, shape=1), epsilon=checks.number_in(1e-15, 1e15), beta=checks.number_in(1e-300, 1)
+    pulls=checks.array_in(0, 2**62, shape=1),
+    epsilon=checks.number_in(1e-15, 1e15),
+    beta=checks.number_in(1e-300, 1),
 )
 def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
-    """Releases of DP-SE about all arms together, after so many pulls of each: one of each active arm in an epoch.
+    """Releases of DP-SE about all arms together, after so many pulls of each: one of each active
+    arm in an epoch.
 
     Examples
     --------
@@ -93,7 +106,8 @@ def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
 
 @checks.arguments(releases=_releases)
 def through_children(releases: list[Release]) -> list[Release]:
-    """The same, but the last prefix of a tree is the sum of the root's two children: the right one is released.
+    """The same, but the last prefix of a tree is the sum of the root's two children: the right one
+    is released.
 
     Examples
     --------
@@ -102,7 +116,8 @@ def through_children(releases: list[Release]) -> list[Release]:
     """
     return [
         replace(r, first=(r.first + r.last + 1) // 2)
-        if r.kind == "node" and r.last - r.first + 1 == 2 ** (r.scale / 2)  # the printed scale is twice the depth
+        if r.kind == "node"
+        and r.last - r.first + 1 == 2 ** (r.scale / 2)  # the printed scale is twice the depth
         else r
         for r in releases
     ]
@@ -123,7 +138,9 @@ def cost(releases: list[Release], pulls: int) -> np.ndarray:
     return total[1:]
 
 
-@checks.arguments(releases=_releases, pulls=checks.integer_in(1, checks.SIZE), kind=checks.one_of("node", "array"))
+@checks.arguments(
+    releases=_releases, pulls=checks.integer_in(1, checks.SIZE), kind=checks.one_of("node", "array")
+)
 def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray:
     """(pulls,) number of releases of the given kind that each reward is part of.
 

@@ -1,7 +1,8 @@
 """Privacy of softmax on random prefixes, by enumeration of all data sets.
 
-The law of a choice depends on the differences of the actions' losses only. Actions may be put into groups whose losses
-are the same in every round, so that many actions can be gone through too (as far as such data sets show).
+The law of a choice depends on the differences of the actions' losses only. Actions may be put into
+groups whose losses are the same in every round, so that many actions can be gone through too (as
+far as such data sets show).
 """
 
 from itertools import product
@@ -17,8 +18,8 @@ LARGEST = 2**21  # numbers in the largest law that is listed
 def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) -> np.ndarray:
     """Largest change of a choice's log-probability when one position's losses are replaced.
 
-    cesari2026, Lemma 3: at most 2 eta. Softmax(-eta L), L the losses of the first M of the block's rounds, M uniform on
-    rounds/2 + 1, ..., rounds.
+    cesari2026, Lemma 3: at most 2 eta. Softmax(-eta L), L the losses of the first M of the block's
+    rounds, M uniform on rounds/2 + 1, ..., rounds.
 
     Parameters
     ----------
@@ -27,8 +28,8 @@ def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) 
     eta : float
         Inverse temperature, above 0.
     counts : sequence of int
-        Actions in each group: (1, 1, 1) goes through all tables of three actions' losses in {0, 1}, (1, 999) through
-        those in which 999 of a thousand actions suffer the same.
+        Actions in each group: (1, 1, 1) goes through all tables of three actions' losses in {0, 1},
+        (1, 999) through those in which 999 of a thousand actions suffer the same.
 
     Returns
     -------
@@ -48,10 +49,11 @@ def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) 
 def sequence_loss(
     blocks: int, eta: float, counts: tuple[int, ...] = (1, 1), forget: bool = True
 ) -> float:
-    """Largest change of the log-probability of a whole sequence of actions when one round's losses are replaced.
+    """Largest change of the log-probability of a whole sequence of actions when one round's losses
+    are replaced.
 
-    cesari2026, Proposition 1: at most 2 eta. Blocks of 1, 2, 4, ... rounds, each with its action, and one block more,
-    of which only the action counts; the law is summed over all prefix lengths.
+    cesari2026, Proposition 1: at most 2 eta. Blocks of 1, 2, 4, ... rounds, each with its action,
+    and one block more, of which only the action counts; the law is summed over all prefix lengths.
 
     Parameters
     ----------
@@ -60,7 +62,8 @@ def sequence_loss(
     eta, counts
         As in `loss_by_position`.
     forget : bool
-        False for a learner that adds the prefix to the losses of all earlier blocks: it sees a round many times.
+        False for a learner that adds the prefix to the losses of all earlier blocks: it sees a
+        round many times.
 
     Examples
     --------
@@ -75,7 +78,9 @@ def sequence_loss(
         if not forget:
             start, lengths = 0, [start + m for m in lengths]
         choice = np.log(_choice(rounds, start, lengths, eta, counts))
-        law = law + choice.reshape(choice.shape[:-1] + (1,) * block + (len(counts),) + (1,) * (blocks - block - 1))
+        law = law + choice.reshape(
+            choice.shape[:-1] + (1,) * block + (len(counts),) + (1,) * (blocks - block - 1)
+        )
     return float(max(np.ptp(law, axis=s).max() for s in range(rounds)))
 
 
@@ -87,16 +92,23 @@ def _lengths(rounds):
 def _check(rounds, choices, counts):
     size = (2 ** len(counts) - 1) ** rounds * len(counts) ** choices
     if size > LARGEST:
-        raise ValueError(f"{rounds} rounds and {len(counts)} kinds of action have too many data sets to list: {size:g}")
+        raise ValueError(
+            f"{rounds} rounds and {len(counts)} kinds of action have too many data sets to list: {size:g}"
+        )
 
 
 def _choice(axes, start, lengths, eta, counts):
-    """One axis for each round's losses (of length 1 where they do not matter), the last for the kind of action: the
-    probability of one given action, softmax of the losses of rounds start .. start + M - 1, M uniform on `lengths`."""
-    outcomes = np.array(list(product((0.0, 1.0), repeat=len(counts)))[:-1])  # all 1 is as good as all 0
+    """One axis for each round's losses (of length 1 where they do not matter), the last for the
+    kind of action: the probability of one given action, softmax of the losses of rounds start ..
+    start + M - 1, M uniform on `lengths`."""
+    outcomes = np.array(
+        list(product((0.0, 1.0), repeat=len(counts)))[:-1]
+    )  # all 1 is as good as all 0
     total, law = np.zeros((1,) * (axes + 1)), 0.0
     for s in range(start, start + max(lengths)):
-        total = total + outcomes.reshape((1,) * s + (len(outcomes),) + (1,) * (axes - s - 1) + (len(counts),))
+        total = total + outcomes.reshape(
+            (1,) * s + (len(outcomes),) + (1,) * (axes - s - 1) + (len(counts),)
+        )
         if s - start + 1 in lengths:
             weights = np.exp(-eta * (total - total.min(axis=-1, keepdims=True)))
             law = law + weights / (weights @ np.array(counts, float))[..., None] / len(lengths)

@@ -15,26 +15,38 @@ def log_density(reward: float, epsilon: float, shifts: np.ndarray, more: int) ->
     """Log-density of the private sums that the pull times tell; see `hybrid_loss`."""
     t, k = LATE.round(), np.arange(1, 8)
     log_t, factor, others = np.log2(t), 6 * math.sqrt(8) / epsilon, t - 1 - k
-    leader = np.sqrt(3 * log_t / others) + factor * log_t * np.floor(np.log2(others + 1)) / others + shifts
+    leader = (
+        np.sqrt(3 * log_t / others)
+        + factor * log_t * np.floor(np.log2(others + 1)) / others
+        + shifts
+    )
     s = k * (leader - np.sqrt(3 * log_t / k) - factor * log_t * np.floor(np.log2(k + 1)) / k)
     array, shallow, deep = 2 / epsilon, 2 * (1 + more) / epsilon, 2 * (2 + more) / epsilon  # scales
-    z = np.arange(math.floor(s[-1]), -s[-1], min(0.25, 1 / math.ceil(20 * epsilon)))  # noise of the full array
+    z = np.arange(
+        math.floor(s[-1]), -s[-1], min(0.25, 1 / math.ceil(20 * epsilon))
+    )  # noise of the full array
     y = np.subtract.outer(s, s[0] + reward + z)
     tree = np.abs(y[3]) + np.abs(y[4]) + np.abs(y[5] - y[4]) + np.abs(y[6])
     inside = logsumexp(-np.abs(z) / array - tree / deep)
-    return inside - abs(s[0]) / array - (abs(s[1] - s[0] - reward) + abs(s[2] - s[0] - reward)) / shallow
+    return (
+        inside
+        - abs(s[0]) / array
+        - (abs(s[1] - s[0] - reward) + abs(s[2] - s[0] - reward)) / shallow
+    )
 
 
 @checks.arguments(epsilon=checks.number_in(0.1, 100), more=checks.integer_in(0, 100))
 @store.kept
 def hybrid_loss(epsilon: float, more: int = 0) -> float:
-    """Log-ratio of the probabilities of one event, for Hybrid-UCB with released roots, on neighbouring tables.
+    """Log-ratio of the probabilities of one event, for Hybrid-UCB with released roots, on
+    neighbouring tables.
 
-    Two arms; all rewards are 0, but arm 1's second one may be 1. The event: arm 1 is pulled in round 2, then in the
-    rounds `LATE`, arm 0 in all others. By then arm 0's index h is known, up to its noise divided by 2^26. So each pull
-    of arm 1 tells where its private sum is: S_k = k (h - width_k) in the round of the next pull, within a window that
-    narrows as 1 / t. With x the reward, Z noise of arrays and Y of nodes (Y_2 and Y_6 are roots), S_1 = Z_0,
-    S_2 = S_1 + x + Y_1, S_3 = S_1 + x + Y_2, and S_4.. = S_1 + x + Z_1 + (Y_3, Y_4, Y_4 + Y_5, Y_6).
+    Two arms; all rewards are 0, but arm 1's second one may be 1. The event: arm 1 is pulled in
+    round 2, then in the rounds `LATE`, arm 0 in all others. By then arm 0's index h is known, up to
+    its noise divided by 2^26. So each pull of arm 1 tells where its private sum is: S_k = k (h -
+    width_k) in the round of the next pull, within a window that narrows as 1 / t. With x the
+    reward, Z noise of arrays and Y of nodes (Y_2 and Y_6 are roots), S_1 = Z_0, S_2 = S_1 + x +
+    Y_1, S_3 = S_1 + x + Y_2, and S_4.. = S_1 + x + Z_1 + (Y_3, Y_4, Y_4 + Y_5, Y_6).
 
     Parameters
     ----------
@@ -46,9 +58,9 @@ def hybrid_loss(epsilon: float, more: int = 0) -> float:
     Returns
     -------
     float
-        The smallest over what arm 0's noise may do, a tenth in its mean either way at each pull. That it does more has
-        probability below exp(-6000), by Chernoff's bound for some fifty Laplace variables of scale at most
-        52 / epsilon; the event's own is above exp(-1500).
+        The smallest over what arm 0's noise may do, a tenth in its mean either way at each pull.
+        That it does more has probability below exp(-6000), by Chernoff's bound for some fifty
+        Laplace variables of scale at most 52 / epsilon; the event's own is above exp(-1500).
 
     Examples
     --------

@@ -10,8 +10,8 @@ from privregret.exact import selection_from_sums
 
 
 class SelectionLoss(NamedTuple):
-    """`value` is the loss of privacy; `before` and `after` are the neighbouring sums that attain it, of the action that
-    becomes likelier and of each of the others."""
+    """`value` is the loss of privacy; `before` and `after` are the neighbouring sums that attain
+    it, of the action that becomes likelier and of each of the others."""
 
     value: float
     before: tuple[int, int]
@@ -21,8 +21,9 @@ class SelectionLoss(NamedTuple):
 def privacy_loss(actions: int, rounds: int, noise: str, scale: float) -> SelectionLoss:
     """Loss of privacy when report noisy max has chosen an action by the losses of an epoch.
 
-    The largest log-ratio of the probabilities of an action over all pairs of data sets that differ in one round, all
-    losses of which are replaced (hu2021, Theorem 6; wu2026, Theorem 2). At most 2 / scale, whatever the noise.
+    The largest log-ratio of the probabilities of an action over all pairs of data sets that differ
+    in one round, all losses of which are replaced (hu2021, Theorem 6; wu2026, Theorem 2). At most 2
+    / scale, whatever the noise.
 
     Parameters
     ----------
@@ -40,25 +41,34 @@ def privacy_loss(actions: int, rounds: int, noise: str, scale: float) -> Selecti
 
     Notes
     -----
-    The worst pair is known. With d_i how far an action is behind action i, f and F the density and the distribution
-    function of the noise, the action's probability P(d) is the integral of f(y) prod_i F(y - d_i) dy. It falls in each
-    d_i, and one round moves each by at most 2, so no ratio from d is above P(d - 2) / P(d): the mean of f(y - 2) / f(y)
-    over the law with density proportional to f(y) prod_i F(y - d_i). All three laws are log-concave. So the ratio of
-    densities grows with y, and the law moves up with each d_i; hence the maximum is at the largest d, where d_i = n.
+    The worst pair is known. With d_i how far an action is behind action i, f and F the density and
+    the distribution function of the noise, the action's probability P(d) is the integral of f(y)
+    prod_i F(y - d_i) dy. It falls in each d_i, and one round moves each by at most 2, so no ratio
+    from d is above P(d - 2) / P(d): the mean of f(y - 2) / f(y) over the law with density
+    proportional to f(y) prod_i F(y - d_i). All three laws are log-concave. So the ratio of
+    densities grows with y, and the law moves up with each d_i; hence the maximum is at the largest
+    d, where d_i = n.
 
     Examples
     --------
     >>> privacy_loss(2, 1, "laplace", 2.0)
     SelectionLoss(value=0.4934479222289322, before=(1, 0), after=(0, 1))
     """
-    actions, rounds = checks.integer_in(2, checks.LARGEST)("actions", actions), checks.positive_int("rounds", rounds)
-    noise, scale = checks.one_of("laplace", "exponential", "gumbel")("noise", noise), checks.positive("scale", scale)
+    actions, rounds = (
+        checks.integer_in(2, checks.LARGEST)("actions", actions),
+        checks.positive_int("rounds", rounds),
+    )
+    noise, scale = (
+        checks.one_of("laplace", "exponential", "gumbel")("noise", noise),
+        checks.positive("scale", scale),
+    )
     excess = [_log_excess(d / scale, actions, noise) for d in (rounds - 2, rounds)]
     return SelectionLoss(2 / scale + excess[0] - excess[1], (rounds, 0), (rounds - 1, 1))
 
 
 def _log_excess(u, actions, noise):
-    """u plus the logarithm of the probability that an action wins, by u behind all others, for noise of scale 1."""
+    """u plus the logarithm of the probability that an action wins, by u behind all others, for
+    noise of scale 1."""
     if noise == "gumbel":
         return -float(np.logaddexp(log(actions - 1), -u))
     if u < 0:  # after a single round; no closed form for Laplace noise, and no small number

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -186,7 +185,7 @@ def errors_figure(followed: pd.DataFrame) -> Figure:
     """Draw three curves of the selection error against the length of the prefix."""
     looks = {"left": {"color": style.ORANGE}, "middle": {"color": style.BLUE}}
     looks["right"] = {"color": style.VERMILION, "marker": "s"}
-    fig, axes = plt.subplots(1, 3, figsize=style.PAGE)
+    fig, axes = draw.subplots(1, 3, figsize=style.PAGE)
     for ax, (panel, curve) in zip(axes, followed.groupby("panel", sort=False), strict=True):
         ax.plot(curve.m, curve.F_over_first if panel == "middle" else curve.F, **looks[panel])
         ax.set(xlabel="prefix length $m$")
@@ -235,7 +234,7 @@ def tallies_figure(left: pd.DataFrame, right: pd.DataFrame, title: str, exact_la
     """Draw what epochs cost by each tally: one by one on the left, their sums on the right."""
     looks = {ONE: {"color": style.PINK, "marker": "v"}, ALL: style.BOUND}
     looks[EXACT] = style.look(exact_label)
-    fig, axes = plt.subplots(1, 2, figsize=style.PAGE)
+    fig, axes = draw.subplots(1, 2, figsize=style.PAGE)
     for ax, half, x in zip(axes, (left, right), ("n", "log_actions"), strict=True):
         draw.lines(ax, half, x, "units", by="tally", looks=looks)
         ax.set(xscale="log", yscale="log")

@@ -236,7 +236,7 @@ def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
 
 def release_schedule(released: dict[str, list[ledger.Release]], pulls: int) -> Figure:
     """Draw for each algorithm what it releases about an arm, and when."""
-    fig, axes = plt.subplots(
+    fig, axes = draw.subplots(
         len(released), 1, figsize=(style.PAGE[0], 4.0), sharex=True, height_ratios=(2, 6, 5)
     )
     for ax, (name, releases) in zip(axes, released.items(), strict=True):
@@ -248,7 +248,7 @@ def release_schedule(released: dict[str, list[ledger.Release]], pulls: int) -> F
 
 def repairs(data: pd.DataFrame) -> Figure:
     """Draw regret of Hybrid-UCB and its bounds, and below it that of the repaired trees over it."""
-    fig, (top, below) = plt.subplots(
+    fig, (top, below) = draw.subplots(
         2, 3, sharex=True, sharey="row", figsize=(style.PAGE[0], 3.6), height_ratios=(2, 1)
     )
     for upper, lower, (name, part) in zip(top, below, data.groupby("instance"), strict=True):
@@ -317,6 +317,7 @@ def show_releases(
 def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str]) -> Figure:
     """Draw Theorem 7's bounds above, and regrets below, for three families of instances."""
     fig = plt.figure(figsize=(style.PAGE[0], 5.2))
+    plt.close(fig)  # shown where it is published
     halves = fig.subfigures(2, 1)
     top, below = (half.subplots(1, 3, sharey=True) for half in halves)
     corrected = FTNL(1.0).label
@@ -376,7 +377,7 @@ def epochs_figure(paid: pd.DataFrame) -> Figure:
 def lower_bound_figure(data: pd.DataFrame, titles: dict[int, str]) -> Figure:
     """Draw regret at round m* with Theorem 10 above, and at convergence below, for each K."""
     size = {"figsize": (style.PAGE[0], 4.2), "height_ratios": (3, 2), "squeeze": False}
-    fig, axes = plt.subplots(2, len(titles), sharex=True, sharey="row", **size)
+    fig, axes = draw.subplots(2, len(titles), sharex=True, sharey="row", **size)
     for row, when in zip(axes, ("round m", "convergence"), strict=True):
         for ax, (k, part) in zip(row, data[data.when == when].groupby("K"), strict=True):
             draw.lines(ax, part, "epsilon", "regret")

@@ -35,7 +35,8 @@ class OneNoise:
 
 @jit
 def _children(arms, own, settings, t, j, reward, rng):
-    # `nodes[1]` is the noise of the left half by the time that the tree is full, `nodes[0]` what the new node joins
+    # `nodes[1]` is the noise of the left half by the time that the tree is full, `nodes[0]` what
+    # the new node joins
     nodes = arms[j]["nodes"]
     nodes[0] = nodes[1] if arms[j]["position"] + 1 == 1 << arms[j]["depth"] else 0.0
     hybrid(arms, own, settings, t, j, reward, rng)

@@ -1,7 +1,9 @@
-"""Everything that is published, as pages that open from disk: no server, no network, nothing from elsewhere.
+"""Everything that is published, as pages that open from disk: no server, no network, nothing from
+elsewhere.
 
-`python -m privregret site` renders `figures/`, its manifest and the executed notebooks of `build/notebooks` into
-`build/site`. It runs no notebook: what has not run yet is shown without its results.
+`python -m privregret site` renders `figures/`, its manifest and the executed notebooks of
+`build/notebooks` into `build/site`. It runs no notebook: what has not run yet is shown without its
+results.
 """
 
 import re
@@ -44,7 +46,9 @@ DRAFT = {  # how a draft takes one in
 ROWS = 20  # of a long csv, on the page of its figure
 
 
-def build(place: Path = BUILD / "site", root: Path = ROOT, executed: Path = BUILD / "notebooks") -> list[str]:
+def build(
+    place: Path = BUILD / "site", root: Path = ROOT, executed: Path = BUILD / "notebooks"
+) -> list[str]:
     """Write the site; `place` changes only when all pages are written.
 
     Parameters
@@ -78,7 +82,10 @@ def main() -> int:
     """Build the site of this checkout and say where it is."""
     missing = build()
     if missing:
-        print(f"Without results, for they have not run here (`make` runs them): {', '.join(missing)}", file=sys.stderr)
+        print(
+            f"Without results, for they have not run here (`make` runs them): {', '.join(missing)}",
+            file=sys.stderr,
+        )
     print(f"The site is {(BUILD / 'site' / 'index.html').relative_to(ROOT)}; open it in a browser.")
     return 0
 
@@ -119,8 +126,13 @@ class _Site:
         files.write(self.place / "code.css", code.encode())
 
         books, missing = self._notebooks()
-        papers = {paper: [*mine] for paper, mine in groupby(books.values(), lambda book: _paper(book["name"]))}
-        cards = {name: self._card(name, books) for book in books.values() for name in book["outputs"]}
+        papers = {
+            paper: [*mine]
+            for paper, mine in groupby(books.values(), lambda book: _paper(book["name"]))
+        }
+        cards = {
+            name: self._card(name, books) for book in books.values() for name in book["outputs"]
+        }
         row = [None, *cards.values(), None]
         for before, card, after in zip(row, row[1:-1], row[2:], strict=False):
             path = f"figures/{card['name']}.html"
@@ -133,18 +145,32 @@ class _Site:
         self.page("gallery.html", "gallery.html", cards=cards, books=papers, choices=choices)
         self.page("findings.html", "findings.html", findings=self.findings, outputs=self.outputs)
         slips = [card for name, card in cards.items() if name.startswith("companion/errata-")]
-        slips.sort(key=lambda card: [*card["book"]["shown"], card["name"]].index(card["name"]))  # as they are told
+        slips.sort(
+            key=lambda card: [*card["book"]["shown"], card["name"]].index(card["name"])
+        )  # as they are told
         parts = [card | {"records": card["frame"].to_dict("records")} for card in slips]
         self.page("errata.html", "errata.html", parts=parts)
         told = [f for f in self.findings if f["headline"]]
         strip = [cards[name] for name in STRIP if name in cards]
-        self.page("index.html", "index.html", told=told, strip=strip, books=papers, cards=cards, tally=self._tally())
+        self.page(
+            "index.html",
+            "index.html",
+            told=told,
+            strip=strip,
+            books=papers,
+            cards=cards,
+            tally=self._tally(),
+        )
         self._api()
         return missing
 
     def _notebooks(self):
         """A page for each notebook that has published; what other pages need to know of them."""
-        names = [n for n in _ordered(self.manifest["notebooks"]) if (self.root / "notebooks" / f"{n}.ipynb").exists()]
+        names = [
+            n
+            for n in _ordered(self.manifest["notebooks"])
+            if (self.root / "notebooks" / f"{n}.ipynb").exists()
+        ]
         books, missing = {}, []
         for name in names:
             source, ran = self.root / "notebooks" / f"{name}.ipynb", self.executed / f"{name}.ipynb"
@@ -156,9 +182,17 @@ class _Site:
                 "name": name,
                 "title": notebooks.heading(notebook),
                 "shown": shown,
-                "outputs": _ordered(output for output, entry in self.outputs.items() if entry["notebook"] == name),
+                "outputs": _ordered(
+                    output for output, entry in self.outputs.items() if entry["notebook"] == name
+                ),
             }
-            self.page(f"notebooks/{name}.html", "notebook.html", body=body, ran=name not in missing, **books[name])
+            self.page(
+                f"notebooks/{name}.html",
+                "notebook.html",
+                body=body,
+                ran=name not in missing,
+                **books[name],
+            )
             shutil.copy(source, self.place / "notebooks" / f"{name}.ipynb")
         return books, missing
 
@@ -168,7 +202,12 @@ class _Site:
         source = Path(f"{path}.tex").read_text(encoding="utf-8")
         frame = pd.read_csv(f"{path}.csv", keep_default_na=False, dtype=str)
         found = [f for f in self.findings if f["figure"] == name]
-        cells = {cell for column in frame for cell in frame[column].unique() if re.search("[A-Za-z]{2}", cell)}
+        cells = {
+            cell
+            for column in frame
+            for cell in frame[column].unique()
+            if re.search("[A-Za-z]{2}", cell)
+        }
         book = books[entry["notebook"]]
         card = {
             "name": name,
@@ -189,16 +228,26 @@ class _Site:
         }
         if entry["kind"] == "figure":
             width, height = struct.unpack(">II", Path(f"{path}.png").read_bytes()[16:24])
-            shown = round(150 * float(re.search(r"([\d.]+)in\\fi\]", source)[1]))  # for each inch in print
-            card |= {"width": shown, "height": round(shown * height / width), "broad": width > 2 * height}
+            shown = round(
+                150 * float(re.search(r"([\d.]+)in\\fi\]", source)[1])
+            )  # for each inch in print
+            card |= {
+                "width": shown,
+                "height": round(shown * height / width),
+                "broad": width > 2 * height,
+            }
         return card
 
     def _tally(self):
-        """How many findings have which verdict: paper -> (kind, verdict, count) in the order of the table."""
+        """How many findings have which verdict: paper -> (kind, verdict, count) in the order of the
+        table."""
         count = pd.DataFrame(self.findings, columns=["paper", "kind", "verdict"]).value_counts()
         columns = [(kind, verdict) for kind in fnd.KINDS for verdict in fnd.VERDICTS[kind]]
         papers = _ordered({f["paper"] for f in self.findings})
-        return {paper: [(*column, count.get((paper, *column), 0)) for column in columns] for paper in papers}
+        return {
+            paper: [(*column, count.get((paper, *column), 0)) for column in columns]
+            for paper in papers
+        }
 
     def _api(self):
         """pdoc's pages of the package's docstrings."""
@@ -206,8 +255,12 @@ class _Site:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of annotations in other packages
             pdoc.pdoc("privregret", output_directory=self.place / "api")
-        for path in (self.place / "api").rglob("*.*"):  # values such as paths.ROOT are of this machine
-            path.write_text(path.read_text(encoding="utf-8").replace(str(ROOT), "..."), encoding="utf-8")
+        for path in (self.place / "api").rglob(
+            "*.*"
+        ):  # values such as paths.ROOT are of this machine
+            path.write_text(
+                path.read_text(encoding="utf-8").replace(str(ROOT), "..."), encoding="utf-8"
+            )
 
 
 def _findings(manifest):
@@ -224,7 +277,10 @@ def _findings(manifest):
 def _numbers(card):
     """The tables of a page: as printed, for a table; and the csv, or its first rows."""
     frame = card["frame"]
-    numeric = [pd.to_numeric(frame[column].replace("", "nan"), errors="coerce").notna().any() for column in frame]
+    numeric = [
+        pd.to_numeric(frame[column].replace("", "nan"), errors="coerce").notna().any()
+        for column in frame
+    ]
     return {
         "printed": tex.table(card["source"]) if card["kind"] == "table" else None,
         "rows": frame if len(frame) < 2 * ROWS else frame.head(ROWS),
@@ -248,7 +304,10 @@ def _ordered(names):
 
 def _natural(text):
     """A key that sorts 2 before 10."""
-    return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", text)]
+    return [
+        (not part.isdigit(), int(part) if part.isdigit() else 0, part)
+        for part in re.split(r"(\d+)", text)
+    ]
 
 
 def _algorithms(text):

@@ -1,4 +1,5 @@
-"""Notebooks as pages: nbconvert's HTML without its scripts, pictures and captions tied to their own pages."""
+"""Notebooks as pages: nbconvert's HTML without its scripts, pictures and captions tied to their own
+pages."""
 
 import base64
 import re
@@ -24,13 +25,15 @@ def heading(notebook) -> str:
 
 
 def body(notebook, outputs: dict, names: set[str]) -> tuple[str, list[str]]:
-    """The cells of a notebook as HTML, for a page two folders below the site's root; and the outputs shown, in order.
+    """The cells of a notebook as HTML, for a page two folders below the site's root; and the
+    outputs shown, in order.
 
     Parameters
     ----------
     notebook : nbformat node
     outputs : dict
-        The published outputs: name -> entry of the manifest. Their pictures are not embedded but shown from `figures/`.
+        The published outputs: name -> entry of the manifest. Their pictures are not embedded but
+        shown from `figures/`.
     names : set of str
         Notebooks that have a page; links to them lead there.
     """
@@ -38,11 +41,16 @@ def body(notebook, outputs: dict, names: set[str]) -> tuple[str, list[str]]:
     met = []
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [o for output in cell.outputs for o in _shown(output, pictures, outputs, met)]
-    page = TemplateExporter.from_notebook_node(_exporter(), notebook)[0]  # HTMLExporter's own parses the page once more
+            cell.outputs = [
+                o for output in cell.outputs for o in _shown(output, pictures, outputs, met)
+            ]
+    page = TemplateExporter.from_notebook_node(_exporter(), notebook)[
+        0
+    ]  # HTMLExporter's own parses the page once more
 
     def link(found):
-        """To a page if there is one; what is in the project but not among the pages is left as words."""
+        """To a page if there is one; what is in the project but not among the pages is left as
+        words."""
         path = re.fullmatch(r"\.\./([a-z0-9]+/[^/#]+)\.ipynb", found[1])
         if path and path[1] in names:
             return f'<a href="../{path[1]}.html">{found[2]}</a>'
@@ -53,7 +61,9 @@ def body(notebook, outputs: dict, names: set[str]) -> tuple[str, list[str]]:
 
 @cache
 def _exporter():
-    exporter = HTMLExporter(template_name="basic", template_file=str(TEMPLATE), exclude_anchor_links=True)
+    exporter = HTMLExporter(
+        template_name="basic", template_file=str(TEMPLATE), exclude_anchor_links=True
+    )
     exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
     exporter.config.NbConvertBase.display_data_priority = SHOWN
     exporter.register_filter("highlight_code", Highlight2HTML(pygments_lexer="ipython3"))
@@ -63,18 +73,26 @@ def _exporter():
 def _shown(output, pictures, outputs, met):
     """An output as readers of the page need it: in a list, which is empty if they do not."""
     data = output.get("data", {})
-    if END in data or data.get("text/plain", "").startswith("Finding("):  # told already, in a sentence
+    if END in data or data.get("text/plain", "").startswith(
+        "Finding("
+    ):  # told already, in a sentence
         return []
     if WIDGET in data:
-        output.data = {"text/markdown": "*Here is something to turn: it moves in JupyterLab (`make lab`).*"}
+        output.data = {
+            "text/markdown": "*Here is something to turn: it moves in JupyterLab (`make lab`).*"
+        }
     elif "image/png" in data:
         name = pictures.get(files.digest(base64.b64decode(data["image/png"])))
         if name:
             width = output.metadata.get("image/png", {}).get("width", "")
             image = f'<img src="../../figures/{name}.png" width="{width}" alt="{name}, described below" loading="lazy">'
-            output.data = {"text/html": f'<a class="picture" href="../../figures/{name}.html">{image}</a>'}
+            output.data = {
+                "text/html": f'<a class="picture" href="../../figures/{name}.html">{image}</a>'
+            }
         else:
-            output.metadata.setdefault("image/png", {}).setdefault("alt", "a picture that is not among the published")
+            output.metadata.setdefault("image/png", {}).setdefault(
+                "alt", "a picture that is not among the published"
+            )
     elif found := CAPTION.match(data.get("text/markdown", "")):
         name = found[1]
         if name in outputs and name not in met:

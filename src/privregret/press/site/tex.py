@@ -1,4 +1,5 @@
-"""TeX for browsers: formulas as MathML, which they draw without a script; captions and tables of `.tex` files."""
+"""TeX for browsers: formulas as MathML, which they draw without a script; captions and tables of
+`.tex` files."""
 
 import html
 import re
@@ -11,7 +12,9 @@ from latex2mathml.converter import convert
 from privregret.press.tex import one_epsilon
 
 MATH = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$", re.S)
-VERBATIM = re.compile(r"(<(pre|code|script|style|textarea|math)\b.*?</\2>|<!--.*?-->|<[^>]*>)", re.S)
+VERBATIM = re.compile(
+    r"(<(pre|code|script|style|textarea|math)\b.*?</\2>|<!--.*?-->|<[^>]*>)", re.S
+)
 RAGGED = re.compile(r"\\rightskip0pt plus1fil\\(?:relax |hspace\{0pt\})")
 CODE = re.compile("`([^`']+)`")
 
@@ -33,7 +36,8 @@ AFTER = {  # where it spaces or slants otherwise than TeX does
     r"<mo>&#x0221E;</mo>": "<mi>&#x0221E;</mi>",
     r"<mi>&#x000B1;</mi>": "<mo>&#x000B1;</mo>",
     r"<mi>&#x0007E;</mi>": "<mo>&#x0223C;</mo>",
-    r"<mi>(&#x003(?:9[1-9A-F]|A[0-9]);)</mi>": r'<mi mathvariant="normal">\1</mi>',  # capital Greek is upright
+    # capital Greek is upright
+    r"<mi>(&#x003(?:9[1-9A-F]|A[0-9]);)</mi>": r'<mi mathvariant="normal">\1</mi>',
 }
 
 
@@ -59,8 +63,12 @@ def mathml(tex: str, display: str = "inline") -> str:
 
 
 def _styled(found):
-    """A letter as the character that browsers draw in its style: of `mathvariant` they know only normal."""
-    kind, letter = found[2].upper(), unicodedata.name(found[3]).replace("LATIN ", "").replace(" LETTER", "")
+    """A letter as the character that browsers draw in its style: of `mathvariant` they know only
+    normal."""
+    kind, letter = (
+        found[2].upper(),
+        unicodedata.name(found[3]).replace("LATIN ", "").replace(" LETTER", ""),
+    )
     try:
         character = unicodedata.lookup(f"MATHEMATICAL {kind} {letter}")
     except KeyError:  # of old, such as the real numbers' R
@@ -69,7 +77,8 @@ def _styled(found):
 
 
 def typeset(page: str) -> str:
-    """HTML with the formulas and `code` of its text typeset; elements of code, scripts and attributes stay."""
+    """HTML with the formulas and `code` of its text typeset; elements of code, scripts and
+    attributes stay."""
 
     def formula(found):
         tex = html.unescape(found[1] or found[2])
@@ -82,7 +91,8 @@ def typeset(page: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text with its formulas in letters, for what can hold no more: alternative texts, titles, searches."""
+    """Text with its formulas in letters, for what can hold no more: alternative texts, titles,
+    searches."""
 
     def letters(found):
         line = _line(ElementTree.fromstring(mathml(found[1] or found[2])))
@@ -119,10 +129,17 @@ def caption(source: str) -> str:
 
 def table(source: str) -> tuple[str, list[list[str]]]:
     """Alignment (l or r, a letter a column) and cells, the headings first, of a published table."""
-    columns, body = re.search(r"\\begin\{tabular\}\{(.*)\}\n\\toprule\n(.*)\\bottomrule", source, re.S).groups()
-    columns, body = columns.replace("@{}", ""), re.sub(r"\\(midrule|addlinespace)\n", "", RAGGED.sub("", body))
+    columns, body = re.search(
+        r"\\begin\{tabular\}\{(.*)\}\n\\toprule\n(.*)\\bottomrule", source, re.S
+    ).groups()
+    columns, body = (
+        columns.replace("@{}", ""),
+        re.sub(r"\\(midrule|addlinespace)\n", "", RAGGED.sub("", body)),
+    )
     rows = [re.split(r"(?<!\\)&", row) for row in re.split(r"\\\\\n", body) if row.strip()]
-    return re.sub(r"p\{.*?\}", "l", columns), [[words(cell.strip()) for cell in row] for row in rows]
+    return re.sub(r"p\{.*?\}", "l", columns), [
+        [words(cell.strip()) for cell in row] for row in rows
+    ]
 
 
 def words(text: str) -> str:
