@@ -16,7 +16,7 @@ COMMANDS = {
     "status": "say which notebooks are stale and why",
     "check": "run afresh elsewhere and compare with the published numbers",
     "site": "render all that is published as pages, into build/site",
-    "sweep": "run a grid of algorithms and instances, or resume it: one Parquet file per grid point",
+    "sweep": "run or resume a grid of algorithms and instances: one Parquet file per grid point",
 }
 
 
