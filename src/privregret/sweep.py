@@ -33,9 +33,10 @@ except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(why, name=missing.name) from None
 
 from privregret import files, simulate, sources
-from privregret.grids import CLASSES, Grid, GridError, grid, read
+from privregret.grids import CLASSES, Grid, GridError
+from privregret.grids import grid as grid  # `sweep.grid` and `sweep.read`
+from privregret.grids import read as read
 
-__all__ = ["Grid", "GridError", "grid", "load", "read", "run"]
 LIBRARIES = ("numpy", "numba", "scipy")  # what numbers depend on, with the sources
 KEY = b"privregret"  # of the provenance among a file's metadata
 TYPES = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}  # else text
