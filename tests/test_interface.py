@@ -64,6 +64,11 @@ ELSEWHERE = (
     *(
         "simulate.moments",
         "simulate.tidy",
+        "simulate.algorithms_of",  # rules, as those of `checks`
+        "simulate.problems_of",
+        "simulate.rounds_of",
+        "simulate.workers_rule",
+        "grids",
         "instances.bandits.regret_of",
     ),  # of parts of runs, for each task
     *(
@@ -274,7 +279,13 @@ OWN = {
         "points": 4,
         "workers": 1,
     },
-    "simulate.rng_for": {"algorithm": DPIMED(0.5)},
+    "tables.regret_curves": {
+        "algorithms": DPIMED(0.5),
+        "rewards": TABLE,
+        "runs": 2,
+        "points": 4,
+        "workers": 1,
+    },
     "instances.bandits.equal_gaps": {"best": 0.75},
     "instances.losses.with_losses": {"instance": BANDIT},
     "bounds.asi2025.best_composition": {"losses": [0.25, 0.5]},

@@ -16,8 +16,7 @@ COMMANDS = {
     "status": "say which notebooks are stale and why",
     "check": "run afresh elsewhere and compare with the published numbers",
     "site": "render all that is published as pages, into build/site",
-    "sweep": "run a grid of algorithms and instances, or go on with it: "
-    "one Parquet file per grid point",
+    "sweep": "run or resume a grid of algorithms and instances: one Parquet file per grid point",
 }
 
 
@@ -96,7 +95,7 @@ def notebooks(args) -> int:
         from privregret.press import command
     except ModuleNotFoundError as missing:
         package = missing.name.split(".")[0]
-        return refuse(f"notebooks need {package}: pip install the extra 'notebooks'")
+        return refuse(f"notebooks need {package}: pip install 'privregret[notebooks]'")
     try:
         return command.main(args)
     except command.REFUSED as error:

@@ -156,9 +156,7 @@ def regret_summary(
     --------
     >>> from privregret.full_information import FTNL
     >>> from privregret.instances import packing
-    >>> summary = regret_summary(
-    ...     FTNL(1.0), packing(4, 0.2), horizon=1000, runs=100, seed=1, points=1
-    ... )
+    >>> summary = regret_summary(FTNL(1.0), packing(4, 0.2), 1000, runs=100, seed=1, points=1)
     >>> summary[["algorithm", "t", "runs"]].values.tolist()
     [['FTNL (Laplace)', 1000, 100]]
     """
@@ -205,8 +203,7 @@ def _listed(blocks) -> np.ndarray:
 
 
 def _merged(blocks) -> Moments:
-    """The moments of all blocks together; in their order, so that no digit depends on who did
-    what."""
+    """The moments of all blocks together, in their order: no digit depends on the workers."""
     return reduce(_both, blocks)
 
 

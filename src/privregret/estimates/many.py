@@ -17,7 +17,15 @@ NAMES = "mean", "regret", "fraction", "ratio", "slope"  # of columns that hold n
 
 
 def named(name: str, column: str, frame: pd.DataFrame) -> str:
-    """Check that a frame has a column."""
+    """Check that a frame has a column.
+
+    Examples
+    --------
+    >>> named("value", "regret", pd.DataFrame({"mean": [1.0]}))
+    Traceback (most recent call last):
+    ...
+    ValueError: value must be a column of the frame (mean), got 'regret'
+    """
     if column not in frame:
         columns = ", ".join(map(str, frame.columns))
         raise ValueError(f"{name} must be a column of the frame ({columns}), got {column!r}")

@@ -14,7 +14,17 @@ ROUNDING = 1e-9  # relative deviations below this are rounding: what is left of 
 
 
 def real(name: str, value: object, low: float = -math.inf) -> float:
-    """Check a number, perhaps infinite."""
+    """Check a number, perhaps infinite.
+
+    Examples
+    --------
+    >>> real("value", math.inf)
+    inf
+    >>> real("error", -1, low=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: error must be a number of at least 0, got -1.0
+    """
     if type(value) is not float:
         try:
             is_list = isinstance(value, str) or np.ndim(value)

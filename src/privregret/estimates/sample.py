@@ -66,7 +66,13 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
 
 
 def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[float, float, float]:
-    """Quantile of a sample and the order statistics that miss it with this chance, each side."""
+    """Quantile of a sample and the order statistics that miss it with this chance, each side.
+
+    Examples
+    --------
+    >>> tuple(map(int, order_statistics(np.arange(100), 0.5, 0.025)))
+    (50, 39, 60)
+    """
     ordered, n = np.sort(sample), len(sample)
     low, high = (int(scipy.stats.binom.ppf(q, n, level)) for q in (chance, 1 - chance))
     value = ordered[min(int(n * level), n - 1)]

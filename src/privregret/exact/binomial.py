@@ -47,6 +47,13 @@ def lattice(
         As in `atoms`.
     means : (G,) floats in [0, 1]
     low : (G,) floats
+
+    Examples
+    --------
+    >>> first, last, mass = lattice(2, np.array([0.5, 0.0]), 1, np.array([9.0, 9.0]), 9.0)
+    >>> mass
+    array([[0.25, 0.5 , 0.25],
+           [1.  , 0.  , 0.  ]])
     """
     # n p, exactly rounded where it is near: a whole number and what is left
     ratios = [mean.as_integer_ratio() for mean in means.tolist()]

@@ -178,14 +178,28 @@ def _log_tail(noise, u):
 
 @lru_cache(maxsize=64)
 def arrays(instance: StochasticLosses) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps and logarithms of the numbers of actions, worked out once for all epochs."""
+    """Gaps and logarithms of the numbers of actions, worked out once for all epochs.
+
+    Examples
+    --------
+    >>> from privregret.instances import packing
+    >>> arrays(packing(5, 0.25))
+    (array([0.  , 0.25]), array([0.        , 1.38629436]))
+    """
     return instance.gaps, np.array(instance.log_counts)
 
 
 @lru_cache(maxsize=64)
 def independent_means(instance: StochasticLosses) -> np.ndarray:
     """Means of the bits, if they are independent over actions: at most one group's loss varies over
-    the outcomes."""
+    the outcomes.
+
+    Examples
+    --------
+    >>> from privregret.instances import bernoulli_losses
+    >>> independent_means(bernoulli_losses([0.3, 0.5]))
+    array([0.3, 0.5])
+    """
     outcomes = np.array(instance.outcomes)
     varying = np.flatnonzero(np.ptp(outcomes, axis=0) > 0)
     alone = len(varying) == 1 and instance.log_counts[varying[0]] == 0
@@ -243,7 +257,13 @@ def selection_from_sums(
 def probabilities_from_sums(
     sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
 ) -> np.ndarray:
-    """`selection_from_sums` without its checks, for loops over epochs."""
+    """`selection_from_sums` without its checks, for loops over epochs.
+
+    Examples
+    --------
+    >>> probabilities_from_sums([3.0, 5.0], [0.0, 0.0], "gumbel", 2.0).round(4)
+    array([0.7311, 0.2689])
+    """
     sums, log_counts = np.asarray(sums, float), np.asarray(log_counts, float)
     d = sums - sums.min(axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
@@ -368,7 +388,13 @@ def _from_sums(d, log_counts, laplace):
 
 def differences(losses: np.ndarray) -> np.ndarray:
     """Losses less the smallest of them: to 15 decimals, lest rounding make gaps; but small gaps
-    stay as they are."""
+    stay as they are.
+
+    Examples
+    --------
+    >>> differences(np.array([0.1 + 0.2, 0.3, 0.5]))
+    array([0. , 0. , 0.2])
+    """
     gaps = losses - losses.min()
     tidy = gaps.round(15)
     small = np.abs(tidy - gaps) > 1e-11 * gaps

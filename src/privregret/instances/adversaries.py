@@ -246,7 +246,13 @@ class Adversary(_Oblivious):
         )
 
     def advised(self, advice: "Advice") -> Tables:
-        """What kernels take of these losses and that advice."""
+        """What kernels take of these losses and that advice.
+
+        Examples
+        --------
+        >>> gap_adversary(2, 0.5).advised(fixed_experts(4, 2)).losses
+        array([[0.25, 0.75]])
+        """
         point = np.where(advice.rows.max(axis=2) == 1, advice.rows.argmax(axis=2), -1)
         return Tables(
             self.starts,
@@ -316,7 +322,14 @@ class Advice(checks.Checked):
         return self.group.shape[1]
 
     def dense(self, horizon: int) -> np.ndarray:
-        """(horizon, N, K) each expert's distribution in each round; (1, N, K) if none changes."""
+        """(horizon, N, K) each expert's distribution in each round; (1, N, K) if none ever changes.
+
+        Examples
+        --------
+        >>> fixed_experts(2, 2).dense(horizon=10)
+        array([[[1., 0.],
+                [0., 1.]]])
+        """
         segment = _segment(self.starts, np.arange(horizon if len(self.starts) > 1 else 1))
         return np.ascontiguousarray(self.rows[segment[:, None], self.group[segment]])
 
@@ -411,7 +424,15 @@ class ExpertProblem(_Oblivious):
         checkpoints: np.ndarray,
         rng: np.random.Generator | None,
     ) -> np.ndarray:
-        """As of an adversary; `play` takes the advice, too."""
+        """As of an adversary; `play` takes the advice, too.
+
+        Examples
+        --------
+        >>> problem = ExpertProblem(gap_adversary(2, 0.5), fixed_experts(4, 2))
+        >>> play = lambda losses, advice, rng: np.ones(len(losses), int)
+        >>> problem.counted(play, np.array([4, 8]), rng=None)
+        array([3., 6.])
+        """
         horizon = int(checkpoints[-1])
         actions = play(self.table(horizon, rng), self.advice, rng)
         return self._paid(actions, self.adversary.means(horizon), checkpoints)

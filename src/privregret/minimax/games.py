@@ -177,14 +177,28 @@ class Game(checks.Checked):
         return result
 
     def renamed(self, rounds: int, digits: np.ndarray) -> np.ndarray:
-        """What becomes of each number of so many digits when each digit d becomes digits[d]."""
+        """What becomes of each number of so many digits when each digit d becomes digits[d].
+
+        Examples
+        --------
+        >>> Game(2).renamed(2, np.array([1, 0]))
+        array([3, 2, 1, 0])
+        """
         result = np.zeros(1, int)
         for _ in range(rounds):
             result = (result[:, None] * len(digits) + digits).ravel()
         return result
 
     def swapped(self, rounds: int, names: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-        """What becomes of sequences of `rounds` actions when they are renamed."""
+        """What becomes of sequences of `rounds` actions when they are renamed.
+
+        Examples
+        --------
+        >>> game = Game(2)
+        >>> names, symbols, _ = game.renamings[1]
+        >>> game.swapped(1, names, symbols)
+        array([1, 0])
+        """
         return (self.renamed(rounds - 1, symbols)[:, None] * self.actions + names).ravel()
 
     def neighbours(self) -> np.ndarray:
@@ -237,7 +251,13 @@ class Game(checks.Checked):
 
     def prefixes(self, plan: np.ndarray) -> list:
         """For t = 1..T, (histories of t-1 rounds, K) probabilities; what is seen from round t on
-        does not matter."""
+        does not matter.
+
+        Examples
+        --------
+        >>> [level.shape for level in Game(2).prefixes(np.full(8, 0.25))]
+        [(1, 2), (4, 2)]
+        """
         levels = [np.asarray(plan, float).reshape(-1, self.actions)]
         while len(levels[0]) > 1:
             left = levels[0].sum(axis=1).reshape(-1, self.actions, self.seen)
@@ -246,7 +266,13 @@ class Game(checks.Checked):
 
     def regrets(self, plan: np.ndarray) -> np.ndarray:
         """(K, R^(T-1)) expected regret of a plan against each action, on each table; the last row
-        is the worst one."""
+        is the worst one.
+
+        Examples
+        --------
+        >>> Game(2).regrets(np.full(8, 0.25)).shape
+        (2, 4)
+        """
         total = np.zeros((self.actions, 1))
         *before, last = [
             x[h].sum(axis=1) for x, h in zip(self.prefixes(plan), self.histories, strict=True)
@@ -281,7 +307,13 @@ class Game(checks.Checked):
         return float(np.where((plan > 0)[:, None, None], ratio, -np.inf).max())
 
     def delta(self, plan: np.ndarray, epsilon: float) -> float:
-        """Smallest delta for which a plan is (epsilon, delta)-DP."""
+        """Smallest delta for which a plan is (epsilon, delta)-DP.
+
+        Examples
+        --------
+        >>> Game(2).delta(np.full(8, 0.25), epsilon=0.0)
+        0.0
+        """
         law = np.asarray(plan, float).reshape(-1, self.actions)[self.histories[-1]]
         law = law.reshape(len(law), -1)
         above = law[:, None, None] - math.exp(epsilon) * law[self.neighbouring_tables()]
@@ -289,7 +321,13 @@ class Game(checks.Checked):
 
     def policy(self, plan: np.ndarray) -> list:
         """For t = 1..T, (histories of t-1 rounds, K): probability of each action given the history;
-        else uniform."""
+        else uniform.
+
+        Examples
+        --------
+        >>> [step.shape for step in Game(2).policy(np.full(8, 0.25))]
+        [(1, 2), (4, 2)]
+        """
         result = []
         for x in self.prefixes(plan):
             x = np.where(x > WASTE, x, 0.0)
@@ -298,7 +336,14 @@ class Game(checks.Checked):
         return result
 
     def plan_of(self, policy: list[np.ndarray]) -> np.ndarray:
-        """The plan of a policy, given for t = 1..T as (histories of t-1 rounds, K) arrays."""
+        """The plan of a policy, given for t = 1..T as (histories of t-1 rounds, K) arrays.
+
+        Examples
+        --------
+        >>> game = Game(2)
+        >>> game.plan_of([np.full((1, 2), 0.5), np.full((4, 2), 0.5)])
+        array([0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25])
+        """
         plan = np.ones(1)
         for t, step in enumerate(policy, start=1):
             plan = plan[:, None] * np.reshape(step, (-1, self.actions))
@@ -316,6 +361,12 @@ class Game(checks.Checked):
         A private learner's worst regret is at least its mean regret against the adversary plus the
         weighted privacy constraints, which are at most 0. That is linear in the plan; its minimum
         over *all* plans, private or not, is found from the last round to the first.
+
+        Examples
+        --------
+        >>> game = Game(2)
+        >>> round(game.certified(minimax(game, 1.0).certificate, 1.0), 3)
+        0.769
         """
         adversary, pairs, tables = (np.maximum(part, 0) for part in certificate)
         adversary = adversary / adversary.sum()
@@ -356,7 +407,15 @@ class Game(checks.Checked):
 
     def repaired(self, plan: np.ndarray, epsilon: float, delta: float = 0.0) -> np.ndarray:
         """A plan made one, and private, up to rounding: with the uniform play that the solver's
-        tolerance calls for."""
+        tolerance calls for.
+
+        Examples
+        --------
+        >>> game = Game(2)
+        >>> plan = game.repaired(np.full(8, 0.26), epsilon=1.0)
+        >>> game.privacy(plan) <= 1.0
+        True
+        """
         plan = self.plan_of(self.policy(np.maximum(plan, 0)))
         uniform = float(self.actions) ** -self.rounds
         if math.isinf(epsilon):
