@@ -13,10 +13,11 @@ from privregret.press.notebook import ParameterError
 # As the command line gives them, and what a file of parameters may hold.
 HOSTILE = [
     "{[]: 1}", "-" * 5000 + "1", "10**400", "1" + "0" * 400, "[1" + "0" * 400 + "]",
-    "1" + "0" * 5000, str(-(2**63)), "nan", "inf", "[nan]", "1e999", "-1", "[-1]", "None", "[]", "{}", "set()",
-    "{1}", "[[]]", "[" * 3000, "[None]", "[True, False]", "['a', 1]", "1j", "b'x'", "...", "\\",
+    "1" + "0" * 5000, str(-(2**63)), "nan", "inf", "[nan]", "1e999", "-1", "[-1]", "None", "[]",
+    "{}", "set()", "{1}", "[[]]", "[" * 3000, "[None]", "[True, False]", "['a', 1]", "1j", "b'x'", "...", "\\",
     "\0", "a\nb", "'''", '"',
-    "__import__('os').abort()", '"); __import__("os").abort()  #', "'); __import__('os').abort()  #",
+    "__import__('os').abort()", '"); __import__("os").abort()  #',
+    "'); __import__('os').abort()  #",
     "/dev/zero", "http://127.0.0.1:9/x.csv", "٣", "x" * 10**5, [[0.5] * 9] * 9, {"a": 1}, object,
 ]  # fmt: skip
 TOO_LARGE = [str(2**63), str(2**200), f"[{2**63}]"]  # where whole numbers are asked for

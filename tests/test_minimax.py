@@ -25,7 +25,8 @@ GAMES = [
     (Game(2), 1.0, 0.0), (Game(3), 0.5, 0.0), (Game(4), 2.0, 0.0), (Game(3), math.inf, 0.0),
     (Game(3, "full"), 1.0, 0.0), (Game(4, "full"), 0.5, 0.0),
     (Game(2, "bandit", 3), 1.0, 0.0), (Game(3, "bandit", 3), 1.0, 0.0),
-    (Game(2, "full", 3), 1.0, 0.0), (Game(3), 0.5, 0.1), (Game(3, "full"), 1.0, 0.05), (Game(2, "bandit", 3), 0.5, 0.2),
+    (Game(2, "full", 3), 1.0, 0.0), (Game(3), 0.5, 0.1), (Game(3, "full"), 1.0, 0.05),
+    (Game(2, "bandit", 3), 0.5, 0.2),
 ]  # fmt: skip
 
 

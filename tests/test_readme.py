@@ -21,9 +21,8 @@ import privregret
 from privregret import __main__ as command
 from privregret.press import jobs, record
 
-PAGES = {
-    name: (ROOT / name).read_text() for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-}
+NAMES = "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/sweeps.md"
+PAGES = {name: (ROOT / name).read_text() for name in NAMES}
 BLOCKS = [
     pytest.param(language, code, id=f"{name}-{i}-{language}")
     for name, text in PAGES.items()

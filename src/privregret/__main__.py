@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     folder, number = {"type": Path, "metavar": "FOLDER"}, {"type": int, "metavar": "N"}
 
     sweep = command["sweep"].add_argument
-    sweep("grid", type=Path, metavar="grid.toml", help="what to run; the README describes it")
+    sweep("grid", type=Path, metavar="grid.toml", help="what to run: see docs/sweeps.md")
     sweep("--output", **folder, help="where its files are (default: grid, next to it)")
     sweep("--scheduler", default="", metavar="ADDRESS", help="Dask's (default: this machine)")
     sweep("-j", **number, default=-1, help="tasks at once (default: as many as there can be)")

@@ -80,7 +80,8 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
         [
             rf"\begin{{figure{star}}}[htbp]",
             r"  \centering",
-            rf"  \includegraphics[width=\ifdim\linewidth<{inches:g}in\linewidth\else{inches:g}in\fi]"
+            rf"  \includegraphics[width=\ifdim\linewidth<{inches:g}in\linewidth"
+            rf"\else{inches:g}in\fi]"
             rf"{{{name}.pdf}}",
             rf"  \caption{{{tex_escape(caption)}}}",
             rf"  \label{{fig:{name}}}",
