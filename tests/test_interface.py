@@ -31,52 +31,28 @@ from privregret.privacy.ledger import lazy_releases
 # What the batch command, the site and pictures are made of, and what takes runs, traces or policies
 # made elsewhere.
 ELSEWHERE = (
-    *(
-        "__main__",
-        "algorithm",
-        "checks",
-        "files",
-        "identity",
-        "jit",
-        "progress",
-        "rare",
-        "streams",
-        "sweep",
-    ),
-    *(
-        "press.draw",
-        "press.explorer",
-        "press.manifest",
-        "press.notebook",
-        "press.papers",
-        "press.places",
-    ),
-    *("press.publish", "press.reproduce", "press.site", "press.strip", "press.style"),
-    *("bandits.reporting", "exact.binomial", "exact.selection", "studies.asi2025.htinf_choices"),
-    *(
-        "studies.asi2025.punished_regret",
-        "studies.asi2025.regret_on_draws",
-        "studies.azize2025",
-        "studies.hu2021",
-    ),
-    *("studies.cesari2026", "studies.wu2026"),
+    *("__main__", "algorithm", "borrowed", "checks", "files", "identity", "jit", "loops"),
+    *("progress", "rare", "sources", "store", "streams", "sweep", "grids", "learners"),
+    *("bandits.reporting", "exact.binomial", "exact.selection"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
-    *(
-        "simulate.moments",
-        "simulate.tidy",
-        "simulate.algorithms_of",  # rules, as those of `checks`
-        "simulate.problems_of",
-        "simulate.rounds_of",
-        "simulate.workers_rule",
-        "grids",
-        "instances.bandits.regret_of",
-    ),  # of parts of runs, for each task
-    *(
-        "privacy.pull_times.log_density",
-        "estimates.many.named",
-        "estimates.sample.order_statistics",
-    ),  # of checked ones
+    # of parts of runs, for each task; rules, as those of `checks`
+    *("simulate.moments", "simulate.tidy", "simulate.algorithms_of", "simulate.problems_of"),
+    *("simulate.rounds_of", "simulate.workers_rule", "instances.bandits.regret_of"),
+    "instances.bandits.counts_of",
+    # of what was checked
+    *("privacy.pull_times.log_density", "estimates.many.named"),
+    "estimates.sample.order_statistics",
+    # the batch command, the site and pictures
+    *("press.command", "press.draw", "press.drift", "press.explorer", "press.jobs"),
+    *("press.kernels", "press.notebook", "press.papers", "press.places", "press.publish"),
+    *("press.record", "press.render", "press.run", "press.single", "press.site"),
+    *("press.stamps", "press.strip", "press.style", "press.tex"),
 )
+# Of what notebooks share, which no user calls, these are general.
+STUDIED = {
+    "studies.asi2025.lemma_11_certificate",
+    *(f"studies.side_by_side.{name}" for name in ("leaders", "at_privacy", "affordable")),
+}
 GAPS, MEANS, LOG_COUNTS = (
     np.array([0.0, 0.25, 0.5]),
     np.array([0.75, 0.5, 0.25]),
@@ -391,7 +367,10 @@ def public():
         for key, value in vars(module).items():
             if key.startswith("_") or getattr(value, "__module__", None) != module.__name__:
                 continue
-            if f"{name}.{key}".startswith(ELSEWHERE) and (module.__name__, key) not in exported:
+            full = f"{name}.{key}"
+            if name.startswith("studies.") and full not in STUDIED:
+                continue
+            if full.startswith(ELSEWHERE) and (module.__name__, key) not in exported:
                 continue
             if inspect.isclass(value):
                 kept = issubclass(value, checks.Checked) and not inspect.isabstract(value)
