@@ -14,7 +14,8 @@ from privregret.press.notebook import ParameterError
 HOSTILE = [
     "{[]: 1}", "-" * 5000 + "1", "10**400", "1" + "0" * 400, "[1" + "0" * 400 + "]",
     "1" + "0" * 5000, str(-(2**63)), "nan", "inf", "[nan]", "1e999", "-1", "[-1]", "None", "[]",
-XX
+    "{}", "set()", "{1}", "[[]]", "[" * 3000, "[None]", "[True, False]",
+    "['a', 1]", "1j", "b'x'", "...", "\\",
     "\0", "a\nb", "'''", '"',
     "__import__('os').abort()", '"); __import__("os").abort()  #',
     "'); __import__('os').abort()  #",
