@@ -66,7 +66,14 @@ def stay_or_switch(rounds: int, epsilon: float) -> list:
 
 def view_law(policy: list) -> np.ndarray:
     """(2,) * T + (K,) * T array: probability of the actions (last T axes) when the rewards seen are
-    the first T."""
+    the first T.
+
+    Examples
+    --------
+    >>> law = view_law(stay_or_switch(2, epsilon=1.0))
+    >>> law[1, 0].round(4).tolist()
+    [[0.3484, 0.1516], [0.1516, 0.3484]]
+    """
     rounds, arms = len(policy), len(policy[0])
     law = np.ones((2,) * rounds + (arms,) * rounds)
     for t, step in enumerate(policy):
@@ -86,6 +93,13 @@ def views(policy: list, tree: list) -> list:
     policy : list
     tree : list
         The adversary's rewards of rounds 1, 2, ...: arrays with one axis for each action so far.
+
+    Examples
+    --------
+    >>> tree = [np.array([0, 1]), np.zeros((2, 2))]
+    >>> plays = views(stay_or_switch(2, epsilon=np.inf), tree)
+    >>> [(float(chance), actions, seen) for chance, actions, seen in plays if chance]
+    [(0.5, (0, 1), (0, 0)), (0.5, (1, 1), (1, 0))]
     """
 
     def branches(chance, actions, seen):
@@ -105,7 +119,13 @@ def views(policy: list, tree: list) -> list:
 
 def reward_functions(model: str, arms: int, t: int) -> list:
     """What one round's input can be: (K,) * t arrays, the reward of round t after each sequence of
-    t actions."""
+    t actions.
+
+    Examples
+    --------
+    >>> [len(reward_functions(model, 2, 2)) for model in MODELS]
+    [2, 4, 16]
+    """
     shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[
         checks.one_of(*MODELS)("model", model)
     ]
@@ -119,6 +139,12 @@ def laws(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
 
     The last round's reward comes after the last action: it does not matter and is left out of the
     inputs.
+
+    Examples
+    --------
+    >>> p, pairs = laws(stay_or_switch(3, epsilon=1.0), "table")
+    >>> p.shape, pairs.shape
+    ((16, 8), (96, 2))
     """
     rounds, arms = len(policy), len(policy[0])
     seen = view_law(policy)
@@ -177,6 +203,12 @@ def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -
     n2 : int
     alpha : float
         Above 0.
+
+    Examples
+    --------
+    >>> policy = stay_or_switch(4, epsilon=1.0)
+    >>> round(double_change(policy, [0.2, 0.3, 0.5, 0.7], n2=2, alpha=0.5), 4)
+    0.1995
     """
     mu, middle, best, beyond = means
     rounds, seen, shift, change = len(policy), view_law(policy), middle - mu, kl(middle, beyond)

@@ -12,7 +12,14 @@ LATE = 2.0 ** (26 + 0.01 * np.arange(7))  # rounds of the attacked arm's pulls 2
 
 
 def log_density(reward: float, epsilon: float, shifts: np.ndarray, more: int) -> np.ndarray:
-    """Log-density of the private sums that the pull times tell; see `hybrid_loss`."""
+    """Log-density of the private sums that the pull times tell; see `hybrid_loss`.
+
+    Examples
+    --------
+    >>> without, shifted = (log_density(r, 0.1, np.zeros(7), more=0) for r in (0, 1))
+    >>> round(float(without - shifted), 4)
+    0.15
+    """
     t, k = LATE.round(), np.arange(1, 8)
     log_t, factor, others = np.log2(t), 6 * math.sqrt(8) / epsilon, t - 1 - k
     leader = (

@@ -91,6 +91,11 @@ class _Plain:
 def grid(cells: int, scale: float, most: int) -> np.ndarray:
     """(cells - 1,) inner edges of the cells to which noisy sums of at most `most` rewards are
     rounded.
+
+    Examples
+    --------
+    >>> grid(cells=4, scale=0.5, most=2).tolist()
+    [-4.0, 1.0, 6.0]
     """
     return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
 
@@ -117,6 +122,13 @@ def action_law(
     -------
     dict
         actions -> array with an axis of length 2 for each of `rounds`.
+
+    Examples
+    --------
+    >>> from privregret.bandits import AnytimeLazyUCB
+    >>> law = action_law(AnytimeLazyUCB(1.0), np.zeros((4, 2)), cells=8)
+    >>> {actions: round(float(p[0, 0, 0]), 4) for actions, p in sorted(law.items())}
+    {(0, 1, 0, 0): 0.175, (0, 1, 1, 1): 0.825}
     """
     cells = checks.integer_in(4, checks.LARGEST)("cells", cells)
     table = checks.table("table", table).copy()
@@ -167,6 +179,13 @@ def _probabilities(picked, kinds, units, scales, cells):
 def worst(law: dict) -> Worst:
     """The largest log-ratio of the probabilities of a sequence of actions under lists that differ
     in one reward.
+
+    Examples
+    --------
+    >>> law = {(0, 1): np.array([0.5, 0.25]), (0, 0): np.array([0.5, 0.75])}
+    >>> found = worst(law)
+    >>> round(found.value, 4), found.before, found.after, found.actions
+    (0.6931, (1,), (0,), (0, 1))
     """
     found = Worst(0.0, (), (), ())
     for actions, p in law.items():

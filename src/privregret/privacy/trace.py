@@ -133,8 +133,16 @@ class Notes:
         self.row = -1  # last row of the table that was read
         self.plain = plain  # the name of an algorithm whose memory is not the ledger's
 
-    def use(self, form, kept=True):
-        """The number itself was used (`kept`), or only compared."""
+    def use(self, form: dict, kept: bool = True) -> None:
+        """The number itself was used (`kept`), or only compared.
+
+        Examples
+        --------
+        >>> notes = Notes()
+        >>> notes.use({(0, 1): 2.0, 0: 1.0}, kept=False)
+        >>> len(notes.numbers), len(notes.kept)
+        (1, 0)
+        """
         if form and kept and self.plain and all(isinstance(key, tuple) for key in form):
             raise TypeError(
                 f"the ledger follows sums that stay sums until noise is added, "
@@ -168,8 +176,14 @@ class Table:
         return Value(self.numbers[t][j], {(t, j): 1.0}, self.notes)
 
 
-def python(kernel):
-    """A kernel as the Python that it is written in."""
+def python(kernel: loops.Any) -> loops.Any:
+    """A kernel as the Python that it is written in.
+
+    Examples
+    --------
+    >>> python(noise.draw).__name__, python(len) is len
+    ('draw', True)
+    """
     return getattr(kernel, "py_func", kernel)
 
 
@@ -197,17 +211,35 @@ class Tracer(np.random.Generator):
             )
         return given
 
-    def noise(self, kind, scale, draw=PLAIN_DRAW):
+    def noise(self, kind: int, scale: float, draw: loops.Callable = PLAIN_DRAW) -> Value | float:
         """`noise.draw`. The densities of exponential and Gumbel noise fall by exp(-x / scale) at
-        most if it is raised by x; lowered, they may fall by any factor."""
+        most if it is raised by x; lowered, they may fall by any factor.
+
+        Examples
+        --------
+        >>> source = Tracer(1, Notes())
+        >>> source.noise(noise.EXPONENTIAL, 2.0).form
+        {0: 1.0}
+        >>> source.notes.scales, source.notes.upward
+        ([2.0], [True])
+        """
         return (
             0.0
             if kind == noise.NONE
             else self.drawn(draw(kind, scale, self.source), scale, kind != noise.LAPLACE)
         )
 
-    def drawn(self, value, scale, upward):
-        """A noise of that value, or an array of them."""
+    def drawn(
+        self, value: np.typing.ArrayLike, scale: np.typing.ArrayLike, upward: bool
+    ) -> Value | np.ndarray:
+        """A noise of that value, or an array of them.
+
+        Examples
+        --------
+        >>> source = Tracer(1, Notes())
+        >>> [noise.form for noise in source.drawn(np.zeros(2), 1.0, upward=False)]
+        [{0: 1.0}, {1: 1.0}]
+        """
         if np.ndim(value):
             scales = np.broadcast_to(scale, value.shape)
             each = [self.drawn(v, s, upward) for v, s in zip(value.flat, scales.flat, strict=True)]
@@ -216,16 +248,58 @@ class Tracer(np.random.Generator):
         self.notes.upward.append(upward)
         return Value(float(value), {len(self.notes.scales) - 1: 1.0}, self.notes)
 
-    def laplace(self, loc=0.0, scale=1.0, size=None):
+    def laplace(
+        self, loc: float = 0.0, scale: np.typing.ArrayLike = 1.0, size: loops.Any = None
+    ) -> Value | np.ndarray:
+        """Laplace noise: its density falls by the same factor either way.
+
+        Examples
+        --------
+        >>> source = Tracer(1, Notes())
+        >>> noise = source.laplace(scale=2.0)
+        >>> source.notes.scales, source.notes.upward
+        ([2.0], [False])
+        """
         return loc + self.drawn(super().laplace(0.0, scale, size), scale, False)
 
-    def gumbel(self, loc=0.0, scale=1.0, size=None):
+    def gumbel(
+        self, loc: float = 0.0, scale: np.typing.ArrayLike = 1.0, size: loops.Any = None
+    ) -> Value | np.ndarray:
+        """Gumbel noise, which may only be raised.
+
+        Examples
+        --------
+        >>> source = Tracer(1, Notes())
+        >>> noise = source.gumbel(scale=2.0)
+        >>> source.notes.scales, source.notes.upward
+        ([2.0], [True])
+        """
         return loc + self.drawn(super().gumbel(0.0, scale, size), scale, True)
 
-    def exponential(self, scale=1.0, size=None):
+    def exponential(
+        self, scale: np.typing.ArrayLike = 1.0, size: loops.Any = None
+    ) -> Value | np.ndarray:
+        """Exponential noise, which may only be raised.
+
+        Examples
+        --------
+        >>> source = Tracer(1, Notes())
+        >>> noise = source.exponential(2.0)
+        >>> source.notes.scales, source.notes.upward
+        ([2.0], [True])
+        """
         return self.drawn(super().exponential(scale, size), scale, True)
 
-    def standard_exponential(self, size=None):
+    def standard_exponential(self, size: loops.Any = None) -> Value | np.ndarray:
+        """Exponential noise of scale 1.
+
+        Examples
+        --------
+        >>> source = Tracer(1, Notes())
+        >>> noise = source.standard_exponential(2)
+        >>> source.notes.scales, source.notes.upward
+        ([1.0, 1.0], [True, True])
+        """
         return self.exponential(1.0, size)
 
 
@@ -241,9 +315,21 @@ NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 
 
 @contextmanager
-def uncompiled(*functions, values: bool = True, noises: dict = NOISES):
+def uncompiled(
+    *functions: loops.Callable, values: bool = True, noises: dict = NOISES
+) -> store.Iterator[None]:
     """Kernels that these functions call, as Python: all of them, which can then take `Value`s, or
-    only those that draw. Noises come from the source's own `noise`. Not for threads."""
+    only those that draw. Noises come from the source's own `noise`. Not for threads.
+
+    Examples
+    --------
+    >>> draw = noise.draw
+    >>> with uncompiled(draw):
+    ...     noise.draw is draw
+    False
+    >>> noise.draw is draw
+    True
+    """
     before, known, todo = [], set(), [vars(noise), *(python(f).__globals__ for f in functions)]
     while todo:
         names = todo.pop()
@@ -269,17 +355,39 @@ def uncompiled(*functions, values: bool = True, noises: dict = NOISES):
             names[name] = found
 
 
-def code(algorithm) -> tuple:
-    """The functions that `play` runs."""
+def code(algorithm: loops.Any) -> tuple:
+    """The functions that `play` runs.
+
+    Examples
+    --------
+    >>> from privregret.bandits import AnytimeLazyUCB
+    >>> len(code(AnytimeLazyUCB(0.5)))
+    3
+    """
     steps = algorithm.steps
     if not steps:
         return (algorithm.start,)
     return loops.play(algorithm.templates, steps), steps.choose, steps.observe
 
 
-def play(algorithm, table, source, memory, advice=()) -> tuple:
+def play(
+    algorithm: loops.Any,
+    table: loops.Any,
+    source: loops.Any,
+    memory: loops.Callable,
+    advice: tuple = (),
+) -> tuple:
     """The actions of `algorithm.play`, with another kind of table, source and memory; for
     `uncompiled` code.
+
+    Examples
+    --------
+    >>> from privregret.bandits import AnytimeLazyUCB
+    >>> algorithm, notes = AnytimeLazyUCB(0.5), Notes()
+    >>> table = Table([[0, 1], [1, 1], [0, 0]], notes)
+    >>> with uncompiled(*code(algorithm)):
+    ...     play(algorithm, table, Tracer(1, notes), memory_of_values)
+    (0, 1, 1)
     """
     if not algorithm.steps:
         return tuple(
@@ -290,8 +398,17 @@ def play(algorithm, table, source, memory, advice=()) -> tuple:
     return tuple(map(int, python(code(algorithm)[0])(table, *advice, *given)))
 
 
-def memory_of_values(steps, *sizes):
-    """`Steps.memory` whose floats can hold a `Value`; whole numbers stay what they are."""
+def memory_of_values(steps: loops.Any, *sizes: int) -> tuple:
+    """`Steps.memory` whose floats can hold a `Value`; whole numbers stay what they are.
+
+    Examples
+    --------
+    >>> from privregret.bandits import AnytimeLazyUCB
+    >>> steps = AnytimeLazyUCB(0.5).steps
+    >>> own, ours = steps.memory(2)[0], memory_of_values(steps, 2)[0]
+    >>> [str(part.dtype["total"]) for part in (own, ours)]
+    ['float64', 'object']
+    """
     return tuple(map(_objects, steps.memory(*sizes)))
 
 
@@ -313,7 +430,12 @@ class Trace(NamedTuple):
     notes: Notes
 
 
-def traced(algorithm, table, rng, advice=None) -> Trace:
+def traced(
+    algorithm: loops.Any,
+    table: np.typing.ArrayLike,
+    rng: int | np.random.Generator,
+    advice: np.typing.ArrayLike | None = None,
+) -> Trace:
     """Run an algorithm on a (T, K) table of rewards or losses, its own code, line by line, and note
     what it uses.
 
@@ -354,7 +476,7 @@ def traced(algorithm, table, rng, advice=None) -> Trace:
     return Trace(actions, notes)
 
 
-def moves(notes: Notes, change: dict, keep: str = "numbers"):
+def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | None:
     """(noises,) the cheapest changes of the noises that undo a change of the data; None if nothing
     does.
 
@@ -367,6 +489,14 @@ def moves(notes: Notes, change: dict, keep: str = "numbers"):
         What is to stay: every number that was used, which is composition; or of numbers that were
         only compared, no more than which was larger. The second is enough, and cheaper for noisy
         maxima and sparse vectors.
+
+    Examples
+    --------
+    >>> notes = Notes()
+    >>> notes.scales, notes.upward = [2.0], [False]
+    >>> notes.use({(0, 1): 1.0, 0: 1.0})
+    >>> moves(notes, {(0, 1): 1.0}).tolist()
+    [-1.0]
     """
     checks.one_of(*KEEPS)("keep", keep)
     rows, right, kinds = [], [], []
@@ -406,7 +536,7 @@ def moves(notes: Notes, change: dict, keep: str = "numbers"):
     return (solved.x[:noises] - solved.x[noises:]) * scales if solved.success else None
 
 
-def costs(trace: Trace, keep: str = "numbers", rounds=None) -> np.ndarray:
+def costs(trace: Trace, keep: str = "numbers", rounds: loops.Any = None) -> np.ndarray:
     """(T,) privacy cost of each round along a run: the dearest replacement of what was read; inf if
     not hidden.
 
@@ -417,6 +547,13 @@ def costs(trace: Trace, keep: str = "numbers", rounds=None) -> np.ndarray:
         As in `moves`.
     rounds : iterable of int, optional
         From 0; by default all.
+
+    Examples
+    --------
+    >>> from privregret.bandits import AnytimeLazyUCB
+    >>> run = traced(AnytimeLazyUCB(0.5), [[0, 1], [1, 1], [0, 0]], rng=1)
+    >>> costs(run, rounds=[0]).tolist()
+    [0.5, 0.0, 0.0]
     """
     checks.one_of(*KEEPS)("keep", keep)
     read = {key for form in trace.notes.numbers for key, _ in form if isinstance(key, tuple)}
