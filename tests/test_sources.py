@@ -55,7 +55,9 @@ def test_an_algorithm_depends_on_what_it_imports_and_not_on_its_neighbours():
 
 
 @pytest.mark.parametrize(
-    "thing", [DPSE, DPSE(1.0), DPSE(1.0).play, noise.laplace, sources, sources.used_by], ids=repr
+    "thing",
+    [DPSE, DPSE(1.0), DPSE(1.0).play, noise.laplace, sources, sources.used_by],
+    ids=lambda thing: type(thing).__name__,
 )
 def test_many_kinds_of_things_have_sources(thing):
     found = sources.used_by(thing)

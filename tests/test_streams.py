@@ -107,7 +107,11 @@ def test_an_id_is_said_in_the_class_itself():
         streams.key(Heir(0.5), HU2021_2)
 
 
-@pytest.mark.parametrize("wrong", [lambda: 0, object(), {1}, Plain, np.array(["a"])], ids=repr)
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda: 0, object(), {1}, Plain, np.array(["a"])],
+    ids=lambda wrong: type(wrong).__name__,
+)
 def test_what_has_no_identity(wrong):
     with pytest.raises(TypeError, match=type(wrong).__name__):
         identity.words(wrong)
