@@ -110,7 +110,8 @@ class Project:
 
     @property
     def environment(self):
-        return os.environ | {"PYTHONPATH": str(self.root / "src"), "PYTHONWARNINGS": "ignore"}
+        kept = {name: value for name, value in os.environ.items() if name != "PRIVREGRET_STORE"}
+        return kept | {"PYTHONPATH": str(self.root / "src"), "PYTHONWARNINGS": "ignore"}
 
     def start(self, *command, cwd=None):
         """A running process of `python -m <command>`, its output in pipes."""

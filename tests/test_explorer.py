@@ -151,7 +151,7 @@ def test_a_slider_has_its_default(shown):
 def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeypatch):
     """Not by itself, nor as the batch command calls it, even from a notebook in JupyterLab."""
     code = inspect.getsource(line) + "explorer.explorer(line, height=[0.5, 1.0], kind=['a', 'b'])\n"
-    bar = "for _ in progress.progress(range(3), 3):\n    time.sleep(0.6)"
+    bar = "for _ in progress(range(3), 3):\n    time.sleep(0.6)"
     head = (
         "import time\nimport matplotlib.pyplot as plt\n"
         "from privregret.progress import progress\nfrom privregret.press import explorer\n\n"

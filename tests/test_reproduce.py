@@ -138,7 +138,7 @@ def test_an_edit_during_the_run_makes_it_stale(project):
         project,
         "one",
         BOUNDS,
-        "from pathlib import Path\nPath(hu2021.__file__).open('a').write('# edited\\n')",
+        "from pathlib import Path\nPath(hu2021.__file__).open('a').write('EDITED = 1\\n')",
     )
     assert project.python("privregret", "reproduce")[0] == 0
     assert stale(project) == {"demo/one": "src/privregret/bounds/hu2021.py changed"}
