@@ -63,8 +63,8 @@ class Fixed(NamedTuple):
 
         Examples
         --------
-        >>> float(Fixed(np.array([0.0, 1.0]), np.zeros(2)).wrong(math.log(3)))
-        0.24999999999999994
+        >>> round(float(Fixed(np.array([0.0, 1.0]), np.zeros(2)).wrong(math.log(3))), 9)
+        0.25
         """
         others = self.log_actions + math.log1p(-math.exp(-self.log_actions))  # ln(K - 1)
         uniform = self.mean_gap / -math.expm1(-self.log_actions)  # of the K - 1 others
