@@ -41,7 +41,7 @@ fig, ax = plt.subplots()
 ax.plot(data.epsilon, data.value)
 publish.figure(fig, "demo/{name}", data, "A line.")
 publish.finding("Figure 1", "It is small.", "value", estimates.largest(data, value="value"), \
-high=10, number="demo{macro}")
+at_most=10, number="demo{macro}")
 """
 BOUNDS = "from privregret.bounds import hu2021\n"
 MEASURED = 'from privregret.files import ROOT\n(ROOT / "benchmarks/measured.csv").read_text()'

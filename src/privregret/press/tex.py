@@ -53,8 +53,19 @@ def power(number: str) -> str:
 
 
 def quantity(row: dict) -> str:
-    """What a finding measured, in TeX: the quantity, its number and what would have agreed."""
-    agrees = re.sub(r"\S+e[+-]\d+", lambda found: f"${power(found[0])}$", row["criterion"])
+    r"""Format a finding's quantity, number and criterion in TeX.
+
+    Examples
+    --------
+    >>> row = {"quantity": "loss", "value": 1.0, "error": 0.0, "numerical_error": 0.0}
+    >>> print(quantity(row | {"criterion": "<= 1 within 1e-6"}))
+    loss: $1$ ($\le 1$ within $10^{-6}$)
+    """
+    sign, numbers, *tolerance = re.match(
+        r"(\S+) (.*?)(?: within (.*))?$", row["criterion"]
+    ).groups()
+    sign = {"<=": r"\le", ">=": r"\ge", "in": r"\in"}.get(sign, sign)
+    agrees = " within ".join(f"${power(t)}$" for t in (f"{sign} {numbers}", *tolerance) if t)
     return f"{row['quantity']}: {measured(row, tex=True)} ({agrees})"
 
 
