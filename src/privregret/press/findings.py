@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 from operator import le, lt
+from typing import Any
 
 from privregret import checks
 from privregret.estimates import Estimate, real
@@ -99,7 +100,12 @@ def criterion(
     >>> criterion(between=(0.8, 1.25)).text
     'in [0.8, 1.25]'
     """
-    forms = {"at_most": at_most, "below": below, "at_least": at_least, "above": above}
+    forms: dict[str, Any] = {
+        "at_most": at_most,
+        "below": below,
+        "at_least": at_least,
+        "above": above,
+    }
     forms |= {"between": between, "equal": equal}
     given = {name: value for name, value in forms.items() if value is not None}
     if len(given) != 1:

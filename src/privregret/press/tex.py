@@ -49,7 +49,8 @@ def power(number: str) -> str:
     >>> print(power("1.5e-07"))
     1.5\cdot 10^{-7}
     """
-    return re.sub(r"e\+?(-?)0*(\d+)", r"\\cdot 10^{\1\2}", number)
+    whole = re.sub(r"(?<![\d.])1e\+?(-?)0*(\d+)", r"10^{\1\2}", number)
+    return re.sub(r"e\+?(-?)0*(\d+)", r"\\cdot 10^{\1\2}", whole)
 
 
 def quantity(row: dict) -> str:
@@ -61,11 +62,10 @@ def quantity(row: dict) -> str:
     >>> print(quantity(row | {"criterion": "<= 1 within 1e-6"}))
     loss: $1$ ($\le 1$ within $10^{-6}$)
     """
-    sign, numbers, *tolerance = re.match(
-        r"(\S+) (.*?)(?: within (.*))?$", row["criterion"]
-    ).groups()
-    sign = {"<=": r"\le", ">=": r"\ge", "in": r"\in"}.get(sign, sign)
-    agrees = " within ".join(f"${power(t)}$" for t in (f"{sign} {numbers}", *tolerance) if t)
+    values, *tolerance = row["criterion"].split(" within ")
+    for sign, command in (("<=", r"\le"), (">=", r"\ge"), ("in ", r"\in ")):
+        values = values.replace(sign, command)
+    agrees = " within ".join(f"${power(text)}$" for text in (values, *tolerance))
     return f"{row['quantity']}: {measured(row, tex=True)} ({agrees})"
 
 
