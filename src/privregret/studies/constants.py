@@ -15,6 +15,7 @@ from privregret.full_information import FTNL, MarginStop, PhasedFTNL, Votes, Vot
 from privregret.instances import StochasticLosses
 from privregret.minimax import Game, epoch_plan, minimax
 from privregret.privacy import margin, votes
+from privregret.studies.minimax import fixed_value
 from privregret.studies.whole_epochs import LONG, compositions, equal_gaps
 
 # Regret on losses that are the same in every round ------------------------------------------------
@@ -272,10 +273,10 @@ def in_bracket(feedback: str, longest: int, epsilon: float) -> list[tuple[float,
 
 
 @store.kept
-def two_round_values(epsilons: list) -> list[tuple[float, float]]:
-    """The linear programme's value and Theorem 1's sum for T = 2, K = 2 and 3, full information."""
+def two_round_values(epsilons: list) -> list[tuple[Estimate, float]]:
+    """The linear programme's value on fixed losses and Theorem 1's sum: T = 2, K = 2 and 3."""
     return [
-        (minimax(Game(2, "full", K), e).upper, float(bounds.fixed_sum(math.log(K), e, rounds=2)))
+        (fixed_value(Game(2, "full", K), e), float(bounds.fixed_sum(math.log(K), e, rounds=2)))
         for K in (2, 3)
         for e in epsilons
     ]
