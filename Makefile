@@ -102,7 +102,7 @@ endif
 
 # What only tests need, put beside the rest: `make` does without. No dependencies: the other lock has them.
 .venv/.witnesses: .venv/.ready requirements-witnesses.lock
-	@echo "Adding opendp and dp-accounting from requirements-witnesses.lock (some seconds, once)"
+	@echo "Adding the packages of requirements-witnesses.lock (some seconds, once)"
 	@$(run) $(pip_install) --no-deps --require-hashes -r requirements-witnesses.lock
 	@touch $@
 

@@ -1,8 +1,11 @@
-"""Where notebooks are and what they publish goes, whatever the working directory."""
+"""Where notebooks are and what they publish goes, whatever the working directory.
+
+A root is a folder with `figures/` and `paper/`; its `build/` holds what runs leave besides: stamps,
+executed and failed notebooks.
+"""
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from privregret.files import CHECKOUT, ROOT, digest
@@ -12,47 +15,17 @@ BUILD = ROOT / "build"
 LAB = BUILD / "lab"
 
 
-@dataclass(frozen=True)
-class Place:
-    """A folder with `figures/` and `paper/`, and that of its stamps and executed notebooks."""
-
-    root: Path
-    build: Path
-
-    def stamp(self, name: str) -> Path:
-        return self.build / "stamps" / f"{name}.json"
-
-    def executed(self, name: str) -> Path:
-        return self.build / "notebooks" / f"{name}.ipynb"
-
-    def failed(self, name: str) -> Path:
-        return self.build / "failed" / f"{name}.ipynb"
-
-    def staged(self, name: str) -> Path:
-        return self.build / "partial" / name
-
-
-PROJECT = Place(ROOT, BUILD)
-
-
-def apart(folder: Path) -> Place:
-    """A place of its own, from which nothing is published."""
-    return Place(folder, folder)
-
-
-def custom(parameters: dict) -> Place:
-    """The place of runs with these parameters; its folder says which.
+def custom(parameters: dict) -> Path:
+    """The root of runs with these parameters; its name lists them.
 
     Examples
     --------
-    >>> custom({"runs": 5}).root.name, custom({"runs": 5, "epsilons": [0.5, 1]}).root.name
+    >>> custom({"runs": 5}).name, custom({"runs": 5, "epsilons": [0.5, 1]}).name
     ('runs=5', 'epsilons=0.5,1,runs=5-51080cbf')
     """
     said = ",".join(f"{name}={value}" for name, value in sorted(parameters.items()))
     safe = re.sub(r"[^\w.,=+-]+", "", said, flags=re.ASCII)[:80]
-    return apart(
-        BUILD / "custom" / (safe if safe == said else f"{safe}-{digest(said.encode())[:8]}")
-    )
+    return BUILD / "custom" / (safe if safe == said else f"{safe}-{digest(said.encode())[:8]}")
 
 
 def output_root() -> Path:
