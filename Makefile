@@ -34,7 +34,8 @@ site: .venv/.ready  ## render all that is published as pages that open from disk
 	$(run) -m privregret site $(ARGS)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.press.strip.saved \
+	cd notebooks && JUPYTER_CONFIG_PATH="$$PWD/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
+	    ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.press.strip.saved \
 	    $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 bench: .venv/.ready  ## time the kernels

@@ -26,6 +26,8 @@ def run(
 
     Parameters
     ----------
+    root : Path
+        See `places`.
     sockets, environment, tell
         As `kernels.execute` takes them.
 
@@ -38,24 +40,44 @@ def run(
     """
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
-    began, code = time.monotonic(), FAILED
-    staged, failed = (root / "build" / kind / job.name for kind in ("partial", "failed"))
-    executed, kept = staged / "executed.ipynb", root / "build/notebooks" / f"{job.name}.ipynb"
-    # what a run leaves if it fails
-    left = {executed: failed.with_name(f"{failed.name}.ipynb")}
-    left[staged / "kernel.log"] = failed.with_name(f"{failed.name}.log")
+    began, build, file = time.monotonic(), root / "build", f"{job.name}.ipynb"
+    staged, failed, kept = (
+        build / "partial" / job.name,
+        build / "failed" / file,
+        build / "notebooks",
+    )
+    executed = staged / "executed.ipynb"
     try:
-        inputs = stamps.inputs(job.name)
-        for old in (stamps.path(job.name, root), *left.values()):
-            remove(old)
+        inputs = stamps.inputs(job)
+        origin = {"code": stamps.code(job.name), "lock": inputs["requirements.lock"]}
+        for old in (stamps.stamp(job.name, root), failed, failed.with_suffix(".log")):
+            shutil.rmtree(old, ignore_errors=True)  # if somebody made a folder of it
+            old.unlink(missing_ok=True)
         staged.mkdir(parents=True)
         environment = environment | {"PRIVREGRET_OUTPUT": str(staged)}
-        source = NOTEBOOKS / f"{job.name}.ipynb"
-        kernels.execute(source, executed, job.changed, sockets, environment, tell)
+        kernels.execute(NOTEBOOKS / file, executed, job.changed, sockets, environment, tell)
         mark = end_mark(nbformat.read(executed, as_version=4))
-        if not mark:
+        if mark is None:
             raise RuntimeError("it ended before its last cell")
-        record.adopt(staged, root, job.name, stamps.origin(inputs, job.name))
+        record.adopt(staged, root, job.name, origin)
+        render.render(root)
+        (kept / file).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(executed, kept / file)
+        stamps.write(job, root, inputs, mark, time.monotonic() - began)
+        findings = record.read(root)["notebooks"][job.name].get("findings", [])
+        said = render.said(findings) or "no findings"
+        return 0, f"{job.name}: {time.monotonic() - began:.0f} s, {said}"
     except DeadKernelError:
-        error, code = "its kernel died (out of memory?)", KERNEL_DIED
+        code, error = KERNEL_DIED, "its kernel died (out of memory?)"
+    except PapermillExecutionError as problem:
+        code = BAD_PARAMETER if problem.ename == "ParameterError" else FAILED
+        error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
+    except Exception as problem:  # one notebook's trouble must not stop the others
+        code, error = FAILED, f"{type(problem).__name__}: {problem}"
+    line = f"FAILED {job.name}: {error.splitlines()[0]}"
+    with suppress(OSError):  # it did not come that far, or there is no room
+        failed.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(executed, failed)
+        os.replace(staged / "kernel.log", failed.with_suffix(".log"))
+        line += f"; see {os.path.relpath(failed)}"
     return code, line

@@ -17,18 +17,19 @@ from privregret.press.jobs import Job
 from privregret.press.places import NOTEBOOKS
 
 NEVER = "has not run to its end here"
+DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError)  # what reading a stamp raises
 
 
-def path(name: str, root: Path) -> Path:
-    """The file of a notebook's stamp."""
+def stamp(name: str, root: Path) -> Path:
+    """The file that a notebook's last finished run below `root` has left."""
     return root / "build" / "stamps" / f"{name}.json"
 
 
 def seconds(name: str, root: Path) -> float:
     """How long the notebook's last finished run took; infinity if that is not known."""
     try:
-        return float(json.loads(path(name, root).read_bytes())["seconds"])
-    except (OSError, ValueError, TypeError, KeyError):
+        return float(json.loads(stamp(name, root).read_bytes())["seconds"])
+    except DAMAGE:
         return float("inf")
 
 
@@ -41,12 +42,12 @@ def code(name: str) -> str:
     return files.digest(json.dumps([cell.source for cell in kept]).encode())
 
 
-def inputs(name: str) -> dict[str, str]:
-    """Path -> hash of all that a run may use, taken before it: an edit meanwhile makes it stale."""
-    notebook = NOTEBOOKS / f"{name}.ipynb"
+def inputs(job: Job) -> dict[str, str]:
+    """All that a run may use, path -> hash, taken before it: an edit meanwhile makes it stale."""
+    notebook = NOTEBOOKS / f"{job.name}.ipynb"
     measured = re.findall(r"benchmarks/[\w.-]+", notebook.read_text(encoding="utf-8"))
     others = [ROOT / path for path in ("requirements.lock", *measured)]
-    return _hashes([notebook, *others, *PACKAGE.rglob("*.py")], name)
+    return _hashes([notebook, *others, *PACKAGE.rglob("*.py")], job)
 
 
 def write(job: Job, root: Path, began_with: dict, mark: dict, seconds: float) -> None:
@@ -56,13 +57,12 @@ def write(job: Job, root: Path, began_with: dict, mark: dict, seconds: float) ->
     outputs = record.of_notebook(record.read(root), job.name)["outputs"].items()
     published = [f"{output}{ending}" for output, entry in outputs for ending in entry["files"]]
     made = [root / "figures" / file for file in ("manifest.json", *published)]
-    stamp = {
-        "parameters": job.parameters,
-        "files": others | modules | _hashes(made, job.name),
+    content = {
+        "files": others | modules | _hashes(made, job),
         "seconds": round(seconds, 1),
-        "kilobytes": mark.get("kilobytes"),
+        "kilobytes": mark["kilobytes"],
     }
-    files.write(path(job.name, root), json.dumps(stamp, indent=1).encode())
+    files.write(stamp(job.name, root), json.dumps(content, indent=1).encode())
 
 
 def why_stale(job: Job, root: Path) -> str:
@@ -70,28 +70,30 @@ def why_stale(job: Job, root: Path) -> str:
     if job.problem:
         return job.problem
     try:
-        stamp = json.loads(path(job.name, root).read_bytes())
-        was, hashes = stamp["parameters"], stamp["files"]
-        if was != job.parameters:
-            pairs = [(p, v, was.get(p)) for p, v in job.parameters.items() if was.get(p, ...) != v]
-            return ", ".join(f"{p}={v!r} (was {old!r})" for p, v, old in pairs) or "its parameters"
-        now = _hashes([ROOT / path for path in hashes], job.name)
+        was: dict = {}
+        for output in record.of_notebook(record.read(root), job.name)["outputs"].values():
+            was |= output["parameters"]
+        new = [p for p, value in job.parameters.items() if was.get(p, value) != value]
+        if new:
+            return ", ".join(f"{p}={job.parameters[p]!r} (was {was[p]!r})" for p in new)
+        hashes = json.loads(stamp(job.name, root).read_bytes())["files"]
+        now = _hashes([ROOT / path for path in hashes], job)
         return next((f"{path} changed" for path in hashes if hashes[path] != now[path]), "")
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except DAMAGE:
         return NEVER
 
 
-def _hashes(paths, name):
-    """Path below the project -> hash of what a file means to notebook `name`; "" if it is gone."""
-    return {os.path.relpath(path, ROOT): _hash(path, name) for path in paths}
+def _hashes(paths, job):
+    """Path, seen from the project -> hash of what this file means to a job; "" if it is gone."""
+    return {os.path.relpath(path, ROOT): _hash(path, job) for path in paths}
 
 
-def _hash(path, name):
+def _hash(path, job):
     if not path.is_file():
         return ""
     if path.suffix == ".ipynb":
-        return code(name)
+        return files.digest(f"{code(job.name)} {job.parameters}".encode())
     if path.name == "manifest.json":
-        said = record.of_notebook(record.read(path.parents[1]), name)
+        said = record.of_notebook(record.read(path.parents[1]), job.name)
         return files.digest(json.dumps(said, sort_keys=True).encode())
     return (sources.meaning if path.suffix == ".py" else files.digest)(path.read_bytes())
