@@ -4,6 +4,7 @@ not, bad input."""
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,12 +85,24 @@ def smoke():
     return functools.cache(ran)
 
 
-def refused(call, *shown):
-    """`call` must raise a ValueError or TypeError of one line in which these words stand."""
-    with pytest.raises((ValueError, TypeError)) as caught:
+def refused(call, *shown, error=(ValueError, TypeError)):
+    """`call` must raise an error of one line that contains these names and values; returns it."""
+    with pytest.raises(error) as caught:
         call()
-    message = str(caught.value)
-    assert "\n" not in message and all(word in message for word in shown), message
+    named(str(caught.value), *shown)
+    return caught.value
+
+
+def named(message, *shown):
+    """A message of one line must contain these names and values, each as a word of its own.
+
+    English words are not to be tested: a message can be reworded.
+    """
+    assert "\n" not in message.strip(), message
+    for word in map(str, shown):
+        before = r"(?<![\w.-])" if word[0].isdigit() else r"(?<!\w)" if word[0].isalpha() else ""
+        after = r"(?!\w|\.\d)" if word[-1].isalnum() else ""
+        assert re.search(before + re.escape(word) + after, message), f"{word!r} not in: {message}"
 
 
 class Project:

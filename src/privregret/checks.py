@@ -531,9 +531,10 @@ def table(
         array = _floats(value)
     except (TypeError, ValueError, OverflowError):
         words = [c for c in getattr(value, "columns", ()) if value[c].dtype.kind not in "biuf"]
-        found = f"; column {words[0]!r} holds {value[words[0]].iloc[0]!r}" if words else ""
+        first = [(column, value[column].iloc[0]) for column in words[:1]]
+        found = f"{first[0][1]!r} in column {first[0][0]!r}" if first else shown(value)
         raise ValueError(
-            f"{name} must be a table of numbers, one row a round, all rows equally long{found}"
+            f"{name} must be a table of numbers, one row per round, rows of one length, got {found}"
         ) from None
     if array.ndim != 2 or array.shape[1] < 2 or array.shape[0] < (1 if short else array.shape[1]):
         rounds = "T >= 1, K >= 2" if short else "T >= K >= 2"
@@ -668,8 +669,9 @@ def csv_path(name: str, value: Any) -> str:
             why = str(error).splitlines()[0][:100]
             raise ValueError(f"{name} must name a CSV file, got {shown(value)}: {why}") from None
         if all(column.replace(".", "", 1).isdigit() for column in frame.columns.astype(str)):
+            found = ", ".join(frame.columns)
             raise ValueError(
-                f"{name} must name its columns in the first line, got {', '.join(frame.columns)}"
+                f"{name} {shown(value)} must have column names in its first line, got {found}"
             )
         if frame.columns[0] == "Unnamed: 0" and frame.iloc[:, 0].tolist() == list(
             range(len(frame))

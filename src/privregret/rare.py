@@ -73,7 +73,7 @@ def regrets(
     """
     for algorithm in checks.one_or_more("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
-            raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
+            raise TypeError(f"algorithms must be DPKLUCB or DPIMED, got {algorithm!r}")
     runs, seed = checks.positive_int("runs", runs), checks.nonnegative_int("seed", seed)
     grid = grid_points(algorithms, problems, horizon, points)
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(

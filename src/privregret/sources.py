@@ -33,6 +33,7 @@ PLAIN = re.compile(rf"{START}import{SPACE}+({LINE})", re.MULTILINE)
 
 STARTED = time.time_ns()  # a file that is newer may have been loaded before it was edited
 MEANINGS = files.cache_folder("meanings")
+DEFINITION = Path(__file__).read_bytes()  # of `meaning`: hashes kept by another one do not count
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 FOUND: dict[Path, tuple[int, int]] = {}  # files as they were when this process first looked
 
@@ -112,8 +113,10 @@ def loaded_hash(files: Iterable[Path]) -> str | None:
 
 
 def meaning(content: bytes) -> str:
-    """A hash of what Python code does: comments, docstrings, types of arguments and layout do not
-    count.
+    """Hash what Python code does, without its comments, documentation, layout and error messages.
+
+    Annotations of arguments and results do not count either. An error message is a string literal
+    or f-string among the arguments of an exception in a `raise` statement: it changes no result.
 
     Examples
     --------
@@ -121,7 +124,7 @@ def meaning(content: bytes) -> str:
     True
     """
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    key = hashlib.sha256(content + version.encode()).hexdigest()
+    key = hashlib.sha256(b"\0".join((content, version.encode(), DEFINITION))).hexdigest()
     memo = MEANINGS and MEANINGS / key  # parsing takes longer than a warm start of all else
     with suppress(OSError):
         if memo and len(known := memo.read_text()) == 64:
@@ -133,6 +136,8 @@ def meaning(content: bytes) -> str:
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            node.exc.args = [ast.Constant("") if _is_text(a) else a for a in node.exc.args]
         if isinstance(node, ast.arg):
             node.annotation = None
         elif isinstance(node, DOCUMENTED[2:]):
@@ -142,6 +147,12 @@ def meaning(content: bytes) -> str:
         if memo:
             files.write(memo, found.encode())
     return found
+
+
+def _is_text(node):
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
 
 
 @cache

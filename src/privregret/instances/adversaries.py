@@ -110,7 +110,8 @@ class _Oblivious(checks.Checked, ABC):
                 f"run must return (..., {len(rounds)}) numbers, cumulative losses, got {found}"
             )
         if not np.isfinite(played).all():
-            raise ValueError("cumulative losses must be finite")
+            wrong = played[~np.isfinite(played)][0]
+            raise ValueError(f"run must return finite cumulative losses, got {wrong}")
         key = np.asarray(rounds, np.int64).tobytes()
         if key not in self._best:  # the same for all runs
             self._best[key] = self.comparators(rounds).min(axis=1)

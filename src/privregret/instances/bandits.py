@@ -168,7 +168,8 @@ def regret_of(
     counts = np.ascontiguousarray(array, np.int64).reshape(-1, len(gaps))
     regrets, sound = _summed(counts, np.asarray(rounds, np.int64), gaps)
     if not sound:
-        raise ValueError("counts of the arms must be at least 0 and add up to the rounds played")
+        wanted = checks.shown(np.asarray(rounds).tolist())
+        raise ValueError(f"run must return counts >= 0 that sum to the checkpoints, {wanted}")
     return regrets.reshape(array.shape[:-1])
 
 

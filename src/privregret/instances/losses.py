@@ -99,7 +99,7 @@ class StochasticLosses(checks.Checked):
         if np.shape(self.outcomes) != shape:
             raise ValueError(f"outcomes must have shape {shape}, got {np.shape(self.outcomes)}")
         if len(self.log_counts) == 1 and self.log_counts[0] < math.log(2):
-            raise ValueError("there must be at least two actions")
+            raise ValueError(f"log_counts must give at least 2 actions, got {self.arms:g}")
         if abs(sum(self.probabilities) - 1) > 1e-12:
             raise ValueError(f"probabilities must sum to 1, got {sum(self.probabilities)}")
 
