@@ -12,7 +12,6 @@ from privregret.files import CHECKOUT, ROOT, digest
 
 NOTEBOOKS = ROOT / "notebooks"
 BUILD = ROOT / "build"
-LAB = BUILD / "lab"
 
 
 def custom(parameters: dict) -> Path:
@@ -36,4 +35,4 @@ def output_root() -> Path:
     """
     if os.environ.get("PRIVREGRET_OUTPUT"):
         return Path(os.environ["PRIVREGRET_OUTPUT"])
-    return LAB if CHECKOUT else Path.cwd()
+    return BUILD / "lab" if CHECKOUT else Path.cwd()
