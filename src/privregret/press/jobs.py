@@ -45,7 +45,7 @@ def read(name: str) -> nbformat.NotebookNode:
 
 
 def tagged(notebook: nbformat.NotebookNode, tag: str) -> str:
-    """The source of the first cell with a tag; raises ValueError if there is none."""
+    """The source of the first cell with a tag; ValueError if there is none."""
     for cell in notebook.cells:
         if tag in cell.metadata.get("tags", []):
             return cell.source

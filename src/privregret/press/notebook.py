@@ -50,7 +50,7 @@ class ParameterError(ValueError):
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """What may have been meant by a word that is not known.
+    """Suggest the known word that is closest to `word`, or list the known words.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Where notebooks are and what they publish goes, whatever the working directory.
+"""Paths of notebooks and of their outputs, independent of the working directory.
 
-A root is a folder with `figures/` and `paper/`; its `build/` holds what runs leave besides: stamps,
-executed and failed notebooks.
+A root is a folder with `figures/` and `paper/`. Its `build/` holds the stamps, the executed and the
+failed notebooks of its runs.
 """
 
 import os
@@ -15,7 +15,7 @@ BUILD = ROOT / "build"
 
 
 def custom(parameters: dict) -> Path:
-    """The root of runs with these parameters; its name lists them.
+    """Return the root for runs with these parameters; its name lists them.
 
     Examples
     --------
@@ -28,10 +28,10 @@ def custom(parameters: dict) -> Path:
 
 
 def output_root() -> Path:
-    """Folder that holds the `figures/` and `paper/` being written.
+    """Return the root to which a notebook publishes.
 
-    Where the batch command says (`PRIVREGRET_OUTPUT`); else `build/lab`, so that a notebook run by
-    hand never touches what is published. Outside a checkout of the project, the current folder.
+    The batch command sets it (`PRIVREGRET_OUTPUT`). A notebook run by hand publishes to
+    `build/lab`, and never changes `figures/`; outside a checkout, to the current folder.
     """
     if os.environ.get("PRIVREGRET_OUTPUT"):
         return Path(os.environ["PRIVREGRET_OUTPUT"])

@@ -1,4 +1,4 @@
-"""The batch command: run what is stale, several notebooks at a time, longest first; status; check.
+"""The batch command: run stale notebooks in parallel, longest first; status; check.
 
 Only a run at the notebooks' own defaults is adopted into `figures/`, `paper/` and the README.
 """
@@ -21,7 +21,7 @@ DRIFT, INTERRUPTED = 4, 130  # exit codes; `single` has the others
 
 @contextmanager
 def _alone(root):
-    """No other run is under way below this root, and what killed ones left behind is gone."""
+    """Lock a root, and remove the remains of killed runs."""
     build = root / "build"
     with locked(build / ".lock", wait=False), kernels.sockets(build) as sockets:
         for folder in (root / "figures", root / "paper", build / "stamps"):
@@ -43,11 +43,11 @@ def reproduce(
     Parameters
     ----------
     root : Path
-        See `places`.
+        As in `places`.
     force : bool
-        Run what is up to date, too.
+        Run all, also notebooks that are up to date.
     fresh : bool
-        As `force`, and take nothing from the store of results.
+        As `force`, and do not read stored results.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def reproduce(
 
 
 def _all(todo, root, at_once, fresh, sockets):
-    todo = sorted(todo, key=lambda job: -stamps.seconds(job.name, root))  # no long one comes last
+    todo = sorted(todo, key=lambda job: -stamps.seconds(job.name, root))  # the longest first
     at_once = max(1, min(at_once, len(todo)))
     cores = max(os.cpu_count() // at_once, 1)  # of each kernel
     environment = {"LOKY_MAX_CPU_COUNT": str(cores)}
@@ -97,7 +97,7 @@ def _all(todo, root, at_once, fresh, sockets):
 
 
 def _reasons(todo, root):
-    """Say of each notebook why it is stale or that it is not: name -> why, "" if it is not."""
+    """Print why each notebook is stale; return name -> reason, "" if it is up to date."""
     reasons = {job.name: stamps.why_stale(job, root) for job in todo}
     if len(reasons) > 1 and {*reasons.values()} == {stamps.NEVER}:
         print(f"none of {len(reasons)} notebooks has run here: what is in figures/ was committed")
@@ -108,7 +108,7 @@ def _reasons(todo, root):
 
 
 def status(todo: list[Job]) -> int:
-    """Say which notebooks are stale and why, and which files are not what the manifest says."""
+    """Print which notebooks are stale and why, and which files differ from the manifest."""
     render.read_whole(ROOT)
     _reasons(todo, ROOT)
     for path in render.differing(ROOT):

@@ -1,4 +1,4 @@
-"""One notebook: run it apart, and adopt what it published if it reached its end."""
+"""Run one notebook in a folder of its own, and adopt its outputs if it reached its end."""
 
 import os
 import shutil
@@ -22,21 +22,21 @@ FAILED, BAD_PARAMETER, KERNEL_DIED = 1, 2, 3  # exit codes
 def run(
     job: Job, root: Path, sockets: Path, environment: dict, tell: Callable[[int, int], None]
 ) -> tuple[int, str]:
-    """Run one notebook; its outputs are adopted or, on failure, what it had before stays.
+    """Run one notebook and adopt its outputs; a failed run changes nothing that is published.
 
     Parameters
     ----------
     root : Path
-        See `places`.
+        As in `places`.
     sockets, environment, tell
-        As `kernels.execute` takes them.
+        As in `kernels.execute`.
 
     Returns
     -------
     code : int
         0, or an exit code.
     line : str
-        What became of the notebook.
+        The result, for the user.
     """
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
@@ -51,7 +51,7 @@ def run(
         inputs = stamps.inputs(job)
         origin = {"code": stamps.code(job.name), "lock": inputs["requirements.lock"]}
         for old in (stamps.stamp(job.name, root), failed, failed.with_suffix(".log")):
-            shutil.rmtree(old, ignore_errors=True)  # if somebody made a folder of it
+            shutil.rmtree(old, ignore_errors=True)  # a stamp that is a folder
             old.unlink(missing_ok=True)
         staged.mkdir(parents=True)
         environment = environment | {"PRIVREGRET_OUTPUT": str(staged)}
@@ -72,10 +72,10 @@ def run(
     except PapermillExecutionError as problem:
         code = BAD_PARAMETER if problem.ename == "ParameterError" else FAILED
         error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
-    except Exception as problem:  # one notebook's trouble must not stop the others
+    except Exception as problem:  # the other notebooks go on
         code, error = FAILED, f"{type(problem).__name__}: {problem}"
     line = f"FAILED {job.name}: {error.splitlines()[0]}"
-    with suppress(OSError):  # it did not come that far, or there is no room
+    with suppress(OSError):  # it did not start, or the disk is full
         failed.parent.mkdir(parents=True, exist_ok=True)
         os.replace(executed, failed)
         os.replace(staged / "kernel.log", failed.with_suffix(".log"))

@@ -1,6 +1,6 @@
-"""What a finished run of a notebook depended on, and why it must run again.
+"""Stamps: each lists the inputs and outputs of a finished run, and shows when one has changed.
 
-Nothing counts as done before its stamp is written, and that happens last.
+A run writes its stamp last, so a notebook without a stamp has not finished.
 """
 
 import json
@@ -17,16 +17,16 @@ from privregret.press.jobs import Job
 from privregret.press.places import NOTEBOOKS
 
 NEVER = "has not run to its end here"
-DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError)  # what reading a stamp raises
+DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError)  # raised by damaged stamps
 
 
 def stamp(name: str, root: Path) -> Path:
-    """The file that a notebook's last finished run below `root` has left."""
+    """Return the path of a notebook's stamp."""
     return root / "build" / "stamps" / f"{name}.json"
 
 
 def seconds(name: str, root: Path) -> float:
-    """How long the notebook's last finished run took; infinity if that is not known."""
+    """Return the run time of the last finished run; infinity if it is unknown."""
     try:
         return float(json.loads(stamp(name, root).read_bytes())["seconds"])
     except DAMAGE:
@@ -34,7 +34,7 @@ def seconds(name: str, root: Path) -> float:
 
 
 def code(name: str) -> str:
-    """A hash of a notebook's code without its parameters: rewording its prose changes nothing."""
+    """Hash the code cells of a notebook, without its parameters."""
     cells = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells
     kept = [
         c for c in cells if c.cell_type == "code" and "parameters" not in c.metadata.get("tags", [])
@@ -43,7 +43,7 @@ def code(name: str) -> str:
 
 
 def inputs(job: Job) -> dict[str, str]:
-    """All that a run may use, path -> hash, taken before it: an edit meanwhile makes it stale."""
+    """Hash everything that a run may use, before it starts: path -> hash."""
     notebook = NOTEBOOKS / f"{job.name}.ipynb"
     measured = re.findall(r"benchmarks/[\w.-]+", notebook.read_text(encoding="utf-8"))
     others = [ROOT / path for path in ("requirements.lock", *measured)]
@@ -51,9 +51,9 @@ def inputs(job: Job) -> dict[str, str]:
 
 
 def write(job: Job, root: Path, began_with: dict, mark: dict, seconds: float) -> None:
-    """Write the stamp: what of its `inputs` the run used, what is published, time and memory."""
+    """Write the stamp: the `inputs` that the run used, its outputs, run time and memory."""
     others = {path: hashed for path, hashed in began_with.items() if not path.startswith("src/")}
-    modules = {path: began_with.get(path, "") for path in mark["modules"]}  # a newer one: stale
+    modules = {path: began_with.get(path, "") for path in mark["modules"]}  # "": made meanwhile
     outputs = record.of_notebook(record.read(root), job.name)["outputs"].items()
     published = [f"{output}{ending}" for output, entry in outputs for ending in entry["files"]]
     made = [root / "figures" / file for file in ("manifest.json", *published)]
@@ -66,7 +66,7 @@ def write(job: Job, root: Path, began_with: dict, mark: dict, seconds: float) ->
 
 
 def why_stale(job: Job, root: Path) -> str:
-    """Why the notebook must run again, or an empty string."""
+    """Return the reason to run the notebook again; "" if it is up to date."""
     if job.problem:
         return job.problem
     try:
@@ -84,7 +84,7 @@ def why_stale(job: Job, root: Path) -> str:
 
 
 def _hashes(paths, job):
-    """Path, seen from the project -> hash of what this file means to a job; "" if it is gone."""
+    """Map paths, relative to the project, to hashes; "" for a missing file."""
     return {os.path.relpath(path, ROOT): _hash(path, job) for path in paths}
 
 
