@@ -95,7 +95,7 @@ class World(Project):
         }
 
     def leftovers(self):
-        """Files that nobody needs any more."""
+        """Files that should have been removed."""
         found = [*self.temporary.glob("*"), *(self.root / "build" / "partial").rglob("*.ipynb")]
         return [
             str(path)
@@ -129,7 +129,7 @@ class Outcome:
     fault: str
     recovered: bool
     lost: bool = False  # something published is gone or half-written
-    wrong: bool = False  # success was told, and it was none
+    wrong: bool = False  # success was reported, and it was none
     left: list = field(default_factory=list)
     said: str = ""
 
@@ -354,12 +354,12 @@ def notebooks(world, rng):
         edit(other, "A line.", "The line.")  # so that there is something else to do
         code, said = world.run("reproduce")
         named = any("demo/one" in line and "Traceback" not in line for line in said.splitlines())
-        told = named and "Traceback" not in said and code != 0
+        refused = named and "Traceback" not in said and code != 0
         others = "The line." in (world.root / "figures/demo/two.tex").read_text()
         path.write_bytes(good)
         edit(other, "The line.", "A line.")
         outcome = recovery(world, f"one.ipynb: {fault}", seen=False)
-        outcome.recovered &= told and others
+        outcome.recovered &= refused and others
         outcome.wrong |= code == 0
         outcome.said = f"exit {code}: {said}--\n{outcome.said}"
         yield outcome
@@ -705,8 +705,8 @@ def a_world():
 def campaign(
     world, sections, seconds: float, seed: int, most: int | None = None, tell=lambda text: None
 ):
-    """Outcomes by section; each section has an equal share of the time, and at most so many
-    faults."""
+    """Outcomes by section; each section takes an equal part of the time, and at most
+    `most` faults."""
     results = {}
     for name in sections:
         world.restore()

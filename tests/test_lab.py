@@ -156,7 +156,7 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path_factory):
                 "return document.body.textContent.includes(arguments[0])", ENDED
             )
         )
-        # the circle above all cells tells how many have run, and leads to the one that runs
+        # the circle above all cells shows how many have run, and leads to the running one
         indicator = all_of(".jp-Notebook-ExecutionIndicator")[0]
         ActionChains(browser).move_to_element(indicator).perform()
         assert all_of(".jp-Notebook-ExecutionIndicator-jumpButton")

@@ -25,8 +25,7 @@ def answers() -> bool:
 
 
 def progress(iterable: Iterable | None, total: int) -> tqdm:
-    """A bar of progress on a terminal or at a front end; it comes after a second and leaves nothing
-    behind.
+    """Show a progress bar on a terminal or in a front end, after a second; it leaves nothing behind.
 
     Parameters
     ----------
