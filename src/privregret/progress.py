@@ -25,7 +25,7 @@ def answers() -> bool:
 
 
 def progress(iterable: Iterable | None, total: int) -> tqdm:
-    """Show a progress bar on a terminal or in a front end, after a second; it leaves nothing behind.
+    """Show a progress bar on a terminal or in a front end; hide it at the end.
 
     Parameters
     ----------
