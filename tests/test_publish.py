@@ -168,7 +168,7 @@ def test_two_notebooks_cannot_publish_under_one_name(root, monkeypatch):
 
 def find(value=0.5, **more):
     return publish.finding(
-        "Figure 1", "Falls & falls.", "ratio", Estimate(value, 0.01), **{"high": 1} | more
+        "Figure 1", "Falls & falls.", "ratio", Estimate(value, 0.01), **{"at_most": 1} | more
     )
 
 

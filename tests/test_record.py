@@ -117,8 +117,8 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     readme.write_text("before\n<!-- findings -->\nold\n<!-- end of findings -->\nafter\n")
     draw()
     find(headline="It falls by {value} times.")
-    publish.finding("Figure 2", "Is small.", "ratio", 2.0, high=1)
-    publish.finding("Lemma 3, proof", "Is large.", "ratio", 2.0, high=1, kind="step")
+    publish.finding("Figure 2", "Is small.", "ratio", 2.0, at_most=1)
+    publish.finding("Lemma 3, proof", "Is large.", "ratio", 2.0, at_most=1, kind="step")
     assert render.differing(root)
     render.render(root)
     assert not render.differing(root)
@@ -133,7 +133,7 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     assert "Is small." in verdicts and "Is large." not in verdicts
     assert f"{PAPERS['hu2021'].cited} & 1 & 1 & 0 & 0 & 1 & 0 & 0 & 0 & 0" in verdicts
     text = readme.read_text()
-    assert "| hu2021 | 1 | 1 | 0 | 0, 1, 0 | 0, 0, 0 |" in text and "\nold\n" not in text
+    assert "| hu2021 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |" in text and "\nold\n" not in text
     assert "- It falls by 0.500 times. ([hu2021, Figure 1](figures/hu2021/figure-01.png))" in text
     assert text.startswith("before\n") and text.endswith("after\n")
     (root / "figures/findings.csv").write_text("cut")
@@ -157,7 +157,7 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
     (root / "README.md").write_text("<!-- findings -->\n<!-- end of findings -->\n")
     draw("companion/figure")
     publish.finding(
-        "Here", "Is small.", "ratio", 2.0, high=1, kind="ours", headline="It is {value}."
+        "Here", "Is small.", "ratio", 2.0, at_most=1, kind="ours", headline="It is {value}."
     )
     render.render(root)
     assert pd.read_csv(root / "figures/findings.csv", keep_default_na=False).version.tolist() == [
@@ -166,7 +166,7 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
     page = (root / "figures/findings.md").read_text()
     assert re.search(r"\n## [^\n]*companion[^\n]*\n\n[^\n]+\n\n### ours\n", page)
     readme = (root / "README.md").read_text()
-    assert re.search(r"\| [^|]*companion[^|]* \| 0 \| 0 \| 0 \| 0, 0, 0 \| 0, 1, 0 \|", readme)
+    assert re.search(r"\| [^|]*companion[^|]*( \| 0){7} \| 1 \| 0 \|", readme)
     assert "- It is 2. ([companion, Here](figures/companion/figure.png))" in readme
     assert "Is small." in (root / "figures/companion/findings.tex").read_text()
     assert r"\disagrees{not reproduced}" not in (root / "figures/verdicts.tex").read_text()

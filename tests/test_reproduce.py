@@ -42,7 +42,7 @@ fig, ax = plt.subplots()
 ax.plot(data.epsilon, data.value)
 publish.figure(fig, "demo/{name}", data, "A line.")
 publish.finding("Figure 1", "It is small.", "value", estimates.largest(data, value="value"), \
-high=10, number="demo{macro}")
+at_most=10, number="demo{macro}")
 """
 FRESH = "up to date"  # how `status` and `reproduce` call a notebook that need not run
 BOUNDS = "from privregret.bounds import hu2021\n"

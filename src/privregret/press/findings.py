@@ -1,7 +1,10 @@
-"""One claim, one number, one verdict."""
+"""Findings: one claim, one number, one criterion, one verdict."""
 
 import math
+import re
 from dataclasses import dataclass
+from operator import le, lt
+from typing import Any
 
 from privregret import checks
 from privregret.estimates import Estimate, real
@@ -9,8 +12,7 @@ from privregret.estimates import Estimate, real
 CLAIM, STEP, OURS = "claim", "step", "ours"
 KINDS = {
     CLAIM: "what the paper says",
-    STEP: "a step of a proof, a constant or a formula, "
-    "where the statement itself stands or is judged apart",
+    STEP: "a step of a proof, or a misprint, that leaves the statement standing",
     OURS: "a check, a repair or an extension of our own",
 }
 UNDECIDED = "cannot be decided"
@@ -24,25 +26,142 @@ VAGUE = 1.25
 
 
 @dataclass(frozen=True)
+class Criterion:
+    """Values of a quantity that agree with a statement, made by `criterion`.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the interval of these values; infinite where it has no end.
+    strict : bool
+        Whether the ends themselves disagree.
+    text : str
+        The criterion as it is printed, such as "<= 1".
+    """
+
+    low: float
+    high: float
+    strict: bool
+    text: str
+
+    def judge(self, number: Estimate) -> bool | None:
+        """Say whether all values within the error agree (True), none (False), or some (None).
+
+        Examples
+        --------
+        >>> criterion(above=1).judge(Estimate(1.0)), criterion(at_least=1).judge(Estimate(1.0))
+        (False, True)
+        >>> print(criterion(above=1).judge(Estimate(1.5, se=0.5)))
+        None
+        """
+        inside, outside = (lt, le) if self.strict else (le, lt)
+        bounded = [math.isfinite(end) for end in (self.low, self.high)]
+        pairs = [(self.low, number.low, number.high), (-self.high, -number.high, -number.low)]
+        pairs = [pair for pair, is_bound in zip(pairs, bounded, strict=True) if is_bound]
+        if all(inside(end, nearest) for end, nearest, _ in pairs):
+            return True
+        return False if any(outside(farthest, end) for end, _, farthest in pairs) else None
+
+
+def criterion(
+    *,
+    at_most: float | None = None,
+    below: float | None = None,
+    at_least: float | None = None,
+    above: float | None = None,
+    between: tuple[float, float] | None = None,
+    equal: float | None = None,
+    within: float = 0.0,
+) -> Criterion:
+    """Make the criterion of a finding from exactly one of the six forms.
+
+    Parameters
+    ----------
+    at_most, at_least : float, optional
+        The value itself agrees.
+    below, above : float, optional
+        The value itself disagrees.
+    between : tuple of two floats, optional
+        Both ends agree.
+    equal : float, optional
+    within : float
+        Tolerance of `equal`, `at_most` and `at_least`, at least 0. It is printed.
+
+    Raises
+    ------
+    ValueError
+        For no form or several, for numbers that are nan, or for a criterion that every number
+        meets or none.
+
+    Examples
+    --------
+    >>> criterion(equal=1, within=1e-6).text, criterion(above=1).text
+    ('= 1 within 1e-6', '> 1')
+    >>> criterion(between=(0.8, 1.25)).text
+    'in [0.8, 1.25]'
+    """
+    forms: dict[str, Any] = {
+        "at_most": at_most,
+        "below": below,
+        "at_least": at_least,
+        "above": above,
+    }
+    forms |= {"between": between, "equal": equal}
+    given = {name: value for name, value in forms.items() if value is not None}
+    if len(given) != 1:
+        raise ValueError(f"give one of {', '.join(forms)}, got {', '.join(given) or 'none'}")
+    ((form, value),) = given.items()
+    within = real("within", within)
+    low, high = map(real, ("between",) * 2, between) if between else [real(form, value)] * 2
+    if within < 0 or (within and form not in ("equal", "at_most", "at_least")):
+        raise ValueError(f"within must be 0 with {form}, or positive with equal, got {within}")
+    if not low <= high or math.isinf(low) or math.isinf(high):
+        raise ValueError(f"{form} must be a finite number or an increasing pair, got {value}")
+    tolerance = f" within {_digits(within)}" if within else ""
+    text = f"{SIGNS[form]} {_digits(low)}{tolerance}"
+    if form == "between":
+        text = f"in [{_digits(low)}, {_digits(high)}]"
+    low = -math.inf if form in ("at_most", "below") else low - within
+    high = math.inf if form in ("at_least", "above") else high + within
+    return Criterion(low, high, form in ("below", "above"), text)
+
+
+SIGNS = {
+    "at_most": "<=",
+    "below": "<",
+    "at_least": ">=",
+    "above": ">",
+    "between": "in",
+    "equal": "=",
+}
+
+
+def _digits(number):
+    """A number with all its digits if six are enough, else with six: 1e-6, 0.8, 3.14159."""
+    return re.sub(r"e([+-])0*", lambda e: "e" + e[1].strip("+"), f"{number:.6g}")
+
+
+@dataclass(frozen=True)
 class Finding(checks.Checked):
-    """What is said, what was measured, and whether the two agree.
+    """A statement, a measured number, and whether the two agree.
 
     The verdict is computed. The measured number stands for an interval: three standard errors and
-    the bound on its numerical error to either side. A claim is *reproduced* if the whole interval
-    lies in [low, high], *not reproduced* if none of it does; else it *cannot be decided*. What is
-    not a claim of the paper *holds* or *does not hold*.
+    the bound on its numerical error to either side. A claim is *reproduced* if every value in the
+    interval meets the criterion, and *not reproduced* if none does; otherwise it *cannot be
+    decided*. A statement that is not a claim of the paper *holds* or *does not hold*.
 
     Parameters
     ----------
     place : str
         Section, theorem or figure of the paper.
     claim : str
-        What is said, in our words, with its qualifiers (TeX mathematics allowed).
+        One sentence in our words, with its qualifiers and its setting (TeX mathematics allowed);
+        true if its verdict is "reproduced" or "holds".
     quantity : str
-        What the number is.
+        The measured number as a formula in words, such as "largest regret / bound".
     measured : Estimate or float
-    low, high : float
-        Values of the quantity that agree with the claim; at least one must be given.
+    criterion : Criterion
+        The values of the quantity that agree with the claim.
     kind : {"claim", "step", "ours"}
         See `KINDS`.
     figure : str
@@ -56,8 +175,7 @@ class Finding(checks.Checked):
     claim: str
     quantity: str
     measured: Estimate
-    low: float = -math.inf
-    high: float = math.inf
+    criterion: Criterion
     kind: str = CLAIM
     figure: str = ""
     headline: str = ""
@@ -68,44 +186,25 @@ class Finding(checks.Checked):
         "measured": lambda name, value: (
             value if isinstance(value, Estimate) else Estimate(real(name, value))
         ),
-        "low": real,
-        "high": real,
+        "criterion": checks.instance_of(Criterion),
         "kind": checks.one_of(*KINDS),
         "figure": checks.text,
         "headline": checks.text,
     }
 
-    def __post_init__(self):
-        super().__post_init__()
-        if not self.low <= self.high or (math.isinf(self.low) and math.isinf(self.high)):
-            raise ValueError(
-                f"low and high must bound something, low <= high, got {self.low} and {self.high}"
-            )
-
     @property
     def verdict(self) -> str:
         agrees, disagrees, undecided = VERDICTS[self.kind]
-        if self.low <= self.measured.low and self.measured.high <= self.high:
-            return agrees
-        if self.measured.high < self.low or self.high < self.measured.low:
-            return disagrees
-        return undecided
-
-    @property
-    def criterion(self) -> str:
-        """The values that agree with the claim, for readers."""
-        if math.isinf(self.low):
-            return f"at most {self.high:.4g}"
-        if math.isinf(self.high):
-            return f"at least {self.low:.4g}"
-        return f"{self.low:.4g} to {self.high:.4g}"
+        judged = self.criterion.judge(self.measured)
+        return undecided if judged is None else agrees if judged else disagrees
 
     def _ipython_display_(self):
-        """Nothing: `publish.finding` has shown it, and the last value of a cell would be shown once
-        more."""
+        """Show nothing: `publish.finding` has shown the finding, and IPython would show the last
+        value of a cell again."""
 
     def row(self) -> dict:
-        """As one row of `findings.csv`; a bound that is not there is None."""
+        """Return one row of `findings.csv`; an end that the criterion does not have is None."""
+        low, high = self.criterion.low, self.criterion.high
         return {
             "kind": self.kind,
             "place": self.place,
@@ -114,9 +213,9 @@ class Finding(checks.Checked):
             "value": self.measured.value,
             "error": self.measured.se,
             "numerical_error": self.measured.bound,
-            "low": None if math.isinf(self.low) else self.low,
-            "high": None if math.isinf(self.high) else self.high,
-            "criterion": self.criterion,
+            "low": None if math.isinf(low) else low,
+            "high": None if math.isinf(high) else high,
+            "criterion": self.criterion.text,
             "verdict": self.verdict,
             "figure": self.figure,
             "headline": self.headline,

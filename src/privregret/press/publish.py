@@ -23,7 +23,7 @@ from privregret import files
 from privregret.estimates import Estimate, exactly
 from privregret.files import PACKAGE
 from privregret.press import notebook, record, style
-from privregret.press.findings import CLAIM, Finding
+from privregret.press.findings import CLAIM, Finding, criterion
 from privregret.press.papers import PAPERS
 from privregret.press.places import output_root
 from privregret.press.record import KINDS
@@ -222,30 +222,33 @@ def finding(
     quantity: str,
     measured: Estimate | float,
     *,
-    low: float = float("-inf"),
-    high: float = float("inf"),
     kind: str = CLAIM,
     number: str = "",
     figure: str | None = None,
     headline: str = "",
+    **values,
 ) -> Finding:
-    r"""Publish a verdict, right where the number was measured; in a notebook it is shown.
+    r"""Publish a finding and its verdict; a notebook also displays it.
 
     Parameters
     ----------
-    place, claim, quantity, measured, low, high, kind, headline
+    place, claim, quantity, measured, kind, headline
         As in `findings.Finding`.
     number : str
-        Name of a macro that the number becomes as well; none if empty.
+        Name of a macro of `paper/numbers.tex` that holds the number; none if empty.
     figure : str, optional
         The figure or table that shows it; by default the one that the notebook published last.
+    **values
+        The criterion, as `findings.criterion` takes it: `at_most=1`, `below=1`, `at_least=1`,
+        `above=1`, `between=(0.8, 1.25)`, or `equal=1, within=1e-6`.
 
     Returns
     -------
     Finding
     """
     shown = notebook.current.shown if figure is None else figure
-    found = Finding(place, claim, quantity, measured, low, high, kind, shown, headline)
+    agrees = criterion(**values)
+    found = Finding(place, claim, quantity, measured, agrees, kind, shown, headline)
     with _changing() as manifest:
         rows = _mine(manifest).setdefault("findings", [])
         rows[:] = [
@@ -260,7 +263,7 @@ def finding(
             Markdown(
                 f"**{found.verdict}**: *{place}{label}.* {claim} "
                 f"{quantity[:1].upper()}{quantity[1:]}: "
-                f"**{printed(found.row())}** (agrees if {found.criterion})."
+                f"**{printed(found.row())}** (criterion: {agrees.text})."
             )
         )
     return found

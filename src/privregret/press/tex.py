@@ -49,12 +49,23 @@ def power(number: str) -> str:
     >>> print(power("1.5e-07"))
     1.5\cdot 10^{-7}
     """
-    return re.sub(r"e\+?(-?)0*(\d+)", r"\\cdot 10^{\1\2}", number)
+    whole = re.sub(r"(?<![\d.])1e\+?(-?)0*(\d+)", r"10^{\1\2}", number)
+    return re.sub(r"e\+?(-?)0*(\d+)", r"\\cdot 10^{\1\2}", whole)
 
 
 def quantity(row: dict) -> str:
-    """What a finding measured, in TeX: the quantity, its number and what would have agreed."""
-    agrees = re.sub(r"\S+e[+-]\d+", lambda found: f"${power(found[0])}$", row["criterion"])
+    r"""Format a finding's quantity, number and criterion in TeX.
+
+    Examples
+    --------
+    >>> row = {"quantity": "loss", "value": 1.0, "error": 0.0, "numerical_error": 0.0}
+    >>> print(quantity(row | {"criterion": "<= 1 within 1e-6"}))
+    loss: $1$ ($\le 1$ within $10^{-6}$)
+    """
+    values, *tolerance = row["criterion"].split(" within ")
+    for sign, command in (("<=", r"\le"), (">=", r"\ge"), ("in ", r"\in ")):
+        values = values.replace(sign, command)
+    agrees = " within ".join(f"${power(text)}$" for text in (values, *tolerance))
     return f"{row['quantity']}: {measured(row, tex=True)} ({agrees})"
 
 
