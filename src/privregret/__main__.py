@@ -76,7 +76,7 @@ def sweep(args) -> int:
         return refuse(error)
     except KeyboardInterrupt:
         print(
-            "\ninterrupted: finished grid points are kept, the next run goes on from there",
+            "\ninterrupted: finished grid points are kept; run the command again to resume",
             flush=True,
         )
         os._exit(INTERRUPTED)  # threads end with the process, not with their blocks
@@ -86,9 +86,9 @@ def sweep(args) -> int:
 def notebooks(args) -> int:
     """Do what is about notebooks; the exit code."""
     if not CHECKOUT:
-        return refuse("notebooks are not installed with the package: run this in a checkout of it")
+        return refuse("the package has no notebooks: run this command in a clone of the repository")
     if not find_spec("fcntl"):  # native Windows
-        return refuse("this needs Linux, macOS or WSL; single notebooks run in JupyterLab")
+        return refuse("this command needs Linux, macOS or WSL: run single notebooks in JupyterLab")
     # Imported by nbformat, it compiles grammars for a second, of formats that no notebook has.
     sys.modules.setdefault("rfc3987_syntax", None)
     try:
@@ -101,7 +101,7 @@ def notebooks(args) -> int:
     except command.REFUSED as error:
         return refuse(error)
     except BlockingIOError:
-        return refuse("another run is under way in this folder: wait for it, or stop it")
+        return refuse("another run is active in this folder: wait for it or stop it")
 
 
 def main(arguments=None) -> int:

@@ -27,7 +27,7 @@ def main(args: Namespace) -> int:
     if args.output:
         place = apart(args.output.resolve())
     if place.root == ROOT and args.output:
-        raise jobs.UsageError("--output is for what is not to be published: name another folder")
+        raise jobs.UsageError("--output must not be the project itself: name another folder")
     return run.reproduce(todo, place, args.j, args.force, args.fresh)
 
 
@@ -36,6 +36,6 @@ def _site():
         from privregret.press import site
     except ModuleNotFoundError as missing:  # what it needs, notebooks do without
         raise jobs.UsageError(
-            f"the site needs {missing.name}: pip install the extra 'site'"
+            f"the site needs {missing.name}: pip install 'privregret[site]'"
         ) from None
     return site.main()
