@@ -1,4 +1,4 @@
-"""What the command `privregret` does with notebooks: reproduce, status, check, site."""
+"""The commands for notebooks: reproduce, status, check, site."""
 
 from argparse import Namespace
 
@@ -8,11 +8,11 @@ from privregret.press.notebook import ParameterError
 from privregret.press.places import BUILD, PROJECT, apart, custom
 from privregret.press.record import Damaged
 
-REFUSED = (ParameterError, jobs.UsageError, Damaged)  # in one line, by exit code 2
+REFUSED = (ParameterError, jobs.UsageError, Damaged)  # printed in one line, with exit code 2
 
 
 def main(args: Namespace) -> int:
-    """Do what the parsed command line asks for; the exit code. Raises one of `REFUSED`."""
+    """Run the parsed command and return the exit code; raise one of `REFUSED` for bad input."""
     if args.command == "site":
         return _site()
     smoke, given = getattr(args, "smoke", False), jobs.overrides(getattr(args, "p", []))
@@ -34,7 +34,7 @@ def main(args: Namespace) -> int:
 def _site():
     try:
         from privregret.press import site
-    except ModuleNotFoundError as missing:  # what it needs, notebooks do without
+    except ModuleNotFoundError as missing:  # an extra, which notebooks do not need
         raise jobs.UsageError(
             f"the site needs {missing.name}: pip install 'privregret[site]'"
         ) from None
