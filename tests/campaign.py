@@ -404,9 +404,7 @@ def concurrency(world, rng):
         begun.append(world.command(*words[1]))
         ended = [world.finish(*b) for b in begun]
         outcome = recovery(world, " and ".join(" ".join(w) for w in words), seen=False)
-        fine = all(
-            code == 0 or (code == 2 and "another run is under way" in said) for code, said in ended
-        )
+        fine = all(code == 0 or (code == 2 and "error: " in said) for code, said in ended)
         outcome.recovered &= fine and any(code == 0 for code, _ in ended)
         outcome.said = f"{ended}\n{outcome.said}"
         yield outcome

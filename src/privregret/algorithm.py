@@ -35,7 +35,7 @@ class Algorithm(checks.Checked, ABC):
         super().__post_init__()
         for name in ("id", "label", "source"):
             if not isinstance(getattr(self, name, None), str):
-                raise TypeError(f"{type(self).__name__} must say its {name}, a string")
+                raise TypeError(f"{type(self).__name__} must define {name}, a string")
 
     @property
     @abstractmethod
@@ -97,7 +97,7 @@ class Algorithm(checks.Checked, ABC):
         if isinstance(problem, self.plays):
             return problem.data
         found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
-        raise TypeError(f"{self.label} plays problems of type {self.plays.__name__}, got {found}")
+        raise TypeError(f"{self.label} needs a problem of type {self.plays.__name__}, got {found}")
 
     def literal(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
         """The actions of `play` on a table (and advice) that has been checked."""

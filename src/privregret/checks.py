@@ -312,7 +312,7 @@ def integer_in(low: int, high: int) -> Rule:
             raise ValueError(f"{name} must be at most {high}, got {shown(value)}")
         if not whole and abs(value) >= 2**53:
             raise TypeError(
-                f"{name} must be a whole number with all its digits, got {shown(value)}"
+                f"{name} must be an int from 2^53 on, where floats are rounded, got {shown(value)}"
             )
         return int(value)
 
@@ -460,11 +460,11 @@ def unequal_means(name: str, value: Any) -> np.ndarray:
     >>> unequal_means("setting_1", [0.75, 0.75])
     Traceback (most recent call last):
     ...
-    ValueError: setting_1 must hold means that differ, got [0.75, 0.75]
+    ValueError: setting_1 must not hold equal means only, got [0.75, 0.75]
     """
     array = means(name, value)
     if array.min() == array.max():
-        raise ValueError(f"{name} must hold means that differ, got {shown(value)}")
+        raise ValueError(f"{name} must not hold equal means only, got {shown(value)}")
     return array
 
 
@@ -656,14 +656,14 @@ def csv_path(name: str, value: Any) -> str:
     >>> csv_path("rewards", "no-such-file.csv")
     Traceback (most recent call last):
     ...
-    ValueError: rewards must name a CSV file, got 'no-such-file.csv': No such file
+    ValueError: rewards must name a CSV file, got 'no-such-file.csv': no such file
     """
     if text(name, value):
         import pandas as pd  # here alone: kernels, whose parameters are checked, do without it
 
         try:
             if not Path(value).is_file():  # an address would be fetched, a device read without end
-                raise ValueError("No such file")
+                raise ValueError("no such file")
             frame = pd.read_csv(value)
         except (OSError, ValueError) as error:
             why = str(error).splitlines()[0][:100]
@@ -677,10 +677,10 @@ def csv_path(name: str, value: Any) -> str:
             range(len(frame))
         ):
             why = (
-                "its first column, which has no name, counts the rows; "
-                "in pandas, write it with index=False"
+                "its first column, without a name, is an index; "
+                "in pandas, write the file with index=False"
             )
-            raise ValueError(f"{name} must hold nothing but the table, got {shown(value)}: {why}")
+            raise ValueError(f"{name} must hold the table only, got {shown(value)}: {why}")
         table(f"{name} {shown(value)}", frame)
     return value
 
@@ -730,7 +730,7 @@ def list_of(rule: Rule, least: int = 1) -> Rule:
             )
         values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
         if len(set(values)) < len(values):
-            raise ValueError(f"{name} must not hold a value twice, got {shown(value)}")
+            raise ValueError(f"{name} must not repeat a value, got {shown(value)}")
         return values
 
     return check
@@ -746,7 +746,7 @@ def _no_list(name, value):
             except (ValueError, SyntaxError):
                 entry = shown(entry.strip()).strip("'\"")
                 return TypeError(
-                    f"{name}[{place}] must be a number, or a string in quotes, got {entry}"
+                    f"{name}[{place}] must be a number or a quoted string, got {entry}"
                 )
     like = ", ".join(re.findall(r"[-+.\de]*\d", shown(value))) or "0.5, 1"
     return TypeError(f'{name} must be a list, such as "[{like}]", got {shown(value)}')
@@ -762,14 +762,14 @@ def one_or_more(name: str, value: Any) -> list:
     >>> one_or_more("algorithms", [])
     Traceback (most recent call last):
     ...
-    ValueError: algorithms must hold at least one, got none
+    ValueError: algorithms must not be empty
     """
     items = list(value) if isinstance(value, (list, tuple)) else [value]
     if not items:
-        raise ValueError(f"{name} must hold at least one, got none")
+        raise ValueError(f"{name} must not be empty")
     for item in items:
         if isinstance(item, type):
             raise TypeError(
-                f"{name} must hold {item.__name__}(...), with its parameters, got the class itself"
+                f"{name} must hold objects, such as {item.__name__}(...), got the class"
             )
     return items

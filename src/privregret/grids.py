@@ -156,7 +156,7 @@ def grid(table: dict) -> Grid:
         checks.one_of(*RULES)("a key of the grid", key)
     for key in RULES:
         if key not in table and key not in ("epsilons", "points"):
-            raise ValueError(f"{key} is missing")
+            raise ValueError(f"{key} is missing: add it to the grid")
     given = {key: RULES[key](key, value) for key, value in table.items()}
     given = {"epsilons": [], "points": 200} | given
     problems = [_problem(f"instances[{i}]", entry) for i, entry in enumerate(given["instances"])]
@@ -191,7 +191,7 @@ def _points(problems, makers, horizon) -> list[GridPoint]:
 def _few(things: Iterable) -> tuple:
     found = tuple(islice(things, MOST_GRID_POINTS + 1))
     if len(found) > MOST_GRID_POINTS:
-        raise ValueError(f"a grid has at most {MOST_GRID_POINTS} grid points, got more")
+        raise ValueError(f"a grid must have at most {MOST_GRID_POINTS} grid points, got more")
     return found
 
 
@@ -202,15 +202,13 @@ def _entries(name, value):
     entries = [{"name": entry} if isinstance(entry, str) else entry for entry in value]
     for i, entry in enumerate(entries):
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-            raise ValueError(
-                f"{name}[{i}] must be a name, or a table with a name in it, got {entry!r}"
-            )
+            raise ValueError(f"{name}[{i}] must be a name or a table with a name, got {entry!r}")
     return entries
 
 
 def _plain(name, value):
     if isinstance(value, (list, dict)):
-        raise TypeError(f"{name} must be a number or a word, got {value!r}")
+        raise TypeError(f"{name} must be a number or a string, got {value!r}")
     return value
 
 

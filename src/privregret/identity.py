@@ -53,7 +53,7 @@ def words(value: object) -> bytes:
         return _long(b"i", str(int(value)).encode())
     if isinstance(value, (int, float, np.integer, np.floating)):
         if math.isnan(value):
-            raise ValueError("what depends on a nan has no identity")
+            raise ValueError("a parameter must not be nan, which has no identity")
         return b"f" + (float(value) + 0.0).hex().encode() + b";"  # -0.0 is 0.0
     if isinstance(value, str):
         return _long(b"s", value.encode())
@@ -73,7 +73,9 @@ def words(value: object) -> bytes:
         return _long(b"d", b"".join(words(key) + words(value[key]) for key in sorted(value)))
     if is_dataclass(value) and not isinstance(value, type):
         return words(identity(value))
-    raise TypeError(f"{type(value).__name__} has no identity")
+    raise TypeError(
+        f"{type(value).__name__} has no identity: use numbers, strings, lists or dataclasses"
+    )
 
 
 def identity(thing: Any) -> tuple[str, dict]:
@@ -90,7 +92,7 @@ def identity(thing: Any) -> tuple[str, dict]:
     """
     own = vars(type(thing)).get("id")
     if not isinstance(own, str):
-        raise TypeError(f"{type(thing).__name__} must have an id of its own, a string")
+        raise TypeError(f"{type(thing).__name__} must define its own id, a string")
     given = {}
     for f in fields(thing):
         if not f.compare:

@@ -23,9 +23,7 @@ class Learner:
         self, algorithm, seen: str, rng, horizon: int | None, actions: int, experts: int = 0
     ):
         if not algorithm.steps:
-            raise NotImplementedError(
-                f"{type(algorithm).__name__} must have steps, or a start of its own"
-            )
+            raise NotImplementedError(f"{type(algorithm).__name__} must define steps or start")
         sizes = (actions, experts) if experts else (actions,)
         self._steps, self._settings = algorithm.steps, algorithm.settings(horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
@@ -92,12 +90,12 @@ class Learner:
         1
         """
         if self._arm < 0:
-            raise RuntimeError(f"choose an action before you observe its {self._seen}")
+            raise RuntimeError(f"choose must be called before observe is given a {self._seen}")
         if self._seen == "losses":
             seen = LOSSES("losses", seen)
             if len(seen) != self._shape[1]:
                 raise ValueError(
-                    f"losses must be {self._shape[1]}, one for each action, got {len(seen)}"
+                    f"losses must be {self._shape[1]} numbers, one per action, got {len(seen)}"
                 )
         else:
             seen = REWARD(self._seen, seen)
@@ -111,7 +109,7 @@ class Learner:
         """The round's advice, as the steps take it."""
         if (advice is None) != (self._shape[0] == 0):
             raise TypeError(
-                "choose takes advice" if advice is None else "this algorithm takes no advice"
+                "choose needs advice" if advice is None else "choose takes no advice here"
             )
         if advice is None:
             return ()

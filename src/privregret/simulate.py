@@ -57,10 +57,10 @@ def workers_rule(name: str, value: Any) -> int:
     >>> workers_rule("workers", 0)
     Traceback (most recent call last):
     ...
-    ValueError: workers must not be 0: -1 for all cores, else how many
+    ValueError: workers must be -1 (all cores) or a number of workers, got 0
     """
     if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
-        raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
+        raise ValueError(f"{name} must be -1 (all cores) or a number of workers, got 0")
     return int(value)
 
 
@@ -328,13 +328,15 @@ def cluster(scheduler: str = "") -> AbstractContextManager:
     try:
         client = stack.enter_context(distributed.Client(scheduler, timeout=5))
     except (OSError, ValueError) as error:
-        why = f"no Dask scheduler at {scheduler!r} (an address is like tcp://127.0.0.1:8786)"
-        raise NoScheduler(f"{why}: {error}") from None
+        why = f"no Dask scheduler at {scheduler!r}: start one, or correct the address"
+        raise NoScheduler(f"{why} ({error})") from None
     try:
         client.wait_for_workers(1, timeout=8)
     except TimeoutError:
         stack.close()
-        raise NoScheduler(f"the Dask scheduler at {scheduler!r} has no workers") from None
+        raise NoScheduler(
+            f"the Dask scheduler at {scheduler!r} has no workers: start one"
+        ) from None
     stack.enter_context(joblib.parallel_config(backend="dask"))
     return stack
 
@@ -357,7 +359,7 @@ def algorithms_of(value: Any) -> list[Algorithm]:
     >>> algorithms_of([DPSE(1), DPSE(1)])
     Traceback (most recent call last):
     ...
-    ValueError: algorithms must not hold anything twice, got DPSE(epsilon=1.0, beta=None) again
+    ValueError: algorithms must not repeat DPSE(epsilon=1.0, beta=None)
     """
     algorithms, seen = checks.one_or_more("algorithms", value), set()
     labels: dict[str, type] = {}
@@ -366,10 +368,10 @@ def algorithms_of(value: Any) -> list[Algorithm]:
         kind, label = type(algorithm), algorithm.label
         checks.instance_of(Privacy)(f"privacy of {kind.__name__}", algorithm.privacy)
         if (kind, repr(algorithm)) in seen:
-            raise ValueError(f"algorithms must not hold anything twice, got {algorithm!r} again")
+            raise ValueError(f"algorithms must not repeat {algorithm!r}")
         if labels.setdefault(label, kind) is not kind:
             which = f"{labels[label].__name__} and {kind.__name__}"
-            raise ValueError(f"algorithms must have different labels, got {label!r} for {which}")
+            raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
         seen.add((kind, repr(algorithm)))
     return algorithms
 
@@ -390,7 +392,7 @@ def problems_of(value: Any) -> list:
     >>> problems_of([BernoulliBandit("mine", [0.9, 0.5]), BernoulliBandit("mine", [0.8, 0.5])])
     Traceback (most recent call last):
     ...
-    ValueError: problems must have different names, got 'mine' twice
+    ValueError: problems must have distinct names, got 'mine' twice
     """
     problems, names = checks.one_or_more("problems", value), set()
     for problem in problems:
@@ -399,7 +401,7 @@ def problems_of(value: Any) -> list:
             found = checks.shown(problem)
             raise TypeError(f"problems must hold problems, such as {like}, got {found}")
         if problem.name in names:
-            raise ValueError(f"problems must have different names, got {problem.name!r} twice")
+            raise ValueError(f"problems must have distinct names, got {problem.name!r} twice")
         names.add(problem.name)
     return problems
 
@@ -525,7 +527,7 @@ def _regrets(play, problem, checkpoints, runs, rng):
         regrets.append(problem.regret(played, checkpoints))
         if regrets[-1].shape[1:] != checkpoints.shape:
             raise TypeError(
-                f"run must report at {len(checkpoints)} checkpoints, got shape {played.shape[1:]}"
+                f"run must return {len(checkpoints)} checkpoints, got shape {played.shape[1:]}"
             )
         done += len(regrets[-1])
     return regrets[0] if len(regrets) == 1 else np.concatenate(regrets)

@@ -232,7 +232,7 @@ def _files(thing, seen) -> set[Path]:
 def _file_of(module: str) -> Path:
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None and (file := _module(module)) is None:
-        raise LookupError(f"{module} is not in a file")
+        raise LookupError(f"{module} is not defined in a file")
     return _existing(file)
 
 
@@ -240,7 +240,7 @@ def _file_of(module: str) -> Path:
 def _existing(name) -> Path:
     file = Path(name).resolve()
     if file.suffix != ".py" or not file.is_file():
-        raise LookupError(f"{name} is no source file")
+        raise LookupError(f"{name} is not a Python source file")
     return file
 
 

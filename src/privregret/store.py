@@ -268,7 +268,7 @@ def _exactly(thing, used: set):
         )
     if isinstance(thing, MethodType):
         if getattr(type(thing.__self__), thing.__name__, None) is not thing.__func__:
-            raise Unknown(f"{thing.__name__} is no method of its object's class")
+            raise Unknown(f"{thing.__name__} is not a method of its object's class")
         return kind.__name__, thing.__name__, _exactly(thing.__self__, used)
     if isinstance(thing, (type, FunctionType)):
         return kind.__name__, _named(thing, used)
@@ -278,7 +278,7 @@ def _exactly(thing, used: set):
         return _named(kind, used), *(
             _exactly((f.name, getattr(thing, f.name)), used) for f in fields(thing)
         )
-    raise Unknown(f"{kind.__name__} has no content that is known")
+    raise Unknown(f"the content of a {kind.__name__} is unknown")
 
 
 def _named(thing, used):
@@ -287,9 +287,9 @@ def _named(thing, used):
         return thing.__name__
     module = thing.__module__ or ""
     if not module.startswith(f"{sources.NAME}."):
-        raise Unknown(f"{thing.__qualname__} is not the package's")
+        raise Unknown(f"{thing.__qualname__} is not defined in the package")
     if getattr(sys.modules.get(module), thing.__qualname__, None) is not thing:
-        raise Unknown(f"{thing.__qualname__} is not what its module calls so")
+        raise Unknown(f"{thing.__qualname__} is not found in its module")
     used |= sources.used_by(thing)
     return f"{thing.__module__}.{thing.__qualname__}"
 

@@ -85,8 +85,8 @@ def run(grid: Grid, folder: str | Path, scheduler: str = "", workers: int = -1) 
     >>> small = {"algorithms": ["UCB1"], "instances": ["HU2021_2"], "horizons": [100]}
     >>> folder = tempfile.mkdtemp()
     >>> run(grid(small | {"runs": 10, "seed": 1}), folder)  # doctest: +ELLIPSIS
-    1 grid points: 0 are in ... already, 1 are new
-    [1/1] ..., about 00:00 left: UCB1() on setting 2, T = 100, ... s
+    1 grid points: 0 up to date; 1 new; in ...
+    [1/1] ..., 00:00 left: UCB1() on setting 2, T = 100, ... s
     """
     folder, schema = Path(folder), _schema(grid)
     points = {folder / point.file: point for point in grid.grid_points}
@@ -105,7 +105,7 @@ def run(grid: Grid, folder: str | Path, scheduler: str = "", workers: int = -1) 
             now = time.monotonic()
             left = (now - begun) / i * (len(todo) - i)
             taken, left = map(tqdm.format_interval, (now - begun, left))
-            done = f"[{there + i}/{len(wanted)}] {taken}, about {left} left"
+            done = f"[{there + i}/{len(wanted)}] {taken}, {left} left"
             print(f"{done}: {point}, {now - since:.1f} s", flush=True)
 
 
@@ -146,7 +146,9 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
     if grid:
         paths = sorted({folder / point.file for point in grid.grid_points})
         if absent := [path for path in paths if not path.exists()]:
-            raise ValueError(f"{absent[0]} is missing, and {len(absent) - 1} more: run the sweep")
+            raise ValueError(
+                f"{absent[0]} and {len(absent) - 1} more grid points are missing: run the sweep"
+            )
         given = {"runs": grid.runs, "seed": grid.seed, "points": grid.points}
         seen = {key: (value, "the grid") for key, value in given.items()}
     for path in paths:
@@ -156,11 +158,11 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
             other, where = seen.setdefault(name, (value, path))
             if other != value:
                 how = f"{name} ({other}, {value})"
-                remedy = "delete one of them, or pass load the grid to leave out what is outside it"
-                why = f"grid points of different sweeps: {where} and {path} differ in {how}"
+                remedy = "delete one of them, or call load(folder, grid)"
+                why = f"{where} and {path} belong to different sweeps, with different {how}"
                 raise ValueError(f"{why}: {remedy}")
     if not tables:
-        raise ValueError(f"{folder} has no grid points of a sweep")
+        raise ValueError(f"{folder} has no grid points: run the sweep")
     frame = pa.concat_tables(tables, promote_options="permissive").to_pandas()
     frame = frame.dropna(axis=1, how="all")
     frame["low"] = (frame["mean"] - 3 * frame.se).clip(lower=frame.least)
@@ -198,9 +200,9 @@ def _sources(classes) -> dict[str, str]:
     try:
         used = sources.used_by(simulate, *classes)
     except LookupError as problem:
-        raise GridError(f"an algorithm must be defined in a module: {problem}") from None
+        raise GridError(f"a class of the grid must be defined in a file: {problem}") from None
     if sources.loaded_hash(used) is None:
-        raise GridError("a source was edited since this process started: start it again")
+        raise GridError("a source file changed after this process started: restart it")
     return {str(_name(path)): sources.source_hash([path])[:16] for path in sorted(used)}
 
 
@@ -215,16 +217,16 @@ def _summary(folder, found, wanted) -> str:
     why: Counter[str] = Counter()
     for path, provenance in wanted.items():
         if not path.exists():
-            why["are new"] += 1
+            why["new"] += 1
         elif not found[path]:
-            why["are damaged and replaced"] += 1
+            why["damaged"] += 1
         elif found[path] != provenance:
-            why[f"are replaced, made with other {_difference(found[path], provenance)}"] += 1
+            why[f"outdated, {_difference(found[path], provenance)}"] += 1
     there = len(wanted) - why.total()
-    said = [f"{there} are in {folder} already", *(f"{n} {what}" for what, n in why.items())]
-    line = f"{len(wanted)} grid points: {', '.join(said)}"
+    counts = [f"{there} up to date", *(f"{n} {what}" for what, n in why.items())]
+    line = f"{len(wanted)} grid points: {'; '.join(counts)}; in {folder}"
     if outside := len(set(folder.glob("*.parquet")) - set(wanted)):
-        line += f"; {outside} files there are outside this grid, and stay"
+        line += f", which keeps {outside} files of other grid points"
     return line
 
 
@@ -234,7 +236,7 @@ def _difference(old, new) -> str:
     names = [name for name in now if before.get(name) != now[name]]
     if not names:
         return "columns"
-    shown = f"{names[0]} ({before.get(names[0])}, now {now[names[0]]})"
+    shown = f"{names[0]} was {before.get(names[0])}, is {now[names[0]]}"
     return shown if len(names) == 1 else f"{shown} and {len(names) - 1} more"
 
 

@@ -85,7 +85,7 @@ def regret_curves(
     {'Anytime-Lazy-UCB': 113.7, 'FTNL (Laplace)': 8.6}
     """
     if (rewards is None) == (losses is None):
-        raise TypeError("pass either rewards or losses, the one that the table holds")
+        raise TypeError("pass the table as either rewards or losses")
     algorithms = simulate.algorithms_of(algorithms)
     given = "rewards" if losses is None else "losses"
     short = not any(isinstance(a, BanditAlgorithm) for a in algorithms)
@@ -95,7 +95,7 @@ def regret_curves(
     grid, found = [], []
     for algorithm in algorithms:
         if issubclass(algorithm.plays, ExpertProblem):
-            raise TypeError(f"{algorithm.label} needs advice of experts: it plays no table alone")
+            raise TypeError(f"{algorithm.label} needs expert advice, which a table lacks: use play")
         as_given = isinstance(algorithm, BanditAlgorithm) == (given == "rewards")
         seen = table if as_given else 1 - table
         what = algorithm, seen, gains, rounds, runs, seed

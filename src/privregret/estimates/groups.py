@@ -22,14 +22,14 @@ def _columns(name, value):
         shown = checks.shown(value)
         raise TypeError(f"{name} must be a column name or a list of them, got {shown}")
     if len(set(names)) < len(names):
-        raise ValueError(f"{name} must not hold a column twice, got {checks.shown(value)}")
+        raise ValueError(f"{name} must not repeat a column, got {checks.shown(value)}")
     return list(names)
 
 
 def _levels(name, value):
     if not isinstance(value, dict) or not value:
         shown = checks.shown(value)
-        raise TypeError(f"{name} must be a dict, name of a column -> level, got {shown}")
+        raise TypeError(f"{name} must be a dict from column names to levels, got {shown}")
     level = checks.number_in(0, 1)
     return {checks.text(name, key): level(f"{name}[{key!r}]", v) for key, v in value.items()}
 
@@ -37,7 +37,9 @@ def _levels(name, value):
 def _over(name, value):
     if not isinstance(value, (str, dict)) or not value:
         shown = checks.shown(value)
-        raise TypeError(f"{name} must be a column name, or a dict column -> value, got {shown}")
+        raise TypeError(
+            f"{name} must be a column name or a dict from columns to values, got {shown}"
+        )
     return value
 
 
@@ -55,9 +57,9 @@ def _numbers(name, column, frame):
 def _groups(frame, by, weights=None, **columns):
     """The groups of a frame, in the order of appearance, after checks of its columns."""
     if len(frame) == 0:
-        raise ValueError("frame must have at least one row, got none")
+        raise ValueError("frame must have at least one row, got 0")
     if weights is None and "weight" in frame and "weight" not in columns.values():
-        raise ValueError("weights must be 'weight' for a frame that has this column, got None")
+        raise ValueError("weights must be 'weight' if frame has this column, got None")
     for column in by:
         named("by", column, frame)
     for name, column in (columns | ({"weights": weights} if weights else {})).items():
@@ -385,10 +387,10 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     _numbers("frame", "t", frame)
     rounds = frame.t.min(), frame.t.max()
     if not 0 < rounds[0] < rounds[1]:
-        raise ValueError(f"frame must have two checkpoints t above 0, got {rounds[0]}, {rounds[1]}")
+        raise ValueError(f"frame must have two checkpoints t > 0, got {rounds[0]}, {rounds[1]}")
     first, last = (frame[frame.t == t].set_index([*by, "run"]) for t in rounds)
     if not (first.index.is_unique and last.index.is_unique):
-        raise ValueError(f"by must identify a run together with run, got {by}")
+        raise ValueError(f"by and 'run' must identify each run, got by={by}")
     grown = last.assign(growth=(last[value] - first[value]) / np.log(last.t / first.t))
     return grown.reset_index()[[*by, "run", "growth", *(["weight"] if "weight" in frame else [])]]
 
@@ -442,9 +444,11 @@ def ratios(
         divisors: dict[int, int] = {}
         for i in np.flatnonzero(~kept):
             if divisors.setdefault(group[i], i) != i:
-                raise ValueError(f"over must name one row of each group, got several: {over}")
+                raise ValueError(f"over must match one row per group, got several for {over}")
         if missing := set(group) - set(divisors):
-            raise ValueError(f"over must name one row of each group, got none in {len(missing)}")
+            raise ValueError(
+                f"over must match one row per group, got none in {len(missing)} groups"
+            )
         below = [numbers[divisors[g]] for g in group]
     found = [a / b for a, b, k in zip(numbers, below, kept, strict=True) if k]
     return frame[kept].assign(**columns(found, "ratio"))

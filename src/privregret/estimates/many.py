@@ -81,7 +81,7 @@ def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estim
     for column, wanted in where.items():
         frame = frame[frame[named("where", column, frame)] == wanted]
     if len(frame) != 1:
-        raise ValueError(f"{where} must name one row of the frame, got {len(frame)}")
+        raise ValueError(f"{where} must match one row of the frame, got {len(frame)}")
     return rows(frame, value)[0]
 
 

@@ -96,7 +96,9 @@ class Estimate(checks.Checked):
     def __truediv__(self, other: "Estimate | float") -> "Estimate":
         other = exactly(other)
         if other.bound >= abs(other.value):
-            raise ZeroDivisionError(f"the divisor {other.value:g} is not known to differ from 0")
+            raise ZeroDivisionError(
+                f"the divisor must exclude 0, got {other.value:g} with bound {other.bound:g}"
+            )
         value = self.value / other.value
         se = math.hypot(self.se, value * other.se) / abs(other.value)
         smallest = abs(other.value) - other.bound
@@ -120,8 +122,8 @@ class Estimate(checks.Checked):
     def log(self) -> "Estimate":
         """Natural logarithm, to first order in the standard error."""
         if not self.value - self.bound > 0:
-            known = f"got {self.value:g}, known to {self.bound:g}"
-            raise ValueError(f"items must be numbers above 0, {known}")
+            known = f"got {self.value:g} with bound {self.bound:g}"
+            raise ValueError(f"items must be positive beyond their bound, {known}")
         bound = -math.log1p(-self.bound / self.value)
         return Estimate(math.log(self.value), self.se / self.value, bound)
 

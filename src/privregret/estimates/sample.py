@@ -54,7 +54,7 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
     if draws is None:
         if np.ndim(successes) == 0:
             shown = checks.shown(successes)
-            raise TypeError(f"draws must come with a number of successes, got {shown} alone")
+            raise TypeError(f"draws must be given if successes is a count, got {shown}")
         sample = _sample("successes", successes)
         hits, n = checks.integer_in(0, len(sample))("successes", sample.sum()), len(sample)
     else:
@@ -121,7 +121,7 @@ def slope(x: ArrayLike, y: Sequence[Estimate | float]) -> Estimate:
     """
     x = _sample("x", x)
     if len(x) != len(y) or not np.ptp(x):
-        wanted = f"{len(y)} numbers that are not all the same, one for each y"
+        wanted = f"{len(y)} numbers, one per y and not all equal"
         raise ValueError(f"x must be {wanted}, got {checks.shown(x)}")
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     if any(isinstance(e, Estimate) for e in y):

@@ -1,4 +1,4 @@
-"""What the command `privregret` does with notebooks: reproduce, status, check, site."""
+"""The commands for notebooks: reproduce, status, check, site."""
 
 from argparse import Namespace
 
@@ -8,11 +8,11 @@ from privregret.press.notebook import ParameterError
 from privregret.press.places import BUILD, custom
 from privregret.press.record import Damaged
 
-REFUSED = (ParameterError, jobs.UsageError, Damaged)  # in one line, by exit code 2
+REFUSED = (ParameterError, jobs.UsageError, Damaged)  # printed in one line, with exit code 2
 
 
 def main(args: Namespace) -> int:
-    """Do what the parsed command line asks for; the exit code. Raises one of `REFUSED`."""
+    """Run the parsed command and return the exit code; raise one of `REFUSED` for bad input."""
     if args.command == "site":
         from privregret.press import site  # it needs more packages than notebooks do
 
@@ -29,5 +29,5 @@ def main(args: Namespace) -> int:
     if args.output:
         root = args.output.resolve()
         if root == ROOT:
-            raise jobs.UsageError("--output is for what is not published: name another folder")
+            raise jobs.UsageError("--output must not be the project itself: name another folder")
     return run.reproduce(todo, root, args.j, args.force, args.fresh)
