@@ -271,6 +271,7 @@ def corruptions(world, rng):
     for keys, value in [
         (["files"], None),
         (["files"], []),
+        (["files"], {}),
         (["files"], "word"),
         (["files", "requirements.lock"], "0"),
         (["files", "figures/manifest.json"], 7),

@@ -83,8 +83,8 @@ def _all(todo, root, at_once, fresh, sockets):
         bar.update()
         return code
 
-    # a bar on terminals only
-    with tqdm(total=len(todo), unit=" notebooks", disable=None, leave=False) as bar:
+    form = "{n_fmt}/{total_fmt} {bar} {elapsed}{postfix}"
+    with tqdm(total=len(todo), bar_format=form, disable=None, leave=False) as bar:  # on terminals
         pool = ThreadPoolExecutor(at_once)
         try:
             codes = list(pool.map(one, todo))

@@ -78,7 +78,8 @@ def why_stale(job: Job, root: Path) -> str:
             return ", ".join(f"{p}={job.parameters[p]!r} (was {was[p]!r})" for p in new)
         hashes = json.loads(stamp(job.name, root).read_bytes())["files"]
         now = _hashes([ROOT / path for path in hashes], job)
-        return next((f"{path} changed" for path in hashes if hashes[path] != now[path]), "")
+        changed = [f"{path} changed" for path, hashed in hashes.items() if hashed != now[path]]
+        return (changed or [""])[0] if hashes else NEVER
     except DAMAGE:
         return NEVER
 
