@@ -6,7 +6,7 @@ import numpy as np
 
 import privregret.instances
 from planted import Plant, as_if, plays, uniform_play
-from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
+from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, HybridUCB
 from privregret.bounds import hu2021 as bounds
 from privregret.full_information import FTNL
 from privregret.privacy import ledger, pull_times
@@ -21,6 +21,15 @@ def other_epsilon(cls, change):
     """The learner runs with another epsilon than its own."""
     other = as_if(cls, lambda learner: replace(learner, epsilon=change(learner.epsilon)))
     return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", other)
+
+
+def plays_as(cls, other):
+    """The learner plays as `other(learner)` does."""
+
+    def prepared(self, problem, checkpoints):
+        return other(self).prepared(problem, checkpoints)
+
+    return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", prepared)
 
 
 def half_the_noise(monkeypatch):
@@ -175,19 +184,29 @@ PLANTS = [
         FIGURES,
         "Anytime-Lazy-UCB plays uniformly",
         uniform(AnytimeLazyUCB),
-        tuple((f"Figure {i}", "competitive") for i in (1, 2, 6)),
+        tuple((f"Figure {i}", "competitive") for i in (1, 2, 6, 7, 8)),
     ),
     Plant(
         FIGURES,
         "Hybrid-UCB plays uniformly",
         uniform(HybridUCB),
-        (*((f"Figure {i}", "performs well") for i in (3, 4, 7, 8)), ("Section 6", "The larger")),
+        (
+            *((f"Figure {i}", "performs well") for i in (3, 4, 7, 8)),
+            ("Section 6", "the better the larger"),
+            ("Figure 5", "regret of Hybrid-UCB decreases"),
+        ),
     ),
     Plant(
         FIGURES,
         "Hybrid-UCB hardly uses epsilon",
         other_epsilon(HybridUCB, lambda e: e**0.25),
-        (("Section 6", "basically"),),
+        (("Section 6", "without noise"),),
+    ),
+    Plant(
+        FIGURES,
+        "UCB1 has the wider interval of Hybrid-UCB",
+        plays_as(UCB1, lambda learner: HybridUCB(1e9)),
+        (("Section 6", "is basically UCB1"), ("Section 6", "squared widths")),
     ),
     Plant(
         FIGURES,
@@ -199,6 +218,18 @@ PLANTS = [
         MORE,
         "DP-SE has a fiftieth of epsilon",
         other_epsilon(DPSE, lambda e: e / 50),
-        (("Figure 10", "compared with"),),
+        (("Figure 10", "varies less"),),
+    ),
+    Plant(
+        MORE,
+        "DP-SE does not use epsilon",
+        other_epsilon(DPSE, lambda e: 1.0),
+        (("Figure 10", "stays flat"),),
+    ),
+    Plant(
+        MORE,
+        "Anytime-Lazy-UCB plays as DP-SE does",
+        plays_as(AnytimeLazyUCB, lambda learner: DPSE(learner.epsilon)),
+        (("Abstract and Section 3", "competitive"), ("Section 3", "In some instances")),
     ),
 ]
