@@ -93,9 +93,10 @@ PLANTS = [
             ("Section 3", "strictly reduces the regret"),
             ("Theorem 2", "constants that the proof gives"),
             ("Theorem 2, Remark 1", "constant in $T$"),
-            ("Theorem 1", "never shows"),
+            ("Theorem 1", r"grows at most like $\log T$"),
+            ("Theorem 1", "is not visible"),
             ("Corollary 1", "Whatever the gaps"),
-            ("Corollary 1", "with constant 1"),
+            ("Corollary 1", "and equal gaps"),
             ("Corollary 1", "inside the range"),
         ),
     ),
@@ -105,9 +106,10 @@ PLANTS = [
         select(lambda instance, *rest: (flipped(instance), *rest), everywhere=False),
         (
             ("Section 3", r"$\Pr[J_1=2]=0.8$"),
-            ("Lemma 1", "With independent bits"),
+            ("Section 3", "at most half of the time"),
+            ("Lemma 1", r"implies $\Pr[J_r=i]"),
             ("Lemma 1", r"$\Pr[J_r=j]\le1/j$"),
-            ("Lemma 5, proof", r"for $\mathrm{Exp}(1/\epsilon)$"),
+            ("Lemma 5, proof", r"With noise $\mathrm{Exp}(1/\epsilon)$"),
         ),
     ),
     Plant(
@@ -115,8 +117,8 @@ PLANTS = [
         "half the noise; bounds a thousandth of what they are",
         half_the_noise,
         (
-            ("Theorems 2, 4", r"$\mathrm{Lap}(2/\epsilon)$ or"),
-            ("Theorems 2, 4", "The repair"),
+            ("Theorems 2, 4, Corollaries 1, 2", r"$\mathrm{Lap}(2/\epsilon)$ or"),
+            ("Theorems 2, 4, Corollaries 1, 2", r"$\mathrm{Exp}(2/\epsilon)$ in place"),
             ("Theorem 2", "constants that the proof gives"),
             ("Corollary 1", "Whatever the gaps"),
             ("Lemma 5, (5), (7)", "universal constants"),
@@ -129,7 +131,19 @@ PLANTS = [
         (
             ("Section 3", "The worst case with resampling is not worse"),
             ("Section 3, footnote 1", "strictly improves"),
-            ("Lemma 5, Theorem 4 (proofs)", "a factor"),
+            ("Lemma 5, Theorem 4 (proofs)", "A factor"),
+        ),
+    ),
+    Plant(
+        RESAMPLING,
+        "losses are not resampled and count eight times where they should be resampled",
+        select(
+            lambda i, n, *noise: (replace(i, bits=False), 8 * n if i.bits else n, *noise),
+            everywhere=True,
+        ),
+        (
+            ("Section 3", "leads to a smaller loss"),
+            ("Section 3", "does not reduce the regret"),
         ),
     ),
     Plant(
