@@ -40,6 +40,16 @@ def binomial_cdf(k: int, n: int, p: Fraction) -> Fraction:
     return sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
 
 
+def deterministic_family(kind: str, log_actions: float, gap: float) -> StochasticLosses:
+    """Return deterministic losses: "cyclic", "one gap" (of 1) or "doubling" (six brackets)."""
+    if kind == "cyclic":
+        return instances.cyclic(None, gap, log_actions=log_actions)
+    if kind == "doubling":
+        return instances.doubling(6, bernoulli=False, log_per_bracket=log_actions - np.log(6))
+    others = log_actions + np.log1p(-np.exp(-log_actions))
+    return instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, others))
+
+
 def votes(losses: np.ndarray) -> np.ndarray:
     """Replace a loss vector by 1 for every action that is not the best, and 0 for the best."""
     return (losses > losses.min()).astype(float)
@@ -263,6 +273,13 @@ def late_growth(curves: pd.DataFrame) -> list[estimates.Estimate]:
     """Return regret at T = 2^50 / regret at T = 2^25 for each curve."""
     late, early = (estimates.rows(curves[curves["T"] == T]) for T in (2**50, 2**25))
     return [a / b for a, b in zip(late, early, strict=True)]
+
+
+def exponents_over(curve: pd.DataFrame, bound: str, lag: int) -> list[estimates.Estimate]:
+    """Return exponents of ln K in regret / bound between rows that are `lag` apart."""
+    x, logs = np.log(curve.log_actions.to_numpy()), estimates.logs(curve)
+    y = [log - float(b) for log, b in zip(logs, np.log(curve[bound].astype(float)), strict=True)]
+    return [(b - a) / (t - s) for a, b, s, t in zip(y, y[lag:], x, x[lag:], strict=False)]
 
 
 def voting_regret(losses: tuple[float, ...], epsilon: float, epochs: int = 40) -> float:
