@@ -174,7 +174,8 @@ def _deterministic(rng):
     pointwise = [0.0]
     for variant in bounds.COROLLARY_2:
         bound = bounds.deterministic_selection(n, problem.gaps, level, *variant)
-        seen = (chosen[variant].group > 1e-5) & (problem.gaps > 0)  # far above the numerical error
+        seen = (chosen[variant].group > 1e-5) & (problem.gaps > 0)  # well above numerical error
+        bound = np.maximum(bound, 1e-300)  # it may underflow
         pointwise += (np.exp(chosen[variant].log_action[seen]) / bound[seen]).tolist()
     exponential, gumbel = (chosen[v, 2.0].group @ problem.gaps for v in ("exponential", "gumbel"))
     regret = exact.expected_regret(FTNL(level, "gumbel"), problem, 2**50).value[0]
