@@ -13,6 +13,7 @@ from privregret.privacy import adversarial as privacy
 def tiny_bound(monkeypatch):
     monkeypatch.setattr(bounds, "corollary_22", lambda *args, **kwargs: 1.0)
     monkeypatch.setattr(bounds, "corollary_24", lambda *args, **kwargs: 1.0)
+    monkeypatch.setattr(bounds, "lemma_25", lambda *args, **kwargs: 1.0)
     monkeypatch.setattr(bounds, "theorem_21", lambda *args, **kwargs: 1.0)
 
 
@@ -83,9 +84,10 @@ PLANTS = [
         "the bounds are 1",
         tiny_bound,
         (
-            ("Corollary 22", "Regret is at most"),
-            ("Corollary 24", "Regret is at most"),
-            ("Theorem 21", "HTINF"),
+            ("Corollary 22", "has regret at most"),
+            ("Corollary 24", "has regret at most"),
+            ("Lemma 25", "has regret at most"),
+            ("Theorem 21", "has regret at most"),
         ),
     ),
     Plant(
@@ -97,21 +99,26 @@ PLANTS = [
             scaled(bounds, 0.2, "lemma_25_terms"),
         ),
         (
-            ("Corollary 22, proof", "Its line without"),
+            ("Corollary 22, proof", "The line without"),
             ("Corollary 24, proof", "second line"),
-            ("Lemma 25, proof", "Its terms add up"),
+            ("Lemma 25, proof", "at most $11"),
         ),
     ),
     Plant(
         "asi2025/E-conversions",
         "a larger bound in Lemma 25",
         scaled(bounds, 1.5, "lemma_25"),
-        (("Corollary 24, proof", "last line"),),
+        (("Corollary 24, proof", "Wherever the last line"),),
     ),
     Plant(
         "asi2025/G-exp3-leakage",
         "EXP3 forgets what it has seen",
         forgets,
-        (("Figure 1", r"On $\ell$"), ("Figure 1", r"On $\ell'$"), ("Section 5.1", "amplified")),
+        (
+            ("Figure 1", r"On $\ell$"),
+            ("Figure 1", r"On $\ell'$"),
+            ("Section 5.1", "amplified"),
+            ("Section 5.1", "grows with the horizon"),
+        ),
     ),
 ]
