@@ -56,7 +56,7 @@ def noise_term(mode: str, delta: float = 1e-6) -> float:
     algorithm = tuning.batched_exp4(horizon, arms, experts, 1.0, delta, mode)
     logs = experts * math.log(1 / delta) * math.log(experts * horizon) ** 2
     variance = logs / (algorithm.gamma * algorithm.tau) ** 2
-    leading = asi2025.theorem_10(horizon, arms, experts, 1.0, delta) / 107
+    leading = asi2025.theorem_10_leading(horizon, arms, experts, 1.0, delta)
     return algorithm.eta * horizon * arms**2 * variance / leading
 
 
