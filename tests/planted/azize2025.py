@@ -146,14 +146,14 @@ PLANTS = [
         MODELS,
         "neighbouring tables and trees differ anywhere",
         groups_of_rewards,
-        (("Proposition 2.4", "the same"), ("Proposition B.5 (b)", "adaptive")),
+        (("Proposition 2.4", "equivalent"), ("Proposition B.5 (b)", "equivalent")),
     ),
-    Plant(MODELS, "half the noise", too_little_noise, (("Appendix B", "Noise"),)),
+    Plant(MODELS, "half the noise", too_little_noise, (("Appendix B", "with noise"),)),
     Plant(
         MODELS,
         "a law that does not add up",
         scaled(enumeration, "view_law", 0.99),
-        (("Remark B.3", "view"),),
+        (("Remark B.3", "adaptive game"),),
     ),
     Plant(
         MODELS,
@@ -163,7 +163,10 @@ PLANTS = [
             "delta",
             lambda policy, model, epsilon: {"list": 0.3, "table": 0.2, "tree": 0.1}[model],
         ),
-        (("Proposition B.5 (a)", "implies"), ("Appendix B", "loses privacy")),
+        (
+            ("Appendix B, summary", "Table DP is stronger"),
+            ("Appendix B, summary", "adaptive DP is stronger"),
+        ),
     ),
     Plant(
         TAILS,
