@@ -68,6 +68,15 @@ def walk_against_no_slack(monkeypatch):
     monkeypatch.setattr(bounds, "crossing", lambda p, q, alpha, n: right(p, q, -0.5, n))
 
 
+def many_noises(monkeypatch):
+    right = bounds.tail
+
+    def tail(x, n, m, *rest, **more):
+        return right(x, n, 20 * m if m > 1 else 1, *rest, **more)
+
+    monkeypatch.setattr(bounds, "tail", tail)
+
+
 def forgets_kl(x, y, epsilon):
     return divergence.kl(x, y)
 
@@ -176,6 +185,12 @@ PLANTS = [
     ),
     Plant(
         TAILS,
+        "twenty noises where there is one",
+        many_noises,
+        (("Discussion (b) after Proposition 4.1", "similar"),),
+    ),
+    Plant(
+        TAILS,
         "bounds with kl in the exponent",
         replaced(bounds, "d_epsilon", forgets_kl),
         (("Lemma D.3", "with the printed"),),
@@ -190,13 +205,13 @@ PLANTS = [
         TAILS,
         "apart as good as together",
         scaled(bounds, "joint_chernoff", 0.01),
-        (("Section 4.1 (c)", "by Chernoff"),),
+        (("Discussion (c) after Proposition 4.1", "by Chernoff"),),
     ),
     Plant(
         TAILS,
         "the bound apart is far too small",
         scaled(bounds, "separate", 20.0),
-        (("Section 4.1 (c)", "Lemma D.3"),),
+        (("Discussion (c) after Proposition 4.1", "Lemma D.3"),),
     ),
     Plant(
         TAILS,
