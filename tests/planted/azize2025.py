@@ -65,7 +65,7 @@ def too_little_noise(monkeypatch):
 
 def walk_against_no_slack(monkeypatch):
     right = bounds.crossing
-    monkeypatch.setattr(bounds, "crossing", lambda p, q, alpha, n: right(p, q, -0.5, n))
+    monkeypatch.setattr(bounds, "crossing", lambda p, q, alpha, n: right(p, q, 0.0, n))
 
 
 def many_noises(monkeypatch):
@@ -115,7 +115,7 @@ PLANTS = [
     ),
     Plant(
         LOWER,
-        "the walk has half its mean to cross",
+        "the walk has only its mean to cross",
         walk_against_no_slack,
         (("Lemma C.3", "vanishes"), ("Lemma H.7", "vanishes")),
     ),
@@ -130,8 +130,10 @@ PLANTS = [
         "both play uniformly",
         uniform,
         (
-            ("Theorem 4.3", "grows at most"),
-            ("Section 4, comment (a)", "close to 1"),
+            ("Theorem 4.3", "grows asymptotically"),
+            ("Theorem 4.3", "Without rare runs"),
+            ("Abstract and Section 6", "Forgetting"),
+            ("Comment (a) on Theorem 4.3", "close to 1"),
             ("Appendix F, last remark", "KLUCB"),
         ),
     ),
@@ -139,7 +141,7 @@ PLANTS = [
         ALGORITHMS,
         "both have noise and index of epsilon = 100",
         hardly_private,
-        (("Theorem 3.1", "at least"), ("Section 4, comment (a)", "close to 1")),
+        (("Theorem 3.1", "at least"), ("Comment (a) on Theorem 4.3", "close to 1")),
     ),
     Plant(
         ALGORITHMS,
@@ -148,8 +150,14 @@ PLANTS = [
         (
             ("Proposition 4.2", "DP-KLUCB"),
             ("Proposition 4.2", "DP-IMED"),
-            ("Lemma E.1", "Releasing sums"),
+            ("Lemma E.1", "block sums"),
         ),
+    ),
+    Plant(
+        ALGORITHMS,
+        "d_epsilon is less than half as large",
+        scaled(divergence, "d_epsilon", 0.4),
+        (("Comment (b) on Theorem 4.3", "strictly below"),),
     ),
     Plant(
         MODELS,
