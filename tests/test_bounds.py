@@ -708,13 +708,13 @@ def test_steps_about_batches():
         steps = azize2025.batch_steps(ends, n0, alpha)
         assert (
             steps["schedule"] <= 1e-6
-            and steps["pulled, mended"] <= 1e-6
-            and steps["batch, mended"] <= 1e-6
+            and steps["pulled, fixed"] <= 1e-6
+            and steps["batch, fixed"] <= 1e-6
         )
         assert steps["batch"] == pytest.approx(
             max(b - a - alpha * a for a, b in pairwise(ends.tolist())), abs=1e-6
         )
-        assert steps["pulled"] - steps["pulled, mended"] == pytest.approx(n0 * alpha / (alpha - 1))
+        assert steps["pulled"] - steps["pulled, fixed"] == pytest.approx(n0 * alpha / (alpha - 1))
     assert azize2025.batch_steps(batch_ends(1.1, 1, 0, 10**6), 1, 1.1)["batch"] > 0.5
 
 
