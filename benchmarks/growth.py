@@ -1,7 +1,6 @@
 """What runs cost as rounds, arms and runs grow: `growth.csv`, which `companion/cost` draws.
 
-Processor time, the median over the repetitions with the least and the most of them; the first,
-which compiles, is not counted. Memory is what the peak of a process of its own grows by. Half of
+Processor time: median, smallest and largest repetition, without the first, which compiles. Memory is what the peak of a process of its own grows by. Half of
 the arms are near the best, epsilon = 1.
 """
 
