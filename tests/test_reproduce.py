@@ -471,6 +471,43 @@ def wait(what, seconds=600):
         time.sleep(0.1)
 
 
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only on Linux")
+def test_kernels_are_forks_of_one_process_that_ends_with_the_command(project):
+    where = "import os\nopen('parent-{}', 'w').write(str(os.getppid()))"
+    write(project, "one", where.format("one"))
+    write(project, "two", where.format("two"))
+    write(project, "killed", "import os\nos.write(2, b'last words')\nos.kill(os.getpid(), 9)")
+    code, out, _ = project.end(*project.begin("privregret", "reproduce"))
+    assert code == 3 and "FAILED demo/killed: its kernel died" in out
+    assert "last words" in (project.root / "build/failed/demo/killed.log").read_text()
+    one, two = ((project.root / f"parent-{name}").read_text() for name in ("one", "two"))
+    assert one == two
+    wait(lambda: not os.path.exists(f"/proc/{one}"))
+    used = json.loads((project.root / "build/stamps/demo/one.json").read_text())["files"]
+    assert "src/privregret/press/publish.py" in used
+    assert not {"src/privregret/press/fork.py", "src/privregret/simulate.py"} & set(used)
+
+
+def test_a_kernel_is_the_same_if_there_is_no_process_to_fork(tmp_path, monkeypatch):
+    def ended():
+        raise EOFError
+
+    monkeypatch.delenv("JUPYTER_PATH", raising=False)
+    shown = "import os, sys\nprint(os.getppid())\nprint(os.environ['WORD'], os.getcwd(), sys.path)"
+    path, executed = tmp_path / "in.ipynb", tmp_path / "out.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(shown)]), path)
+    parents, others = [], []
+    with kernels.sockets(tmp_path) as sockets:
+        for server in (kernels._server, ended):
+            monkeypatch.setattr(kernels, "_server", server)
+            kernels.execute(path, executed, {}, sockets, {"WORD": "given"}, lambda *_: None)
+            parent, other = nbformat.read(executed, 4).cells[0].outputs[0].text.splitlines()
+            parents.append(int(parent))
+            others.append(other)
+    assert parents[1] == os.getpid() and others[0] == others[1]
+    assert (parents[0] != os.getpid()) == hasattr(os, "pidfd_open")
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_killed_run_goes_on_where_it_was(project, how):
     write(project, "a-quick")
