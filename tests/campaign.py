@@ -296,7 +296,7 @@ def corruptions(world, rng):
     cases.append(
         (
             "the README's block was edited",
-            lambda: edit(root / "README.md", "findings -->\n", "findings -->\nedited\n"),
+            lambda: edit(root / "README.md", "<!-- findings -->\n", "<!-- findings -->\nedited\n"),
         )
     )
     rng.shuffle(cases)
