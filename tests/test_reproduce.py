@@ -249,7 +249,7 @@ def test_the_longest_run_comes_first(tmp_path, monkeypatch):
     for name, seconds in (("a/short", 2), ("a/long", 9)):
         stamps.write(Job(name), tmp_path, {}, ended, seconds)
     monkeypatch.setattr(kernels, "execute", lambda path, *_: order.append(path.stem))
-    monkeypatch.setattr(stamps, "inputs", lambda job: {})
+    monkeypatch.setattr(stamps, "inputs", lambda job: {"requirements.lock": ""})
     monkeypatch.setattr(stamps, "code", lambda name: "")
     todo = [Job(name) for name in ("a/short", "a/long", "a/new")]
     assert (
