@@ -53,7 +53,7 @@ class Regret(NamedTuple):
 def _algorithm(name, value):
     if not isinstance(value, (EpochAlgorithm, EveryRoundAlgorithm, *ON_FIXED)):
         raise TypeError(
-            f"{name} must be an epoch algorithm or a leader with full information, "
+            f"{name} must be an epoch algorithm or a full-information leader, "
             f"got {checks.shown(value)}"
         )
     return value
@@ -305,8 +305,8 @@ def two_loss_regret(
     low, high, p = (np.array(x, float) for x in (low, high, p))
     if (horizon // 2 + 1) ** len(p) > 10**8:
         raise ValueError(
-            f"horizon must be smaller: too many outcomes to list for {len(p)} actions, "
-            f"got {horizon}"
+            f"horizon must be smaller for {len(p)} actions, got {horizon}: "
+            f"there are too many outcomes to list"
         )
     means = low * (1 - p) + high * p
     gaps, n = means - means.min(), 1

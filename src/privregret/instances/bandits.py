@@ -130,7 +130,7 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
     if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
         found = f"shape {actions.shape} of {actions.dtype}"
         raise TypeError(
-            f"play must return {horizon} whole numbers, one action a round, got {found}"
+            f"play must return {horizon} whole numbers, one action per round, got {found}"
         )
     if actions.min() < 0 or actions.max() >= arms:
         raise ValueError(

@@ -8,7 +8,7 @@ import seaborn as sns
 
 COLUMN = (3.4, 2.45)  # inches: one column of a two-column page
 PAGE = (7.0, 2.6)  # across both columns
-DPI = 400  # of the PNGs, for slides
+DPI = 200  # of the PNGs
 
 # Okabe and Ito's colours, which stay apart for the colour-blind; markers and dashes keep curves
 # apart in grey.
@@ -113,7 +113,7 @@ RC = {
     "ytick.minor.width": 0.4,
     "figure.figsize": COLUMN,
     "figure.constrained_layout.use": True,
-    "figure.dpi": 200,
+    "figure.dpi": DPI,  # so that the PNG has the texts that were laid out
     "pdf.fonttype": 42,
     "svg.hashsalt": "privregret",
 }
