@@ -36,6 +36,12 @@ def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
     return Estimate(upper, bound=max(upper - lower, 0.0))
 
 
+def gain(game: Game, epsilon: float) -> Estimate:
+    """How much less than guessing the best learner loses, over epsilon."""
+    guessing = game.rounds * (1 - 1 / game.actions)
+    return (guessing - value(game, epsilon)) / epsilon
+
+
 def differ(pairs: Iterable[tuple[float, float]]) -> float:
     """How many of these pairs of numbers differ by more than 1e-8."""
     return float(sum(abs(a - b) > 1e-8 for a, b in pairs))
