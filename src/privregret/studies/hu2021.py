@@ -157,19 +157,40 @@ def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:
     return {"T": T, "instance": worst.instance, "regret": worst.regret, "error": worst.error}
 
 
+def equal_gaps_as(instance: StochasticLosses) -> StochasticLosses:
+    """Return as many experts as in a doubling instance, all with its smallest gap."""
+    gap, log_k = instance.gaps[1], instance.log_actions
+    others = (0.0, np.log(np.expm1(log_k)) if log_k < 30 else log_k)
+    return instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
+
+
+def over_equal_gaps(
+    instance: StochasticLosses, epsilon: float, horizon: int, phases: int = 8
+) -> estimates.Estimate:
+    """Return the largest ratio of FTNL's exact regret on doubling gaps to that on equal gaps.
+
+    The largest over `phases` values of epsilon from `epsilon` down by a factor of two.
+    """
+    learners = [FTNL(epsilon / 2 ** (i / phases)) for i in range(phases)]
+    regrets = (
+        estimates.rows(exact.regret_curves(learners, gaps, horizon))
+        for gaps in (instance, equal_gaps_as(instance))
+    )
+    return estimates.largest([a / b for a, b in zip(*regrets, strict=True)])
+
+
 def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.DataFrame:
     """Exact regrets and Theorem 7's bounds on a doubling instance, in units of ln K / epsilon."""
     gaps, counts, log_k = instance.gaps, instance.log_counts, instance.log_actions
     gap = gaps[1]
-    others = (0.0, np.log(np.expm1(log_k)) if log_k < 30 else log_k)
-    equal = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
+    equal = equal_gaps_as(instance)
     learners = [FTNL(epsilon, scale="hu2021"), FTNL(epsilon), FTNL(epsilon, "gumbel")]
     learners.append(RandomPrefixSoftmax(epsilon))
     of_equal = exact.regret_curves(FTNL(epsilon), equal, horizon).assign(algorithm=EQUAL)
     curves = pd.concat([exact.regret_curves(learners, instance, horizon), of_equal])
     forms = {
         "proved": bounds.theorem_7(gaps, counts, epsilon),
-        "proved_equal": bounds.theorem_7(equal.gaps, others, epsilon),
+        "proved_equal": bounds.theorem_7(equal.gaps, equal.log_counts, epsilon),
         "first_form": bounds.theorem_7_printed(gaps, counts, epsilon),
         "second_form": bounds.theorem_7_rate(log_k, gap, horizon, epsilon),
     }
@@ -353,10 +374,9 @@ def show_releases(
 
 def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str]) -> Figure:
     """Draw Theorem 7's bounds above, and regrets below, for three families of instances."""
-    fig = plt.figure(figsize=(style.PAGE[0], 5.2))
-    plt.close(fig)  # shown where it is published
-    halves = fig.subfigures(2, 1)
-    top, below = (half.subplots(1, 3, sharey=True) for half in halves)
+    fig, (top, below) = draw.subplots(
+        2, 3, sharex="col", sharey="row", figsize=(style.PAGE[0], 5.0)
+    )
     corrected = FTNL(1.0).label
     learners = [corrected, FTNL(1.0, scale="hu2021").label, RandomPrefixSoftmax(1.0).label]
     for upper, lower, family in zip(top, below, families, strict=True):
@@ -370,7 +390,7 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str
         alone = {"linestyle": "none"} if x == "log_m" else {}  # other phases lie between
         for ax, curves in ((upper, one), (lower, part[part.algorithm.isin(learners)])):
             draw.lines(ax, curves, x, "regret", markevery=1, **alone)
-            ax.set_xlabel(r"$\ln m$" if x == "log_m" else "number of brackets $B$")
+        lower.set_xlabel(r"$\ln m$" if x == "log_m" else "number of brackets $B$")
         dots = {"color": "black", "marker": ".", "linestyle": "none"}
         lower.plot(equal[x], equal.regret, label="FTNL (Laplace) on equal gaps", **dots)
         upper.set(yscale="log", title=family)
@@ -378,13 +398,13 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str
     grey = {"color": style.GREY, "alpha": 0.3, "linewidth": 0, "label": "FTNL (Gumbel), all phases"}
     below[2].fill_between(phases.log_m, phases.smallest, phases.largest, **grey)
     brackets = data[data.family == families[0]].brackets.unique()
-    for half, axes, across in zip(halves, (top, below), (4, 3), strict=True):
-        axes[0].set_ylabel(r"regret, in $\ln K/\epsilon$")
+    for axes in (top, below):
+        axes[0].set_ylabel(r"regret / $(\ln K/\epsilon)$")
         for ax in axes[:2]:
             ax.set_xticks(brackets)
         axes[2].set_xscale("symlog", linthresh=2)
         axes[2].set_xlim(-0.2, 1.3 * max(2, data[data.family == families[2]].log_m.max()))
-        draw.legend_below(half, across)
+    draw.legend_below(fig, 3)
     return fig
 
 
