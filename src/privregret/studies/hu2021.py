@@ -244,6 +244,19 @@ def misses(
     return {"epsilon": epsilon, "n": n, "algorithm": selector.label} | found
 
 
+def most_played_wrong(
+    learner: FTNL | EpochLeader, actions: int, gap: float, epsilon: float
+) -> float:
+    """Return the exact probability that the expert played most by round m* is wrong.
+
+    By the last round 2^(s+1) - 1 up to m*: there it is the expert of epoch s, chosen from epoch
+    s - 1.
+    """
+    m = bounds.theorem_10_rounds(math.log(actions), gap, epsilon)
+    s = int(math.log2(m + 1)) - 1
+    return misses(learner, instances.packing(actions, gap), epsilon, 2 ** (s - 1))["misses"]
+
+
 def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
     """Exact regret at round m*, if there is one, and after 2^50 rounds, over ln K / epsilon."""
     m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
@@ -444,7 +457,7 @@ def lower_bound_figure(data: pd.DataFrame, titles: dict[int, str]) -> Figure:
                 ax.set_title(titles[k])
             else:
                 ax.set_xlabel(r"$\epsilon$")
-    axes[0, 0].set_ylabel("regret at round $m^*$")
-    axes[1, 0].set_ylabel("at convergence")
+    axes[0, 0].set_ylabel("regret at $m^*$ / $(\\ln K/\\epsilon)$")
+    axes[1, 0].set_ylabel("final regret / $(\\ln K/\\epsilon)$")
     draw.legend_below(fig, 4)
     return fig
