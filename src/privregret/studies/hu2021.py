@@ -104,7 +104,8 @@ def restarted(
 ) -> tuple[list[estimates.Estimate], list[estimates.Estimate]]:
     """Return regret of DP-SE with restarts, and regret of DP-SE that knows T.
 
-    The restarts have horizons 2^(2^i). T takes the powers of two in the last restart, which ends at 2^(2^restarts).
+    The restarts have horizons 2^(2^i). T takes the powers of two in the last restart, which ends at
+    2^(2^restarts).
     """
     ends = [2**2**i for i in range(2, restarts + 1)]  # shorter ones hardly matter
     starts = [0, *ends[:-1]]
