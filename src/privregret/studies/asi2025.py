@@ -97,7 +97,7 @@ def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.Da
     ----------
     algorithm : AdversarialAlgorithm
     arms, horizon, runs, seed : int
-        A sixth of `runs`, at least 16 on each gap, choose the candidates.
+        A quarter of `runs`, at least 8 on each gap, choose the two candidates.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.Da
         regret of the two at the smallest and the largest gap, in the runs that chose.
     """
     problems = [instances.gap_adversary(arms, gap) for gap in GAPS]
-    found, tried = _worst(algorithm, problems, horizon, runs, seed, max(runs // 6, 16))
+    found, tried = _worst(algorithm, problems, horizon, runs, seed, max(runs // 4, 8), 2)
     end = tried.iloc[[0, -1]].sort_values("mean").iloc[-1]
     more = {"K": arms, "T": horizon, "end": end["mean"], "end_se": end.se}
     return pd.DataFrame([{"algorithm": algorithm.label} | found | more])
@@ -153,7 +153,7 @@ def _worst(algorithm, problems, horizon, runs, seed, choosing, count=3):
 def exp4_worst_gap(
     horizon: int, arms: int, experts: int, epsilon: float, delta: float, gaps, runs: int, seed: int
 ) -> dict:
-    """Regret of batched EXP4 at its worst of several gaps, as `at_worst` returns it.
+    """Measure regret of batched EXP4, gamma as printed, at its worst gap, as `at_worst` does.
 
     One expert names the best arm, all others agree on another.
     """
@@ -161,7 +161,7 @@ def exp4_worst_gap(
     adversaries = [instances.gap_adversary(arms, gap) for gap in gaps]
     problems = [instances.ExpertProblem(adversary, advice) for adversary in adversaries]
     algorithm = tuning.batched_exp4(horizon, arms, experts, epsilon, delta)
-    return at_worst(algorithm, problems, horizon, runs, seed, choosing=2)
+    return at_worst(algorithm, problems, horizon, runs, seed, choosing=2, candidates=2)
 
 
 # Privacy
