@@ -1,4 +1,4 @@
-"""Pictures of the notebooks on asi2025; what they show is measured in `studies.asi2025`."""
+"""Figures of the notebooks on asi2025; `studies.asi2025` measures what they show."""
 
 import itertools
 
@@ -18,7 +18,7 @@ LOOKS = (  # of four tunings of EXP3
 
 
 def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame) -> None:
-    """Draw regret at the worst gap against T, epsilon and K, with the slopes of the bounds.
+    """Draw worst-gap regret against T, epsilon and K, and the slopes of the bounds.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame) -> None:
 
 
 def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
-    """Draw regret per round, central and local model, against epsilon (left) and T (right).
+    """Draw regret per round, central and local, against epsilon (left) and T.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
 
 
 def price(ax, prices: pd.DataFrame) -> None:
-    """Draw the price of privacy against epsilon, with the two rates through its first point.
+    """Draw the price of privacy against epsilon, and the two rates.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def price(ax, prices: pd.DataFrame) -> None:
 
 
 def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
-    """Draw which bound for experts is smallest, without and with logarithms, and Table 2.
+    """Draw which bound for experts is smallest, and the regimes of Table 2.
 
     Parameters
     ----------
@@ -131,7 +131,9 @@ def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
 
 
 def experts(axes, measured: pd.DataFrame, arms: int) -> None:
-    """Draw regret per round against the number of experts, one panel per problem and epsilon.
+    """Draw regret per round against the number of experts.
+
+    One panel per problem and epsilon.
 
     Parameters
     ----------
@@ -218,7 +220,7 @@ def leakage_rounds(axes, data: pd.DataFrame, eta: float, cap: float, turn: int) 
 
 
 def exact_leakage(axes, data: pd.DataFrame) -> None:
-    """Draw EXP3's exact privacy loss (left) and total variation (right) for four tunings.
+    """Draw EXP3's exact privacy loss (left) and total variation (right), four tunings.
 
     Parameters
     ----------
