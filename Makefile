@@ -1,4 +1,4 @@
-# `make help` lists the targets; ARGS="..." is handed on to the command behind a target.
+# `make help` lists the targets. ARGS="..." is passed on to the command of a target.
 PYTHON ?= python3
 ARGS ?=
 run := .venv/bin/python
@@ -9,38 +9,39 @@ fast := bounds divergence environment estimates examples findings house instance
 .DELETE_ON_ERROR:
 .PHONY: all test test-fast faults smoke status check site lab bench bench-peers paper lint format lock test-floors clean help FORCE
 
-all: .venv/.ready  ## set up, then run every notebook that is stale (the default)
+all: .venv/.ready  ## set up, then run every stale notebook (the default)
 	$(run) -m privregret reproduce $(ARGS)
 
-test: .venv/.witnesses  ## run the tests, with packages by others as witnesses
+test: .venv/.witnesses  ## run the tests, with third-party packages as references
 	$(run) -m pytest $(two_at_once) $(ARGS)
 
 test-fast: .venv/.ready  ## run the tests that take less than two minutes together
 	$(run) -m pytest $(two_at_once) $(fast:%=tests/test_%.py) $(ARGS)
 
-faults: .venv/.ready  ## try every planted fault: each must turn the verdicts about it (ten minutes)
+faults: .venv/.ready  ## plant every fault: each must flip the verdicts about it (ten minutes)
 	$(run) -m pytest $(two_at_once) --every-fault tests/test_planted.py $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 	$(run) -m privregret reproduce --smoke $(ARGS)
 
-status: .venv/.ready  ## say which notebooks are stale, and why
+status: .venv/.ready  ## list the stale notebooks and the reasons
 	$(run) -m privregret status $(ARGS)
 
 check: .venv/.ready  ## compare the committed numbers with a fresh run
 	$(run) -m privregret check $(ARGS)
 
-site: .venv/.ready  ## render all that is published as pages that open from disk, build/site/index.html
+site: .venv/.ready  ## render a static, offline site: build/site/index.html
 	$(run) -m privregret site $(ARGS)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.press.strip.saved \
+	cd notebooks && JUPYTER_CONFIG_PATH="$$PWD/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
+	    ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.press.strip.saved \
 	    $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 bench: .venv/.ready  ## time the kernels
 	$(run) benchmarks/run.py $(ARGS)
 
-bench-peers: .venv-peers/.ready  ## time UCB1, KL-UCB and EXP3 beside those of other libraries
+bench-peers: .venv-peers/.ready  ## time UCB1, KL-UCB and EXP3 next to other libraries
 	PYTHONPATH=src .venv-peers/bin/python benchmarks/peers.py $(ARGS)
 
 lint: .venv/.ready  ## check style, format, layers and types
@@ -62,7 +63,7 @@ paper:  ## typeset the draft with the published figures and numbers
 	@$(PYTHON) paper/check_log.py build/paper/main.log
 	@echo "The draft is build/paper/main.pdf"
 
-lock:  ## pin the dependencies anew in both locks (ARGS=--upgrade: at their newest versions)
+lock:  ## update both lock files (ARGS=--upgrade: to the newest versions)
 	rm -rf build/uv
 	$(PYTHON) -m venv build/uv
 	build/uv/bin/python $(pip_install) uv
@@ -82,8 +83,8 @@ clean:  ## remove build/ and .cache/, so that every notebook is stale
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1: /p' Makefile | while IFS=: read -r name text; do printf '%-12s%s\n' "$$name" "$$text"; done
 
-# .ready is written last, so an interrupted set-up starts over; it holds the folder's path, because an environment
-# that was moved, or whose Python is gone, is of no use. The filter keeps outputs of notebooks out of git, here alone.
+# .ready is written last, so an interrupted set-up starts over. It holds the path of the folder, because an environment
+# that was moved does not work. The filter strips outputs of notebooks from what git reads, in this clone only.
 ifneq ($(shell $(run) -c 'print(open(".venv/.ready").read())' 2>/dev/null),$(CURDIR))
 .venv/.ready: FORCE
 endif
@@ -100,9 +101,9 @@ endif
 	@[ ! -e .git ] || git config filter.privregret.clean "$(PYTHON) -IS src/privregret/press/strip.py" || true
 	@pwd -P >$@
 
-# What only tests need, put beside the rest: `make` does without. No dependencies: the other lock has them.
+# Packages that only tests need. No dependencies: the other lock has them.
 .venv/.witnesses: .venv/.ready requirements-witnesses.lock
-	@echo "Adding opendp and dp-accounting from requirements-witnesses.lock (some seconds, once)"
+	@echo "Adding the packages of requirements-witnesses.lock (some seconds, once)"
 	@$(run) $(pip_install) --no-deps --require-hashes -r requirements-witnesses.lock
 	@touch $@
 
@@ -111,11 +112,11 @@ floors := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); p = t[
     groups = [p["dependencies"], *p["optional-dependencies"].values(), t["dependency-groups"]["witnesses"]]; \
     print(*{d.replace(">=", "==") for d in sum(groups, [])}, sep="\n")
 
-# Other libraries at their newest versions, beside what privregret itself needs.
+# Other libraries at their newest versions, and what privregret itself needs.
 peers := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); \
     print(*t["project"]["dependencies"], *t["dependency-groups"]["peers"], sep="\n")
 
-# An environment of its own for what is named so above.
+# One environment for each of these two lists.
 .venv-%/.ready: pyproject.toml
 	rm -rf .venv-$*
 	$(PYTHON) -m venv .venv-$*

@@ -4,6 +4,7 @@ not, bad input."""
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from browser import chromium
 import privregret
 from privregret.files import locked
 from privregret.press import jobs, run
-from privregret.press.places import BUILD, apart
+from privregret.press.places import BUILD
 
 matplotlib.use("agg")
 os.environ["PRIVREGRET_STORE"] = (
@@ -64,33 +65,44 @@ def short_runs() -> list[dict]:
 @pytest.fixture(scope="session")
 def smoke():
     """Runs a notebook with small parameters by the batch command, unless it is up to date, and
-    gives its place.
+    gives its root.
 
-    Each has a place of its own, because processes that share out the tests (`pytest -n`) run them
+    Each has a root of its own, because processes that share out the tests (`pytest -n`) run them
     at the same time.
     """
 
     def ran(name):
         root = BUILD / "smoke" / "each" / name
         root.mkdir(parents=True, exist_ok=True)
-        place = apart(root)
         with (
             locked(root / ".turn"),
             pytest.MonkeyPatch.context() as patch,
         ):  # two tests about one notebook: the second
             patch.setenv("JUPYTER_PATH", warm.kernels())  # finds it done
-            assert run.reproduce(jobs.jobs([name], {}, smoke=True), place, at_once=1) == 0
-        return place
+            assert run.reproduce(jobs.jobs([name], {}, smoke=True), root, at_once=1) == 0
+        return root
 
     return functools.cache(ran)
 
 
-def refused(call, *shown):
-    """`call` must raise a ValueError or TypeError of one line in which these words stand."""
-    with pytest.raises((ValueError, TypeError)) as caught:
+def refused(call, *shown, error=(ValueError, TypeError)):
+    """`call` must raise an error of one line that contains these names and values; returns it."""
+    with pytest.raises(error) as caught:
         call()
-    message = str(caught.value)
-    assert "\n" not in message and all(word in message for word in shown), message
+    named(str(caught.value), *shown)
+    return caught.value
+
+
+def named(message, *shown):
+    """A message of one line must contain these names and values, each as a word of its own.
+
+    English words are not to be tested: a message can be reworded.
+    """
+    assert "\n" not in message.strip(), message
+    for word in map(str, shown):
+        before = r"(?<![\w.-])" if word[0].isdigit() else r"(?<!\w)" if word[0].isalpha() else ""
+        after = r"(?!\w|\.\d)" if word[-1].isalnum() else ""
+        assert re.search(before + re.escape(word) + after, message), f"{word!r} not in: {message}"
 
 
 class Project:

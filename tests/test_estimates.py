@@ -19,7 +19,7 @@ DRAWS = 5000
 
 
 def seldom(misses, chance, draws) -> bool:
-    """Whether so many misses in so many draws are no more than `chance` says (one in 10^4 seeds
+    """Whether `misses` in `draws` are no more than `chance` allows (one in 10^4 seeds
     would break it)."""
     return misses <= stats.binom.isf(1e-4, draws, chance)
 
@@ -44,13 +44,13 @@ def test_an_interval_is_three_standard_errors_and_the_bound():
     [
         (lambda: Estimate(1.0, -0.1), ("se", "0", "-0.1")),
         (lambda: Estimate(1.0, math.nan), ("se", "nan")),
-        (lambda: Estimate(1.0, 0.0, -1), ("bound", "-1")),
+        (lambda: Estimate(1.0, 0.0, -1), ("bound", "0", "-1.0")),
         (lambda: Estimate(math.nan), ("value", "nan")),
-        (lambda: estimates.rounded(1.0, -1), ("error", "-1")),
+        (lambda: estimates.rounded(1.0, -1), ("error", "0", "-1.0")),
         (lambda: estimates.largest([]), ("items", "none")),
         (
             lambda: estimates.row(pd.DataFrame({"a": [1, 1], "mean": 0.0, "se": 0.0}), a=1),
-            ("a", "got 2"),
+            ("a", "2"),
         ),
     ],
 )
@@ -102,7 +102,7 @@ def test_operations_propagate_bounds(name):
 def test_logarithms():
     assert Estimate(5.0, 0.1).log() == Estimate(math.log(5), 0.02)
     for value in (-1.0, 0.0, 0.5):
-        refused(Estimate(value, 0.1, 0.5).log, "numbers above 0", f"got {value:g}, known to 0.5")
+        refused(Estimate(value, 0.1, 0.5).log, "items", f"{value:g}", "0.5")
     e = Estimate(5.0, 0, 0.5).log()
     assert e.bound == pytest.approx(math.log(5) - math.log(4.5)) and e.high >= math.log(5.5)
     assert [e.value for e in estimates.logs([1.0, math.e])] == [0.0, 1.0]
@@ -110,8 +110,8 @@ def test_logarithms():
 
 def test_a_divisor_that_may_be_0():
     for wrong in (0.0, Estimate(0.1, 0, 0.1), Estimate(-0.1, 0, 0.2)):
-        with pytest.raises(ZeroDivisionError, match="not known to differ from 0"):
-            Estimate(1.0) / wrong
+        value = wrong.value if isinstance(wrong, Estimate) else wrong
+        refused(lambda e=wrong: Estimate(1.0) / e, f"{value:g}", error=ZeroDivisionError)
     assert (Estimate(1.0) / Estimate(0.1, 0, 0.05)).high >= 1 / 0.05  # the asymmetric end is inside
 
 
@@ -206,7 +206,7 @@ def test_rows_as_estimates():
     assert estimates.rows(exact, "x") == [Estimate(3.0, 0.5), Estimate(4.0, 0.6)]
     assert estimates.row(frame(), t=1) == Estimate(2.0, 0.1)
     assert estimates.row(frame(), "bound", t=3) == Estimate(1.0)
-    refused(lambda: estimates.row(frame(), t=9), "t", "9", "got 0")
+    refused(lambda: estimates.row(frame(), t=9), "t", "9", "0")
     largest = estimates.largest(frame()[frame().runs > 1], over="bound")
     assert largest.value == 3.0
 

@@ -27,7 +27,7 @@ from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm,
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.press import style
-from privregret.privacy import batches, ledger, prefix, selection
+from privregret.privacy import batches, ledger, margin, prefix, selection, votes
 from privregret.privacy.adversarial import worst_batched_loss
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
@@ -171,8 +171,7 @@ def test_a_learner_refuses_what_makes_no_round(case):
     advice = (np.full((2, arms), 1 / arms),) if advised else ()
     learner = case.algorithm.start(arms, 1, 1000, *((2,) if advised else ()))
     seen = "losses" if full else "reward" if isinstance(case.problem, BernoulliBandit) else "loss"
-    with pytest.raises(RuntimeError, match="choose"):
-        learner.observe(0.5)
+    refused(lambda: learner.observe(0.5), "choose", error=RuntimeError)
     arm = learner.choose(*advice)
     assert learner.choose(*advice) == arm and 0 <= arm < arms  # asked twice, the same
     wrong = [np.full(arms + 1, 0.5), np.full((1, arms), 0.5)] if full else [[0.5], None]
@@ -180,8 +179,8 @@ def test_a_learner_refuses_what_makes_no_round(case):
     for value in (*wrong, *outside, "a"):
         refused(lambda value=value: learner.observe(value), seen)
     learner.observe(np.full(arms, 0.5) if full else 0.5)
-    with pytest.raises(RuntimeError, match="choose"):
-        learner.observe(np.full(arms, 0.5) if full else 0.5)
+    again = np.full(arms, 0.5) if full else 0.5
+    refused(lambda: learner.observe(again), "choose", error=RuntimeError)
     if advised:
         for value in (
             None,
@@ -248,8 +247,11 @@ BARE = {
     "FTPL (printed)",
     "EXP3 over experts",
 }  # not private
-# a number of the user's, so no label of the project
-OWN_SCALE = r"FTNL (Laplace, $3.7/\epsilon$, resampled)"
+# numbers of the user's, so no labels of the project
+OWN_NUMBERS = {
+    r"FTNL (Laplace, $3.7/\epsilon$, resampled)",
+    "FTNL (exponential, resampled, growth 1.3, random phase)",
+}
 
 
 @every_algorithm
@@ -276,7 +278,7 @@ def test_every_algorithm_says_what_it_is(case):
 
 @pytest.mark.parametrize("family", ["BANDITS", "FULL_INFORMATION", "ADVERSARIAL", "EXPERTS"])
 def test_every_algorithm_has_a_look_that_no_other_of_its_family_has(family):
-    labels = {case.algorithm.label for case in getattr(cases, family)} - {OWN_SCALE}
+    labels = {case.algorithm.label for case in getattr(cases, family)} - OWN_NUMBERS
     assert labels <= set(style.ALGORITHMS)
     assert len({style.ALGORITHMS[label] for label in labels}) == len(labels)
 
@@ -323,6 +325,26 @@ def _(algorithm: FTNL):
         for actions in (2, 3, 50)
         for rounds in (1, 2, 4, 1024)
     )
+
+
+@audited.register
+def _(algorithm: full_information.Votes):
+    return max(
+        votes.votes_loss(algorithm, actions, epoch) for actions in (3, 50) for epoch in (1, 3)
+    )
+
+
+@audited.register
+def _(algorithm: full_information.VotesOrLeader):
+    if algorithm.epsilon < 5:
+        return 0.0  # too many counts to list
+    leader = selection.privacy_loss(3, 1024, "gumbel", 4 / algorithm.epsilon).value
+    return leader + votes.unanimity_loss(algorithm, 2)
+
+
+@audited.register
+def _(algorithm: full_information.MarginStop):
+    return margin.stop_loss(algorithm, rounds=3, actions=2)
 
 
 @audited.register
@@ -390,7 +412,7 @@ def test_bad_epsilon(case):
         for wrong in WRONG_EPSILONS:
             refused(
                 lambda wrong=wrong: replace(case.algorithm, epsilon=wrong),
-                "epsilon must be",
+                "epsilon",
                 repr(wrong),
             )
 
@@ -405,20 +427,24 @@ def test_bad_tables(case):
         return table
 
     wrong = [
-        ([[0.5] * arms, [0.5]], "rows equally long"),
-        ([["a"] * arms] * 9, "numbers"),
-        (put(math.nan), "nan in row 3, column 1"),
-        (put(1.001), "1.001 in row 3, column 1"),
-        (put(-1e-9), "-1e-09 in row 3, column 1"),
-        (np.zeros(10), "(10,)"),
-        (np.zeros((10, 1)), "(10, 1)"),
-        (np.zeros((0, 0)), "(0, 0)"),
-        (np.zeros((0, arms)), f"(0, {arms})"),
+        ([[0.5] * arms, [0.5]], ("[0.5]]",)),
+        ([["a"] * arms] * 9, ("'a'",)),
+        (put(math.nan), ("[0, 1]", "nan", "3", "1")),
+        (put(1.001), ("[0, 1]", "1.001", "3", "1")),
+        (put(-1e-9), ("[0, 1]", "-1e-09", "3", "1")),
+        (np.zeros(10), ("(10,)",)),
+        (np.zeros((10, 1)), ("(10, 1)",)),
+        (np.zeros((0, 0)), ("(0, 0)",)),
+        (np.zeros((0, arms)), (f"(0, {arms})",)),
     ]
     if case.problem.shortest > 1 or isinstance(case.problem, (Adversary, ExpertProblem)):
-        wrong.append((np.zeros((arms - 1, arms)), f"({arms - 1}, {arms})"))
+        wrong.append((np.zeros((arms - 1, arms)), (f"({arms - 1}, {arms})",)))
+    rewards = isinstance(case.problem, BernoulliBandit)
+    name = "rewards" if rewards else "losses"
     for table, shown in wrong:
-        refused(lambda table=table: case.algorithm.play(*tables(case.problem, table), 0), shown)
+        refused(
+            lambda table=table: case.algorithm.play(*tables(case.problem, table), 0), name, *shown
+        )
 
 
 @every_algorithm
@@ -434,15 +460,17 @@ def test_bad_rounds(case):
         ([[10, 20]], "[[10, 20]]"),
         (["10"], "10"),
     ]:
-        refused(lambda wrong=wrong: case.algorithm.run(case.problem, wrong, 0), shown)
+        refused(
+            lambda wrong=wrong: case.algorithm.run(case.problem, wrong, 0), "checkpoints", shown
+        )
     if case.problem.shortest > 1:
         few = case.problem.shortest - 1
-        refused(
-            lambda: case.algorithm.run(case.problem, [few], 0), "checkpoints", "at least", str(few)
-        )
+        refused(lambda: case.algorithm.run(case.problem, [few], 0), "checkpoints", few + 1, few)
         refused(
             lambda: simulate.regret_curves(case.algorithm, case.problem, few, 1, 0),
-            "horizon must be at least",
+            "horizon",
+            few + 1,
+            few,
         )
     refused(lambda: case.algorithm.run(case.problem, [101], 0, runs=0), "runs", "0")
 
@@ -466,7 +494,8 @@ def test_a_table_is_no_problem():
     """The likeliest mistake; its message has one line too."""
     refused(
         lambda: FIRST[0].algorithm.run(np.zeros((9, 2)), [9], 0),
-        "plays problems of type BernoulliBandit",
+        FIRST[0].algorithm.label,
+        "BernoulliBandit",
     )
 
 
@@ -573,14 +602,14 @@ def test_what_an_event_kernel_returns_is_checked(kind, problem):
     if kind in (ToyBandit, ToyLosses):
         assert len(curves(np.array([[1, 2, 3]]))) == 2
         for wrong in ([[1.0, 2.0, 3.0]], [[3, 3]], [[1, 2, 3], [1, 2, 3]]):
-            refused(lambda wrong=wrong: curves(np.array(wrong)), "run must")
+            refused(lambda wrong=wrong: curves(np.array(wrong)), "run")
         for wrong in ([[1, 2, 4]], [[-1, 4, 3]]):
-            refused(lambda wrong=wrong: curves(np.array(wrong)), "add up")
+            refused(lambda wrong=wrong: curves(np.array(wrong)), "counts", "[6]")
     else:
         assert len(curves(np.array([3.0]))) == 2
         for wrong in ([[3.0]], [3.0, 4.0]):
-            refused(lambda wrong=wrong: curves(np.array(wrong)), "run must")
-        refused(lambda: curves(np.array([math.nan])), "finite")
+            refused(lambda wrong=wrong: curves(np.array(wrong)), "run")
+        refused(lambda: curves(np.array([math.nan])), "run", "nan")
 
 
 @pytest.mark.parametrize("missing", ["id", "label", "source"])
@@ -596,8 +625,7 @@ def test_a_subclass_must_implement_its_methods(family):
     words = {"id": "x", "label": "x", "source": "y"}
     refused(lambda: type("Empty", (family,), words)(), "privacy")
     empty = type("Empty", (family,), words | {"privacy": NOT_PRIVATE})()
-    with pytest.raises(NotImplementedError, match="Empty must have steps"):
-        empty.start(3, 0)
+    refused(lambda: empty.start(3, 0), "Empty", "steps", error=NotImplementedError)
 
 
 KNOW_THE_HORIZON = [c for c in FIRST if isinstance(c.algorithm, adversarial.SparseSwitch)]

@@ -49,7 +49,10 @@ def test_a_million_arms(make, horizon):
 
 @pytest.mark.parametrize("last", [checks.LARGEST + 1, 2**63 - 1, np.uint64(2**63), 2**64])
 def test_longer_horizons_are_refused(last):
-    refused(lambda: AnytimeLazyUCB(1.0).run(BernoulliBandit("two", (0.5, 0.6)), [2, last], 1))
+    refused(
+        lambda: AnytimeLazyUCB(1.0).run(BernoulliBandit("two", (0.5, 0.6)), [2, last], 1),
+        "checkpoints",
+    )
 
 
 PLAIN, SIDES = BernoulliBandit("two", (0.5, 0.6)), Adversary("sides", [0], [[0.25, 0.75]])
@@ -72,5 +75,5 @@ EVERY_ROUND = [
 def test_what_plays_every_round_or_batch_refuses_what_would_take_years(algorithm, problem, tau):
     refused(
         lambda: algorithm.run(problem, [tau * checks.ROUNDS + 1], 1),
-        f"at most {tau * checks.ROUNDS}",
+        tau * checks.ROUNDS,
     )

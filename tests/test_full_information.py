@@ -109,20 +109,20 @@ def test_a_million_actions():
     counts = FTNL(5.0).run(million, [2**9, 2**12], 0)
     assert (counts.sum(axis=1) == [2**9, 2**12]).all()
     e40 = instances.bernoulli_losses((0.1, 0.5), log_counts=(0.0, 40.0))
-    refused(lambda: FTNL(1.0).run(e40, [8], 0), "too many to simulate")
+    refused(lambda: FTNL(1.0).run(e40, [8], 0), "e^40.0")
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: FTNL(1.0, "normal"), "noise must be one of"),
-        (lambda: FTNL(1.0, "exponential", "hu2021"), "scale must be one of"),
-        (lambda: FTNL(1.0, "gumbel", -1.0), "scale must be"),
-        (lambda: FTNL(1.0, bernoulli_resampling=1), "True or False"),
-        (lambda: RandomPrefixSoftmax(1.0, "third"), "prefix must be one of"),
-        (lambda: RandomPrefixSoftmax(1.0, cap=0), "cap must be"),
-        (lambda: DecreasingHedge(0), "rate must be"),
+        (lambda: FTNL(1.0, "normal"), ["noise", "'normal'"]),
+        (lambda: FTNL(1.0, "exponential", "hu2021"), ["scale", "'hu2021'"]),
+        (lambda: FTNL(1.0, "gumbel", -1.0), ["scale", "-1.0"]),
+        (lambda: FTNL(1.0, bernoulli_resampling=1), ["bernoulli_resampling", "True", "False", "1"]),
+        (lambda: RandomPrefixSoftmax(1.0, "third"), ["prefix", "'third'"]),
+        (lambda: RandomPrefixSoftmax(1.0, cap=0), ["cap", "0"]),
+        (lambda: DecreasingHedge(0), ["rate", "0"]),
     ],
 )
 def test_bad_parameters(make, words):
-    refused(make, words)
+    refused(make, *words)

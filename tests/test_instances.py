@@ -58,12 +58,12 @@ def test_tables_have_the_means_and_regret_counts_gaps():
     turn = instances.switching(2, 2, 10)
     assert turn.regret([[3.0, 7.0]], [5, 10]) == pytest.approx(np.array([[3.0, 2.0]]))
     for problem, wrong, words in (
-        (HU2021_2, [[1, 2, 3, 4, 1]], "add up"),
-        (HU2021_2, [[1, 2, 3, 4]], "whole numbers"),
-        (turn, [1.0], "numbers, cumulative losses"),
-        (turn, [1.0, math.nan], "finite"),
+        (HU2021_2, [[1, 2, 3, 4, 1]], ["counts", "[10]"]),
+        (HU2021_2, [[1, 2, 3, 4]], ["counts", "5"]),
+        (turn, [1.0], ["run", "(1,)"]),
+        (turn, [1.0, math.nan], ["run", "nan"]),
     ):
-        refused(lambda p=problem, w=wrong: p.regret(w, [10] if p is HU2021_2 else [5, 10]), words)
+        refused(lambda p=problem, w=wrong: p.regret(w, [10] if p is HU2021_2 else [5, 10]), *words)
 
 
 def test_comparators_of_experts():
@@ -124,75 +124,78 @@ def test_the_law_of_a_problem_leaves_out_its_name():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: BernoulliBandit("x", (0.5, 1.5)), "means must lie in [0, 1], got 1.5"),
-        (lambda: BernoulliBandit("x", (-0.1, 0.5)), "means must lie in [0, 1], got -0.1"),
-        (lambda: BernoulliBandit("x", (0.5, math.nan)), "means must lie in [0, 1], got nan"),
-        (lambda: BernoulliBandit("x", (0.5, math.inf)), "got inf"),
-        (lambda: BernoulliBandit("x", (0.5,)), "got shape (1,)"),
-        (lambda: BernoulliBandit("x", ()), "got shape (0,)"),
-        (lambda: BernoulliBandit("x", ((0.5, 0.5),)), "got shape (1, 2)"),
+        (lambda: BernoulliBandit("x", (0.5, 1.5)), ["means", "[0, 1]", "1.5"]),
+        (lambda: BernoulliBandit("x", (-0.1, 0.5)), ["means", "[0, 1]", "-0.1"]),
+        (lambda: BernoulliBandit("x", (0.5, math.nan)), ["means", "[0, 1]", "nan"]),
+        (lambda: BernoulliBandit("x", (0.5, math.inf)), ["means", "inf"]),
+        (lambda: BernoulliBandit("x", (0.5,)), ["means", "(1,)"]),
+        (lambda: BernoulliBandit("x", ()), ["means", "(0,)"]),
+        (lambda: BernoulliBandit("x", ((0.5, 0.5),)), ["means", "(1, 2)"]),
         (
             lambda: BernoulliBandit("x", ("a", "b")),
-            "means must be a list of numbers, got ('a', 'b')",
+            ["means", "('a', 'b')"],
         ),
         (
             lambda: BernoulliBandit("x", ("0.5", "0.6")),
-            "means must be a list of numbers, got ('0.5', '0.6')",
+            ["means", "('0.5', '0.6')"],
         ),
-        (lambda: BernoulliBandit("x", np.array([True, False])), "means must be a list of numbers"),
-        (lambda: BernoulliBandit("x", (True, 0.5)), "means must be a list of numbers"),
+        (lambda: BernoulliBandit("x", np.array([True, False])), ["means", "True"]),
+        (lambda: BernoulliBandit("x", (True, 0.5)), ["means", "(True, 0.5)"]),
         (
             lambda: instances.doubling(3, largest=0),
-            "largest must be a finite number above 0, got 0",
+            ["largest", "0"],
         ),
         (
-            lambda: checks.array_in(0, 1, shape=1)("shares", [True, 0.5]),
-            "shares must be a list of numbers in [0, 1]",
+            lambda: checks.array_in(0, 1, shape=1)("gaps", [True, 0.5]),
+            ["gaps", "[0, 1]", "True"],
         ),
         (
             lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]),
-            "losses must be a table of numbers",
+            ["losses", "'0.5'"],
         ),
-        (lambda: Adversary("x", [0], [["0.5", "1"]]), "losses must be a table of numbers"),
-        (lambda: BernoulliBandit("x", ((0.5,), (0.5, 0.5))), "means must be a list of numbers"),
-        (lambda: BernoulliBandit(3, (0.5, 0.5)), "name must be a string, got 3"),
-        (lambda: instances.bernoulli_losses((0.5, 1.2)), "means must hold"),
-        (lambda: instances.bernoulli_losses((0.5,)), "at least two"),
-        (lambda: instances.bernoulli_losses((0.5, 0.6), (1, 0)), "counts must be"),
-        (lambda: instances.StochasticLosses("x", ((0.1, 0.2),), (0.0, 0.0), (0.7,)), "sum to 1"),
+        (lambda: Adversary("x", [0], [["0.5", "1"]]), ["losses", "'0.5'"]),
+        (lambda: BernoulliBandit("x", ((0.5,), (0.5, 0.5))), ["means", "((0.5,), (0.5, 0.5))"]),
+        (lambda: BernoulliBandit(3, (0.5, 0.5)), ["name", "3"]),
+        (lambda: instances.bernoulli_losses((0.5, 1.2)), ["means", "[0, 1]", "1.2"]),
+        (lambda: instances.bernoulli_losses((0.5,)), ["log_counts", "2", "1"]),
+        (lambda: instances.bernoulli_losses((0.5, 0.6), (1, 0)), ["counts", "0"]),
+        (
+            lambda: instances.StochasticLosses("x", ((0.1, 0.2),), (0.0, 0.0), (0.7,)),
+            ["probabilities", "1", "0.7"],
+        ),
         (
             lambda: instances.StochasticLosses("x", ((0.1, 0.2),), (0.0,), (1.0,)),
-            "outcomes must have shape",
+            ["outcomes", "(1, 2)"],
         ),
-        (lambda: instances.cyclic(5, 0.1), "at least 6"),
-        (lambda: instances.dependent("antithetic", 0.1, 3), "2 actions"),
+        (lambda: instances.cyclic(5, 0.1), ["actions", "6", "5"]),
+        (lambda: instances.dependent("antithetic", 0.1, 3), ["actions", "2", "3"]),
         (
             lambda: Adversary("x", [0, 5], [[0.5, 1.5], [0, 0]]),
-            "losses must hold finite numbers in [0, 1], got 1.5",
+            ["losses", "[0, 1]", "1.5"],
         ),
         (
             lambda: Adversary("x", [0, 5], [[0.5, np.nan], [0, 0]]),
-            "losses must hold finite numbers in [0, 1], got nan",
+            ["losses", "[0, 1]", "nan"],
         ),
         (
             lambda: Adversary("x", [1, 5], [[0.5, 1], [0, 0]]),
-            "starts must hold increasing whole numbers from 0",
+            ["starts", "0", "[1, 5]"],
         ),
         (
             lambda: Adversary("x", [0, 5, 5], [[0.5, 1]] * 3),
-            "starts must hold increasing whole numbers from 0",
+            ["starts", "0", "[0, 5, 5]"],
         ),
-        (lambda: Adversary("x", [0], [[0.5, 1], [0, 0]]), "starts must hold 2 rounds"),
-        (lambda: Adversary("x", [0], [[0.5]]), "at least 2 arms"),
-        (lambda: Advice.of_table([[0.5, 0.6], [1.0, 0.0]]), "advice must be distributions"),
-        (lambda: Advice.of_table([0.5, 0.5]), "advice must have shape (T, N, K) or (N, K)"),
-        (lambda: Advice.of_arms([[0, 3]], 3), "group must lie in [0, 3)"),
-        (lambda: Advice.of_arms([[0]], 3), "group must have shape (A, N), N >= 2"),
+        (lambda: Adversary("x", [0], [[0.5, 1], [0, 0]]), ["starts", "2", "1"]),
+        (lambda: Adversary("x", [0], [[0.5]]), ["losses", "2", "1"]),
+        (lambda: Advice.of_table([[0.5, 0.6], [1.0, 0.0]]), ["advice"]),
+        (lambda: Advice.of_table([0.5, 0.5]), ["advice", "(T, N, K)", "(N, K)", "(2,)"]),
+        (lambda: Advice.of_arms([[0, 3]], 3), ["group", "[0, 3)", "3"]),
+        (lambda: Advice.of_arms([[0]], 3), ["group", "(A, N)", "(1, 1)"]),
         (
             lambda: ExpertProblem(instances.gap_adversary(3, 0.1), instances.fixed_experts(4, 2)),
-            "advice is about 2 arms, the adversary has 3",
+            ["advice", "2", "3"],
         ),
     ],
 )
 def test_bad_input(make, words):
-    refused(make, words)
+    refused(make, *words)

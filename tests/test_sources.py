@@ -235,6 +235,47 @@ def test_words_types_and_layout_mean_nothing(other):
         assert sources.meaning(wrong.encode()) != sources.meaning(code.encode())
 
 
+MESSAGE = 'def f(x):\n    if x < 1:\n        raise ValueError(f"x is {x}")\n    return x\n'
+
+
+@pytest.mark.parametrize("other", ['"x is too small"', 'f"{x} is too small, the smallest is {1}"'])
+def test_the_text_of_a_raised_error_means_nothing(other):
+    code = MESSAGE.replace('f"x is {x}"', other)
+    assert code != MESSAGE
+    assert sources.meaning(code.encode()) == sources.meaning(MESSAGE.encode())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("ValueError", "TypeError"),  # an `except` clause may depend on it
+        ('f"x is {x}"', "x"),
+        ('f"x is {x}"', 'f"x is {x}", x'),
+        ('f"x is {x}"', 'message("x")'),
+        ("raise ", "return "),
+        ("x < 1", "x < 2"),
+        ("raise ", 'y = "x"; raise '),
+    ],
+)
+def test_the_rest_of_a_raise_statement_is_code(change):
+    code = MESSAGE.replace(*change)
+    assert code != MESSAGE
+    assert sources.meaning(code.encode()) != sources.meaning(MESSAGE.encode())
+
+
+def test_other_strings_are_code():
+    one, other = (f"def f():\n    return {text!r}\n".encode() for text in ("a", "b"))
+    assert sources.meaning(one) != sources.meaning(other)
+
+
+def test_a_memo_of_another_definition_does_not_count(monkeypatch, tmp_path):
+    monkeypatch.setattr(sources, "MEANINGS", tmp_path)
+    sources.meaning(b"x = 1")
+    monkeypatch.setattr(sources, "DEFINITION", b"another")
+    sources.meaning(b"x = 1")
+    assert len([*tmp_path.iterdir()]) == 2
+
+
 def test_the_types_of_fields_are_code():
     """Of a dataclass and of a NamedTuple they say what its fields are."""
     one, other = (f"class A:\n    x{kind} = 1\n".encode() for kind in (": int", ""))

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import ROOT, refused
+from conftest import ROOT, named, refused
 from pyarrow import dataset
 
 from privregret import __main__ as command
@@ -42,7 +42,7 @@ TABLE = tomllib.loads(TEXT)
 GRID = sweep.grid(TABLE)
 POINTS = 2 * (2 + 2 * 2 + 1) * 2
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-PROVENANCE = ["runs", "seed", "points", "source of ", "version of "]
+PROVENANCE = ["runs", "seed", "points", "source", "version"]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def copied(folder, to):
 def ran(capsys):
     """How many grid points the last sweep ran, and what it said of them."""
     lines = capsys.readouterr().out.splitlines()
-    count, kept = map(int, re.match(r"(\d+) grid points: (\d+) are in ", lines[0]).groups())
+    count, kept = map(int, re.findall(r"\d+", lines[0])[:2])
     assert len(lines) - 1 == count - kept
     return count - kept, lines[0]
 
@@ -149,98 +149,112 @@ def altered(**changes):
 
 
 BAD = [
-    (altered(algorithms=["DPSEE"]), "algorithms[0].name must be one of", "'DPSE'", "'DPSEE'"),
-    (altered(algorithms=["BanditAlgorithm"]), "must be one of", "got 'BanditAlgorithm'"),
+    (altered(algorithms=["DPSEE"]), "algorithms[0].name", "'DPSE'", "'DPSEE'"),
+    (altered(algorithms=["BanditAlgorithm"]), "algorithms[0].name", "'BanditAlgorithm'"),
     (
         altered(algorithms=[{"name": "DPSE", "betta": 0.5}]),
-        "parameter of DPSE",
+        "DPSE",
         "'beta'",
-        "got 'betta'",
+        "'betta'",
     ),
-    (altered(algorithms=[{"name": "UCB1", "c": 2}]), "parameter of UCB1", "got 'c'"),
+    (altered(algorithms=[{"name": "UCB1", "c": 2}]), "UCB1", "'c'"),
     (
         altered(algorithms=[{"name": "DPSE", "beta": -1}]),
-        "algorithms[0], DPSE: beta must be",
-        "got -1",
+        "algorithms[0]",
+        "DPSE",
+        "beta",
+        "-1",
     ),
     (
         altered(algorithms=[{"name": "DPSE", "beta": []}]),
         "algorithms[0].beta",
-        "at least 1",
-        "got []",
+        "1",
+        "[]",
     ),
-    (altered(algorithms=[{"name": "DPSE", "beta": [[0.5]]}]), "algorithms[0].beta[0]", "got [0.5]"),
+    (altered(algorithms=[{"name": "DPSE", "beta": [[0.5]]}]), "algorithms[0].beta[0]", "[0.5]"),
     (
         altered(algorithms=[{"name": "DPIMED", "n0": list(range(1, 200_000))}]),
-        "at most 100000 grid points",
+        "100000",
     ),
-    (altered(algorithms=["UCB1", "UCB1"]), "algorithms", "twice", "UCB1()"),
+    (altered(algorithms=["UCB1", "UCB1"]), "algorithms", "UCB1()"),
     (altered(algorithms=["FTNL"]), "FTNL (Laplace)", "StochasticLosses", "BernoulliBandit"),
-    (altered(algorithms=["UCB1", {"name": "conftest:refused"}]), "algorithms[1]", "missing"),
+    (altered(algorithms=["UCB1", {"name": "conftest:refused"}]), "algorithms[1]", "refused"),
     (altered(algorithms=["no_such_module:A"]), "algorithms[0]", "no_such_module"),
     (altered(algorithms=["conftest:NoSuchClass"]), "algorithms[0]", "NoSuchClass"),
     (altered(algorithms=["conftest:ROOT"]), "algorithms[0]", "conftest:ROOT"),
     (altered(instances=["conftest:ROOT"]), "problems", str(ROOT)[:20]),
     (altered(instances=[{"name": "equal_gaps", "arms": 3}]), "instances[0]", "equal_gaps", "'gap'"),
     (altered(instances=[{"name": "HU2021_2", "gap": 0.1}]), "instances[0]", "HU2021_2", "'gap'"),
-    (altered(algorithms=[{"epsilon": 1}]), "algorithms[0] must be a name, or a table with a name"),
-    (altered(algorithms=[{"name": 3}]), "algorithms[0] must be a name"),
-    (altered(algorithms="UCB1"), "algorithms must be a list of at least 1", "got 'UCB1'"),
-    (altered(algorithms=[]), "algorithms must be a list of at least 1", "got []"),
+    (altered(algorithms=[{"epsilon": 1}]), "algorithms[0]", "name"),
+    (altered(algorithms=[{"name": 3}]), "algorithms[0]", "name", "3"),
+    (altered(algorithms="UCB1"), "algorithms", "1", "'UCB1'"),
+    (altered(algorithms=[]), "algorithms", "1", "[]"),
     (
         altered(epsilons=None, algorithms=["DPSE"]),
-        "algorithms[0], DPSE: missing a required argument: 'epsilon'",
+        "algorithms[0]",
+        "DPSE",
+        "'epsilon'",
     ),
-    (altered(epsilons=[1, 0]), "epsilons[1] must be a finite number above 0, got 0"),
-    (altered(epsilons=[]), "epsilons must be a list of at least 1 value, got []"),
-    (altered(epsilons=0.5), 'epsilons must be a list, such as "[0.5]", got 0.5'),
-    (altered(epsilons=0), "epsilons must be a list", "got 0"),
+    (altered(epsilons=[1, 0]), "epsilons[1]", "0"),
+    (altered(epsilons=[]), "epsilons", "1", "[]"),
+    (altered(epsilons=0.5), "epsilons", '"[0.5]"', "0.5"),
+    (altered(epsilons=0), "epsilons", "0"),
     (
         altered(instances=["HU2021_9"]),
-        "instances[0].name must be one of",
+        "instances[0].name",
         "'HU2021_2'",
-        "got 'HU2021_9'",
+        "'HU2021_9'",
     ),
     (
         altered(instances=[{"name": "x", "means": [0.5]}]),
-        "instances[0]: means must be a list of at least 2",
+        "instances[0]",
+        "means",
+        "2",
     ),
     (
         altered(instances=[{"name": "x", "means": [0.5, 1.5]}]),
-        "instances[0]: means must lie in [0, 1], got 1.5",
+        "instances[0]",
+        "means",
+        "[0, 1]",
+        "1.5",
     ),
     (
         altered(instances=[{"name": "x", "losses": "high"}]),
-        "instances[0]: losses must be",
-        "got 'high'",
+        "instances[0]",
+        "losses",
+        "'high'",
     ),
     (
         altered(instances=[{"name": "x", "gap": 0.1}]),
-        "instances[0] must have a name and",
+        "instances[0]",
+        "name",
         "'gap': 0.1",
     ),
-    (altered(instances=["HU2021_2", "HU2021_2"]), "problems", "'setting 2' twice"),
-    (altered(horizons=[4]), "the horizon of AnytimeLazyUCB on setting 2 must be at least 5, got 4"),
+    (altered(instances=["HU2021_2", "HU2021_2"]), "problems", "'setting 2'"),
+    (altered(horizons=[4]), "horizon", "AnytimeLazyUCB", "5", "4"),
     (
         altered(algorithms=["DPSE", "UCB1"], horizons=[10**12]),
-        "the horizon of UCB1 on setting 2",
+        "horizon",
+        "UCB1",
         "10000000000",
     ),
     (
         altered(horizons=[2**63]),
-        f"horizons[0] must be at most {checks.LARGEST}, got 9223372036854775808",
+        "horizons[0]",
+        checks.LARGEST,
+        2**63,
     ),
-    (altered(horizons=[]), "horizons must be a list of at least 1 value, got []"),
-    (altered(runs=1e12), "runs must be at most 100000000, got "),
-    (altered(runs=0), "runs must be at least 1, got 0"),
-    (altered(runs=float("nan")), "runs must be a whole number, got nan"),
-    (altered(runs=True), "runs must be a whole number, got True"),
-    (altered(runs=None), "runs is missing"),
-    (altered(seed=None), "seed is missing"),
-    (altered(seed=-1), "seed must be at least 0, got -1"),
-    (altered(points=10**6), "points must be at most 10000, got 1000000"),
-    (altered(run=3), "a key of the grid must be one of", "'runs'", "got 'run'"),
-    ({}, "algorithms is missing"),
+    (altered(horizons=[]), "horizons", "1", "[]"),
+    (altered(runs=1e12), "runs", "100000000", "1000000000000.0"),
+    (altered(runs=0), "runs", "1", "0"),
+    (altered(runs=float("nan")), "runs", "nan"),
+    (altered(runs=True), "runs", "True"),
+    (altered(runs=None), "runs"),
+    (altered(seed=None), "seed"),
+    (altered(seed=-1), "seed", "0", "-1"),
+    (altered(points=10**6), "points", "10000", "1000000"),
+    (altered(run=3), "'runs'", "'run'"),
+    ({}, "algorithms"),
 ]
 
 
@@ -252,14 +266,14 @@ def test_bad_grids(table, shown):
 @pytest.mark.parametrize(
     ("content", "shown"),
     [
-        (b"runs = ", "Invalid value"),
-        (b"\xff\xfe", "can't decode"),
-        (b"runs = 3\nruns = 4", "overwrite"),
-        (b"runs = " + b"[" * 5000, "grid.toml"),
-        (None, "No such file"),
+        (b"runs = ", ()),
+        (b"\xff\xfe", ("0xff",)),
+        (b"runs = 3\nruns = 4", ()),
+        (b"runs = " + b"[" * 5000, ()),
+        (None, ()),
         (
             TEXT.replace("[0.25, 1]", "[0, 1]").encode(),
-            "epsilons[0] must be a finite number above 0, got 0",
+            ("epsilons[0]", "0"),
         ),
     ],
 )
@@ -269,13 +283,8 @@ def test_a_file_that_is_no_grid_gets_one_line_before_any_work(tmp_path, capsys, 
         path.write_bytes(content)
     assert command.main(["sweep", str(path)]) == command.USAGE
     out, err = capsys.readouterr()
-    assert (
-        out == ""
-        and err.count("\n") == 1
-        and err.startswith("error: ")
-        and str(path) in err
-        and shown in err
-    )
+    assert out == "" and err.startswith("error: ")
+    named(err, path, *shown)
     assert set(tmp_path.iterdir()) <= {path}
 
 
@@ -283,20 +292,18 @@ def test_other_bad_words(tmp_path, capsys, monkeypatch):
     path = tmp_path / "grid.toml"
     path.write_text(TEXT)
     for words, shown in (
-        (["-j", "0"], "-j must be at least 1, got 0"),
-        (["--scheduler", "tcp://127.0.0.1:9"], "no Dask scheduler at 'tcp://127.0.0.1:9'"),
-        (["--output", str(path)], "File exists"),
+        (["-j", "0"], ["-j", "1", "0"]),
+        (["--scheduler", "tcp://127.0.0.1:9"], ["'tcp://127.0.0.1:9'"]),
+        (["--output", str(path)], [path]),
     ):
         assert command.main(["sweep", str(path), *words]) == command.USAGE
-        err = capsys.readouterr().err
-        assert err.count("\n") == 1 and shown in err
+        named(capsys.readouterr().err, *shown)
         assert list(tmp_path.iterdir()) == [path]
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "privregret.sweep")
     monkeypatch.delattr("privregret.sweep")
     assert command.main(["sweep", str(path)]) == command.USAGE
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "pyarrow" in said and "privregret[sweep]" in said
+    named(capsys.readouterr().err, "pyarrow", "privregret[sweep]")
 
 
 # Kept, or run again
@@ -313,18 +320,18 @@ def start(path, *words):
 def test_a_killed_sweep_goes_on_to_the_same_files(tmp_path, undisturbed):
     (tmp_path / "grid.toml").write_text(TEXT)
     folder, kept = tmp_path / "grid", {}
-    for end, code, last in (
-        (signal.SIGKILL, -signal.SIGKILL, ""),
-        (signal.SIGTERM, 130, "finished grid points are kept"),
+    for end, code, notices in (
+        (signal.SIGKILL, -signal.SIGKILL, 0),
+        (signal.SIGTERM, 130, 1),
     ):
         process = start(tmp_path / "grid.toml")
         for _ in range(6):  # what there is already, and five grid points
             said = process.stdout.readline()
-        assert re.match(rf"\[{len(kept) + 5}/{POINTS}\] \d\d:\d\d, about \d\d:\d\d left: ", said), (
-            said
-        )
+        assert re.match(rf"\[{len(kept) + 5}/{POINTS}\] \d\d:\d\d\b.* \d\d:\d\d\b", said), said
         process.send_signal(end)
-        assert last in process.communicate()[0] and process.returncode == code
+        lines = [line for line in process.communicate()[0].splitlines() if line]
+        assert process.returncode == code
+        assert sum(not line.startswith("[") for line in lines) == notices, lines
         now = {path: path.stat().st_mtime_ns for path in folder.glob("*.parquet")}
         assert kept.items() <= now.items() and len(kept) + 5 <= len(now) < POINTS
         kept = now
@@ -350,11 +357,11 @@ def test_damaged_files_are_run_again(tmp_path, undisturbed, capsys):
         sorted(copied(undisturbed, tmp_path).iterdir()), range(5), strict=False
     ):
         path.write_bytes(list(damages(whole[path.name]))[number])
-    with pytest.raises(ValueError, match="is damaged: run the sweep again"):
-        sweep.load(tmp_path)
+    first = min(path for path in tmp_path.iterdir() if path.read_bytes() != whole[path.name])
+    refused(lambda: sweep.load(tmp_path), first, error=ValueError)
     sweep.run(GRID, tmp_path, workers=1)
     count, said = ran(capsys)
-    assert "4 are damaged" in said and "1 are replaced, made with other seed (8, now 7)" in said
+    named(said, 4, 1, "seed", 8, 7)
     assert count == 5 and contents(tmp_path) == whole
     sweep.run(GRID, tmp_path, workers=1, scheduler="not needed")
     assert ran(capsys)[0] == 0
@@ -366,19 +373,17 @@ def test_grid_points_of_another_provenance_are_run_again(
 ):
     few = sweep.grid(TABLE | {"algorithms": ["AnytimeLazyUCB"]})
     copied(undisturbed, tmp_path)
-    if what == "source of ":
+    if what == "source":
         monkeypatch.setattr(sweep.sources, "source_hash", lambda files: "other")
-    elif what == "version of ":
+    elif what == "version":
         monkeypatch.setattr(sweep, "version", lambda name: "0")
     else:
         few = few._replace(**{what: 3})
     sweep.run(few, tmp_path, workers=1)
     count, said = ran(capsys)
     assert count == len(few.grid_points) == 8
-    assert f"8 are replaced, made with other {what}" in said
-    outside = POINTS - 8
-    assert f"{outside} files there are outside this grid" in said
-    refused(lambda: sweep.load(tmp_path), "different sweeps", f"differ in {what}", "load the grid")
+    named(said, 8, POINTS - 8, what)
+    refused(lambda: sweep.load(tmp_path), what)
     monkeypatch.undo()
     assert sweep.load(tmp_path, few).algorithm.unique().tolist() == ["Anytime-Lazy-UCB"]
 
@@ -386,13 +391,13 @@ def test_grid_points_of_another_provenance_are_run_again(
 def test_a_grid_that_grew_runs_what_is_new(tmp_path, undisturbed, capsys):
     grown = {"epsilons": [1, 0.25, 4], "horizons": [20_000, 1000], "algorithms": ["AnytimeLazyUCB"]}
     grown = sweep.grid(TABLE | grown)
-    refused(lambda: sweep.load(undisturbed, grown), "missing", "3 more")
+    refused(lambda: sweep.load(undisturbed, grown), undisturbed, 3)
     sweep.run(grown, copied(undisturbed, tmp_path), workers=1)
     count, said = ran(capsys)
-    assert count == 4 and "4 are new" in said and "replaced" not in said
+    assert count == 4 and "seed" not in said and "source" not in said
     assert sweep.load(tmp_path, grown).setting.nunique() == 3
     other = grown._replace(seed=8)
-    refused(lambda: sweep.load(tmp_path, other), "the grid", "seed (8, 7)")
+    refused(lambda: sweep.load(tmp_path, other), tmp_path, "seed", 8, 7)
 
 
 def test_a_grid_point_depends_on_what_its_algorithm_and_problem_use():
@@ -453,8 +458,9 @@ def test_an_edited_class_of_one_s_own_is_run_again(tmp_path):
     assert regret(0)[0] == [0.0]
     found, said = regret(1)
     assert found == [pytest.approx(40.0)]
-    assert "1 are in" in said and "1 are replaced, made with other source of " in said
-    assert "mine.py" in said and regret(1)[1].count("\n") == 1
+    assert [int(n) for n in re.findall(r"\d+", said)[:2]] == [2, 1]
+    named(said.splitlines()[0], 1, "source", "mine.py")
+    assert regret(1)[1].count("\n") == 1
 
 
 def test_a_module_that_was_edited_after_the_start_is_refused(tmp_path, monkeypatch):
@@ -558,7 +564,9 @@ def test_a_folder_is_read_the_same_by_all(mixed, reader):
     assert sorted(frame.n0.dropna().unique()) == [1, 13] and frame.beta.isna().all()
     assert set(frame.scale.dropna()) == {"hu2021", "corrected"}
     shared = [c for c in expected if c not in ("low", "high")]
-    frame, expected = (f.sort_values(keys, ignore_index=True)[shared] for f in (frame, expected))
+    frame, expected = (  # with one kind of missing value
+        f.sort_values(keys, ignore_index=True)[shared].convert_dtypes() for f in (frame, expected)
+    )
     pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
 
 

@@ -218,8 +218,8 @@ def test_bad_input_of_the_search():
     def search(log_actions=3.0, algorithm=None, **options):
         return lambda: exact.worst_instance(algorithm or FTNL(0.1), log_actions, **options)
 
-    refused(search(algorithm=FollowTheLeader()), "private algorithm")
-    refused(search(algorithm="FTNL"), "private algorithm", "'FTNL'")
+    refused(search(algorithm=FollowTheLeader()), "algorithm", "FollowTheLeader()")
+    refused(search(algorithm="FTNL"), "algorithm", "'FTNL'")
     refused(search(log_actions=0.1), "log_actions", "0.1")
     for gaps in ((0.5, 0.3), (0.0, 1.0), (0.3, 1.5), 0.5, (0.1, 0.2, 0.3), ("a", 1.0)):
         refused(search(gaps=gaps), "gaps")

@@ -11,43 +11,47 @@ from privregret import __version__
 from privregret.files import CHECKOUT
 
 USAGE, INTERRUPTED = 2, 130  # exit codes; the first is argparse's own
+EXIT_CODES = (
+    "Exit codes: 1 a notebook failed, 2 bad arguments, 3 a kernel died, "
+    "4 check found differences, 130 interrupted."
+)
 COMMANDS = {
-    "reproduce": "run every notebook that is stale, and refresh figures/ and paper/",
-    "status": "say which notebooks are stale and why",
-    "check": "run afresh elsewhere and compare with the published numbers",
-    "site": "render all that is published as pages, into build/site",
-    "sweep": "run or resume a grid of algorithms and instances: one Parquet file per grid point",
+    "reproduce": "Run the stale notebooks and update figures/ and paper/.",
+    "status": "List the notebooks that are stale, each with the reason.",
+    "check": "Run notebooks in build/check and compare the results with figures/.",
+    "site": "Build the website from the published results, in build/site.",
+    "sweep": "Run or resume a grid of algorithms and instances, one Parquet file per grid point.",
 }
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    text = "Regenerate the figures and tables from the notebooks."
-    main = argparse.ArgumentParser("privregret", description=text)
+    """Build the parser of the command line."""
+    text = "Reproduce the figures and tables of the notebooks, and run sweeps."
+    main = argparse.ArgumentParser("privregret", description=text, epilog=EXIT_CODES)
     main.add_argument("--version", action="version", version=f"privregret {__version__}")
     kinds = main.add_subparsers(dest="command", required=True)
     command = {name: kinds.add_parser(name, help=s, description=s) for name, s in COMMANDS.items()}
     folder, number = {"type": Path, "metavar": "FOLDER"}, {"type": int, "metavar": "N"}
 
     sweep = command["sweep"].add_argument
-    sweep("grid", type=Path, metavar="grid.toml", help="what to run: see docs/sweeps.md")
-    sweep("--output", **folder, help="where its files are (default: grid, next to it)")
-    sweep("--scheduler", default="", metavar="ADDRESS", help="Dask's (default: this machine)")
-    sweep("-j", **number, default=-1, help="tasks at once (default: as many as there can be)")
+    sweep("grid", type=Path, metavar="grid.toml", help="description of the grid (docs/sweeps.md)")
+    sweep("--output", **folder, help="folder of the Parquet files (default: grid/)")
+    sweep("--scheduler", default="", metavar="ADDRESS", help="Dask scheduler (default: run here)")
+    sweep("-j", **number, default=-1, help="number of workers (default: all available)")
 
     for name in ("reproduce", "status", "check"):
-        text = "hu2021, hu2021/6-experiments; default: all"
+        text = "such as hu2021 or hu2021/6-experiments (default: all)"
         command[name].add_argument("wanted", nargs="*", metavar="paper or notebook", help=text)
     for name in ("reproduce", "check"):
-        text = "notebooks at once (default: cores)"
+        text = "notebooks to run at a time (default: number of cores)"
         command[name].add_argument("-j", **number, default=os.cpu_count(), help=text)
     reproduce, flag = command["reproduce"].add_argument, {"action": "store_true"}
-    reproduce("--smoke", **flag, help="small parameters, into build/smoke: figures/ stays")
-    reproduce("--force", **flag, help="run what is up to date, too")
-    reproduce("--fresh", **flag, help="run all, and take nothing from the store of results")
+    reproduce("--smoke", **flag, help="use small parameters and write to build/smoke")
+    reproduce("--force", **flag, help="run notebooks that are up to date as well")
+    reproduce("--fresh", **flag, help="run all notebooks without stored results")
     pairs = {"nargs": 2, "action": "append", "default": [], "metavar": ("NAME", "VALUE")}
-    reproduce("-p", **pairs, help="set a parameter; the output goes to a folder in build/custom")
-    reproduce("--output", **folder, help="put the output there: figures/ stays")
+    reproduce("-p", **pairs, help="set a parameter and write to build/custom")
+    reproduce("--output", **folder, help="write to FOLDER instead of figures/")
     return main
 
 
@@ -56,13 +60,19 @@ def interrupt(*_):
 
 
 def refuse(why) -> int:
-    """Say in one line why nothing is done; the exit code."""
+    """Print an error in one line; return the exit code of a usage error."""
     print(f"error: {why}", file=sys.stderr)
     return USAGE
 
 
+def needs(missing, extra) -> int:
+    """Name the package that is not there, and the extra that has it; the exit code."""
+    package = missing.name.split(".")[0]
+    return refuse(f"this needs {package}: pip install 'privregret[{extra}]'")
+
+
 def sweep(args) -> int:
-    """Run a sweep; the exit code."""
+    """Run a sweep and return the exit code."""
     try:
         from privregret import sweep
     except ModuleNotFoundError as missing:
@@ -76,36 +86,37 @@ def sweep(args) -> int:
         return refuse(error)
     except KeyboardInterrupt:
         print(
-            "\ninterrupted: finished grid points are kept, the next run goes on from there",
+            "\ninterrupted: finished grid points are kept; run the command again to resume",
             flush=True,
         )
-        os._exit(INTERRUPTED)  # threads end with the process, not with their blocks
+        os._exit(INTERRUPTED)  # ends threads at once, not after their blocks
     return 0
 
 
 def notebooks(args) -> int:
-    """Do what is about notebooks; the exit code."""
+    """Run a command for notebooks and return the exit code."""
     if not CHECKOUT:
-        return refuse("notebooks are not installed with the package: run this in a checkout of it")
+        return refuse("the package has no notebooks: run this command in a clone of the repository")
     if not find_spec("fcntl"):  # native Windows
-        return refuse("this needs Linux, macOS or WSL; single notebooks run in JupyterLab")
-    # Imported by nbformat, it compiles grammars for a second, of formats that no notebook has.
+        return refuse("this command needs Linux, macOS or WSL: run single notebooks in JupyterLab")
+    # nbformat imports this module, which takes a second to compile grammars it never uses.
     sys.modules.setdefault("rfc3987_syntax", None)
     try:
         from privregret.press import command
     except ModuleNotFoundError as missing:
-        package = missing.name.split(".")[0]
-        return refuse(f"notebooks need {package}: pip install 'privregret[notebooks]'")
+        return needs(missing, "notebooks")
     try:
         return command.main(args)
+    except ModuleNotFoundError as missing:
+        return needs(missing, "site")
     except command.REFUSED as error:
         return refuse(error)
     except BlockingIOError:
-        return refuse("another run is under way in this folder: wait for it, or stop it")
+        return refuse("another run is active in this folder: wait for it or stop it")
 
 
 def main(arguments=None) -> int:
-    """Run the command; the exit code."""
+    """Run the command and return the exit code."""
     args = parser().parse_args(arguments)
     for stop in (signal.SIGINT, signal.SIGTERM):  # shells start background jobs without SIGINT
         signal.signal(stop, interrupt)
@@ -114,7 +125,7 @@ def main(arguments=None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except OSError as error:  # no room, a folder that may not be written to, no scheduler
+    except OSError as error:  # disk full, folder not writable, no scheduler
         return refuse(error)
 
 

@@ -1,9 +1,9 @@
-"""Checks of what users pass in: each says in one line which value is wrong and what is allowed.
+"""Check arguments: an error names the argument, its value and what is allowed.
 
 A *rule* is a function (name, value) -> value that raises a TypeError or ValueError with the
-argument's name in it. Rules stand in the decorator above a function (`arguments`), in the `rules`
-of a dataclass (`Checked`), in the check of a notebook's parameters, or are called where needed.
-Their names are what a value must be, low before high:
+argument's name in it. Rules are used in the decorator `arguments`, in the `rules` of a dataclass
+(`Checked`), in the check of a notebook's parameters, and by direct calls. Each rule is named after
+the values that it accepts; bounds are given as low, high:
 
 - one number: `positive`, `probability`, `number_in(low, high, ends)`;
 - one whole number: `positive_int`, `nonnegative_int`, `integer_in(low, high)`;
@@ -59,7 +59,7 @@ _repr.maxlist = _repr.maxtuple = 12
 
 
 def shown(value: object) -> str:
-    """A value for a message: in one line, cut if it is long.
+    """Return a value as text for a message: one line, shortened if it is long.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _sides(ends):
 
 
 def _plain(number):
-    """Python's own number in place of another: one that is neither narrow nor wraps around."""
+    """Convert a number to a Python number, which is neither narrow nor wraps around."""
     if isinstance(number, float):
         return number
     return (
@@ -110,7 +110,7 @@ def _plain(number):
 
 
 def _array(value, bits=False):
-    """An array of floats made of numbers alone (numpy takes other things for one); else None."""
+    """Return an array of floats if all entries are numbers, else None."""
     try:
         array = np.asarray(value)
         if bits and array.dtype.kind == "b":
@@ -135,8 +135,7 @@ def _array(value, bits=False):
 
 
 def _floats(value):
-    """A C-ordered array of floats; a ValueError for complex numbers, and for words, though numpy
-    may read them."""
+    """Return a C-ordered array of floats; raise a ValueError for other content."""
     array = np.asarray(value)
     if array.dtype.kind in "USc" or (
         array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat)
@@ -149,7 +148,7 @@ def _floats(value):
 
 
 class Checked:
-    """A frozen dataclass whose fields are checked, and put into one form, when it is made.
+    """Check the fields of a frozen dataclass, and give them one form, on creation.
 
     `rules` holds a rule for each field that has one.
     """
@@ -162,17 +161,17 @@ class Checked:
 
 
 def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Check what a function takes, by the names of its arguments: a decorator.
+    """Decorate a function so that its arguments are checked by rules.
 
     Parameters
     ----------
     **rules : callable
-        Name of an argument -> its rule. Where an argument is None by default, None is allowed.
+        Name of an argument -> its rule. If the default of an argument is None, None is allowed.
 
     Raises
     ------
     TypeError
-        At import, if the function has no such argument.
+        At import, if the function lacks one of the arguments.
 
     Examples
     --------
@@ -199,7 +198,7 @@ def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
-    """The function, after the checks of those arguments that have one."""
+    """Return the function with checks of those arguments that have a rule."""
     checked = [
         (place, name, rules[name], parameter.default is None)
         for place, (name, parameter) in enumerate(parameters.items())
@@ -227,7 +226,7 @@ def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
 
 
 def positive(name: str, value: Any) -> float:
-    """A finite number above 0, of which the reciprocal is finite, and so is noise of that scale.
+    """Check a finite number above 0 whose reciprocal is finite; return a float.
 
     Examples
     --------
@@ -246,14 +245,14 @@ def positive(name: str, value: Any) -> float:
 
 
 def number_in(low: float, high: float, ends: str = "[]") -> Rule:
-    """The rule for a finite number from low to high, as a float; never a bool or a string.
+    """Return the rule for a finite number from low to high, not a bool or a string.
 
     Parameters
     ----------
     low, high : float
-        Infinite where there is no limit.
+        Infinite if there is no limit.
     ends : {"[]", "(]", "[)", "()"}
-        Which of the two are allowed themselves.
+        Whether low and high themselves are allowed.
 
     Examples
     --------
@@ -286,7 +285,7 @@ def number_in(low: float, high: float, ends: str = "[]") -> Rule:
 
 
 def integer_in(low: int, high: int) -> Rule:
-    """The rule for a whole number in low..high; 1e6 is one, 2.5 and True are not.
+    """Return the rule for a whole number in low..high, such as 1e6 but not True.
 
     Examples
     --------
@@ -312,7 +311,7 @@ def integer_in(low: int, high: int) -> Rule:
             raise ValueError(f"{name} must be at most {high}, got {shown(value)}")
         if not whole and abs(value) >= 2**53:
             raise TypeError(
-                f"{name} must be a whole number with all its digits, got {shown(value)}"
+                f"{name} must be an int from 2^53 on, where floats are rounded, got {shown(value)}"
             )
         return int(value)
 
@@ -326,7 +325,7 @@ _from_1 = integer_in(1, LARGEST)
 
 
 def probability(name: str, value: Any) -> float:
-    """A number in [0, 1].
+    """Check a number in [0, 1].
 
     Examples
     --------
@@ -341,7 +340,7 @@ def probability(name: str, value: Any) -> float:
 
 
 def positive_int(name: str, value: Any) -> int:
-    """A whole number from 1 to 2^62.
+    """Check a whole number from 1 to 2^62.
 
     Examples
     --------
@@ -356,7 +355,7 @@ def positive_int(name: str, value: Any) -> int:
 
 
 def nonnegative_int(name: str, value: Any) -> int:
-    """A whole number from 0 to 2^62.
+    """Check a whole number from 0 to 2^62.
 
     Examples
     --------
@@ -374,21 +373,21 @@ def nonnegative_int(name: str, value: Any) -> int:
 
 
 def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None) -> Rule:
-    """The rule for an array of finite numbers from low to high, or a number alone: what formulas
-    take.
+    """Return the rule for an array of finite numbers in a range, or for one number.
 
-    Single whole numbers stay whole, of any size (numpy's own would wrap around), arrays become
-    arrays of floats in C order. True and False are no numbers, but a table of them is one of 1 and
-    0.
+    Single whole numbers stay whole, of any size (numpy's integers would wrap around). Arrays become
+    arrays of floats in C order. True and False do not count as numbers, except in a table, where
+    they are 1 and 0.
 
     Parameters
     ----------
     low, high : float
         Finite.
     ends : {"[]", "(]", "[)", "()"}
-        Which of the two are allowed themselves.
+        Whether low and high themselves are allowed.
     shape : int, optional
-        If given, the array must have so many dimensions, and hold something; no number alone.
+        If given, the array must have this number of dimensions and at least one entry, and a single
+        number is not allowed.
 
     Examples
     --------
@@ -430,7 +429,7 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
 
 
 def means(name: str, value: Any) -> np.ndarray:
-    """Means of at least two Bernoulli arms, each in [0, 1], as a (K,) float array.
+    """Check means in [0, 1] of at least two Bernoulli arms; return a (K,) array.
 
     Examples
     --------
@@ -453,25 +452,25 @@ def means(name: str, value: Any) -> np.ndarray:
 
 
 def unequal_means(name: str, value: Any) -> np.ndarray:
-    """Means of Bernoulli arms, as `means`, that are not all equal: else no play has regret.
+    """Check means of Bernoulli arms that are not all equal: regret can be positive.
 
     Examples
     --------
     >>> unequal_means("setting_1", [0.75, 0.75])
     Traceback (most recent call last):
     ...
-    ValueError: setting_1 must hold means that differ, got [0.75, 0.75]
+    ValueError: setting_1 must not hold equal means only, got [0.75, 0.75]
     """
     array = means(name, value)
     if array.min() == array.max():
-        raise ValueError(f"{name} must hold means that differ, got {shown(value)}")
+        raise ValueError(f"{name} must not hold equal means only, got {shown(value)}")
     return array
 
 
 def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
-    """The rule for increasing rounds at which to report, the last in shortest..longest, as int64.
+    """Return the rule for increasing rounds, the last in shortest..longest, as int64.
 
-    `shortest` is the number of arms: from then on every one can have been played.
+    `shortest` is the number of arms: by then every arm can have been played.
 
     Examples
     --------
@@ -514,8 +513,18 @@ def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
 def table(
     name: str, value: Any, low: float = 0.0, high: float = 1.0, short: bool = False
 ) -> np.ndarray:
-    """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as floats in C
-    order.
+    """Check a (T, K) table with entries in [low, high]; return floats in C order.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : array-like or DataFrame
+        One row per round, one column per arm; K >= 2.
+    low, high : float
+        Range of the entries.
+    short : bool
+        Whether T >= 1 is enough; else T >= K.
 
     Examples
     --------
@@ -531,9 +540,10 @@ def table(
         array = _floats(value)
     except (TypeError, ValueError, OverflowError):
         words = [c for c in getattr(value, "columns", ()) if value[c].dtype.kind not in "biuf"]
-        found = f"; column {words[0]!r} holds {value[words[0]].iloc[0]!r}" if words else ""
+        first = [(column, value[column].iloc[0]) for column in words[:1]]
+        found = f"{first[0][1]!r} in column {first[0][0]!r}" if first else shown(value)
         raise ValueError(
-            f"{name} must be a table of numbers, one row a round, all rows equally long{found}"
+            f"{name} must be a table of numbers, one row per round, rows of one length, got {found}"
         ) from None
     if array.ndim != 2 or array.shape[1] < 2 or array.shape[0] < (1 if short else array.shape[1]):
         rounds = "T >= 1, K >= 2" if short else "T >= K >= 2"
@@ -551,7 +561,7 @@ def table(
 
 
 def boolean(name: str, value: Any) -> bool:
-    """True or False.
+    """Check True or False.
 
     Examples
     --------
@@ -568,7 +578,7 @@ def boolean(name: str, value: Any) -> bool:
 
 
 def text(name: str, value: Any) -> str:
-    """A string.
+    """Check a string.
 
     Examples
     --------
@@ -585,7 +595,7 @@ def text(name: str, value: Any) -> str:
 
 
 def one_of(*allowed: str) -> Rule:
-    """The rule for one of these strings.
+    """Return the rule for one of these strings.
 
     Examples
     --------
@@ -608,7 +618,7 @@ def one_of(*allowed: str) -> Rule:
 
 
 def instance_of(*kinds: type) -> Rule:
-    """The rule for an object of one of these classes.
+    """Return the rule for an object of one of these classes.
 
     Examples
     --------
@@ -631,7 +641,7 @@ def instance_of(*kinds: type) -> Rule:
 
 
 def dataframe(name: str, value: Any) -> Any:
-    """A table with named columns: a pandas.DataFrame, as this package gives them.
+    """Check a table with named columns: a pandas.DataFrame.
 
     Examples
     --------
@@ -646,7 +656,7 @@ def dataframe(name: str, value: Any) -> Any:
 
 
 def csv_path(name: str, value: Any) -> str:
-    """The path of a CSV file: a line of column names above a table (see `table`); or "" for none.
+    """Check the path of a CSV file: column names above a `table`; "" for none.
 
     Examples
     --------
@@ -655,36 +665,37 @@ def csv_path(name: str, value: Any) -> str:
     >>> csv_path("rewards", "no-such-file.csv")
     Traceback (most recent call last):
     ...
-    ValueError: rewards must name a CSV file, got 'no-such-file.csv': No such file
+    ValueError: rewards must name a CSV file, got 'no-such-file.csv': no such file
     """
     if text(name, value):
         import pandas as pd  # here alone: kernels, whose parameters are checked, do without it
 
         try:
             if not Path(value).is_file():  # an address would be fetched, a device read without end
-                raise ValueError("No such file")
+                raise ValueError("no such file")
             frame = pd.read_csv(value)
         except (OSError, ValueError) as error:
             why = str(error).splitlines()[0][:100]
             raise ValueError(f"{name} must name a CSV file, got {shown(value)}: {why}") from None
         if all(column.replace(".", "", 1).isdigit() for column in frame.columns.astype(str)):
+            found = ", ".join(frame.columns)
             raise ValueError(
-                f"{name} must name its columns in the first line, got {', '.join(frame.columns)}"
+                f"{name} {shown(value)} must have column names in its first line, got {found}"
             )
         if frame.columns[0] == "Unnamed: 0" and frame.iloc[:, 0].tolist() == list(
             range(len(frame))
         ):
             why = (
-                "its first column, which has no name, counts the rows; "
-                "in pandas, write it with index=False"
+                "its first column, without a name, is an index; "
+                "in pandas, write the file with index=False"
             )
-            raise ValueError(f"{name} must hold nothing but the table, got {shown(value)}: {why}")
+            raise ValueError(f"{name} must hold the table only, got {shown(value)}: {why}")
         table(f"{name} {shown(value)}", frame)
     return value
 
 
 def address(name: str, value: Any) -> str:
-    """The address of a Dask scheduler, such as tcp://127.0.0.1:8786; or "" for none.
+    """Check the address of a Dask scheduler, as tcp://127.0.0.1:8786; "" for none.
 
     Examples
     --------
@@ -706,7 +717,7 @@ def address(name: str, value: Any) -> str:
 
 
 def list_of(rule: Rule, least: int = 1) -> Rule:
-    """The rule for a list of at least so many values, none twice, each of which passes `rule`.
+    """Return the rule for a list of distinct values that each pass `rule`.
 
     Examples
     --------
@@ -728,15 +739,14 @@ def list_of(rule: Rule, least: int = 1) -> Rule:
             )
         values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
         if len(set(values)) < len(values):
-            raise ValueError(f"{name} must not hold a value twice, got {shown(value)}")
+            raise ValueError(f"{name} must not repeat a value, got {shown(value)}")
         return values
 
     return check
 
 
 def _no_list(name, value):
-    """The error for a value in place of a list, which may be a string that could not be read as
-    one."""
+    """Return the error for a value that is not a list, perhaps an unreadable string."""
     if isinstance(value, str) and re.fullmatch(r"\[[^][]+\]", value.strip()):
         for place, entry in enumerate(value.strip()[1:-1].split(",")):
             try:
@@ -744,14 +754,14 @@ def _no_list(name, value):
             except (ValueError, SyntaxError):
                 entry = shown(entry.strip()).strip("'\"")
                 return TypeError(
-                    f"{name}[{place}] must be a number, or a string in quotes, got {entry}"
+                    f"{name}[{place}] must be a number or a quoted string, got {entry}"
                 )
     like = ", ".join(re.findall(r"[-+.\de]*\d", shown(value))) or "0.5, 1"
     return TypeError(f'{name} must be a list, such as "[{like}]", got {shown(value)}')
 
 
 def one_or_more(name: str, value: Any) -> list:
-    """One thing, or a non-empty sequence of them, as a list.
+    """Return one object, or a non-empty sequence of objects, as a list.
 
     Examples
     --------
@@ -760,14 +770,14 @@ def one_or_more(name: str, value: Any) -> list:
     >>> one_or_more("algorithms", [])
     Traceback (most recent call last):
     ...
-    ValueError: algorithms must hold at least one, got none
+    ValueError: algorithms must not be empty
     """
     items = list(value) if isinstance(value, (list, tuple)) else [value]
     if not items:
-        raise ValueError(f"{name} must hold at least one, got none")
+        raise ValueError(f"{name} must not be empty")
     for item in items:
         if isinstance(item, type):
             raise TypeError(
-                f"{name} must hold {item.__name__}(...), with its parameters, got the class itself"
+                f"{name} must hold objects, such as {item.__name__}(...), got the class"
             )
     return items

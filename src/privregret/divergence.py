@@ -1,9 +1,9 @@
-"""Divergences between Bernoulli laws, and the confidence limits that their inverses are. All
-compiled, scalar.
+"""Compute divergences between Bernoulli distributions, and their inverses.
 
-`d_epsilon` is what governs the regret of Bernoulli bandits under epsilon-differential privacy
-(azize2025, equation 6): it moves from x to some z at the price epsilon of total variation, and from
-z to y at the price of the Kullback-Leibler divergence, as cheaply as possible.
+All functions are compiled and scalar. `d_epsilon` governs the regret of Bernoulli bandits under
+epsilon-differential privacy (azize2025, equation 6): it moves from x to some z at the price epsilon
+of total variation, and from z to y at the price of the Kullback-Leibler divergence, as cheaply as
+possible.
 """
 
 import math
@@ -15,8 +15,10 @@ TINY = 1e-300  # instead of a denominator of 0
 
 @jit
 def _one_sided(p, q, difference):
-    """p ln(p / q) + difference >= 0 for positive p, q and difference = q - p; no cancellation where
-    that is small."""
+    """Return p ln(p / q) + difference >= 0 for positive p, q and difference = q - p.
+
+    The result does not suffer from cancellation where it is small.
+    """
     u = difference / p
     if abs(u) > 0.3:
         return difference + p * math.log(p / q)
@@ -33,10 +35,10 @@ def _one_sided(p, q, difference):
 
 @jit
 def kl(p, q):
-    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q), p and q in [0, 1]; relative
-    error about 1e-15.
+    """Return the Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q).
 
-    0 if p = q, infinite if q is 0 or 1 and p is not.
+    p and q are in [0, 1]; the relative error is about 1e-15. The result is 0 if p = q, and infinite
+    if q is 0 or 1 and p is not.
 
     Examples
     --------
@@ -60,13 +62,13 @@ def kl(p, q):
 
 @jit
 def d_epsilon(x, y, epsilon):
-    r"""inf over z between x and y of epsilon |z - x| + kl(z, y) (azize2025, equation 6), for x and
-    y in [0, 1].
+    """Return the infimum over z of epsilon |z - x| + kl(z, y), for x and y in [0, 1].
 
-    The minimiser is x unless the logits of x and y differ by more than epsilon, and then the z
-    whose logit is epsilon away from y's (Lemma F.1). Finite everywhere: d(x, 1) = epsilon (1 - x),
-    d(x, 0) = epsilon x. Both terms are positive, so nothing cancels, as it does in -epsilon x -
-    ln(1 - y (1 - e^-epsilon)) when epsilon is small.
+    z lies between x and y (azize2025, equation 6). The minimiser is x unless the logits of x and y
+    differ by more than epsilon; otherwise it is the z whose logit is epsilon away from y's (Lemma
+    F.1). The result is finite everywhere: d(x, 1) = epsilon (1 - x), d(x, 0) = epsilon x. Both
+    terms are positive, so nothing cancels, as it does in -epsilon x - ln(1 - y (1 - e^-epsilon))
+    when epsilon is small.
 
     Examples
     --------
@@ -87,9 +89,10 @@ def d_epsilon(x, y, epsilon):
 
 @jit
 def kl_inverse_bound(x, level):
-    """No less than `kl_inverse`, and 1 where that is 1: the better of two inequalities.
+    """Return an upper bound on `kl_inverse`, equal to 1 where `kl_inverse` is 1.
 
-    Pinsker's, and kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu).
+    The bound is the better one of Pinsker's inequality and kl(x, mu) >= -entropy(x) - (1 - x) ln(1
+    - mu).
 
     Examples
     --------
@@ -106,8 +109,9 @@ def kl_inverse_bound(x, level):
 
 @jit
 def kl_inverse(x, level):
-    """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x =
-    1.
+    """Return the largest mu in [0, 1] with kl(x, mu) <= level, the index of KL-UCB.
+
+    The result is x if level <= 0, and 1 if x = 1.
 
     Examples
     --------
@@ -143,11 +147,11 @@ def kl_inverse(x, level):
 
 @jit
 def d_epsilon_inverse(x, level, epsilon):
-    """Largest mu in [0, 1] with d_epsilon(x, mu) <= level: the index of DP-KLUCB (azize2025,
-    equation 12).
+    """Return the largest mu in [0, 1] with d_epsilon(x, mu) <= level, for DP-KLUCB.
 
-    x if level <= 0, and exactly 1 from level = epsilon (1 - x) on. In closed form where logit(mu) -
-    logit(x) is at least epsilon, else the index of KL-UCB.
+    See azize2025, equation 12. The result is x if level <= 0, and exactly 1 from level = epsilon (1
+    - x) on. It has a closed form where logit(mu) - logit(x) is at least epsilon, and is the index
+    of KL-UCB elsewhere.
 
     Examples
     --------

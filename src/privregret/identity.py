@@ -1,9 +1,8 @@
-"""What a thing is, in bytes that no refactoring moves: the keys of random streams and of stored
-results.
+"""Encode objects as bytes that no refactoring changes: keys of random streams.
 
-Algorithms are known by an id that stands in their class and by the parameters that differ from
-their defaults, problems by their law. So a new parameter with a default, a renamed class and a
-reordered call move no number.
+An algorithm is known by the id of its class and by the parameters that differ from their defaults,
+a problem by its distribution. So a new parameter with a default, a renamed class and a reordered
+call change no number.
 """
 
 import hashlib
@@ -22,8 +21,9 @@ KINDS = {
 
 
 def words(value: object) -> bytes:
-    """An unambiguous form in bytes: a tag, a length, the content. 1 and 1.0 are one number, True is
-    another.
+    """Encode a value unambiguously in bytes: a tag, a length, the content.
+
+    1 and 1.0 are encoded alike, True differently.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def words(value: object) -> bytes:
     ValueError
         For a nan.
     TypeError
-        For what has no identity, such as a function, or a dataclass without an `id` of its own.
+        For objects without identity, such as a function, or a dataclass without its own `id`.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def words(value: object) -> bytes:
         return _long(b"i", str(int(value)).encode())
     if isinstance(value, (int, float, np.integer, np.floating)):
         if math.isnan(value):
-            raise ValueError("what depends on a nan has no identity")
+            raise ValueError("a parameter must not be nan, which has no identity")
         return b"f" + (float(value) + 0.0).hex().encode() + b";"  # -0.0 is 0.0
     if isinstance(value, str):
         return _long(b"s", value.encode())
@@ -73,14 +73,16 @@ def words(value: object) -> bytes:
         return _long(b"d", b"".join(words(key) + words(value[key]) for key in sorted(value)))
     if is_dataclass(value) and not isinstance(value, type):
         return words(identity(value))
-    raise TypeError(f"{type(value).__name__} has no identity")
+    raise TypeError(
+        f"{type(value).__name__} has no identity: use numbers, strings, lists or dataclasses"
+    )
 
 
 def identity(thing: Any) -> tuple[str, dict]:
-    """(id, parameters that differ from their defaults) of a frozen dataclass.
+    """Return (id, parameters that differ from their defaults) of a frozen dataclass.
 
-    A field that was renamed carries its old name as `field(metadata={"id": ...})`. The id must
-    stand in the class itself: an inherited one would make two classes one.
+    A renamed field keeps its old name as `field(metadata={"id": ...})`. The class itself must
+    define the id: with an inherited one, two classes would count as one.
 
     Examples
     --------
@@ -90,7 +92,7 @@ def identity(thing: Any) -> tuple[str, dict]:
     """
     own = vars(type(thing)).get("id")
     if not isinstance(own, str):
-        raise TypeError(f"{type(thing).__name__} must have an id of its own, a string")
+        raise TypeError(f"{type(thing).__name__} must define its own id, a string")
     given = {}
     for f in fields(thing):
         if not f.compare:
@@ -104,7 +106,7 @@ def identity(thing: Any) -> tuple[str, dict]:
 
 
 def key(*things: object) -> tuple[int, ...]:
-    """Four 32-bit words that stand for some things: SHA-256 of their `words`.
+    """Return four 32-bit words that stand for some values: SHA-256 of their `words`.
 
     Examples
     --------
@@ -116,7 +118,7 @@ def key(*things: object) -> tuple[int, ...]:
 
 
 def parameters(algorithm: Any) -> dict[str, Any]:
-    """An algorithm's parameters; those of an algorithm inside it too, and its label for itself.
+    """Return the parameters of an algorithm and of an algorithm inside it.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The one decorator for compiled kernels.
+"""Compile kernels by one decorator, with a cache that follows all sources.
 
-numba's on-disk cache does not notice an edit in a callee or in a module constant: it then serves
-the old code without a word. So each kernel is cached in a folder whose name is a hash of all
-sources that the kernel depends on.
+numba's on-disk cache does not notice an edit in a callee or in a module constant, and then runs the
+old code silently. So each kernel is cached in a folder whose name is a hash of all sources that the
+kernel depends on.
 """
 
 import os
@@ -27,10 +27,9 @@ LOCK = Lock()  # around numba's setting, which is the whole process's
 
 
 def folder_of(function: Callable) -> Path | None:
-    """Where the code of a kernel of the package is kept; None if there is no place that knows its
-    sources.
+    """Return the cache folder of a kernel, or None if its sources are unknown.
 
-    Without a folder there must be no cache at all: numba would look for one elsewhere, not keyed by
+    Without a folder there must be no cache at all: numba would choose a folder that is not keyed by
     source.
 
     Examples
@@ -49,8 +48,10 @@ def folder_of(function: Callable) -> Path | None:
 
 @cache
 def _folder(caches, module, used):
-    """One look at the sources for all kernels of a module: what they use was loaded before the
-    first of them."""
+    """Return the folder for all kernels of a module, after one look at the sources.
+
+    All sources that the kernels use are loaded before the first kernel.
+    """
     key = sources.loaded_hash(used)
     if key is None:
         return None
@@ -67,15 +68,14 @@ def _folder(caches, module, used):
 
 
 def _tidy():
-    """Leave the folders that were used last."""
+    """Remove all folders except the most recently used ones."""
     found = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(CACHE) if entry.is_dir()]
     for _, folder in sorted(found, reverse=True)[KEPT:]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Cache(FunctionCache):
-    """numba's cache, but what is damaged is thrown away and compiled anew: by itself numba would
-    fail for good."""
+    """Recompile damaged entries of the cache, on which numba itself fails."""
 
     def load_overload(self, signature, context):
         try:
@@ -101,17 +101,20 @@ class _Cache(FunctionCache):
 
     @property
     def _lock(self):
-        """Held while the index changes: two processes would number two signatures alike, and one
-        would be lost."""
+        """Return the lock to hold while the index changes.
+
+        Without it, two processes could give two signatures the same number, and one entry would be
+        lost.
+        """
         return Path(self.cache_path) / ".lock"
 
 
 def jit(function: F) -> F:
-    """Compile `function`: releases the GIL, cached, no fastmath, no automatic parallelism.
+    """Compile `function`: releases the GIL, cached, no fastmath, not parallel.
 
-    Only the package's own kernels are cached: its sources are all that the cache's directory knows
-    of. Randomness comes in as a `numpy.random.Generator` argument, whose stream is the same
-    compiled or not.
+    Only the package's own kernels are cached, because the name of the cache folder covers the
+    package's sources only. Randomness is drawn from a `numpy.random.Generator` argument, whose
+    stream is the same with and without compilation.
 
     Examples
     --------

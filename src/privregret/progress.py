@@ -1,4 +1,4 @@
-"""Progress for somebody who watches: on a terminal, in JupyterLab and in VS Code; nowhere else."""
+"""Show progress on a terminal, in JupyterLab and in VS Code, and nowhere else."""
 
 import os
 import sys
@@ -8,8 +8,7 @@ from tqdm.auto import tqdm
 
 
 def answers() -> bool:
-    """Whether somebody's front end is at the other end of this process: it shows widgets, and sends
-    what they say.
+    """Return whether a front end that shows widgets is connected to this process.
 
     Examples
     --------
@@ -25,19 +24,18 @@ def answers() -> bool:
 
 
 def progress(iterable: Iterable | None, total: int) -> tqdm:
-    """A bar of progress on a terminal or at a front end; it comes after a second and leaves nothing
-    behind.
+    """Show a progress bar after one second, on a terminal or in a front end.
 
     Parameters
     ----------
     iterable : iterable
     total : int
-        How many items it has.
+        Number of its items.
 
     Returns
     -------
     tqdm.tqdm
-        Gives the items; `set_description(text, refresh=False)` says what is being done.
+        Yields the items; `set_description(text, refresh=False)` sets the text of the bar.
 
     Examples
     --------

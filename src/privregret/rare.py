@@ -1,16 +1,17 @@
-"""Expectations that rare runs make: DP-KLUCB and DP-IMED by importance sampling.
+"""Estimate expectations that rare runs dominate, by importance sampling.
 
-If noise and rewards put the best arm's private mean far down in its first batches, the arm is not
-pulled for a time that is exponential in its pulls. Such a run is rare, but its regret is linear for
-so long that regret has a power tail, and with an index below 2 (see `tail_index`) the standard
-error of a plain mean means nothing. So we draw the best arm's first noisy batch sums from laws
-under which such luck is common, and weight the runs by the ratio of densities.
+This concerns DP-KLUCB and DP-IMED. If noise and rewards put the best arm's private mean far down in
+its first batches, the arm is not pulled for a time that is exponential in its pulls. Such a run is
+rare, but its regret is linear for so long that regret has a power tail. With an index below 2 (see
+`tail_index`) the standard error of a plain mean is meaningless. So we draw the best arm's first
+noisy batch sums from distributions under which such runs are common, and weight the runs by the
+ratio of densities.
 
-The laws are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the first k
-batches, exponentially tilted until the private mean after batch k is a third of the true one on
-average; or more, if that is enough to keep the arm away until the horizon. A quarter of the runs is
-left alone, so that no weight exceeds 4. A run's density is that of the mixture, given the batches
-that the run completed.
+The distributions are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the
+first k batches are exponentially tilted until the private mean after batch k is on average a third
+of the true mean, or more if that is enough to keep the arm away until the horizon. A quarter of the
+runs is not tilted, so that no weight exceeds 4. The density of a run is that of the mixture, given
+the batches that the run completed.
 """
 
 from collections.abc import Sequence
@@ -45,7 +46,7 @@ def regrets(
     points: int | Sequence[int] | np.ndarray = 1,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Regrets with importance weights; `estimates.means(..., weights="weight")` averages them.
+    """Return regrets with importance weights, for `estimates.means(..., weights=)`.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def regrets(
     """
     for algorithm in checks.one_or_more("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
-            raise TypeError(f"only DP-KLUCB and DP-IMED have these tails, got {algorithm!r}")
+            raise TypeError(f"algorithms must be DPKLUCB or DPIMED, got {algorithm!r}")
     runs, seed = checks.positive_int("runs", runs), checks.nonnegative_int("seed", seed)
     grid = grid_points(algorithms, problems, horizon, points)
     blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
@@ -98,8 +99,16 @@ def weighted(
     runs: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of
-    mean 1.
+    """Return (runs, H) regrets under the mixture of tilts, and weights of mean 1.
+
+    Parameters
+    ----------
+    algorithm : GeometricBatches
+    problem : BernoulliBandit
+    rounds : (H,) int64 array
+        Checkpoints.
+    runs : int
+    rng : numpy.random.Generator
 
     Examples
     --------
@@ -144,12 +153,12 @@ def weighted(
 
 
 def tail_index(means: Sequence[float], epsilon: float) -> float:
-    """d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like
-    this power of 1 / x.
+    """Return the exponent of the power tail of regret.
 
-    After n pulls the best arm's private mean is 0 with probability about exp(-n d(0, best)); then
-    the arm waits until n d(0, second) = ln of the second arm's pulls (DP-IMED) or of the round
-    (DP-KLUCB).
+    It is d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like
+    this power of 1 / x. After n pulls the best arm's private mean is 0 with probability about
+    exp(-n d(0, best)). Then the arm waits until n d(0, second) is the logarithm of the second arm's
+    pulls (DP-IMED) or of the round (DP-KLUCB).
 
     Examples
     --------
@@ -161,12 +170,25 @@ def tail_index(means: Sequence[float], epsilon: float) -> float:
 
 
 def _tilted(mean, rate):
-    """Mean of a Bernoulli law whose density is tilted by exp(-rate x)."""
+    """Return the mean of a Bernoulli distribution tilted by exp(-rate x)."""
     return mean * np.exp(-rate) / (1 + mean * np.expm1(-rate))
 
 
 def _aims(ends, second, mean, epsilon, log_t):
-    """Numbers k of batches, and the private mean at which each tilted law aims."""
+    """Return numbers k of batches, and the private mean at which each tilt aims.
+
+    Parameters
+    ----------
+    ends : int64 array
+        Pulls of an arm after each of its batches.
+    second : float
+        Mean of the second-best arm.
+    mean : float
+        Mean of the best arm.
+    epsilon : float
+    log_t : float
+        Logarithm of the horizon.
+    """
     low = LOW * mean
     high = max(HIGH * second, low)
 
@@ -187,8 +209,20 @@ def _aims(ends, second, mean, epsilon, log_t):
 
 
 def _tilt(batches, pulls, level, mean, epsilon):
-    """Tilt, in units of epsilon, at which the noisy mean of the first batches is `level` on
-    average."""
+    """Return the tilt at which the noisy mean of the first batches is `level`.
+
+    Parameters
+    ----------
+    batches : int
+        Number of tilted batches.
+    pulls : int
+        Pulls in these batches.
+    level : float
+    mean : float
+        Mean of the best arm.
+    epsilon : float
+        Unit of the tilt.
+    """
 
     def excess(tilt):
         return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (

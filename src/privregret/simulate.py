@@ -1,5 +1,4 @@
-"""Replicates: algorithms on problems become one tidy table, on the cores of this machine or of a
-cluster."""
+"""Run replicates of algorithms on problems, and return one tidy table."""
 
 import contextlib
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ BYTES = 2**24  # at most that are played at once
 
 
 class GridPoint(NamedTuple):
-    """What is run: an algorithm on a problem, and when we look."""
+    """Hold an algorithm, a problem and the checkpoints."""
 
     algorithm: Algorithm
     problem: Any
@@ -33,7 +32,7 @@ class GridPoint(NamedTuple):
 
 @checks.arguments(horizon=checks.positive_int, points=checks.integer_in(1, checks.SIZE))
 def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
-    """About `points` rounds up to and with `horizon`, half of them spaced equally in the logarithm.
+    """Return about `points` rounds up to `horizon`, half of them log-spaced.
 
     Examples
     --------
@@ -50,17 +49,17 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
 
 
 def workers_rule(name: str, value: Any) -> int:
-    """The rule for a number of workers: joblib's `n_jobs`.
+    """Check a number of workers, joblib's `n_jobs`.
 
     Examples
     --------
     >>> workers_rule("workers", 0)
     Traceback (most recent call last):
     ...
-    ValueError: workers must not be 0: -1 for all cores, else how many
+    ValueError: workers must be -1 (all cores) or a number of workers, got 0
     """
     if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
-        raise ValueError(f"{name} must not be 0: -1 for all cores, else how many")
+        raise ValueError(f"{name} must be -1 (all cores) or a number of workers, got 0")
     return int(value)
 
 
@@ -77,7 +76,7 @@ def regret_curves(
     points: int | Sequence[int] | np.ndarray = 200,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Regret of each algorithm on each problem, replicate by replicate.
+    """Return the regret of each algorithm on each problem, replicate by replicate.
 
     Pseudo-regret from pull counts on stochastic problems; against an oblivious adversary, the
     cumulative loss less that of the arm or expert that is best in rounds 1..t.
@@ -138,8 +137,7 @@ def regret_summary(
     points: int | Sequence[int] | np.ndarray = 200,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Means and deviations of the runs of `regret_curves`, in memory that does not grow with their
-    number.
+    """Return means and deviations of the runs of `regret_curves`, in constant memory.
 
     Parameters
     ----------
@@ -174,7 +172,7 @@ def regret_summary(
 
 
 class Moments(NamedTuple):
-    """What is kept of the regrets of a number of runs, at each checkpoint."""
+    """Hold the moments of the regrets of a number of runs, per checkpoint."""
 
     runs: int
     mean: np.ndarray
@@ -184,7 +182,7 @@ class Moments(NamedTuple):
 
 
 def moments(regrets: np.ndarray) -> Moments:
-    """Moments of (runs, H) regrets; the mean of equal regrets is exact.
+    """Return the moments of (runs, H) regrets; the mean of equal regrets is exact.
 
     Examples
     --------
@@ -203,7 +201,10 @@ def _listed(blocks) -> np.ndarray:
 
 
 def _merged(blocks) -> Moments:
-    """The moments of all blocks together, in their order: no digit depends on the workers."""
+    """Return the moments of all blocks together, merged in their order.
+
+    The fixed order makes the result independent of the number of workers.
+    """
     return reduce(_both, blocks)
 
 
@@ -226,7 +227,7 @@ def hardest(
     seed: int,
     choosing: int | None = None,
 ) -> tuple[Any, np.ndarray]:
-    """The problem on which an algorithm has the largest mean regret, and its regret there.
+    """Return the problem with the largest mean regret, and the regret there.
 
     Parameters
     ----------
@@ -259,7 +260,7 @@ def hardest(
 
 
 def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
-    """The rows of `regret_curves`, of the regrets of all grid points, run by run, in one array.
+    """Return the rows of `regret_curves` from the regrets of all grid points.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
 
 
 def _labelled(grid, runs, columns):
-    """A table of these columns, after who played what and before the algorithms' parameters."""
+    """Return a table of columns with the algorithms, instances and parameters."""
     rows = [{"algorithm": a.label, "instance": p.name} | identity.parameters(a) for a, p, _ in grid]
     rows = pd.concat([pd.DataFrame([row]) for row in rows], ignore_index=True)
     which = np.repeat(np.arange(len(grid)), [runs * len(point.checkpoints) for point in grid])
@@ -291,7 +292,7 @@ def _labelled(grid, runs, columns):
 
 
 class NoScheduler(ConnectionError):
-    """Nothing answers at the address of a Dask scheduler, or it has no workers."""
+    """Report that a Dask scheduler is unreachable or has no workers."""
 
     def _render_traceback_(self):
         return [f"NoScheduler: {self}"]  # one clear line instead of a traceback
@@ -299,14 +300,13 @@ class NoScheduler(ConnectionError):
 
 @checks.arguments(scheduler=checks.text)
 def cluster(scheduler: str = "") -> AbstractContextManager:
-    """Context in which replicates run on the Dask scheduler at that address; on this machine if it
-    is empty.
+    """Return a context that runs replicates on a Dask scheduler, or here if "".
 
     Raises
     ------
     NoScheduler
-        If there is no answer within five seconds, or no worker within eight, or the text is not
-        an address.
+        If the scheduler does not answer within five seconds, has no worker within eight, or
+        `scheduler` is not an address.
     ModuleNotFoundError
         If Dask's package `distributed` is not installed.
 
@@ -328,26 +328,28 @@ def cluster(scheduler: str = "") -> AbstractContextManager:
     try:
         client = stack.enter_context(distributed.Client(scheduler, timeout=5))
     except (OSError, ValueError) as error:
-        why = f"no Dask scheduler at {scheduler!r} (an address is like tcp://127.0.0.1:8786)"
-        raise NoScheduler(f"{why}: {error}") from None
+        why = f"no Dask scheduler at {scheduler!r}: start one, or correct the address"
+        raise NoScheduler(f"{why} ({error})") from None
     try:
         client.wait_for_workers(1, timeout=8)
     except TimeoutError:
         stack.close()
-        raise NoScheduler(f"the Dask scheduler at {scheduler!r} has no workers") from None
+        raise NoScheduler(
+            f"the Dask scheduler at {scheduler!r} has no workers: start one"
+        ) from None
     stack.enter_context(joblib.parallel_config(backend="dask"))
     return stack
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:
-    """One algorithm or several as a list, if a table can tell them apart.
+    """Return one algorithm or several as a list of distinguishable ones.
 
     Raises
     ------
     TypeError
-        For what is no algorithm, or one whose `privacy` is no Privacy.
+        For objects that are not algorithms, or whose `privacy` is not a Privacy.
     ValueError
-        For the same algorithm twice, or the same label for two classes.
+        For a repeated algorithm, or one label for two classes.
 
     Examples
     --------
@@ -357,7 +359,7 @@ def algorithms_of(value: Any) -> list[Algorithm]:
     >>> algorithms_of([DPSE(1), DPSE(1)])
     Traceback (most recent call last):
     ...
-    ValueError: algorithms must not hold anything twice, got DPSE(epsilon=1.0, beta=None) again
+    ValueError: algorithms must not repeat DPSE(epsilon=1.0, beta=None)
     """
     algorithms, seen = checks.one_or_more("algorithms", value), set()
     labels: dict[str, type] = {}
@@ -366,23 +368,23 @@ def algorithms_of(value: Any) -> list[Algorithm]:
         kind, label = type(algorithm), algorithm.label
         checks.instance_of(Privacy)(f"privacy of {kind.__name__}", algorithm.privacy)
         if (kind, repr(algorithm)) in seen:
-            raise ValueError(f"algorithms must not hold anything twice, got {algorithm!r} again")
+            raise ValueError(f"algorithms must not repeat {algorithm!r}")
         if labels.setdefault(label, kind) is not kind:
             which = f"{labels[label].__name__} and {kind.__name__}"
-            raise ValueError(f"algorithms must have different labels, got {label!r} for {which}")
+            raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
         seen.add((kind, repr(algorithm)))
     return algorithms
 
 
 def problems_of(value: Any) -> list:
-    """One problem or several as a list, if a table can tell them apart.
+    """Return one problem or several as a list of distinguishable ones.
 
     Raises
     ------
     TypeError
-        For what is no problem.
+        For objects that are not problems.
     ValueError
-        For the same name twice.
+        For a repeated name.
 
     Examples
     --------
@@ -390,7 +392,7 @@ def problems_of(value: Any) -> list:
     >>> problems_of([BernoulliBandit("mine", [0.9, 0.5]), BernoulliBandit("mine", [0.8, 0.5])])
     Traceback (most recent call last):
     ...
-    ValueError: problems must have different names, got 'mine' twice
+    ValueError: problems must have distinct names, got 'mine' twice
     """
     problems, names = checks.one_or_more("problems", value), set()
     for problem in problems:
@@ -399,13 +401,13 @@ def problems_of(value: Any) -> list:
             found = checks.shown(problem)
             raise TypeError(f"problems must hold problems, such as {like}, got {found}")
         if problem.name in names:
-            raise ValueError(f"problems must have different names, got {problem.name!r} twice")
+            raise ValueError(f"problems must have distinct names, got {problem.name!r} twice")
         names.add(problem.name)
     return problems
 
 
 def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> list[GridPoint]:
-    """What is to be run, after all checks; arguments as in `regret_curves`.
+    """Return the grid points of the arguments of `regret_curves`, after all checks.
 
     Examples
     --------
@@ -428,7 +430,7 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
 
 
 def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
-    """The rounds that `points` stands for: how many of them, or which, and the horizon.
+    """Return the rounds that `points` stands for, a number or a list, and the horizon.
 
     Examples
     --------
@@ -451,8 +453,20 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
 
 
 def _played(grid, runs, seed, workers, keep, together) -> list:
-    """For each grid point what is to `keep` of its blocks of runs, put `together`; from the store,
-    if it is there."""
+    """Return for each grid point a result of its runs, from the store if it is there.
+
+    Parameters
+    ----------
+    grid : list of GridPoint
+    runs : int
+    seed : int
+    workers : int
+        As in `regret_curves`.
+    keep : callable
+        Regrets of a block -> what is kept of them.
+    together : callable
+        What is kept of all blocks -> the result.
+    """
     used, entries = sources.used_by(_blocks), []
     for algorithm, problem, checkpoints in grid:
         known = algorithm, type(problem), problem.law, checkpoints, runs, seed
@@ -467,8 +481,19 @@ def _played(grid, runs, seed, workers, keep, together) -> list:
 
 
 def _computed(grid, runs, seed, workers, keep, together):
-    """Yield for each grid point what `_played` gives; blocks are shared out over all grid points at
-    once."""
+    """Yield for each grid point what `_played` returns; all share the workers.
+
+    Parameters
+    ----------
+    grid : list of GridPoint
+    runs : int
+    seed : int
+    workers : int
+        As in `regret_curves`.
+    keep : callable
+    together : callable
+        As in `_played`.
+    """
     tasks, at_once = [], TASKS * joblib.effective_n_jobs(workers)
     for i, point in enumerate(grid):
         blocks = -(-runs // point.algorithm.block)
@@ -489,14 +514,30 @@ def _computed(grid, runs, seed, workers, keep, together):
 
 
 def _counted(parts, bar, runs, size):
-    """What was kept, block by block, while the bar goes on."""
+    """Return what was kept, block by block, and advance the progress bar."""
     for (_, first, last), blocks in parts:
         yield from blocks
         bar.update(min(last * size, runs) - first * size)
 
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):
-    """What is to `keep` of the regrets of each of some blocks."""
+    """Return what is kept of the regrets of some blocks, one entry per block.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    problem : problem that it plays
+    checkpoints : (H,) int64 array
+    first : int
+        First block.
+    last : int
+        Block after the last one.
+    runs : int
+        All runs of the grid point.
+    seed : int
+    keep : callable
+        As in `_played`.
+    """
     play, key, size = (
         algorithm.prepared(problem, checkpoints),
         streams.key(algorithm, problem),
@@ -517,7 +558,17 @@ def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):
 
 
 def _regrets(play, problem, checkpoints, runs, rng):
-    """(runs, H) regrets of one block; as many at once as fit into memory."""
+    """Return (runs, H) regrets of one block, computed in parts that fit into memory.
+
+    Parameters
+    ----------
+    play : callable
+        (runs, rng) -> what is played, as `Algorithm.prepared` returns it.
+    problem : problem
+    checkpoints : (H,) int64 array
+    runs : int
+    rng : numpy.random.Generator
+    """
     at_once = max(1, min(runs, BYTES // (8 * len(checkpoints) * problem.arms)))
     done, regrets = 0, []
     while done < runs:
@@ -525,7 +576,7 @@ def _regrets(play, problem, checkpoints, runs, rng):
         regrets.append(problem.regret(played, checkpoints))
         if regrets[-1].shape[1:] != checkpoints.shape:
             raise TypeError(
-                f"run must report at {len(checkpoints)} checkpoints, got shape {played.shape[1:]}"
+                f"run must return {len(checkpoints)} checkpoints, got shape {played.shape[1:]}"
             )
         done += len(regrets[-1])
     return regrets[0] if len(regrets) == 1 else np.concatenate(regrets)

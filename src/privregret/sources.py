@@ -1,9 +1,8 @@
-"""The source files on which something depends: the keys of compiled kernels and of stored results.
+"""Find the source files on which an object depends: keys of kernels and results.
 
-Dependencies are read off the import statements of the package's modules, wherever in a module they
-stand, and followed transitively. A package such as `privregret.bandits` stands for the modules from
-which it takes the names in question, so that algorithms do not depend on each other. Dynamic
-imports are not seen.
+Dependencies are read from the import statements of the package's modules, at any place in a module,
+and followed transitively. A package such as `privregret.bandits` stands for the modules that define
+the imported names, so that algorithms do not depend on each other. Dynamic imports are not seen.
 """
 
 import ast
@@ -33,24 +32,24 @@ PLAIN = re.compile(rf"{START}import{SPACE}+({LINE})", re.MULTILINE)
 
 STARTED = time.time_ns()  # a file that is newer may have been loaded before it was edited
 MEANINGS = files.cache_folder("meanings")
+DEFINITION = Path(__file__).read_bytes()  # of `meaning`: hashes kept by another one do not count
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 FOUND: dict[Path, tuple[int, int]] = {}  # files as they were when this process first looked
 
 
 def used_by(*things: object) -> frozenset[Path]:
-    """Files of the package that some things depend on, and the things' own files, wherever these
-    are.
+    """Return the package's files that some objects depend on, and their own files.
 
     Parameters
     ----------
     *things : Path, module, class, function, compiled kernel, or an object of a class
-        A function depends on the module that it is said to be of, on the file in which its code
-        stands, and on the kernels that its globals hold under names that its code uses.
+        A function depends on its `__module__`, on the file of its code, and on the kernels among
+        its globals that its code uses.
 
     Raises
     ------
     LookupError
-        For what was defined in no file: in a notebook, or at the prompt.
+        For an object that is defined in a notebook or at the prompt, not in a file.
 
     Examples
     --------
@@ -66,8 +65,7 @@ def used_by(*things: object) -> frozenset[Path]:
 
 
 def imported(code: str) -> frozenset[Path]:
-    """Files of the package that some code depends on by its import statements, such as the cells of
-    a notebook.
+    """Return the package's files that some code, such as a cell, depends on by imports.
 
     Examples
     --------
@@ -79,8 +77,7 @@ def imported(code: str) -> frozenset[Path]:
 
 
 def source_hash(files: Iterable[Path]) -> str:
-    """A hash of the names of source files and of what they do (see `meaning`); their order does not
-    matter.
+    """Hash the names and the `meaning` of source files, in any order.
 
     Examples
     --------
@@ -91,10 +88,9 @@ def source_hash(files: Iterable[Path]) -> str:
 
 
 def loaded_hash(files: Iterable[Path]) -> str | None:
-    """`source_hash` of files, if this process runs what they hold; None if one was edited since it
-    started.
+    """Return `source_hash` of files, or None if one was edited since the start.
 
-    A process goes on with the code that it has loaded.
+    A process keeps the code that it has loaded.
 
     Examples
     --------
@@ -112,8 +108,10 @@ def loaded_hash(files: Iterable[Path]) -> str | None:
 
 
 def meaning(content: bytes) -> str:
-    """A hash of what Python code does: comments, docstrings, types of arguments and layout do not
-    count.
+    """Hash what Python code does, without its comments, documentation, layout and error messages.
+
+    Annotations of arguments and results do not count either. An error message is a string literal
+    or f-string among the arguments of an exception in a `raise` statement: it changes no result.
 
     Examples
     --------
@@ -121,7 +119,7 @@ def meaning(content: bytes) -> str:
     True
     """
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    key = hashlib.sha256(content + version.encode()).hexdigest()
+    key = hashlib.sha256(b"\0".join((content, version.encode(), DEFINITION))).hexdigest()
     memo = MEANINGS and MEANINGS / key  # parsing takes longer than a warm start of all else
     with suppress(OSError):
         if memo and len(known := memo.read_text()) == 64:
@@ -133,6 +131,8 @@ def meaning(content: bytes) -> str:
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            node.exc.args = [ast.Constant("") if _is_text(a) else a for a in node.exc.args]
         if isinstance(node, ast.arg):
             node.annotation = None
         elif isinstance(node, DOCUMENTED[2:]):
@@ -142,6 +142,12 @@ def meaning(content: bytes) -> str:
         if memo:
             files.write(memo, found.encode())
     return found
+
+
+def _is_text(node):
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
 
 
 @cache
@@ -177,7 +183,7 @@ def _read(file: Path, stamp: tuple[int, int]) -> _Source:
 
 @cache
 def _reached(file: Path) -> frozenset[Path]:
-    """A file and all that it imports, transitively."""
+    """Return a file and all files that it imports, transitively."""
     found: set[Path] = set()
     mentioned: set[Path] = set()
     waiting = [file]
@@ -194,7 +200,7 @@ def _reached(file: Path) -> frozenset[Path]:
 
 
 def _files(thing, seen) -> set[Path]:
-    """The files in which a thing itself is defined."""
+    """Return the files in which an object itself is defined."""
     if isinstance(thing, Path):
         return {_existing(thing)}
     if isinstance(thing, ModuleType):
@@ -221,7 +227,7 @@ def _files(thing, seen) -> set[Path]:
 def _file_of(module: str) -> Path:
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None and (file := _module(module)) is None:
-        raise LookupError(f"{module} is not in a file")
+        raise LookupError(f"{module} is not defined in a file")
     return _existing(file)
 
 
@@ -229,13 +235,13 @@ def _file_of(module: str) -> Path:
 def _existing(name) -> Path:
     file = Path(name).resolve()
     if file.suffix != ".py" or not file.is_file():
-        raise LookupError(f"{name} is no source file")
+        raise LookupError(f"{name} is not a Python source file")
     return file
 
 
 @cache
 def _module(name: str) -> Path | None:
-    """The file of a module of the package; None if there is none of this name."""
+    """Return the file of a module of the package, or None."""
     first, *rest = name.split(".")
     if first != NAME:
         return None
@@ -247,8 +253,7 @@ def _module(name: str) -> Path | None:
 
 
 def _named(code: str, file: Path | None) -> tuple[frozenset[Path], frozenset[Path]]:
-    """The package's files that code imports directly, and those of packages that only hand on
-    names.
+    """Return the package's files that code imports, and those that re-export names.
 
     Relative imports are relative to `file`.
     """
@@ -279,14 +284,14 @@ def _absolute(module, file):
 
 
 def _names(text):
-    """The names in an import statement, without what they are called here."""
+    """Return the names in an import statement, without their aliases."""
     listed = re.sub(r"#[^\n]*|[()\\]", " ", text).split(",")
     return [words[0] for words in map(str.split, listed) if words]
 
 
 @cache
 def _origin(module: str, name: str) -> tuple[frozenset[Path], frozenset[Path]]:
-    """The files on which `from module import name` depends, as `_named` gives them."""
+    """Return the files on which `from module import name` depends, as `_named`."""
     own, inner = _module(module), _module(f"{module}.{name}")
     nothing: frozenset[Path] = frozenset()
     if own is None or inner:

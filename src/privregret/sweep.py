@@ -1,4 +1,4 @@
-"""A grid of algorithms, instances, epsilons and horizons: `privregret sweep grid.toml`.
+"""Run a grid of algorithms, instances, epsilons and horizons, and read it back.
 
 Every grid point becomes a Parquet file when it is finished, so that a killed sweep goes on from
 there. All files of a sweep have the same typed columns, whatever reads the folder (pandas, polars,
@@ -59,7 +59,7 @@ COLUMNS = {
 
 
 def run(grid: Grid, folder: str | Path, scheduler: str = "", workers: int = -1) -> None:
-    """Run the grid points that `folder` lacks, and print which, and about how long it takes.
+    """Run the grid points that `folder` lacks, and print each one with the time left.
 
     A file is replaced if it is damaged, or was made with other runs, seed, points, sources or
     versions. The sources are those that the grid point uses, modules of your own included.
@@ -85,8 +85,8 @@ def run(grid: Grid, folder: str | Path, scheduler: str = "", workers: int = -1) 
     >>> small = {"algorithms": ["UCB1"], "instances": ["HU2021_2"], "horizons": [100]}
     >>> folder = tempfile.mkdtemp()
     >>> run(grid(small | {"runs": 10, "seed": 1}), folder)  # doctest: +ELLIPSIS
-    1 grid points: 0 are in ... already, 1 are new
-    [1/1] ..., about 00:00 left: UCB1() on setting 2, T = 100, ... s
+    1 grid points: 0 up to date; 1 new; in ...
+    [1/1] ..., 00:00 left: UCB1() on setting 2, T = 100, ... s
     """
     folder, schema = Path(folder), _schema(grid)
     points = {folder / point.file: point for point in grid.grid_points}
@@ -105,7 +105,7 @@ def run(grid: Grid, folder: str | Path, scheduler: str = "", workers: int = -1) 
             now = time.monotonic()
             left = (now - begun) / i * (len(todo) - i)
             taken, left = map(tqdm.format_interval, (now - begun, left))
-            done = f"[{there + i}/{len(wanted)}] {taken}, about {left} left"
+            done = f"[{there + i}/{len(wanted)}] {taken}, {left} left"
             print(f"{done}: {point}, {now - since:.1f} s", flush=True)
 
 
@@ -116,19 +116,19 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
     ----------
     folder : path
     grid : Grid, optional
-        If it is given, its grid points alone, all of them; else whatever is in the folder.
+        If given, all its grid points are read and no others; else all files of the folder.
 
     Returns
     -------
     pandas.DataFrame
-        The columns of the files, those without any value left out; low and high, which figures
-        shade: three standard errors about the mean, but no wider than the runs.
+        The columns of the files except empty ones, and low and high, which figures shade: three
+        standard errors about the mean, clipped to the range of the runs.
 
     Raises
     ------
     ValueError
-        In one line, if there is nothing there or a grid point is missing, a file is damaged, or
-        two come of other runs, seeds, sources or versions.
+        In one line: if the folder has no grid points or lacks some, if a file is damaged, or if two
+        files differ in runs, seed, sources or versions.
 
     Examples
     --------
@@ -146,7 +146,9 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
     if grid:
         paths = sorted({folder / point.file for point in grid.grid_points})
         if absent := [path for path in paths if not path.exists()]:
-            raise ValueError(f"{absent[0]} is missing, and {len(absent) - 1} more: run the sweep")
+            raise ValueError(
+                f"{absent[0]} and {len(absent) - 1} more grid points are missing: run the sweep"
+            )
         given = {"runs": grid.runs, "seed": grid.seed, "points": grid.points}
         seen = {key: (value, "the grid") for key, value in given.items()}
     for path in paths:
@@ -156,11 +158,11 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
             other, where = seen.setdefault(name, (value, path))
             if other != value:
                 how = f"{name} ({other}, {value})"
-                remedy = "delete one of them, or pass load the grid to leave out what is outside it"
-                why = f"grid points of different sweeps: {where} and {path} differ in {how}"
+                remedy = "delete one of them, or call load(folder, grid)"
+                why = f"{where} and {path} belong to different sweeps, with different {how}"
                 raise ValueError(f"{why}: {remedy}")
     if not tables:
-        raise ValueError(f"{folder} has no grid points of a sweep")
+        raise ValueError(f"{folder} has no grid points: run the sweep")
     frame = pa.concat_tables(tables, promote_options="permissive").to_pandas()
     frame = frame.dropna(axis=1, how="all")
     frame["low"] = (frame["mean"] - 3 * frame.se).clip(lower=frame.least)
@@ -170,7 +172,7 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
 
 
 def _wanted(grid, schema) -> Iterator[dict]:
-    """The provenance that the file of each grid point must have."""
+    """Return the provenance that the file of each grid point must have."""
     versions = {name: version(name) for name in LIBRARIES}
     shared = {
         **{"runs": grid.runs, "seed": grid.seed, "points": grid.points},
@@ -186,7 +188,7 @@ def _wanted(grid, schema) -> Iterator[dict]:
 
 
 def _classes(thing) -> Iterator[type]:
-    """The classes of an algorithm or problem, of those inside it, and their bases."""
+    """Yield the classes of an algorithm or problem, of those inside it, and their bases."""
     yield from (c for c in type(thing).__mro__ if c.__module__ not in ("abc", "builtins"))
     for value in (getattr(thing, f.name) for f in fields(thing)) if is_dataclass(thing) else ():
         if is_dataclass(value):
@@ -194,52 +196,52 @@ def _classes(thing) -> Iterator[type]:
 
 
 def _sources(classes) -> dict[str, str]:
-    """Source files on which a grid point depends, with their hashes."""
+    """Return the hash of each source file on which a grid point depends."""
     try:
         used = sources.used_by(simulate, *classes)
     except LookupError as problem:
-        raise GridError(f"an algorithm must be defined in a module: {problem}") from None
+        raise GridError(f"a class of the grid must be defined in a file: {problem}") from None
     if sources.loaded_hash(used) is None:
-        raise GridError("a source was edited since this process started: start it again")
+        raise GridError("a source file changed after this process started: restart it")
     return {str(_name(path)): sources.source_hash([path])[:16] for path in sorted(used)}
 
 
 def _name(path):
-    """A file of the package by its place there; another by its module's folder and its name."""
+    """Return the path of a file within the package, or else its folder and name."""
     within = path.is_relative_to(files.PACKAGE)
     return path.relative_to(files.PACKAGE.parent) if within else Path(*path.parts[-2:])
 
 
 def _summary(folder, found, wanted) -> str:
-    """What is there already and what is not, and why files are replaced."""
+    """Return a line that counts new, damaged and outdated grid points."""
     why: Counter[str] = Counter()
     for path, provenance in wanted.items():
         if not path.exists():
-            why["are new"] += 1
+            why["new"] += 1
         elif not found[path]:
-            why["are damaged and replaced"] += 1
+            why["damaged"] += 1
         elif found[path] != provenance:
-            why[f"are replaced, made with other {_difference(found[path], provenance)}"] += 1
+            why[f"outdated, {_difference(found[path], provenance)}"] += 1
     there = len(wanted) - why.total()
-    said = [f"{there} are in {folder} already", *(f"{n} {what}" for what, n in why.items())]
-    line = f"{len(wanted)} grid points: {', '.join(said)}"
+    counts = [f"{there} up to date", *(f"{n} {what}" for what, n in why.items())]
+    line = f"{len(wanted)} grid points: {'; '.join(counts)}; in {folder}"
     if outside := len(set(folder.glob("*.parquet")) - set(wanted)):
-        line += f"; {outside} files there are outside this grid, and stay"
+        line += f", which keeps {outside} files of other grid points"
     return line
 
 
 def _difference(old, new) -> str:
-    """What differs between two provenances of a grid point, in words."""
+    """Return what differs between two provenances of a grid point, in words."""
     before, now = dict(_shared(old)), dict(_shared(new))
     names = [name for name in now if before.get(name) != now[name]]
     if not names:
         return "columns"
-    shown = f"{names[0]} ({before.get(names[0])}, now {now[names[0]]})"
+    shown = f"{names[0]} was {before.get(names[0])}, is {now[names[0]]}"
     return shown if len(names) == 1 else f"{shown} and {len(names) - 1} more"
 
 
 def _shared(provenance) -> Iterator[tuple[str, Any]]:
-    """What all grid points of a sweep must agree on, as far as it concerns them."""
+    """Yield what all grid points of a sweep must agree on."""
     for key in ("runs", "seed", "points"):
         yield key, provenance.get(key)
     for key in ("versions", "sources"):
@@ -251,7 +253,7 @@ def _shared(provenance) -> Iterator[tuple[str, Any]]:
 
 
 def _schema(grid) -> pa.Schema:
-    """The columns of all files of a sweep, typed."""
+    """Return the typed columns of all files of a sweep."""
     columns = dict(COLUMNS)
     own = [c for p in grid.grid_points for c in _classes(p.algorithm) if is_dataclass(c)]
     for kind in dict.fromkeys((*CLASSES, *own)):
@@ -264,7 +266,7 @@ def _schema(grid) -> pa.Schema:
 
 
 def _parameters(kind) -> Iterator[tuple[str, pa.DataType]]:
-    """The parameters of a class of algorithms, and the types of their columns."""
+    """Yield the parameters of a class of algorithms, and the types of their columns."""
     try:
         hints = get_type_hints(kind)
     except (NameError, TypeError):  # of a name that is imported for type checkers only
@@ -276,7 +278,7 @@ def _parameters(kind) -> Iterator[tuple[str, pa.DataType]]:
 
 
 def _parquet(point, frame, schema, provenance) -> bytes:
-    """The content of a file: the summary of a grid point, in the columns of the sweep."""
+    """Return the content of a file: the summary of a grid point, in typed columns."""
     frame = frame.assign(setting=repr(point.algorithm), horizon=point.horizon)
     arrays = [
         _array(frame[field.name], field.type)
@@ -298,7 +300,7 @@ def _array(column, kind):
 
 
 def _read(path) -> tuple[pa.Table, dict]:
-    """The table in a file and its provenance; a ValueError if it is damaged."""
+    """Return the table in a file and its provenance; raise a ValueError if damaged."""
     try:
         table = pq.ParquetFile(path).read()
         provenance = json.loads(table.schema.metadata[KEY])
@@ -315,7 +317,7 @@ def _digest(table) -> str:
 
 
 def _kept(path) -> dict:
-    """The provenance of a file; nothing if there is none, or it is damaged."""
+    """Return the provenance of a file; empty if it is missing or damaged."""
     try:
         return _read(path)[1]
     except ValueError:

@@ -122,7 +122,7 @@ def too_costly(monkeypatch):
 PLANTS = [
     Plant(
         BANDITS,
-        "HTINF, in batches and with per-loss noise, plays uniformly",
+        "HTINF plays uniformly, in batches and with per-loss noise",
         uniform(BatchedPrivate),
         (
             ("Theorem 1", "R_{"),

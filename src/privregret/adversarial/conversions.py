@@ -42,7 +42,7 @@ def _base(name, value):
 def _bandit(name, value):
     if not isinstance(value, (RealLossBandit, BatchedPrivate)):
         raise TypeError(
-            f"{name} must be EXP3, HTINF or FTPL, or one made private, got {checks.shown(value)}"
+            f"{name} must be EXP3, HTINF or FTPL, plain or private, got {checks.shown(value)}"
         )
     return value
 

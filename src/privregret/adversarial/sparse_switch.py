@@ -84,7 +84,7 @@ class SparseSwitch(AdversarialAlgorithm):
 
     def settings(self, horizon: int | None, arms: int) -> Settings:
         if arms != 2:
-            raise ValueError(f"{self.label} plays 2 arms, got {arms}")
+            raise ValueError(f"{self.label} needs a problem with 2 arms, got {arms}")
         if horizon is None:
-            raise ValueError(f"horizon must be given, the threshold of {self.label} depends on it")
+            raise ValueError(f"horizon must be given: {self.label} computes its threshold from it")
         return Settings(self.epsilon, self.rate, 4 / self.epsilon * math.log(horizon))

@@ -166,5 +166,5 @@ class DPSE(BanditAlgorithm):
 
     def settings(self, horizon: int | None, arms: int) -> Elimination:
         if self.beta is None and horizon is None:
-            raise ValueError("horizon must be given where beta is None, which means 1 / horizon")
+            raise ValueError("horizon must be given if beta is None, which stands for 1 / horizon")
         return Elimination(self.epsilon, self.beta or 1 / horizon)

@@ -1,4 +1,4 @@
-"""Estimates of the groups of a tidy frame, as a tidy frame with one row per group."""
+"""Estimate per group of a tidy frame, as a tidy frame with one row per group."""
 
 import math
 from collections.abc import Sequence
@@ -16,20 +16,20 @@ CONFIDENCE = 0.99  # that all limits of a table hold at once
 
 
 def _columns(name, value):
-    """Check a column name, or a list of different ones, which may be empty."""
+    """Check a column name, or a list of distinct ones, which may be empty."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) for n in names):
         shown = checks.shown(value)
         raise TypeError(f"{name} must be a column name or a list of them, got {shown}")
     if len(set(names)) < len(names):
-        raise ValueError(f"{name} must not hold a column twice, got {checks.shown(value)}")
+        raise ValueError(f"{name} must not repeat a column, got {checks.shown(value)}")
     return list(names)
 
 
 def _levels(name, value):
     if not isinstance(value, dict) or not value:
         shown = checks.shown(value)
-        raise TypeError(f"{name} must be a dict, name of a column -> level, got {shown}")
+        raise TypeError(f"{name} must be a dict from column names to levels, got {shown}")
     level = checks.number_in(0, 1)
     return {checks.text(name, key): level(f"{name}[{key!r}]", v) for key, v in value.items()}
 
@@ -37,7 +37,9 @@ def _levels(name, value):
 def _over(name, value):
     if not isinstance(value, (str, dict)) or not value:
         shown = checks.shown(value)
-        raise TypeError(f"{name} must be a column name, or a dict column -> value, got {shown}")
+        raise TypeError(
+            f"{name} must be a column name or a dict from columns to values, got {shown}"
+        )
     return value
 
 
@@ -53,11 +55,11 @@ def _numbers(name, column, frame):
 
 
 def _groups(frame, by, weights=None, **columns):
-    """The groups of a frame, in the order of appearance, after checks of its columns."""
+    """Return the groups of a frame in the order of appearance, after checks."""
     if len(frame) == 0:
-        raise ValueError("frame must have at least one row, got none")
+        raise ValueError("frame must have at least one row, got 0")
     if weights is None and "weight" in frame and "weight" not in columns.values():
-        raise ValueError("weights must be 'weight' for a frame that has this column, got None")
+        raise ValueError("weights must be 'weight' if frame has this column, got None")
     for column in by:
         named("by", column, frame)
     for name, column in (columns | ({"weights": weights} if weights else {})).items():
@@ -66,7 +68,7 @@ def _groups(frame, by, weights=None, **columns):
 
 
 def _each(groups, by, columns, estimate):
-    """One row per group: what `estimate` returns for the arrays of these columns, as columns."""
+    """Return one row per group: the columns that `estimate` returns for its arrays."""
     found = groups[columns].apply(
         lambda part: pd.Series(estimate(*(part[c].to_numpy() for c in columns)), dtype=object)
     )
@@ -77,7 +79,7 @@ def _each(groups, by, columns, estimate):
 def means(
     frame: pd.DataFrame, by: Columns, value: str = "regret", weights: str | None = None
 ) -> pd.DataFrame:
-    """Mean over runs with its standard error, for each combination of the columns `by`.
+    """Return the mean over runs with its standard error, per group.
 
     Parameters
     ----------
@@ -139,7 +141,7 @@ def quantiles(
     value: str = "regret",
     weights: str | None = None,
 ) -> pd.DataFrame:
-    """Quantiles over runs, without errors, for each combination of the columns `by`.
+    """Return quantiles over runs, without errors, per group.
 
     Parameters
     ----------
@@ -182,9 +184,9 @@ def _weighted_quantiles(x, weight, levels):
 
 
 def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
-    """Means and the 10 and 90 per cent quantiles over runs: the band that figures shade.
+    """Return means and the 10 % and 90 % quantiles over runs, which figures shade.
 
-    Where regret has a long tail, the mean less a standard deviation is below 0; quantiles are not.
+    If regret has a long tail, the mean minus one standard deviation is below 0; quantiles are not.
 
     Parameters
     ----------
@@ -216,10 +218,10 @@ def quantile_limits(
     value: str = "regret",
     confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
-    """A quantile for each combination of the columns `by`, with limits that hold for all at once.
+    """Return a quantile per group, with confidence limits that hold for all at once.
 
-    For any distribution, however heavy its tail: the limits are order statistics, at a level by
-    Bonferroni's rule.
+    The limits are order statistics, at a level by Bonferroni's rule, and hold for any distribution,
+    however heavy its tail.
 
     Parameters
     ----------
@@ -256,7 +258,7 @@ def quantile_limits(
 def fractions(
     frame: pd.DataFrame, by: Columns, condition: str, weights: str | None = None
 ) -> pd.DataFrame:
-    """Fraction of runs that meet a condition, for each combination of the columns `by`.
+    """Return the fraction of runs that meet a condition, per group.
 
     Parameters
     ----------
@@ -314,7 +316,7 @@ def survivals(
     weights: str | None = None,
     points: int = 240,
 ) -> pd.DataFrame:
-    """Fraction of runs that reach x, as a curve in x for each combination of the columns `by`.
+    """Return the fraction of runs that reach x, as a curve in x, per group.
 
     Parameters
     ----------
@@ -354,7 +356,7 @@ def survivals(
 
 @checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text)
 def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
-    """Growth of each run per unit of ln t, from the first to the last checkpoint of the frame.
+    """Return each run's growth per unit of ln t, from the first to the last checkpoint.
 
     Parameters
     ----------
@@ -385,10 +387,10 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     _numbers("frame", "t", frame)
     rounds = frame.t.min(), frame.t.max()
     if not 0 < rounds[0] < rounds[1]:
-        raise ValueError(f"frame must have two checkpoints t above 0, got {rounds[0]}, {rounds[1]}")
+        raise ValueError(f"frame must have two checkpoints t > 0, got {rounds[0]}, {rounds[1]}")
     first, last = (frame[frame.t == t].set_index([*by, "run"]) for t in rounds)
     if not (first.index.is_unique and last.index.is_unique):
-        raise ValueError(f"by must identify a run together with run, got {by}")
+        raise ValueError(f"by and 'run' must identify each run, got by={by}")
     grown = last.assign(growth=(last[value] - first[value]) / np.log(last.t / first.t))
     return grown.reset_index()[[*by, "run", "growth", *(["weight"] if "weight" in frame else [])]]
 
@@ -397,24 +399,24 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
 def ratios(
     frame: pd.DataFrame, over: str | dict, by: Columns = (), value: str | None = None
 ) -> pd.DataFrame:
-    """Each row of a frame over a column, or over the row of its group that has these values.
+    """Divide each row of a frame by a column, or by one row of its group.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Rows as `rows` reads them.
     over : str or dict
-        Column of divisors, with their errors as `rows` reads them; or name of a column -> its value
-        in the row that is the divisor, one in each group.
+        Column of divisors, with errors as `rows` reads them; or a dict from columns to values that
+        selects the divisor, one row per group.
     by : str or list of str
-        Columns whose combinations are the groups, for a dict.
+        Columns whose combinations are the groups, if `over` is a dict.
     value : str, optional
         Column of the numbers; see `rows`.
 
     Returns
     -------
     pandas.DataFrame
-        The rows with columns ratio, ratio_se, ratio_error, without the rows that are divisors.
+        The rows except the divisors, with columns ratio, ratio_se, ratio_error.
 
     Raises
     ------
@@ -442,9 +444,11 @@ def ratios(
         divisors: dict[int, int] = {}
         for i in np.flatnonzero(~kept):
             if divisors.setdefault(group[i], i) != i:
-                raise ValueError(f"over must name one row of each group, got several: {over}")
+                raise ValueError(f"over must match one row per group, got several for {over}")
         if missing := set(group) - set(divisors):
-            raise ValueError(f"over must name one row of each group, got none in {len(missing)}")
+            raise ValueError(
+                f"over must match one row per group, got none in {len(missing)} groups"
+            )
         below = [numbers[divisors[g]] for g in group]
     found = [a / b for a, b, k in zip(numbers, below, kept, strict=True) if k]
     return frame[kept].assign(**columns(found, "ratio"))
@@ -456,7 +460,7 @@ def ratios(
 def slopes(
     frame: pd.DataFrame, by: Columns, x: str, value: str | None = None, log: bool = True
 ) -> pd.DataFrame:
-    """Least-squares slope in x, for each combination of the columns `by`; see `slope`.
+    """Return the least-squares slope in x, per group; see `slope`.
 
     Parameters
     ----------

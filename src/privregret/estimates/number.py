@@ -1,4 +1,4 @@
-"""A number and its errors, and arithmetic that carries them along."""
+"""Carry a number and its errors through arithmetic."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ROUNDING = 1e-9  # relative deviations below this are rounding: what is left of 
 
 
 def real(name: str, value: object, low: float = -math.inf) -> float:
-    """Check a number, perhaps infinite.
+    """Check a number, which may be infinite.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def _error(name, value):
 
 @dataclass(frozen=True)
 class Estimate(checks.Checked):
-    """A number and its errors.
+    """Hold a number and its errors.
 
     Parameters
     ----------
@@ -68,17 +68,17 @@ class Estimate(checks.Checked):
 
     @property
     def low(self) -> float:
-        """Lower end of the interval that a verdict uses."""
+        """Return the lower end of the interval that a verdict uses."""
         return self.value - self.reach
 
     @property
     def high(self) -> float:
-        """Upper end of the interval that a verdict uses."""
+        """Return the upper end of the interval that a verdict uses."""
         return self.value + self.reach
 
     @property
     def reach(self) -> float:
-        """Half of that interval: three standard errors and the bound; 0 if all that is rounding."""
+        """Return half the interval: three standard errors plus the bound; 0 if only rounding."""
         reach = STANDARD_ERRORS * self.se + self.bound
         return reach if reach > ROUNDING * abs(self.value) else 0.0
 
@@ -96,7 +96,9 @@ class Estimate(checks.Checked):
     def __truediv__(self, other: "Estimate | float") -> "Estimate":
         other = exactly(other)
         if other.bound >= abs(other.value):
-            raise ZeroDivisionError(f"the divisor {other.value:g} is not known to differ from 0")
+            raise ZeroDivisionError(
+                f"the divisor must exclude 0, got {other.value:g} with bound {other.bound:g}"
+            )
         value = self.value / other.value
         se = math.hypot(self.se, value * other.se) / abs(other.value)
         smallest = abs(other.value) - other.bound
@@ -118,16 +120,16 @@ class Estimate(checks.Checked):
     __rmul__ = __mul__
 
     def log(self) -> "Estimate":
-        """Natural logarithm, to first order in the standard error."""
+        """Return the natural logarithm, to first order in the standard error."""
         if not self.value - self.bound > 0:
-            known = f"got {self.value:g}, known to {self.bound:g}"
-            raise ValueError(f"items must be numbers above 0, {known}")
+            known = f"got {self.value:g} with bound {self.bound:g}"
+            raise ValueError(f"items must be positive beyond their bound, {known}")
         bound = -math.log1p(-self.bound / self.value)
         return Estimate(math.log(self.value), self.se / self.value, bound)
 
 
 def exactly(value: Estimate | float) -> Estimate:
-    """A number as an estimate without error; an estimate as it is.
+    """Return a number as an estimate without error, and an estimate unchanged.
 
     Examples
     --------
@@ -139,7 +141,7 @@ def exactly(value: Estimate | float) -> Estimate:
 
 @checks.arguments(value=real, error=_error)
 def rounded(value: float, error: float = 0.0) -> str:
-    """The value with as many digits as its error supports (two of the error's), four if exact.
+    """Format a value with the digits that its error supports, or four if exact.
 
     Examples
     --------

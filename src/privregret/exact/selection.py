@@ -112,7 +112,7 @@ def selection_probabilities(
         )
     if log_counts.max() > 600:
         raise ValueError(
-            f"groups of Bernoulli losses may have up to e^600 actions, got e^{log_counts.max():g}"
+            f"a group of Bernoulli losses must have up to e^600 actions, got e^{log_counts.max():g}"
         )
     means, bounds = (
         independent_means(instance),
@@ -205,7 +205,7 @@ def independent_means(instance: StochasticLosses) -> np.ndarray:
     alone = len(varying) == 1 and instance.log_counts[varying[0]] == 0
     if len(varying) and not alone:
         raise ValueError(
-            f"bits of {instance.name} depend on each other: no exact value; simulate it instead"
+            f"{instance.name} has dependent losses, and so no exact value: simulate it instead"
         )
     return np.clip(instance.means, 0, 1)
 
@@ -428,7 +428,7 @@ def _compositions(instance, rounds):
         many = comb(rounds + len(outcomes) - 1, len(outcomes) - 1) > ROWS
     if many:
         raise ValueError(
-            f"{rounds} rounds of {instance.name} have too many sums to list; simulate them instead"
+            f"{instance.name} has too many sums after {rounds} rounds: simulate it instead"
         )
     if len(outcomes) == 2:
         first, mass = atoms(rounds, min(probabilities[1], 1.0), 1, TAIL, TAIL)

@@ -31,9 +31,7 @@ class WorstInstance(NamedTuple):
 
 def _algorithm(name, value):
     if not isinstance(value, EpochAlgorithm) or not hasattr(value, "epsilon"):
-        raise TypeError(
-            f"{name} must be a private algorithm that plays in epochs, got {checks.shown(value)}"
-        )
+        raise TypeError(f"{name} must be a private epoch algorithm, got {checks.shown(value)}")
     return value
 
 

@@ -57,7 +57,7 @@ def _distributions(name, value):
     wrong = np.abs(sums - 1) > 1e-9
     if wrong.any():
         raise ValueError(
-            f"advice must be distributions over the arms, got one that sums to {sums[wrong][0]:g}"
+            f"advice must hold distributions over the arms, got a sum of {sums[wrong][0]:g}"
         )
     return rows
 
@@ -73,9 +73,7 @@ def _groups(name, value):
 def _one_a_segment(starts, segments):
     """A check that each segment has its first round."""
     if len(starts) != segments:
-        raise ValueError(
-            f"starts must hold {segments} rounds, one for each segment, got {len(starts)}"
-        )
+        raise ValueError(f"starts must hold {segments} rounds, one per segment, got {len(starts)}")
 
 
 def _segment(starts, rounds):
@@ -110,7 +108,8 @@ class _Oblivious(checks.Checked, ABC):
                 f"run must return (..., {len(rounds)}) numbers, cumulative losses, got {found}"
             )
         if not np.isfinite(played).all():
-            raise ValueError("cumulative losses must be finite")
+            wrong = played[~np.isfinite(played)][0]
+            raise ValueError(f"run must return finite cumulative losses, got {wrong}")
         key = np.asarray(rounds, np.int64).tobytes()
         if key not in self._best:  # the same for all runs
             self._best[key] = self.comparators(rounds).min(axis=1)
@@ -306,7 +305,7 @@ class Advice(checks.Checked):
         _one_a_segment(self.starts, segments)
         if len(self.group) != segments:
             raise ValueError(
-                f"group must have {segments} rows, one for each segment, got {len(self.group)}"
+                f"group must have {segments} rows, one per segment, got {len(self.group)}"
             )
         if self.group.min() < 0 or self.group.max() >= distinct:
             raise ValueError(
@@ -389,7 +388,7 @@ class ExpertProblem(_Oblivious):
         advised = self.advice.rows.shape[2]
         if self.adversary.arms != advised:
             raise ValueError(
-                f"advice is about {advised} arms, the adversary has {self.adversary.arms}"
+                f"advice must have {self.adversary.arms} arms, as the adversary has, got {advised}"
             )
 
     @property

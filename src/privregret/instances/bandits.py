@@ -130,7 +130,7 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
     if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
         found = f"shape {actions.shape} of {actions.dtype}"
         raise TypeError(
-            f"play must return {horizon} whole numbers, one action a round, got {found}"
+            f"play must return {horizon} whole numbers, one action per round, got {found}"
         )
     if actions.min() < 0 or actions.max() >= arms:
         raise ValueError(
@@ -168,7 +168,8 @@ def regret_of(
     counts = np.ascontiguousarray(array, np.int64).reshape(-1, len(gaps))
     regrets, sound = _summed(counts, np.asarray(rounds, np.int64), gaps)
     if not sound:
-        raise ValueError("counts of the arms must be at least 0 and add up to the rounds played")
+        wanted = checks.shown(np.asarray(rounds).tolist())
+        raise ValueError(f"run must return counts >= 0 that sum to the checkpoints, {wanted}")
     return regrets.reshape(array.shape[:-1])
 
 

@@ -99,7 +99,7 @@ class StochasticLosses(checks.Checked):
         if np.shape(self.outcomes) != shape:
             raise ValueError(f"outcomes must have shape {shape}, got {np.shape(self.outcomes)}")
         if len(self.log_counts) == 1 and self.log_counts[0] < math.log(2):
-            raise ValueError("there must be at least two actions")
+            raise ValueError(f"log_counts must give at least 2 actions, got {self.arms:g}")
         if abs(sum(self.probabilities) - 1) > 1e-12:
             raise ValueError(f"probabilities must sum to 1, got {sum(self.probabilities)}")
 
@@ -144,7 +144,7 @@ class StochasticLosses(checks.Checked):
         list."""
         if self.log_actions > math.log(1.01e7):
             raise ValueError(
-                f"e^{self.log_actions:.1f} actions are too many to simulate; see privregret.exact"
+                f"e^{self.log_actions:.1f} actions are too many to simulate: use privregret.exact"
             )
         return np.exp(self.log_counts).round().astype(np.int64)
 
@@ -389,7 +389,7 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     probabilities: tuple[float, ...]
     if kind == "antithetic":
         if actions != 2:
-            raise ValueError(f"an antithetic pair has 2 actions, got {actions}")
+            raise ValueError(f"actions must be 2 for an antithetic pair, got {actions}")
         outcomes, probabilities = ((0, 1), (1, 0)), (high, 1 - high)
     elif kind == "comonotone":
         outcomes, probabilities = ((1, 1), (0, 1), (0, 0)), (low, high - low, 1 - high)

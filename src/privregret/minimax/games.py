@@ -123,8 +123,7 @@ class Game(checks.Checked):
         super().__post_init__()
         if self.sequences > LARGEST:
             raise ValueError(
-                f"rounds must be fewer: {self.sequences} sequences of play, "
-                f"at most {LARGEST} allowed"
+                f"rounds must be smaller: {self.sequences} sequences of play exceed {LARGEST}"
             )
 
     @cached_property
@@ -545,9 +544,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     known[0] = 1.0
     found = linprog(cost, above.tocsr(), right, equal.tocsr(), known, bounds, method="highs-ipm")
     if found.status:
-        raise RuntimeError(
-            f"the solver gave up at rounds={T}, epsilon={epsilon:g}: {found.message}"
-        )
+        raise RuntimeError(f"the solver failed at rounds={T}, epsilon={epsilon:g}: {found.message}")
 
     weights = np.maximum(-found.ineqlin.marginals, 0)
     adversary = np.zeros((K, len(game.histories[-1])))

@@ -58,7 +58,7 @@ def findings(manifest: dict) -> list[dict]:
             more = {"notebook": notebook, "paper": paper, "version": version(paper)}
             more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
             more["measured"] = tex.measured(row)
-            more["told"] = row["headline"].format(value=tex.value(row))
+            more["headline"] = row["headline"].format(value=tex.value(row))
             rows.append(row | more)
     return rows
 
@@ -67,9 +67,9 @@ def texts(manifest: dict) -> dict[str, str]:
     """Path below the root -> text; for the README, its generated block."""
     rows = findings(manifest)
     papers = {row["paper"] for row in rows}
-    told: dict[str, list] = {row["figure"]: [] for row in rows}
+    shown_by: dict[str, list] = {row["figure"]: [] for row in rows}
     for row in rows:
-        told[row["figure"]].append(row)
+        shown_by[row["figure"]].append(row)
     outputs = [
         entry | {"name": output, "paper": entry["notebook"].split("/")[0]}
         for output, entry in sorted(manifest["outputs"].items())
@@ -77,7 +77,8 @@ def texts(manifest: dict) -> dict[str, str]:
     tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)
     cited = [(PAPERS[key].cited, _count(rows, {key})) for key in PAPERS if key in papers]
     cited.append(("what goes beyond the papers", _count(rows, papers - PAPERS.keys())))
-    every = [("all", _count(rows, papers))]
+    total = _count(rows, papers)
+    every, claims = [("all", total)], sum(total[CLAIM, verdict] for verdict in VERDICTS[CLAIM])
     failed = [row for row in rows if row["verdict"] == NOT_REPRODUCED]
     failed.sort(key=lambda row: [*PAPERS, row["paper"]].index(row["paper"]))
     ranks = {NOT_REPRODUCED: 0, FAILS: 1, UNDECIDED: 2}
@@ -93,10 +94,10 @@ def texts(manifest: dict) -> dict[str, str]:
             index=False, float_format="%.12g", lineterminator="\n"
         ),
         "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked),
-        "figures/README.md": filled("index.md", outputs=outputs, told=told, said=said),
+        "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every, failed=failed),
         "paper/numbers.tex": filled("numbers.tex", numbers=sorted(chain(*numbers))),
-        "README.md": filled("README.md", tally=tally + every, rows=rows),
+        "README.md": filled("README.md", count=total, claims=claims, rows=rows),
     }
     for paper in papers:
         mine = [row for row in rows if row["paper"] == paper]

@@ -213,7 +213,7 @@ def batched_probabilities(
     if settings.kind != FTPL_STEP:
         return _batched_probabilities(settings, averages, quantiles)
     if len(averages) != 2 or base.resampling != "corrected":  # type: ignore[attr-defined]
-        raise ValueError("FTPL must have two batches and the corrected resampling")
+        raise ValueError("FTPL must have two averages and resampling='corrected'")
     return _ftpl_probabilities(base, averages, quantiles)
 
 

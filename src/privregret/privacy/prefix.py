@@ -93,8 +93,8 @@ def _check(rounds, choices, counts):
     size = (2 ** len(counts) - 1) ** rounds * len(counts) ** choices
     if size > LARGEST:
         raise ValueError(
-            f"{rounds} rounds and {len(counts)} kinds of action have too many data sets to list: "
-            f"{size:g}"
+            f"{rounds} rounds with {len(counts)} kinds of action have {size:g} data sets, "
+            f"more than the {LARGEST} that can be listed"
         )
 
 

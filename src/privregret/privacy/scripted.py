@@ -58,7 +58,7 @@ class _Script(trace.Tracer):
 
     def noise(self, kind, scale):
         if kind != LAPLACE:
-            raise ValueError("noise must be Laplace's to be enumerated")
+            raise ValueError("only Laplace noise can be enumerated")
         if self.notes.row == self.rounds - 1:
             return 0.0
         cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.most)
@@ -155,7 +155,7 @@ def action_law(
         # by how much each noise falls if a reward is 1 and what is released stays
         units = [trace.moves(notes, {(t, actions[t]): 1.0}) for t in free]
         if any(unit is None for unit in units):
-            raise ValueError("some reward is not hidden by any noise: its loss is infinite")
+            raise ValueError("a reward enters without noise: the privacy loss is infinite")
         law[actions] += _probabilities(
             np.array(picked), np.array(kinds), np.array(units), notes.scales, cells
         )

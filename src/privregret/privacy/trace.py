@@ -145,9 +145,8 @@ class Notes:
         """
         if form and kept and self.plain and all(isinstance(key, tuple) for key in form):
             raise TypeError(
-                f"the ledger follows sums that stay sums until noise is added, "
-                f"in lists or arrays of dtype object; "
-                f"{self.plain} makes plain numbers of them before, as an array of floats does"
+                f"{self.plain} turns sums into floats before noise is added: "
+                f"keep them in lists or in arrays of dtype object, so that the ledger sees them"
             )
         if form:
             self.numbers.add(_normal(form))
@@ -207,7 +206,7 @@ class Tracer(np.random.Generator):
         if name[0] != "_" and name in vars(np.random.Generator) and name not in type(self).FOLLOWED:
             follows = ", ".join(f"rng.{name}" for name in type(self).FOLLOWED)
             raise TypeError(
-                f"the ledger follows noise.laplace, {follows}; {self.owner} draws rng.{name}"
+                f"{self.owner} draws rng.{name}: the ledger knows noise.laplace, {follows}"
             )
         return given
 
