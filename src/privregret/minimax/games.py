@@ -22,6 +22,8 @@ from privregret import checks, store
 
 FEEDBACKS = ("bandit", "full")
 LARGEST = 2**18  # most sequences of a game: about what memory and patience allow
+# Without these the solver stops early at small epsilon, where all plans are almost equally good.
+TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 WASTE = 1e-12  # a plan's probabilities below this are 0 in `policy`: the solver's rounding
 
 
@@ -542,7 +544,10 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     bounds[plans:width, 0] = -np.inf
     known = np.zeros(equal.shape[0])
     known[0] = 1.0
-    found = linprog(cost, above.tocsr(), right, equal.tocsr(), known, bounds, method="highs-ipm")
+    programme = cost, above.tocsr(), right, equal.tocsr(), known, bounds
+    found = linprog(*programme, method="highs-ipm", options=TIGHT)
+    if found.status:  # the interior point method may fail where the simplex method does not
+        found = linprog(*programme, method="highs-ds", options=TIGHT)
     if found.status:
         raise RuntimeError(f"the solver failed at rounds={T}, epsilon={epsilon:g}: {found.message}")
 

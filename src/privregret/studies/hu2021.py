@@ -20,7 +20,7 @@ from privregret.privacy import ledger, selection
 
 # Settings
 
-EQUAL = f"{FTNL(1.0).label}, equal gaps"  # FTNL on as many experts, all with the smallest gap
+EQUAL = f"{FTNL(1.0).label}, equal gaps"  # same K, all gaps equal to the smallest
 
 
 def described(setting: BernoulliBandit) -> str:
@@ -236,7 +236,9 @@ def paid_per_epoch(
 
     FTNL with Gumbel noise."""
     chosen = [exact.selection_probabilities(instance, int(n), "gumbel", scale) for n in lengths]
-    wrong = [np.where(c.group > c.error, c.group, 0.0)[1:] for c in chosen]  # below it, unknown
+    wrong = [
+        np.where(c.group > c.error, c.group, 0.0)[1:] for c in chosen
+    ]  # smaller values are rounding
     cost = 2 * lengths[:, None] * instance.gaps[1:] * np.array(wrong) / unit
     paid = pd.DataFrame(cost, columns=[f"bracket_{k}" for k in range(1, len(instance.gaps))])
     paid["epoch"] = paid.sum(axis=1)
@@ -420,7 +422,7 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str
         draw.bound(upper, one[x], one.proved, "Theorem 7, as proved")
         draw.bound(upper, one[x], one.second_form, second, linestyle=style.MIXED)
         draw.bound(upper, one[x], one.first_form, first, linestyle=style.DOTTED)
-        alone = {"linestyle": "none"} if x == "log_m" else {}  # other phases lie between
+        alone = {"linestyle": "none"} if x == "log_m" else {}  # the phase changes in between
         for ax, curves in ((upper, one), (lower, part[part.algorithm.isin(learners)])):
             draw.lines(ax, curves, x, "regret", markevery=1, **alone)
         lower.set_xlabel(r"$\ln m$" if x == "log_m" else "number of brackets $B$")
