@@ -1,4 +1,4 @@
-"""The contract of all algorithms: `play` a table, `start` a learner, `run` a problem"""
+"""The contract of algorithms: `play` a table, `start` a learner, `run` a problem"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

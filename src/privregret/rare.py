@@ -182,7 +182,7 @@ def _aims(ends, second, mean, epsilon, log_t):
     ends : int64 array
         Pulls of an arm after each of its batches.
     second : float
-        Mean of the second-best arm.
+        Second-largest of the distinct means.
     mean : float
         Mean of the best arm.
     epsilon : float

@@ -65,7 +65,7 @@ def used_by(*things: object) -> frozenset[Path]:
 
 
 def imported(code: str) -> frozenset[Path]:
-    """Return the package's files that some code, such as a cell, depends on by imports.
+    """Return the package's files that some code depends on by its import statements.
 
     Examples
     --------

@@ -278,7 +278,7 @@ def _exactly(thing, used: set):
 
 
 def _named(thing, used):
-    """Return the name of a class or function of the package; add its sources to `used`."""
+    """Return the name of a class or function of the package; extend `used`."""
     if isinstance(thing, type) and thing.__module__ == "builtins":
         return thing.__name__
     module = thing.__module__ or ""

@@ -188,7 +188,7 @@ def _wanted(grid, schema) -> Iterator[dict]:
 
 
 def _classes(thing) -> Iterator[type]:
-    """Yield the classes of an algorithm or problem, of those inside it, and their bases."""
+    """Yield the classes of an algorithm or problem and of those inside it."""
     yield from (c for c in type(thing).__mro__ if c.__module__ not in ("abc", "builtins"))
     for value in (getattr(thing, f.name) for f in fields(thing)) if is_dataclass(thing) else ():
         if is_dataclass(value):

@@ -1,5 +1,7 @@
-"""EXP4 with noise on every loss (asi2025, Algorithm 6), and with noise on every expert's batch
-score (Algorithm 2)."""
+"""Run EXP4 with per-loss noise, or with noise on each expert's batch score.
+
+These are Algorithms 6 and 2 of asi2025.
+"""
 
 import math
 from dataclasses import dataclass
@@ -26,7 +28,7 @@ ARM = np.dtype([("q", float)])  # probability of being played
 
 
 class Settings(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     eta: float
     gamma: float
@@ -36,7 +38,7 @@ class Settings(NamedTuple):
 
 @jit
 def _weigh(experts, settings):
-    """Weights of the experts, exp(-eta score) relative to the best."""
+    """Set the weights of the experts, exp(-eta score) relative to the best."""
     low = math.inf
     for n in range(len(experts)):
         low = min(low, experts[n]["score"])
@@ -46,6 +48,23 @@ def _weigh(experts, settings):
 
 @jit
 def _choose(experts, arms, own, settings, t, advice, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    experts : (N,) record array
+        Memory of the experts.
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Settings
+    t : int
+        Round, from 1.
+    advice : (N, K) array
+        Distribution of each expert over the arms.
+    rng : numpy.random.Generator
+    """
     if (t - 1) % settings.tau == 0:
         _weigh(experts, settings)
     norm = 0.0
@@ -66,6 +85,27 @@ def _choose(experts, arms, own, settings, t, advice, rng):
 
 @jit
 def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
+    """Update the memory with the loss of arm i, with noise, in round t.
+
+    Parameters
+    ----------
+    experts : (N,) record array
+        Memory of the experts.
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Settings
+    t : int
+        Round, from 1.
+    advice : (N, K) array
+        Distribution of each expert over the arms.
+    i : int
+        Arm played.
+    loss : float
+        Loss of the arm.
+    rng : numpy.random.Generator
+    """
     y = loss + laplace(settings.scale, rng)
     for n in range(len(experts)):
         experts[n]["score"] += advice[n, i] * y / arms[i]["q"]
@@ -73,6 +113,27 @@ def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
 
 @jit
 def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
+    """Update the memory with the loss of arm i in round t; noise ends a batch.
+
+    Parameters
+    ----------
+    experts : (N,) record array
+        Memory of the experts.
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Settings
+    t : int
+        Round, from 1.
+    advice : (N, K) array
+        Distribution of each expert over the arms.
+    i : int
+        Arm played.
+    loss : float
+        Loss of the arm.
+    rng : numpy.random.Generator
+    """
     for n in range(len(experts)):
         experts[n]["gain"] += advice[n, i] * loss / arms[i]["q"]
     if t % settings.tau == 0:
@@ -83,9 +144,10 @@ def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
 
 @jit
 def _local_losses(tables, checkpoints, settings, rng):
-    """Round by round. Experts with the same advice move together, so scores are kept per row of
-    advice: `before[j]` is expert j's when the segment of advice began, `since[d]` what row d's have
-    gained since.
+    """Play round by round, with scores per row of advice.
+
+    Experts with equal advice move together: `before[j]` is the score of expert j when the segment
+    of advice began, and `since[d]` is what row d's experts have gained since.
     """
     eta, gamma, scale, _ = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
@@ -150,8 +212,10 @@ def _local_losses(tables, checkpoints, settings, rng):
 
 @jit
 def _batched_losses(tables, checkpoints, settings, rng):
-    """Cell by cell: while losses, advice and weights stay, rounds are alike and only the arms'
-    counts matter."""
+    """Play cell by cell: only the arms' counts matter while nothing changes.
+
+    A cell is a stretch of rounds with constant losses, advice and weights.
+    """
     eta, gamma, scale, tau = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = checkpoints[-1]
@@ -235,7 +299,7 @@ class EXP4Local(ExpertAlgorithm):
     """EXP4 on losses with noise Lap(1 / epsilon) each.
 
     Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.local_exp4`.
-    O(K) a round per distinct recommendation, O(N) when advice changes.
+    O(K) per round and distinct recommendation, O(N) when advice changes.
 
     Parameters
     ----------
@@ -244,7 +308,7 @@ class EXP4Local(ExpertAlgorithm):
     eta : float
         Learning rate, above 0.
     gamma : float
-        Share of uniform play, in [0, 1].
+        Probability of uniform play, in [0, 1].
     """
 
     epsilon: float
@@ -271,17 +335,16 @@ def _share(name, value):
 
 @dataclass(frozen=True)
 class EXP4Batched(ExpertAlgorithm):
-    """EXP4 whose expert weights change once in tau rounds, by each expert's average score plus
-    noise.
+    """EXP4 whose weights change once per tau rounds, by noisy average scores.
 
     Noise: Lap(3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)) on each of N scores. It must be
     computed from the gamma and the whole tau that are used: from a gamma above 1 it would be too
     small.
 
-    Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch; needs epsilon <= 1
-    and epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta in
-    (0, 1] does not ensure. Tuning: `tuning.batched_exp4`. O(N + K) a batch while losses and advice
-    stay the same.
+    Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch. This needs epsilon
+    <= 1 and epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta
+    in (0, 1] does not ensure. Tuning: `tuning.batched_exp4`. O(N + K) per batch while losses and
+    advice are constant.
 
     Parameters
     ----------
@@ -290,7 +353,7 @@ class EXP4Batched(ExpertAlgorithm):
     eta : float
         Learning rate, above 0.
     gamma : float
-        Share of uniform play, in (0, 1].
+        Probability of uniform play, in (0, 1].
     tau : int
         Batch size, at least 1.
     """
@@ -330,7 +393,7 @@ class EXP4Batched(ExpertAlgorithm):
         return min(checks.ROUNDS * self.tau, checks.LARGEST)
 
     def scale(self, arms: int, experts: int) -> float:
-        """Laplace scale of the noise on each score.
+        """Return the Laplace scale of the noise on each score.
 
         Examples
         --------

@@ -1,8 +1,7 @@
-"""The paper's parameters, of each corollary and theorem of asi2025, and those of the local
-baselines.
+"""Tune algorithms as the corollaries and theorems of asi2025 do.
 
-EXP3, FTPL and the two EXP4s need the horizon; HTINF does not. Where a formula gives a mixing share
-above 1 or a logarithm below 1, the bound is above T and the formula is clipped.
+EXP3, FTPL and the two EXP4s need the horizon; HTINF does not. Where a formula gives a mixing
+probability above 1 or a logarithm below 1, the bound is above T and the formula is clipped.
 """
 
 import math
@@ -18,10 +17,10 @@ POSITIVE = checks.number_in(1e-15, 1e15)  # what may be squared, and divided by
 
 @checks.arguments(epsilon=POSITIVE)
 def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
-    """HTINF in batches (Corollary 2).
+    """Return HTINF in batches (Corollary 2).
 
-    sigma: "paper", sqrt 6; or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of a noisy
-    average.
+    `sigma` is "paper", sqrt 6, or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of a
+    noisy average.
 
     Examples
     --------
@@ -35,7 +34,9 @@ def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
 
 @checks.arguments(epsilon=POSITIVE)
 def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
-    """HTINF in batches with the experts as arms (Corollary 8, the composite of Theorem 7).
+    """Return HTINF in batches with the experts as arms (Corollary 8).
+
+    This is the composite of Theorem 7.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE, boldness=POSITIVE)
 def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0) -> BatchedPrivate:
-    """EXP3 in batches (Corollary 22).
+    """Return EXP3 in batches (Corollary 22).
 
     `boldness` multiplies eta, and gamma with it: their ratio is what the proof needs.
 
@@ -64,9 +65,9 @@ def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0)
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
 def batched_ftpl(horizon: int, arms: int, epsilon: float, log: str = "T") -> BatchedPrivate:
-    """FTPL in batches (Corollary 24).
+    """Return FTPL in batches (Corollary 24).
 
-    log: "T", as printed, or "KT", which the proof's event needs, in the second term of eta.
+    `log` is "T", as printed, or "KT", which the proof's event needs, in the second term of eta.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def batched_ftpl(horizon: int, arms: int, epsilon: float, log: str = "T") -> Bat
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
 def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
-    """EXP4 with noise on every loss (Theorem 9).
+    """Return EXP4 with per-loss noise (Theorem 9).
 
     Examples
     --------
@@ -107,12 +108,19 @@ def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Loc
 def batched_exp4(
     horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "proof"
 ) -> EXP4Batched:
-    """EXP4 in batches (Theorem 10).
+    """Return EXP4 in batches (Theorem 10).
 
-    gamma: "statement" has N^(1/3) in its first term where the proof has (N ln(1 / delta))^(1/3).
+    tau is rounded up first, then gamma is computed with that tau and clipped, and the noise is
+    computed with both.
 
-    In this order: tau is rounded up, gamma computed with that tau and clipped, the noise computed
-    with both.
+    Parameters
+    ----------
+    horizon, arms, experts : int
+        T, K and N.
+    epsilon, delta : float
+        Privacy parameters.
+    gamma : {"statement", "proof"}
+        The first term of "statement" has N^(1/3) where that of "proof" has (N ln(1 / delta))^(1/3).
 
     Examples
     --------
@@ -142,8 +150,9 @@ def batched_exp4(
 
 @checks.arguments(epsilon=POSITIVE)
 def local_htinf(epsilon: float) -> LocallyPrivate:
-    """HTINF on losses with noise Lap(1 / epsilon); their second moment is at most 1 + 2 /
-    epsilon^2.
+    """Return HTINF on losses with noise Lap(1 / epsilon).
+
+    Their second moment is at most 1 + 2 / epsilon^2.
 
     Examples
     --------
@@ -155,8 +164,9 @@ def local_htinf(epsilon: float) -> LocallyPrivate:
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
 def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
-    """EXP3 on losses with noise Lap(1 / epsilon), tuned as in the proof of Corollary 22 with that
-    scale.
+    """Return EXP3 on losses with noise Lap(1 / epsilon).
+
+    It is tuned as in the proof of Corollary 22 with that scale.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from privregret.noise import laplace
 
 
 class Optimism(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     epsilon: float
     alpha: float
@@ -41,7 +41,7 @@ EPISODE = np.dtype(
 
 @jit
 def _leader(arms, t, settings, rng):
-    """Arm with the largest index in round t; of several, one at random."""
+    """Return the arm with the largest index in round t; ties at random."""
     epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
     best, leader, ties = -math.inf, 0, 0
     for j in range(len(arms)):
@@ -58,6 +58,19 @@ def _leader(arms, t, settings, rng):
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Optimism
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t < own["end"]:
         return own["leader"]
     j = t - 1 if t <= len(arms) else _leader(arms, t, settings, rng)
@@ -68,6 +81,23 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Optimism
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     own["total"] += reward
     if t + 1 == own["end"]:
         arm = arms[j]
@@ -77,9 +107,19 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 @jit
 def _next(arms, queues, t, settings, rng):
-    """Take the arm with the largest index in round t out of its queue.
+    """Remove the arm with the largest index in round t from its queue.
 
-    Arms whose index has reached 1 have 0 pulls.
+    Arms whose index has reached 1 are in the queue of 0 pulls.
+
+    Parameters
+    ----------
+    arms : record array
+        Arms in queues, see `queues.no_queues`.
+    queues : record array
+    t : int
+        Round, from 1.
+    settings : Optimism
+    rng : numpy.random.Generator
     """
     epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
     while True:
@@ -115,7 +155,7 @@ def _next(arms, queues, t, settings, rng):
 
 @jit
 def _any(arms, queues, q, rng):
-    """Take an arm at random out of a queue in which all tie, their means clipped to 0.
+    """Remove a random arm from a queue in which all tie, their means clipped to 0.
 
     It is short, and this rare.
     """

@@ -15,6 +15,20 @@ ARM = np.dtype([("total", float), ("pulls", np.int64)])
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : NamedTuple
+        Unused.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t <= len(arms):
         return t - 1
     top = 0.0
@@ -35,6 +49,24 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : NamedTuple
+        Unused.
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     arms[j]["total"] += reward
     arms[j]["pulls"] += 1
 
@@ -107,10 +139,10 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 @dataclass(frozen=True)
 class IMED(BanditAlgorithm):
-    """IMED for Bernoulli arms: pulls the arm with the smallest n kl(mean, largest mean) + ln n.
+    """IMED for Bernoulli arms: pull the arm with the smallest index.
 
-    Ties are broken at random. No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are
-    allowed; the guarantee is for 0 and 1.
+    The index is n kl(mean, largest mean) + ln n; ties are broken at random. No privacy. Anytime,
+    O(K) memory. Rewards between 0 and 1 are allowed; the guarantee is for 0 and 1.
     """
 
     id = "imed"

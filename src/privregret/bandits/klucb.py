@@ -16,20 +16,33 @@ ARM = np.dtype([("total", float), ("pulls", np.int64)])
 
 
 class Exploration(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     c: float
 
 
 @jit
 def _level(c, t):
-    """ln t + c ln max(1, ln t)."""
+    """Return ln t + c ln max(1, ln t)."""
     log_t = math.log(t)
     return log_t + c * math.log(max(1.0, log_t))
 
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Exploration
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t <= len(arms):
         return t - 1
     level = _level(settings.c, t)
@@ -48,6 +61,23 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Exploration
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     arms[j]["total"] += reward
     arms[j]["pulls"] += 1
 
@@ -132,7 +162,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 @jit
 def _reaches(total, n, bound, level):
-    """Is the index of an arm with this sum of n rewards above `bound`?"""
+    """Return whether the index of an arm with this sum of n rewards exceeds `bound`."""
     if total < 0:
         return False
     return total >= n * bound or n * kl(total / n, bound) < level * (1 - 1e-12)
@@ -140,9 +170,10 @@ def _reaches(total, n, bound, level):
 
 @dataclass(frozen=True)
 class KLUCB(BanditAlgorithm):
-    """KL-UCB: the index is the largest q with n kl(mean, q) <= ln t + c ln max(1, ln t) in round t.
+    """KL-UCB: the index is the largest q with n kl(mean, q) <= the exploration level.
 
-    No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed.
+    The level is ln t + c ln max(1, ln t) in round t. No privacy. Anytime, O(K) memory. Rewards
+    between 0 and 1 are allowed.
 
     Parameters
     ----------

@@ -356,7 +356,7 @@ def survivals(
 
 @checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text)
 def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
-    """Return each run's growth per unit of ln t, from the first to the last checkpoint.
+    """Return each run's growth per unit of ln t, over the checkpoints of the frame.
 
     Parameters
     ----------

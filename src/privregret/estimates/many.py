@@ -63,7 +63,7 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
 
 @checks.arguments(frame=checks.dataframe, value=checks.text)
 def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estimate:
-    """Return the only row in which the named columns have these values, as an estimate.
+    """Return the only row in which the named columns have these values.
 
     Parameters
     ----------

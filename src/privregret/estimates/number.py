@@ -78,7 +78,7 @@ class Estimate(checks.Checked):
 
     @property
     def reach(self) -> float:
-        """Return half the interval: three standard errors plus the bound; 0 if only rounding."""
+        """Return half that interval: three standard errors plus the bound, or 0."""
         reach = STANDARD_ERRORS * self.se + self.bound
         return reach if reach > ROUNDING * abs(self.value) else 0.0
 

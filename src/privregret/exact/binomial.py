@@ -1,5 +1,7 @@
-"""Binomial sums on a lattice, for any number of rounds up to 2^60, with small probabilities to full
-relative precision."""
+"""Compute binomial probabilities on a lattice, for up to 2^60 rounds.
+
+Small probabilities have full relative precision.
+"""
 
 import math
 
@@ -16,14 +18,13 @@ SERIES = np.array(
 
 
 def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np.ndarray]:
-    """Binomial(n, p) on the multiples of `step`: index of the first multiple, and the probability
-    of each from there on.
+    """Return Binomial(n, p) on the multiples of `step`: first multiple, probabilities.
 
-    With step 1 this is the binomial itself. A larger step must be small against the standard
-    deviation: the density at the multiples, scaled, then has the same moments to many digits. A
-    binomial narrower than the step is split between neighbouring multiples, which keeps its mean.
-    What is left out has probability at most exp(-low) below and exp(-high) above (Bernstein's
-    inequality).
+    The probabilities are those of each multiple from the first on. With step 1 this is the binomial
+    itself. A larger step must be small compared with the standard deviation: the density at the
+    multiples, scaled, then has the same moments to many digits. A binomial narrower than the step
+    is split between neighbouring multiples, which keeps its mean. Atoms are left out with total
+    probability at most exp(-low) below and exp(-high) above (Bernstein's inequality).
 
     Examples
     --------
@@ -38,8 +39,9 @@ def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np
 def lattice(
     n: int, means: np.ndarray, step: int, low: np.ndarray, high: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`atoms` of several binomials: first and last multiple of each, and a row of probabilities
-    from the first on.
+    """Return `atoms` of several binomials: first and last multiples, probabilities.
+
+    There is one row of probabilities per binomial, from its first multiple on.
 
     Parameters
     ----------
@@ -65,6 +67,21 @@ def lattice(
 
 @jit
 def _lattice(n, means, whole, rest, step, low, high):
+    """Compute `lattice`.
+
+    Parameters
+    ----------
+    n : int
+    means : (G,) array
+    whole : (G,) int64 array
+        Integer part of n p.
+    rest : (G,) array
+        n p minus `whole`.
+    step : int
+    low : (G,) array
+    high : float
+        As in `lattice`.
+    """
     groups = len(means)
     first, last = np.empty(groups, np.int64), np.empty(groups, np.int64)
     left, right, dense = first.copy(), last.copy(), np.empty(groups, np.bool_)
@@ -111,7 +128,10 @@ def _lattice(n, means, whole, rest, step, low, high):
 
 @jit
 def _log_pmf(n, p, x, away):
-    """Loader's saddle-point form, whose terms do not cancel for any large n; `away` is x - n p."""
+    """Return the log-probability in Loader's saddle-point form.
+
+    Its terms do not cancel for large n; `away` is x - n p.
+    """
     if x == 0:
         return n * math.log1p(-p)
     if x == n:
@@ -123,7 +143,7 @@ def _log_pmf(n, p, x, away):
 
 @jit
 def _stirling_error(n):
-    """ln n! minus Stirling's formula."""
+    """Return ln n! minus Stirling's formula."""
     if n <= 15:
         return math.lgamma(n + 1.0) - (n + 0.5) * math.log(n) + n - HALF_LOG_TAU
     s = 1.0 / n / n
@@ -132,7 +152,7 @@ def _stirling_error(n):
 
 @jit
 def _deviance(away, mean):
-    """x ln(x / mean) + mean - x, given away = x - mean."""
+    """Return x ln(x / mean) + mean - x, given away = x - mean."""
     d = away / mean
     if abs(d) >= 0.1:
         return mean * ((1 + d) * math.log1p(d) - d)

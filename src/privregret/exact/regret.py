@@ -1,4 +1,4 @@
-"""Expected regret, from the selection probabilities of all epochs."""
+"""Compute expected regret from the selection probabilities of all epochs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ SHARES = checks.array_in(0, 1, shape=1)
 
 
 class Regret(NamedTuple):
-    """Expected pseudo-regret at each horizon, and a bound on the error of each."""
+    """Hold expected pseudo-regret per horizon, with a bound on the error of each."""
 
     value: np.ndarray
     error: np.ndarray
@@ -70,20 +70,21 @@ def regret_curves(
     problems: StochasticLosses | Sequence[StochasticLosses],
     horizons: int | Sequence[int] | np.ndarray,
 ) -> pd.DataFrame:
-    """Expected pseudo-regret of each algorithm on each problem: the twin of
-    `simulate.regret_curves` without runs.
+    """Return the expected pseudo-regret of each algorithm on each problem.
+
+    The result corresponds to `simulate.regret_curves`, without runs.
 
     Parameters
     ----------
     algorithms, problems, horizons
-        As in `expected_regret`, which does the work; one algorithm or a sequence of them, one
-        problem or a sequence.
+        As in `expected_regret`; one algorithm or a sequence, one problem or a sequence.
 
     Returns
     -------
     pandas.DataFrame
         One row per (problem, algorithm, t): columns algorithm, instance, t, regret, error (a bound
-        on that of `regret`, whose digits below it mean nothing), and the algorithms' parameters.
+        on the error of `regret`, whose digits below it are meaningless), and the algorithms'
+        parameters.
 
     Examples
     --------
@@ -107,8 +108,9 @@ def regret_curves(
 def expected_gap(
     instance: StochasticLosses, rounds: int, noise: str, scale: float
 ) -> tuple[float, float]:
-    """Expected gap of the action selected from `rounds` rounds, and a bound on its error; see
-    `selection_probabilities`.
+    """Return the expected gap of the action selected from `rounds` rounds.
+
+    A bound on its error is returned with it; see `selection_probabilities`.
 
     Examples
     --------
@@ -129,7 +131,7 @@ def expected_regret(
     instance: StochasticLosses,
     horizons: int | Sequence[int] | np.ndarray,
 ) -> Regret:
-    """Expected pseudo-regret of a full-information algorithm.
+    """Return the expected pseudo-regret of a full-information algorithm.
 
     Parameters
     ----------
@@ -137,7 +139,7 @@ def expected_regret(
         Epoch algorithms (FTNL and its variants, random prefixes), or the leaders that act in every
         round.
     instance : StochasticLosses
-        See `selection_probabilities` for those that can be done.
+        See `selection_probabilities` for the instances that are supported.
     horizons : int or sequence of int
         Rounds T in 1..2^60.
 
@@ -149,7 +151,7 @@ def expected_regret(
     Raises
     ------
     TypeError
-        If the algorithm is none of those, or the instance is no StochasticLosses.
+        If the algorithm is not one of those, or the instance is not a StochasticLosses.
     ValueError
         If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
 
@@ -191,8 +193,19 @@ def expected_regret(
 
 
 def _expected_gaps(instance, rounds, noise, scales, gaps=None):
-    """`expected_gap` for several numbers of rounds, 1 or more, each with its scale: two arrays; of
-    these `gaps`."""
+    """Return `expected_gap` for several numbers of rounds: values and errors.
+
+    Parameters
+    ----------
+    instance : StochasticLosses
+    rounds : (n,) int array
+        Numbers of rounds, 1 or more.
+    noise : str
+    scales : (n,) array
+        Scale of the noise for each number of rounds.
+    gaps : (G,) array
+        Numbers to average in place of the gaps.
+    """
     gaps = arrays(instance)[0] if gaps is None else gaps
     scales = np.broadcast_to(scales, len(rounds))
     if (
@@ -218,7 +231,7 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
 def prefix_gaps(
     instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
-    """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`.
+    """Return F_m, the expected gap of the action selected from m rounds, per m.
 
     Examples
     --------
@@ -236,8 +249,9 @@ def prefix_gaps(
 def prefix_sum(
     instance: StochasticLosses, noise: str, scale: float, groups: ArrayLike | None = None
 ) -> tuple[float, float]:
-    """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the
-    groups (a mask), if given.
+    """Return the sum of F_m over all m >= 1, and a bound on its error.
+
+    If `groups` (a mask) is given, only the part of F_m due to these groups counts.
 
     Examples
     --------
@@ -271,11 +285,11 @@ def prefix_sum(
 def two_loss_regret(
     low: ArrayLike, high: ArrayLike, p: ArrayLike, epsilon: float, horizon: int
 ) -> float:
-    """Expected regret of FTNL with Gumbel noise of scale 2 / epsilon when every action has two
-    losses of its own.
+    """Return the expected regret of Gumbel FTNL when each action has two own losses.
 
-    Footnote 1 of wu2026 asks whether the worst case is worse than with resampling, that is, with
-    low = 0 and high = 1. All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
+    Each action has its own two losses, and the noise has scale 2 / epsilon. Footnote 1 of wu2026
+    asks whether the worst case is worse than with resampling, that is, with low = 0 and high = 1.
+    All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
 
     Parameters
     ----------
@@ -314,8 +328,22 @@ def two_loss_regret(
 
 @jit
 def _two_loss_gap(least, step, chance, gaps, eta):
-    """Mean gap of a softmax of -eta times sums `least` + hits `step`, hits being independent of
-    laws `chance`."""
+    """Return the mean gap of a softmax of -eta times sums of two-valued losses.
+
+    The sums are `least` + hits `step`, with independent numbers of hits.
+
+    Parameters
+    ----------
+    least : (K,) array
+        Smallest sum of each action.
+    step : (K,) array
+        Difference of each action's two losses.
+    chance : (K, H) array
+        Probability of 0, 1, ..., H - 1 hits of each action.
+    gaps : (K,) array
+    eta : float
+        Inverse temperature.
+    """
     actions, outcomes = chance.shape
     result, sums = 0.0, np.empty(actions)
     for outcome in range(outcomes**actions):
@@ -336,7 +364,21 @@ def _two_loss_gap(least, step, chance, gaps, eta):
 
 
 def _epoch_gap(algorithm, instance, shortest, length, scale, so_far):
-    """Expected gap of the action chosen on an epoch of `length` rounds, and its error."""
+    """Return the expected gap of the action chosen on an epoch, and its error.
+
+    Parameters
+    ----------
+    algorithm : EpochAlgorithm
+    instance : StochasticLosses
+    shortest : int
+        Shortest prefix.
+    length : int
+        Rounds of the epoch.
+    scale : float
+        Scale of the noise.
+    so_far : float
+        Regret so far, which sets the tolerance.
+    """
     if algorithm.prefix != "random" or shortest == length:
         return expected_gap(instance, shortest, algorithm.noise, scale)
 
@@ -348,7 +390,17 @@ def _epoch_gap(algorithm, instance, shortest, length, scale, so_far):
 
 
 def _every_round(algorithm, instance, start, end, so_far):
-    """Regret of rounds start..end of an algorithm that acts on all the past."""
+    """Return the regret of rounds start..end of an algorithm that uses the whole past.
+
+    Parameters
+    ----------
+    algorithm : EveryRoundAlgorithm
+    instance : StochasticLosses
+    start : int
+    end : int
+    so_far : float
+        Regret so far, which sets the tolerance.
+    """
     noise = (
         "none" if np.isinf(algorithm.inverse_temperature(start, instance.log_actions)) else "gumbel"
     )
@@ -367,11 +419,12 @@ def _every_round(algorithm, instance, start, end, so_far):
 
 
 def _sum_over(function, first, last, size):
-    """Sum of function([m, ...])[0], at least 0, over first..last, and of the errors [1]: all terms
-    if few, else of interpolants in m.
+    """Return the sums of function([m, ...])[0] and of the errors [1] over first..last.
 
-    An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that
-    of leaving out every other point, and is made small against `size` by halving the range.
+    The terms are at least 0. If they are few, all are computed; else the sum is that of
+    interpolants in m. An interpolant goes through Chebyshev points rounded to integers. Its error
+    is estimated by leaving out every other point, and is made small compared with `size` by halving
+    the range.
     """
     if last - first < 64:
         return tuple(part.sum() for part in function(np.arange(first, last + 1)))
@@ -399,5 +452,5 @@ def _sum_over(function, first, last, size):
 
 
 def _largest_gaps(instance, rounds, noise, scale):
-    """A bound on the expected gap of the action selected from `rounds` rounds, one for each."""
+    """Return bounds on the expected gap of the action selected from `rounds` rounds."""
     return largest_probabilities(instance, rounds, noise, scale) @ arrays(instance)[0]

@@ -1,12 +1,12 @@
-"""Probability that an action is selected by a noisy maximum, as a one-dimensional integral.
+"""Compute the probability that a noisy maximum selects an action, as one integral.
 
 With independent coordinates the scores N_j = noise_j - (sum of losses)_j are independent, so
 
     P[j is selected] = integral of f_j(x) exp(sum over i != j of ln F_i(x)) dx,
 
-F and f being distribution function and density of a score. Equal actions have equal F, so they cost
-one term however many they are. Everything is kept as survival functions 1 - F, to full relative
-precision far out, where the largest of e^300 scores lies.
+where F and f are distribution function and density of a score. Equal actions have equal F, so they
+cost one term however many they are. Everything is kept as survival functions 1 - F, to full
+relative precision far out, where the largest of e^300 scores lies.
 """
 
 import math
@@ -39,11 +39,12 @@ SUMS, SCALES = checks.array_in(-1e20, 1e20), checks.array_in(1e-200, 1e200)
 
 
 class Selection(NamedTuple):
-    """Who is selected: `group[g]` is the probability that it is an action of group g.
+    """Hold selection probabilities: `group[g]` for an action of group g.
 
-    `log_action[g]` is the logarithm of that of one given action in it; `error` bounds the error of
-    every entry of `group`. Differences below `error` are not to be read. What the best actions
-    leave is the sum of the other entries: 1 minus theirs would be rounding where that is small.
+    `log_action[g]` is the logarithm of the probability of one given action in group g. `error`
+    bounds the error of every entry of `group`, so differences below `error` are meaningless. The
+    probability of missing the best actions is the sum of the other entries: 1 minus theirs would be
+    rounding where that is small.
     """
 
     group: np.ndarray
@@ -57,36 +58,35 @@ class Selection(NamedTuple):
 def selection_probabilities(
     instance: StochasticLosses, rounds: int, noise: str, scale: float
 ) -> Selection:
-    """Which action has the largest noise minus sum of losses over `rounds` rounds.
+    """Return the probability that an action has the largest noise minus losses.
 
     Parameters
     ----------
     instance : StochasticLosses
-        Independent Bernoulli losses or deterministic ones, in groups of any size; or a joint law of
-        few outcomes.
+        Independent Bernoulli losses or deterministic ones, in groups of any size; or a joint
+        distribution of few outcomes.
     rounds : int
         n in 0..2^60; 0 rounds select uniformly.
     noise : {"laplace", "exponential", "gumbel", "none"}
-        Independent on each sum; without noise the least sum wins, ties broken uniformly.
+        Independent on each sum. Without noise the smallest sum wins, ties broken uniformly.
     scale : float
-        Scale of the noise, above 0 (of no meaning without noise); for Bernoulli losses in [1e-6,
-        1e15].
+        Scale of the noise, above 0 (ignored without noise); for Bernoulli losses in [1e-6, 1e15].
 
     Returns
     -------
     Selection
 
-    Notes
-    -----
-    The bound on the error adds what is left out of the distributions, 1e-11 for quadrature and
-    rounding, and, where the binomials are spread over a lattice of steps wider than 1, how much the
-    result moves when the step is doubled.
-
     Raises
     ------
     ValueError
-        For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn
-        given a joint law that is not independent over actions.
+        For a scale out of range, a joint distribution with too many outcomes to enumerate, or
+        Bernoulli losses whose means depend on each other.
+
+    Notes
+    -----
+    The bound on the error adds the probability that is left out of the distributions, 1e-11 for
+        quadrature and rounding, and, where the binomials are spread over a lattice of steps wider
+        than 1, the change of the result when the step is doubled.
 
     Examples
     --------
@@ -137,12 +137,11 @@ def selection_probabilities(
 def largest_probabilities(
     instance: StochasticLosses, rounds: int | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
-    """(..., G) bounds on the probability that an action of group g is selected from `rounds`
-    rounds; 1 for the best actions.
+    """Return (..., G) bounds on the probability that an action of group g is selected.
 
-    For an action to beat the best one, its sum of losses must come within half of what it is
-    expected to be behind (Hoeffding), or the noise must make up for the other half; with sums that
-    are certain, for all of it.
+    The bound is 1 for the best actions. For another action to win, its sum of losses over `rounds`
+    rounds must come within half of its expected deficit (Hoeffding), or the noise must make up for
+    the other half; with deterministic sums, for all of it.
 
     Examples
     --------
@@ -164,8 +163,10 @@ def largest_probabilities(
 
 
 def _log_tail(noise, u):
-    """A bound on the logarithm of the probability that two draws of noise differ by more than u
-    scales, one way."""
+    """Return a bound on ln P[two draws of noise differ by more than u scales].
+
+    The difference is one-sided.
+    """
     tails = {
         "exponential": 0.5,
         "laplace": 0.5 + np.minimum(u, 1e9) / 4,
@@ -178,7 +179,7 @@ def _log_tail(noise, u):
 
 @lru_cache(maxsize=64)
 def arrays(instance: StochasticLosses) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps and logarithms of the numbers of actions, worked out once for all epochs.
+    """Return gaps and logarithms of the numbers of actions, cached for all epochs.
 
     Examples
     --------
@@ -191,8 +192,9 @@ def arrays(instance: StochasticLosses) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=64)
 def independent_means(instance: StochasticLosses) -> np.ndarray:
-    """Means of the bits, if they are independent over actions: at most one group's loss varies over
-    the outcomes.
+    """Return the means of Bernoulli losses that are independent over actions.
+
+    They are independent if at most one group's mean varies over the outcomes.
 
     Examples
     --------
@@ -225,7 +227,7 @@ def _selection(group, log_counts, error):
 def selection_from_sums(
     sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
 ) -> np.ndarray:
-    """Probabilities that an action of group g wins report noisy max, given the sums of losses.
+    """Return the probability that report noisy max selects group g, given the sums.
 
     Parameters
     ----------
@@ -242,9 +244,9 @@ def selection_from_sums(
 
     Notes
     -----
-    Softmax for Gumbel noise; for exponential noise, permute-and-flip, and Laplace noise closed for
-    two actions, else an integral over smooth panels. Without noise, sums that differ by less than
-    1e-9 are ties.
+    Gumbel noise gives softmax, and exponential noise permute-and-flip. Laplace noise has a closed
+        form for two actions, and else an integral over smooth panels. Without noise, sums that
+        differ by less than 1e-9 are ties.
 
     Examples
     --------
@@ -257,7 +259,7 @@ def selection_from_sums(
 def probabilities_from_sums(
     sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
 ) -> np.ndarray:
-    """`selection_from_sums` without its checks, for loops over epochs.
+    """Return `selection_from_sums` without checks, for loops over epochs.
 
     Examples
     --------
@@ -286,7 +288,7 @@ def probabilities_from_sums(
 
 @jit
 def _mean_softmax(probabilities, sums, log_counts, scale):
-    """What `selection_from_sums` gives with Gumbel noise, averaged over the rows."""
+    """Return `selection_from_sums` with Gumbel noise, averaged over the rows."""
     result, weights = np.zeros(len(log_counts)), np.empty(len(log_counts))
     for row in range(len(probabilities)):
         weights[:] = log_counts - (sums[row] - sums[row].min()) / scale
@@ -301,10 +303,10 @@ def _mean_softmax(probabilities, sums, log_counts, scale):
 
 @checks.arguments(sums=SUMS, noise=checks.one_of("laplace", "exponential", "gumbel"), scale=SCALES)
 def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
-    """Expected score of the winner of report noisy max, E max_j (noise_j - sum_j).
+    """Return the expected score of the winner of report noisy max.
 
-    A convex function of the sums; its slope in a sum is minus the probability that this action
-    wins.
+    The score is E max_j (noise_j - sum_j). It is a convex function of the sums; its slope in a sum
+    is minus the probability that this action wins.
 
     Parameters
     ----------
@@ -319,8 +321,9 @@ def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
 
     Notes
     -----
-    In closed form for Gumbel noise; else the integral of 1 minus the maximum's distribution
-    function, by a rule of its own: nothing is shared with `selection_from_sums`.
+    Gumbel noise has a closed form. Otherwise the result is the integral of 1 minus the maximum's
+        distribution function, by its own quadrature rule: nothing is shared with
+        `selection_from_sums`.
 
     Examples
     --------
@@ -387,8 +390,9 @@ def _from_sums(d, log_counts, laplace):
 
 
 def differences(losses: np.ndarray) -> np.ndarray:
-    """Losses less the smallest of them: to 15 decimals, lest rounding make gaps; but small gaps
-    stay as they are.
+    """Return losses minus the smallest loss, to 15 decimals.
+
+    The rounding keeps floating-point errors from creating gaps; small gaps are not rounded.
 
     Examples
     --------
@@ -403,8 +407,10 @@ def differences(losses: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _relative(instance):
-    """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a
-    constant."""
+    """Return outcomes, up to a constant in each, and their probabilities.
+
+    Outcomes that differ by a constant are merged.
+    """
     relative = {}
     for outcome, probability in zip(
         np.array(instance.outcomes), instance.probabilities, strict=True
@@ -415,8 +421,10 @@ def _relative(instance):
 
 
 def _compositions(instance, rounds):
-    """(R,) probabilities and (R, G) sums of losses over `rounds` rounds, up to a constant in each
-    row."""
+    """Return the probabilities (R,) and sums (R, G) of losses over `rounds` rounds.
+
+    The sums are defined up to a constant in each row.
+    """
     outcomes, probabilities = _relative(instance)
     if len(outcomes) == 1:
         return np.ones(1), rounds * outcomes
@@ -448,11 +456,20 @@ def _compositions(instance, rounds):
 
 
 def _step(n, means, log_counts, noise, scale):
-    """Lattice step, and whether it must be checked against twice the step.
+    """Return the lattice step, and whether to check it against twice the step.
 
     Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact
     to e^-39. The kinks of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise
     below the step (step / sd)^2 / 12.
+
+    Parameters
+    ----------
+    n : int
+        Rounds.
+    means : (G,) array
+    log_counts : (G,) array
+    noise : str
+    scale : float
     """
     variances = n * means * (1 - means)
     spread = np.sqrt(variances[variances > 0].min()) if variances.any() else inf
@@ -465,6 +482,19 @@ def _step(n, means, log_counts, noise, scale):
 
 
 def _binomial(n, means, log_counts, noise, scale, step):
+    """Return selection probabilities and errors for independent Bernoulli losses.
+
+    Parameters
+    ----------
+    n : int
+        Rounds.
+    means : (G,) array
+    log_counts : (G,) array
+    noise : str
+    scale : float
+    step : int
+        Lattice step.
+    """
     scale = (
         scale / step if step == 1 else max(scale / step, 0.5)
     )  # noise far below a wide step: half of it
@@ -496,8 +526,10 @@ def _binomial(n, means, log_counts, noise, scale, step):
 
 
 def _rule(noise, scale, crowd):
-    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels; `crowd`
-    actions at most are on one atom. Without noise, nodes are distances from the upper end."""
+    """Return Gauss-Legendre nodes and weights on [0, 1], for single and wide panels.
+
+    At most `crowd` actions are on one atom. Without noise, nodes are distances from the upper end.
+    """
     if noise == "none":  # F(x)^N varies next to the upper end only, within 1 / crowd of it
         halvings = max(1, math.ceil(log(crowd, 2)) + 4)
         nodes, weights = _composite(
@@ -543,6 +575,34 @@ def _lattice(
     wide,
     wide_weights,
 ):
+    """Integrate over the panels between atoms; return probabilities per group.
+
+    Parameters
+    ----------
+    mass : (G, n) array
+        Probabilities of the atoms of each group.
+    first : (G,) int array
+        First multiple of each group.
+    last : (G,) int array
+        Last multiple of each group.
+    counts : (G,) array
+        Actions in each group.
+    scale : float
+        Scale of the noise, in steps.
+    noise : int
+        Code of the noise.
+    low : int
+    high : int
+        Range of the multiples.
+    stride : int
+        Cells in a wide panel.
+    unit : array
+    unit_weights : array
+        Quadrature rule of single cells.
+    wide : array
+    wide_weights : array
+        Quadrature rule of wide panels.
+    """
     # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no
     # atom inside: every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a
     # constant there. Panels are single cells where some sum has atoms, wide ones elsewhere. From
@@ -637,6 +697,24 @@ def _lattice(
 
 @jit
 def _gumbel(mass, first, last, counts, scale, top, bottom):
+    """Integrate by the trapezoidal rule for Gumbel noise; return probabilities.
+
+    Parameters
+    ----------
+    mass : (G, n) array
+        Probabilities of the atoms of each group.
+    first : (G,) int array
+        First multiple of each group.
+    last : (G,) int array
+        Last multiple of each group.
+    counts : (G,) array
+        Actions in each group.
+    scale : float
+        Scale of the noise, in steps.
+    top : float
+    bottom : float
+        Range of the integration.
+    """
     # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like
     # e^(-pi^2 scale / spacing). Nodes are whole numbers of lattice steps apart, or whole numbers of
     # them to a step, so that atoms meet the noise's tail at the same few places. Atoms at y = x + G

@@ -1,4 +1,4 @@
-"""Algorithms that play one action an epoch: the noisy leader of the epoch before."""
+"""Play one action per epoch: the noisy leader of the epoch before."""
 
 import math
 from abc import abstractmethod
@@ -17,7 +17,7 @@ FULL, RANDOM, HALF = range(3)
 
 
 class Selector(NamedTuple):
-    """How kernels choose the action of the next epoch."""
+    """Hold the parameters by which kernels choose the action of the next epoch."""
 
     noise: int
     scale: float
@@ -33,7 +33,7 @@ EPOCH = np.dtype(
 
 @jit
 def _prefix_length(length, prefix, rng):
-    """Rounds at the start of an epoch of `length` rounds whose losses are used."""
+    """Return the number of rounds, from the start of an epoch, whose losses are used."""
     if prefix == FULL or length == 1:
         return length
     if prefix == HALF:
@@ -43,6 +43,20 @@ def _prefix_length(length, prefix, rng):
 
 @jit
 def _choose(actions, epoch, selector, t, rng):
+    """Return the action of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    epoch : record
+        Memory of the current epoch.
+    selector : Selector
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t == 1:
         epoch["leader"] = int(rng.random() * len(actions))
     elif t == epoch["start"] + epoch["length"]:
@@ -56,6 +70,24 @@ def _choose(actions, epoch, selector, t, rng):
 
 @jit
 def _observe(actions, epoch, selector, t, j, losses, rng):
+    """Update the memory with the losses of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    epoch : record
+        Memory of the current epoch.
+    selector : Selector
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    j : int
+        Action that was played.
+    losses : (K,) array
+        Losses of all actions.
+    rng : numpy.random.Generator
+    """
     if t < epoch["start"] + epoch["used"]:
         for i in range(len(actions)):
             if selector.resampling:
@@ -66,7 +98,7 @@ def _observe(actions, epoch, selector, t, j, losses, rng):
 
 @jit
 def _noisy_leader(actions, selector, rng):
-    """Winner of report noisy max, after which the sums are forgotten."""
+    """Return the winner of report noisy max, and reset the sums."""
     tie = TIE if selector.noise == NONE else 0.0
     best, leader, ties = -math.inf, 0, 0
     for i in range(len(actions)):
@@ -147,20 +179,21 @@ def _play_counts(data, checkpoints, selector, rng):
 
 
 class EpochAlgorithm(FullInformationAlgorithm):
-    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before.
+    """Play epochs of 1, 2, 4, ... rounds; each plays the noisy leader of the last one.
 
-    The first one's action is uniform. Subclasses say with which noise, of the scale
-    `noise_scale(actions)`, and on how much of an epoch the winner is chosen.
+    The noisy leader is the winner of report noisy max. The first action is uniform. Subclasses
+    define the noise, of scale `noise_scale(actions)`, and the part of an epoch that selects the
+    winner.
 
     Attributes
     ----------
     noise : {"laplace", "exponential", "gumbel", "none"}
-        "none" is the leader, ties broken uniformly.
+        "none" selects the leader, ties broken uniformly.
     prefix : {"full", "random", "half"}
         The whole epoch of n rounds; its first M, M uniform on n/2 + 1, ..., n; or its first n/2 +
         1.
     bernoulli_resampling : bool
-        Whether each loss is first replaced by an independent bit of that mean.
+        Whether each loss is first replaced by an independent Bernoulli loss of that mean.
     """
 
     noise: str
@@ -174,7 +207,7 @@ class EpochAlgorithm(FullInformationAlgorithm):
 
     @abstractmethod
     def noise_scale(self, actions: float) -> float:
-        """Scale of the noise when there are that many actions."""
+        """Return the scale of the noise for this number of actions."""
 
     def settings(self, horizon: int | None, actions: int) -> Selector:
         scale, prefix = float(self.noise_scale(actions)), PREFIXES.index(self.prefix)

@@ -1,5 +1,7 @@
-"""The project's learners as plans of a small game (`exact.minimax`): exact laws of all their
-actions, two actions."""
+"""Express learners as plans of a small game: exact distributions of all actions.
+
+The games have two actions (`minimax.games`).
+"""
 
 import numpy as np
 
@@ -14,19 +16,21 @@ from privregret.privacy.adversarial import batched_probabilities
 @checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
 @store.kept
 def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
-    """The plan of a learner that plays one action an epoch, with full information and two actions.
+    """Return the plan of a learner that plays one action per epoch.
+
+    The game has full information and two actions.
 
     Parameters
     ----------
     game : Game
         Full information, two actions.
     learner : FTNL, RandomPrefixSoftmax, EpochLeader or NaiveFTNL
-        Without resampling, which does nothing to losses of 0 and 1.
+        Without resampling, which does not change losses of 0 and 1.
 
     Returns
     -------
     (sequences,) array
-        Probability of the actions of each sequence, if the losses seen are its own.
+        Probability of the actions of each sequence, if the losses seen are those of the sequence.
 
     Examples
     --------
@@ -67,8 +71,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
 )
 @store.kept
 def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
-    """The plan of a bandit algorithm made private by batches of rounds, by quadrature over the
-    noise; two actions.
+    """Return the plan of a bandit algorithm in batches, by quadrature over the noise.
 
     Parameters
     ----------
@@ -77,12 +80,12 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
     learner : BatchedPrivate or LocallyPrivate
         Around EXP3 or HTINF.
     nodes : int
-        Even: as many values as each noise takes (`privacy.adversarial.batched_probabilities`).
+        Even: number of values that each noise takes (`privacy.adversarial.batched_probabilities`).
 
     Returns
     -------
     (sequences,) array
-        Probability of the actions of each sequence, if the losses seen are its own.
+        Probability of the actions of each sequence, if the losses seen are those of the sequence.
 
     Examples
     --------
@@ -123,15 +126,16 @@ def _of_two_actions(game, feedback):
 
 
 def _selected(sums, noise, scale):
-    """(histories, 2) probabilities that report noisy max picks each action, given its sum of
-    losses."""
+    """Return the (histories, 2) selection probabilities given each sum of losses."""
     different, which = np.unique(sums, axis=0, return_inverse=True)
     return probabilities_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
 
 
 def _steps(game, rounds):
-    """(histories, rounds, 2): action and what was seen, round by round, of all histories of so many
-    rounds."""
+    """Return (histories, rounds, 2): the action and observation of each round.
+
+    The histories are all those of this number of rounds.
+    """
     base = game.actions * game.seen
     digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
     return np.stack(np.divmod(digits, game.seen), axis=2)

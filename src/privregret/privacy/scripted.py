@@ -1,9 +1,9 @@
-"""Exact laws of the actions of bandit algorithms on two arms and a few rounds, from their own code.
+"""Compute exact action distributions of bandit algorithms on two arms, from their code.
 
-Every number that is released is rounded to a grid. That is post-processing: the loss of the
-algorithm so rounded is exact, and at most that of the released numbers. The algorithm runs,
-uncompiled, on every combination of the grid's cells; a noise that is drawn after the last row of
-rewards was read decides nothing, and is left out.
+Every number that is released is rounded to a grid. That is post-processing: the loss of the rounded
+algorithm is exact, and at most that of the released numbers. The algorithm runs, uncompiled, on
+every combination of the grid's cells. A noise that is drawn after the last row of rewards was read
+decides nothing, and is left out.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ REACH = 8.0  # of the grid beyond the sums, in scales of the noise; outer cells 
 
 
 class Worst(NamedTuple):
-    """The largest log-ratio, the two lists of rewards and the actions that have it."""
+    """Hold the largest log-ratio, with its two lists of rewards and its actions."""
 
     value: float
     before: tuple
@@ -34,17 +34,31 @@ class Worst(NamedTuple):
 
 
 class _NotInScript(Exception):
-    """The script ends here: it must go on with each of so many picks."""
+    """End a script: it must continue with each of the given number of picks."""
 
 
 class _Script(trace.Tracer):
-    """A source of randomness that gives what a script says: cells of the grid, and sides of fair
-    coins.
-    """
+    """Replace randomness by a script: cells of the grid, and sides of fair coins."""
 
     FOLLOWED = ("laplace", "random")
 
     def __init__(self, picks, notes, cells, rounds, most, traced=False):
+        """Prepare a script.
+
+        Parameters
+        ----------
+        picks : sequence of int
+            Cells and sides, in the order of use.
+        notes : _Plain
+            The table, which knows the last row read.
+        cells : int
+            Cells of the grid.
+        rounds : int
+            Rounds with rewards that matter.
+        most : int
+            Largest sum of rewards.
+        traced : bool
+        """
         super().__init__(UNUSED, notes, "this algorithm")
         self.picks, self.traced = iter(picks), traced
         self.cells, self.rounds, self.most = cells, rounds, most
@@ -74,7 +88,7 @@ class _Script(trace.Tracer):
 
 
 class _Plain:
-    """A table of rewards that notes which row was read last."""
+    """Hold a table of rewards that records which row was read last."""
 
     def __init__(self, table, notes):
         self.numbers, self.shape, self.notes = table.tolist(), table.shape, notes
@@ -89,8 +103,9 @@ class _Plain:
 
 @lru_cache(maxsize=64)
 def grid(cells: int, scale: float, most: int) -> np.ndarray:
-    """(cells - 1,) inner edges of the cells to which noisy sums of at most `most` rewards are
-    rounded.
+    """Return the (cells - 1,) inner edges of the cells of noisy sums.
+
+    The sums have at most `most` rewards.
 
     Examples
     --------
@@ -104,7 +119,7 @@ def grid(cells: int, scale: float, most: int) -> np.ndarray:
 def action_law(
     algorithm: Any, table: ArrayLike, rounds: Sequence[int] | None = None, cells: int = 24
 ) -> dict:
-    """Probabilities of the sequences of actions, for all 0/1 rewards in some rounds.
+    """Return the probabilities of action sequences, for all 0/1 rewards in some rounds.
 
     Parameters
     ----------
@@ -113,10 +128,10 @@ def action_law(
     table : (T, 2) array
         Rewards of all other rounds.
     rounds : sequence of int, optional
-        Rounds, from 0, whose rewards go through all lists of 0 and 1, whatever stands in the table;
-        by default all but the last, whose reward comes after the last action.
+        Rounds, from 0, whose rewards take all values 0 and 1, whatever the table holds; by default
+        all except the last, whose reward comes after the last action.
     cells : int
-        Of the grid, at least 4. Work is cells to the power of the number of noises.
+        Cells of the grid, at least 4. Work is cells to the power of the number of noises.
 
     Returns
     -------
@@ -163,8 +178,21 @@ def action_law(
 
 
 def _probabilities(picked, kinds, units, scales, cells):
-    """(2,) * F probability of all scripts with the same actions and draws, for all lists of F
-    rewards.
+    """Return the (2,) * F probability of all scripts with equal actions and draws.
+
+    It is computed for all lists of F rewards.
+
+    Parameters
+    ----------
+    picked : array
+        Cells and sides of the scripts.
+    kinds : sequence
+        Scale of each noise, 0 for a coin.
+    units : array
+        Decrease of each noise if a reward is 1 and the releases are unchanged.
+    scales : array
+        Scales of the noises.
+    cells : int
     """
     result, noises = np.zeros((2,) * len(units)), picked[:, kinds > 0]
     for rewards in product((0, 1), repeat=len(units)):
@@ -177,8 +205,9 @@ def _probabilities(picked, kinds, units, scales, cells):
 
 
 def worst(law: dict) -> Worst:
-    """The largest log-ratio of the probabilities of a sequence of actions under lists that differ
-    in one reward.
+    """Return the largest log-ratio of an action sequence over neighbouring lists.
+
+    Neighbouring lists differ in one reward.
 
     Examples
     --------
