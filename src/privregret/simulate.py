@@ -17,9 +17,9 @@ from privregret.estimates import ROUNDING
 from privregret.guarantees import Privacy
 from privregret.progress import progress
 
-TASKS = 4  # for each worker and grid point: enough to keep workers busy to the end
-MOST = 64  # blocks in a task, so that what waits to be put together is little
-BYTES = 2**24  # at most that are played at once
+TASKS = 4  # tasks per worker and grid point: enough to keep workers busy to the end
+MOST = 64  # largest number of blocks per task, to limit what waits to be merged
+BYTES = 2**24  # memory of the runs that are played at once
 
 
 class GridPoint(NamedTuple):
@@ -44,7 +44,7 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     if points == 1:
         return np.array([horizon])
     rounds = np.concatenate(spaced).round().clip(1).astype(np.int64)
-    # a float is not every round beyond 2^53
+    # beyond 2^53 floats skip rounds
     return np.unique(np.append(np.minimum(rounds, horizon), horizon))
 
 
@@ -295,7 +295,7 @@ class NoScheduler(ConnectionError):
     """Report that a Dask scheduler is unreachable or has no workers."""
 
     def _render_traceback_(self):
-        return [f"NoScheduler: {self}"]  # one clear line instead of a traceback
+        return [f"NoScheduler: {self}"]  # shown as one line instead of a traceback
 
 
 @checks.arguments(scheduler=checks.text)
@@ -448,7 +448,7 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     return rounds
 
 
-# Blocks of runs, shared out
+# Blocks of runs, shared among workers
 # ----------------------------------------------------------------------------------------
 
 

@@ -37,9 +37,9 @@ from privregret.grids import CLASSES, Grid, GridError
 from privregret.grids import grid as grid  # `sweep.grid` and `sweep.read`
 from privregret.grids import read as read
 
-LIBRARIES = ("numpy", "numba", "scipy")  # what numbers depend on, with the sources
-KEY = b"privregret"  # of the provenance among a file's metadata
-TYPES = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}  # else text
+LIBRARIES = ("numpy", "numba", "scipy")  # libraries that numbers depend on, besides sources
+KEY = b"privregret"  # key of the provenance in a file's metadata
+TYPES = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}  # other types become strings
 COLUMNS = {
     "setting": pa.string(),
     "algorithm": pa.string(),
@@ -55,7 +55,7 @@ COLUMNS = {
 }
 
 
-# Its grid points ---------------------------------------------------------------------------------
+# Grid points ---------------------------------------------------------------------------------
 
 
 def run(grid: Grid, folder: str | Path, scheduler: str = "", workers: int = -1) -> None:
@@ -249,7 +249,7 @@ def _shared(provenance) -> Iterator[tuple[str, Any]]:
             yield f"{key[:-1]} of {name}", value
 
 
-# Its files --------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------
 
 
 def _schema(grid) -> pa.Schema:
@@ -269,7 +269,7 @@ def _parameters(kind) -> Iterator[tuple[str, pa.DataType]]:
     """Yield the parameters of a class of algorithms, and the types of their columns."""
     try:
         hints = get_type_hints(kind)
-    except (NameError, TypeError):  # of a name that is imported for type checkers only
+    except (NameError, TypeError):  # for a name that is imported for type checkers only
         hints = {}
     for field in fields(kind):
         hint = hints.get(field.name)
@@ -305,7 +305,7 @@ def _read(path) -> tuple[pa.Table, dict]:
         table = pq.ParquetFile(path).read()
         provenance = json.loads(table.schema.metadata[KEY])
         whole = provenance.pop("numbers") == _digest(table)
-    except Exception:  # there is no end to what damage makes pyarrow say
+    except Exception:  # pyarrow raises many errors for damaged files
         whole = False
     if not whole:
         raise ValueError(f"{path} is damaged: run the sweep again")

@@ -32,19 +32,19 @@ class Batches(NamedTuple):
     cap: int = 0
     resampling: int = CORRECTED
     tau: int = 1  # rounds in a batch
-    scale: float = 0.0  # of the Laplace noise in its average
+    scale: float = 0.0  # Laplace scale of the noise in its average
 
 
 CHOICE = np.dtype(
     [
-        ("estimate", float),  # of its losses so far
+        ("estimate", float),  # estimated sum of its losses so far
         ("p", float),  # probability of being chosen
-        ("weight", float),  # EXP3's, not normalised
+        ("weight", float),  # weight of EXP3, not normalised
     ]
 )
 BATCH = np.dtype(
     [
-        ("number", np.int64),  # of the batch, from 1
+        ("number", np.int64),  # number of the batch, from 1
         ("chosen", np.int64),
         ("observed", float),  # sum of its losses
         ("low", float),  # EXP3: the estimate whose weight is 1
@@ -71,9 +71,9 @@ def exp3_weights(choices, eta, gamma, low):
         for i in range(len(choices)):
             choices[i]["weight"] = math.exp(-eta * (choices[i]["estimate"] - low))
             total += choices[i]["weight"]
-    share, least = (1 - gamma) / total, gamma / len(choices)
+    scale, uniform = (1 - gamma) / total, gamma / len(choices)
     for i in range(len(choices)):
-        choices[i]["p"] = share * choices[i]["weight"] + least
+        choices[i]["p"] = scale * choices[i]["weight"] + uniform
     return low
 
 
@@ -107,7 +107,7 @@ def htinf_weights(choices, eta, w):
         w += change
         if (
             abs(change) < 3e-5
-        ):  # the step leaves an error of its third power, and so does the series
+        ):  # the step and the series both leave an error of the step's third power
             break
     for i in range(len(choices)):
         x = choices[i]["p"] * change
@@ -121,7 +121,7 @@ def drawn(choices, rng):
     u, found = rng.random(), 0
     for i in range(
         len(choices) - 1
-    ):  # to the end: where it would stop is what no processor guesses
+    ):  # the loop runs to the end, because a processor cannot predict an early exit
         u -= choices[i]["p"]
         found += u >= 0
     return found
@@ -290,20 +290,20 @@ def cumulative_losses(tables, checkpoints, settings, rng):
                     observed += 1.0 if rng.random() < mean else 0.0
                 else:
                     observed += rng.binomial(stop - t, mean)
-            # the expert's arms in this cell, counted: multinomial, one binomial after the other
+            # counts of the expert's arms in this cell: multinomial, by successive binomials
             else:
-                left, share = stop - t, 1.0
+                left, remaining = stop - t, 1.0
                 for i in range(arms):
                     weight = rows[advised, row, i]
                     if left == 0 or weight == 0:
                         continue
                     plays = (
                         left
-                        if weight >= share or i == arms - 1
-                        else rng.binomial(left, weight / share)
+                        if weight >= remaining or i == arms - 1
+                        else rng.binomial(left, weight / remaining)
                     )
                     left -= plays
-                    share -= weight
+                    remaining -= weight
                     mean = losses[segment, i]
                     total += plays * mean
                     observed += rng.binomial(plays, mean) if bernoulli else plays * mean
@@ -315,10 +315,11 @@ def cumulative_losses(tables, checkpoints, settings, rng):
             break
         batch["observed"] = observed
         learn(choices, batch, settings, rng)
+    # keeps the array of the record alive
     choices[0], batches[0] = (
         choices[0],
         batches[0],
-    )  # a record does not keep its array alive: this does
+    )
     return paid
 
 

@@ -44,7 +44,9 @@ def next_segments(loss_starts, advice_starts, segment, advised, t):
 def draw(p, rng):
     """Draw an index with probabilities p from one uniform number."""
     u, found = rng.random(), 0
-    for i in range(len(p) - 1):  # to the end: where it would stop is what no processor guesses
+    for i in range(
+        len(p) - 1
+    ):  # the loop runs to the end, because a processor cannot predict an early exit
         u -= p[i]
         found += u >= 0
     return found

@@ -76,7 +76,7 @@ class BatchedPrivate(AdversarialAlgorithm):
     rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
 
     def __post_init__(self):
-        if self.tau is None:  # in the repr, and with it in the random streams, stands the size
+        if self.tau is None:  # the repr, and with it the random streams, contain the size
             object.__setattr__(self, "tau", batch_size(checks.positive("epsilon", self.epsilon)))
         super().__post_init__()
 

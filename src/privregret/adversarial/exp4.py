@@ -20,8 +20,8 @@ from privregret.noise import laplace
 EXPERT = np.dtype(
     [
         ("score", float),  # estimated loss so far
-        ("gain", float),  # in the batch so far
-        ("weight", float),  # of the batch, not normalised
+        ("gain", float),  # sum over the batch so far
+        ("weight", float),  # weight in the batch, not normalised
     ]
 )
 ARM = np.dtype([("q", float)])  # probability of being played
@@ -32,7 +32,9 @@ class Settings(NamedTuple):
 
     eta: float
     gamma: float
-    scale: float  # of the Laplace noise on each loss, or on each expert's average score of a batch
+    scale: (
+        float  # Laplace scale of the noise per loss, or per average score of an expert in a batch
+    )
     tau: int = 1
 
 
@@ -157,9 +159,8 @@ def _local_losses(tables, checkpoints, settings, rng):
     paid = np.empty(len(checkpoints))
     before = np.zeros(experts)
     since = np.zeros(distinct)
-    best = np.empty(
-        distinct
-    )  # smallest `before` of a row's experts, and the logarithm of their weight together
+    # smallest `before` of a row's experts, and the logarithm of their weight together
+    best = np.empty(distinct)
     crowd = np.empty(distinct)
     weight = np.empty(distinct)
     q = np.empty(arms)
@@ -223,11 +224,11 @@ def _batched_losses(tables, checkpoints, settings, rng):
     distinct, arms = rows.shape[1], rows.shape[2]
     paid = np.empty(len(checkpoints))
     score = np.zeros(experts)
-    gain = np.zeros(experts)  # in the batch so far
+    gain = np.zeros(experts)  # sum over the batch so far
     weight = np.empty(experts)
     crowd = np.empty(distinct)
     q = np.empty(arms)
-    seen = np.empty(arms)  # loss seen in the cell over the probability of the arm
+    seen = np.empty(arms)  # loss observed in the cell / probability of the arm
     total = 0.0
     segment, advised, change, reported = 0, 0, 0, 0
     t = 0
@@ -264,16 +265,18 @@ def _batched_losses(tables, checkpoints, settings, rng):
                 seen[i] = mean / q[i]
                 if bernoulli:
                     seen[i] = (1.0 if rng.random() < mean else 0.0) / q[i]
-            else:  # the arms, counted: multinomial, one binomial after the other
-                left, share = stop - t, 1.0
+            else:  # counts of the arms: multinomial, by successive binomials
+                left, remaining = stop - t, 1.0
                 for i in range(arms):
                     if left == 0:
                         break
                     plays = (
-                        left if q[i] >= share or i == arms - 1 else rng.binomial(left, q[i] / share)
+                        left
+                        if q[i] >= remaining or i == arms - 1
+                        else rng.binomial(left, q[i] / remaining)
                     )
                     left -= plays
-                    share -= q[i]
+                    remaining -= q[i]
                     mean = losses[segment, i]
                     total += plays * mean
                     seen[i] = (rng.binomial(plays, mean) if bernoulli else plays * mean) / q[i]
@@ -328,7 +331,7 @@ class EXP4Local(ExpertAlgorithm):
         return Settings(self.eta, self.gamma, 1 / self.epsilon)
 
 
-def _share(name, value):
+def _fraction(name, value):
     """A number in (0, 1]."""
     return checks.positive(name, checks.number_in(0, 1)(name, value))
 
@@ -368,10 +371,10 @@ class EXP4Batched(ExpertAlgorithm):
     source = "asi2025, Algorithm 2"
     steps, events = Steps(ARM, NOTHING, _choose, _observe_batched, EXPERT), _batched_losses
     rules = {
-        "epsilon": _share,
+        "epsilon": _fraction,
         "delta": checks.positive,
         "eta": checks.positive,
-        "gamma": _share,
+        "gamma": _fraction,
         "tau": checks.positive_int,
     }
 

@@ -23,8 +23,8 @@ class Settings(NamedTuple):
 
 SWITCH = np.dtype(
     [
-        ("threshold", float),  # with its noise
-        ("count", float),  # of looks with a small loss
+        ("threshold", float),  # threshold with its noise
+        ("count", float),  # number of looks with a small loss
         ("look", np.bool_),
         ("switched", np.bool_),
     ]

@@ -12,7 +12,7 @@ from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
 
 SEVERAL = checks.integer_in(2, checks.LARGEST)
-POSITIVE = checks.number_in(1e-15, 1e15)  # what may be squared, and divided by
+POSITIVE = checks.number_in(1e-15, 1e15)  # range of numbers that are squared and used as divisors
 
 
 @checks.arguments(epsilon=POSITIVE)

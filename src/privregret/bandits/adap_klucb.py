@@ -33,7 +33,7 @@ ARM = np.dtype(
 EPISODE = np.dtype(
     [
         ("leader", np.int64),
-        ("end", np.int64),  # the round after it
+        ("end", np.int64),  # the round after the episode
         ("total", float),
     ]
 )
@@ -133,7 +133,7 @@ def _next(arms, queues, t, settings, rng):
             x = arms[queues[q]["head"]]["mean"] + bonus / epsilon
             if bound >= 1:
                 bound = kl_inverse_bound(min(max(x, 0.0), 1.0), bonus)
-                if bound >= 1:  # and so it stays
+                if bound >= 1:  # the index stays 1
                     add(arms, queues, 0, take(arms, queues, q), 1.0, False, rng)
                     continue
             y = min(bound, second)
@@ -145,7 +145,7 @@ def _next(arms, queues, t, settings, rng):
                 return take(arms, queues, q)
             else:
                 step = y * (1 - y) / (y - x)
-                value = y - (kl(x, y) - bonus) * step  # of Newton's, from above
+                value = y - (kl(x, y) - bonus) * step  # a step of Newton's method, from above
                 if value >= second:
                     return take(arms, queues, q)
                 logits = math.log(x * (1 - y) / (y * (1 - x)))
@@ -178,7 +178,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     epsilon, horizon, arms = settings.epsilon, checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
-    waiting, queues = no_queues(arms)  # by the length of the last episode
+    waiting, queues = no_queues(arms)  # one queue per length of the last episode
     reported = 0
     t = 0
     while t < horizon:

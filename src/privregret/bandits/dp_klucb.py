@@ -27,23 +27,23 @@ class BatchSettings(NamedTuple):
     epsilon: float
     ends: np.ndarray  # pulls of an arm after each of its batches
     rule: int  # KLUCB or IMED
-    first: bool  # of arms with equal indices
+    first: bool  # which of the arms with equal indices is pulled
 
 
 ARM = np.dtype(
     [
         ("noisy", float),  # sum of all its batches
         ("mean", float),
-        ("pulls", np.int64),  # that the mean is of
-        ("batches", np.int64),  # completed
+        ("pulls", np.int64),  # number of pulls in `total`
+        ("batches", np.int64),  # number of completed batches
     ]
 )
 BATCH = np.dtype(
     [
         ("leader", np.int64),
-        ("end", np.int64),  # the round after it
+        ("end", np.int64),  # the round after the batch
         ("total", float),
-        ("started", np.int64),  # arms that had a batch
+        ("started", np.int64),  # number of arms that had a batch
     ]
 )
 
@@ -62,7 +62,7 @@ def leader(arms, log_t, settings, rng):
         if rule == IMED:
             index = n * d_epsilon(x, top, epsilon) + math.log(n)
         elif x < -best and n * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
-            continue  # cannot reach the best index so far: seen without working its own out
+            continue  # a bound shows that its index is below the best one so far
         else:
             index = -d_epsilon_inverse(x, log_t / n, epsilon)
         if index < best:
@@ -146,7 +146,7 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
     alpha, n0 = checks.number_in(1.001, math.inf)("alpha", alpha), checks.positive_int("n0", n0)
     power, horizon = checks.nonnegative_int("power", power), checks.positive_int("horizon", horizon)
     ratio = Fraction(repr(alpha))
-    ends, numerator, denominator = [n0], 1, 1  # of 1 + ratio + ... + ratio^m
+    ends, numerator, denominator = [n0], 1, 1  # the terms of 1 + ratio + ... + ratio^m
     while ends[-1] < horizon:
         if power:
             ends.append(ends[-1] + n0 * (len(ends) + 1) ** power)
@@ -213,12 +213,12 @@ def next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
                 return take(arms, queues, q)
         elif bound >= 1:
             rest = math.exp(-epsilon * x - log_t / n)
-            # the index, or more, where the logits differ by less
+            # the index, or an upper bound where the logits differ by less
             value, slope = (1 - rest) / gone, rest / (gone * n)
             if value >= 1 or log_t >= n * epsilon * (1 - x):
-                # 1 may be but what the bound rounds to
+                # the bound may only round to 1
                 value, slope = d_epsilon_inverse(x, log_t / n, epsilon), HUGE
-            if value == 1:  # and so it stays
+            if value == 1:  # the index stays 1
                 add(arms, queues, 0, take(arms, queues, q), 1.0, settings.first, rng)
                 continue
         else:
@@ -226,7 +226,7 @@ def next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
                 return take(arms, queues, q)
             d, by_y = _tangent(x, second, epsilon, shrink, gone)
             slope = 1 / max(n * by_y, TINY)
-            value = second - (n * d - log_t) * slope  # a step of Newton's from above
+            value = second - (n * d - log_t) * slope  # a step of Newton's method, from above
             if value >= second:
                 return take(arms, queues, q)
         queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, log_t
@@ -396,7 +396,7 @@ class GeometricBatches(BanditAlgorithm):
 
     steps = Steps(ARM, BATCH, _choose, _observe)
     events = _pull_counts
-    events_given = pull_counts_given  # the same, with noisy sums that are known (see `rare`)
+    events_given = pull_counts_given  # `events` with given noisy sums (see `rare`)
     block, longest = 64, checks.LARGEST
 
     @property

@@ -24,10 +24,10 @@ ARM = np.dtype([("total", float), ("mean", float), ("dropped", np.int64)])
 EPOCH = np.dtype(
     [
         ("epoch", np.int64),
-        ("active", np.int64),  # arms not dropped
-        ("arm", np.int64),  # the last one pulled
-        ("length", float),  # pulls of each: with a tiny epsilon they may exceed any integer
-        ("left", float),  # rounds of the epoch that are left
+        ("active", np.int64),  # arms that are active
+        ("arm", np.int64),  # the arm pulled last
+        ("length", float),  # pulls of each arm: with a tiny epsilon they may exceed any integer
+        ("left", float),  # remaining rounds of the epoch
     ]
 )
 

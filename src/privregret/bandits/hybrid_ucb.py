@@ -14,7 +14,7 @@ from privregret.noise import laplace
 
 TREES = ("paper", "rootfree", "scaled")
 PAPER, ROOTFREE, SCALED = range(3)
-LEVELS = 64  # more than any tree of 64-bit pull counts has
+LEVELS = 64  # more levels than any tree of 64-bit pull counts has
 
 
 class TreeSettings(NamedTuple):
@@ -41,7 +41,7 @@ ARM = np.dtype(
 LEAD = np.dtype(
     [
         ("leader", np.int64),
-        ("end", np.int64),  # it leads in rounds before this one
+        ("end", np.int64),  # the arm leads in rounds before this one
         ("total", float),  # while its noisy sum
         ("bound", float),  # is above bound n - ahead
         ("ahead", float),
@@ -88,8 +88,8 @@ def _choose(arms, own, settings, t, rng):
         Round, from 1.
     rng : numpy.random.Generator
     """
-    # The index of an arm that is not pulled grows with log t only: for some rounds the others' are
-    # at most `bound`, and the leader leads while its noisy sum is above bound n - ahead.
+    # The index of an arm that is not pulled grows only with log t. So the other indices are at most
+    # `bound` for some rounds, and the leader leads while its noisy sum is above bound n - ahead.
     if t <= len(arms):
         own["leader"] = t - 1
         return t - 1
@@ -110,7 +110,7 @@ def _choose(arms, own, settings, t, rng):
         widest = max(widest, width)
         widest_privacy = max(widest_privacy, privacy_width)
     steps = 1 + min(63, t // 64)
-    gain = per_log * steps / t  # of log t at most
+    gain = per_log * steps / t  # upper bound on log t
     leader = arms[j]
     lead = leader["width"] * root + leader["privacy_width"] * log_t
     own["leader"], own["end"] = j, t + steps

@@ -73,10 +73,10 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
-    # kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows
-    # that an arm's index is above the smallest so far. It also shows for how many rounds, and down
-    # to which mean of its own, the arm with the largest mean has the smallest index. If arms are
-    # tied, each round has its draws.
+    # kl(mean, .) is convex, so it lies above its last computed tangent. The tangent mostly shows
+    # that an arm's index is above the smallest one so far. It also shows for how many rounds, and
+    # down to which mean, the arm with the largest mean has the smallest index. If arms are tied,
+    # each round has its draws.
     arms = len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     total = np.zeros(arms)
@@ -96,9 +96,9 @@ def _pull_counts(means, checkpoints, settings, rng):
                 top = max(top, mean[j])
             best, ties, tied = math.inf, 0, False
             for j in range(arms):
-                least = pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j]
-                if least > best + 1e-9 * (1 + best):
-                    continue  # not the smallest, and no tie
+                lower = pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j]
+                if lower > best + 1e-9 * (1 + best):
+                    continue  # neither smallest nor tied
                 divergence = kl(mean[j], top)
                 if mean[j] < top < 1:
                     height[j], at[j] = divergence, top
@@ -113,14 +113,15 @@ def _pull_counts(means, checkpoints, settings, rng):
             if mean[chosen] == top and not tied:
                 steps = 1 + min(63, pulls[chosen] // 16)
                 floor = top - math.sqrt(steps) / pulls[chosen]
-                others = math.inf  # no index of theirs is smaller while the mean is above `floor`
+                # the other indices are not smaller while the mean is above `floor`
+                others = math.inf
                 for j in range(arms):
                     if j != chosen:
                         floor = max(floor, mean[j])
                 for j in range(arms):
                     if j != chosen:
-                        least = pulls[j] * (height[j] + slope[j] * (floor - at[j])) + log_pulls[j]
-                        others = min(others, least)
+                        lower = pulls[j] * (height[j] + slope[j] * (floor - at[j])) + log_pulls[j]
+                        others = min(others, lower)
                 if log_pulls[chosen] + steps / pulls[chosen] < others - 1e-9 * (1 + others):
                     left = min(steps, checkpoints[reported] - t)
                     start = pulls[chosen] * floor

@@ -84,12 +84,11 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
-    # The index is concave in the level: the tangent where it was last worked out is above it, and
-    # shows for some rounds what the others' can be at most. The leader leads while
-    # n kl(mean, that bound) is below the level: a convex set of numbers of pulls and sums, with two
-    # points of it all between them. Arms of equal records are tied in each round: those that are
-    # looked at before the leader have their draws, equally many, while no other arm can come
-    # between.
+    # The index is concave in the level, so its last computed tangent bounds it from above for
+    # some rounds. The leader leads while n kl(mean, bound on the others) is below the level. The
+    # pairs of pulls and sum that satisfy this form a convex set: with two points it contains the
+    # points between them. Arms with equal records are tied in each round. Those that precede the
+    # leader in the scan have equally many draws while no other arm can come between.
     arms, c = len(means), settings.c
     counts = np.empty((len(checkpoints), arms), np.int64)
     total = np.zeros(arms)
@@ -105,10 +104,10 @@ def _pull_counts(means, checkpoints, settings, rng):
         if t >= arms:
             level = _level(c, t + 1)
             best, ties = -1.0, 0
-            # first: of the arms with the best index; head: of those with the best before it
+            # first: first arm with the best index; head: first arm with the best index before
             first, head, second = -1, -1, -1.0
             for j in range(arms):
-                # worked out only if it can reach the best so far; a little slack keeps exact ties
+                # computed only if it can reach the best one so far; a little slack keeps exact ties
                 if height[j] + slope[j] * (level - at[j]) < best * (1 - 1e-12):
                     continue
                 index = kl_inverse(mean[j], level / pulls[j])
@@ -133,7 +132,7 @@ def _pull_counts(means, checkpoints, settings, rng):
                         bound = max(bound, highest)
                         if draws > 0 and j < chosen and highest >= second * (1 - 1e-12):
                             if mean[j] != mean[head] or pulls[j] != pulls[head]:
-                                bound = 1.0  # may change who is tied
+                                bound = 1.0  # may change which arms are tied
                 bound *= 1 + 1e-12
                 start = total[chosen] - math.sqrt(steps)
                 now, n = pulls[chosen], pulls[chosen] + steps

@@ -94,7 +94,7 @@ class LazyArms(NamedTuple):
     mean: np.ndarray  # private mean of the last full array
     size: np.ndarray  # its size 2^r, as a float
     missing: np.ndarray  # pulls until the array being filled, of size 2^(r + 1), is full
-    pulls: np.ndarray  # in all
+    pulls: np.ndarray  # number of all pulls
 
 
 @jit
@@ -183,22 +183,22 @@ def _go_on(means, checkpoints, epsilon, arms, rng):
         State, which is updated.
     rng : numpy.random.Generator
     """
-    # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between
-    # its posterior and the others'. In a round in which b draws above the cut and no other arm
-    # does, b is pulled. Call an arm's draw on the wrong side of the cut a surprise. The bound of
-    # `_tail_mass` at the worse end of a stretch of rounds (u grows with ln t) dominates the chance
-    # of a surprise in each of its rounds, so rounds where one is possible come at geometric
-    # intervals; in such a round each possible surprise is accepted with the right chance, which
-    # also gives its value, and the other draws are made given that they are none. Where posteriors
-    # overlap too much, every round is played.
+    # Rounds whose outcome is certain are skipped without changing the distribution. Take a leader b
+    # and a cut between its posterior and the others'. In a round in which b draws above the cut and
+    # no other arm does, b is pulled. A draw on the wrong side of the cut is called a surprise. The
+    # bound of `_tail_mass` at the worse end of a stretch of rounds (u grows with ln t) dominates
+    # the probability of a surprise in each of its rounds, so rounds with a possible surprise come
+    # at geometric intervals. In these rounds each possible surprise is accepted by rejection
+    # sampling, which also gives its value, and the other draws are made conditionally on being no
+    # surprise. If posteriors overlap too much, every round is played.
     mean, size, missing, pulls = arms
     k = len(means)
     counts = np.empty((len(checkpoints), k), np.int64)
     bonus = BONUS / (epsilon * size)  # factor of ln t
     u = np.empty(k)
     low, high = np.empty(k), np.empty(k)  # u in the first and the last round of a stretch
-    mass = np.empty(k)  # bounds on the chances of a surprise
-    none = np.zeros(k + 1)  # ln of the chance of no possible surprise in arms j, j + 1, ...
+    mass = np.empty(k)  # bounds on the probability of a surprise
+    none = np.zeros(k + 1)  # ln of the probability of no possible surprise in arms j, j + 1, ...
     draw = np.empty(k)
     reported = 0
     t = pulls.sum()
@@ -225,7 +225,7 @@ def _go_on(means, checkpoints, epsilon, arms, rng):
                 skip = skip and _monotone(extreme, size[j], cut, j != b)
                 mass[j] = 1.0
                 if skip:
-                    mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut)  # for rounding
+                    mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut)  # allows for rounding
                 if mass[j] > 0.3:
                     skip = False
                     break
@@ -258,7 +258,8 @@ def _go_on(means, checkpoints, epsilon, arms, rng):
                                 draw[j] = _tail_draw(u[j], size[j], cut, rng)
                                 surprise = surprise or not math.isnan(draw[j])
                     if surprise:
-                        everybody = not math.isnan(draw[b])  # else those below the cut cannot win
+                        # otherwise arms below the cut cannot win
+                        everybody = not math.isnan(draw[b])
                         best = -1.0
                         for j in range(k):
                             if math.isnan(draw[j]):

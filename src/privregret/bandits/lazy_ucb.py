@@ -52,9 +52,8 @@ def _choose(arms, own, settings, t, rng):
     best, leader = -math.inf, 0
     for j in range(len(arms)):
         n = arms[j]["size"]
-        index = (
-            arms[j]["mean"] + math.sqrt(3 * log_t / n) + 3 * log_t / (settings.epsilon * n)
-        )  # (4)
+        # (4)
+        index = arms[j]["mean"] + math.sqrt(3 * log_t / n) + 3 * log_t / (settings.epsilon * n)
         if index > best:
             best, leader = index, j
     return leader
@@ -136,7 +135,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
     missing = np.ones(arms, np.int64)  # pulls until the array being filled is full
-    waiting, queues = no_queues(arms)  # by the size of the last full array
+    waiting, queues = no_queues(arms)  # one queue per size of the last full array
     reported = 0
     t = 1
     while t <= horizon:
@@ -144,11 +143,10 @@ def _pull_counts(means, checkpoints, settings, rng):
         if t > arms:
             q = _leading_queue(waiting, queues, epsilon, t)
             j, size = queues[q]["head"], 2 * queues[q]["pulls"]
-            least = (
-                t + 1 + (t >> 46)
-            )  # beyond 2^46 rounds that is how well the one in which it is overtaken is known
+            # beyond 2^46 rounds the round of overtaking is only known to this precision
+            earliest = t + 1 + (t >> 46)
             end = min(
-                t + missing[j], horizon + 1, max(least, _overtaken(waiting, queues, q, epsilon))
+                t + missing[j], horizon + 1, max(earliest, _overtaken(waiting, queues, q, epsilon))
             )
         reported = report(counts, checkpoints, reported, pulls, j, end - 1)
         pulls[j] += end - t

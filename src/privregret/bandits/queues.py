@@ -13,24 +13,24 @@ import numpy as np
 
 from privregret.jit import jit
 
-HUGE = 1e300  # a slope that says nothing
-UNKNOWN = -1.0  # no index is asked for there
+HUGE = 1e300  # slope of a line without information
+UNKNOWN = -1.0  # a place where indices are not needed
 ARM = np.dtype(
     [
-        ("mean", float),  # the largest goes first
-        ("order", float),  # of equal means the smallest
-        ("left", int),  # the queue is a heap, a skew heap: two arms behind this one, or -1
+        ("mean", float),  # arms with the largest value go first
+        ("order", float),  # among equal means, arms with the smallest order go first
+        ("left", int),  # the queue is a skew heap: two arms behind this one, or -1
         ("right", int),
     ]
 )
 QUEUE = np.dtype(
     [
-        ("pulls", int),  # what the means are of; -1 from the first queue on that was never in use
+        ("pulls", int),  # pulls of which the means are taken; -1 from the first unused queue on
         ("head", int),  # the first arm, or -1
-        ("value", float),  # of a line above its index,
+        ("value", float),  # a line above the index of the first arm: its slope,
         ("slope", float),
-        ("place", float),  # and where the line has that value
-        ("zero", float),  # the order of the last arm of mean 0 that was taken,
+        ("place", float),  # and the place where it has this value
+        ("zero", float),  # order of the last arm of mean 0 that was taken,
         ("one", float),  # and of mean 1
     ]
 )

@@ -70,9 +70,9 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
-    # The index of an arm that is not pulled grows with ln t only: for some rounds the others' stay
-    # below a bound, and the leader leads while its own is above it. If arms are tied, each round
-    # has its draws.
+    # The index of an arm that is not pulled grows only with ln t. So the other indices stay below
+    # a bound for some rounds, and the leader leads while its own index is above the bound. If arms
+    # are tied, each round has its draws.
     arms = len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     total = np.zeros(arms)

@@ -12,7 +12,7 @@ from privregret.estimates.number import ROUNDING, Estimate
 from privregret.estimates.sample import fraction, order_statistics, slope
 
 Columns = str | Sequence[str]
-CONFIDENCE = 0.99  # that all limits of a table hold at once
+CONFIDENCE = 0.99  # probability that all limits of a table hold at once
 
 
 def _columns(name, value):
@@ -282,7 +282,7 @@ def fractions(
     """
     try:
         met = frame[condition] if condition in frame else frame.eval(condition, engine="python")
-    except Exception as error:  # pandas' parser raises what it likes
+    except Exception as error:  # pandas' parser raises errors of many types
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"condition must be an expression in the columns: {why}") from None
     if getattr(met, "dtype", np.dtype(float)).kind != "b":

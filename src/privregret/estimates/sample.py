@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from privregret import checks
 from privregret.estimates.number import LEVEL, ROUNDING, STANDARD_ERRORS, Estimate, exactly
 
-LARGEST = 1e300  # entry of a sample
+LARGEST = 1e300  # rule for an entry of a sample
 
 
 def _sample(name, value):

@@ -10,11 +10,10 @@ import numpy as np
 from privregret.jit import jit
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
-ANEW = 32  # atoms after which one is worked out anew, not from the one before,
-FAINT = 1e-290  # unless that one is so improbable
-SERIES = np.array(
-    [(-1.0) ** k / (k * (k - 1)) for k in range(2, 19)]
-)  # of (1 + d) ln(1 + d) - d, over d^2
+EVERY = 32  # every n-th atom is computed directly, not from the one before,
+FAINT = 1e-290  # and so are atoms after one as improbable as this
+# of (1 + d) ln(1 + d) - d, over d^2
+SERIES = np.array([(-1.0) ** k / (k * (k - 1)) for k in range(2, 19)])
 
 
 def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np.ndarray]:
@@ -57,7 +56,7 @@ def lattice(
     array([[0.25, 0.5 , 0.25],
            [1.  , 0.  , 0.  ]])
     """
-    # n p, exactly rounded where it is near: a whole number and what is left
+    # n p as an integer and an exactly rounded rest
     ratios = [mean.as_integer_ratio() for mean in means.tolist()]
     parts = [(*divmod(top * n, bottom), bottom) for top, bottom in ratios]
     whole = np.array([w for w, _, _ in parts], dtype=np.int64)
@@ -109,7 +108,7 @@ def _lattice(n, means, whole, rest, step, low, high):
         if dense[g] or step == 1:
             for k in range(last[g] - first[g] + 1):
                 x = (first[g] + k) * step
-                if step > 1 or k % ANEW == 0 or mass[g, k - 1] < FAINT:
+                if step > 1 or k % EVERY == 0 or mass[g, k - 1] < FAINT:
                     mass[g, k] = math.exp(_log_pmf(n, p, x, (x - whole[g]) - rest[g]))
                 else:
                     mass[g, k] = mass[g, k - 1] * ((n - x + 1) / x * (p / (1 - p)))

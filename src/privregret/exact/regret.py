@@ -25,9 +25,9 @@ from privregret.instances import StochasticLosses
 from privregret.jit import jit
 from privregret.noise import CODES
 
-NODES = 16  # of an interpolant in the number of rounds
-PRECISION = 1e-9  # of the regret so far, what interpolants may be off by
-NEGLIGIBLE = 1e-13  # regret below which an epoch is not computed but counted as error
+NODES = 16  # nodes of an interpolant in the number of rounds
+PRECISION = 1e-9  # tolerated error of interpolants, relative to the regret so far
+NEGLIGIBLE = 1e-13  # regret of an epoch that is not computed but counted as error
 
 STOCHASTIC = checks.instance_of(StochasticLosses)
 SHARES = checks.array_in(0, 1, shape=1)
@@ -327,14 +327,14 @@ def two_loss_regret(
 
 
 @jit
-def _two_loss_gap(least, step, chance, gaps, eta):
+def _two_loss_gap(lowest, step, chance, gaps, eta):
     """Return the mean gap of a softmax of -eta times sums of two-valued losses.
 
-    The sums are `least` + hits `step`, with independent numbers of hits.
+    The sums are `lowest` + hits `step`, with independent numbers of hits.
 
     Parameters
     ----------
-    least : (K,) array
+    lowest : (K,) array
         Smallest sum of each action.
     step : (K,) array
         Difference of each action's two losses.
@@ -350,15 +350,15 @@ def _two_loss_gap(least, step, chance, gaps, eta):
         rest, weight = outcome, 1.0
         for j in range(actions):
             weight *= chance[j, rest % outcomes]
-            sums[j] = least[j] + rest % outcomes * step[j]
+            sums[j] = lowest[j] + rest % outcomes * step[j]
             rest //= outcomes
         if weight == 0:
             continue
         smallest, whole, part = sums.min(), 0.0, 0.0
         for j in range(actions):
-            share = np.exp(eta * (smallest - sums[j]))
-            whole += share
-            part += share * gaps[j]
+            odds = np.exp(eta * (smallest - sums[j]))
+            whole += odds
+            part += odds * gaps[j]
         result += weight * part / whole
     return result
 
@@ -433,8 +433,7 @@ def _sum_over(function, first, last, size):
     terms, errors = function(nodes)
     if last - first < 4096:
         where, weights = (np.arange(first, last + 1) - middle) / half, np.ones(last - first + 1)
-    # a sum of so many equally spaced terms is the integral between half-integers, to 1 / (24
-    # first^2)
+    # a sum of many equally spaced terms is the integral between half-integers, to 1 / (24 first^2)
     else:
         x, w = gauss_legendre(2 * NODES)
         where, weights = (1 + 0.5 / half) * x, (half + 0.5) * w

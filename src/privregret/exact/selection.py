@@ -25,15 +25,15 @@ from privregret.instances import StochasticLosses
 from privregret.jit import jit
 from privregret.noise import CODES, EXPONENTIAL, NONE, TIE
 
-TAIL = 50.0  # what is left out of a distribution has probability at most e^-50
-ROUNDING = 1e-11  # of all integrals here; the tests hold them to it
-FORMULA = ROUNDING + 2 * exp(-TAIL)  # error of what needs no lattice
-CELLS = 2**15  # most lattice cells that a score's distribution is spread over
-FINEST, COARSEST = 1e-6, 1e15  # scales of noise that a lattice of cells can be laid out for
-# noise that makes up for a whole loss with less than this probability breaks ties, and no more
+TAIL = 50.0  # probability e^-50 is left out of a distribution at most
+ROUNDING = 1e-11  # error of all integrals, which the tests verify
+FORMULA = ROUNDING + 2 * exp(-TAIL)  # error of closed forms
+CELLS = 2**15  # largest number of lattice cells of a score's distribution
+FINEST, COARSEST = 1e-6, 1e15  # range of noise scales that a lattice supports
+# below this probability of overcoming one unit of loss, noise only breaks ties
 BRIDGED = 1e-50
-NEVER = 1e-30  # groups that are selected with less than this probability are left out
-ROWS = 200_000  # most compositions of outcomes that are enumerated
+NEVER = 1e-30  # groups with a smaller selection probability are left out
+ROWS = 200_000  # largest number of enumerated compositions of outcomes
 NOISE = checks.one_of(*CODES)
 SUMS, SCALES = checks.array_in(-1e20, 1e20), checks.array_in(1e-200, 1e200)
 
@@ -122,9 +122,8 @@ def selection_probabilities(
     error = ROUNDING + 2 * len(means) * exp(-TAIL) + float(bounds[~kept].sum())
     some = means[kept], log_counts[kept], noise, scale
     step, wider = _step(rounds, *some)
-    behind = exp(
-        min(instance.log_actions + _log_tail(noise, 1 / scale), 0.0)
-    )  # some sum wins that is not the least
+    # probability that a sum other than the smallest wins
+    behind = exp(min(instance.log_actions + _log_tail(noise, 1 / scale), 0.0))
     if step == 1 and behind < BRIDGED:
         some, error = (*some[:2], "none", 1.0), error + behind
     group = np.zeros(len(means))
@@ -152,13 +151,13 @@ def largest_probabilities(
     gaps, log_counts = arrays(instance)
     rounds = np.asarray(rounds, float)[..., None]
     if len(instance.outcomes) == 1 and not instance.bits:
-        sampling, share = np.where(gaps > 0, -inf, 0.0), 1.0
+        sampling, part = np.where(gaps > 0, -inf, 0.0), 1.0
     else:
         # independent coordinates are 2 n terms of range 1, dependent ones n terms of range 2
         wide = 4 if instance.bits else 8
-        sampling, share = -rounds * gaps**2 / wide, 0.5
+        sampling, part = -rounds * gaps**2 / wide, 0.5
     with np.errstate(over="ignore"):
-        u = share * rounds * gaps / scale if noise != "none" else np.full_like(rounds * gaps, inf)
+        u = part * rounds * gaps / scale if noise != "none" else np.full_like(rounds * gaps, inf)
     return np.exp(np.minimum(log_counts + np.logaddexp(sampling, _log_tail(noise, u)), 0.0))
 
 
@@ -213,7 +212,7 @@ def independent_means(instance: StochasticLosses) -> np.ndarray:
 
 
 def _selection(group, log_counts, error):
-    error = max(error, abs(float(group.sum()) - 1))  # a check that costs nothing
+    error = max(error, abs(float(group.sum()) - 1))  # a cheap check
     group = np.clip(group, 0.0, 1.0)
     with np.errstate(divide="ignore"):
         return Selection(group, np.log(group) - log_counts, error)
@@ -331,16 +330,16 @@ def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
     -1.219
     """
     sums = np.asarray(sums, float)
-    least = sums.min(axis=-1)
-    d = (sums - least[..., None]) / scale
+    smallest = sums.min(axis=-1)
+    d = (sums - smallest[..., None]) / scale
     if noise == "gumbel":
-        return scale * (np.log(np.exp(-d).sum(axis=-1)) + np.euler_gamma) - least
+        return scale * (np.log(np.exp(-d).sum(axis=-1)) + np.euler_gamma) - smallest
     return (
         scale
         * np.array(
             [_maximum(row, noise == "laplace") for row in d.reshape(-1, d.shape[-1])]
-        ).reshape(least.shape)
-        - least
+        ).reshape(smallest.shape)
+        - smallest
     )
 
 
@@ -363,19 +362,19 @@ def _maximum(d, laplace):
 
 def _from_sums(d, log_counts, laplace):
     group = int(np.argmax(log_counts - d))
+    # then the largest of them is above ahead - 6
     ahead, many = (
         (log_counts - d)[group],
         log_counts[group] >= 6,
-    )  # then the largest of them is above ahead - 6
+    )
     low, top = max(ahead - 6 if many else -inf, -TAIL if laplace else 0.0), ahead + TAIL
     breaks = [low, top, *([x for x in (0.0, *-d) if low < x < top] if laplace else [])]
     panels = [np.linspace(a, b, 2 + int(2 * (b - a))) for a, b in pairwise(sorted(set(breaks)))]
     x, w = _composite(np.unique(np.concatenate(panels)), 16)
     z = x + d[:, None]
-    log_density = (log(0.5) if laplace else 0.0) - np.abs(
-        z
-    )  # of the noise, and ln(1 - F) where z > 0
-    far = z > 20  # there ln F is -(1 - F), and N ln F = -e^(ln N + ln(1 - F)) needs no N of its own
+    # of the noise, and ln(1 - F) where z > 0
+    log_density = (log(0.5) if laplace else 0.0) - np.abs(z)
+    far = z > 20  # there ln F is -(1 - F), so N ln F = -e^(ln N + ln(1 - F)) without computing N
     log_f = np.where(far, 0.0, np.log1p(-np.exp(log_density)))
     if laplace:
         log_f = np.where(z < 0, log_density, log_f)
@@ -429,9 +428,8 @@ def _compositions(instance, rounds):
     if len(outcomes) == 1:
         return np.ones(1), rounds * outcomes
     if len(outcomes) == 2:
-        many = (
-            20 * math.sqrt(rounds * probabilities.prod()) > 50 * ROWS
-        )  # a binomial's atoms, which are fast
+        # a binomial's atoms, which are fast
+        many = 20 * math.sqrt(rounds * probabilities.prod()) > 50 * ROWS
     else:
         many = comb(rounds + len(outcomes) - 1, len(outcomes) - 1) > ROWS
     if many:
@@ -495,13 +493,12 @@ def _binomial(n, means, log_counts, noise, scale, step):
     step : int
         Lattice step.
     """
-    scale = (
-        scale / step if step == 1 else max(scale / step, 0.5)
-    )  # noise far below a wide step: half of it
+    # noise far below a wide step: half of it
+    scale = scale / step if step == 1 else max(scale / step, 0.5)
     first, last, mass = lattice(n, means, step, TAIL + log_counts, TAIL)
     origin = int(first[np.argmin(means)])
     first, last = np.clip(first - origin, -(2**53), 2**53), last - first
-    if noise == "gumbel":  # needs no common lattice, so sums that are certain stay where they are
+    if noise == "gumbel":  # no common lattice is needed, so deterministic sums stay exact
         first = first.astype(float)
         for g in np.flatnonzero(means * (1 - means) == 0):
             first[g], last[g], mass[g] = (
@@ -530,7 +527,7 @@ def _rule(noise, scale, crowd):
 
     At most `crowd` actions are on one atom. Without noise, nodes are distances from the upper end.
     """
-    if noise == "none":  # F(x)^N varies next to the upper end only, within 1 / crowd of it
+    if noise == "none":  # F(x)^N varies only within 1 / crowd of the upper end
         halvings = max(1, math.ceil(log(crowd, 2)) + 4)
         nodes, weights = _composite(
             np.concatenate([[0.0], 0.5 ** np.arange(halvings - 1, -1, -1.0)]), 16
@@ -543,9 +540,8 @@ def _rule(noise, scale, crowd):
     return unit, _even_panels(1, 16)
 
 
-gauss_legendre = cache(
-    np.polynomial.legendre.leggauss
-)  # nodes and weights on [-1, 1], worked out once
+# nodes and weights on [-1, 1], computed once
+gauss_legendre = cache(np.polynomial.legendre.leggauss)
 
 
 @lru_cache(maxsize=64)
@@ -605,19 +601,15 @@ def _lattice(
     """
     # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no
     # atom inside: every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a
-    # constant there. Panels are single cells where some sum has atoms, wide ones elsewhere. From
-    # the largest
-    # x down, until
-    # nothing can be below.
+    # constant there. Panels are single cells where some sum has atoms, and wide ones elsewhere.
+    # The loop goes from the largest x down, until no score can be below.
     groups, width = mass.shape
     below = np.zeros((groups, width + 1))  # P[G <= first + k - 1]
     above = np.zeros((groups, width + 1))  # P[G >= first + k]
-    decayed_up = np.zeros(
-        (groups, width + 1)
-    )  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
-    decayed_down = np.zeros(
-        (groups, width + 1)
-    )  # the same over G <= first + k - 1, away from first + k - 1
+    # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
+    decayed_up = np.zeros((groups, width + 1))
+    # the same sum over G <= first + k - 1, with distances to first + k - 1
+    decayed_down = np.zeros((groups, width + 1))
     factor = 0.0 if noise == NONE else np.exp(-1 / scale)
     for g in range(groups):
         for k in range(width):
@@ -627,7 +619,7 @@ def _lattice(
             above[g, k] = above[g, k + 1] + mass[g, k]
             decayed_up[g, k] = mass[g, k] + factor * decayed_up[g, k + 1]
     result = np.zeros(groups)
-    share, density = np.empty(groups), np.empty(groups)
+    cdfs, density = np.empty(groups), np.empty(groups)
     up, down, under, over = np.empty(groups), np.empty(groups), np.empty(groups), np.empty(groups)
     falls, rises = np.zeros(max(len(unit), len(wide))), np.zeros(max(len(unit), len(wide)))
     m, tabled = low, 0
@@ -640,9 +632,8 @@ def _lattice(
                 span = min(span, first[g] - 1 - m)
         m += span
         for g in range(groups):
-            k = (
-                m - first[g]
-            )  # atoms from first + k on are above the panel, those up to m - span below it
+            # atoms from first + k on are above the panel, those up to m - span below it
+            k = m - first[g]
             inside = min(max(k, 0), width)
             under[g], over[g] = below[g, inside], above[g, inside]
             up[g] = decayed_up[g, inside]
@@ -663,8 +654,8 @@ def _lattice(
             total = 0.0
             for g in range(groups):
                 if noise == NONE:
-                    # a uniform tie-break in [0, 1) on the atom m; nodes are 1 minus it, which may
-                    # be 1e-200
+                    # a uniform tie-break in [0, 1) on the atom m; nodes are 1 minus it, perhaps
+                    # 1e-200
                     survival = under[g] + nodes[q] * up[g]
                     cdf = over[g] - nodes[q] * up[g]
                     density[g] = up[g]
@@ -676,12 +667,12 @@ def _lattice(
                     survival = under[g] + 0.5 * (fall * up[g] - rise * down[g])
                     cdf = over[g] - 0.5 * (fall * up[g] - rise * down[g])
                     density[g] = 0.5 * (fall * up[g] + rise * down[g]) / scale
-                share[g] = max(cdf, 1e-300)
+                cdfs[g] = max(cdf, 1e-300)
                 if survival < 1e-8:
                     total -= counts[g] * survival * (1 + 0.5 * survival)
                 else:
                     total += counts[g] * (
-                        np.log1p(-survival) if survival < 0.5 else np.log(share[g])
+                        np.log1p(-survival) if survival < 0.5 else np.log(cdfs[g])
                     )
             if total < -60:
                 continue
@@ -689,7 +680,7 @@ def _lattice(
             product = weights[q] * span * np.exp(total)
             for g in range(groups):
                 if density[g] > 0:
-                    result[g] += counts[g] * density[g] * product / share[g]
+                    result[g] += counts[g] * density[g] * product / cdfs[g]
         if not seen and m - span > low:
             break
     return result
@@ -716,19 +707,19 @@ def _gumbel(mass, first, last, counts, scale, top, bottom):
         Range of the integration.
     """
     # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like
-    # e^(-pi^2 scale / spacing). Nodes are whole numbers of lattice steps apart, or whole numbers of
-    # them to a step, so that atoms meet the noise's tail at the same few places. Atoms at y = x + G
-    # below -4.5 scale count as certain to be exceeded; those above 18 scale, where w = e^(-y /
-    # scale) < 2e-8, by 1 - e^-w = w - w^2 / 2 and w e^-w = w - w^2, all of them at once.
+    # e^(-pi^2 scale / spacing). The spacing is a multiple of the lattice step, or a step is a
+    # multiple of the spacing, so that atoms meet the noise's tail at the same few places. Atoms at
+    # y = x + G below -4.5 scale count as certain to be exceeded. Those above 18 scale, where
+    # w = e^(-y / scale) < 2e-8, are summed together by 1 - e^-w = w - w^2 / 2 and
+    # w e^-w = w - w^2.
     groups, width = mass.shape
-    parts = max(1, int(np.ceil(4 / scale)))  # of a step; then nodes are one part apart
+    parts = max(1, int(np.ceil(4 / scale)))  # parts of a step; then nodes are one part apart
     apart = max(1, int(scale / 4)) if parts == 1 else 1
     factor = np.exp(-1 / scale)
     below = np.zeros((groups, width + 1))
-    tail = np.zeros(
-        (groups, width + 1)
-    )  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
-    square = np.zeros((groups, width + 1))  # the same of the square of that power of e
+    # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
+    tail = np.zeros((groups, width + 1))
+    square = np.zeros((groups, width + 1))  # the same sum with the square of that power of e
     atoms = 0
     for g in range(groups):
         for k in range(width):
@@ -738,7 +729,7 @@ def _gumbel(mass, first, last, counts, scale, top, bottom):
             square[g, k] = mass[g, k] + factor**2 * square[g, k + 1]
         atoms += int(last[g] - first[g]) + 1
     lowest, places = int(np.ceil(-4.5 * scale * parts)), int(22.5 * scale * parts) + 2
-    tabled = places < 20 * atoms  # else each place is met once
+    tabled = places < 20 * atoms  # otherwise each place occurs once
     exceeds, falls = np.empty(places if tabled else 0), np.empty(places if tabled else 0)
     for j in range(len(exceeds)):
         w = np.exp(-(lowest + j) / (scale * parts))

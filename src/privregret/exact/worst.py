@@ -140,9 +140,8 @@ def worst_instance(
     values = [ratio([g], [others]) for g in grid]
     padded = np.array([-np.inf, *values, -np.inf])
     tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
-    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[
-        : 2 * (polish > 0)
-    ]  # octaves are alike: try two
+    # octaves are similar, so two are tried
+    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[: 2 * (polish > 0)]
     for top in best_tops:
         ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
         minimize_scalar(
@@ -155,8 +154,8 @@ def worst_instance(
         start = math.log(max(tried, key=lambda w: w.ratio).instance.gaps[1])
 
         def negative(x):
-            # sizes are as (K - 1)^share, with share 1 for the last group; no group has less than
-            # one action
+            # sizes are proportional to (K - 1)^exponent, with exponent 1 for the last group; every
+            # group has at least one action
             sizes = others * np.append(x[groups:], 1.0)
             return -ratio(x[:groups], np.maximum(sizes - np.logaddexp.reduce(sizes) + others, 0.0))
 

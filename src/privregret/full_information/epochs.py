@@ -108,7 +108,7 @@ def _noisy_leader(actions, selector, rng):
             best, leader, ties = score, i, 1
         elif (
             score >= best - tie and selector.noise == NONE
-        ):  # each of n equal ones with probability 1 / n
+        ):  # each of n equal sums wins with probability 1 / n
             ties += 1
             if rng.random() * ties < 1:
                 leader = i
@@ -119,7 +119,7 @@ def _noisy_leader(actions, selector, rng):
 def _play_counts(data, checkpoints, selector, rng):
     # The sum of an action's losses over the rounds used is binomial, given how often each outcome
     # occurred. Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay
-    # exact beside the noise.
+    # exact next to the noise.
     noise, scale, prefix, resampling = selector
     outcomes, probabilities, counts, bits = data
     kinds, groups = outcomes.shape

@@ -12,7 +12,8 @@ from privregret.full_information.base import FullInformationAlgorithm
 from privregret.jit import jit
 from privregret.noise import TIE
 
-ACTION = np.dtype([("total", float), ("weight", float)])  # of its losses so far; in the softmax
+# sum of its losses so far; weight in the softmax
+ACTION = np.dtype([("total", float), ("weight", float)])
 
 
 class Rate(NamedTuple):
@@ -36,13 +37,13 @@ def _choose(actions, own, settings, t, rng):
         Round, from 1.
     rng : numpy.random.Generator
     """
-    least = math.inf
+    lowest = math.inf
     for i in range(len(actions)):
-        least = min(least, actions[i]["total"])
+        lowest = min(lowest, actions[i]["total"])
     eta = settings.rate * math.sqrt(math.log(len(actions)) / t)
     mass = 0.0
     for i in range(len(actions)):
-        behind = actions[i]["total"] - least
+        behind = actions[i]["total"] - lowest
         if math.isinf(settings.rate):
             actions[i]["weight"] = 1.0 if behind <= TIE else 0.0
         else:

@@ -115,7 +115,7 @@ class _Oblivious(checks.Checked, ABC):
             wrong = played[~np.isfinite(played)][0]
             raise ValueError(f"run must return finite cumulative losses, got {wrong}")
         key = np.asarray(rounds, np.int64).tobytes()
-        if key not in self._best:  # the same for all runs
+        if key not in self._best:  # computed once for all runs
             self._best[key] = self.comparators(rounds).min(axis=1)
         return played - self._best[key]
 
@@ -582,9 +582,8 @@ def switching(arms: int, segments: int, horizon: int) -> Adversary:
            [5., 5.]])
     """
     segments = checks.integer_in(1, horizon)("segments", segments)
-    starts = [
-        s * horizon // segments for s in range(segments)
-    ]  # in Python's whole numbers, which do not overflow
+    # in Python integers, which do not overflow
+    starts = [s * horizon // segments for s in range(segments)]
     losses = np.ones((segments, arms))
     losses[np.arange(segments), np.arange(segments) % arms] = 0.0
     return Adversary(f"{segments} switches", starts, losses)

@@ -21,8 +21,8 @@ from scipy.sparse import block_array, coo_array, eye_array, hstack, vstack
 from privregret import checks, store
 
 FEEDBACKS = ("bandit", "full")
-LARGEST = 2**18  # most sequences of a game: about what memory and patience allow
-WASTE = 1e-12  # a plan's probabilities below this are 0 in `policy`: the solver's rounding
+LARGEST = 2**18  # largest number of sequences of a game, for memory and time
+WASTE = 1e-12  # probabilities below this are rounding of the solver, and 0 in `policy`
 
 
 class Certificate(NamedTuple):
@@ -256,7 +256,7 @@ class Game(checks.Checked):
         which = (self.neighbours()[here, t] == there[:, :, None]).argmax(axis=2)
         return (here * (self.rounds - 1) + t) * (self.seen - 1) + which
 
-    # What a plan is worth
+    # Value of a plan
     # ---------------------------------------------------------------------------------------
 
     def prefixes(self, plan: np.ndarray) -> list:
@@ -367,7 +367,7 @@ class Game(checks.Checked):
                 plan = np.repeat(plan.ravel(), self.seen)
         return plan.ravel()
 
-    # What nobody can go below
+    # Lower bound for all learners
     # -----------------------------------------------------------------------------------
 
     def certified(self, certificate: Certificate, epsilon: float, delta: float = 0.0) -> float:
@@ -392,7 +392,7 @@ class Game(checks.Checked):
         left = adversary
         for t in range(
             self.rounds, 0, -1
-        ):  # what the actions of round t cost, less what the comparator does
+        ):  # losses of the actions of round t minus those of the comparator
             h = self.histories[t - 1]
             if t == self.rounds:
                 weight = 1 - np.eye(self.actions)
@@ -414,9 +414,11 @@ class Game(checks.Checked):
             cost[-1] += extra.reshape(-1, self.actions)
         best = np.zeros((len(cost[-1]), self.actions))
         for step in reversed(cost):
-            least = (step + best).min(axis=1)
+            smallest = (step + best).min(axis=1)
             best = (
-                least.reshape(-1, self.actions, self.seen).sum(axis=2) if len(least) > 1 else least
+                smallest.reshape(-1, self.actions, self.seen).sum(axis=2)
+                if len(smallest) > 1
+                else smallest
             )
         return constant + float(best[0])
 
@@ -438,11 +440,11 @@ class Game(checks.Checked):
             return plan
         if delta > 0:
             spent = self.delta(plan, epsilon)
-            share = max(0.0, 1 - delta / spent) if spent > 0 else 0.0
+            fraction = max(0.0, 1 - delta / spent) if spent > 0 else 0.0
         else:
             above = float((plan[:, None, None] - math.exp(epsilon) * plan[self.neighbours()]).max())
-            share = above / (above + uniform * math.expm1(epsilon)) if above > 0 else 0.0
-        return (1 - share) * plan + share * uniform
+            fraction = above / (above + uniform * math.expm1(epsilon)) if above > 0 else 0.0
+        return (1 - fraction) * plan + fraction * uniform
 
 
 @checks.arguments(game=checks.instance_of(Game))
@@ -483,11 +485,12 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         epsilon = checks.number_in(0, 700)("epsilon", epsilon)
     delta = checks.number_in(0, 1 - 1e-9)("delta", delta)
     K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
+    # one variable per orbit of sequences, ordered by level
     orbit, first, plans = (
         [],
         [],
         0,
-    )  # one variable for each orbit of sequences; they stand level after level
+    )
     for t in range(1, T + 1):
         kept, classes, _ = _orbits(
             [game.swapped(t, names, symbols) for names, symbols, _ in game.renamings]
@@ -495,16 +498,14 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         orbit.append(plans + classes)
         first.append(kept)
         plans += len(kept)
-    starts = plans + np.cumsum(
-        [0] + [len(h) for h in game.histories]
-    )  # the worst regret still to come, table by table
+    # worst future regret, per table
+    starts = plans + np.cumsum([0] + [len(h) for h in game.histories])
     width = starts[-1]
 
     flow: list[tuple] = [(orbit[0][None], 1.0)]
     regret: list[tuple] = []
-    last = int(
-        (rows == np.arange(K).clip(max=1)).all(axis=1).argmax()
-    )  # action 0 loses nothing, the others 1
+    # action 0 loses nothing, the others 1
+    last = int((rows == np.arange(K).clip(max=1)).all(axis=1).argmax())
     for t in range(T - 1):
         codes = np.repeat(first[t], seen)
         after = (codes * seen + np.tile(np.arange(seen), len(first[t])))[:, None] * K + np.arange(K)
@@ -537,9 +538,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         above = vstack([above, _matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
         right = np.zeros(above.shape[0])
     helpers = len(kept) if delta > 0 else 0
-    if (
-        helpers
-    ):  # what is above e^epsilon times the other probability; it must not add up to more than delta
+    if helpers:  # excess over e^epsilon times the other probability; its sum is at most delta
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
         here, t, d = np.nonzero(game.opposed)  # type: ignore[assignment]
         there = game.neighbouring_tables()[here, t, d]
@@ -564,7 +563,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
 
     weights = np.maximum(-found.ineqlin.marginals, 0)
     adversary = np.zeros((K, len(game.histories[-1])))
-    for names, _, moved in game.renamings:  # everybody's name may be action 0
+    for names, _, moved in game.renamings:  # any action may be named 0
         adversary[names[0], game.renamed(T - 1, moved)] += weights[leaves] / len(game.renamings)
     pairs = np.zeros((game.sequences, T - 1, seen - 1))
     tables = np.zeros(game.opposed.shape if helpers else 0)

@@ -104,12 +104,11 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
     chosen = actions[:, :: learner.tau]
     constant = (actions == chosen[:, batch]).all(axis=1)
     path = chosen @ (1 << np.arange(batches)[::-1])
-    full = (batches - 1) * learner.tau  # a last batch is never told of
+    full = (batches - 1) * learner.tau  # the last batch is never observed
     for seen in np.unique(losses[:, :full], axis=0):
-        told = seen.reshape(batches - 1, learner.tau).mean(axis=1)
-        averages = np.append(told, 0.0)[:, None].repeat(
-            2, axis=1
-        )  # whatever is played, this is what is seen
+        noticed = seen.reshape(batches - 1, learner.tau).mean(axis=1)
+        # the observation does not depend on the action
+        averages = np.append(noticed, 0.0)[:, None].repeat(2, axis=1)
         law = (
             batched_probabilities(learner.base, averages, learner.scale, nodes)
             if batches > 1

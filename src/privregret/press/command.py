@@ -34,7 +34,7 @@ def main(args: Namespace) -> int:
 def _site():
     try:
         from privregret.press import site
-    except ModuleNotFoundError as missing:  # an extra, which notebooks do not need
+    except ModuleNotFoundError as missing:  # notebooks work without this extra
         raise jobs.UsageError(
             f"the site needs {missing.name}: pip install 'privregret[site]'"
         ) from None

@@ -272,9 +272,8 @@ def _ftpl_probabilities(base, averages, quantiles):
     number = np.arange(1, base.cap + 1)
     law = 0.5**number
     law[-1] = 0.5 ** (base.cap - 1)
-    ahead = base.eta * np.multiply.outer(
-        averages[0][:, None] + quantiles, number
-    )  # (2, nodes, cap), of the arm played
+    # (2, nodes, cap), of the arm played
+    ahead = base.eta * np.multiply.outer(averages[0][:, None] + quantiles, number)
     again = 0.5 * np.exp(-np.abs(ahead)) * (1 + np.abs(ahead) / 2)
     again = (np.where(ahead > 0, again, 1 - again) @ law).mean(axis=1)
     return 0.5 * np.array([again[0], 1 - again[0], 1 - again[1], again[1]])
@@ -288,7 +287,7 @@ def _batched_probabilities(settings, averages, quantiles):
     """
     rate, last, nodes = settings.rate, len(averages) - 1, len(quantiles)
     result = np.zeros(2 << last)
-    choices, weight = np.zeros((last + 1, 2), CHOICE), np.ones(last + 1)  # by batch
+    choices, weight = np.zeros((last + 1, 2), CHOICE), np.ones(last + 1)  # one entry per batch
     choices[0, 0]["p"] = choices[0, 1]["p"] = 0.5
     path, tried = np.zeros(last + 1, np.int64), np.zeros(last + 1, np.int64)
     j = 0
@@ -302,7 +301,7 @@ def _batched_probabilities(settings, averages, quantiles):
             y, p = averages[j, i] + quantiles[noise], choices[j, i]["p"]
             for k in range(2):
                 choices[j + 1, k]["estimate"] = choices[j, k]["estimate"]
-                choices[j + 1, k]["weight"] = 0.0  # unknown: worked out anew
+                choices[j + 1, k]["weight"] = 0.0  # unknown, so it is computed
             if settings.kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p):
                 choices[j + 1, i]["estimate"] += y / p
             weight[j + 1], path[j + 1] = weight[j] * p, 2 * path[j] + i
@@ -398,13 +397,13 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     0.01651
     """
     averages = np.concatenate(_neighbouring_averages(tau))
-    laws = [
+    chances = [
         [batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages]
         for a in averages
     ]
-    logs, groups = np.log(laws), len(averages) // 4
+    logs, groups = np.log(chances), len(averages) // 4
     first = logs.reshape(groups, 4, -1)  # the first batch changes within its group
-    second = logs.reshape(-1, groups, 4, 8)  # the second does
+    second = logs.reshape(-1, groups, 4, 8)  # the second batch changes
     return max(float(np.ptp(first, axis=1).max()), float(np.ptp(second, axis=2).max()))
 
 
@@ -430,9 +429,8 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
     if shift * count <= epsilon:
         return 0.0
     losses = np.arange(-grid, grid + 1) * (shift / grid)
-    below = 0.5 * np.exp(
-        -(shift - losses) / 2
-    )  # P(loss <= losses[k]); at -shift an atom, at +shift the rest
+    # P(loss <= losses[k]); at -shift an atom, at +shift the rest
+    below = 0.5 * np.exp(-(shift - losses) / 2)
     below[-1] = 1.0
     mass = np.diff(below, prepend=0.0)
     law, low = np.ones(1), 0

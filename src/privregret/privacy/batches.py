@@ -17,7 +17,7 @@ from privregret.bandits.dp_klucb import IMED, GeometricBatches
 from privregret.divergence import d_epsilon, d_epsilon_inverse
 from privregret.jit import jit
 
-TIE = 1e-12  # indices closer than this are equal: rounding must not decide
+TIE = 1e-12  # indices closer than this are equal, so that rounding does not decide
 
 
 @jit
@@ -26,11 +26,11 @@ def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
 
     Parameters
     ----------
-    mean_0 : array
+    mean_0 : float
         Private mean of arm 0.
     pulls_0 : int
         Pulls of arm 0.
-    mean_1 : array
+    mean_1 : float
         Private mean of arm 1.
     pulls_1 : int
         Pulls of arm 1.
@@ -152,7 +152,7 @@ def prefix_losses(
     """
     sums = np.add.reduceat([rewards, other], blocks, axis=1)
     noise = rng.laplace(size=len(blocks)) / epsilon
-    # who knows the sums of noisy block sums knows the noisy block sums
+    # sums of noisy block sums determine the noisy block sums
     logs = [
         laplace.logpdf(c[0] + noise - c, scale=1 / epsilon).sum(axis=1)
         for c in (sums, sums.cumsum(axis=1))

@@ -135,7 +135,7 @@ def reward_functions(model: str, arms: int, t: int) -> list:
     return [np.broadcast_to(np.reshape(value, shape), (arms,) * t) for value in values]
 
 
-def laws(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
+def distributions(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
     """Return (inputs, K^T) probabilities of action sequences, and neighbouring inputs.
 
     The neighbours are (pairs, 2) ordered pairs. The last round's reward comes after the last
@@ -143,7 +143,7 @@ def laws(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> p, pairs = laws(stay_or_switch(3, epsilon=1.0), "table")
+    >>> p, pairs = distributions(stay_or_switch(3, epsilon=1.0), "table")
     >>> p.shape, pairs.shape
     ((16, 8), (96, 2))
     """
@@ -170,7 +170,7 @@ def privacy_loss(policy: list, model: str) -> float:
     >>> round(privacy_loss(stay_or_switch(3, epsilon=1.0), "table"), 4)
     0.8318
     """
-    p, pairs = laws(policy, model)
+    p, pairs = distributions(policy, model)
     a, b = p[pairs[:, 0]], p[pairs[:, 1]]
     possible = a > 0
     with np.errstate(divide="ignore"):
@@ -187,12 +187,12 @@ def delta(policy: list, model: str, epsilon: float) -> float:
     >>> round(delta(stay_or_switch(3, epsilon=1.0), "table", epsilon=0.5), 4)
     0.1967
     """
-    p, pairs = laws(policy, model)
+    p, pairs = distributions(policy, model)
     return float(np.maximum(p[pairs[:, 0]] - np.exp(epsilon) * p[pairs[:, 1]], 0).sum(axis=1).max())
 
 
 def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -> float:
-    """Return left / right side of Lemma C.1's first inequality, for a two-armed policy.
+    """Return left / right side of Lemma C.1's first inequality, for two arms.
 
     See azize2025. Arm 2 goes from mean mu to mu' by a coupling that the policy does not see, and on
     to mu'' by a change of measure. Left: the probability of at most n2 pulls of arm 2, at most (1 +
@@ -216,9 +216,8 @@ def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -
     """
     mu, middle, best, beyond = means
     rounds, seen, shift, change = len(policy), view_law(policy), middle - mu, kl(middle, beyond)
-    pairs = np.array(
-        [(0, 1, 1), (0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)]
-    )  # arm, its reward, the coupled reward
+    # arm, its reward, the coupled reward
+    pairs = np.array([(0, 1, 1), (0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)])
     picks = np.array(list(product(range(5), repeat=rounds)))
     arms, rewards, coupled = pairs[picks].transpose(2, 0, 1)
     chance = (

@@ -67,9 +67,8 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
             if (pull + 1).bit_count() > 1
             else (pull + 1).bit_length() - 2
         )
-        position = pull - (
-            2**depth - 1
-        )  # within the tree whose leaves are pulls 2^depth .. 2^(depth + 1) - 1
+        # within the tree whose leaves are pulls 2^depth .. 2^(depth + 1) - 1
+        position = pull - (2**depth - 1)
         full = position == 2**depth
         if depth > 0 and not (full and tree == "rootfree"):
             leaves = position & -position
@@ -102,7 +101,7 @@ def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
         epoch += 1
         done += int(np.ceil(epoch_length(epoch, active, epsilon, beta)))
         if np.sum(pulls >= done) < active:
-            break  # the horizon came first
+            break  # the horizon ended before
         released += active
         active = int(np.sum(pulls > done))
     return released

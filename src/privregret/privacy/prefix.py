@@ -11,7 +11,7 @@ import numpy as np
 
 from privregret import checks
 
-LARGEST = 2**21  # numbers in the largest law that is listed
+LARGEST = 2**21  # largest number of entries of an enumerated distribution
 
 
 @checks.arguments(eta=checks.number_in(1e-15, 30))
@@ -116,9 +116,8 @@ def _choice(axes, start, lengths, eta, counts):
     counts : sequence of int
         As in `loss_by_position`.
     """
-    outcomes = np.array(
-        list(product((0.0, 1.0), repeat=len(counts)))[:-1]
-    )  # all 1 is as good as all 0
+    # all losses 1 are equivalent to all losses 0
+    outcomes = np.array(list(product((0.0, 1.0), repeat=len(counts)))[:-1])
     total, law = np.zeros((1,) * (axes + 1)), 0.0
     for s in range(start, start + max(lengths)):
         total = total + outcomes.reshape(

@@ -31,9 +31,8 @@ def log_density(reward: float, epsilon: float, shifts: np.ndarray, more: int) ->
     )
     s = k * (leader - np.sqrt(3 * log_t / k) - factor * log_t * np.floor(np.log2(k + 1)) / k)
     array, shallow, deep = 2 / epsilon, 2 * (1 + more) / epsilon, 2 * (2 + more) / epsilon  # scales
-    z = np.arange(
-        math.floor(s[-1]), -s[-1], min(0.25, 1 / math.ceil(20 * epsilon))
-    )  # noise of the full array
+    # noise of the full array
+    z = np.arange(math.floor(s[-1]), -s[-1], min(0.25, 1 / math.ceil(20 * epsilon)))
     y = np.subtract.outer(s, s[0] + reward + z)
     tree = np.abs(y[3]) + np.abs(y[4]) + np.abs(y[5] - y[4]) + np.abs(y[6])
     inside = logsumexp(-np.abs(z) / array - tree / deep)

@@ -1,4 +1,4 @@
-"""Compute exact action distributions of bandit algorithms on two arms, from their code.
+"""Compute exact action distributions of two-armed bandit algorithms from code.
 
 Every number that is released is rounded to a grid. That is post-processing: the loss of the rounded
 algorithm is exact, and at most that of the released numbers. The algorithm runs, uncompiled, on
@@ -21,7 +21,7 @@ from privregret.noise import LAPLACE
 from privregret.privacy import trace
 
 UNUSED = np.random.default_rng(0)
-REACH = 8.0  # of the grid beyond the sums, in scales of the noise; outer cells reach to infinity
+REACH = 8.0  # margin of the grid beyond the sums, in scales of the noise; outer cells are infinite
 
 
 class Worst(NamedTuple):
@@ -54,10 +54,11 @@ class _Script(trace.Tracer):
         cells : int
             Cells of the grid.
         rounds : int
-            Rounds with rewards that matter.
+            Rows of the table; noise after the last one decides nothing.
         most : int
             Largest sum of rewards.
         traced : bool
+            Whether noises are `Value`s.
         """
         super().__init__(UNUSED, notes, "this algorithm")
         self.picks, self.traced = iter(picks), traced
@@ -76,7 +77,8 @@ class _Script(trace.Tracer):
         if self.notes.row == self.rounds - 1:
             return 0.0
         cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.most)
-        inside = cell - 0.5 + 0.05 * len(self.kinds)  # differs, so that rounding makes no ties
+        # differs per draw, so that rounding makes no ties
+        inside = cell - 0.5 + 0.05 * len(self.kinds)
         value = float(inner[0] + inside * (inner[1] - inner[0]))
         return self.drawn(value, scale, False) if self.traced else value
 
@@ -119,7 +121,7 @@ def grid(cells: int, scale: float, most: int) -> np.ndarray:
 def action_law(
     algorithm: Any, table: ArrayLike, rounds: Sequence[int] | None = None, cells: int = 24
 ) -> dict:
-    """Return the probabilities of action sequences, for all 0/1 rewards in some rounds.
+    """Return the probabilities of action sequences, for 0/1 rewards in some rounds.
 
     Parameters
     ----------
@@ -167,7 +169,7 @@ def action_law(
         source = _Script(picked[0], notes, *size, traced=True)
         with trace.uncompiled(*trace.code(algorithm)):
             trace.play(algorithm, trace.Table(table, notes), source, trace.memory_of_values)
-        # by how much each noise falls if a reward is 1 and what is released stays
+        # decrease of each noise if a reward is 1 and the releases are unchanged
         units = [trace.moves(notes, {(t, actions[t]): 1.0}) for t in free]
         if any(unit is None for unit in units):
             raise ValueError("a reward enters without noise: the privacy loss is infinite")
@@ -184,7 +186,7 @@ def _probabilities(picked, kinds, units, scales, cells):
 
     Parameters
     ----------
-    picked : array
+    picked : (scripts, draws) int array
         Cells and sides of the scripts.
     kinds : sequence
         Scale of each noise, 0 for a coin.
@@ -204,20 +206,20 @@ def _probabilities(picked, kinds, units, scales, cells):
     return result
 
 
-def worst(law: dict) -> Worst:
+def worst(chances: dict) -> Worst:
     """Return the largest log-ratio of an action sequence over neighbouring lists.
 
     Neighbouring lists differ in one reward.
 
     Examples
     --------
-    >>> law = {(0, 1): np.array([0.5, 0.25]), (0, 0): np.array([0.5, 0.75])}
-    >>> found = worst(law)
+    >>> chances = {(0, 1): np.array([0.5, 0.25]), (0, 0): np.array([0.5, 0.75])}
+    >>> found = worst(chances)
     >>> round(found.value, 4), found.before, found.after, found.actions
     (0.6931, (1,), (0,), (0, 1))
     """
     found = Worst(0.0, (), (), ())
-    for actions, p in law.items():
+    for actions, p in chances.items():
         for t in range(p.ndim):
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.nan_to_num(np.log(np.flip(p, t) / p), nan=0.0, posinf=np.inf)

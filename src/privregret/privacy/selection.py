@@ -76,7 +76,7 @@ def _log_excess(u, actions, noise):
     """
     if noise == "gumbel":
         return -float(np.logaddexp(log(actions - 1), -u))
-    if u < 0:  # after a single round; no closed form for Laplace noise, and no small number
+    if u < 0:  # after a single round; Laplace noise has no closed form, and the number is not small
         return u + log(selection_from_sums([u, 0.0], [0.0, log(actions - 1)], noise, 1.0)[0])
     if noise == "exponential":
         return -log(actions)

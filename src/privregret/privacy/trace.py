@@ -1,4 +1,4 @@
-"""Trace what an algorithm uses of the data, and through which noise, from its code.
+"""Trace what an algorithm's code uses of the data, and through which noise.
 
 `traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value`s: numbers
 that remember how they were added up from rewards (or losses) and noises. If the algorithm compares
@@ -40,7 +40,7 @@ class Value:
 
     def __add__(self, other):
         if isinstance(other, np.ndarray):
-            return NotImplemented  # numpy goes through it
+            return NotImplemented  # makes numpy use the operators of this class
         if not isinstance(other, Value):
             return Value(self.value + float(other), self.form, self.notes)
         form = dict(self.form)
@@ -51,7 +51,7 @@ class Value:
     def __mul__(self, factor):
         if isinstance(factor, np.ndarray):
             return NotImplemented
-        factor = float(factor)  # a product of two is not linear: the other one is used
+        factor = float(factor)  # a product of two values is not linear, so one of them is used
         form = {key: c * factor for key, c in self.form.items()} if factor else {}
         return Value(self.value * factor, form, self.notes)
 
@@ -86,11 +86,11 @@ class Value:
         return float(self) != 0
 
     def _compare(self, other, sign, strict):
-        gap = (self - other) * sign  # is it above 0?
+        gap = (self - other) * sign  # whether the value is positive
         outcome = gap.value > 0 or (gap.value == 0 and not strict)
         rounds = {key[0] for key in gap.form if isinstance(key, tuple)}
         if len(rounds) == 1 and len(gap.form) == sum(isinstance(key, tuple) for key in gap.form):
-            # a bit of one round's data, no use of it yet
+            # a Bernoulli draw from one round's data is not yet a use
             return Value(float(outcome), {min(gap.form): 1.0}, self.notes)
         for side in (self, other):
             if gap.form and isinstance(side, Value):
@@ -112,7 +112,7 @@ class Value:
         return self._compare(other, -1, False)
 
     def __eq__(self, other):
-        # next to a comparison by size: with continuous noise, equal only if the same sum
+        # with continuous noise, values are equal only if they are the same sum
         return self.value == (other.value if isinstance(other, Value) else other)
 
     __hash__ = None
@@ -128,10 +128,10 @@ class Notes:
     """Record draws and uses: forms, as frozensets of (key, coefficient)."""
 
     def __init__(self, plain: str = ""):
-        self.scales, self.upward = [], []  # of the noises; whether one may only be raised
+        self.scales, self.upward = [], []  # per noise: whether it may only be raised
         self.numbers, self.kept, self.outcomes = set(), set(), set()
         self.row = -1  # last row of the table that was read
-        self.plain = plain  # the name of an algorithm whose memory is not the ledger's
+        self.plain = plain  # name of an algorithm that manages its own memory
 
     def use(self, form: dict, kept: bool = True) -> None:
         """Record that the number itself was used (`kept`), or only compared.
@@ -393,7 +393,8 @@ def play(
         Of random numbers.
     memory : callable
         Makes the memory.
-    advice : (N, K) or (T, N, K) array, optional
+    advice : tuple
+        Empty, or one table of advice.
 
     Examples
     --------
@@ -538,7 +539,7 @@ def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | Non
         return None
     rows, right, unequal = np.array(rows), np.array(right), np.array(kinds)
     scales = np.array(notes.scales)
-    split = np.hstack([rows * scales, -rows * scales])  # in scales; up, down
+    split = np.hstack([rows * scales, -rows * scales])  # costs in scales: up, down
     limits = [(0, None)] * noises + [(0, 0 if up else None) for up in notes.upward]
     solved = linprog(
         np.ones(2 * noises),
@@ -580,7 +581,7 @@ def costs(trace: Trace, keep: str = "numbers", rounds: loops.Any = None) -> np.n
         keys = sorted(key for key in read if key[0] == t)
         for signs in product((-1.0, 1.0), repeat=len(keys)):
             if keep == "numbers" and signs[0] < 0 and not any(trace.notes.upward):
-                continue  # as dear as its opposite
+                continue  # as expensive as its opposite
             moved = moves(trace.notes, dict(zip(keys, signs, strict=True)), keep)
             result[t] = max(
                 result[t], math.inf if moved is None else float((np.abs(moved) / scales).sum())
