@@ -34,7 +34,8 @@ site: .venv/.ready  ## render a static, offline site: build/site/index.html
 	$(run) -m privregret site $(ARGS)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
-	cd notebooks && ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.press.strip.saved \
+	cd notebooks && JUPYTER_CONFIG_PATH="$$PWD/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
+	    ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.press.strip.saved \
 	    $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 bench: .venv/.ready  ## time the kernels
@@ -102,7 +103,7 @@ endif
 
 # Packages that only tests need. No dependencies: the other lock has them.
 .venv/.witnesses: .venv/.ready requirements-witnesses.lock
-	@echo "Adding opendp and dp-accounting from requirements-witnesses.lock (some seconds, once)"
+	@echo "Adding the packages of requirements-witnesses.lock (some seconds, once)"
 	@$(run) $(pip_install) --no-deps --require-hashes -r requirements-witnesses.lock
 	@touch $@
 

@@ -7,9 +7,11 @@ Works on copies of the project in a temporary folder. `test_campaign.py` is its 
 """
 
 import argparse
+import hashlib
 import itertools
 import json
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -20,6 +22,7 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import matplotlib
@@ -92,7 +95,7 @@ class World(Project):
         }
 
     def leftovers(self):
-        """Files that nobody needs any more."""
+        """Files that should have been removed."""
         found = [*self.temporary.glob("*"), *(self.root / "build" / "partial").rglob("*.ipynb")]
         return [
             str(path)
@@ -126,7 +129,7 @@ class Outcome:
     fault: str
     recovered: bool
     lost: bool = False  # something published is gone or half-written
-    wrong: bool = False  # success was told, and it was none
+    wrong: bool = False  # success was reported, and it was none
     left: list = field(default_factory=list)
     said: str = ""
 
@@ -265,20 +268,18 @@ def corruptions(world, rng):
         path = root / "figures/manifest.json"
         what = f"manifest.json: {'/'.join(map(str, keys))} = {value}"
         cases.append((what, lambda path=path, keys=keys, value=value: change(path, keys, value)))
-    for key, value in [
-        ("code", None),
-        ("files", []),
-        ("record", "abc"),
-        ("parameters", None),
-        ("code", "x"),
+    for keys, value in [
+        (["files"], None),
+        (["files"], []),
+        (["files"], {}),
+        (["files"], "word"),
+        (["files", "requirements.lock"], "0"),
+        (["files", "figures/manifest.json"], 7),
+        (["files", "notebooks/demo/one.ipynb"], [1]),
     ]:
         path = root / "build/stamps/demo/one.json"
-        cases.append(
-            (
-                f"stamp: {key} = {value}",
-                lambda path=path, key=key, value=value: change(path, [key], value),
-            )
-        )
+        what = f"stamp: {'/'.join(keys)} = {value}"
+        cases.append((what, lambda path=path, keys=keys, value=value: change(path, keys, value)))
 
     def folder():
         path = root / "build/stamps/demo/one.json"
@@ -354,12 +355,12 @@ def notebooks(world, rng):
         edit(other, "A line.", "The line.")  # so that there is something else to do
         code, said = world.run("reproduce")
         named = any("demo/one" in line and "Traceback" not in line for line in said.splitlines())
-        told = named and "Traceback" not in said and code != 0
+        refused = named and "Traceback" not in said and code != 0
         others = "The line." in (world.root / "figures/demo/two.tex").read_text()
         path.write_bytes(good)
         edit(other, "The line.", "A line.")
         outcome = recovery(world, f"one.ipynb: {fault}", seen=False)
-        outcome.recovered &= told and others
+        outcome.recovered &= refused and others
         outcome.wrong |= code == 0
         outcome.said = f"exit {code}: {said}--\n{outcome.said}"
         yield outcome
@@ -537,8 +538,159 @@ def cache(world, rng):
             remove(world.root / f"src/privregret/{name}.py")
 
 
+STORED = """
+import time
+from privregret import store
+
+@store.kept
+def squares(n):
+    print("computed")
+    time.sleep(0.01)
+    return [k * k for k in range(n)]
+"""
+SHOW_STORED = """
+import sys
+from privregret.stored import squares
+print(sum(sum(squares(n)) for n in range(int(sys.argv[1]))))
+"""
+
+
+def store(world, rng):
+    """The store of results is damaged: the numbers stay right, and what is kept the first time is
+    read the next time."""
+    sources = {"stored": STORED, "show_stored": SHOW_STORED}
+    for name, code in sources.items():
+        (world.root / f"src/privregret/{name}.py").write_text(code)
+    engine = world.root / "src/privregret/store.py"
+    as_it_was = engine.read_text()
+    link = world.root / ".cache"
+    target = link.resolve()
+    remove(link)
+    link.mkdir()
+    folder, few, many = link / "store", 6, 300
+
+    def answer(n):
+        return str(sum(k * k for m in range(n) for k in range(m)))
+
+    def start(n=few, prepare="true"):
+        inside = f"{prepare} && exec '{sys.executable}' -m privregret.show_stored {n}"
+        command = ["unshare", "-Urm"] * ("mount" in prepare) + ["sh", "-c", inside]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen(command, cwd=world.root, env=world.environment, **pipes)
+
+    def ended(process):
+        """Its answer, how often it computed, and what it said to stderr."""
+        out, err = process.communicate()
+        words = out.split()
+        return words[-1] if words else "", words.count("computed"), err
+
+    def outcome(fault, during, n=few, computes=None):
+        """`during` is how a process ended that met the fault. The next one heals the store, and
+        the one after that computes nothing."""
+        given, computed, said = during
+        healed, again = ended(start(n)), ended(start(n))
+        remove(world.home / ".cache")  # what is used where the project's own folder cannot be
+        right = {given, healed[0], again[0]} == {answer(n)}
+        met = computes is None or computed == computes
+        return Outcome(
+            fault,
+            recovered=right and met and again[1] == 0 and not said,
+            wrong=not right,
+            left=[str(path) for path in folder.rglob(".*.partial-*")],
+            said=f"{during} {healed} {again}",
+        )
+
+    def entries():
+        return sorted(path for path in folder.glob("*/*") if path.is_file())
+
+    def flipped(path, at):
+        content = bytearray(path.read_bytes())
+        content[at] ^= 1 << rng.randrange(8)
+        path.write_bytes(content)
+
+    def signed(path, content):
+        path.write_bytes(hashlib.sha256(path.name.encode() + content).digest() + content)
+
+    def replaced(path):
+        path.unlink(), path.mkdir()
+
+    def swapped(path):
+        path.write_bytes(next(p for p in entries() if p != path).read_bytes())
+
+    def damaged(path):
+        size = path.stat().st_size
+        cases = damages(path) | {
+            "another entry's": lambda: swapped(path),
+            "a pickle without its hash": lambda: path.write_bytes(pickle.dumps([0, 1, 4])),
+            "no pickle, with its hash": lambda: signed(path, b"no pickle"),
+            "of a class that is gone, with its hash": lambda: signed(path, b"cnowhere\nGone\n."),
+            "a dangling link": lambda: (path.unlink(), path.symlink_to("nowhere")),
+        }
+        places = [0, 31, 32, size - 1, *(rng.randrange(size) for _ in range(6))]
+        return cases | {f"bit flipped in byte {at}": partial(flipped, path, at) for at in places}
+
+    try:
+        ended(start())
+        for fault in damaged(entries()[0]):
+            path = rng.choice(entries())
+            damaged(path).get(fault, partial(flipped, path, -1))()
+            yield outcome(f"an entry: {fault}", ended(start()), computes=1)
+        replaced(rng.choice(entries()))  # nothing can be kept there, and nothing fails
+        during = ended(start())
+        remove(next(path for path in folder.glob("*/*") if path.is_dir()))
+        yield outcome("an entry: a folder", during, computes=1)
+        for path in entries():
+            path.write_bytes(rng.randbytes(200))
+        yield outcome("all entries: garbage", ended(start()), computes=few)
+        remove(folder)
+        yield outcome("the store is gone", ended(start()), computes=few)
+        remove(folder), folder.write_text("")
+        during = ended(start())
+        remove(folder)
+        yield outcome("the store is a file", during, computes=few)
+        for fault, harm in {
+            "deleted": lambda: remove(folder),
+            "overwritten": lambda: [path.write_bytes(b"half") for path in entries()],
+        }.items():
+            process = start(many)
+            while process.poll() is None:
+                with suppress(OSError):  # it is being written meanwhile
+                    harm()
+                time.sleep(rng.uniform(0, 0.1))
+            yield outcome(f"{fault} while a run writes", ended(process), many)
+        process, other = start(many), start(many)
+        twice = ended(process), ended(other)
+        yield outcome("two runs that keep the same", max(twice), many)
+        process = start(many)
+        time.sleep(rng.uniform(0.5, 4))
+        process.kill(), process.communicate()
+        yield outcome("a run was killed", ended(start(many)), many)
+        can_mount = subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False)
+        where = f"'{folder}'"
+        read_only = f"mount --bind {where} {where} && mount -o remount,ro,bind {where}"
+        full = f"mount -t tmpfs -o size=4k none {where}"
+        limited = {"files of 0 bytes at most": "ulimit -f 0"}
+        if can_mount.returncode == 0:
+            limited |= {"read-only": read_only, "full": full}
+        for fault, prepare in limited.items():
+            remove(folder), folder.mkdir()
+            yield outcome(f"the store: {fault}", ended(start(few, prepare)), computes=few)
+        small = as_it_was.replace("BYTES = 2**30", "BYTES = 2**16").replace("2**26", "1")
+        engine.write_text(small)
+        given, _, said = ended(start(many))
+        size = sum(path.stat().st_size for path in entries())
+        right, bounded = given == answer(many), 0 < size <= 2**16
+        yield Outcome("room for few entries", right and bounded, wrong=not right, said=said)
+    finally:
+        engine.write_text(as_it_was)
+        remove(link)
+        link.symlink_to(target)
+        for name in sources:
+            remove(world.root / f"src/privregret/{name}.py")
+
+
 SECTIONS = {
-    f.__name__: f for f in (kills, corruptions, notebooks, concurrency, environments, cache)
+    f.__name__: f for f in (kills, corruptions, notebooks, concurrency, environments, cache, store)
 }
 
 
@@ -552,8 +704,8 @@ def a_world():
 def campaign(
     world, sections, seconds: float, seed: int, most: int | None = None, tell=lambda text: None
 ):
-    """Outcomes by section; each section has an equal share of the time, and at most so many
-    faults."""
+    """Outcomes by section; each section takes an equal part of the time, and at most
+    `most` faults."""
     results = {}
     for name in sections:
         world.restore()

@@ -19,7 +19,7 @@ from browser import chromium
 import privregret
 from privregret.files import locked
 from privregret.press import jobs, run
-from privregret.press.places import BUILD, apart
+from privregret.press.places import BUILD
 
 matplotlib.use("agg")
 os.environ["PRIVREGRET_STORE"] = (
@@ -65,23 +65,22 @@ def short_runs() -> list[dict]:
 @pytest.fixture(scope="session")
 def smoke():
     """Runs a notebook with small parameters by the batch command, unless it is up to date, and
-    gives its place.
+    gives its root.
 
-    Each has a place of its own, because processes that share out the tests (`pytest -n`) run them
+    Each has a root of its own, because processes that share out the tests (`pytest -n`) run them
     at the same time.
     """
 
     def ran(name):
         root = BUILD / "smoke" / "each" / name
         root.mkdir(parents=True, exist_ok=True)
-        place = apart(root)
         with (
             locked(root / ".turn"),
             pytest.MonkeyPatch.context() as patch,
         ):  # two tests about one notebook: the second
             patch.setenv("JUPYTER_PATH", warm.kernels())  # finds it done
-            assert run.reproduce(jobs.jobs([name], {}, smoke=True), place, at_once=1) == 0
-        return place
+            assert run.reproduce(jobs.jobs([name], {}, smoke=True), root, at_once=1) == 0
+        return root
 
     return functools.cache(ran)
 

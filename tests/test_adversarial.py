@@ -386,6 +386,11 @@ def test_tuning_reference_values():
     local = tuning.local_exp4(10**5, 4, 16, 0.5)
     assert (local.eta, local.gamma) == pytest.approx((1.86306e-5, 0.00769023), rel=1e-5)
     assert tuning.batched_exp4(10**4, 4, 16, 1.0, 1e-6).gamma == 1
+    long = 10**11, 4, 16, 1.0, 1e-6  # where the first term of gamma is the larger one
+    assert tuning.batched_exp4(*long, "corrected").gamma == pytest.approx(
+        tuning.batched_exp4(*long).gamma * math.log(1e6) ** (1 / 3)
+    )
+    assert ftpl[0].base.resampling == "printed"
     assert tuning.batched_htinf(0.3).base.sigma == math.sqrt(6)
     assert tuning.batched_htinf(0.3, "exact").base.sigma == pytest.approx(
         math.sqrt(1 + 2 / (4 * 0.3) ** 2)

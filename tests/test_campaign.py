@@ -55,7 +55,8 @@ def world():
 
 @pytest.mark.xdist_group("campaign")
 @pytest.mark.parametrize(
-    ("section", "faults"), [("kills", 2), ("corruptions", 5), ("notebooks", 1), ("cache", 4)]
+    ("section", "faults"),
+    [("kills", 2), ("corruptions", 5), ("notebooks", 1), ("cache", 4), ("store", 3)],
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 def test_the_campaign_loses_nothing(world, section, faults):

@@ -57,6 +57,7 @@ def lab(project, tmp_path_factory):
     copy.write_text(stripped(nbformat.writes(notebook)))
     for name in ("Makefile", "pyproject.toml", ".gitattributes", ".gitignore"):
         shutil.copy(ROOT / name, project.root)
+    shutil.copytree(ROOT / "notebooks/.jupyter", project.root / "notebooks/.jupyter")
     (project.root / ".venv").mkdir()
     for part in Path(sys.prefix).iterdir():
         (project.root / ".venv" / part.name).symlink_to(part)
@@ -155,6 +156,10 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path_factory):
                 "return document.body.textContent.includes(arguments[0])", ENDED
             )
         )
+        # the circle above all cells shows how many have run, and leads to the running one
+        indicator = all_of(".jp-Notebook-ExecutionIndicator")[0]
+        ActionChains(browser).move_to_element(indicator).perform()
+        assert all_of(".jp-Notebook-ExecutionIndicator-jumpButton")
         text = wait(
             lambda: "\n".join(o.text for o in all_of(".jp-RenderedMarkdown.jp-OutputArea-output"))
         )

@@ -66,7 +66,7 @@ def test_its_own_defaults_and_smoke_parameters_pass_its_check(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_exist_and_parse(smoke, name):
-    root = smoke(name).root
+    root = smoke(name)
     manifest = record.read(root)
     mine = {
         output: entry for output, entry in manifest["outputs"].items() if entry["notebook"] == name
@@ -89,7 +89,7 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
     """What is committed in figures/ was made by this notebook, all of it, with the parameters that
     stand in it."""
     fresh, kept = (
-        record.read(smoke(name).root),
+        record.read(smoke(name)),
         json.loads((ROOT / "figures" / "manifest.json").read_text()),
     )
     published = kept["outputs"]  # a panel for each epsilon: fewer at small parameters
@@ -105,7 +105,7 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
 def test_every_erratum_has_a_check_with_a_computed_verdict(smoke):
     """A row of the errata's tables stands for a slip, and its repair if it has a number, that
     findings say is there."""
-    root = smoke("companion/errata").root
+    root = smoke("companion/errata")
     manifest = record.read(root)
     findings = manifest["notebooks"]["companion/errata"]["findings"]
     tables = [

@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc):
 
 
 def test_a_planted_fault_turns_the_verdicts_about_it(plant, smoke, monkeypatch):
-    manifest = record.read(smoke(plant.notebook).root)
+    manifest = record.read(smoke(plant.notebook))
     before = run.by_key(manifest["notebooks"][plant.notebook]["findings"])
     wanted = {key for keys in run.turned(plant, before).values() for key in keys}
     plant.patch(monkeypatch)

@@ -79,7 +79,7 @@ def test_the_processor_is_another(elsewhere):
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_numbers_and_verdicts_are_the_same(name, elsewhere, smoke):
     assert name in SMOKE
-    root = smoke(name).root
+    root = smoke(name)
     here, there = read(root), read(elsewhere)
     outputs = [o for o, entry in here["outputs"].items() if entry["notebook"] == name]
     assert outputs
@@ -92,7 +92,7 @@ def test_numbers_and_verdicts_are_the_same(name, elsewhere, smoke):
 def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_path):
     """Files made here and adopted there stay, to the last byte."""
     for name in NOTEBOOKS:
-        here = smoke(name).root
+        here = smoke(name)
         record = read(here)
         origin = {
             key: next(e for e in record["outputs"].values() if e["notebook"] == name)[key]

@@ -18,7 +18,6 @@ from conftest import named
 
 from privregret.press import kernels, run, single, stamps
 from privregret.press.jobs import Job
-from privregret.press.places import apart
 
 PARAMETERS = """\
 runs: int = 3  # number of runs
@@ -101,7 +100,7 @@ def test_only_what_changed_runs_again(project):
     one, two = write(project, "one", BOUNDS), write(project, "two", MEASURED)
     code, out, _ = project.python("privregret", "reproduce")
     assert code == 0
-    assert "demo/one: " in out and "1 figures" in out and "1 reproduced" in out
+    assert "demo/one: " in out and "1 reproduced" in out
     assert (
         figure(project, "one", "pdf").exists()
         and (project.root / "build/notebooks/demo/one.ipynb").exists()
@@ -129,9 +128,9 @@ def test_only_what_changed_runs_again(project):
     edit(measured, "1", "2")
     reasons(project, two="benchmarks/measured.csv")
     edit(two, "A line.", "The line.")
-    reasons(project, two="code")
+    reasons(project, two="notebooks/demo/two.ipynb")
     edit(project.root / "src/privregret/bounds/hu2021.py", "96 * np.log", "97 * np.log")
-    reasons(project, one="src/privregret/bounds/hu2021.py", two="code")
+    reasons(project, one="src/privregret/bounds/hu2021.py", two="notebooks/demo/two.ipynb")
     code, _, _ = project.python("privregret", "reproduce")
     assert code == 0 and stale(project) == {}
 
@@ -245,31 +244,17 @@ def test_a_run_goes_where_output_says_and_is_called_by_its_bare_name(settled):
     assert published(settled) == before
 
 
-def test_progress_is_a_line_that_fits_the_terminal(monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "40")
-    progress = run.Progress(3)
-    at = progress.of("a")
-    for cell in range(1, 11):
-        at(cell, 10)
-    assert capsys.readouterr().out == "[0/3] 00:00: a, cell 1 of 10\n[0/3] 00:00: a, cell 5 of 10\n"
-    progress.ended("a: done")
-    assert capsys.readouterr().out == "a: done\n"
-    monkeypatch.setattr(run.sys.stdout, "isatty", lambda: True, raising=False)
-    progress = run.Progress(3)
-    progress.of("a-name-that-is-far-too-long")(2, 10)
-    line = capsys.readouterr().out.removeprefix("\r\033[K")
-    assert line.startswith("[0/3] 00:00: a-name") and len(line) == 39
-
-
 def test_the_longest_run_comes_first(tmp_path, monkeypatch):
-    here, order = apart(tmp_path), []
-    inputs = {"code": "", "parameters": {}, "files": {}}
+    order, ended = [], {"modules": [], "kilobytes": 1}
     for name, seconds in (("a/short", 2), ("a/long", 9)):
-        stamps.write(Job(name), here, inputs, {"modules": []}, seconds)
+        stamps.write(Job(name), tmp_path, {}, ended, seconds)
     monkeypatch.setattr(kernels, "execute", lambda path, *_: order.append(path.stem))
-    monkeypatch.setattr(stamps, "inputs", lambda job: inputs)
+    monkeypatch.setattr(stamps, "inputs", lambda job: {})
+    monkeypatch.setattr(stamps, "code", lambda name: "")
     todo = [Job(name) for name in ("a/short", "a/long", "a/new")]
-    assert run.reproduce(todo, here, at_once=1, force=True) == single.FAILED  # nothing was executed
+    assert (
+        run.reproduce(todo, tmp_path, at_once=1, force=True) == single.FAILED
+    )  # nothing was executed
     assert order == ["new", "long", "short"]
 
 
@@ -309,10 +294,11 @@ def test_a_run_by_papermill_touches_nothing_published(settled):
 
 def test_an_edited_default_is_taken_and_told(settled):
     edit(settled.notebook, "runs: int = 3", "runs: int = 7")
-    assert "'runs': 7" in stale(settled)["demo/one"]
+    assert stale(settled) == {"demo/one": "runs=7 (was 3)"}
+    shutil.rmtree(settled.root / "build")
     code, out, _ = settled.python("privregret", "reproduce")
     assert code == 0
-    named(out.splitlines()[-1], "runs", 7, 3)
+    named(out.splitlines()[0], "runs", 7, 3)
     assert pd.read_csv(figure(settled, "one")).value.tolist() == [3.5, 7.0]
     assert "runs" not in settled.python("privregret", "reproduce", "--force")[1].splitlines()[-1]
 
@@ -370,7 +356,7 @@ def test_scratch_notebooks_are_skipped_with_a_word(settled):
     code, _, err = settled.python(
         "privregret", "reproduce", "demo/Untitled"
     )  # nothing else was asked for
-    assert code == 2 and err.startswith("error: notebooks/demo/Untitled.ipynb")
+    assert code == 2 and "notebooks/demo/Untitled.ipynb" in err
 
 
 def test_a_damaged_manifest_is_refused_and_made_anew_when_it_is_removed(settled):
@@ -483,6 +469,43 @@ def wait(what, seconds=600):
     while not what():
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only on Linux")
+def test_kernels_are_forks_of_one_process_that_ends_with_the_command(project):
+    where = "import os\nopen('parent-{}', 'w').write(str(os.getppid()))"
+    write(project, "one", where.format("one"))
+    write(project, "two", where.format("two"))
+    write(project, "killed", "import os\nos.write(2, b'last words')\nos.kill(os.getpid(), 9)")
+    code, out, _ = project.end(*project.begin("privregret", "reproduce"))
+    assert code == 3 and "FAILED demo/killed: its kernel died" in out
+    assert "last words" in (project.root / "build/failed/demo/killed.log").read_text()
+    one, two = ((project.root / f"parent-{name}").read_text() for name in ("one", "two"))
+    assert one == two
+    wait(lambda: not os.path.exists(f"/proc/{one}"))
+    used = json.loads((project.root / "build/stamps/demo/one.json").read_text())["files"]
+    assert "src/privregret/press/publish.py" in used
+    assert not {"src/privregret/press/fork.py", "src/privregret/simulate.py"} & set(used)
+
+
+def test_a_kernel_is_the_same_if_there_is_no_process_to_fork(tmp_path, monkeypatch):
+    def ended():
+        raise EOFError
+
+    monkeypatch.delenv("JUPYTER_PATH", raising=False)
+    shown = "import os, sys\nprint(os.getppid())\nprint(os.environ['WORD'], os.getcwd(), sys.path)"
+    path, executed = tmp_path / "in.ipynb", tmp_path / "out.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(shown)]), path)
+    parents, others = [], []
+    with kernels.sockets(tmp_path) as sockets:
+        for server in (kernels._server, ended):
+            monkeypatch.setattr(kernels, "_server", server)
+            kernels.execute(path, executed, {}, sockets, {"WORD": "given"}, lambda *_: None)
+            parent, other = nbformat.read(executed, 4).cells[0].outputs[0].text.splitlines()
+            parents.append(int(parent))
+            others.append(other)
+    assert parents[1] == os.getpid() and others[0] == others[1]
+    assert (parents[0] != os.getpid()) == hasattr(os, "pidfd_open")
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])

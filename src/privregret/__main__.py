@@ -65,6 +65,12 @@ def refuse(why) -> int:
     return USAGE
 
 
+def needs(missing, extra) -> int:
+    """Name the package that is not there, and the extra that has it; the exit code."""
+    package = missing.name.split(".")[0]
+    return refuse(f"this needs {package}: pip install 'privregret[{extra}]'")
+
+
 def sweep(args) -> int:
     """Run a sweep and return the exit code."""
     try:
@@ -98,10 +104,11 @@ def notebooks(args) -> int:
     try:
         from privregret.press import command
     except ModuleNotFoundError as missing:
-        package = missing.name.split(".")[0]
-        return refuse(f"notebooks need {package}: pip install 'privregret[notebooks]'")
+        return needs(missing, "notebooks")
     try:
         return command.main(args)
+    except ModuleNotFoundError as missing:
+        return needs(missing, "site")
     except command.REFUSED as error:
         return refuse(error)
     except BlockingIOError:

@@ -342,11 +342,12 @@ def _many(data, checkpoints, settings, runs, rng):
     rng : numpy.random.Generator
     """
     first = kernel(data, checkpoints, settings, rng)
-    played = np.empty((runs, *first.shape), first.dtype)
-    played[0] = first
-    for run in range(1, runs):
-        played[run] = kernel(data, checkpoints, settings, rng)
-    return played
+    played = np.empty((runs, first.size), first.dtype)
+    for run in range(runs):
+        one = kernel(data, checkpoints, settings, rng) if run else first
+        for i, value in enumerate(one.flat):  # assigning a row takes seconds to compile
+            played[run, i] = value
+    return played.reshape((runs, *first.shape))
 
 
 BANDIT = Templates(_play_entry, _run_bandit)

@@ -48,7 +48,7 @@ PLANTS = [
         AUDIT,
         "a fault that is not there is not noticed",
         nothing_is_faulty,
-        (("Ledger", "descriptions"), ("Planted faults", "The ledger notices")),
+        (("Ledger", "lists of releases"), ("Planted faults", "with the planted fault")),
     ),
     Plant(
         AUDIT,
@@ -56,9 +56,9 @@ PLANTS = [
         other_noise(FTNL, 1 / 2),
         (
             ("Ledger", "pure privacy"),
-            ("Exact losses", "None of"),
-            ("Other epsilons", "What is proved private"),
-            ("Planted faults", "The same code without the fault"),
+            ("Exact losses", "For none of"),
+            ("Other epsilons", "whose claim is proved"),
+            ("Planted faults", "Without the planted faults"),
         ),
     ),
     Plant(
@@ -66,24 +66,27 @@ PLANTS = [
         "a ledger that sees half",
         blind,
         (
-            ("Ledger", "descriptions"),
+            ("Ledger", "lists of releases"),
             ("Ledger", "pure privacy"),
-            ("Exact losses", "No loss found exceeds"),
+            ("Exact losses", "No privacy loss found exceeds"),
         ),
     ),
     Plant(
         AUDIT,
         "half of the loss of noisy maxima",
         half_the_loss,
-        (("Exact losses", "Each of"), ("Other epsilons", "The printed variants")),
+        (("Exact losses", "For each of"), ("Other epsilons", "Each printed variant")),
     ),
     Plant(
         AUDIT,
         "scores that move ten times as far",
         scores_that_move(10),
-        (("Batched EXP4", "as large as"),),
+        (("Batched EXP4", r"the largest $\delta$"),),
     ),
     Plant(
-        AUDIT, "scores that hardly move", scores_that_move(1 / 1000), (("Batched EXP4", "Near"),)
+        AUDIT,
+        "scores that hardly move",
+        scores_that_move(1 / 1000),
+        (("Batched EXP4", r"At $\delta=0.9999$"),),
     ),
 ]

@@ -5,7 +5,7 @@ from privregret.bandits import AnytimeLazyUCB
 
 
 def many_releases(means, checkpoints, settings, rng):
-    """Releases about all pairs of arms, again and again."""
+    """Draw numbers for every pair of arms many times."""
     for _ in range(int(checkpoints[-1] ** 0.25) * len(means) ** 2):
         rng.random()
     return uniform_play(means, checkpoints, rng)
@@ -14,8 +14,8 @@ def many_releases(means, checkpoints, settings, rng):
 PLANTS = [
     Plant(
         "companion/cost",
-        "releases without end",
+        "many releases",
         lambda patch: patch.setattr(AnytimeLazyUCB, "events", many_releases),
-        (("Rounds", "random numbers"), ("Arms", "no faster than $K$,")),
+        (("Rounds", "random numbers"), ("Arms", "random numbers")),
     ),
 ]

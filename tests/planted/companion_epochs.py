@@ -45,7 +45,7 @@ PLANTS = [
         EPOCHS,
         "the learner has three times its noise",
         other_noise(FTNL, 3),
-        (("Theorem", "(b)"), ("Constants", "cannot be improved")),
+        (("Theorem", "(b)"), ("Constants", "near 8, the constant")),
     ),
     Plant(EPOCHS, "choices colder than their potential", colder_choice, (("Lemma 3", "tanh"),)),
     Plant(

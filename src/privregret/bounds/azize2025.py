@@ -510,8 +510,8 @@ def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
     dict
         "schedule": n_m <= n0 (alpha^(m+1) - 1) / (alpha - 1) + 1 and B_m <= 2 n0 alpha^m, (35) and
         (36); "pulled": n_m* - n0 <= alpha H + 1 - n0 alpha / (alpha - 1), m* the first batch with
-        n_m >= H, before (45); "pulled, mended": without the last term; "batch": B_(m+1) <= alpha
-        n_m, in Theorem F.9; "batch, mended": plus 1.
+        n_m >= H, before (45); "pulled, fixed": without the last term; "batch": B_(m+1) <= alpha
+        n_m, in Theorem F.9; "batch, fixed": plus 1.
 
     Examples
     --------
@@ -532,9 +532,9 @@ def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
     return {
         "schedule": max(schedule.max(), (sizes - 2 * n0 * powers).max()),
         "pulled": pulled + n0 * alpha / (alpha - 1),
-        "pulled, mended": pulled,
+        "pulled, fixed": pulled,
         "batch": batch,
-        "batch, mended": batch - 1,
+        "batch, fixed": batch - 1,
     }
 
 

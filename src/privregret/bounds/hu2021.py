@@ -148,6 +148,48 @@ def lemma_12(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
     return (np.sqrt(3 * log_t / pulls) + 6 * np.sqrt(8) * log_t * array / (epsilon * pulls)) / gaps
 
 
+@checks.arguments(last=checks.integer_in(1, 60))
+def lemma_11_pulls(last: int) -> float:
+    """Bound the expected pulls of an arm by Anytime-Lazy-UCB beyond array `last`.
+
+    Sum of P(theta = s) omega^(s) over s > last, by the tails of Lemma 11's proof: round t adds
+    t^-6 + t^-3 / 2 for each of at most 1 + floor(log2 t) arrays.
+
+    Examples
+    --------
+    >>> round(lemma_11_pulls(last=5), 3)
+    0.134
+    """
+    total = 0.0
+    for s in range(last + 1, last + 60):
+        first = 2**s - 2  # omega^(s - 1)
+        tail = 0.0
+        for power, weight in ((6, 1.0), (3, 0.5)):
+            logs = 2.0 ** np.arange(s, 200)  # where floor(log2 t) rises; it is s - 1 before
+            rises = special.zeta(power, logs).sum()
+            tail += weight * (s * special.zeta(power, first) + rises)
+        total += (2 ** (s + 1) - 2) * tail
+    return float(total)
+
+
+@checks.arguments(last=checks.integer_in(1, 60))
+def lemma_12_pulls(last: int) -> float:
+    """Bound the expected pulls of an arm by Hybrid-UCB beyond array `last`.
+
+    Sum of P(theta = s) omega^(s) over s > last, by the tails of Lemma 12's proof: round t adds
+    t (2 t^-4 + t^-8).
+
+    Examples
+    --------
+    >>> round(lemma_12_pulls(last=5), 3)
+    0.064
+    """
+    arrays = np.arange(last + 1, last + 60)
+    first = 2.0**arrays - 1  # omega^(s - 1)
+    tails = 2 * special.zeta(3, first) + special.zeta(7, first)
+    return float(((2.0 ** (arrays + 1) - 1) * tails).sum())
+
+
 @checks.arguments(noises=checks.integer_in(1, 500), delta=checks.number_in(1e-300, 1))
 def fact_2(noises: int, delta: float) -> float:
     """Exact P(|Y| > chi sqrt(8 ln(2 / delta))) over delta, for the sum Y of so many noises and the

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import comb
 
 from privregret import checks, identity, store
+from privregret.exact.fixed import fixed_regret
 from privregret.exact.selection import (
     FORMULA,
     arrays,
@@ -20,7 +21,14 @@ from privregret.exact.selection import (
     probabilities_from_sums,
     selection_probabilities,
 )
-from privregret.full_information import EpochAlgorithm, EveryRoundAlgorithm
+from privregret.full_information import (
+    EpochAlgorithm,
+    EveryRoundAlgorithm,
+    FullInformationAlgorithm,
+    MarginStop,
+    Votes,
+    VotesOrLeader,
+)
 from privregret.instances import StochasticLosses
 from privregret.jit import jit
 from privregret.noise import CODES
@@ -28,6 +36,8 @@ from privregret.noise import CODES
 NODES = 16  # nodes of an interpolant in the number of rounds
 PRECISION = 1e-9  # tolerated error of interpolants, relative to the regret so far
 NEGLIGIBLE = 1e-13  # regret of an epoch that is not computed but counted as error
+PHASES = 2048  # evenly spaced phases that stand for a random one; 16 without a formula
+ON_FIXED = MarginStop, Votes, VotesOrLeader  # algorithms with a value if losses are fixed
 
 STOCHASTIC = checks.instance_of(StochasticLosses)
 SHARES = checks.array_in(0, 1, shape=1)
@@ -41,7 +51,7 @@ class Regret(NamedTuple):
 
 
 def _algorithm(name, value):
-    if not isinstance(value, EpochAlgorithm | EveryRoundAlgorithm):
+    if not isinstance(value, (EpochAlgorithm, EveryRoundAlgorithm, *ON_FIXED)):
         raise TypeError(
             f"{name} must be an epoch algorithm or a full-information leader, "
             f"got {checks.shown(value)}"
@@ -64,9 +74,7 @@ def _horizons(name, value):
 @checks.arguments(algorithms=_algorithms, problems=_problems, horizons=_horizons)
 @store.kept
 def regret_curves(
-    algorithms: EpochAlgorithm
-    | EveryRoundAlgorithm
-    | Sequence[EpochAlgorithm | EveryRoundAlgorithm],
+    algorithms: FullInformationAlgorithm | Sequence[FullInformationAlgorithm],
     problems: StochasticLosses | Sequence[StochasticLosses],
     horizons: int | Sequence[int] | np.ndarray,
 ) -> pd.DataFrame:
@@ -127,7 +135,7 @@ def expected_gap(
 @checks.arguments(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
 @store.kept
 def expected_regret(
-    algorithm: EpochAlgorithm | EveryRoundAlgorithm,
+    algorithm: FullInformationAlgorithm,
     instance: StochasticLosses,
     horizons: int | Sequence[int] | np.ndarray,
 ) -> Regret:
@@ -137,7 +145,7 @@ def expected_regret(
     ----------
     algorithm : FullInformationAlgorithm
         Epoch algorithms (FTNL and its variants, random prefixes), or the leaders that act in every
-        round.
+        round; votes and the margin stop if losses are the same in every round.
     instance : StochasticLosses
         See `selection_probabilities` for the instances that are supported.
     horizons : int or sequence of int
@@ -164,6 +172,10 @@ def expected_regret(
     """
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
+    if isinstance(algorithm, ON_FIXED):
+        return Regret(*fixed_regret(algorithm, instance, horizons))
+    if isinstance(algorithm, EpochAlgorithm) and (algorithm.random_phase or algorithm.growth != 2):
+        return _phased(algorithm, instance, horizons)
     value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
     first, first_error = expected_gap(instance, 0, "none", 1.0)  # round 1 is uniform
     value += first
@@ -387,6 +399,34 @@ def _epoch_gap(algorithm, instance, shortest, length, scale, so_far):
 
     total, error = _sum_over(gaps, shortest, length, so_far / 4)
     return total / (length - shortest + 1), error / (length - shortest + 1)
+
+
+def _phased(algorithm, instance, horizons):
+    """Regret on epochs of any growth, at one phase or at the mean over it.
+
+    The error of the mean is taken to be how far every other phase is from the rest.
+    """
+    scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
+    formula = len(instance.outcomes) == 1 and not instance.bits and algorithm.noise == "gumbel"
+    many = (PHASES if formula else PHASES // 128) if algorithm.random_phase else 1
+    phases = (np.arange(many) + 0.5) / many if algorithm.random_phase else np.zeros(1)
+    all_lengths = [algorithm.epoch_lengths(int(horizons[-1]), phase) for phase in phases]
+    known = np.unique(np.concatenate(all_lengths))
+    bounds = _largest_gaps(instance, known, algorithm.noise, scale)
+    some = bounds * known >= NEGLIGIBLE
+    gaps, errors = np.zeros(len(known)), np.where(some, 0.0, bounds)
+    gaps[some], errors[some] = _expected_gaps(instance, known[some], algorithm.noise, scale)
+    first, _ = expected_gap(instance, 0, "none", 1.0)
+    curves, off = [], np.zeros(len(horizons))
+    for lengths in all_lengths:
+        starts = np.cumsum(lengths) - lengths
+        played = np.clip(horizons[:, None] - starts, 0, lengths)
+        chosen = np.searchsorted(known, lengths[:-1])
+        curves.append(played[:, 0] * first + played[:, 1:] @ gaps[chosen])
+        off += played[:, 1:] @ errors[chosen] / many
+    if many > 1:
+        off += np.abs(np.mean(curves[::2], axis=0) - np.mean(curves[1::2], axis=0))
+    return Regret(np.mean(curves, axis=0), off)
 
 
 def _every_round(algorithm, instance, start, end, so_far):

@@ -23,11 +23,16 @@ class Selector(NamedTuple):
     scale: float
     prefix: int
     resampling: bool
+    growth: float
+    random_phase: bool
 
 
 ACTION = np.dtype([("loss", float)])  # sum over the epoch so far
 EPOCH = np.dtype(
-    [("leader", np.int64), ("start", np.int64), ("length", np.int64), ("used", np.int64)]
+    [
+        *((name, np.int64) for name in ("leader", "start", "length", "used")),
+        ("size", float),  # length = ceil(size)
+    ]
 )
 
 
@@ -39,6 +44,18 @@ def _prefix_length(length, prefix, rng):
     if prefix == HALF:
         return length // 2 + 1
     return length // 2 + 1 + int(rng.random() * (length // 2))
+
+
+@jit
+def _first_size(selector, rng):
+    """Size of epoch 1: growth^U with U uniform on [0, 1) for a random phase, else 1."""
+    return selector.growth ** rng.random() if selector.random_phase else 1.0
+
+
+@jit
+def _length(size):
+    """Rounds of an epoch of that size, so few that 64 bits can count them."""
+    return int(min(math.ceil(size), 2.0**62))
 
 
 @jit
@@ -59,11 +76,13 @@ def _choose(actions, epoch, selector, t, rng):
     """
     if t == 1:
         epoch["leader"] = int(rng.random() * len(actions))
+        epoch["size"] = _first_size(selector, rng)
     elif t == epoch["start"] + epoch["length"]:
         epoch["leader"] = _noisy_leader(actions, selector, rng)
+        epoch["size"] *= selector.growth
     else:
         return epoch["leader"]
-    epoch["start"], epoch["length"] = t, max(1, 2 * epoch["length"])
+    epoch["start"], epoch["length"] = t, _length(epoch["size"])
     epoch["used"] = _prefix_length(epoch["length"], selector.prefix, rng)
     return epoch["leader"]
 
@@ -120,7 +139,7 @@ def _play_counts(data, checkpoints, selector, rng):
     # The sum of an action's losses over the rounds used is binomial, given how often each outcome
     # occurred. Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay
     # exact next to the noise.
-    noise, scale, prefix, resampling = selector
+    noise, scale, prefix, resampling, growth, _ = selector
     outcomes, probabilities, counts, bits = data
     kinds, groups = outcomes.shape
     horizon = checkpoints[-1]
@@ -135,7 +154,8 @@ def _play_counts(data, checkpoints, selector, rng):
     while pick >= counts[leader] and leader < groups - 1:
         pick -= counts[leader]
         leader += 1
-    start, length, reported = 0, 1, 0
+    start, reported, size = 0, 0, _first_size(selector, rng)
+    length = _length(size)
     tie = TIE if noise == NONE else 0.0
     while start < horizon:
         used = _prefix_length(length, prefix, rng)
@@ -174,16 +194,18 @@ def _play_counts(data, checkpoints, selector, rng):
                         if rng.random() * ties < 1:
                             leader = g
         start = end
-        length *= 2
+        size *= growth
+        length = _length(size)
     return result
 
 
 class EpochAlgorithm(FullInformationAlgorithm):
     """Play epochs of 1, 2, 4, ... rounds; each plays the noisy leader of the last one.
 
-    The noisy leader is the winner of report noisy max. The first action is uniform. Subclasses
-    define the noise, of scale `noise_scale(actions)`, and the part of an epoch that selects the
-    winner.
+    The noisy leader is the winner of report noisy max. The action of the first epoch is uniform.
+    A subclass defines the noise, its scale `noise_scale(actions)`, and the part of an epoch from
+    which the winner is chosen. Other lengths are ceil(growth^(i + U)), i = 0, 1, ..., where U is 0
+    or uniform on [0, 1).
 
     Attributes
     ----------
@@ -194,11 +216,17 @@ class EpochAlgorithm(FullInformationAlgorithm):
         1.
     bernoulli_resampling : bool
         Whether each loss is first replaced by an independent Bernoulli loss of that mean.
+    growth : float
+        Factor by which epochs grow, above 1.
+    random_phase : bool
+        Whether U is uniform, drawn once and independent of the losses; otherwise U = 0.
     """
 
     noise: str
     prefix: str = "full"
     bernoulli_resampling: bool = False
+    growth: float = 2.0
+    random_phase: bool = False
     steps = Steps(ACTION, EPOCH, _choose, _observe)
     events = (
         _play_counts  # epoch by epoch: one binomial draw for each action and outcome, O(K log T)
@@ -211,4 +239,26 @@ class EpochAlgorithm(FullInformationAlgorithm):
 
     def settings(self, horizon: int | None, actions: int) -> Selector:
         scale, prefix = float(self.noise_scale(actions)), PREFIXES.index(self.prefix)
-        return Selector(CODES[self.noise], scale, prefix, self.bernoulli_resampling)
+        return Selector(
+            CODES[self.noise],
+            scale,
+            prefix,
+            self.bernoulli_resampling,
+            self.growth,
+            self.random_phase,
+        )
+
+    def epoch_lengths(self, horizon: int, phase: float = 0.0) -> np.ndarray:
+        """Rounds of each epoch that starts by the horizon, when U = phase.
+
+        Examples
+        --------
+        >>> from privregret.full_information import FTNL, PhasedFTNL
+        >>> FTNL(1.0).epoch_lengths(10), PhasedFTNL(1.0).epoch_lengths(10, phase=0.5)
+        (array([1, 2, 4, 8]), array([ 2,  5, 13]))
+        """
+        size, lengths, played = self.growth**phase, [], 0
+        while played < horizon:
+            lengths.append(int(min(math.ceil(size), 2.0**62)))
+            size, played = size * self.growth, played + lengths[-1]
+        return np.array(lengths)

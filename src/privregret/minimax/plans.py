@@ -24,7 +24,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     ----------
     game : Game
         Full information, two actions.
-    learner : FTNL, RandomPrefixSoftmax, EpochLeader or NaiveFTNL
+    learner : FTNL, PhasedFTNL, RandomPrefixSoftmax, EpochLeader or NaiveFTNL
         Without resampling, which does not change losses of 0 and 1.
 
     Returns
@@ -41,15 +41,39 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     """
     _of_two_actions(game, "full")
     scale = float(learner.noise_scale(2))
-    policy = []
+    plans = [
+        weight * game.plan_of(_epoch_policy(game, learner, scale, lengths))
+        for lengths, weight in _patterns(game.rounds, learner)
+    ]
+    return np.sum(plans, axis=0)
+
+
+def _patterns(rounds, learner):
+    """The lengths of the epochs that start in so many rounds, with their probabilities."""
+    if not learner.random_phase:
+        return [(learner.epoch_lengths(rounds), 1.0)]
+    turns = (
+        np.log(np.arange(1, rounds + 1)) / np.log(learner.growth) % 1
+    )  # phases where one changes
+    ends = np.unique(np.append(turns, [0.0, 1.0]))
+    middles = (ends[1:] + ends[:-1]) / 2
+    return [
+        (learner.epoch_lengths(rounds, middle), weight)
+        for middle, weight in zip(middles, np.diff(ends), strict=True)
+    ]
+
+
+def _epoch_policy(game, learner, scale, epochs):
+    """The policy on epochs of these lengths."""
+    starts, policy = np.cumsum(epochs), []
     for t in range(game.rounds):
         steps = _steps(game, t)
         if t == 0:
             law = np.full((1, 2), 0.5)
-        elif t & (t + 1):  # rounds 2^k, ..., 2^(k+1) - 1 are an epoch, from 1
+        elif t not in starts:
             law = np.eye(2)[steps[:, -1, 0]]
         else:
-            length = (t + 1) // 2
+            length = int(epochs[np.searchsorted(starts, t)])
             losses = game.rows[steps[:, -length:, 1]]  # (histories, rounds of the epoch, actions)
             lengths = {
                 "full": [length],
@@ -61,7 +85,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
                 [_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used], axis=0
             )
         policy.append(law)
-    return game.plan_of(policy)
+    return policy
 
 
 @checks.arguments(

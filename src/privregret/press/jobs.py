@@ -5,7 +5,6 @@ import re
 import sys
 import tomllib
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 
 import nbformat
@@ -13,7 +12,7 @@ from papermill.translators import PythonTranslator
 
 from privregret.files import ROOT
 from privregret.press import record
-from privregret.press.notebook import ParameterError
+from privregret.press.notebook import ParameterError, hint
 from privregret.press.places import NOTEBOOKS
 
 
@@ -36,25 +35,21 @@ def read(name: str) -> nbformat.NotebookNode:
     try:
         notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
         declared_parameters(notebook)
-        started = re.search(
-            r"^notebook\.start\(\s*[\"'](.*?)[\"']", tagged(notebook, "check"), re.M
-        )
-    except StopIteration:
-        raise UsageError(
-            f"notebooks/{name}.ipynb has no cells tagged parameters and check"
-        ) from None
+        start = rf"^notebook\.start\(\s*[\"']{re.escape(name)}[\"']"
+        if not re.search(start, tagged(notebook, "check"), re.M):
+            raise ValueError(f"its check does not call notebook.start({name!r}, ...): a copy?")
     except Exception as problem:  # cut, not JSON, of another format, not Python
         reason = (str(problem).splitlines() or [type(problem).__name__])[0][:100]
         raise UsageError(f"notebooks/{name}.ipynb cannot be read: {reason}") from None
-    if not started or started[1] != name:
-        said = started[1] if started else "none"
-        raise UsageError(f"notebooks/{name}.ipynb says that it is {said}: a copy?")
     return notebook
 
 
 def tagged(notebook: nbformat.NotebookNode, tag: str) -> str:
-    """The source of the first cell with a tag."""
-    return next(c.source for c in notebook.cells if tag in c.metadata.get("tags", []))
+    """The source of the first cell with a tag; ValueError if there is none."""
+    for cell in notebook.cells:
+        if tag in cell.metadata.get("tags", []):
+            return cell.source
+    raise ValueError(f"no cell is tagged {tag}")
 
 
 def declared_parameters(notebook: nbformat.NotebookNode) -> dict:
@@ -84,39 +79,30 @@ def check_parameters(notebook: nbformat.NotebookNode, parameters: dict) -> None:
 def select(wanted: list[str]) -> list[str]:
     """Names of the notebooks that papers, notebooks, bare names and paths stand for; [] means all.
 
-    Scratch notebooks and copies are skipped with a word, unless nothing else was asked for. One
-    that has published something is never scratch, whatever became of it.
+    Scratch notebooks and copies are skipped with a word. One that has published something is never
+    scratch, whatever became of it.
     """
-    paths = [p for p in sorted(NOTEBOOKS.glob("*/*.ipynb")) if not p.parent.name.startswith(".")]
-    names = [str(path.relative_to(NOTEBOOKS).with_suffix("")) for path in paths]
-    chosen = {name for word in wanted for name in _named(word, names)} if wanted else set(names)
-    known, result, skipped = record.read(ROOT)["notebooks"], [], []
-    for name in sorted(chosen):
+    known, names = record.read(ROOT)["notebooks"], []
+    for path in sorted(NOTEBOOKS.glob("[!.]*/*.ipynb")):
+        name = str(path.relative_to(NOTEBOOKS).with_suffix(""))
         try:
-            read(name)
-        except UsageError as problem:
             if name not in known:
-                skipped.append(problem)
-                continue
-        result.append(name)
-    if wanted and not result:
-        raise skipped[0]
-    for notice in skipped:
-        print(f"skipped: {notice}", file=sys.stderr)
-    return result
+                read(name)
+            names.append(name)
+        except UsageError as problem:
+            print(f"skipped: {problem}", file=sys.stderr)
+    return sorted({name for word in wanted for name in _named(word, names)}) or names
 
 
 def _named(word, names):
-    here = Path(word).resolve()
-    near_by = here.exists() and here != NOTEBOOKS and here.is_relative_to(NOTEBOOKS)
-    key = word.removeprefix("./").removeprefix("notebooks/")
-    key = str(here.relative_to(NOTEBOOKS)) if near_by else key
-    key = key.removesuffix(".ipynb").rstrip("/")
+    path = Path(word).resolve()
+    if path.exists() and NOTEBOOKS in path.parents:
+        word = str(path.relative_to(NOTEBOOKS))
+    key = word.removeprefix("notebooks/").removesuffix(".ipynb").rstrip("/")
     found = [n for n in names if n == key or n.startswith(f"{key}/") or n.endswith(f"/{key}")]
     if not found:
-        near = get_close_matches(key, [*names, *{part for n in names for part in n.split("/")}], 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"no notebook or paper {word!r}{hint}")
+        parts = {part for name in names for part in name.split("/")}
+        raise UsageError(f"no notebook or paper {word!r}: {hint(key, [*names, *parts])}")
     return found
 
 
@@ -137,12 +123,11 @@ def parse_value(text: str):
 
 def overrides(pairs: list[tuple[str, str]]) -> dict:
     """The parameters that a command line names; UsageError if it names one twice."""
-    found = {}
-    for name, text in pairs:
-        if name in found:
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
             raise UsageError(f"-p {name} is given twice")
-        found[name] = parse_value(text)
-    return found
+    return {name: parse_value(text) for name, text in pairs}
 
 
 def smoke_parameters() -> dict:
@@ -174,8 +159,6 @@ def jobs(names: list[str], given: dict, smoke: bool = False) -> list[Job]:
             if mine:
                 raise UsageError(f"{name}: {reason}") from None
             result.append(Job(name, problem=reason))  # it must not stop the other notebooks
-    for unused in sorted(set(given) - known):
-        near = get_close_matches(unused, known, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
-        raise UsageError(f"no selected notebook has a parameter {unused}: {hint}")
+    for unused in sorted(given.keys() - known):
+        raise UsageError(f"no selected notebook has a parameter {unused}: {hint(unused, known)}")
     return result

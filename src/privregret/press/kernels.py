@@ -1,15 +1,27 @@
-"""papermill with kernels of its own: local sockets, a fixed environment, word of each cell."""
+"""papermill with kernels of its own: local sockets, a fixed environment, word of each cell.
+
+On Linux, kernels are forked from one process that has imported what all of them need.
+"""
 
 import os
+import select
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import cache
+from multiprocessing import Pipe
 from pathlib import Path
 
 import papermill
+from ipykernel.kernelspec import RESOURCES
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import LocalProvisioner
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NBClientEngine, papermill_engines
 
@@ -82,7 +94,7 @@ def _manager(sockets):
     """A kernel over local sockets: no TCP ports to race for."""
     folder = tempfile.mkdtemp(dir=sockets)  # by default all kernels share one path
     named = filter(None, os.environ.get("JUPYTER_PATH", "").split(os.pathsep))
-    return AsyncKernelManager(
+    manager = AsyncKernelManager(
         kernel_name="python3",
         transport="ipc",
         ip=f"{folder}/kernel",
@@ -90,6 +102,70 @@ def _manager(sockets):
         # else this Python: what is below HOME is not asked
         kernel_spec_manager=KernelSpecManager(kernel_dirs=[f"{path}/kernels" for path in named]),
     )
+    spec = manager.kernel_spec
+    if spec.resource_dir == RESOURCES and hasattr(os, "pidfd_open"):  # this Python, on Linux
+        manager.provisioner = _Forked(kernel_spec=spec, parent=manager)
+    return manager
+
+
+_turn = threading.Lock()  # to use the server's connection
+
+
+class _Forked(LocalProvisioner):
+    """Forks the kernel from `_server`, or starts it as ever if that process has ended."""
+
+    async def launch_kernel(self, cmd, **kwargs):
+        arguments = cmd[cmd.index("ipykernel_launcher") + 1 :]
+        folder = kwargs.get("cwd") or os.getcwd()
+        try:
+            with _turn:
+                line = _server()
+                line.send((arguments, dict(kwargs["env"]), folder, kwargs["stderr"].name))
+                self.process = _Process(line.recv())
+        except (OSError, EOFError):
+            return await super().launch_kernel(cmd, **kwargs)
+        self.pid = self.pgid = self.process.pid
+        return self.connection_info
+
+
+class _Process:
+    """What jupyter_client needs of a `Popen`, for a process that is no child of this one."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, pid):
+        self.pid, self.handle = pid, open(os.pidfd_open(pid), "rb", buffering=0)
+
+    def poll(self):
+        return 0 if select.select([self.handle], [], [], 0)[0] else None
+
+    def wait(self):
+        self.handle.close()
+        return 0
+
+    def send_signal(self, number):
+        signal.pidfd_send_signal(self.handle.fileno(), number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self):
+        self.send_signal(signal.SIGTERM)
+
+
+@cache
+def _server():
+    """The connection to a process of `fork`."""
+    line, theirs = Pipe()
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("fork.py"), str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            env=os.environ | ENVIRONMENT | {"JE_ARROW_MALLOC_CONF": "background_thread:false"},
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,  # an interrupt from the keyboard is not for it
+        )
+    return line
 
 
 class _Engine(NBClientEngine):

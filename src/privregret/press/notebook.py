@@ -7,9 +7,10 @@ without the batch command.
 
 import ast
 import difflib
-import json
 import os
 import sys
+import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,6 +49,19 @@ class ParameterError(ValueError):
         return [f"ParameterError: {self}"]  # one clear line instead of a traceback
 
 
+def hint(word: str, known: Iterable[str]) -> str:
+    """Suggest the known word that is closest to `word`, or list the known words.
+
+    Examples
+    --------
+    >>> hint("rums", ["runs", "seed"]), hint("x", ["runs", "seed"])
+    ('did you mean runs?', 'known are runs, seed')
+    """
+    if near := difflib.get_close_matches(word, known, 1):
+        return f"did you mean {near[0]}?"
+    return textwrap.shorten(f"known are {', '.join(sorted(known))}", 200, placeholder=" ...")
+
+
 def start(name: str, namespace: dict, /, **rules) -> None:
     """Check the parameters, before any work is done.
 
@@ -72,9 +86,8 @@ def start(name: str, namespace: dict, /, **rules) -> None:
         if cell.startswith("# Parameters"):  # how papermill heads the cell that it injects
             for line in ast.parse(cell).body:
                 for unknown in {t.id for t in line.targets} - set(rules):
-                    near = difflib.get_close_matches(unknown, rules, 1)
-                    hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(rules)}"
-                    raise ParameterError(f"{name} has no parameter {unknown}: {hint}")
+                    near = hint(unknown, rules)
+                    raise ParameterError(f"{name} has no parameter {unknown}: {near}")
     global current
     current = Running(name, {parameter: namespace[parameter] for parameter in rules})
     for parameter, rule in rules.items():
@@ -105,9 +118,5 @@ def end() -> None:
 
 def end_mark(notebook) -> dict | None:
     """What `end` recorded in an executed notebook (an nbformat node), or None."""
-    for cell in reversed(notebook.cells):
-        for output in cell.get("outputs", []):
-            if END in output.get("data", {}):
-                mark = output["data"][END]
-                return json.loads(mark) if isinstance(mark, str) else mark
-    return None
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return next((o["data"][END] for o in outputs if END in o.get("data", {})), None)

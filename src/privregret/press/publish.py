@@ -72,7 +72,7 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
         texts, dpi = PngInfo(), (style.DPI, style.DPI)
         for key, text in about.items():
             texts.add_itxt(key, text)
-        _few_colours(fig).save(png, "png", optimize=True, dpi=dpi, pnginfo=texts)
+        _few_colours(fig).save(png, "png", compress_level=6, dpi=dpi, pnginfo=texts)
     plt.close(fig)
     inches = fig.get_figwidth()
     star = "*" if inches > 1.1 * style.COLUMN[0] else ""

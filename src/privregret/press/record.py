@@ -35,14 +35,12 @@ def read(root: Path) -> dict:
     """
     try:
         record = json.loads((root / "figures" / "manifest.json").read_text(encoding="utf-8"))
-        entries = (*record["notebooks"].values(), *record["outputs"].values())
-        if not all(isinstance(entry, dict) for entry in entries):
-            raise ValueError
+        record["notebooks"].keys() | record["outputs"].keys()
+        return record
     except FileNotFoundError:
         return {"notebooks": {}, "outputs": {}}
     except (ValueError, TypeError, KeyError, AttributeError, OSError):
         raise Damaged(root) from None
-    return record
 
 
 def still(root: Path):
@@ -99,9 +97,7 @@ def adopt(staged: Path, root: Path, name: str, origin: dict) -> None:
             entry |= origin
             paths = [place / "figures" / output for place in (root, staged)]
             if output in had and _says_the_same(output, paths, had[output], entry):
-                as_old = all(had[output].get(key) == entry[key] for key in _ORIGIN)
-                kept = ("files", "versions") if as_old else ("files",)
-                entry |= {key: had[output][key] for key in kept if key in had[output]}
+                entry |= {k: had[output][k] for k in ("files", "versions") if k in had[output]}
             else:
                 for ending in entry["files"]:
                     write(Path(f"{paths[0]}{ending}"), Path(f"{paths[1]}{ending}").read_bytes())
@@ -115,18 +111,14 @@ _ORIGIN = ("parameters", "sources", "code", "lock")
 
 def _says_the_same(output, paths, old, new):
     """Whether a published output is whole and differs from the new one by rounding at most."""
-    files = old.get("files", {})
-    if old["kind"] != new["kind"] or files.keys() != new["files"].keys():
-        return False
-    for ending, hashed in files.items():
+    had, has = old.get("files", {}), new["files"]
+    for ending, hashed in had.items():
         path = Path(f"{paths[0]}{ending}")
         if not path.is_file() or digest(path.read_bytes()) != hashed:
             return False
-    if drift.first_difference(output, *(pd.read_csv(f"{path}.csv") for path in paths)):
+    if had.keys() != has.keys() or drift.first_difference(
+        output, *(pd.read_csv(f"{path}.csv") for path in paths)
+    ):
         return False
-    if new["kind"] == "figure":
-        if files[".tex"] != new["files"][".tex"]:
-            return False
-        if files[".png"] == new["files"][".png"]:
-            return True  # it looks the same, whatever made it
-    return all(old.get(key) == new[key] for key in _ORIGIN)
+    looks_the_same = all(had.get(ending) == has.get(ending) for ending in (".png", ".tex"))
+    return looks_the_same or all(old.get(key) == new[key] for key in _ORIGIN)

@@ -1,128 +1,116 @@
-"""The batch command: run what is stale, several notebooks at a time, longest first; status; check.
+"""The batch command: run stale notebooks in parallel, longest first; status; check.
 
 Only a run at the notebooks' own defaults is adopted into `figures/`, `paper/` and the README.
 """
 
-import math
 import os
 import shutil
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import RLock
+from pathlib import Path
 
 from tqdm import tqdm
 
 from privregret.files import ROOT, locked, sweep
 from privregret.press import drift, kernels, record, render, single, stamps
 from privregret.press.jobs import Job
-from privregret.press.places import BUILD, PROJECT, Place, apart
+from privregret.press.places import BUILD
 
 DRIFT, INTERRUPTED = 4, 130  # exit codes; `single` has the others
 
 
-class Progress:
-    """What runs: `[3/31] 01:10: name, cell 5 of 20`; on a terminal a line that is written over."""
-
-    def __init__(self, total: int):
-        self.total, self.done, self.began, self.lock = total, 0, time.monotonic(), RLock()
-        self.live = sys.stdout.isatty()
-
-    def of(self, name: str):
-        """What a notebook calls when a cell starts, with its number and how many there are."""
-
-        def at(cell, cells):
-            passed = tqdm.format_interval(time.monotonic() - self.began)
-            line = f"[{self.done}/{self.total}] {passed}: {name}, cell {cell} of {cells}"
-            if self.live:
-                self._say(line[: shutil.get_terminal_size().columns - 1], end="")
-            elif cell in (1, cells // 2):
-                self._say(line)
-
-        return at
-
-    def ended(self, line: str):
-        """Say what became of a notebook."""
-        with self.lock:
-            self.done += 1
-            self._say(line)
-
-    def _say(self, line, end="\n"):
-        with self.lock:
-            print("\r\033[K" * self.live + line, end=end, flush=True)
-
-
 @contextmanager
-def _alone(place):
-    """No other run is under way in this place, and what killed ones left behind is gone."""
-    with locked(place.build / ".lock", wait=False):
-        single.remove(place.build / "partial")
-        for folder in (place.root / "figures", place.root / "paper", place.build / "stamps"):
+def _alone(root):
+    """Lock a root, and remove the remains of killed runs."""
+    build = root / "build"
+    with locked(build / ".lock", wait=False), kernels.sockets(build) as sockets:
+        for folder in (root / "figures", root / "paper", build / "stamps"):
             sweep(folder)
-        for partial in place.root.glob(".*.partial-*"):  # of the README
+        for partial in root.glob(".*.partial-*"):  # of the README
             partial.unlink()
-        yield
+        try:
+            shutil.rmtree(build / "partial", ignore_errors=True)
+            yield sockets
+        finally:
+            shutil.rmtree(build / "partial", ignore_errors=True)
 
 
 def reproduce(
-    todo: list[Job], place: Place, at_once: int, force: bool = False, fresh: bool = False
+    todo: list[Job], root: Path, at_once: int, force: bool = False, fresh: bool = False
 ) -> int:
     """Run all stale notebooks, `at_once` at a time; returns the exit code.
 
     Parameters
     ----------
+    root : Path
+        As in `places`.
     force : bool
-        Run what is up to date, too.
+        Run all, also notebooks that are up to date.
     fresh : bool
-        As `force`, and take nothing from the store of results.
+        As `force`, and do not read stored results.
 
     Raises
     ------
     BlockingIOError
-        If another run is under way in this place.
+        If another run is under way below `root`.
     """
-    with _alone(place):
-        return _all(todo, place, at_once, force or fresh, fresh)
+    with _alone(root) as sockets:
+        render.read_whole(root)
+        if not (force or fresh):
+            reasons = _reasons(todo, root)
+            todo = [job for job in todo if reasons[job.name]]
+        code = _all(todo, root, at_once, fresh, sockets)
+    if root != ROOT:
+        print(f"The output is in {os.path.relpath(root)}; what is published stays as it was.")
+    return code
 
 
-def _all(todo, place, at_once, force, fresh):
-    render.read_whole(place.root)
-    stale = [job for job in todo if force or stamps.why_stale(job, place)]
-    for job in todo:
-        if job not in stale:
-            print(f"{job.name}: up to date, {single.tally(job.name, place)}")
-    times = {job.name: stamps.read(job.name, place).get("seconds", math.inf) for job in stale}
-    stale.sort(key=lambda job: -times[job.name])  # so that no long one runs alone at the end
-    at_once, progress = max(1, min(at_once, len(stale))), Progress(len(stale))
+def _all(todo, root, at_once, fresh, sockets):
+    todo = sorted(todo, key=lambda job: -stamps.seconds(job.name, root))  # the longest first
+    at_once = max(1, min(at_once, len(todo)))
     cores = max(os.cpu_count() // at_once, 1)  # of each kernel
-    environment = {"LOKY_MAX_CPU_COUNT": str(cores)} | (
-        {"PRIVREGRET_STORE": "off"} if fresh else {}
-    )
-    with kernels.sockets(place.build) as sockets:
-        pool, same = ThreadPoolExecutor(at_once), (place, sockets, environment, progress)
+    environment = {"LOKY_MAX_CPU_COUNT": str(cores)}
+    if fresh:
+        environment["PRIVREGRET_STORE"] = "off"
+
+    def one(job):
+        def tell(cell, cells):
+            bar.set_postfix_str(f"{job.name}, cell {cell} of {cells}")
+
+        code, line = single.run(job, root, sockets, environment, tell)
+        with bar.external_write_mode():
+            print(line, flush=True)
+        bar.update()
+        return code
+
+    form = "{n_fmt}/{total_fmt} {bar} {elapsed}{postfix}"
+    with tqdm(total=len(todo), bar_format=form, disable=None, leave=False) as bar:  # on terminals
+        pool = ThreadPoolExecutor(at_once)
         try:
-            runs = [pool.submit(single.run, job, *same) for job in stale]
-            codes = [run.result() for run in runs]
+            codes = list(pool.map(one, todo))
         except KeyboardInterrupt:
             print("\ninterrupted: what had finished is kept, the next run goes on", flush=True)
             shutil.rmtree(sockets, ignore_errors=True)
             os._exit(INTERRUPTED)  # kernels end by themselves once this process is gone
-    render.render(place.root)
-    if place != PROJECT:
-        print(f"The output is in {single.shown(place.root)}; what is published stays as it was.")
+    render.render(root)
     return max(codes, default=0)
 
 
-def status(todo: list[Job]) -> int:
-    """Say which notebooks are stale and why, and which files are not what the manifest says."""
-    render.read_whole(ROOT)
-    reasons = {job.name: stamps.why_stale(job, PROJECT) for job in todo}
+def _reasons(todo, root):
+    """Print why each notebook is stale; return name -> reason, "" if it is up to date."""
+    reasons = {job.name: stamps.why_stale(job, root) for job in todo}
     if len(reasons) > 1 and {*reasons.values()} == {stamps.NEVER}:
         print(f"none of {len(reasons)} notebooks has run here: what is in figures/ was committed")
-        reasons = {}
+        return reasons
     for name, why in reasons.items():
         print(f"{name}: {why or 'up to date'}")
+    return reasons
+
+
+def status(todo: list[Job]) -> int:
+    """Print which notebooks are stale and why, and which files differ from the manifest."""
+    render.read_whole(ROOT)
+    _reasons(todo, ROOT)
     for path in render.differing(ROOT):
         print(f"{path}: not what figures/manifest.json says; `make` writes it again")
     return 0
@@ -130,14 +118,13 @@ def status(todo: list[Job]) -> int:
 
 def check(todo: list[Job], at_once: int) -> int:
     """Run everything afresh in `build/check` and compare all numbers with those published."""
-    place, kept = apart(BUILD / "check"), render.read_whole(ROOT)
-    with _alone(place):
-        for old in ("figures", "paper", "stamps"):
-            single.remove(place.root / old)
-        code = _all(todo, place, at_once, force=True, fresh=True)
+    root, kept = BUILD / "check", render.read_whole(ROOT)
+    with _alone(root) as sockets:
+        shutil.rmtree(root / "figures", ignore_errors=True)
+        code = _all(todo, root, at_once, fresh=True, sockets=sockets)
         if code:
             return code
-        records = kept, record.read(place.root)
-        lines, compared = drift.between((ROOT, place.root), records, {job.name for job in todo})
+        records = kept, record.read(root)
+        lines, compared = drift.between((ROOT, root), records, {job.name for job in todo})
     print("\n".join(lines) or f"{compared} figures and tables agree with a fresh run")
     return DRIFT if lines else 0

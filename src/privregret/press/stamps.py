@@ -1,9 +1,10 @@
-"""What a finished run of a notebook depended on, and why it must run again.
+"""Stamps: each lists the inputs and outputs of a finished run, and shows when one has changed.
 
-Nothing counts as done before its stamp is written, and that happens last.
+A run writes its stamp last, so a notebook without a stamp has not finished.
 """
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -13,96 +14,87 @@ from privregret import files, sources
 from privregret.files import PACKAGE, ROOT
 from privregret.press import record
 from privregret.press.jobs import Job
-from privregret.press.places import NOTEBOOKS, Place
+from privregret.press.places import NOTEBOOKS
 
-KINDS: dict[str, type | tuple] = {
-    "code": str,
-    "parameters": dict,
-    "files": dict,
-    "record": str,
-    "seconds": (int, float),
-}
 NEVER = "has not run to its end here"
+DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError)  # raised by damaged stamps
 
 
-def read(name: str, place: Place) -> dict:
-    """What the notebook's last finished run left; empty if there is nothing of use."""
+def stamp(name: str, root: Path) -> Path:
+    """Return the path of a notebook's stamp."""
+    return root / "build" / "stamps" / f"{name}.json"
+
+
+def seconds(name: str, root: Path) -> float:
+    """Return the run time of the last finished run; infinity if it is unknown."""
     try:
-        stamp = json.loads(place.stamp(name).read_text(encoding="utf-8"))
-        return stamp if all(isinstance(stamp[key], kind) for key, kind in KINDS.items()) else {}
-    except (OSError, ValueError, TypeError, KeyError):
-        return {}
+        return float(json.loads(stamp(name, root).read_bytes())["seconds"])
+    except DAMAGE:
+        return float("inf")
 
 
 def code(name: str) -> str:
-    """A notebook's code cells but for its parameters: rewording its prose changes nothing."""
+    """Hash the code cells of a notebook, without its parameters."""
     cells = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells
     kept = [
         c for c in cells if c.cell_type == "code" and "parameters" not in c.metadata.get("tags", [])
     ]
-    return json.dumps([cell.source for cell in kept])
+    return files.digest(json.dumps([cell.source for cell in kept]).encode())
 
 
-def inputs(job: Job) -> dict:
-    """All that a run may depend on, taken before it starts: an edit meanwhile makes it stale."""
-    source = code(job.name)
-    measured = re.findall(r"benchmarks/[\w.-]+", source)
-    paths = [
-        *PACKAGE.rglob("*.py"),
-        ROOT / "requirements.lock",
-        *(ROOT / name for name in measured),
-    ]
-    return {
-        "code": files.digest(source.encode()),
-        "parameters": job.parameters,
-        "files": {str(path.relative_to(ROOT)): _hash(path) for path in paths},
-    }
+def inputs(job: Job) -> dict[str, str]:
+    """Hash everything that a run may use, before it starts: path -> hash."""
+    notebook = NOTEBOOKS / f"{job.name}.ipynb"
+    measured = re.findall(r"benchmarks/[\w.-]+", notebook.read_text(encoding="utf-8"))
+    others = [ROOT / path for path in ("requirements.lock", *measured)]
+    return _hashes([notebook, *others, *PACKAGE.rglob("*.py")], job)
 
 
-def write(job: Job, place: Place, began_with: dict, mark: dict, seconds: float) -> None:
-    """Write the stamp: what of its `inputs` the run used, what is published, time and memory."""
-    known = began_with["files"]
-    modules = {name: known.get(name, "") for name in mark["modules"]}  # a newer one: stale
-    others = {name: digest for name, digest in known.items() if not name.startswith("src/")}
-    stamp = began_with | {
-        "files": others | modules,
-        "record": _said(job.name, place)[1],
+def write(job: Job, root: Path, began_with: dict, mark: dict, seconds: float) -> None:
+    """Write the stamp: the `inputs` that the run used, its outputs, run time and memory."""
+    others = {path: hashed for path, hashed in began_with.items() if not path.startswith("src/")}
+    modules = {path: began_with.get(path, "") for path in mark["modules"]}  # "": made meanwhile
+    outputs = record.of_notebook(record.read(root), job.name)["outputs"].items()
+    published = [f"{output}{ending}" for output, entry in outputs for ending in entry["files"]]
+    made = [root / "figures" / file for file in ("manifest.json", *published)]
+    content = {
+        "files": others | modules | _hashes(made, job),
         "seconds": round(seconds, 1),
-        "kilobytes": mark.get("kilobytes"),
+        "kilobytes": mark["kilobytes"],
     }
-    files.write(place.stamp(job.name), json.dumps(stamp, indent=1).encode())
+    files.write(stamp(job.name, root), json.dumps(content, indent=1).encode())
 
 
-def why_stale(job: Job, place: Place) -> str:
-    """Why the notebook must run again, or an empty string."""
-    stamp = read(job.name, place)
-    if job.problem or not stamp:
-        return job.problem or NEVER
-    if stamp["code"] != files.digest(code(job.name).encode()):
-        return "its code changed"
-    if stamp["parameters"] != job.parameters:
-        changed = {p: v for p, v in job.parameters.items() if stamp["parameters"].get(p, ...) != v}
-        return f"ran with other parameters, wanted {changed or job.parameters}"
-    for name, digest in stamp["files"].items():
-        if _hash(ROOT / name) != digest:
-            return f"{name} changed"
-    outputs, said = _said(job.name, place)
-    if stamp["record"] != said:
-        return "what figures/manifest.json says of it was changed"
-    for output, entry in outputs.items():
-        for ending, digest in entry["files"].items():
-            if _hash(place.root / "figures" / f"{output}{ending}") != digest:
-                return f"figures/{output}{ending} is missing or was changed"
-    return ""
+def why_stale(job: Job, root: Path) -> str:
+    """Return the reason to run the notebook again; "" if it is up to date."""
+    if job.problem:
+        return job.problem
+    try:
+        was: dict = {}
+        for output in record.of_notebook(record.read(root), job.name)["outputs"].values():
+            was |= output["parameters"]
+        new = [p for p, value in job.parameters.items() if was.get(p, value) != value]
+        if new:
+            return ", ".join(f"{p}={job.parameters[p]!r} (was {was[p]!r})" for p in new)
+        hashes = json.loads(stamp(job.name, root).read_bytes())["files"]
+        now = _hashes([ROOT / path for path in hashes], job)
+        changed = [f"{path} changed" for path, hashed in hashes.items() if hashed != now[path]]
+        return (changed or [""])[0] if hashes else NEVER
+    except DAMAGE:
+        return NEVER
 
 
-def _said(name, place):
-    """A notebook's outputs in the manifest, and a hash of all that it says of the notebook."""
-    said = record.of_notebook(record.read(place.root), name)
-    return said["outputs"], files.digest(json.dumps(said, sort_keys=True).encode())
+def _hashes(paths, job):
+    """Map paths, relative to the project, to hashes; "" for a missing file."""
+    return {os.path.relpath(path, ROOT): _hash(path, job) for path in paths}
 
 
-def _hash(path: Path) -> str:
+def _hash(path, job):
     if not path.is_file():
         return ""
+    if path.suffix == ".ipynb":
+        return files.digest(f"{code(job.name)} {job.parameters}".encode())
+    if path.name == "manifest.json":
+        said = record.of_notebook(record.read(path.parents[1]), job.name)
+        return files.digest(json.dumps(said, sort_keys=True).encode())
     return (sources.meaning if path.suffix == ".py" else files.digest)(path.read_bytes())

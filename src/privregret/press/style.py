@@ -8,7 +8,7 @@ import seaborn as sns
 
 COLUMN = (3.4, 2.45)  # inches: one column of a two-column page
 PAGE = (7.0, 2.6)  # across both columns
-DPI = 400  # of the PNGs, for slides
+DPI = 200  # of the PNGs
 
 # Okabe and Ito's colours, which stay apart for the colour-blind; markers and dashes keep curves
 # apart in grey.
@@ -64,6 +64,9 @@ ALGORITHMS = {
     "FTNL (Gumbel)": (VERMILION, "s", SOLID),
     r"FTNL (Gumbel, $1/\epsilon$)": (VERMILION, "p", DOTTED),
     "FTNL (Gumbel, resampled)": (VERMILION, "d", DASHED),
+    "FTNL (Gumbel, random phase)": (GREEN, "v", SOLID),
+    "FTNL (Laplace, random phase)": (BLUE, "P", MIXED),
+    "FTNL (Gumbel, growth 3)": (VERMILION, "*", MIXED),
     "naive FTNL": (PINK, "X", MIXED),
     "random-prefix softmax": (ORANGE, "D", SOLID),
     "random-prefix softmax (no cap)": (ORANGE, "2", DOTTED),
@@ -71,6 +74,10 @@ ALGORITHMS = {
     "full-block softmax (resampled)": (SKY, "H", DOTTED),
     "half-block softmax": (PINK, "*", MIXED),
     "half-block softmax (no cap)": (PINK, "8", DOTTED),
+    "votes": (BLUE, "D", DASHED),
+    "votes or leader": (SKY, "X", MIXED),
+    "margin stop": (PINK, "^", SOLID),
+    "margin stop (own threshold)": (PINK, "v", DASHED),
     "epoch leader": (BLACK, "x", DOTTED),
     "epoch leader, resampled": (BLACK, "4", MIXED),
     "follow the leader": (BLACK, "+", SOLID),
@@ -106,7 +113,7 @@ RC = {
     "ytick.minor.width": 0.4,
     "figure.figsize": COLUMN,
     "figure.constrained_layout.use": True,
-    "figure.dpi": 200,
+    "figure.dpi": DPI,  # so that the PNG has the texts that were laid out
     "pdf.fonttype": 42,
     "svg.hashsalt": "privregret",
 }

@@ -91,43 +91,63 @@ def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
 
 
 def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.DataFrame:
-    """Regret at the worst of `GAPS`, in runs that did not choose it, and at the ends of that range.
+    """Measure regret at the worst of `GAPS`, and at the ends of that range.
 
     Parameters
     ----------
     algorithm : AdversarialAlgorithm
     arms, horizon, runs, seed : int
-        A sixth of `runs`, at least 4, chooses the gap.
+        A sixth of `runs`, at least 16 on each gap, choose the candidates.
 
     Returns
     -------
     pandas.DataFrame
-        One row: algorithm, instance, mean, sd, se, runs; K, T; end, end_se: the larger mean regret
-        of the two at the smallest and the largest gap, in the runs that chose.
+        One row: algorithm, instance, mean, se as of `at_worst`; K, T; end, end_se: the larger mean
+        regret of the two at the smallest and the largest gap, in the runs that chose.
     """
     problems = [instances.gap_adversary(arms, gap) for gap in GAPS]
-    choosing = max(runs // 6, 4)
-    pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
-    tried = estimates.means(pilot, ["instance"])
-    worst = problems[tried["mean"].argmax()]
-    fresh = simulate.regret_curves(algorithm, worst, horizon, runs, seed, points=1)
+    found, tried = _worst(algorithm, problems, horizon, runs, seed, max(runs // 6, 16))
     end = tried.iloc[[0, -1]].sort_values("mean").iloc[-1]
-    row = estimates.means(fresh, ["algorithm", "instance"])
-    return row.assign(K=arms, T=horizon, end=end["mean"], end_se=end.se)
+    more = {"K": arms, "T": horizon, "end": end["mean"], "end_se": end.se}
+    return pd.DataFrame([{"algorithm": algorithm.label} | found | more])
 
 
-def at_worst(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int) -> dict:
-    """Regret on the problem where it is largest: its name as `instance`, mean, se.
+def at_worst(
+    algorithm, problems, horizon: int, runs: int, seed: int, choosing: int, candidates: int = 3
+) -> dict:
+    """Measure regret on the problem where it is largest.
+
+    Other runs choose as candidates the problems with the largest means. All candidates are
+    measured; the largest of their means is returned, with an error that holds for all at once.
 
     Parameters
     ----------
-    algorithm, problems, horizon, runs, seed, choosing
-        As of `simulate.hardest`: other runs, `choosing` of them on each problem, choose it.
+    algorithm : Algorithm
+    problems : sequence
+    horizon, seed : int
+    runs : int
+        On each candidate.
+    choosing : int
+        Runs on each problem.
+    candidates : int
+
+    Returns
+    -------
+    dict
+        instance (name of the problem), mean, se.
     """
-    problem, sample = simulate.hardest(algorithm, problems, horizon, runs, seed, choosing)
-    mean = estimates.mean(sample)
-    name = getattr(problem, "adversary", problem).name
-    return {"instance": name, "mean": mean.value, "se": mean.se}
+    return _worst(algorithm, problems, horizon, runs, seed, choosing, candidates)[0]
+
+
+def _worst(algorithm, problems, horizon, runs, seed, choosing, count=3):
+    pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
+    tried = estimates.means(pilot, ["instance"])
+    candidates = [problems[i] for i in tried["mean"].nlargest(count).index]
+    fresh = simulate.regret_curves(algorithm, candidates, horizon, runs, seed, points=1)
+    means = estimates.means(fresh, ["instance"])
+    largest = estimates.largest(means)
+    name = means.instance[means["mean"].idxmax()]
+    return {"instance": name, "mean": largest.value, "se": largest.se}, tried
 
 
 def exp4_worst_gap(
@@ -444,6 +464,22 @@ def first_beyond(values, level: float) -> float:
     return np.argmax(beyond) + 1 if beyond.any() else np.nan
 
 
+def round_losses(p, q) -> np.ndarray:
+    """Compute the privacy loss of each round from the two probabilities of arm 2.
+
+    Parameters
+    ----------
+    p, q : (T,) arrays
+        On the two loss sequences.
+
+    Returns
+    -------
+    (T,) array
+        Larger absolute log-ratio of the two arms' probabilities.
+    """
+    return np.maximum(np.abs(np.log(p / q)), np.abs(np.log1p(-p) - np.log1p(-q)))
+
+
 def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
     """Follow a raw weight of the paper's listing of EXP3, which is exp(-eta * sum of estimates).
 
@@ -476,13 +512,13 @@ def split_time(eta: float) -> dict:
     Returns
     -------
     dict
-        eta; split: the round; law: ln(1 / eta) / eta; ratio of the two.
+        eta; split: the round; predicted: ln(1 / eta) / eta; ratio of the two.
     """
     rounds = int(2 / eta * np.log(1 / eta)) + 10
     actions = (np.arange(rounds) % 2 == 0).astype(int)  # arm 2 first
     path = privacy.exp3_path(instances.exp3_leakage_pair()[0], actions, eta, eta)
-    split, law = first_beyond(path, 0.75), np.log(1 / eta) / eta
-    return {"eta": eta, "split": split, "law": law, "ratio": split / law}
+    split, predicted = first_beyond(path, 0.75), np.log(1 / eta) / eta
+    return {"eta": eta, "split": split, "predicted": predicted, "ratio": split / predicted}
 
 
 @store.kept

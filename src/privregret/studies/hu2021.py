@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from privregret import estimates, exact, instances, simulate, store
 from privregret.algorithm import Algorithm
+from privregret.bandits import DPSE
 from privregret.bounds import hu2021 as bounds
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
@@ -74,14 +75,50 @@ def per_log_round(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: int) -> dict:
-    """The largest mean regret over equal gaps at multiples of the critical gap, by fresh runs."""
+    """Return the largest mean regret over equal gaps at multiples of the critical gap.
+
+    The three multiples with the largest means are measured again by fresh runs; the error is that
+    of the largest of the three.
+    """
     unit = bounds.critical_gap(arms, T)
     multiples = 2.0 ** np.arange(-2, math.floor(math.log2(0.75 / unit)) + 1)
     problems = [instances.equal_gaps(arms, multiple * unit) for multiple in multiples]
-    problem, sample = simulate.hardest(algorithm, problems, T, runs, seed, runs)
-    found = estimates.mean(sample)
-    multiple = multiples[problems.index(problem)]
+    pilot = simulate.regret_summary(algorithm, problems, T, runs, seed + 1, points=1)
+    best = np.argsort(-pilot["mean"].to_numpy(), kind="stable")[:3]
+    chosen = [problems[i] for i in best]
+    again = simulate.regret_curves(algorithm, chosen, T, runs, seed, points=1)
+    means = estimates.means(again, "instance")
+    found = estimates.largest(means)
+    multiple = multiples[best[int(means["mean"].argmax())]]
     return {"T": T, "multiple": multiple, "mean": found.value, "se": found.se}
+
+
+def restarted(
+    problem: BernoulliBandit, epsilon: float, restarts: int, runs: int, seed: int
+) -> tuple[list[estimates.Estimate], list[estimates.Estimate]]:
+    """Return regret of DP-SE restarted with horizons 2^(2^i), and of DP-SE that knows T.
+
+    T takes the powers of two in the last restart, which ends at 2^(2^restarts).
+    """
+    ends = [2**2**i for i in range(2, restarts + 1)]  # shorter ones hardly matter
+    starts = [0, *ends[:-1]]
+    before = estimates.Estimate(0.0)
+    for start, end in zip(starts[:-1], ends[:-1], strict=True):
+        segment = DPSE(epsilon, beta=1 / end)
+        curve = simulate.regret_curves(segment, problem, end - start, runs, seed, points=1)
+        before = before + estimates.row(estimates.means(curve, []))
+    horizons = 2 ** np.arange(2 ** (restarts - 1) + 1, 2**restarts + 1)
+    last, rounds = DPSE(epsilon, beta=1 / ends[-1]), horizons - starts[-1]
+    played = simulate.regret_curves(last, problem, int(rounds[-1]), runs, seed, points=rounds)
+    known = [
+        estimates.row(
+            estimates.means(
+                simulate.regret_curves(DPSE(epsilon), problem, int(T), runs, seed, points=1), []
+            )
+        )
+        for T in horizons
+    ]
+    return [before + part for part in estimates.rows(estimates.means(played, "t"))], known
 
 
 def reused(times: int, actions: int, epsilon: float) -> float:
@@ -154,8 +191,8 @@ def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int
         epsilon = epsilon_over_gap * instance.gaps[1] / 2**shift
         regret = estimates.row(exact.regret_curves(FTNL(epsilon, "gumbel"), instance, horizon))
         found.append(regret / (instance.log_actions / epsilon))
-    least, largest = estimates.smallest(found), estimates.largest(found)
-    ends = {"least": least.value, "least_error": least.bound}
+    smallest, largest = estimates.smallest(found), estimates.largest(found)
+    ends = {"smallest": smallest.value, "smallest_error": smallest.bound}
     return {"log_m": log_size} | ends | {"largest": largest.value, "largest_error": largest.bound}
 
 
@@ -339,7 +376,7 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str
         upper.set(yscale="log", title=family)
         lower.set(ylim=(0, 9))
     grey = {"color": style.GREY, "alpha": 0.3, "linewidth": 0, "label": "FTNL (Gumbel), all phases"}
-    below[2].fill_between(phases.log_m, phases.least, phases.largest, **grey)
+    below[2].fill_between(phases.log_m, phases.smallest, phases.largest, **grey)
     brackets = data[data.family == families[0]].brackets.unique()
     for half, axes, across in zip(halves, (top, below), (4, 3), strict=True):
         axes[0].set_ylabel(r"regret, in $\ln K/\epsilon$")
