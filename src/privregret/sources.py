@@ -108,7 +108,7 @@ def loaded_hash(files: Iterable[Path]) -> str | None:
 
 
 def meaning(content: bytes) -> str:
-    """Hash what Python code does, without its comments, documentation, layout and error messages.
+    """Hash what Python code does, apart from comments, docs, layout and messages.
 
     Annotations of arguments and results do not count either. An error message is a string literal
     or f-string among the arguments of an exception in a `raise` statement: it changes no result.

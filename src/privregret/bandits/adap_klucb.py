@@ -194,11 +194,11 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 @dataclass(frozen=True)
 class AdaPKLUCB(BanditAlgorithm):
-    """AdaP-KLUCB: each time an arm is chosen its pulls double; older episodes are forgotten.
+    """AdaP-KLUCB: each choice doubles an arm's pulls; older episodes are forgotten.
 
     With n the length of the arm's last episode and m its private mean, the index in round t is the
     largest q in [0, 1] with n kl(c, q) <= alpha ln t, where c = m + alpha ln t / (epsilon n),
-    clipped to [0, 1]. Ties at random.
+    clipped to [0, 1]. Ties are broken at random.
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
@@ -209,7 +209,7 @@ class AdaPKLUCB(BanditAlgorithm):
     epsilon : float
         Privacy parameter, above 0.
     alpha : float
-        Optimism, above 0. Its regret bound needs more than 3; all comparisons use 3.1.
+        Optimism, above 0. The regret bound needs more than 3; all comparisons use 3.1.
     """
 
     epsilon: float

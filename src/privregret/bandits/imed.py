@@ -1,4 +1,4 @@
-"""IMED (Honda and Takemura 2015), a non-private reference that is asymptotically optimal."""
+"""IMED (Honda and Takemura 2015), a non-private asymptotically optimal reference"""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""KL-UCB (Garivier and Cappé 2011), a non-private reference that is asymptotically optimal."""
+"""KL-UCB (Garivier and Cappé 2011), a non-private asymptotically optimal reference"""
 
 import math
 from dataclasses import dataclass

@@ -460,7 +460,7 @@ def ratios(
 def slopes(
     frame: pd.DataFrame, by: Columns, x: str, value: str | None = None, log: bool = True
 ) -> pd.DataFrame:
-    """Return the least-squares slope in x, per group; see `slope`.
+    """Return slopes in x by least squares, per group; see `slope`.
 
     Parameters
     ----------

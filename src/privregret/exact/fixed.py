@@ -1,5 +1,7 @@
-"""Expected regret when losses are the same in every round, of learners without such a value on
-other losses: votes, and the margin stop."""
+"""Compute expected regret on losses that are the same in every round.
+
+This covers votes and the margin stop, whose expected regret has no such formula on other losses.
+"""
 
 import math
 from functools import singledispatch
@@ -20,14 +22,14 @@ ROUNDING = 1e-10  # relative
 
 
 class Fixed(NamedTuple):
-    """Losses that never change: gaps and logarithms of the numbers of actions, group by group."""
+    """Hold losses that never change: gaps and log-numbers of actions, per group."""
 
     gaps: np.ndarray
     log_counts: np.ndarray
 
     @property
     def log_actions(self) -> float:
-        """ln K.
+        """Return ln K.
 
         Examples
         --------
@@ -38,7 +40,7 @@ class Fixed(NamedTuple):
 
     @property
     def mean_gap(self) -> float:
-        """The mean gap of a uniform action.
+        """Return the mean gap of a uniform action.
 
         Examples
         --------
@@ -48,7 +50,7 @@ class Fixed(NamedTuple):
         return float(np.exp(self.log_counts - self.log_actions) @ self.gaps)
 
     def led(self, rounds: np.ndarray, scale: float) -> np.ndarray:
-        """The mean gap of the Gumbel leader of epochs of so many rounds.
+        """Return the mean gap of the Gumbel leader of epochs with these numbers of rounds.
 
         Examples
         --------
@@ -59,7 +61,9 @@ class Fixed(NamedTuple):
         return probabilities_from_sums(sums, self.log_counts, "gumbel", scale) @ self.gaps
 
     def wrong(self, log_weight: np.ndarray) -> np.ndarray:
-        """The mean gap if the voted action has e^log_weight times the weight of each other one.
+        """Return the mean gap if the voted action has e^log_weight times other weights.
+
+        Each other action has weight 1.
 
         Examples
         --------
@@ -74,7 +78,9 @@ class Fixed(NamedTuple):
 def fixed_regret(
     algorithm: Votes | VotesOrLeader | MarginStop, instance: StochasticLosses, horizons: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Expected pseudo-regret at each horizon and a bound on its error, losses being fixed.
+    """Return expected pseudo-regret at each horizon, and a bound on its error.
+
+    Losses must be fixed.
 
     Raises
     ------
@@ -157,9 +163,10 @@ def _(algorithm: MarginStop, problem, horizons):
 def stopping_law(
     algorithm: MarginStop, problem: Fixed, horizon: int
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """When exploration stops: rounds, their probabilities, and that of none by the horizon.
+    """Return when exploration stops: rounds, probabilities, and that of no stop.
 
-    Checks that succeed with a probability below e^-60 are left out.
+    No stop means none by the horizon. Checks that succeed with a probability below e^-60 are left
+    out.
 
     Examples
     --------
@@ -180,12 +187,12 @@ def stopping_law(
 
 
 def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
-    """The probabilities that check 1, 2, ... is the first to succeed, and that none does.
+    """Return the probabilities that check 1, 2, ... is the first success, and of none.
 
     Parameters
     ----------
     above : (n,) array
-        Margin less threshold at each check, in units of the exponential noise that is added to the
+        Margin minus threshold at each check, in units of the exponential noise that is added to the
         margin at each check, and to the threshold once.
 
     Examples
@@ -211,7 +218,7 @@ def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _margins(problem, rounds, rule):
-    """q_n, the mean sum of losses less the soft minimum."""
+    """Return q_n, the mean sum of losses minus the soft minimum."""
     sums = np.multiply.outer(np.asarray(rounds, float), problem.gaps)
     fractions = problem.log_counts - problem.log_actions
     soft = np.logaddexp.reduce(fractions - sums / rule.first_scale, axis=-1)

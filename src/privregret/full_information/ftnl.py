@@ -1,4 +1,7 @@
-"""Follow-the-Noisy-Leader and its variants (hu2021, Algorithms 2 and 3; wu2026, Algorithm 1)."""
+"""Follow-the-Noisy-Leader and its variants
+
+They are Algorithms 2 and 3 of hu2021 and Algorithm 1 of wu2026.
+"""
 
 import math
 from dataclasses import dataclass

@@ -49,12 +49,11 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
 
 
 def _patterns(rounds, learner):
-    """The lengths of the epochs that start in so many rounds, with their probabilities."""
+    """Return the epoch lengths that start in the rounds, with their probabilities."""
     if not learner.random_phase:
         return [(learner.epoch_lengths(rounds), 1.0)]
-    turns = (
-        np.log(np.arange(1, rounds + 1)) / np.log(learner.growth) % 1
-    )  # phases where one changes
+    # phases at which a length changes
+    turns = np.log(np.arange(1, rounds + 1)) / np.log(learner.growth) % 1
     ends = np.unique(np.append(turns, [0.0, 1.0]))
     middles = (ends[1:] + ends[:-1]) / 2
     return [
