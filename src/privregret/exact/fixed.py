@@ -15,10 +15,10 @@ from privregret.exact.selection import differences, gauss_legendre, probabilitie
 from privregret.full_information import MarginStop, Votes, VotesOrLeader
 from privregret.instances import StochasticLosses
 
-CERTAIN = 60.0  # what has probability e^-60 is left out, and counted as error
-NODES = 16  # of a quadrature between two kinks; fewer between many
-CHUNK = 2**20  # numbers of a quadrature in memory
-ROUNDING = 1e-10  # relative
+CERTAIN = 60.0  # events of probability e^-60 are left out, and counted as error
+NODES = 16  # nodes of a quadrature between two kinks; fewer between many
+CHUNK = 2**20  # largest number of values of a quadrature in memory
+ROUNDING = 1e-10  # relative error
 
 
 class Fixed(NamedTuple):
@@ -71,7 +71,7 @@ class Fixed(NamedTuple):
         0.25
         """
         others = self.log_actions + math.log1p(-math.exp(-self.log_actions))  # ln(K - 1)
-        uniform = self.mean_gap / -math.expm1(-self.log_actions)  # of the K - 1 others
+        uniform = self.mean_gap / -math.expm1(-self.log_actions)  # mean gap of the K - 1 others
         return np.exp(log_expit(others - log_weight)) * uniform
 
 
@@ -136,7 +136,8 @@ def _(algorithm: VotesOrLeader, problem, horizons):
     uniform = problem.mean_gap / -math.expm1(-problem.log_actions)
     while start < horizons[-1]:
         tested = constants.tilt * np.array([constants.margin, constants.margin - y])
-        log_weights = np.array([0.0, tested[0], tested[1] + others])  # none, the voted, the rest
+        # none, the voted action, the rest
+        log_weights = np.array([0.0, tested[0], tested[1] + others])
         none, _, rest = np.exp(log_weights - np.logaddexp.reduce(log_weights))
         gap = none * problem.led(np.array([y]), constants.scale)[0] + rest * uniform
         value += gap * np.clip(horizons - start, 0, 2 * y)
@@ -209,7 +210,7 @@ def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
     weights = (half[:, None] * w).ravel() * np.exp(-at)
     chances, left = np.zeros(len(above)), 0.0
     for some in np.array_split(np.arange(len(at)), 1 + len(at) * len(above) // CHUNK):
-        short = np.maximum(at[some, None] - above, 0.0)  # what noise has to make up for
+        short = np.maximum(at[some, None] - above, 0.0)  # distance that noise has to cover
         log_go_on = np.log(-np.expm1(-np.maximum(short, 1e-300)))
         before = np.cumsum(log_go_on, axis=1)
         left += weights[some] @ np.exp(before[:, -1])

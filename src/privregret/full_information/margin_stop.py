@@ -17,7 +17,7 @@ OWN = np.dtype(
     [
         *((name, np.int64) for name in ("leader", "next", "length")),
         ("stopped", np.bool_),
-        ("limit", float),  # that margins plus noise have to reach
+        ("limit", float),  # noisy threshold of the margins
     ]
 )
 
@@ -26,10 +26,10 @@ class Rule(NamedTuple):
     """Hold the parameters that the kernels take."""
 
     fraction: float
-    first_scale: float  # of the Gumbel noise when exploration stops
+    first_scale: float  # scale of the Gumbel noise when exploration stops
     threshold: float
     noise: float  # mean of the exponential noise on threshold and margins
-    scale: float  # of the Gumbel noise in later epochs
+    scale: float  # scale of the Gumbel noise in later epochs
 
 
 @jit

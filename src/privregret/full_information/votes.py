@@ -12,7 +12,7 @@ from privregret.full_information.base import FullInformationAlgorithm
 from privregret.jit import jit
 from privregret.noise import GUMBEL, draw
 
-LONGEST = 2.0**60  # rounds of an epoch that 64 bits can count, and add
+LONGEST = 2.0**60  # largest number of rounds of an epoch, so that 64 bits can count and add them
 
 VOTED = np.dtype([("votes", np.int64), ("weight", float)])
 BOTH = np.dtype([("votes", np.int64), ("weight", float), ("loss", float)])
@@ -57,8 +57,8 @@ class Hybrid(NamedTuple):
     rate: float
     bonus: float
     window: int
-    scale: float  # of the leader's noise
-    tilt: float  # of the test's votes
+    scale: float  # scale of the leader's noise
+    tilt: float  # rate of the test's votes
     margin: int  # s_i = length of the epoch - margin
     first: int  # rounds of the first of the later epochs
 
