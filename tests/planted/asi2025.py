@@ -83,7 +83,7 @@ def deaf_to_advice(monkeypatch):
 PLANTS = [
     Plant(
         BANDITS,
-        "HTINF, in batches and with noise on every loss, plays uniformly",
+        "HTINF plays uniformly, in batches and with per-loss noise",
         uniform(BatchedPrivate),
         (
             ("Theorem 1", "R_{"),
