@@ -1,12 +1,12 @@
-"""Run a grid of algorithms, instances, epsilons and horizons, and read it back.
+"""Run a grid of algorithms, instances, epsilons and horizons: `privregret sweep`.
 
-Every grid point becomes a Parquet file when it is finished, so that a killed sweep goes on from
-there. All files of a sweep have the same typed columns, whatever reads the folder (pandas, polars,
-duckdb, pyarrow); what does not apply to an algorithm is null:
+Every finished grid point becomes a Parquet file, so that a killed sweep can be resumed. All files
+of a sweep have the same typed columns, for any reader of the folder (pandas, polars, duckdb,
+pyarrow). Columns that do not apply to an algorithm are null:
 
 - `setting` (string): the algorithm with all parameters, as `DPIMED(epsilon=0.5, alpha=2.0, ...)`;
 - `algorithm`, `instance` (string): names in figures; `horizon`, `t` (int64): T and the checkpoint;
-- `mean`, `sd`, `se`, `least`, `greatest` (float64), `runs` (int64): as of `regret_summary`;
+- `mean`, `sd`, `se`, `least`, `greatest` (float64), `runs` (int64): as in `regret_summary`;
 - one column per parameter of any algorithm of the package, and of the grid's own classes.
 """
 
@@ -62,22 +62,22 @@ def run(grid: Grid, folder: str | Path, scheduler: str = "", workers: int = -1) 
     """Run the grid points that `folder` lacks, and print each one with the time left.
 
     A file is replaced if it is damaged, or was made with other runs, seed, points, sources or
-    versions. The sources are those that the grid point uses, modules of your own included.
+    versions. The sources are those that the grid point uses, including your own modules.
 
     Parameters
     ----------
     grid : Grid
     folder : path
-        Where the files of the grid points are, one each.
+        Folder of the files, one per grid point.
     scheduler : str
-        Address of a Dask scheduler; this machine if it is empty.
+        Address of a Dask scheduler; empty for this machine.
     workers : int
         As in `simulate.regret_summary`.
 
     Raises
     ------
     GridError
-        If a source was edited since this process started: it runs what it has loaded.
+        If a source file changed after this process started, which still runs the old code.
 
     Examples
     --------

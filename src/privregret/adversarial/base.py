@@ -101,7 +101,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         losses : (T, K) array
             As in `AdversarialAlgorithm.play`.
         advice : (T, N, K) or (N, K) array, or Advice
-            Each expert's distribution over the arms, in each round or once for all; N >= 2.
+            Each expert's distribution over the arms, per round or constant; N >= 2.
         rng : int or numpy.random.Generator
             Source of the algorithm's own randomness.
 

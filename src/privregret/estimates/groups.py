@@ -86,7 +86,7 @@ def means(
     frame : pandas.DataFrame
         One row per run: `by`, `value` and perhaps `weights`.
     by : str or list of str
-        Columns; an empty list for the whole frame.
+        Columns whose combinations are the groups; an empty list for the whole frame.
     value : str
         Column that is averaged.
     weights : str, optional
@@ -96,9 +96,9 @@ def means(
     -------
     pandas.DataFrame
         Columns `by`, mean, sd (of one run), se (of the mean), runs, in the order of appearance.
-        With weights: `by`, mean, se, top, runs, where top is the largest part of the mean that a
-        single run makes: if it is not small, the error of the standard error is large. The
-        standard error is 0 for a single run, which `rows` reads as infinite.
+        With weights: `by`, mean, se, top, runs, where top is the largest contribution of a single
+        run to the mean: if it is not small, the error of the standard error is large. The standard
+        error is 0 for a single run, which `rows` reads as infinite.
 
     Raises
     ------
@@ -154,7 +154,8 @@ def quantiles(
     -------
     pandas.DataFrame
         Columns `by` and those of `levels`. Plain quantiles are interpolated linearly; a weighted
-        one is the smallest value that runs of at least this part of the weight do not exceed.
+        quantile is the smallest value that is not exceeded by runs of at least this fraction of the
+        weight.
 
     Examples
     --------
@@ -323,8 +324,8 @@ def survivals(
     frame, by, value, weights
         As in `means`.
     points : int
-        About how many points a curve has, half of them evenly spaced in the fraction, half in its
-        logarithm.
+        Approximate number of points of a curve, half of them evenly spaced in the fraction, half in
+        its logarithm.
 
     Returns
     -------
