@@ -66,13 +66,13 @@ INF = math.inf
 
 
 class Case(NamedTuple):
-    """An algorithm, a slow version of it, and where the laws of `play` and `run` are compared."""
+    """An algorithm, a slow version of it, and where `play` and `run` are compared."""
 
     algorithm: object
     twin: Callable  # `play` of the slow version: (*tables, rng) -> actions
     problem: object
     rounds: tuple  # reported; the last is the horizon
-    # of each method: tells means apart that differ by 0.14 deviations; 1500 by 0.18, 1000 by 0.22
+    # of each method: detects means that differ by 0.14 deviations; 1500 by 0.18, 1000 by 0.22
     runs: int = 2500
 
     def __repr__(self):

@@ -171,7 +171,7 @@ def test_the_last_partial_batch_gets_an_action_and_no_update():
     actions = algorithm.play(table(57, 3), 1)
     assert all(len(set(actions[b : b + 10])) == 1 for b in range(0, 57, 10))
     late = table(57, 3)
-    late[50:] = 1 - late[50:]  # losses that nobody looks at
+    late[50:] = 1 - late[50:]  # losses that are never observed
     np.testing.assert_array_equal(algorithm.play(late, 1), actions)
 
 
@@ -254,16 +254,16 @@ def htinf_law(answer, choices, arms, sigma):
             )
             for arm in range(arms):
                 p, y = (behind[arm] + w) ** -2, answer((*path, arm))
-                told = list(estimate)
-                told[arm] += y / p if abs(y) <= bases.THETA * step * math.sqrt(p) else 0.0
-                reached[(*path, arm)] = (probability * p, tuple(told))
+                summed = list(estimate)
+                summed[arm] += y / p if abs(y) <= bases.THETA * step * math.sqrt(p) else 0.0
+                reached[(*path, arm)] = (probability * p, tuple(summed))
         laws = reached
     return {path: probability for path, (probability, _) in laws.items()}
 
 
 @pytest.mark.parametrize("sigma", [1.5, 6.0])  # at the smaller one, losses are skipped
 def test_htinf_against_one_who_answers(sigma):
-    """The law of its first four choices, when the loss depends on what was chosen before."""
+    """Distribution of the first four choices, if the loss depends on earlier choices."""
     runs, arms, past = 20_000, 3, []
 
     def loss(path):

@@ -672,7 +672,7 @@ def test_equations_6_and_9_are_one_divergence_for_bernoulli_laws():
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 50.0])
 def test_equation_9_is_the_infimum_over_laws_on_three_points(epsilon):
-    """Weak duality for all laws of a grid, and no gap beyond what the grid leaves."""
+    """Weak duality for all distributions of a grid, and no gap beyond what the grid leaves."""
     support, law, best = np.array([0.0, 0.5, 1.0]), np.array([0.5, 0.3, 0.2]), 0.6
     steps = np.arange(1, 60) / 60
     laws = np.array([(p, q, 1 - p - q) for p in steps for q in steps if p + q < 1 - 1e-9])

@@ -61,8 +61,8 @@ class Epochs:
 
 
 class Leader(Epochs):
-    """Epochs without noise; of the actions with the least sum, the k-th takes the lead with chance
-    1 / k."""
+    """Epochs without noise; of the actions with the smallest sum, the k-th takes the lead with
+    probability 1 / k."""
 
     def __init__(self, resampling=False):
         super().__init__(None, None, resampling=resampling)
