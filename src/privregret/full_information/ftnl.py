@@ -31,15 +31,14 @@ class FTNL(EpochAlgorithm):
     supremum over long epochs for the two others (`privregret.privacy.selection`). All presets claim
     epsilon; a c of one's own has no source that claims anything.
 
-    ==============  ===========  =
-    ======================================================================== preset          noise
-    c  guarantee ==============  ===========  =
-    ======================================================================== hu2021          laplace
-    1  2 epsilon, although Theorem 6 claims epsilon wu2026          laplace      2  epsilon wu2026
-    exponential  1  2 epsilon, although Theorem 2 claims epsilon wu2026          gumbel       2
-    epsilon wu2026-proofs   gumbel       1  2 epsilon: what the proofs' formula exp(-epsilon G)
-    stands for corrected       any          2  epsilon ==============  ===========  =
-    ========================================================================
+    Presets, their c, and the privacy that is guaranteed:
+
+    - hu2021, Laplace, c = 1: 2 epsilon, although Theorem 6 claims epsilon
+    - wu2026, Laplace, c = 2: epsilon
+    - wu2026, exponential, c = 1: 2 epsilon, although Theorem 2 claims epsilon
+    - wu2026, Gumbel, c = 2: epsilon
+    - wu2026-proofs, Gumbel, c = 1: 2 epsilon; the formula exp(-epsilon G) of the proofs
+    - corrected, any noise, c = 2: epsilon
 
     The first action is uniform, as in wu2026. hu2021 starts with action 1, which is the same if
     labels are drawn at random.

@@ -1,7 +1,7 @@
 """The ledger of any algorithm, from a run of its own code: what it uses of the data, and through
 which noise.
 
-`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value`s: numbers
+`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value`: numbers
 that remember how they were added up from rewards (or losses) and noises. Whenever the algorithm
 compares such a number, or takes a function of it, it uses it: that is noted. The cost of a round is
 then a question about these sums alone. Replace the round, and ask for the cheapest change of the
@@ -155,7 +155,7 @@ class Notes:
 
 
 class Table:
-    """Rewards or losses as `Value`s; what loops ask of an array."""
+    """Rewards or losses as `Value` objects; what loops ask of an array."""
 
     def __init__(self, numbers, notes):
         self.numbers, self.notes = np.asarray(numbers, float).tolist(), notes
@@ -190,7 +190,7 @@ PLAIN_DRAW = python(noise.draw)
 
 
 class Tracer(np.random.Generator):
-    """A Generator whose noises are `Value`s; other random numbers are what they are."""
+    """A Generator whose noises are `Value` objects; other random numbers are what they are."""
 
     FOLLOWED = (
         *("laplace", "exponential", "standard_exponential", "gumbel"),  # noises
@@ -317,7 +317,7 @@ NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 def uncompiled(
     *functions: loops.Callable, values: bool = True, noises: dict = NOISES
 ) -> store.Iterator[None]:
-    """Kernels that these functions call, as Python: all of them, which can then take `Value`s, or
+    """Kernels that these functions call, as Python: all of them, which then take `Value` or
     only those that draw. Noises come from the source's own `noise`. Not for threads.
 
     Examples
