@@ -338,6 +338,18 @@ def test_lemma_12_has_the_constant_of_its_proof():
     assert 0.1 < found <= (math.sqrt(3) + 3 * math.sqrt(2)) / 16
 
 
+def test_pulls_beyond_the_last_array_are_the_sums_of_the_proofs():
+    t = np.arange(1, 2**21)
+    arrays = 1 + np.floor(np.log2(t))
+    tails_11, tails_12 = arrays * (t**-6.0 + t**-3.0 / 2), 2 * t**-3.0 + t**-7.0
+    for last in (3, 6):
+        late = [2 ** (s - 1) for s in range(last + 2, last + 12)]  # 2^s for s > last
+        pulls_11 = sum((2 * n - 2) * tails_11[n - 3 :].sum() for n in late)  # from round n - 2
+        pulls_12 = sum((2 * n - 1) * tails_12[n - 2 :].sum() for n in late)  # from round n - 1
+        assert hu2021.lemma_11_pulls(last) == pytest.approx(pulls_11, rel=5e-3)
+        assert hu2021.lemma_12_pulls(last) == pytest.approx(pulls_12, rel=5e-3)
+
+
 def test_fact_2_is_the_tail_of_a_sum_of_laplace_variables():
     for delta in (0.9, 0.1, 1e-6):
         log = math.log(2 / delta)

@@ -88,6 +88,7 @@ NAMED = {
     "gap": 0.25,
     "gaps": GAPS,
     "horizon": 1024,
+    "last": 5,
     "log": 4.0,
     "log_actions": 2.0,
     "log_bad": 4.0,

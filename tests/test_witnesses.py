@@ -235,7 +235,7 @@ def batched_laws(base, scale=2.0, nodes=40):
 
 def policy_laws(model):
     policy = enumeration.random_policy(2, 3, np.random.default_rng(1))
-    laws, pairs = enumeration.laws(policy, model)
+    laws, pairs = enumeration.distributions(policy, model)
     return [laws[pair] for pair in pairs], enumeration.privacy_loss(policy, model)
 
 
@@ -266,7 +266,7 @@ def test_deltas_of_policies(pld):
     """Their delta is an upper bound, by less than its grid."""
     policy = enumeration.random_policy(2, 3, np.random.default_rng(1))
     for model in ("list", "table"):
-        laws, pairs = enumeration.laws(policy, model)
+        laws, pairs = enumeration.distributions(policy, model)
         for epsilon in (0.1, 0.5):
             ours = enumeration.delta(policy, model, epsilon)
             theirs = max(

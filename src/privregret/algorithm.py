@@ -1,4 +1,4 @@
-"""The contract of all algorithms: `play` a table, `start` a learner, `run` a problem"""
+"""The contract of algorithms: `play` a table, `start` a learner, `run` a problem"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -22,15 +22,19 @@ class Algorithm(checks.Checked, ABC):
     returns a learner, in place of `steps`.
     """
 
-    id: ClassVar[str]  # for ever: random streams depend on it
-    label: ClassVar[str]  # name in figures and tables; decides colour and marker
+    id: ClassVar[str]  # must never change: random streams depend on it
+    label: ClassVar[str]  # name in figures and tables; determines colour and marker
     source: ClassVar[str]  # paper key and algorithm number
     plays: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
     steps: ClassVar[Steps | None] = None  # the literal algorithm
-    events: ClassVar[Callable | None] = None  # faster: (data, checkpoints, settings, rng) -> played
-    block: ClassVar[int] = 4  # runs that share a stream, for ever: 64 where `events` skips rounds
-    longest: ClassVar[int] = checks.ROUNDS  # horizon of a run
+    events: ClassVar[Callable | None] = (
+        None  # optional, faster: (data, checkpoints, settings, rng) -> played
+    )
+    block: ClassVar[int] = (
+        4  # runs that share a stream, never changed: 64 where `events` skips rounds
+    )
+    longest: ClassVar[int] = checks.ROUNDS  # largest horizon of a run
 
     def __post_init__(self):
         super().__post_init__()

@@ -41,21 +41,19 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Rule = Callable[[str, Any], Any]
 
-# What no machine can do is refused before any work.
-LARGEST = (
-    2**62
-)  # rounds that go from event to event: kernels count them in 64 bits, and add two such numbers
-ROUNDS = 10**10  # rounds played one by one: minutes, a run
-RUNS = 10**8  # runs, and whatever else is repeated: a table of so many takes gigabytes
-SIZE = 10**6  # arms, points on a grid: what an array has as many entries as
-SMALLEST = 1e-300  # number that is divided by
+# Upper limits, checked before any computation.
+LARGEST = 2**62  # rounds of event kernels, which add two of them in 64 bits
+ROUNDS = 10**10  # rounds that are played one by one: minutes per run
+RUNS = 10**8  # runs and other repetitions: a table with 10^8 rows takes gigabytes
+SIZE = 10**6  # arms and points of a grid: entries of an array
+SMALLEST = 1e-300  # smallest divisor
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 80
 _repr.maxlist = _repr.maxtuple = 12
 
 
-# For messages, and for rules
+# Helpers of messages and rules
 
 
 def shown(value: object) -> str:
@@ -73,7 +71,9 @@ def shown(value: object) -> str:
             return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}"
         text = " ".join(_repr.repr(value).split())
         return text if len(text) < 160 else f"{text[:100]}..."
-    except Exception:  # a list that holds itself, a number of more digits than Python prints
+    except (
+        Exception
+    ):  # a list that contains itself, or a number with more digits than Python prints
         return f"a {type(value).__name__}"
 
 
@@ -88,7 +88,7 @@ def _is_number(value):
 def _finite(value):
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer beyond all floats
         return False
 
 
@@ -130,7 +130,7 @@ def _array(value, bits=False):
         TypeError,
         ValueError,
         OverflowError,
-    ):  # lists of lists of different lengths, among others
+    ):  # such as lists of lists of different lengths
         return None
 
 
@@ -144,7 +144,7 @@ def _floats(value):
     return np.ascontiguousarray(array, dtype=float)
 
 
-# Where rules stand
+# Use of rules
 
 
 class Checked:
@@ -277,7 +277,7 @@ def number_in(low: float, high: float, ends: str = "[]") -> Rule:
             if not _is_number(value):
                 raise TypeError(f"{name} must be a number, got {shown(value)}")
             value = _plain(value)
-        if not (above(value, low) and below(value, high) and _finite(value)):  # a nan fails too
+        if not (above(value, low) and below(value, high) and _finite(value)):  # also raises for nan
             raise ValueError(f"{name} must be a finite number{allowed}, got {shown(value)}")
         return float(value)
 
@@ -319,7 +319,7 @@ def integer_in(low: int, high: int) -> Rule:
 
 
 _positive = number_in(SMALLEST, math.inf)
-_share = number_in(0, 1)
+_fraction = number_in(0, 1)
 _from_0 = integer_in(0, LARGEST)
 _from_1 = integer_in(1, LARGEST)
 
@@ -336,7 +336,7 @@ def probability(name: str, value: Any) -> float:
     ...
     ValueError: delta must be a finite number in [0, 1], got 1.5
     """
-    return _share(name, value)
+    return _fraction(name, value)
 
 
 def positive_int(name: str, value: Any) -> int:
@@ -412,7 +412,7 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
             value = value[()]
         if shape is None and (type(value) in (float, int) or _is_number(value)):
             value = _plain(value)
-            if not (above(value, low) and below(value, high)):  # a nan fails too
+            if not (above(value, low) and below(value, high)):  # also raises for nan
                 raise ValueError(f"{name} must be a finite number {allowed}, got {shown(value)}")
             return value
         array = _array(value, bits=shape is not None and shape > 1)
@@ -445,7 +445,7 @@ def means(name: str, value: Any) -> np.ndarray:
         raise TypeError(f"{name} must be a list of numbers, got {shown(value)}")
     if array.ndim != 1 or len(array) < 2:
         raise ValueError(f"{name} must be a list of at least 2 numbers, got shape {array.shape}")
-    if not (array.min() >= 0 and array.max() <= 1):  # a nan fails too
+    if not (array.min() >= 0 and array.max() <= 1):  # also raises for nan
         wrong = array[~((array >= 0) & (array <= 1))][0]
         raise ValueError(f"{name} must lie in [0, 1], got {wrong}")
     return array
@@ -650,7 +650,7 @@ def dataframe(name: str, value: Any) -> Any:
     ...
     TypeError: frame must be a DataFrame, got [1, 2]
     """
-    if not hasattr(value, "groupby"):  # without pandas, whose import takes long
+    if not hasattr(value, "groupby"):  # checked without the slow import of pandas
         raise TypeError(f"{name} must be a DataFrame, got {shown(value)}")
     return value
 
@@ -668,10 +668,10 @@ def csv_path(name: str, value: Any) -> str:
     ValueError: rewards must name a CSV file, got 'no-such-file.csv': no such file
     """
     if text(name, value):
-        import pandas as pd  # here alone: kernels, whose parameters are checked, do without it
+        import pandas as pd  # imported here only, because kernels do not need it
 
         try:
-            if not Path(value).is_file():  # an address would be fetched, a device read without end
+            if not Path(value).is_file():  # pandas would fetch a URL, and read a device without end
                 raise ValueError("no such file")
             frame = pd.read_csv(value)
         except (OSError, ValueError) as error:

@@ -10,7 +10,7 @@ import math
 
 from privregret.jit import jit
 
-TINY = 1e-300  # instead of a denominator of 0
+TINY = 1e-300  # replaces a denominator of 0
 
 
 @jit
@@ -55,9 +55,8 @@ def kl(p, q):
         return -math.log1p(-q)
     if p >= 1:
         return -math.log(q)
-    return _one_sided(p, q, q - p) + _one_sided(
-        1 - p, 1 - q, p - q
-    )  # 1 - q - (1 - p) would be less exact
+    # more exact than 1 - q - (1 - p)
+    return _one_sided(p, q, q - p) + _one_sided(1 - p, 1 - q, p - q)
 
 
 @jit
@@ -75,7 +74,7 @@ def d_epsilon(x, y, epsilon):
     >>> round(d_epsilon(0.5, 0.75, epsilon=0.25), 5)
     0.0564
     """
-    if y > 0.9:  # by symmetry; numbers near 0 are finer than those near 1
+    if y > 0.9:  # by symmetry, because floats near 0 are finer than those near 1
         x, y = 1 - x, 1 - y
     if y <= 0:
         return epsilon * x
@@ -127,7 +126,7 @@ def kl_inverse(x, level):
     for _ in range(100):
         if not low < mu <= high:
             mu = low + 0.5 * (high - low)
-            if mu in (low, high):  # there is nothing between
+            if mu in (low, high):  # the bracket is closed
                 return mu
         excess = kl(x, mu) - level
         if excess > 0:
@@ -140,7 +139,7 @@ def kl_inverse(x, level):
         newton = excess / slope
         step = newton / max(0.5, 1 - 0.5 * newton * bend / slope)
         mu -= step
-        if abs(step) <= 1e-6 * min(mu - x, 1 - mu):  # what is left is of the third power
+        if abs(step) <= 1e-6 * min(mu - x, 1 - mu):  # the remaining error is of the third power
             break
     return mu
 

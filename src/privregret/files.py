@@ -9,14 +9,13 @@ from threading import get_ident
 
 try:
     import fcntl
-except ImportError:  # native Windows, where nothing runs side by side
+except ImportError:  # native Windows, which is limited to one process at a time
     fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
-CHECKOUT = (
-    PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()
-)  # else installed without notebooks
+# otherwise the package is installed without notebooks
+CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()
 
 
 def write(path: Path, content: bytes) -> None:
@@ -36,7 +35,7 @@ def write(path: Path, content: bytes) -> None:
         partial.write_bytes(content)
         os.replace(partial, path)
     finally:
-        partial.unlink(missing_ok=True)  # where there was no room for it
+        partial.unlink(missing_ok=True)  # such as a full disk
 
 
 def sweep(folder: Path) -> None:

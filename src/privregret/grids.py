@@ -33,7 +33,7 @@ CLASSES = [
     for name in package.__all__
     if hasattr(thing := getattr(package, name), "id") and not inspect.isabstract(thing)
 ]
-ALGORITHMS: dict[str, Callable] = {  # what a grid can name: classes, and functions that tune one
+ALGORITHMS: dict[str, Callable] = {  # names that a grid can use: classes and tuning functions
     c.__name__: c for c in CLASSES if not any(is_dataclass(f.type) for f in fields(c))
 } | {
     name: function
@@ -216,7 +216,7 @@ def _named(where, name, known) -> Any:
     module, _, attribute = name.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
-    except Exception as problem:  # whatever a module of one's own raises
+    except Exception as problem:  # a user's module can raise any error
         raise ValueError(f"{where}: {name} cannot be imported: {problem}") from None
 
 
@@ -284,7 +284,7 @@ def _made(where, make, parameters, of_the_point):
     signature = inspect.signature(make)
     given = {key: value for key, value in of_the_point.items() if key in signature.parameters}
     try:
-        bound = signature.bind(**given | parameters)  # says which one is missing
+        bound = signature.bind(**given | parameters)  # raises and names a missing argument
         return make(*bound.args, **bound.kwargs)
     except (TypeError, ValueError) as problem:
         raise ValueError(f"{where}, {make.__name__}: {problem}") from None

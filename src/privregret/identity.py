@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+# arrays of other kinds have no unique bytes
 KINDS = {
     "f": "<f8",
     "i": "<i8",
     "u": "<i8",
     "b": "<i8",
-}  # arrays of other kinds have no bytes of their own
+}
 
 
 def words(value: object) -> bytes:
@@ -49,7 +50,7 @@ def words(value: object) -> bytes:
         return b"T" if value else b"F"
     if (
         isinstance(value, (int, np.integer)) and abs(int(value)) >= 2**53
-    ):  # more than a float can tell apart
+    ):  # integers that floats do not distinguish
         return _long(b"i", str(int(value)).encode())
     if isinstance(value, (int, float, np.integer, np.floating)):
         if math.isnan(value):

@@ -21,9 +21,9 @@ from numba.core.sigutils import normalize_signature
 from privregret import files, sources
 
 CACHE = files.cache_folder("numba")
-KEPT = 400  # folders: ten versions of every module that has kernels
+KEPT = 400  # folders that are kept: ten versions of every module with kernels
 F = TypeVar("F", bound=Callable)
-LOCK = Lock()  # around numba's setting, which is the whole process's
+LOCK = Lock()  # protects numba's setting, which is global
 
 
 def folder_of(function: Callable) -> Path | None:
@@ -58,7 +58,7 @@ def _folder(caches, module, used):
     folder = caches / f"{module}-{key[:16]}-{numba.__version__}"
     try:
         if folder.is_dir():
-            os.utime(folder)  # used last now
+            os.utime(folder)  # marks the folder as recently used
         else:
             _tidy()
             folder.mkdir(parents=True, exist_ok=True)
@@ -80,14 +80,14 @@ class _Cache(FunctionCache):
     def load_overload(self, signature, context):
         try:
             found = super().load_overload(signature, context)
-            # a process that was killed between its two files leaves an index that names another
-            # signature's code
+            # a process that was killed between its two writes leaves an index that names the
+            # code of another signature
             return (
                 found
                 if found and found.signature.args == normalize_signature(signature)[0]
                 else None
             )
-        except Exception:  # unpickling a file that was cut raises whatever it likes
+        except Exception:  # unpickling a truncated file can raise any error
             with suppress(OSError), files.locked(self._lock):
                 self.flush()
             return None
@@ -96,7 +96,7 @@ class _Cache(FunctionCache):
         with (
             suppress(Exception),
             files.locked(self._lock),
-        ):  # no room, or still damaged: compiled again next time
+        ):  # disk full or index damaged: compiled again next time
             super().save_overload(*args)
 
     @property
@@ -127,9 +127,8 @@ def jit(function: F) -> F:
     folder = folder_of(function)
     with LOCK:
         configured = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(
-            folder or configured
-        )  # read once, while decorating: other libraries keep theirs
+        # read only while decorating, so that other libraries keep their setting
+        numba.config.CACHE_DIR = str(folder or configured)
         try:
             kernel = numba.njit(nogil=True)(function)
             if folder and not numba.config.DISABLE_JIT:

@@ -16,7 +16,7 @@ from privregret.jit import jit
 NOTHING = np.dtype([("nothing", np.int64)])
 LOCK = Lock()
 choose = observe = kernel = ARM = OWN = EXPERT = (
-    None  # in the loops below: each algorithm's own, see `_kept`
+    None  # placeholders in the loops below, replaced per algorithm by `_kept`
 )
 
 
@@ -113,7 +113,7 @@ def _names(steps):
 
 
 def _made(template, names, inline):
-    with LOCK:  # whatever threads ask for it
+    with LOCK:  # shared by all threads
         return _kept(template, names, inline)
 
 
@@ -135,9 +135,8 @@ def _kept(template, names, inline):
             n: numba.njit(inline="always")(k.py_func) if is_jitted(k) else k
             for n, k in kernels.items()
         }
-    name = f"{template.__name__[1:]}_of_{of}".replace(
-        ".", "_"
-    )  # of all kernels: the cache on disk knows it by this
+    # unique among all kernels: the key of the cache on disk
+    name = f"{template.__name__[1:]}_of_{of}".replace(".", "_")
     loop = FunctionType(template.__code__, globals() | kernels, name)
     loop.__module__, loop.__qualname__ = main.__module__, name
     return jit(loop) if compiled else loop

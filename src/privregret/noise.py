@@ -12,7 +12,7 @@ from privregret.jit import jit
 
 LAPLACE, EXPONENTIAL, GUMBEL, NONE = 0, 1, 2, 3
 CODES = {"laplace": LAPLACE, "exponential": EXPONENTIAL, "gumbel": GUMBEL, "none": NONE}
-TIE = 1e-9  # without noise, sums closer than this are equal but for rounding
+TIE = 1e-9  # without noise, sums closer than this are equal up to rounding
 
 
 @jit

@@ -18,8 +18,7 @@ def answers() -> bool:
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or os.environ.get("PRIVREGRET_OUTPUT"):
         return False
-    # a Jupyter server names the session of a kernel that it starts for somebody; VS Code leaves a
-    # variable
+    # a Jupyter server names the session of an interactive kernel; VS Code sets a variable
     return "JPY_SESSION_NAME" in os.environ or "__vsc_ipynb_file__" in shell.user_ns
 
 

@@ -29,11 +29,11 @@ from privregret.instances import BernoulliBandit
 from privregret.simulate import grid_points, tidy
 from privregret.streams import generator
 
-MANY = 1000  # replicates that share a task and a stream
+MANY = 1000  # replicates per task and stream
 PLAIN = 0.25  # fraction of runs from the distribution itself
-LOW = 1 / 3  # of the best arm's mean: no tilted law aims lower
-HIGH = 0.8  # of the second arm's mean: nor higher
-LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
+LOW = 1 / 3  # smallest aim, relative to the best arm's mean
+HIGH = 0.8  # largest aim, relative to the second arm's mean
+TILTS = 12  # largest number of tilts; if there are more batches, k is log-spaced
 
 
 @store.kept
@@ -130,9 +130,9 @@ def weighted(
         for k, x in zip(firsts, levels, strict=True)
     ]
 
-    law = np.where(rng.random(runs) < PLAIN, -1, rng.integers(len(firsts), size=runs))
-    first = np.append(firsts, 0)[law]
-    tilt = np.where(np.arange(batches) < first[:, None], np.append(tilts, 0.0)[law][:, None], 0.0)
+    which = np.where(rng.random(runs) < PLAIN, -1, rng.integers(len(firsts), size=runs))
+    first = np.append(firsts, 0)[which]
+    tilt = np.where(np.arange(batches) < first[:, None], np.append(tilts, 0.0)[which][:, None], 0.0)
     left = rng.random(tilt.shape) < (1 + tilt) / 2
     noise = rng.exponential(size=tilt.shape) / np.where(left, tilt - 1, 1 + tilt) / epsilon
     sizes = np.diff(settings.ends[:batches], prepend=0)
@@ -182,7 +182,7 @@ def _aims(ends, second, mean, epsilon, log_t):
     ends : int64 array
         Pulls of an arm after each of its batches.
     second : float
-        Mean of the second-best arm.
+        Second-largest of the distinct means.
     mean : float
         Mean of the best arm.
     epsilon : float
@@ -192,7 +192,7 @@ def _aims(ends, second, mean, epsilon, log_t):
     low = LOW * mean
     high = max(HIGH * second, low)
 
-    def level(pulls):  # at which an arm with this many pulls waits until the horizon
+    def level(pulls):  # level at which an arm with this many pulls waits until the horizon
         if pulls * d_epsilon(low, second, epsilon) <= log_t or low >= second:
             return low
         return brentq(lambda x: pulls * d_epsilon(x, second, epsilon) - log_t, low, second)
@@ -203,8 +203,8 @@ def _aims(ends, second, mean, epsilon, log_t):
         if levels[-1] == high > low:
             break
     batches = np.arange(1, len(levels) + 1)
-    if len(levels) > LAWS:
-        batches = np.unique(np.geomspace(1, len(levels), LAWS).round().astype(int))
+    if len(levels) > TILTS:
+        batches = np.unique(np.geomspace(1, len(levels), TILTS).round().astype(int))
     return batches, np.array(levels)[batches - 1]
 
 

@@ -17,9 +17,9 @@ from privregret.estimates import ROUNDING
 from privregret.guarantees import Privacy
 from privregret.progress import progress
 
-TASKS = 4  # for each worker and grid point: enough to keep workers busy to the end
-MOST = 64  # blocks in a task, so that what waits to be put together is little
-BYTES = 2**24  # at most that are played at once
+TASKS = 4  # tasks per worker and grid point: enough to keep workers busy to the end
+MOST = 64  # largest number of blocks per task, to limit what waits to be merged
+BYTES = 2**24  # memory of the runs that are played at once
 
 
 class GridPoint(NamedTuple):
@@ -44,7 +44,7 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     if points == 1:
         return np.array([horizon])
     rounds = np.concatenate(spaced).round().clip(1).astype(np.int64)
-    # a float is not every round beyond 2^53
+    # beyond 2^53 floats skip rounds
     return np.unique(np.append(np.minimum(rounds, horizon), horizon))
 
 
@@ -78,41 +78,41 @@ def regret_curves(
 ) -> pd.DataFrame:
     """Return the regret of each algorithm on each problem, replicate by replicate.
 
-    Pseudo-regret from pull counts on stochastic problems; against an oblivious adversary, the
-    cumulative loss less that of the arm or expert that is best in rounds 1..t.
+    On stochastic problems it is the pseudo-regret from pull counts. Against an oblivious adversary
+    it is the cumulative loss minus that of the arm or expert that is best in rounds 1..t.
 
     Parameters
     ----------
     algorithms : Algorithm or sequence of them
-        What to run; the same algorithm may appear with several parameters.
+        An algorithm may occur several times, with different parameters.
     problems : BernoulliBandit, StochasticLosses, Adversary or ExpertProblem, or a sequence of them
-        On what; every algorithm must play every problem.
+        Every algorithm must play every problem.
     horizon : int
         Number of rounds T, at least K for bandits.
     runs : int
         Independent replicates of each algorithm on each problem, at least 1.
     seed : int
-        At least 0. Same seed, same numbers, whatever else is in the call and however many workers;
-        fewer runs are the first of more.
+        At least 0. The same seed gives the same numbers, whatever else is in the call and with any
+        number of workers; fewer runs are the first of more.
     points : int or sequence of int
-        How many checkpoints, picked as by `checkpoints`; or the rounds themselves, besides the
-        horizon. In Bernoulli adversaries and with experts who mix, numbers also depend on the
-        checkpoints.
+        Number of checkpoints, chosen as by `checkpoints`; or the rounds themselves, to which the
+        horizon is added. In Bernoulli adversaries and with experts who mix, numbers also depend on
+        the checkpoints.
     workers : int
-        joblib's `n_jobs`: threads on this machine, or tasks at once on the backend that `cluster`
-        has set.
+        joblib's `n_jobs`: threads on this machine, or simultaneous tasks on the backend that
+        `cluster` has set.
 
     Returns
     -------
     pandas.DataFrame
         One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, and
-        the algorithms' parameters. About 60 bytes a row; `regret_summary` keeps no runs.
+        the algorithms' parameters. A row takes about 60 bytes; `regret_summary` keeps no runs.
 
     Raises
     ------
     TypeError, ValueError
-        For an algorithm that does not play one of the problems, and for numbers out of range;
-        before any run.
+        If an algorithm does not play one of the problems, or a number is out of range; before any
+        run.
 
     Examples
     --------
@@ -234,10 +234,10 @@ def hardest(
     algorithm, horizon, runs, seed
         As in `regret_curves`.
     problems : sequence
-        Where to look.
+        The problems to search.
     choosing : int, optional
-        Runs on each problem by which one is chosen; a quarter of `runs`, at least 2. They are not
-        used again, so that the maximum over noisy means biases nothing.
+        Runs on each problem for the choice; a quarter of `runs`, at least 2. They are not used
+        again, so that the maximum over noisy means causes no bias.
 
     Returns
     -------
@@ -295,7 +295,7 @@ class NoScheduler(ConnectionError):
     """Report that a Dask scheduler is unreachable or has no workers."""
 
     def _render_traceback_(self):
-        return [f"NoScheduler: {self}"]  # one clear line instead of a traceback
+        return [f"NoScheduler: {self}"]  # shown as one line instead of a traceback
 
 
 @checks.arguments(scheduler=checks.text)
@@ -448,7 +448,7 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     return rounds
 
 
-# Blocks of runs, shared out
+# Blocks of runs, shared among workers
 # ----------------------------------------------------------------------------------------
 
 

@@ -30,7 +30,7 @@ FROM = re.compile(
 )
 PLAIN = re.compile(rf"{START}import{SPACE}+({LINE})", re.MULTILINE)
 
-STARTED = time.time_ns()  # a file that is newer may have been loaded before it was edited
+STARTED = time.time_ns()  # a newer file may have been loaded before it was edited
 MEANINGS = files.cache_folder("meanings")
 DEFINITION = Path(__file__).read_bytes()  # of `meaning`: hashes kept by another one do not count
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
@@ -65,7 +65,7 @@ def used_by(*things: object) -> frozenset[Path]:
 
 
 def imported(code: str) -> frozenset[Path]:
-    """Return the package's files that some code, such as a cell, depends on by imports.
+    """Return the package's files that some code depends on by its import statements.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def loaded_hash(files: Iterable[Path]) -> str | None:
 
 
 def meaning(content: bytes) -> str:
-    """Hash what Python code does, without its comments, documentation, layout and error messages.
+    """Hash what Python code does, apart from comments, docs, layout and messages.
 
     Annotations of arguments and results do not count either. An error message is a string literal
     or f-string among the arguments of an exception in a `raise` statement: it changes no result.
@@ -162,10 +162,9 @@ def _hash(stamped):
 class _Source(NamedTuple):
     name: str
     digest: str
-    followed: frozenset[Path]  # what it imports itself
-    mentioned: frozenset[
-        Path
-    ]  # packages that only hand on names: what else they import does not count
+    followed: frozenset[Path]  # modules that it imports itself
+    # packages that only re-export names; their other imports do not count
+    mentioned: frozenset[Path]
 
 
 def _stamp(file):

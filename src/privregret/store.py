@@ -28,18 +28,19 @@ import numpy as np
 from privregret import files, sources
 
 FOLDER = files.cache_folder("store")
-BYTES = 2**30  # at most that all entries take; those used last are kept
-FAST = 0.002  # seconds in which a result is made as quickly as it is read
-EVERY = 2**26  # bytes written by this process after which it looks at the size again
+BYTES = 2**30  # largest total size; the entries used last are kept
+FAST = 0.002  # seconds below which computing a result is as fast as reading it
+EVERY = 2**26  # bytes after which this process checks the total size again
 LIBRARIES = ("numpy", "scipy", "numba", "pandas")
-LEFT = 3600  # seconds after which a file that was never finished is nobody's
+LEFT = 3600  # seconds after which an unfinished file is abandoned
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 
+# contexts that switch the store off; bytes written since the last check
 _switch = {
     "off": 0,
     "written": EVERY,
-}  # how many contexts are without; what was written since the last look
+}
 _lock = Lock()
 
 
@@ -84,7 +85,7 @@ class Entry:
             return default
         try:
             return _read(self.place)
-        except Exception:  # there is no end to what unpickling damage raises
+        except Exception:  # unpickling damaged data can raise any error
             return default
 
     def keep(self, result: object) -> None:
@@ -97,7 +98,7 @@ class Entry:
         True
         """
         if self.place is not None:
-            with suppress(Exception):  # no room, not allowed, or not to be pickled
+            with suppress(Exception):  # disk full, no permission, or not picklable
                 _write(self.place, result)
 
 
@@ -149,7 +150,7 @@ def kept(function: F) -> F:
     """
     try:
         used = sources.used_by(function)
-    except LookupError:  # it stands in a notebook
+    except LookupError:  # the function is defined in a notebook
         return function
     signature, name = inspect.signature(function), (function.__module__, function.__qualname__)
 
@@ -248,9 +249,8 @@ def _exactly(thing, used: set):
         return kind.__name__, repr(thing)
     if isinstance(thing, (np.ndarray, np.generic)) and not thing.dtype.hasobject:
         content = hashlib.sha256(thing.tobytes()).hexdigest()
-        layout = (
-            thing.strides if isinstance(thing, np.ndarray) else None
-        )  # decides the order of sums
+        # the layout determines the order of sums
+        layout = thing.strides if isinstance(thing, np.ndarray) else None
         return kind.__name__, repr((thing.dtype.descr, thing.shape, layout)), content
     if kind in (tuple, list):
         return kind.__name__, *(_exactly(item, used) for item in thing)
@@ -278,7 +278,7 @@ def _exactly(thing, used: set):
 
 
 def _named(thing, used):
-    """Return the name of a class or function of the package; add its sources to `used`."""
+    """Return the name of a class or function of the package; extend `used`."""
     if isinstance(thing, type) and thing.__module__ == "builtins":
         return thing.__name__
     module = thing.__module__ or ""
@@ -301,7 +301,7 @@ def _read(place):
         raise ValueError(f"{place} is damaged")
     result = pickle.loads(content)
     with suppress(OSError):
-        os.utime(place)  # used last now
+        os.utime(place)  # marks the entry as recently used
     return result
 
 

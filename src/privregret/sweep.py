@@ -1,12 +1,12 @@
-"""Run a grid of algorithms, instances, epsilons and horizons, and read it back.
+"""Run a grid of algorithms, instances, epsilons and horizons: `privregret sweep`.
 
-Every grid point becomes a Parquet file when it is finished, so that a killed sweep goes on from
-there. All files of a sweep have the same typed columns, whatever reads the folder (pandas, polars,
-duckdb, pyarrow); what does not apply to an algorithm is null:
+Every finished grid point becomes a Parquet file, so that a killed sweep can be resumed. All files
+of a sweep have the same typed columns, for any reader of the folder (pandas, polars, duckdb,
+pyarrow). Columns that do not apply to an algorithm are null:
 
 - `setting` (string): the algorithm with all parameters, as `DPIMED(epsilon=0.5, alpha=2.0, ...)`;
 - `algorithm`, `instance` (string): names in figures; `horizon`, `t` (int64): T and the checkpoint;
-- `mean`, `sd`, `se`, `least`, `greatest` (float64), `runs` (int64): as of `regret_summary`;
+- `mean`, `sd`, `se`, `least`, `greatest` (float64), `runs` (int64): as in `regret_summary`;
 - one column per parameter of any algorithm of the package, and of the grid's own classes.
 """
 
@@ -37,9 +37,9 @@ from privregret.grids import CLASSES, Grid, GridError
 from privregret.grids import grid as grid  # `sweep.grid` and `sweep.read`
 from privregret.grids import read as read
 
-LIBRARIES = ("numpy", "numba", "scipy")  # what numbers depend on, with the sources
-KEY = b"privregret"  # of the provenance among a file's metadata
-TYPES = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}  # else text
+LIBRARIES = ("numpy", "numba", "scipy")  # libraries that numbers depend on, besides sources
+KEY = b"privregret"  # key of the provenance in a file's metadata
+TYPES = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}  # other types become strings
 COLUMNS = {
     "setting": pa.string(),
     "algorithm": pa.string(),
@@ -55,29 +55,29 @@ COLUMNS = {
 }
 
 
-# Its grid points ---------------------------------------------------------------------------------
+# Grid points ---------------------------------------------------------------------------------
 
 
 def run(grid: Grid, folder: str | Path, scheduler: str = "", workers: int = -1) -> None:
     """Run the grid points that `folder` lacks, and print each one with the time left.
 
     A file is replaced if it is damaged, or was made with other runs, seed, points, sources or
-    versions. The sources are those that the grid point uses, modules of your own included.
+    versions. The sources are those that the grid point uses, including your own modules.
 
     Parameters
     ----------
     grid : Grid
     folder : path
-        Where the files of the grid points are, one each.
+        Folder of the files, one per grid point.
     scheduler : str
-        Address of a Dask scheduler; this machine if it is empty.
+        Address of a Dask scheduler; empty for this machine.
     workers : int
         As in `simulate.regret_summary`.
 
     Raises
     ------
     GridError
-        If a source was edited since this process started: it runs what it has loaded.
+        If a source file changed after this process started, which still runs the old code.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def _wanted(grid, schema) -> Iterator[dict]:
 
 
 def _classes(thing) -> Iterator[type]:
-    """Yield the classes of an algorithm or problem, of those inside it, and their bases."""
+    """Yield the classes of an algorithm or problem and of those inside it."""
     yield from (c for c in type(thing).__mro__ if c.__module__ not in ("abc", "builtins"))
     for value in (getattr(thing, f.name) for f in fields(thing)) if is_dataclass(thing) else ():
         if is_dataclass(value):
@@ -249,7 +249,7 @@ def _shared(provenance) -> Iterator[tuple[str, Any]]:
             yield f"{key[:-1]} of {name}", value
 
 
-# Its files --------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------
 
 
 def _schema(grid) -> pa.Schema:
@@ -269,7 +269,7 @@ def _parameters(kind) -> Iterator[tuple[str, pa.DataType]]:
     """Yield the parameters of a class of algorithms, and the types of their columns."""
     try:
         hints = get_type_hints(kind)
-    except (NameError, TypeError):  # of a name that is imported for type checkers only
+    except (NameError, TypeError):  # for a name that is imported for type checkers only
         hints = {}
     for field in fields(kind):
         hint = hints.get(field.name)
@@ -305,7 +305,7 @@ def _read(path) -> tuple[pa.Table, dict]:
         table = pq.ParquetFile(path).read()
         provenance = json.loads(table.schema.metadata[KEY])
         whole = provenance.pop("numbers") == _digest(table)
-    except Exception:  # there is no end to what damage makes pyarrow say
+    except Exception:  # pyarrow raises many errors for damaged files
         whole = False
     if not whole:
         raise ValueError(f"{path} is damaged: run the sweep again")

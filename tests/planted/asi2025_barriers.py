@@ -127,8 +127,8 @@ PLANTS = [
         "smaller terms in two proofs",
         both(
             scaled(bounds, 0.9, "corollary_22_terms"),
-            scaled(bounds, 0.8, "lemma_25"),
-            scaled(bounds, 0.2, "lemma_25_terms"),
+            scaled(bounds, 0.3, "lemma_25"),
+            scaled(bounds, 0.08, "lemma_25_terms"),
         ),
         (
             ("Corollary 22, proof", "The line without"),

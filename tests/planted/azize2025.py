@@ -47,13 +47,13 @@ batches_laplace = batches.laplace
 
 
 def groups_of_rewards(monkeypatch):
-    right = enumeration.laws
+    right = enumeration.distributions
 
-    def laws(policy, model):
+    def distributions(policy, model):
         p, pairs = right(policy, model)
         return p, pairs if model == "list" else np.argwhere(~np.eye(len(p), dtype=bool))
 
-    monkeypatch.setattr(enumeration, "laws", laws)
+    monkeypatch.setattr(enumeration, "distributions", distributions)
 
 
 def too_little_noise(monkeypatch):

@@ -92,7 +92,10 @@ PLANTS = [
         (("Corollary 1", "rejects an algorithm without privacy"),),
     ),
     Plant(
-        PROOFS, "Hoeffding with 2 for 8", scaled(bounds, 0.5, "lemma_1"), (("Lemma 1", "signs"),)
+        PROOFS,
+        "Hoeffding with 2 for 8",
+        scaled(bounds, 0.5, "lemma_1"),
+        (("Lemma 1", "checked for terms"),),
     ),
     Plant(
         PROOFS,
@@ -110,14 +113,21 @@ PLANTS = [
         PROOFS,
         "the learner plays uniformly",
         uniform,
-        (("Lemma 4", "Played regret"), ("Lemma 4", "mathcal R")),
+        (("Lemma 4", "The regret of whole blocks"), ("Lemma 4", "mathcal R")),
     ),
     Plant(
         PROOFS,
         "bounds a hundredth of what they are",
-        scaled(bounds, 0.01, "lemma_5", "small_gap", "small_part", "group_part", "large_part"),
+        scaled(
+            bounds,
+            0.01,
+            *("lemma_5", "small_gap", "small_part", "group_part", "large_part"),
+            *("early_part", "late_part"),
+        ),
         (
-            ("Lemma 5", "bound"),
+            ("Lemma 5", r"le200"),
+            ("Lemma 5, early part", "Prefix lengths up to"),
+            ("Lemma 5, late part", "Prefix lengths above"),
             ("Lemma 5, (4)", "le2e"),
             ("Lemma 5, (5)", "Small"),
             ("Lemma 5, proof", "group"),

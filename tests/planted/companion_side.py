@@ -116,7 +116,7 @@ PLANTS = [
         half_the_noise,
         (
             ("Explore first", "privacy loss is at most"),
-            ("Explore first", "measured losses are the computed"),
+            ("Explore first", "agree with the exact ones"),
         ),
     ),
     Plant(
@@ -124,20 +124,20 @@ PLANTS = [
         "explore first plays uniformly",
         explores_uniformly,
         (
-            ("Explore first", "at most half of that of uniform play"),
-            ("Explore first", "as good as DP-IMED"),
+            ("Explore first", "at most half of the regret of uniform play"),
+            ("Explore first", "in environment 1"),
         ),
     ),
     Plant(
         OWN,
         "DP-IMED plays the table uniformly",
         uniform_actions,
-        (("The table", "less regret than uniform"), ("One run", "index, worked out again")),
+        (("The table", "less median regret than uniform"), ("One run", "smallest index, computed")),
     ),
     Plant(
         OWN,
         "an algorithm that forgets remembers",
         remembers,
-        (("A live source", "which forgets"),),
+        (("A live source", "drift and cross"),),
     ),
 ]

@@ -172,7 +172,11 @@ PLANTS = [
         LOWER,
         "FTNL with noise of scale at most 1",
         capped_noise,
-        (("Equation (58)", "private selectors"), ("Theorem 10", "by round")),
+        (
+            ("Equation (58)", "DP selectors"),
+            ("Theorem 10, step 3", "most"),
+            ("Theorem 10", "at round $m^*$, with"),
+        ),
     ),
     Plant(
         LOWER,
@@ -230,6 +234,12 @@ PLANTS = [
         MORE,
         "Anytime-Lazy-UCB plays as DP-SE does",
         plays_as(AnytimeLazyUCB, lambda learner: DPSE(learner.epsilon)),
-        (("Abstract and Section 3", "competitive"), ("Section 3", "In some instances")),
+        (("Section 3", "In some instances"),),
+    ),
+    Plant(
+        MORE,
+        "Anytime-Lazy-UCB plays uniformly",
+        uniform(AnytimeLazyUCB),
+        (("Abstract and Section 3", "competitive"),),
     ),
 ]

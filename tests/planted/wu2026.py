@@ -72,6 +72,9 @@ def resampled_worse(monkeypatch):
     monkeypatch.setattr(
         exact, "selection_from_sums", lambda sums, *rest: real(0 * np.asarray(sums), *rest)
     )
+    monkeypatch.setattr(
+        regret, "_two_loss_gap", lambda least, step, chance, gaps, eta: float(gaps.mean())
+    )
 
 
 def wrong_constants(monkeypatch):

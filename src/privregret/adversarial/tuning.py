@@ -1,4 +1,4 @@
-"""Parameters that asi2025 prints for its algorithms, and those of the local baselines.
+"""Tune algorithms with the constants that asi2025 prints, and the local baselines.
 
 The defaults are the printed constants; a repaired version is chosen by name. EXP3, FTPL and the two
 EXP4s need the horizon, HTINF does not. A mixing probability above 1 or a logarithm below 1 is

@@ -12,7 +12,7 @@ from privregret.estimates.number import ROUNDING, Estimate
 from privregret.estimates.sample import fraction, order_statistics, slope
 
 Columns = str | Sequence[str]
-CONFIDENCE = 0.99  # that all limits of a table hold at once
+CONFIDENCE = 0.99  # probability that all limits of a table hold at once
 
 
 def _columns(name, value):
@@ -86,7 +86,7 @@ def means(
     frame : pandas.DataFrame
         One row per run: `by`, `value` and perhaps `weights`.
     by : str or list of str
-        Columns; an empty list for the whole frame.
+        Columns whose combinations are the groups; an empty list for the whole frame.
     value : str
         Column that is averaged.
     weights : str, optional
@@ -96,9 +96,9 @@ def means(
     -------
     pandas.DataFrame
         Columns `by`, mean, sd (of one run), se (of the mean), runs, in the order of appearance.
-        With weights: `by`, mean, se, top, runs, where top is the largest part of the mean that a
-        single run makes: if it is not small, the error of the standard error is large. The
-        standard error is 0 for a single run, which `rows` reads as infinite.
+        With weights: `by`, mean, se, top, runs, where top is the largest contribution of a single
+        run to the mean: if it is not small, the error of the standard error is large. The standard
+        error is 0 for a single run, which `rows` reads as infinite.
 
     Raises
     ------
@@ -154,7 +154,8 @@ def quantiles(
     -------
     pandas.DataFrame
         Columns `by` and those of `levels`. Plain quantiles are interpolated linearly; a weighted
-        one is the smallest value that runs of at least this part of the weight do not exceed.
+        quantile is the smallest value that is not exceeded by runs of at least this fraction of the
+        weight.
 
     Examples
     --------
@@ -282,7 +283,7 @@ def fractions(
     """
     try:
         met = frame[condition] if condition in frame else frame.eval(condition, engine="python")
-    except Exception as error:  # pandas' parser raises what it likes
+    except Exception as error:  # pandas' parser raises errors of many types
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"condition must be an expression in the columns: {why}") from None
     if getattr(met, "dtype", np.dtype(float)).kind != "b":
@@ -323,8 +324,8 @@ def survivals(
     frame, by, value, weights
         As in `means`.
     points : int
-        About how many points a curve has, half of them evenly spaced in the fraction, half in its
-        logarithm.
+        Approximate number of points of a curve, half of them evenly spaced in the fraction, half in
+        its logarithm.
 
     Returns
     -------
@@ -356,7 +357,7 @@ def survivals(
 
 @checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text)
 def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
-    """Return each run's growth per unit of ln t, from the first to the last checkpoint.
+    """Return each run's growth per unit of ln t, over the checkpoints of the frame.
 
     Parameters
     ----------
@@ -460,7 +461,7 @@ def ratios(
 def slopes(
     frame: pd.DataFrame, by: Columns, x: str, value: str | None = None, log: bool = True
 ) -> pd.DataFrame:
-    """Return the least-squares slope in x, per group; see `slope`.
+    """Return slopes in x by least squares, per group; see `slope`.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from privregret import checks
 from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, real
 
 Numbers: TypeAlias = pd.DataFrame | Iterable[Estimate | float]
-NAMES = "mean", "regret", "fraction", "ratio", "slope"  # of columns that hold numbers with errors
+NAMES = "mean", "regret", "fraction", "ratio", "slope"  # columns with numbers and errors
 
 
 def named(name: str, column: str, frame: pd.DataFrame) -> str:
@@ -63,7 +63,7 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
 
 @checks.arguments(frame=checks.dataframe, value=checks.text)
 def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estimate:
-    """Return the only row in which the named columns have these values, as an estimate.
+    """Return the only row in which the named columns have these values.
 
     Parameters
     ----------

@@ -9,8 +9,9 @@ import scipy  # scipy.stats is loaded when it is first used: it takes a second
 from privregret import checks
 
 STANDARD_ERRORS = 3  # half-width of the interval that a verdict uses
-LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)  # chance that a normal estimate is off by more, a side
-ROUNDING = 1e-9  # relative deviations below this are rounding: what is left of an error that is 0
+# probability that a normal estimate is off by more, per side
+LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)
+ROUNDING = 1e-9  # relative errors below this are rounding errors
 
 
 def real(name: str, value: object, low: float = -math.inf) -> float:
@@ -31,7 +32,7 @@ def real(name: str, value: object, low: float = -math.inf) -> float:
             value = float([value] if is_list else value)  # not a number: raises TypeError
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{name} must be a number, got {checks.shown(value)}") from None
-    if not value >= low:  # a nan is not
+    if not value >= low:  # also raises for nan
         allowed = f" of at least {low:g}" if low > -math.inf else ""
         raise ValueError(f"{name} must be a number{allowed}, got {checks.shown(value)}")
     return value
@@ -78,7 +79,7 @@ class Estimate(checks.Checked):
 
     @property
     def reach(self) -> float:
-        """Return half the interval: three standard errors plus the bound; 0 if only rounding."""
+        """Return half that interval: three standard errors plus the bound, or 0."""
         reach = STANDARD_ERRORS * self.se + self.bound
         return reach if reach > ROUNDING * abs(self.value) else 0.0
 

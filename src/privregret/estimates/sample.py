@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from privregret import checks
 from privregret.estimates.number import LEVEL, ROUNDING, STANDARD_ERRORS, Estimate, exactly
 
-LARGEST = 1e300  # entry of a sample
+LARGEST = 1e300  # rule for an entry of a sample
 
 
 def _sample(name, value):
@@ -107,7 +107,7 @@ def median(sample: ArrayLike) -> Estimate:
 
 
 def slope(x: ArrayLike, y: Sequence[Estimate | float]) -> Estimate:
-    """Estimate the least-squares slope of y on x.
+    """Estimate the slope of y on x by least squares.
 
     If y holds estimates, the error of the slope follows from their errors. If y holds plain
     numbers, it follows from the scatter about the line, by Student's distribution at the level of

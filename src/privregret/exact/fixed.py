@@ -1,5 +1,7 @@
-"""Expected regret when losses are the same in every round, of learners without such a value on
-other losses: votes, and the margin stop."""
+"""Compute expected regret on losses that are the same in every round.
+
+This covers votes and the margin stop, whose expected regret has no such formula on other losses.
+"""
 
 import math
 from functools import singledispatch
@@ -13,21 +15,21 @@ from privregret.exact.selection import differences, gauss_legendre, probabilitie
 from privregret.full_information import MarginStop, Votes, VotesOrLeader
 from privregret.instances import StochasticLosses
 
-CERTAIN = 60.0  # what has probability e^-60 is left out, and counted as error
-NODES = 16  # of a quadrature between two kinks; fewer between many
-CHUNK = 2**20  # numbers of a quadrature in memory
-ROUNDING = 1e-10  # relative
+CERTAIN = 60.0  # events of probability e^-60 are left out, and counted as error
+NODES = 16  # nodes of a quadrature between two kinks; fewer between many
+CHUNK = 2**20  # largest number of values of a quadrature in memory
+ROUNDING = 1e-10  # relative error
 
 
 class Fixed(NamedTuple):
-    """Losses that never change: gaps and logarithms of the numbers of actions, group by group."""
+    """Hold losses that never change: gaps and log-numbers of actions, per group."""
 
     gaps: np.ndarray
     log_counts: np.ndarray
 
     @property
     def log_actions(self) -> float:
-        """ln K.
+        """Return ln K.
 
         Examples
         --------
@@ -38,7 +40,7 @@ class Fixed(NamedTuple):
 
     @property
     def mean_gap(self) -> float:
-        """The mean gap of a uniform action.
+        """Return the mean gap of a uniform action.
 
         Examples
         --------
@@ -48,7 +50,7 @@ class Fixed(NamedTuple):
         return float(np.exp(self.log_counts - self.log_actions) @ self.gaps)
 
     def led(self, rounds: np.ndarray, scale: float) -> np.ndarray:
-        """The mean gap of the Gumbel leader of epochs of so many rounds.
+        """Return the mean gap of the Gumbel leader of epochs with these numbers of rounds.
 
         Examples
         --------
@@ -59,7 +61,9 @@ class Fixed(NamedTuple):
         return probabilities_from_sums(sums, self.log_counts, "gumbel", scale) @ self.gaps
 
     def wrong(self, log_weight: np.ndarray) -> np.ndarray:
-        """The mean gap if the voted action has e^log_weight times the weight of each other one.
+        """Return the mean gap if the voted action has e^log_weight times other weights.
+
+        Each other action has weight 1.
 
         Examples
         --------
@@ -67,14 +71,16 @@ class Fixed(NamedTuple):
         0.25
         """
         others = self.log_actions + math.log1p(-math.exp(-self.log_actions))  # ln(K - 1)
-        uniform = self.mean_gap / -math.expm1(-self.log_actions)  # of the K - 1 others
+        uniform = self.mean_gap / -math.expm1(-self.log_actions)  # mean gap of the K - 1 others
         return np.exp(log_expit(others - log_weight)) * uniform
 
 
 def fixed_regret(
     algorithm: Votes | VotesOrLeader | MarginStop, instance: StochasticLosses, horizons: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Expected pseudo-regret at each horizon and a bound on its error, losses being fixed.
+    """Return expected pseudo-regret at each horizon, and a bound on its error.
+
+    Losses must be fixed.
 
     Raises
     ------
@@ -130,7 +136,8 @@ def _(algorithm: VotesOrLeader, problem, horizons):
     uniform = problem.mean_gap / -math.expm1(-problem.log_actions)
     while start < horizons[-1]:
         tested = constants.tilt * np.array([constants.margin, constants.margin - y])
-        log_weights = np.array([0.0, tested[0], tested[1] + others])  # none, the voted, the rest
+        # none, the voted action, the rest
+        log_weights = np.array([0.0, tested[0], tested[1] + others])
         none, _, rest = np.exp(log_weights - np.logaddexp.reduce(log_weights))
         gap = none * problem.led(np.array([y]), constants.scale)[0] + rest * uniform
         value += gap * np.clip(horizons - start, 0, 2 * y)
@@ -157,9 +164,10 @@ def _(algorithm: MarginStop, problem, horizons):
 def stopping_law(
     algorithm: MarginStop, problem: Fixed, horizon: int
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """When exploration stops: rounds, their probabilities, and that of none by the horizon.
+    """Return when exploration stops: rounds, probabilities, and that of no stop.
 
-    Checks that succeed with a probability below e^-60 are left out.
+    No stop means none by the horizon. Checks that succeed with a probability below e^-60 are left
+    out.
 
     Examples
     --------
@@ -180,12 +188,12 @@ def stopping_law(
 
 
 def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
-    """The probabilities that check 1, 2, ... is the first to succeed, and that none does.
+    """Return the probabilities that check 1, 2, ... is the first success, and of none.
 
     Parameters
     ----------
     above : (n,) array
-        Margin less threshold at each check, in units of the exponential noise that is added to the
+        Margin minus threshold at each check, in units of the exponential noise that is added to the
         margin at each check, and to the threshold once.
 
     Examples
@@ -202,7 +210,7 @@ def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
     weights = (half[:, None] * w).ravel() * np.exp(-at)
     chances, left = np.zeros(len(above)), 0.0
     for some in np.array_split(np.arange(len(at)), 1 + len(at) * len(above) // CHUNK):
-        short = np.maximum(at[some, None] - above, 0.0)  # what noise has to make up for
+        short = np.maximum(at[some, None] - above, 0.0)  # distance that noise has to cover
         log_go_on = np.log(-np.expm1(-np.maximum(short, 1e-300)))
         before = np.cumsum(log_go_on, axis=1)
         left += weights[some] @ np.exp(before[:, -1])
@@ -211,7 +219,7 @@ def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _margins(problem, rounds, rule):
-    """q_n, the mean sum of losses less the soft minimum."""
+    """Return q_n, the mean sum of losses minus the soft minimum."""
     sums = np.multiply.outer(np.asarray(rounds, float), problem.gaps)
     fractions = problem.log_counts - problem.log_actions
     soft = np.logaddexp.reduce(fractions - sums / rule.first_scale, axis=-1)

@@ -1,4 +1,4 @@
-"""Expected regret, from the selection probabilities of all epochs."""
+"""Compute expected regret from the selection probabilities of all epochs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,18 +33,18 @@ from privregret.instances import StochasticLosses
 from privregret.jit import jit
 from privregret.noise import CODES
 
-NODES = 16  # of an interpolant in the number of rounds
-PRECISION = 1e-9  # of the regret so far, what interpolants may be off by
-NEGLIGIBLE = 1e-13  # regret below which an epoch is not computed but counted as error
+NODES = 16  # nodes of an interpolant in the number of rounds
+PRECISION = 1e-9  # tolerated error of interpolants, relative to the regret so far
+NEGLIGIBLE = 1e-13  # regret of an epoch that is not computed but counted as error
 PHASES = 2048  # evenly spaced phases that stand for a random one; 16 without a formula
-ON_FIXED = MarginStop, Votes, VotesOrLeader  # have a value if losses are fixed
+ON_FIXED = MarginStop, Votes, VotesOrLeader  # algorithms with a value if losses are fixed
 
 STOCHASTIC = checks.instance_of(StochasticLosses)
 SHARES = checks.array_in(0, 1, shape=1)
 
 
 class Regret(NamedTuple):
-    """Expected pseudo-regret at each horizon, and a bound on the error of each."""
+    """Hold expected pseudo-regret per horizon, with a bound on the error of each."""
 
     value: np.ndarray
     error: np.ndarray
@@ -78,20 +78,21 @@ def regret_curves(
     problems: StochasticLosses | Sequence[StochasticLosses],
     horizons: int | Sequence[int] | np.ndarray,
 ) -> pd.DataFrame:
-    """Expected pseudo-regret of each algorithm on each problem: the twin of
-    `simulate.regret_curves` without runs.
+    """Return the expected pseudo-regret of each algorithm on each problem.
+
+    The result corresponds to `simulate.regret_curves`, without runs.
 
     Parameters
     ----------
     algorithms, problems, horizons
-        As in `expected_regret`, which does the work; one algorithm or a sequence of them, one
-        problem or a sequence.
+        As in `expected_regret`; one algorithm or a sequence, one problem or a sequence.
 
     Returns
     -------
     pandas.DataFrame
         One row per (problem, algorithm, t): columns algorithm, instance, t, regret, error (a bound
-        on that of `regret`, whose digits below it mean nothing), and the algorithms' parameters.
+        on the error of `regret`, whose digits below it are meaningless), and the algorithms'
+        parameters.
 
     Examples
     --------
@@ -115,8 +116,9 @@ def regret_curves(
 def expected_gap(
     instance: StochasticLosses, rounds: int, noise: str, scale: float
 ) -> tuple[float, float]:
-    """Expected gap of the action selected from `rounds` rounds, and a bound on its error; see
-    `selection_probabilities`.
+    """Return the expected gap of the action selected from `rounds` rounds.
+
+    A bound on its error is returned with it; see `selection_probabilities`.
 
     Examples
     --------
@@ -137,7 +139,7 @@ def expected_regret(
     instance: StochasticLosses,
     horizons: int | Sequence[int] | np.ndarray,
 ) -> Regret:
-    """Expected pseudo-regret of a full-information algorithm.
+    """Return the expected pseudo-regret of a full-information algorithm.
 
     Parameters
     ----------
@@ -145,7 +147,7 @@ def expected_regret(
         Epoch algorithms (FTNL and its variants, random prefixes), or the leaders that act in every
         round; votes and the margin stop if losses are the same in every round.
     instance : StochasticLosses
-        See `selection_probabilities` for those that can be done.
+        See `selection_probabilities` for the instances that are supported.
     horizons : int or sequence of int
         Rounds T in 1..2^60.
 
@@ -157,7 +159,7 @@ def expected_regret(
     Raises
     ------
     TypeError
-        If the algorithm is none of those, or the instance is no StochasticLosses.
+        If the algorithm is not one of those, or the instance is not a StochasticLosses.
     ValueError
         If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
 
@@ -203,8 +205,19 @@ def expected_regret(
 
 
 def _expected_gaps(instance, rounds, noise, scales, gaps=None):
-    """`expected_gap` for several numbers of rounds, 1 or more, each with its scale: two arrays; of
-    these `gaps`."""
+    """Return `expected_gap` for several numbers of rounds: values and errors.
+
+    Parameters
+    ----------
+    instance : StochasticLosses
+    rounds : (n,) int array
+        Numbers of rounds, 1 or more.
+    noise : str
+    scales : (n,) array
+        Scale of the noise for each number of rounds.
+    gaps : (G,) array
+        Numbers to average in place of the gaps.
+    """
     gaps = arrays(instance)[0] if gaps is None else gaps
     scales = np.broadcast_to(scales, len(rounds))
     if (
@@ -230,7 +243,7 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
 def prefix_gaps(
     instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
-    """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`.
+    """Return F_m, the expected gap of the action selected from m rounds, per m.
 
     Examples
     --------
@@ -248,8 +261,9 @@ def prefix_gaps(
 def prefix_sum(
     instance: StochasticLosses, noise: str, scale: float, groups: ArrayLike | None = None
 ) -> tuple[float, float]:
-    """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the
-    groups (a mask), if given.
+    """Return the sum of F_m over all m >= 1, and a bound on its error.
+
+    If `groups` (a mask) is given, only the part of F_m due to these groups counts.
 
     Examples
     --------
@@ -283,11 +297,11 @@ def prefix_sum(
 def two_loss_regret(
     low: ArrayLike, high: ArrayLike, p: ArrayLike, epsilon: float, horizon: int
 ) -> float:
-    """Expected regret of FTNL with Gumbel noise of scale 2 / epsilon when every action has two
-    losses of its own.
+    """Return the expected regret of Gumbel FTNL when each action has two own losses.
 
-    Footnote 1 of wu2026 asks whether the worst case is worse than with resampling, that is, with
-    low = 0 and high = 1. All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
+    Each action has its own two losses, and the noise has scale 2 / epsilon. Footnote 1 of wu2026
+    asks whether the worst case is worse than with resampling, that is, with low = 0 and high = 1.
+    All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
 
     Parameters
     ----------
@@ -325,30 +339,58 @@ def two_loss_regret(
 
 
 @jit
-def _two_loss_gap(least, step, chance, gaps, eta):
-    """Mean gap of a softmax of -eta times sums `least` + hits `step`, hits being independent of
-    laws `chance`."""
+def _two_loss_gap(lowest, step, chance, gaps, eta):
+    """Return the mean gap of a softmax of -eta times sums of two-valued losses.
+
+    The sums are `lowest` + hits `step`, with independent numbers of hits.
+
+    Parameters
+    ----------
+    lowest : (K,) array
+        Smallest sum of each action.
+    step : (K,) array
+        Difference of each action's two losses.
+    chance : (K, H) array
+        Probability of 0, 1, ..., H - 1 hits of each action.
+    gaps : (K,) array
+    eta : float
+        Inverse temperature.
+    """
     actions, outcomes = chance.shape
     result, sums = 0.0, np.empty(actions)
     for outcome in range(outcomes**actions):
         rest, weight = outcome, 1.0
         for j in range(actions):
             weight *= chance[j, rest % outcomes]
-            sums[j] = least[j] + rest % outcomes * step[j]
+            sums[j] = lowest[j] + rest % outcomes * step[j]
             rest //= outcomes
         if weight == 0:
             continue
         smallest, whole, part = sums.min(), 0.0, 0.0
         for j in range(actions):
-            share = np.exp(eta * (smallest - sums[j]))
-            whole += share
-            part += share * gaps[j]
+            odds = np.exp(eta * (smallest - sums[j]))
+            whole += odds
+            part += odds * gaps[j]
         result += weight * part / whole
     return result
 
 
 def _epoch_gap(algorithm, instance, shortest, length, scale, so_far):
-    """Expected gap of the action chosen on an epoch of `length` rounds, and its error."""
+    """Return the expected gap of the action chosen on an epoch, and its error.
+
+    Parameters
+    ----------
+    algorithm : EpochAlgorithm
+    instance : StochasticLosses
+    shortest : int
+        Shortest prefix.
+    length : int
+        Rounds of the epoch.
+    scale : float
+        Scale of the noise.
+    so_far : float
+        Regret so far, which sets the tolerance.
+    """
     if algorithm.prefix != "random" or shortest == length:
         return expected_gap(instance, shortest, algorithm.noise, scale)
 
@@ -388,7 +430,17 @@ def _phased(algorithm, instance, horizons):
 
 
 def _every_round(algorithm, instance, start, end, so_far):
-    """Regret of rounds start..end of an algorithm that acts on all the past."""
+    """Return the regret of rounds start..end of an algorithm that uses the whole past.
+
+    Parameters
+    ----------
+    algorithm : EveryRoundAlgorithm
+    instance : StochasticLosses
+    start : int
+    end : int
+    so_far : float
+        Regret so far, which sets the tolerance.
+    """
     noise = (
         "none" if np.isinf(algorithm.inverse_temperature(start, instance.log_actions)) else "gumbel"
     )
@@ -407,11 +459,12 @@ def _every_round(algorithm, instance, start, end, so_far):
 
 
 def _sum_over(function, first, last, size):
-    """Sum of function([m, ...])[0], at least 0, over first..last, and of the errors [1]: all terms
-    if few, else of interpolants in m.
+    """Return the sums of function([m, ...])[0] and of the errors [1] over first..last.
 
-    An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that
-    of leaving out every other point, and is made small against `size` by halving the range.
+    The terms are at least 0. If they are few, all are computed; else the sum is that of
+    interpolants in m. An interpolant goes through Chebyshev points rounded to integers. Its error
+    is estimated by leaving out every other point, and is made small compared with `size` by halving
+    the range.
     """
     if last - first < 64:
         return tuple(part.sum() for part in function(np.arange(first, last + 1)))
@@ -420,8 +473,7 @@ def _sum_over(function, first, last, size):
     terms, errors = function(nodes)
     if last - first < 4096:
         where, weights = (np.arange(first, last + 1) - middle) / half, np.ones(last - first + 1)
-    # a sum of so many equally spaced terms is the integral between half-integers, to 1 / (24
-    # first^2)
+    # a sum of many equally spaced terms is the integral between half-integers, to 1 / (24 first^2)
     else:
         x, w = gauss_legendre(2 * NODES)
         where, weights = (1 + 0.5 / half) * x, (half + 0.5) * w
@@ -439,5 +491,5 @@ def _sum_over(function, first, last, size):
 
 
 def _largest_gaps(instance, rounds, noise, scale):
-    """A bound on the expected gap of the action selected from `rounds` rounds, one for each."""
+    """Return bounds on the expected gap of the action selected from `rounds` rounds."""
     return largest_probabilities(instance, rounds, noise, scale) @ arrays(instance)[0]

@@ -1,5 +1,4 @@
-"""Stochastic online learning with full information: after every round the losses of all actions are
-seen."""
+"""Stochastic online learning with full information: all losses are observed"""
 
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.full_information.epochs import EpochAlgorithm

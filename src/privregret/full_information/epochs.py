@@ -1,4 +1,4 @@
-"""Algorithms that play one action per epoch: the noisy leader of the previous epoch."""
+"""Play one action per epoch: the noisy leader of the epoch before."""
 
 import math
 from abc import abstractmethod
@@ -17,7 +17,7 @@ FULL, RANDOM, HALF = range(3)
 
 
 class Selector(NamedTuple):
-    """How kernels choose the action of the next epoch."""
+    """Hold the parameters by which kernels choose the action of the next epoch."""
 
     noise: int
     scale: float
@@ -38,7 +38,7 @@ EPOCH = np.dtype(
 
 @jit
 def _prefix_length(length, prefix, rng):
-    """Rounds at the start of an epoch of `length` rounds whose losses are used."""
+    """Return the number of rounds, from the start of an epoch, whose losses are used."""
     if prefix == FULL or length == 1:
         return length
     if prefix == HALF:
@@ -60,6 +60,20 @@ def _length(size):
 
 @jit
 def _choose(actions, epoch, selector, t, rng):
+    """Return the action of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    epoch : record
+        Memory of the current epoch.
+    selector : Selector
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t == 1:
         epoch["leader"] = int(rng.random() * len(actions))
         epoch["size"] = _first_size(selector, rng)
@@ -75,6 +89,24 @@ def _choose(actions, epoch, selector, t, rng):
 
 @jit
 def _observe(actions, epoch, selector, t, j, losses, rng):
+    """Update the memory with the losses of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    epoch : record
+        Memory of the current epoch.
+    selector : Selector
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    j : int
+        Action that was played.
+    losses : (K,) array
+        Losses of all actions.
+    rng : numpy.random.Generator
+    """
     if t < epoch["start"] + epoch["used"]:
         for i in range(len(actions)):
             if selector.resampling:
@@ -85,7 +117,7 @@ def _observe(actions, epoch, selector, t, j, losses, rng):
 
 @jit
 def _noisy_leader(actions, selector, rng):
-    """Winner of report noisy max, after which the sums are forgotten."""
+    """Return the winner of report noisy max, and reset the sums."""
     tie = TIE if selector.noise == NONE else 0.0
     best, leader, ties = -math.inf, 0, 0
     for i in range(len(actions)):
@@ -95,7 +127,7 @@ def _noisy_leader(actions, selector, rng):
             best, leader, ties = score, i, 1
         elif (
             score >= best - tie and selector.noise == NONE
-        ):  # each of n equal ones with probability 1 / n
+        ):  # each of n equal sums wins with probability 1 / n
             ties += 1
             if rng.random() * ties < 1:
                 leader = i
@@ -106,7 +138,7 @@ def _noisy_leader(actions, selector, rng):
 def _play_counts(data, checkpoints, selector, rng):
     # The sum of an action's losses over the rounds used is binomial, given how often each outcome
     # occurred. Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay
-    # exact beside the noise.
+    # exact next to the noise.
     noise, scale, prefix, resampling, growth, _ = selector
     outcomes, probabilities, counts, bits = data
     kinds, groups = outcomes.shape
@@ -168,21 +200,22 @@ def _play_counts(data, checkpoints, selector, rng):
 
 
 class EpochAlgorithm(FullInformationAlgorithm):
-    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the previous epoch.
+    """Play epochs of 1, 2, 4, ... rounds; each plays the noisy leader of the last one.
 
-    The action of the first epoch is uniform. A subclass defines the noise, its scale
-    `noise_scale(actions)`, and the part of an epoch from which the winner is chosen. Other lengths
-    are ceil(growth^(i + U)), i = 0, 1, ..., where U is 0 or uniform on [0, 1).
+    The noisy leader is the winner of report noisy max. The action of the first epoch is uniform.
+    A subclass defines the noise, its scale `noise_scale(actions)`, and the part of an epoch from
+    which the winner is chosen. Other lengths are ceil(growth^(i + U)), i = 0, 1, ..., where U is 0
+    or uniform on [0, 1).
 
     Attributes
     ----------
     noise : {"laplace", "exponential", "gumbel", "none"}
-        "none" is the leader, ties broken uniformly.
+        "none" selects the leader, ties broken uniformly.
     prefix : {"full", "random", "half"}
         The whole epoch of n rounds; its first M, M uniform on n/2 + 1, ..., n; or its first n/2 +
         1.
     bernoulli_resampling : bool
-        Whether each loss is first replaced by an independent bit of that mean.
+        Whether each loss is first replaced by an independent Bernoulli loss of that mean.
     growth : float
         Factor by which epochs grow, above 1.
     random_phase : bool
@@ -202,7 +235,7 @@ class EpochAlgorithm(FullInformationAlgorithm):
 
     @abstractmethod
     def noise_scale(self, actions: float) -> float:
-        """Scale of the noise when there are that many actions."""
+        """Return the scale of the noise for this number of actions."""
 
     def settings(self, horizon: int | None, actions: int) -> Selector:
         scale, prefix = float(self.noise_scale(actions)), PREFIXES.index(self.prefix)

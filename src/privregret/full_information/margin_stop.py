@@ -1,4 +1,4 @@
-"""Explore until the noisy margin of the best action is large (companion/constants)."""
+"""Explore until the noisy margin of the best action is large."""
 
 import math
 from dataclasses import dataclass
@@ -17,24 +17,24 @@ OWN = np.dtype(
     [
         *((name, np.int64) for name in ("leader", "next", "length")),
         ("stopped", np.bool_),
-        ("limit", float),  # that margins plus noise have to reach
+        ("limit", float),  # noisy threshold of the margins
     ]
 )
 
 
 class Rule(NamedTuple):
-    """What kernels take of the parameters."""
+    """Hold the parameters that the kernels take."""
 
     fraction: float
-    first_scale: float  # of the Gumbel noise when exploration stops
+    first_scale: float  # scale of the Gumbel noise when exploration stops
     threshold: float
     noise: float  # mean of the exponential noise on threshold and margins
-    scale: float  # of the Gumbel noise in later epochs
+    scale: float  # scale of the Gumbel noise in later epochs
 
 
 @jit
 def _margin(actions, scale):
-    """Mean sum of losses less their soft minimum at that scale."""
+    """Return the mean sum of losses minus their soft minimum at that scale."""
     least, mean, mass = math.inf, 0.0, 0.0
     for i in range(len(actions)):
         least = min(least, actions[i]["loss"])
@@ -46,7 +46,7 @@ def _margin(actions, scale):
 
 @jit
 def _leader(actions, scale, rng):
-    """Winner of report noisy max with Gumbel noise, after which the sums are forgotten."""
+    """Return the report-noisy-max winner with Gumbel noise, and reset the sums."""
     best, leader = -math.inf, 0
     for i in range(len(actions)):
         score = draw(GUMBEL, scale, rng) - actions[i]["loss"]
@@ -58,6 +58,20 @@ def _leader(actions, scale, rng):
 
 @jit
 def _choose(actions, own, rule, t, rng):
+    """Return the action of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    rule : Rule
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t == 1:
         own["leader"], own["next"] = int(rng.random() * len(actions)), 2
         own["limit"] = rule.threshold + rule.noise * rng.standard_exponential()
@@ -78,23 +92,41 @@ def _choose(actions, own, rule, t, rng):
 
 @jit
 def _observe(actions, own, rule, t, j, losses, rng):
+    """Update the memory with the losses of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    rule : Rule
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    j : int
+        Action that was played.
+    losses : (K,) array
+        Losses of all actions.
+    rng : numpy.random.Generator
+    """
     for i in range(len(actions)):
         actions[i]["loss"] += losses[i]
 
 
 @dataclass(frozen=True)
 class MarginStop(FullInformationAlgorithm):
-    """Play a uniform action until the best action's margin passes a noisy threshold; then FTNL.
+    """Play a uniform action until the margin passes a noisy threshold; then FTNL.
 
-    Let b = 2 / ((1 - fraction) epsilon), and q_n the mean of the sums of losses after n rounds less
-    their soft minimum -b ln(mean exp(-L / b)). On a grid of rounds n that grow by 1 + fraction, q_n
-    plus exponential noise is compared with threshold fraction b ln K plus exponential noise that is
-    drawn once, both of mean 6 / (fraction epsilon). At the first success, after tau rounds, the
-    action is drawn by softmax of -L / b and played for tau rounds. Epochs of 2 tau, 4 tau, ...
-    rounds follow, each with the Gumbel leader of the previous one at scale 2 / epsilon.
+    Let b = 2 / ((1 - fraction) epsilon), and q_n the mean of the sums of losses after n rounds
+    minus their soft minimum -b ln(mean exp(-L / b)). On a grid of rounds n that grow by 1 +
+    fraction, q_n plus exponential noise is compared with threshold fraction b ln K plus exponential
+    noise that is drawn once, both of mean 6 / (fraction epsilon). At the first success, after tau
+    rounds, the action is drawn by softmax of -L / b and played for tau rounds. Epochs of 2 tau, 4
+    tau, ... rounds follow, each with the Gumbel leader of the previous one at scale 2 / epsilon.
 
-    With equal gaps, which it need not know, its regret tends to 2 ln K / epsilon: K to infinity,
-    epsilon and then the fraction to 0. The approach is slow.
+    With equal gaps, which the learner need not know, its regret tends to 2 ln K / epsilon: K to
+    infinity, epsilon and then the fraction to 0. The convergence is slow.
 
     Privacy: epsilon for the sequence of actions: fraction epsilon for tau, the rest for the action.
 
@@ -103,8 +135,7 @@ class MarginStop(FullInformationAlgorithm):
     epsilon : float
         Privacy parameter, above 0.
     fraction : float
-        Part of the privacy budget that the time of stopping uses, in (0, 1); up to 1/4 in the
-        proof.
+        Part of the privacy budget that the stopping time uses, in (0, 1); up to 1/4 in the proof.
     threshold : float
         13 in the proof, at least 0. Privacy does not depend on it.
     """
@@ -130,7 +161,7 @@ class MarginStop(FullInformationAlgorithm):
         return Privacy(self.epsilon, self.epsilon)
 
     def rule(self, log_actions: float) -> Rule:
-        """All constants, for e^log_actions actions.
+        """Return all constants, for e^log_actions actions.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Learners from votes: each round votes for an action of least loss (companion/constants)."""
+"""Learn from votes: each round votes for an action with the smallest loss."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from privregret.full_information.base import FullInformationAlgorithm
 from privregret.jit import jit
 from privregret.noise import GUMBEL, draw
 
-LONGEST = 2.0**60  # rounds of an epoch that 64 bits can count, and add
+LONGEST = 2.0**60  # largest number of rounds of an epoch, so that 64 bits can count and add them
 
 VOTED = np.dtype([("votes", np.int64), ("weight", float)])
 BOTH = np.dtype([("votes", np.int64), ("weight", float), ("loss", float)])
@@ -20,9 +20,10 @@ EPOCH = np.dtype([(name, np.int64) for name in ("leader", "next", "length", "epo
 
 
 class Ballot(NamedTuple):
-    """What kernels take: a draw after epoch i has P(k) prop. to exp(rate max(c_k - s_i, 0)).
+    """Hold what kernels take of the votes: a draw after epoch i, and its length.
 
-    Epoch i has 2 s_i + window rounds, s_i = 1 + ceil((bonus + i) / rate).
+    P(k) is proportional to exp(rate max(c_k - s_i, 0)). Epoch i has 2 s_i + window rounds, s_i = 1
+    + ceil((bonus + i) / rate).
     """
 
     rate: float
@@ -30,7 +31,7 @@ class Ballot(NamedTuple):
     window: int
 
     def threshold(self, epoch: int) -> int:
-        """s_i, for i = 1, 2, ...
+        """Return s_i, for i = 1, 2, ...
 
         Examples
         --------
@@ -40,7 +41,7 @@ class Ballot(NamedTuple):
         return int(min(1 + math.ceil((self.bonus + epoch) / self.rate), LONGEST))
 
     def length(self, epoch: int) -> int:
-        """Rounds of epoch i = 1, 2, ...
+        """Return the number of rounds of epoch i = 1, 2, ...
 
         Examples
         --------
@@ -51,13 +52,13 @@ class Ballot(NamedTuple):
 
 
 class Hybrid(NamedTuple):
-    """What kernels take: the ballot after the uniform rounds, and the later epochs' draws."""
+    """Hold what kernels take: the first ballot, and the draws of later epochs."""
 
     rate: float
     bonus: float
     window: int
-    scale: float  # of the leader's noise
-    tilt: float  # of the test's votes
+    scale: float  # scale of the leader's noise
+    tilt: float  # rate of the test's votes
     margin: int  # s_i = length of the epoch - margin
     first: int  # rounds of the first of the later epochs
 
@@ -74,7 +75,7 @@ def _length(ballot, epoch):
 
 @jit
 def _elected(actions, ballot, epoch, rng):
-    """The action drawn from the votes of an epoch."""
+    """Return the action drawn from the votes of an epoch."""
     threshold, most, mass = _threshold(ballot, epoch), 0, 0.0
     for i in range(len(actions)):
         most = max(most, actions[i]["votes"] - threshold)
@@ -87,7 +88,10 @@ def _elected(actions, ballot, epoch, rng):
 
 @jit
 def _picked(actions, pick):
-    """The action whose part of the line from 0 to the sum of the weights holds `pick`."""
+    """Return the action whose interval holds `pick`.
+
+    The intervals, as long as the weights, follow each other from 0 to the sum of the weights.
+    """
     for i in range(len(actions) - 1):
         if pick < actions[i]["weight"]:
             return i
@@ -97,7 +101,7 @@ def _picked(actions, pick):
 
 @jit
 def _vote(losses):
-    """The action of least loss, of several the first."""
+    """Return the action with the smallest loss; of several, the first."""
     vote = 0
     for i in range(1, len(losses)):
         if losses[i] < losses[vote]:
@@ -107,6 +111,20 @@ def _vote(losses):
 
 @jit
 def _choose(actions, own, ballot, t, rng):
+    """Return the action of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    ballot : Ballot
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t == 1:
         own["leader"] = int(rng.random() * len(actions))
     elif t == own["next"]:
@@ -122,6 +140,24 @@ def _choose(actions, own, ballot, t, rng):
 
 @jit
 def _observe(actions, own, ballot, t, j, losses, rng):
+    """Update the memory with the losses of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    ballot : Ballot
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    j : int
+        Action that was played.
+    losses : (K,) array
+        Losses of all actions.
+    rng : numpy.random.Generator
+    """
     actions[_vote(losses)]["votes"] += 1
 
 
@@ -129,14 +165,14 @@ def _observe(actions, own, ballot, t, j, losses, rng):
 class Votes(FullInformationAlgorithm):
     """Play in each epoch an action drawn from the votes of the previous epoch.
 
-    A round votes for its action of least loss, of several for the first. Epoch i = 1, 2, ... has
-    n_i = 2 s_i + window rounds with s_i = 1 + ceil((2 ln lam + i) / epsilon_0), epsilon_0 =
+    A round votes for its action with the smallest loss, of several for the first. Epoch i = 1, 2,
+    ... has n_i = 2 s_i + window rounds with s_i = 1 + ceil((2 ln lam + i) / epsilon_0), epsilon_0 =
     epsilon / (1 + 1 / lam) and window = floor(ln(K / lam) / epsilon_0). After it an action is drawn
     with probability proportional to exp(epsilon_0 max(c_k - s_i, 0)), c_k its votes. The first
     epoch plays a uniform action.
 
-    It exploits unanimity. If losses are the same in every round its regret is at most (ln K +
-    3 ln(1 + ln K) + 9) / epsilon + 6. On other stochastic losses regret can be linear in T.
+    The learner exploits unanimity. If losses are the same in every round its regret is at most (ln
+    K + 3 ln(1 + ln K) + 9) / epsilon + 6. On other stochastic losses regret can be linear in T.
 
     Privacy: epsilon for the sequence of actions.
 
@@ -166,7 +202,7 @@ class Votes(FullInformationAlgorithm):
         return Privacy(self.epsilon, self.epsilon)
 
     def ballot(self, log_actions: float) -> Ballot:
-        """What decides a draw, for e^log_actions actions.
+        """Return what determines a draw, for e^log_actions actions.
 
         Examples
         --------
@@ -186,6 +222,20 @@ class Votes(FullInformationAlgorithm):
 
 @jit
 def _choose_hybrid(actions, own, settings, t, rng):
+    """Return the action of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    settings : Hybrid
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t == 1:
         own["leader"] = int(rng.random() * len(actions))
         own["length"] = _length(settings, 1)
@@ -213,7 +263,7 @@ def _choose_hybrid(actions, own, settings, t, rng):
 
 @jit
 def _tested(actions, settings, length, rng):
-    """The action that has almost all votes of an epoch, or -1."""
+    """Return the action that has almost all votes of an epoch, or -1."""
     most = 0
     for i in range(len(actions)):
         most = max(most, actions[i]["votes"] - (length - settings.margin))
@@ -229,6 +279,24 @@ def _tested(actions, settings, length, rng):
 
 @jit
 def _observe_hybrid(actions, own, settings, t, j, losses, rng):
+    """Update the memory with the losses of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    settings : Hybrid
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    j : int
+        Action that was played.
+    losses : (K,) array
+        Losses of all actions.
+    rng : numpy.random.Generator
+    """
     actions[_vote(losses)]["votes"] += 1
     for i in range(len(actions)):
         actions[i]["loss"] += losses[i]
@@ -236,9 +304,9 @@ def _observe_hybrid(actions, own, settings, t, j, losses, rng):
 
 @dataclass(frozen=True)
 class VotesOrLeader(FullInformationAlgorithm):
-    """Follow unanimous votes as long as a private test finds them, and otherwise a noisy leader.
+    """Follow unanimous votes while a private test finds them, else a noisy leader.
 
-    The first epoch of `Votes` plays a uniform action and ends with a draw from its votes. Then
+    The first epoch of `Votes` plays a uniform action and ends with a draw from its votes. Then come
     epochs of y_i = 2^i y_0 rounds, y_0 = ceil(20 ln(4 lam K) / epsilon) with lam = 1 + ln K: the
     first plays that draw. After each of them the Gumbel leader at scale 4 / epsilon is drawn, and
     from the votes a test: action k with probability proportional to exp(epsilon (c_k - s_i) / 4),
@@ -268,7 +336,7 @@ class VotesOrLeader(FullInformationAlgorithm):
         return Privacy(self.epsilon, self.epsilon)
 
     def constants(self, log_actions: float) -> Hybrid:
-        """All constants, for e^log_actions actions.
+        """Return all constants, for e^log_actions actions.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Privacy of the margin stop: the exact joint distribution of when it stops and what it chooses."""
+"""Compute the privacy of the margin stop: joint distribution of stop and choice."""
 
 from itertools import product
 
@@ -11,9 +11,10 @@ from privregret.full_information import MarginStop
 
 @checks.arguments(learner=checks.instance_of(MarginStop), table=checks.array_in(0, 1, shape=2))
 def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.ndarray:
-    """(T + 1, K) probabilities that exploration stops after round n = 1..T and chooses action j.
+    """Return (T + 1, K) probabilities that exploration stops after n and chooses j.
 
-    The last row is for no stop. Quadrature over the noise on the threshold.
+    The rounds are n = 1..T, and the last row is for no stop. The method is quadrature over the
+    noise on the threshold.
 
     Parameters
     ----------
@@ -21,7 +22,8 @@ def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.n
     table : (T, K) array
         Losses, one row per round.
     noisy : bool
-        Whether there is noise on threshold and margins; without it, a fault, nothing is private.
+        Whether there is noise on threshold and margins; without it, a planted bug, the stop is not
+        private.
 
     Examples
     --------
@@ -57,10 +59,10 @@ def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.n
     actions=checks.integer_in(2, 4),
 )
 def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True) -> float:
-    """Privacy loss of when exploration stops and of the choice, over all tables of 0 and 1.
+    """Return the privacy loss of stopping time and choice, over all 0/1 tables.
 
-    Tables differ in one round. This bounds the loss of the actions, of which the time of stopping
-    is no function if the choice is the action played before.
+    Tables differ in one round. The result bounds the privacy loss of the actions. The stopping time
+    is not a function of the actions if the choice is the action played before.
 
     Examples
     --------
@@ -70,11 +72,11 @@ def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True
     """
     rows = np.array(list(product((0.0, 1.0), repeat=actions)))
     codes = list(product(range(len(rows)), repeat=rounds))
-    laws = {code: stop_law(learner, rows[list(code)], noisy) for code in codes}
+    chances = {code: stop_law(learner, rows[list(code)], noisy) for code in codes}
     worst = 0.0
     for code, t in product(codes, range(rounds)):
         for row in range(len(rows)):
-            law, other = laws[code], laws[(*code[:t], row, *code[t + 1 :])]
+            law, other = chances[code], chances[(*code[:t], row, *code[t + 1 :])]
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.log(law / other)
             worst = max(worst, float(np.where(law > 0, ratio, -np.inf).max()))

@@ -1,4 +1,4 @@
-"""Privacy of draws from votes: the largest loss over all counts and all changes of one vote."""
+"""Compute the privacy of draws from votes, over all counts and changed votes."""
 
 from itertools import product
 
@@ -17,11 +17,12 @@ _whole = checks.integer_in(2, checks.LARGEST)
     extra=checks.nonnegative_int,
 )
 def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> float:
-    """Privacy loss of the draw after an epoch of `Votes`, at least its rate epsilon_0.
+    """Return the privacy loss of the draw after an epoch of `Votes`.
 
-    One vote moves from k to j. The ratios of the probabilities after and before depend on c_k, c_j
-    and the sum of the weights, and those above e^rate fall as that sum grows. So the other votes
-    are spread evenly, which makes the sum smallest.
+    The result is at least the rate epsilon_0. One vote moves from k to j. The ratios of the
+    probabilities after and before depend on c_k, c_j and the sum of the weights, and those above
+    e^rate fall as that sum grows. So the other votes are spread evenly, which makes the sum
+    smallest.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> 
     epoch : int
         i = 1, 2, ...
     extra : int
-        Rounds by which the epoch is longer than it should be: a fault, to see what it does.
+        Additional rounds of the epoch, a planted bug.
 
     Returns
     -------
@@ -68,7 +69,9 @@ def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> 
     first=checks.positive,
 )
 def unanimity_loss(learner: VotesOrLeader, actions: int, first: float = 1.0) -> float:
-    """Privacy loss of the test after the first of the later epochs, by listing all vote counts.
+    """Return the privacy loss of the test after the first later epoch.
+
+    All vote counts are listed.
 
     Parameters
     ----------
@@ -76,7 +79,7 @@ def unanimity_loss(learner: VotesOrLeader, actions: int, first: float = 1.0) -> 
     actions : int
         K, 2 to 4.
     first : float
-        Factor by which the test is too sharp: a fault, to see what it does.
+        Factor by which the test is too sharp, a planted bug.
 
     Examples
     --------

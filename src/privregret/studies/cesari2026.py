@@ -156,8 +156,7 @@ def printed_tally(log_actions: float, scales: int, epsilon: float) -> float:
     order = np.argsort(problem.gaps)
     counts, gaps = np.array(problem.log_counts)[order], problem.gaps[order]
     large = gaps > epsilon
-    ends = np.logaddexp.accumulate(counts)  # ln of the last rank in each group
-    ranks = np.diff(ends, prepend=0.0)  # sums of 1/j, as differences of logarithms
+    ranks = wu2026.by_rank(counts, 0 * counts)  # sums of 1/j over each group
     epochs = np.ceil(np.log2(wu2026.C2["gumbel"] * problem.log_actions / (gaps[large] * epsilon)))
     return float((gaps[large] * (2.0**epochs - 1)) @ ranks[large])
 
@@ -171,7 +170,7 @@ def selection_errors(
 ) -> list[estimates.Estimate]:
     """Compute the expected gap of a softmax choice from each of these numbers of losses."""
     found = (exact.expected_gap(problem, int(m), "gumbel", 1 / eta) for m in lengths)
-    return [estimates.Estimate(*gap) for gap in found]
+    return [estimates.Estimate(value, bound=error) for value, error in found]
 
 
 @store.kept
@@ -206,7 +205,8 @@ def early_and_late(
     power = math.log2(16 * math.log(actions) / gap**2)
     ends = [4 * 2 ** math.floor(power) - 1, 4 * 2 ** math.ceil(power) - 1, 2**60]
     below, above, limit = estimates.rows(exact.regret_curves(algorithm, problem, ends))
-    first = estimates.Estimate(*exact.expected_gap(problem, 1, "gumbel", 1 / eta))
+    value, error = exact.expected_gap(problem, 1, "gumbel", 1 / eta)
+    first = estimates.Estimate(value, bound=error)
     uniform = gap * (actions - 1) / actions
     return (above - uniform - 2 * first) / 4 + first, (limit - below) / 4
 

@@ -15,7 +15,10 @@ from privregret.full_information import FTNL, MarginStop, PhasedFTNL, Votes, Vot
 from privregret.instances import StochasticLosses
 from privregret.minimax import Game, epoch_plan, minimax
 from privregret.privacy import margin, votes
+from privregret.studies.minimax import fixed_value
 from privregret.studies.whole_epochs import LONG, compositions, equal_gaps
+
+INFINITE = 1e6  # stands for infinity in findings
 
 # Regret on losses that are the same in every round ------------------------------------------------
 
@@ -154,7 +157,7 @@ def drifting_telescope(gap: float = 32.0, rounds: int = 8, scale: float = 20.0) 
     late = np.array([0.0, gap])
     chosen = float(exact.selection_from_sums(late, np.zeros(2), "gumbel", scale)[1])
     before, after = (float(exact.expected_maximum(late, "gumbel", scale)) for _ in range(2))
-    return math.inf if before == after and chosen * gap / rounds > 0 else 0.0
+    return INFINITE if before == after and chosen * gap / rounds > 0 else 0.0
 
 
 def equal_gap_means(actions: int, gap: float) -> np.ndarray:
@@ -272,10 +275,10 @@ def in_bracket(feedback: str, longest: int, epsilon: float) -> list[tuple[float,
 
 
 @store.kept
-def two_round_values(epsilons: list) -> list[tuple[float, float]]:
-    """The linear programme's value and Theorem 1's sum for T = 2, K = 2 and 3, full information."""
+def two_round_values(epsilons: list) -> list[tuple[Estimate, float]]:
+    """The linear programme's value on fixed losses and Theorem 1's sum: T = 2, K = 2 and 3."""
     return [
-        (minimax(Game(2, "full", K), e).upper, float(bounds.fixed_sum(math.log(K), e, rounds=2)))
+        (fixed_value(Game(2, "full", K), e), float(bounds.fixed_sum(math.log(K), e, rounds=2)))
         for K in (2, 3)
         for e in epsilons
     ]
@@ -315,7 +318,7 @@ def stop_privacy(epsilons: list, noisy: bool = True) -> Estimate:
             margin.stop_loss(learner, rounds, actions, noisy) / e
             for rounds, actions in ((4, 2), (2, 3))
         ]
-    return Estimate(max(found), bound=1e-9)
+    return Estimate(min(max(found), INFINITE), bound=1e-9)
 
 
 @store.kept
@@ -325,7 +328,7 @@ def phase_privacy(epsilons: list, growths: list, rounds: int) -> Estimate:
     for e, growth in product(epsilons, growths):
         plan = epoch_plan(game, PhasedFTNL(e, "gumbel", growth=growth))
         found.append(game.privacy(plan) / e)
-    return Estimate(max(found), bound=1e-9)
+    return Estimate(min(max(found), INFINITE), bound=1e-9)
 
 
 @store.kept
@@ -337,7 +340,7 @@ def spying_phase(epsilon: float, rounds: int) -> float:
         for g in (2.0, 5.0)
     ]
     seen = np.arange(game.sequences) // (game.sequences // 4) % 2
-    return game.privacy(np.where(seen == 0, *plans)) / epsilon
+    return min(game.privacy(np.where(seen == 0, *plans)) / epsilon, INFINITE)
 
 
 # The table of constants ---------------------------------------------------------------------------
