@@ -1,14 +1,14 @@
 """The site: every link leads somewhere, every formula is drawn, and a browser on its pages asks
 nobody for anything."""
 
-import base64
 import html
 import re
 import shutil
+import subprocess
 import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.etree import ElementTree
 
 import nbformat
@@ -21,32 +21,26 @@ from privregret.files import PACKAGE, ROOT
 from privregret.press import record, render
 from privregret.press.places import BUILD
 
-pytest.importorskip("pdoc")
+pytest.importorskip("sphinx")
 pytest.importorskip("latex2mathml")
-from privregret.press import site as pages
+from privregret.press import site
 from privregret.press.notebook import END
-from privregret.press.site import notebooks, tex
+from privregret.press.site import notebooks, pages, tex
 
 pytestmark = pytest.mark.xdist_group("site")
 RECORD = record.read(ROOT)
 BOOK, FIGURE, TABLE = "hu2021/6-experiments", "hu2021/figure-05", "wu2026/table-1"
+OWN = "site.css", "filter.js", "find.js", "explore.js"  # the others belong to Sphinx and its theme
 CELL = str(Path(tempfile.gettempdir()) / "ipykernel_12" / "34.py")  # what a warning calls a cell
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
 
 def executed():
-    """A notebook as it is after a run, with an output of each kind."""
+    """A notebook as it is after a run, with an output of each kind in a cell that publishes none."""
     book = nbformat.read(ROOT / "notebooks" / f"{BOOK}.ipynb", as_version=4)
-    picture = base64.b64encode((ROOT / "figures" / f"{FIGURE}.png").read_bytes()).decode()
     show = lambda data, **more: nbformat.v4.new_output("display_data", data, **more)  # noqa: E731
-    book.cells[-1].outputs = [
-        show({"image/png": picture, "text/plain": ""}, metadata={"image/png": {"width": 442}}),
-        show(
-            {
-                "text/markdown": rf"*{FIGURE}.* Regret (Hu et al.\ 2021) over $\epsilon<1$.",
-                "text/plain": "",
-            }
-        ),
+    cell = nbformat.v4.new_code_cell("1 + 1")
+    cell.outputs = [
         show({"image/png": DOT, "text/plain": ""}),
         show(
             {
@@ -57,8 +51,9 @@ def executed():
         show({"application/vnd.jupyter.widget-view+json": {}, "text/plain": "IntSlider()"}),
         show({END: {"modules": []}, "text/plain": "it ran to its end in build/partial"}),
         nbformat.v4.new_output("execute_result", {"text/plain": r"Finding(claim='$\epsilon$')"}),
-        nbformat.v4.new_output("stream", name="stderr", text=f"{CELL}:5: RuntimeWarning: $ \\ \n"),
+        nbformat.v4.new_output("stream", name="stderr", text=f"{CELL}:5: RuntimeWarning: x\n"),
     ]
+    book.cells.insert(-1, cell)
     return book
 
 
@@ -72,7 +67,7 @@ def built(tmp_path_factory):
     path = folder / "notebooks" / f"{BOOK}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(executed(), path)
-    missing = pages.build(folder / "site", executed=folder / "notebooks")
+    missing = site.build(folder / "site", executed=folder / "notebooks")
     assert set(missing) == {
         n for n in RECORD["notebooks"] if not (folder / "notebooks" / f"{n}.ipynb").exists()
     }
@@ -138,14 +133,27 @@ def broken(root: Path, found: dict) -> list[str]:
             if good and "=" in parts.fragment:  # what a list is to show
                 for name, values in parse_qs(parts.fragment).items():
                     good &= set(values) <= set(found[target].choices.get(name, []))
-            elif (
-                good and parts.fragment and "api" not in path.parts
-            ):  # pdoc links fields that it leaves out
+            elif good and parts.fragment:
                 good = target in found and unquote(parts.fragment) in found[target].ids
             if not good:
                 wrong.append(f"{path.relative_to(root)}: {address}")
-    styles = [p for p in root.rglob("*") if p.suffix in (".css", ".js") and "api" not in p.parts]
-    return wrong + [str(p) for p in styles if re.search(r"url\(|@import|https?:", p.read_text())]
+    return wrong + away(root)
+
+
+def away(root: Path) -> list[str]:
+    """Files that style sheets and scripts of our own name and the site does not have."""
+    wrong = []
+    for path in root.rglob("*.css"):
+        for address in re.findall(r"url\(['\"]?([^)'\"]+)", path.read_text()):
+            inside = (
+                address.startswith(("data:", "#"))
+                or (path.parent / address.split("?")[0]).is_file()
+            )
+            wrong += [] if inside else [f"{path.name}: {address}"]
+    own = [p for name in OWN for p in root.rglob(name)]
+    return wrong + [
+        str(p) for p in own if re.search(r"@import|https?:(?!//www.w3.org/)", p.read_text())
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -196,10 +204,10 @@ def test_every_formula_is_drawn_and_every_picture_described(built, found):
 
 
 def test_all_that_is_published_is_there(built):
-    gallery, findings = (built / name for name in ("gallery.html", "findings.html"))
-    assert len(re.findall(r'<article class="card', gallery.read_text())) == len(RECORD["outputs"])
+    gallery, findings = ((built / name).read_text() for name in ("figures.html", "findings.html"))
+    assert gallery.count('<article class="tile') == len(RECORD["outputs"])
     frame = pd.DataFrame(render.findings(RECORD))
-    assert len(re.findall(r'<tr id="f\d+"', findings.read_text())) == len(frame)
+    assert len(re.findall(r'<tr id="f\d+"', findings)) == len(frame)
     for name, entry in RECORD["outputs"].items():
         page = (built / "figures" / f"{name}.html").read_text()
         assert page.count('<li><span class="verdict') == (frame.figure == name).sum()
@@ -207,35 +215,83 @@ def test_all_that_is_published_is_there(built):
             assert f'{name}{ending}" download' in page
             published = (ROOT / "figures" / f"{name}{ending}").read_bytes()
             assert (built / "figures" / f"{name}{ending}").read_bytes() == published
-        assert f"\\input{{figures/{name}.tex}}" in page
-    first = (built / "index.html").read_text()
-    for sentence in frame.headline[frame.headline != ""]:
-        assert sentence.split("{value}")[0].split("$")[0] in html.unescape(first)
-    assert set(pages.STRIP) <= set(RECORD["outputs"])
-    slips = sum(len(pd.read_csv(p)) for p in (ROOT / "figures" / "companion").glob("errata-*.csv"))
-    assert slips == (built / "errata.html").read_text().count("<tr data-paper")
-
-
-def test_a_notebook_shows_its_figures_from_their_pages():
-    book = executed()
-    book.cells.append(
-        nbformat.v4.new_markdown_cell(
-            "See [this](../companion/errata.ipynb) and [that](../x/y.ipynb)."
+        draft = html.unescape(re.sub("<[^>]*>", "", page))
+        assert f"\\input{{figures/{name}.tex}}" in draft
+        assert (
+            f'id="{name.split("/")[1]}"'
+            in (built / f"notebooks/{entry['notebook']}.html").read_text()
         )
+    first = html.unescape((built / "index.html").read_text())
+    for sentence in frame.headline[frame.headline != ""]:
+        assert sentence.split("{value}")[0].split("$")[0] in first
+    assert set(pages.STRIP) | set(pages.MOVING) <= set(RECORD["outputs"])
+    errata = sum(len(pd.read_csv(p)) for p in (ROOT / "figures" / "companion").glob("errata-*.csv"))
+    assert errata == (built / "errata.html").read_text().count("<tr data-paper")
+
+
+def test_every_finding_stands_in_its_notebook_once(built):
+    for notebook, entry in RECORD["notebooks"].items():
+        page = (built / f"notebooks/{notebook}.html").read_text()
+        rows = re.findall(
+            r'<p class="found"><span [^>]*>[^<]*</span> <a href="[^"#]*#(f\d+)"', page
+        )
+        assert len(rows) == len(set(rows)) == len(entry.get("findings", []))
+
+
+@pytest.mark.parametrize("name", pages.MOVING)
+def test_what_moves_has_its_columns(name):
+    frame = pd.read_csv(ROOT / "figures" / f"{name}.csv")
+    plot = pages.MOVING[name]
+    assert {plot["x"], plot["y"], plot["line"], *plot["choose"]} <= set(frame)
+    assert all(frame[column].nunique() > 1 for column in (plot["line"], plot["choose"][-1]))
+
+
+def test_a_notebook_shows_what_it_has_published():
+    book = executed()
+    book.cells.append(nbformat.v4.new_markdown_cell("last"))
+    mine = {n: e for n, e in RECORD["outputs"].items() if e["notebook"] == BOOK}
+    rows = [row for row in render.findings(RECORD) if row["notebook"] == BOOK]
+    staged = notebooks.staged(
+        book,
+        mine,
+        rows,
+        lambda one: f"FOUND {one['claim']}" if isinstance(one, dict) else f"SHOWN {one}",
+        lambda text: text.replace("last", "LAST"),
     )
-    text, shown = notebooks.body(book, RECORD["outputs"], set(RECORD["notebooks"]))
-    text = tex.typeset(text)
-    assert shown == [FIGURE]
-    assert f'<img src="../../figures/{FIGURE}.png" width="442"' in text
-    assert (
-        f'id="figure-05" href="../../figures/{FIGURE}.html"' in text and "(Hu et al. 2021)" in text
+    text = nbformat.writes(staged)
+    told = [c.source for c in staged.cells if c.source.startswith(("SHOWN", "FOUND"))]
+    assert sorted(told) == sorted(
+        [f"SHOWN {n}" for n in mine] + [f"FOUND {row['claim']}" for row in rows]
     )
-    assert DOT in text and text.count("data:") == 1
-    assert "<mfrac><mn>1</mn><mn>2</mn></mfrac>" in text and "<td>(%)</td>" in text
-    assert "IntSlider" not in text and "make lab" in text
-    assert "Finding(" not in text and "build/partial" not in text
+    at = next(i for i, c in enumerate(staged.cells) if c.source == f"SHOWN {FIGURE}")
+    assert "publish.figure" in staged.cells[at - 1].source and "LAST" in text
+    assert DOT in text and text.count("image/png") == 1
+    assert "<td>(%)</td>" in text and "IntSlider" not in text and "make lab" in text
+    assert "Finding(" not in text and "build/partial" not in text and "notebook.end()" not in text
     assert CELL not in text and "cell, line 5: RuntimeWarning" in text
-    assert '<a href="../companion/errata.html">this</a> and that.' in text
+
+
+@pytest.mark.parametrize(
+    ("path", "page"),
+    [
+        ("docs/sweeps.md", "sweeps.md"),
+        ("CONTRIBUTING.md", "contributing.md"),
+        ("README.md", "index.md"),
+        ("figures/findings.csv", "findings.md"),
+        (f"figures/{FIGURE}.png", f"figures/{FIGURE}.md"),
+        (f"notebooks/{BOOK}.ipynb", f"notebooks/{BOOK}.ipynb"),
+        ("notebooks/hu2021", "papers/hu2021.md"),
+        ("src/privregret/simulate.py", "api/privregret.simulate.rst"),
+        ("src/privregret/jit.py", None),
+        ("benchmarks/README.md", None),
+    ],
+)
+def test_links_of_the_project_lead_to_pages(path, page, tmp_path):
+    made = pages.Pages(tmp_path, ROOT, tmp_path)
+    at = Path("notebooks/companion/cost.ipynb")
+    line = made.relinked(f"See [this](../../{path}), [that](https://example.org/a.md).", at)
+    link = f"[this](/{page})" if page else "this"
+    assert line == f"See {link}, [that](https://example.org/a.md)."
 
 
 @pytest.mark.parametrize(
@@ -305,21 +361,41 @@ def test_a_site_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
     place = tmp_path / "site"
     place.mkdir()
     (place / "index.html").write_text("old")
-    monkeypatch.setattr(pages._Site, "_notebooks", lambda self: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        pages.build(place)
+    monkeypatch.setattr(pages, "write", lambda *_: ["hu2021/one"])
+
+    def fails(settings, work):
+        raise subprocess.CalledProcessError(2, "sphinx")
+
+    monkeypatch.setattr(site, "sphinx", fails)
+    with pytest.raises(subprocess.CalledProcessError):
+        site.build(place)
     assert (place / "index.html").read_text() == "old"
-    monkeypatch.setattr(pages._Site, "write", lambda self: ["hu2021/one"])
-    assert pages.build(place) == ["hu2021/one"]
-    assert [p.name for p in tmp_path.iterdir()] == ["site"] and not list(place.iterdir())
+    monkeypatch.setattr(site, "sphinx", lambda _, work: (work / "html").mkdir(parents=True))
+    assert site.build(place) == ["hu2021/one"]
+    assert [p.name for p in tmp_path.iterdir()] == ["site"]
+    assert not (place / "index.html").exists() and (place / "figures" / "findings.csv").exists()
 
 
-def test_the_command_says_what_has_not_run(monkeypatch, capsys):
-    monkeypatch.setattr(pages, "build", lambda: ["hu2021/one", "hu2021/two"])
-    assert __main__.main(["site"]) == 0
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_command_reports_what_has_not_run_and_what_failed(code, monkeypatch, capsys):
+    def build():
+        if code:
+            raise subprocess.CalledProcessError(2, "sphinx")
+        return ["hu2021/one", "hu2021/two"]
+
+    monkeypatch.setattr(site, "build", build)
+    assert __main__.main(["site"]) == code
     out, err = capsys.readouterr()
-    assert "build/site/index.html" in out
-    assert err.count("\n") == 1 and "`make`" in err and "hu2021/one, hu2021/two" in err
+    assert ("build/site/index.html" in out) == (not code)
+    assert err.count("\n") == 1 and (code or ("`make`" in err and "hu2021/one, hu2021/two" in err))
+
+
+def test_a_reference_that_leads_nowhere_stops_the_build(tmp_path, capfd):
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source/index.md").write_text("# One page\n\nSee {doc}`gone` and $x$.\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        site.sphinx(ROOT / "docs", tmp_path)
+    assert "gone" in capfd.readouterr().err
 
 
 def test_no_notebook_depends_on_the_site():
@@ -345,84 +421,161 @@ def test_the_index_beside_the_figures_names_them_all():
     )
 
 
-def test_a_browser_reads_it_from_disk_and_asks_nobody(built, browser):
-    from selenium.common.exceptions import StaleElementReferenceException
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.support.ui import Select, WebDriverWait
+@pytest.fixture
+def reader(built, browser):
+    """A browser on the first page, and what tests do with it."""
+    from selenium.webdriver.support.ui import WebDriverWait
 
-    # a page that is being made anew may take away what was just found: look again
-    wait = WebDriverWait(browser, 60, ignored_exceptions=[StaleElementReferenceException])
+    browser.get((built / "index.html").as_uri())
+    complaints(browser), requests(browser)
+    yield Reader(browser, WebDriverWait(browser, 60))
+    assert complaints(browser) == []
+    asked = requests(browser)
+    assert [a for a in asked if urlsplit(a).scheme not in ("file", "data", "blob")] == []
 
-    def one(selector):
-        return browser.find_element(By.CSS_SELECTOR, selector)
 
-    def showing(selector):
+class Reader:
+    """What a reader does with a page."""
+
+    def __init__(self, browser, wait):
+        self.browser, self.wait = browser, wait
+
+    def one(self, selector):
+        return self.browser.find_element("css selector", selector)
+
+    def showing(self, selector):
         """Those on the screen; one question to the browser, however many there are."""
         find = (
             "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility())"
         )
-        return browser.execute_script(find, selector)
+        return self.browser.execute_script(find, selector)
 
-    def follow(selector):
-        address = browser.current_url
-        browser.execute_script("arguments[0].click()", one(selector))
-        wait.until(lambda b: b.current_url != address)
+    def follow(self, selector):
+        address = self.browser.current_url
+        self.browser.execute_script("arguments[0].click()", self.one(selector))
+        self.wait.until(lambda b: b.current_url != address)
 
-    browser.get((built / "index.html").as_uri())
-    follow('nav a[href="gallery.html"]')
-    assert len(showing(".card")) == len(RECORD["outputs"])
-    Select(one("select[name=paper]")).select_by_value("hu2021")
-    Select(one("select[name=algorithm]")).select_by_value("DP-SE")
-    one("input[name=words]").send_keys("figure-05 lazy")
-    assert [card.text.splitlines()[0] for card in showing(".card")] == ["figure-05"]
-    assert one("output").text == f"1 of {len(RECORD['outputs'])}"
-    assert [heading.text for heading in showing("section > h2")] == ["hu2021"]
-    filtered = browser.current_url
-    follow(f'.card:not([hidden]) a[href="figures/{FIGURE}.html"]')
-    assert one("figure img").size["width"] > 300 and one("figcaption math").size["width"] > 0
-    one("[data-copy]").click()
-    assert one("[data-copy]").text == "copied"
-    follow("dd a")
-    assert browser.current_url.endswith(f"notebooks/{BOOK}.html#figure-05")
-    assert one("a.picture img").size["width"] > 300
-    code = len(showing("details.code pre"))
-    one("#fold").click()
-    assert code > 3 and showing("details.code pre") == []
 
-    browser.get(filtered)
-    browser.refresh()
-    assert len(showing(".card")) == 1
-    one("form button[type=reset]").click()
-    wait.until(lambda _: len(showing(".card")) == len(RECORD["outputs"]))
-    browser.get((built / "findings.html").as_uri() + "#paper=wu2026&verdict=not+reproduced")
+def test_a_reader_goes_from_the_first_page_to_a_notebook(reader):
+    from selenium.webdriver.support.ui import Select
+
+    assert len(reader.showing(".strip img.plot")) == 3
+    assert all(image.size["width"] > 500 for image in reader.showing(".strip img.plot"))
+    reader.follow('.bd-header a[href$="figures.html"]')
+    assert len(reader.showing(".tile")) == len(RECORD["outputs"])
+    Select(reader.one("select[name=paper]")).select_by_value("hu2021")
+    Select(reader.one("select[name=algorithm]")).select_by_value("DP-SE")
+    reader.one("input[name=words]").send_keys("figure-05 lazy")
+    assert [tile.text.splitlines()[0][:8] for tile in reader.showing(".tile")] == ["Figure 5"]
+    assert reader.one(".filter output").text == f"1 of {len(RECORD['outputs'])}"
+    assert len(reader.showing("section[data-group] > h2")) == 1
+    filtered = reader.browser.current_url
+    reader.follow(f'.tile:not([hidden]) a[href="figures/{FIGURE}.html"]')
+    assert reader.one("figure img").size["width"] > 300
+    assert reader.one("figcaption math").size["width"] > 0
+    reader.follow(".provenance a")
+    assert reader.browser.current_url.endswith(f"notebooks/{BOOK}.html#figure-05")
+    assert reader.one("#figure-05 img").size["width"] > 300
+    assert len(reader.showing("details:not([open]) pre")) == 0
+    assert len(reader.showing("a.right-next")) == len(reader.showing(".bd-sidebar-primary")) == 1
+    reader.browser.get(filtered)
+    reader.browser.refresh()
+    assert len(reader.showing(".tile")) == 1
+    reader.one("form button[type=reset]").click()
+    reader.wait.until(lambda _: len(reader.showing(".tile")) == len(RECORD["outputs"]))
+
+
+def test_findings_and_errata_are_filtered(reader, built):
+    reader.browser.get((built / "findings.html").as_uri() + "#paper=wu2026&verdict=not+reproduced")
     frame = pd.DataFrame(render.findings(RECORD))
     failed = frame[frame.notebook.str.startswith("wu2026") & (frame.verdict == "not reproduced")]
-    assert len(showing("tbody tr")) == len(failed) > 0
-    browser.get((built / "findings.html").as_uri() + "#f1")  # a row that the filters hide
-    wait.until(lambda _: one("#f1").is_displayed())
-    browser.get((built / "errata.html").as_uri())
-    one("input[name=words]").send_keys("gumbel")
-    assert 0 < len(showing("tbody tr")) < 10
-    browser.get((built / "api" / "privregret.html").as_uri())
-    one("input[type=search]").send_keys("AnytimeLazyUCB")
-    wait.until(lambda _: "AnytimeLazyUCB" in one("main").text)
+    assert len(reader.showing("tbody tr")) == len(failed) > 0
+    reader.browser.get((built / "findings.html").as_uri() + "#f1")  # a row that the filters hide
+    reader.wait.until(lambda _: reader.one("#f1").is_displayed())
+    reader.browser.get((built / "errata.html").as_uri())
+    reader.one("input[name=words]").send_keys("gumbel")
+    assert 0 < len(reader.showing("tbody tr")) < 10
 
-    assert complaints(browser) == []
-    asked = requests(browser)
-    assert any(address.endswith("gallery.html") for address in asked)
-    assert [
-        address for address in asked if urlsplit(address).scheme not in ("file", "data", "blob")
-    ] == []
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("Theorem 6", "figures/hu2021/theorem-6.html"),
+        ("figure 5", "figures/hu2021/figure-05.html"),
+        ("AnytimeLazyUCB", "api/privregret.bandits.html#privregret.bandits.AnytimeLazyUCB"),
+        ("noisy max", "notebooks/hu2021/5-full-information.html"),
+        ("Parquet", "sweeps.html"),
+        ("whole epochs", "notebooks/companion/whole-epochs.html"),
+    ],
+)
+def test_the_search_finds(words, page, reader, built):
+    reader.browser.get((built / "search.html").as_uri() + f"?q={quote(words)}")
+    reader.wait.until(lambda _: reader.showing("#found li"))
+    first = [link.get_attribute("href") for link in reader.showing("#found li > a")[:5]]
+    assert any(address.startswith((built / page).as_uri().replace("%23", "#")) for address in first)
+    reader.follow("#found li a")
+    assert (built / unquote(urlsplit(reader.browser.current_url).path)).is_file()
+
+
+def test_the_search_starts_from_any_page_by_keys_alone(reader):
+    from selenium.webdriver import ActionChains, Keys
+
+    keys = ActionChains(reader.browser)
+    keys.key_down(Keys.CONTROL).send_keys("k").key_up(Keys.CONTROL).perform()
+    reader.wait.until(lambda _: reader.showing("dialog input[type=search]"))
+    ActionChains(reader.browser).send_keys("Theorem 10", Keys.ENTER).perform()
+    reader.wait.until(lambda b: "search.html" in b.current_url)
+    reader.wait.until(lambda _: reader.showing("#found li"))
+    assert "Theorem 10" in reader.one("#found li a").text
+    assert reader.one("#find input").get_attribute("value") == "Theorem 10"
+
+
+@pytest.mark.parametrize("name", ["azize2025/figure-04-tails", "hu2021/theorem-6"])
+def test_a_figure_moves(name, reader, built):
+    from selenium.webdriver import Keys
+    from selenium.webdriver.support.ui import Select
+
+    reader.browser.get((built / "figures" / f"{name}.html").as_uri())
+    drawn = lambda: [p.get_attribute("d") for p in reader.showing(".explore path")]  # noqa: E731
+    before = drawn()
+    assert len(before) >= 4 and not any("NaN" in path for path in before)
+    if sliders := reader.showing(".explore input[type=range]"):
+        sliders[0].send_keys(Keys.ARROW_RIGHT)
+    else:
+        choice = Select(reader.one(".explore select"))
+        choice.select_by_index(1)
+    assert drawn() != before and not any("NaN" in path for path in drawn())
+    assert reader.one("figure img").size["width"] > 300  # the published one stays
+
+
+def test_a_page_can_be_dark(reader):
+    def brightness():
+        colour = reader.browser.execute_script(
+            "return getComputedStyle(document.querySelector('main')).color"
+        )
+        return sum(map(int, re.findall(r"\d+", colour)[:3]))
+
+    light = brightness()
+    reader.browser.execute_script("document.documentElement.dataset.theme = 'dark'")
+    assert light < 300 < 500 < brightness()
+    assert reader.one("button.theme-switch-button").get_attribute("aria-label")
+
+
+def test_formulas_and_words_have_the_fonts_of_the_site(reader):
+    loaded = reader.browser.execute_async_script(
+        "const done = arguments[0]; document.fonts.ready.then(() => "
+        "done([...document.fonts].filter(f => f.status === 'loaded').map(f => f.family)))"
+    )
+    assert {name.strip('"') for name in loaded} >= {"Source Sans 3", "STIX Two Math"}
 
 
 def test_no_page_is_wider_than_the_screen(built, browser):
     wide, size = [], {"height": 800, "deviceScaleFactor": 1, "mobile": False}
-    others = sorted(
-        p for folder in ("figures", "notebooks") for p in built.glob(f"{folder}/*/*.html")
-    )
+    folders = ("api", "figures", "notebooks", "papers")
+    others = sorted(p for folder in folders for p in (built / folder).rglob("*.html"))
     for path in sorted(built.glob("*.html")) + others[::12]:
         browser.get(path.as_uri())
-        for width in (400, 1400):
+        for width in (390, 1400):
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size | {"width": width})
             seen, needed = browser.execute_script(
                 "return [innerWidth, document.documentElement.scrollWidth]"

@@ -197,7 +197,7 @@ PLANTS = [
         EXPERTS,
         "Theorem 10's bound is a thousandth",
         scaled(bounds, 0.001, "theorem_10"),
-        (("Theorem 10", "Regret is at most"), ("Theorem 10", "terms of the proof")),
+        (("Theorem 10", "Regret is at most"),),
     ),
     Plant(
         EXPERTS,

@@ -32,7 +32,7 @@ def hardly_private(monkeypatch):
 
 
 class HalfTheNoise:
-    """scipy's Laplace law with half the scale."""
+    """scipy's Laplace distribution with half the scale."""
 
     @staticmethod
     def cdf(x, loc, scale):
@@ -168,7 +168,7 @@ PLANTS = [
     Plant(MODELS, "half the noise", too_little_noise, (("Appendix B", "with noise"),)),
     Plant(
         MODELS,
-        "a law that does not add up",
+        "a distribution that does not add up to 1",
         scaled(enumeration, "view_law", 0.99),
         (("Remark B.3", "adaptive game"),),
     ),
@@ -211,13 +211,13 @@ PLANTS = [
     ),
     Plant(
         TAILS,
-        "apart as good as together",
+        "separate bounds as small as joint ones",
         scaled(bounds, "joint_chernoff", 0.01),
         (("Discussion (c) after Proposition 4.1", "by Chernoff"),),
     ),
     Plant(
         TAILS,
-        "the bound apart is far too small",
+        "the separate bound is far too small",
         scaled(bounds, "separate", 20.0),
         (("Discussion (c) after Proposition 4.1", "Lemma D.3"),),
     ),

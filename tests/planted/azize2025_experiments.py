@@ -78,7 +78,7 @@ PLANTS = [
         SECTION_5,
         "AdaP-KLUCB with a sixth of its optimism",
         small_optimism,
-        (("Section 5", "Apart from these two"),),
+        (("Section 5", "The two reasons explain"),),
     ),
     Plant(
         APPENDIX_G,

@@ -78,7 +78,7 @@ PLANTS = [
         "DP-IMED plays uniformly",
         uniform_imed,
         (
-            ("Stochastic bandits", "has the least median regret of all"),
+            ("Stochastic bandits", "has the smallest median regret of all"),
             ("Stochastic bandits", "Its median is at most twice"),
             ("Stochastic bandits", "has the smallest median"),
             ("Stochastic bandits", "has the smallest 90 per cent"),
@@ -94,7 +94,7 @@ PLANTS = [
         SIDE,
         "exponential noise of three times its scale",
         other_noise(FTNL, 3.0, ("exponential",)),
-        (("Full information", "exponential noise has the least regret"),),
+        (("Full information", "exponential noise has the smallest regret"),),
     ),
     Plant(
         SIDE,

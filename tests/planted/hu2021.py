@@ -196,7 +196,7 @@ PLANTS = [
         uniform(HybridUCB),
         (
             *((f"Figure {i}", "performs well") for i in (3, 4, 7, 8)),
-            ("Section 6", "the better the larger"),
+            ("Section 6", "performs better for larger"),
             ("Figure 5", "regret of Hybrid-UCB decreases"),
         ),
     ),

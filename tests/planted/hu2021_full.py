@@ -91,6 +91,15 @@ def wide_brackets(monkeypatch):
     monkeypatch.setattr(bounds, "brackets", patched)
 
 
+def all_experts_in_every_bracket(monkeypatch):
+    def patched(gaps, log_counts, epsilon):
+        gap, sizes = bounds.brackets(gaps, log_counts)
+        log_k = np.logaddexp.reduce(sizes)
+        return float(np.sum(256 * log_k / np.minimum(gap, epsilon)))
+
+    monkeypatch.setattr(bounds, "theorem_7", patched)
+
+
 def constants_of_the_doubling_instance(monkeypatch):
     monkeypatch.setattr(bounds, "theorem_7", without_the_one)
     monkeypatch.setitem(ftnl.PRESETS["corrected"], "gumbel", 1.3)
@@ -198,6 +207,12 @@ PLANTS = [
             ("Section 7", "The worst phase"),
             ("Section 7", "regret is at most"),
         ),
+    ),
+    Plant(
+        DOUBLING,
+        "the proof counts all experts in every bracket",
+        all_experts_in_every_bracket,
+        (("Section 7", "with one expert per bracket"),),
     ),
     Plant(
         DOUBLING, "mistakes are twice as likely", likelier_mistakes, (("Section 7", "every epoch"),)

@@ -1,6 +1,6 @@
 """Trace what an algorithm's code uses of the data, and through which noise.
 
-`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value`s: numbers
+`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value` objects: numbers
 that remember how they were added up from rewards (or losses) and noises. If the algorithm compares
 such a number, or takes a function of it, the use is recorded. The cost of a round is then
 determined by these sums alone. Replace the round, and find the cheapest change of the noises, each
@@ -155,7 +155,7 @@ class Notes:
 
 
 class Table:
-    """Hold rewards or losses as `Value`s, with the methods that loops call on arrays."""
+    """Hold rewards or losses as `Value` objects, with the methods that loops call on arrays."""
 
     def __init__(self, numbers, notes):
         self.numbers, self.notes = np.asarray(numbers, float).tolist(), notes
@@ -190,7 +190,7 @@ PLAIN_DRAW = python(noise.draw)
 
 
 class Tracer(np.random.Generator):
-    """Generate noises as `Value`s, and other random numbers as plain numbers."""
+    """Generate noises as `Value` objects, and other random numbers as plain numbers."""
 
     FOLLOWED = (
         *("laplace", "exponential", "standard_exponential", "gumbel"),  # noises
@@ -321,7 +321,7 @@ def uncompiled(
 ) -> store.Iterator[None]:
     """Replace kernels that these functions call by their Python functions.
 
-    Either all kernels are replaced, which can then take `Value`s, or only those that draw. Noises
+    Either all kernels are replaced, which can then take `Value` objects, or only those that draw. Noises
     come from the source's own `noise`. Not thread-safe.
 
     Examples

@@ -44,7 +44,7 @@ def fixed_experts(experts: int, arms: int, gap: float) -> instances.ExpertProble
 def one_tracks(experts: int, arms: int, horizon: int, seed: int) -> instances.ExpertProblem:
     """Make a problem whose best arm changes 40 times.
 
-    One expert names it; the others guess, anew in each of 200 blocks.
+    One expert names it; the others guess in each of 200 blocks.
     """
     moving = instances.switching(arms, 41, horizon)
     block = max(horizon // 200, 1)

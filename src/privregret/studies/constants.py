@@ -125,7 +125,7 @@ def misled(epsilon: float, horizon: int, runs: int, seed: int) -> pd.DataFrame:
 
 @store.kept
 def telescope(tried: int, longest: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Largest ratio of the sides of Lemma 2, random joint laws; smallest difference over b.
+    """Largest ratio of the sides of Lemma 2 over random instances; smallest difference over b.
 
     For n = 1, 2, ...: E sum Q_j D_nj / n <= E phi(D_(n-1)) - E phi(D_n), Gumbel noise. The ratio is
     taken where all gaps are above eta, so that both sides are positive.

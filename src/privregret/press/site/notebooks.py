@@ -1,111 +1,111 @@
-"""Notebooks as pages: nbconvert's HTML without its scripts, pictures and captions tied to their own
-pages."""
+"""Notebooks as Sphinx reads them: short, with what they have published in place of its making."""
 
-import base64
+import ast
 import re
-from functools import cache
-from pathlib import Path
 
-from nbconvert import HTMLExporter, TemplateExporter
-from nbconvert.filters.highlight import Highlight2HTML
+import nbformat
 
-from privregret import files
 from privregret.press.notebook import END
 from privregret.press.site import tex
 
-TEMPLATE = Path(__file__).parent / "templates" / "notebook.html.j2"
-SHOWN = ["text/html", "text/markdown", "image/svg+xml", "image/png", "text/plain"]
 WIDGET = "application/vnd.jupyter.widget-view+json"
-CAPTION = re.compile(r"\*([a-z0-9]+/[a-z0-9.-]+)\.\* ")
+MOVES = "*Here is something to turn: it moves in JupyterLab (`make lab`).*"
 
 
 def heading(notebook) -> str:
-    """The first line of a notebook, its title."""
+    """Return the first line of a notebook, its title."""
     return notebook.cells[0].source.partition("\n")[0].lstrip("# ")
 
 
-def body(notebook, outputs: dict, names: set[str]) -> tuple[str, list[str]]:
-    """The cells of a notebook as HTML, for a page two folders below the site's root; and the
-    outputs shown, in order.
+def staged(notebook, outputs: dict, findings: list[dict], shown, relink):
+    """Return a notebook whose publishing cells are followed by what the manifest says of them.
 
     Parameters
     ----------
     notebook : nbformat node
-    outputs : dict
-        The published outputs: name -> entry of the manifest. Their pictures are not embedded but
-        shown from `figures/`.
-    names : set of str
-        Notebooks that have a page; links to them lead there.
+        With or without outputs.
+    outputs, findings
+        What the notebook has published: name -> entry of the manifest; rows.
+    shown : callable
+        Name of an output, or a finding -> MyST.
+    relink : callable
+        Markdown -> Markdown with the links that the site has.
     """
-    pictures = {entry["files"].get(".png"): name for name, entry in outputs.items()}
-    met = []
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [
-                o for output in cell.outputs for o in _shown(output, pictures, outputs, met)
-            ]
-    page = TemplateExporter.from_notebook_node(_exporter(), notebook)[
-        0
-    ]  # HTMLExporter's own parses the page once more
-
-    def link(found):
-        """To a page if there is one; what is in the project but not among the pages is left as
-        words."""
-        path = re.fullmatch(r"\.\./([a-z0-9]+/[^/#]+)\.ipynb", found[1])
-        if path and path[1] in names:
-            return f'<a href="../{path[1]}.html">{found[2]}</a>'
-        return found[0] if found[1].startswith("../../figures/") else found[2]
-
-    return re.sub(r'<a href="(\.\./[^"]*)">(.*?)</a>', link, page, flags=re.S), met
-
-
-@cache
-def _exporter():
-    exporter = HTMLExporter(
-        template_name="basic", template_file=str(TEMPLATE), exclude_anchor_links=True
-    )
-    exporter.exclude_input_prompt = exporter.exclude_output_prompt = True
-    exporter.config.NbConvertBase.display_data_priority = SHOWN
-    exporter.register_filter("highlight_code", Highlight2HTML(pygments_lexer="ipython3"))
-    return exporter
+    calls = _calls(notebook, outputs, findings)
+    cells, left = [], [f for f in findings if not any(f in found for found in calls.values())]
+    for number, cell in enumerate(notebook.cells):
+        cell.metadata = {"tags": list(cell.metadata.get("tags", []))}
+        if cell.cell_type == "markdown":
+            cell.source = relink(cell.source)
+        elif "check" in cell.metadata["tags"] or "notebook.end()" in cell.source:
+            continue
+        elif cell.cell_type == "code":
+            if "parameters" not in cell.metadata["tags"]:
+                cell.metadata["tags"].append("hide-input")
+            published = number in calls
+            cell.outputs = [] if published else [o for out in cell.outputs for o in _kept(out)]
+        cells.append(cell)
+        cells += [_markdown(shown(one)) for one in calls.get(number, [])]
+    if left:
+        cells.append(_markdown("## More findings"))
+        cells += [_markdown(shown(one)) for one in left]
+    notebook.cells = cells
+    notebook.metadata = {k: notebook.metadata[k] for k in ("kernelspec", "language_info")}
+    return notebook
 
 
-def _shown(output, pictures, outputs, met):
+def _markdown(text):
+    return nbformat.v4.new_markdown_cell(text)
+
+
+def _calls(notebook, outputs, findings):
+    """Number of a code cell -> the outputs (names) and findings that its calls have published."""
+    calls = []
+    for number, cell in enumerate(notebook.cells):
+        for call in ast.walk(ast.parse(cell.source)) if cell.cell_type == "code" else ():
+            match call:
+                case ast.Call(
+                    ast.Attribute(ast.Name("publish"), "figure" | "table"), [_, name, *_]
+                ):
+                    calls.append((number, call.lineno, _pattern(name)))
+                case ast.Call(ast.Attribute(ast.Name("publish"), "finding"), [place, claim, *_]):
+                    calls.append((number, call.lineno, f"{_pattern(place)}\n{_pattern(claim)}"))
+    wanted = {name: name for name in outputs}
+    rows = {f"{row['place']}\n{row['claim']}": row for row in findings}
+    taken, made = set(), {}
+    for number, line, pattern in sorted(
+        calls, key=lambda call: -len(call[2])
+    ):  # literal ones first
+        for key, one in (rows if "\n" in pattern else wanted).items():
+            if key not in taken and re.fullmatch(pattern, key, re.S):
+                taken.add(key)
+                made.setdefault(number, []).append((line, len(made.get(number, [])), one))
+    return {
+        number: [one for *_, one in sorted(found, key=lambda f: f[:2])]
+        for number, found in made.items()
+    }
+
+
+def _pattern(node):
+    """A regular expression for the values of an expression of strings."""
+    match node:
+        case ast.Constant(str(text)):
+            return re.escape(text)
+        case ast.JoinedStr(parts):
+            return "".join(map(_pattern, parts))
+        case ast.BinOp(left, ast.Add(), right):
+            return _pattern(left) + _pattern(right)
+    return ".*"
+
+
+def _kept(output):
     """An output as readers of the page need it: in a list, which is empty if they do not."""
     data = output.get("data", {})
-    if END in data or data.get("text/plain", "").startswith(
-        "Finding("
-    ):  # told already, in a sentence
+    if END in data or data.get("text/plain", "").startswith("Finding("):
         return []
     if WIDGET in data:
-        output.data = {
-            "text/markdown": "*Here is something to turn: it moves in JupyterLab (`make lab`).*"
-        }
-    elif "image/png" in data:
-        name = pictures.get(files.digest(base64.b64decode(data["image/png"])))
-        if name:
-            width = output.metadata.get("image/png", {}).get("width", "")
-            image = (
-                f'<img src="../../figures/{name}.png" width="{width}" '
-                f'alt="{name}, described below" loading="lazy">'
-            )
-            output.data = {
-                "text/html": f'<a class="picture" href="../../figures/{name}.html">{image}</a>'
-            }
-        else:
-            output.metadata.setdefault("image/png", {}).setdefault(
-                "alt", "a picture that is not among the published"
-            )
-    elif found := CAPTION.match(data.get("text/markdown", "")):
-        name = found[1]
-        if name in outputs and name not in met:
-            met.append(name)
-            link = (
-                f'<a class="caption" id="{name.split("/")[1]}" '
-                f'href="../../figures/{name}.html">*{name}.*</a> '
-            )
-            output.data = {"text/markdown": link + tex.words(data["text/markdown"][found.end() :])}
-    elif 'class="dataframe"' in data.get("text/html", ""):  # a published table has TeX in its cells
+        return [nbformat.v4.new_output("display_data", {"text/markdown": MOVES})]
+    if 'class="dataframe"' in data.get("text/html", ""):  # it has TeX in its cells
         output.data = {"text/html": tex.words(data["text/html"])}
     elif output.output_type == "stream":
         output.text = re.sub(r"\S*/ipykernel_\d+/\d+\.py:", "cell, line ", output.text)

@@ -1,4 +1,4 @@
-// Filters, copying and the folding of code. Without this script all is shown.
+// Filters of lists. Without this script all rows are shown.
 for (const form of document.querySelectorAll("form.filter")) {
   const items = [...document.querySelectorAll(form.dataset.items)];
   const fields = [...form.elements].filter((field) => field.name);
@@ -32,21 +32,4 @@ for (const form of document.querySelectorAll("form.filter")) {
   form.hidden = false;
   apply();
   read();
-}
-
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.addEventListener("click", () => {
-    getSelection().selectAllChildren(document.getElementById(button.dataset.copy));
-    button.textContent = document.execCommand("copy") ? "copied" : "press Ctrl+C"; // navigator.clipboard asks pages from disk
-  });
-}
-
-const fold = document.getElementById("fold");
-if (fold) {
-  fold.hidden = false;
-  fold.addEventListener("click", () => {
-    const open = fold.textContent.startsWith("show");
-    for (const cell of document.querySelectorAll("details.code")) cell.open = open;
-    fold.textContent = open ? "hide code" : "show code";
-  });
 }

@@ -1,0 +1,52 @@
+"""Settings of the site: `make site` stages these pages with those of the notebooks and figures."""
+
+import privregret
+
+project = html_title = "privregret"
+author = "the privregret authors"
+html_show_copyright = html_show_sphinx = html_show_sourcelink = html_copy_source = False
+release = version = privregret.__version__
+language = "en"
+
+extensions = [
+    "myst_nb",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "privregret.press.site.extension",  # after autodoc, whose event it uses
+]
+templates_path = ["_templates"]
+exclude_patterns = ["**/*.inc"]
+
+nb_execution_mode = "off"
+nb_merge_streams = True
+nb_ipywidgets_js = {}  # their scripts would come from elsewhere
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
+myst_dmath_double_inline = True
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+numpydoc_show_class_members = False
+autosummary_ignore_module_all = False
+autodoc_preserve_defaults = True  # values such as ROOT are of one machine
+
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_css_files = ["fonts.css", "site.css"]
+html_js_files = [("filter.js", {"defer": "defer"}), ("explore.js", {"defer": "defer"})]
+html_additional_pages = {"search": "search.html"}
+html_sidebars = {name: [] for name in ("index", "findings", "errata", "figures", "search")}
+html_theme_options = {
+    "collapse_navigation": True,
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["footer.html"],
+    "footer_end": [],
+    "show_toc_level": 2,
+    "pygments_light_style": "default",
+    "pygments_dark_style": "github-dark",
+}
