@@ -1,6 +1,7 @@
 """Notebooks as Sphinx reads them: short, with what they have published in place of its making."""
 
 import ast
+import math
 import re
 
 import nbformat
@@ -84,6 +85,14 @@ def _calls(notebook, outputs, findings):
             if key not in taken and re.fullmatch(pattern, key, re.S):
                 taken.add(key)
                 made.setdefault(number, []).append((line, len(made.get(number, [])), one))
+    shown = {
+        one: number for number, found in made.items() for *_, one in found if isinstance(one, str)
+    }
+    for key in [
+        key for key in rows if key not in taken
+    ]:  # published by a helper: below the figure that shows it
+        if (number := shown.get(rows[key]["figure"])) is not None:
+            made[number].append((math.inf, len(made[number]), rows[key]))
     return {
         number: [one for *_, one in sorted(found, key=lambda f: f[:2])]
         for number, found in made.items()
