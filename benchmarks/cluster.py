@@ -1,9 +1,9 @@
-"""What Dask costs: the processor time of a cluster on this machine beside that of two threads for
-the same runs.
+"""Measure what Dask costs: processor time of a cluster on this machine and of two threads for the
+same runs.
 
 All of the cluster counts: the client, the scheduler (in this process, too) and a worker with two
-threads. What they take when there is nothing to do, for as long as the work took, is told beside:
-it depends on how busy the machine is.
+threads. The time that they take when idle, for as long as the work took, is
+printed as well: it depends on how busy the machine is.
 """
 
 import time

@@ -1,5 +1,5 @@
-"""What a run costs beside its floor: the noise and the other random numbers that it draws, drawn
-alone.
+"""Compare the cost of a run with its floor: drawing only the noise and the other random numbers
+that it draws.
 
 A few runs of each algorithm are played uncompiled, with a generator that notes what is drawn;
 compiled code then draws the same again and does nothing else. Processor time, medians over
@@ -112,7 +112,7 @@ def measure(repeats: int) -> pd.DataFrame:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
-        description="What runs cost beside the random numbers that they draw."
+        description="Compare runs with the random numbers that they draw."
     )
     parser.add_argument(
         "--repeats", type=int, default=5, help="repetitions behind each median (default: 5)"

@@ -1,8 +1,7 @@
 """What runs cost as rounds, arms and runs grow: `growth.csv`, which `companion/cost` draws.
 
-Processor time, the median over the repetitions with the least and the most of them; the first,
-which compiles, is not counted. Memory is what the peak of a process of its own grows by. Half of
-the arms are near the best, epsilon = 1.
+Processor time: median, smallest and largest repetition, without the first, which compiles.
+Memory: growth of the peak of a separate process. Half of the arms are near the best, epsilon = 1.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""UCB1, KL-UCB and EXP3 beside those of other libraries: processor time a round, into `README.md`.
+"""Compare UCB1, KL-UCB and EXP3 with other libraries: processor time per round, into `README.md`.
 
 All on one instance, in one process, their repetitions interleaved. A peer is its policy in a bare
 loop of choosing and telling the reward, as its documentation shows it, on a table of rewards drawn
@@ -84,7 +84,7 @@ def pymab(rewards):
 
     rng = np.random.default_rng(1)
 
-    def told(make):
+    def fed(make):
         return loop(
             make,
             lambda p: p.select_action(rng=rng),
@@ -93,9 +93,9 @@ def pymab(rewards):
         )
 
     return {
-        "UCB1": told(lambda: UCBPolicy(n_arms=ARMS, c=2.0)),
-        "KL-UCB": told(lambda: KLUCBPolicy(n_arms=ARMS, c=1e-9)),
-        "EXP3": told(lambda: EXP3Policy(n_arms=ARMS, gamma=GAMMA)),
+        "UCB1": fed(lambda: UCBPolicy(n_arms=ARMS, c=2.0)),
+        "KL-UCB": fed(lambda: KLUCBPolicy(n_arms=ARMS, c=1e-9)),
+        "EXP3": fed(lambda: EXP3Policy(n_arms=ARMS, gamma=GAMMA)),
     }
 
 
@@ -108,7 +108,7 @@ def mabwiser(rewards):
         policy = MAB(arms, LearningPolicy.UCB1(alpha=1.0), seed=1)
         policy.fit(
             arms, [rewards[arm][arm] for arm in arms]
-        )  # it wants to be told something before it chooses
+        )  # it needs one observation before its first choice
         return policy
 
     later = rewards[ARMS:]
@@ -193,7 +193,7 @@ def table(frame: pd.DataFrame, failed: dict) -> str:
 
 def main():
     parser = argparse.ArgumentParser(
-        description="Time three algorithms beside those of other libraries."
+        description="Time three algorithms and compare them with other libraries."
     )
     parser.add_argument(
         "--repeats", type=int, default=5, help="repetitions behind each median (default: 5)"

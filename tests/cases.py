@@ -39,8 +39,12 @@ from privregret.full_information import (
     DecreasingHedge,
     EpochLeader,
     FollowTheLeader,
+    MarginStop,
     NaiveFTNL,
+    PhasedFTNL,
     RandomPrefixSoftmax,
+    Votes,
+    VotesOrLeader,
 )
 from privregret.instances import (
     AZIZE2025_2,
@@ -62,13 +66,13 @@ INF = math.inf
 
 
 class Case(NamedTuple):
-    """An algorithm, a slow version of it, and where the laws of `play` and `run` are compared."""
+    """An algorithm, a slow version of it, and where `play` and `run` are compared."""
 
     algorithm: object
     twin: Callable  # `play` of the slow version: (*tables, rng) -> actions
     problem: object
     rounds: tuple  # reported; the last is the horizon
-    # of each method: tells means apart that differ by 0.14 deviations; 1500 by 0.18, 1000 by 0.22
+    # of each method: detects means that differ by 0.14 deviations; 1500 by 0.18, 1000 by 0.22
     runs: int = 2500
 
     def __repr__(self):
@@ -257,9 +261,33 @@ ON_ONE = [
     (EpochLeader(True), full_information.Leader(True).play),
     (DecreasingHedge(0.3), hedge(0.3)),
     (DecreasingHedge(20.0), hedge(20.0)),
+    (PhasedFTNL(2.0), full_information.Phased("laplace", 1.0, math.e, True).play),
+    (PhasedFTNL(0.5, "gumbel"), full_information.Phased("gumbel", 4.0, math.e, True).play),
+    (
+        PhasedFTNL(20.0, "gumbel", growth=3.0, random_phase=False),
+        full_information.Phased("gumbel", 0.1, 3.0, False).play,
+    ),
+    (
+        PhasedFTNL(1.0, "exponential", bernoulli_resampling=True, growth=1.3),
+        full_information.Phased("exponential", 2.0, 1.3, True, True).play,
+    ),
+    (Votes(30.0), full_information.Votes(30.0).play),
+    (Votes(2.0, 2.5), full_information.Votes(2.0, 2.5).play),
+    (MarginStop(4.0), full_information.MarginStop(4.0).play),
+    (MarginStop(0.1, 0.2, 0.0), full_information.MarginStop(0.1, 0.2, 0.0).play),
+    (VotesOrLeader(0.5), full_information.VotesOrLeader(0.5).play),
+]
+LONGER = [  # what plays a uniform action for a while
+    (Votes(0.5), full_information.Votes(0.5).play, (20, 90)),
+    (Votes(8.0), full_information.Votes(8.0).play, (20, 60)),
+    (MarginStop(20.0, 0.9, 0.3), full_information.MarginStop(20.0, 0.9, 0.3).play, (8, 40)),
+    (MarginStop(200.0, 0.5, 1.0), full_information.MarginStop(200.0, 0.5, 1.0).play, (8, 40)),
+    (VotesOrLeader(30.0), full_information.VotesOrLeader(30.0).play, (9, 60)),
+    (VotesOrLeader(8.0), full_information.VotesOrLeader(8.0).play, (30, 150)),
 ]
 FULL_INFORMATION = [Case(a, twin, losses, (5, 19)) for a, twin in EVERYWHERE for losses in LOSSES]
 FULL_INFORMATION += [Case(a, twin, ACTIONS, (5, 19)) for a, twin in ON_ONE]
+FULL_INFORMATION += [Case(a, twin, p, t) for a, twin, t in LONGER for p in (ACTIONS, LOSSES[1])]
 
 # Adversarial bandits. Losses are multiples of 1/8, so that sums are exact in any order
 

@@ -1,4 +1,4 @@
-"""What is played, drawn from `run` and from `play`, and whether two such samples have one law."""
+"""Draw from `run` and from `play`, and test whether two samples have the same distribution."""
 
 import math
 
@@ -44,8 +44,8 @@ def by_run(algorithm, problem, rounds, runs, seed) -> np.ndarray:
 
 
 def views(played) -> np.ndarray:
-    """(runs, V) numbers that pin the joint law over arms and rounds: counts or losses, products,
-    mixtures.
+    """(runs, V) numbers that determine the joint distribution over arms and rounds: counts or
+    losses, products, mixtures.
 
     A product is of the same arm's numbers at neighbouring rounds, a mixture of all numbers.
     """
@@ -57,8 +57,8 @@ def views(played) -> np.ndarray:
 
 
 def homogeneous(one, other) -> float:
-    """p-value that samples of vectors have the same law: chi-squared over those seen 20 times, the
-    rest pooled."""
+    """p-value that samples of vectors have the same distribution: chi-squared over vectors seen
+    20 times, the rest pooled."""
     both = np.concatenate([one, other]).reshape(len(one) + len(other), -1).round(8)
     keys, index = np.unique(both, axis=0, return_inverse=True)
     index = index.ravel()

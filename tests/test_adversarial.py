@@ -171,7 +171,7 @@ def test_the_last_partial_batch_gets_an_action_and_no_update():
     actions = algorithm.play(table(57, 3), 1)
     assert all(len(set(actions[b : b + 10])) == 1 for b in range(0, 57, 10))
     late = table(57, 3)
-    late[50:] = 1 - late[50:]  # losses that nobody looks at
+    late[50:] = 1 - late[50:]  # losses that are never observed
     np.testing.assert_array_equal(algorithm.play(late, 1), actions)
 
 
@@ -254,16 +254,16 @@ def htinf_law(answer, choices, arms, sigma):
             )
             for arm in range(arms):
                 p, y = (behind[arm] + w) ** -2, answer((*path, arm))
-                told = list(estimate)
-                told[arm] += y / p if abs(y) <= bases.THETA * step * math.sqrt(p) else 0.0
-                reached[(*path, arm)] = (probability * p, tuple(told))
+                summed = list(estimate)
+                summed[arm] += y / p if abs(y) <= bases.THETA * step * math.sqrt(p) else 0.0
+                reached[(*path, arm)] = (probability * p, tuple(summed))
         laws = reached
     return {path: probability for path, (probability, _) in laws.items()}
 
 
 @pytest.mark.parametrize("sigma", [1.5, 6.0])  # at the smaller one, losses are skipped
 def test_htinf_against_one_who_answers(sigma):
-    """The law of its first four choices, when the loss depends on what was chosen before."""
+    """Distribution of the first four choices, if the loss depends on earlier choices."""
     runs, arms, past = 20_000, 3, []
 
     def loss(path):
@@ -386,6 +386,11 @@ def test_tuning_reference_values():
     local = tuning.local_exp4(10**5, 4, 16, 0.5)
     assert (local.eta, local.gamma) == pytest.approx((1.86306e-5, 0.00769023), rel=1e-5)
     assert tuning.batched_exp4(10**4, 4, 16, 1.0, 1e-6).gamma == 1
+    long = 10**11, 4, 16, 1.0, 1e-6  # where the first term of gamma is the larger one
+    assert tuning.batched_exp4(*long, "corrected").gamma == pytest.approx(
+        tuning.batched_exp4(*long).gamma * math.log(1e6) ** (1 / 3)
+    )
+    assert ftpl[0].base.resampling == "printed"
     assert tuning.batched_htinf(0.3).base.sigma == math.sqrt(6)
     assert tuning.batched_htinf(0.3, "exact").base.sigma == pytest.approx(
         math.sqrt(1 + 2 / (4 * 0.3) ** 2)

@@ -30,7 +30,15 @@ from privregret.bandits import (
     hybrid_ucb,
     lazy_ucb,
 )
-from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL, RandomPrefixSoftmax
+from privregret.full_information import (
+    FTNL,
+    EpochAlgorithm,
+    MarginStop,
+    NaiveFTNL,
+    RandomPrefixSoftmax,
+    Votes,
+    VotesOrLeader,
+)
 from privregret.guarantees import Privacy
 from privregret.instances import HU2021_2, gap_adversary, packing
 from privregret.privacy import audit, batches, ledger, scripted, selection, trace
@@ -108,9 +116,13 @@ def test_scripted_loss_of_the_first_decision(epsilon):
 
 # the ledger read off the code
 
+NOT_SUMS = Votes, VotesOrLeader, MarginStop  # use functions of the losses that are no sums
 ALGORITHMS = [
-    case.algorithm for case in FIRST if getattr(case.algorithm, "epsilon", 1) < 1e6
-]  # a solver has tolerances
+    case.algorithm
+    for case in FIRST
+    if getattr(case.algorithm, "epsilon", 1) < 1e6  # a solver has tolerances
+    and not isinstance(case.algorithm, NOT_SUMS)
+]
 
 
 def traced(algorithm, seed=0, rounds=20):
@@ -135,6 +147,12 @@ def test_no_run_costs_more_than_is_proved(algorithm):
         algorithm, FTPL
     ):  # FTPL's own perturbation hides something
         assert run.notes.scales or math.isinf(outcomes) or isinstance(algorithm, RealLossBandit)
+
+
+@pytest.mark.parametrize("learner", [Votes(30.0), VotesOrLeader(30.0), MarginStop(4.0)], ids=repr)
+def test_functions_of_losses_that_are_no_sums_cost_the_ledger_everything(learner):
+    """It proves nothing of them, and says so: `privacy.votes` and `privacy.margin` are exact."""
+    assert math.isinf(trace.costs(traced(learner, rounds=12)).max())
 
 
 def test_the_actions_of_a_traced_run_are_those_of_play():

@@ -18,6 +18,7 @@ from privregret.bounds import asi2025, azize2025, cesari2026, hu2021, wu2026
 from privregret.divergence import d_epsilon, kl
 from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
 from privregret.instances import AZIZE2025_1, AZIZE2025_2, AZIZE2025_3, AZIZE2025_4, ExpertProblem
+from privregret.privacy.adversarial import laplace_delta
 
 FOREVER = 2**45
 
@@ -335,6 +336,18 @@ def test_lemma_12_has_the_constant_of_its_proof():
     )
     found = max(hu2021.lemma_12(gaps, horizon, epsilons).max() for horizon in (10, 10**4, 10**9))
     assert 0.1 < found <= (math.sqrt(3) + 3 * math.sqrt(2)) / 16
+
+
+def test_pulls_beyond_the_last_array_are_the_sums_of_the_proofs():
+    t = np.arange(1, 2**21)
+    arrays = 1 + np.floor(np.log2(t))
+    tails_11, tails_12 = arrays * (t**-6.0 + t**-3.0 / 2), 2 * t**-3.0 + t**-7.0
+    for last in (3, 6):
+        late = [2 ** (s - 1) for s in range(last + 2, last + 12)]  # 2^s for s > last
+        pulls_11 = sum((2 * n - 2) * tails_11[n - 3 :].sum() for n in late)  # from round n - 2
+        pulls_12 = sum((2 * n - 1) * tails_12[n - 2 :].sum() for n in late)  # from round n - 1
+        assert hu2021.lemma_11_pulls(last) == pytest.approx(pulls_11, rel=5e-3)
+        assert hu2021.lemma_12_pulls(last) == pytest.approx(pulls_12, rel=5e-3)
 
 
 def test_fact_2_is_the_tail_of_a_sum_of_laplace_variables():
@@ -659,7 +672,7 @@ def test_equations_6_and_9_are_one_divergence_for_bernoulli_laws():
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 50.0])
 def test_equation_9_is_the_infimum_over_laws_on_three_points(epsilon):
-    """Weak duality for all laws of a grid, and no gap beyond what the grid leaves."""
+    """Weak duality for all distributions of a grid, and no gap beyond what the grid leaves."""
     support, law, best = np.array([0.0, 0.5, 1.0]), np.array([0.5, 0.3, 0.2]), 0.6
     steps = np.arange(1, 60) / 60
     laws = np.array([(p, q, 1 - p - q) for p in steps for q in steps if p + q < 1 - 1e-9])
@@ -707,13 +720,13 @@ def test_steps_about_batches():
         steps = azize2025.batch_steps(ends, n0, alpha)
         assert (
             steps["schedule"] <= 1e-6
-            and steps["pulled, mended"] <= 1e-6
-            and steps["batch, mended"] <= 1e-6
+            and steps["pulled, fixed"] <= 1e-6
+            and steps["batch, fixed"] <= 1e-6
         )
         assert steps["batch"] == pytest.approx(
             max(b - a - alpha * a for a, b in pairwise(ends.tolist())), abs=1e-6
         )
-        assert steps["pulled"] - steps["pulled, mended"] == pytest.approx(n0 * alpha / (alpha - 1))
+        assert steps["pulled"] - steps["pulled, fixed"] == pytest.approx(n0 * alpha / (alpha - 1))
     assert azize2025.batch_steps(batch_ends(1.1, 1, 0, 10**6), 1, 1.1)["batch"] > 0.5
 
 
@@ -738,7 +751,10 @@ def test_measured_regrets_are_below_their_bounds(adversary, epsilon):
     pairs = [
         (tuning.batched_htinf(epsilon), asi2025.corollary_2(T, 4, epsilon, corrected=True)),
         (tuning.batched_exp3(T, 4, epsilon), asi2025.corollary_22(T, 4, epsilon, corrected=True)),
-        (tuning.batched_ftpl(T, 4, epsilon), asi2025.corollary_24(T, 4, epsilon)),
+        (
+            tuning.batched_ftpl(T, 4, epsilon, resampling="corrected"),
+            asi2025.corollary_24(T, 4, epsilon),
+        ),
         (tuning.local_exp3(T, 4, epsilon), asi2025.local_exp3(T, 4, epsilon)),
     ]
     for algorithm, bound in pairs:
@@ -801,9 +817,14 @@ def test_steps_of_asi2025():
         assert asi2025.corollary_24_step(horizon, arms, 1.0) == pytest.approx(
             rounds - 10 * math.sqrt(arms * horizon)
         )
-    powers = asi2025.table_1_exponents(0.5, 0.4)
-    by_hand = {"Corollary 8": 0.95, "Theorem 9": 0.9, "Theorem 10": 1 / 12 + 2 / 3 + 0.4 / 3}
-    assert powers == pytest.approx(by_hand)
+    for a, b in ((0.5, 0.4), (0.0, 0.3), (1.0, 0.9)):
+        near, far = (asi2025.table_1(T, 4, 2 * T**a, T**-b, logs=False) for T in (1e40, 1e80))
+        for name, power in asi2025.table_1_exponents(a, b).items():
+            assert math.log(far[name] / near[name]) == pytest.approx(power * math.log(1e40), 1e-3)
+    setting = 10**12, 4, 16, 1.0, 1e-6
+    exp4 = tuning.batched_exp4(*setting, "corrected")
+    terms = asi2025.theorem_10_terms(*setting, exp4.eta, exp4.gamma, exp4.tau)
+    assert terms == pytest.approx(95 * asi2025.theorem_10_leading(*setting), rel=1e-3)
 
 
 def test_lemmas_of_asi2025():
@@ -826,6 +847,9 @@ def test_lemmas_of_asi2025():
     assert asi2025.theorem_10_composed(16, 1.0, 1e-6) == pytest.approx(
         1 / (6 * math.log(1e6)) + math.sqrt(2 / 3)
     )
+    for shift, count in ((0.1, 20), (0.3, 100), (2.0, 3)):
+        found = laplace_delta(1.0, shift, count)
+        assert found <= asi2025.laplace_delta(1.0, shift, count) <= 10 * found
 
 
 def test_lemma_11_forms():

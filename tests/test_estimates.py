@@ -19,7 +19,7 @@ DRAWS = 5000
 
 
 def seldom(misses, chance, draws) -> bool:
-    """Whether so many misses in so many draws are no more than `chance` says (one in 10^4 seeds
+    """Whether `misses` in `draws` are no more than `chance` allows (one in 10^4 seeds
     would break it)."""
     return misses <= stats.binom.isf(1e-4, draws, chance)
 

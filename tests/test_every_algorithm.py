@@ -27,7 +27,7 @@ from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm,
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.press import style
-from privregret.privacy import batches, ledger, prefix, selection
+from privregret.privacy import batches, ledger, margin, prefix, selection, votes
 from privregret.privacy.adversarial import worst_batched_loss
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
@@ -247,8 +247,11 @@ BARE = {
     "FTPL (printed)",
     "EXP3 over experts",
 }  # not private
-# a number of the user's, so no label of the project
-OWN_SCALE = r"FTNL (Laplace, $3.7/\epsilon$, resampled)"
+# numbers of the user's, so no labels of the project
+OWN_NUMBERS = {
+    r"FTNL (Laplace, $3.7/\epsilon$, resampled)",
+    "FTNL (exponential, resampled, growth 1.3, random phase)",
+}
 
 
 @every_algorithm
@@ -275,7 +278,7 @@ def test_every_algorithm_says_what_it_is(case):
 
 @pytest.mark.parametrize("family", ["BANDITS", "FULL_INFORMATION", "ADVERSARIAL", "EXPERTS"])
 def test_every_algorithm_has_a_look_that_no_other_of_its_family_has(family):
-    labels = {case.algorithm.label for case in getattr(cases, family)} - {OWN_SCALE}
+    labels = {case.algorithm.label for case in getattr(cases, family)} - OWN_NUMBERS
     assert labels <= set(style.ALGORITHMS)
     assert len({style.ALGORITHMS[label] for label in labels}) == len(labels)
 
@@ -322,6 +325,26 @@ def _(algorithm: FTNL):
         for actions in (2, 3, 50)
         for rounds in (1, 2, 4, 1024)
     )
+
+
+@audited.register
+def _(algorithm: full_information.Votes):
+    return max(
+        votes.votes_loss(algorithm, actions, epoch) for actions in (3, 50) for epoch in (1, 3)
+    )
+
+
+@audited.register
+def _(algorithm: full_information.VotesOrLeader):
+    if algorithm.epsilon < 5:
+        return 0.0  # too many counts to list
+    leader = selection.privacy_loss(3, 1024, "gumbel", 4 / algorithm.epsilon).value
+    return leader + votes.unanimity_loss(algorithm, 2)
+
+
+@audited.register
+def _(algorithm: full_information.MarginStop):
+    return margin.stop_loss(algorithm, rounds=3, actions=2)
 
 
 @audited.register

@@ -267,7 +267,7 @@ def test_two_to_the_sixty_rounds_meet_the_normal_limit(noise):
     pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
     selection = exact.selection_probabilities(
         pair, n, noise, 2.0
-    )  # noise of no weight beside a deviation of 2^29
+    )  # noise that is negligible next to a deviation of 2^29
     assert selection.group[1] == pytest.approx(norm.sf(z), abs=selection.error + 1e-9)
     assert selection.error < 1e-6
 

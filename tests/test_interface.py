@@ -26,6 +26,7 @@ from privregret.estimates import Estimate
 from privregret.full_information import FTNL
 from privregret.instances import Advice, BernoulliBandit, bernoulli_losses, gap_adversary
 from privregret.minimax.games import Game
+from privregret.press.findings import criterion
 from privregret.privacy.ledger import lazy_releases
 
 # What the batch command, the site and pictures are made of, and what takes runs, traces or policies
@@ -43,7 +44,8 @@ ELSEWHERE = (
     *("privacy.pull_times.log_density", "estimates.many.named"),
     "estimates.sample.order_statistics",
     # the batch command, the site and pictures
-    *("press.command", "press.draw", "press.drift", "press.explorer", "press.jobs"),
+    *("press.command", "press.draw", "press.drift", "press.explorer", "press.fork", "press.jobs"),
+    "press.findings.criterion",
     *("press.kernels", "press.notebook", "press.papers", "press.places", "press.publish"),
     *("press.record", "press.render", "press.run", "press.single", "press.site"),
     *("press.stamps", "press.strip", "press.style", "press.tex"),
@@ -86,6 +88,7 @@ NAMED = {
     "gap": 0.25,
     "gaps": GAPS,
     "horizon": 1024,
+    "last": 5,
     "log": 4.0,
     "log_actions": 2.0,
     "log_bad": 4.0,
@@ -233,7 +236,7 @@ OWN = {
     "privacy.ledger.elimination_releases": {"pulls": np.array([4096, 4096, 9])},
     "privacy.prefix.loss_by_position": {"rounds": 4},
     "privacy.prefix.sequence_loss": {"blocks": 2},
-    "press.findings.Finding": {"low": 0.0, "high": 2.0, "kind": "claim"},
+    "press.findings.Finding": {"criterion": criterion(at_most=2.0), "kind": "claim"},
     "simulate.checkpoints": {"points": 4},
     "simulate.hardest": {
         "algorithm": DPIMED(0.5),

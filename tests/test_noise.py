@@ -1,5 +1,5 @@
-"""The sampler of noise against scipy's laws, and report noisy max, on sums alone, against closed
-forms."""
+"""The sampler of noise against scipy's distributions, and report noisy max on sums against
+closed forms."""
 
 import math
 

@@ -677,7 +677,7 @@ def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
         base = s[0] + reward
         fixed = laplace.logpdf(s[0], scale=array)  # Z_0
         fixed += laplace.logpdf([s[1] - base, s[2] - base], scale=shallow).sum()  # leaf, root
-        fixed += laplace.logpdf(s[5] - s[4], scale=deep)  # the leaf beside the first pair
+        fixed += laplace.logpdf(s[5] - s[4], scale=deep)  # the leaf next to the first pair
         kinks = sorted({0.0, *(x - base for x in (s[3], s[4], s[6]))})
 
         def inside(z, top):
@@ -762,7 +762,7 @@ def test_quadrature_agrees_with_play():
 
 
 class NoNoise(BatchedPrivate):
-    """Planted fault: the batch average is told as it is."""
+    """Planted fault: the batch average is released without noise."""
 
     @property
     def scale(self):

@@ -152,11 +152,11 @@ def test_an_edit_during_the_run_makes_it_stale(project):
 
 
 def test_same_parameters_give_the_same_bytes_and_check_names_what_moved(project):
-    told = (
+    line = (
         "import os\nwith open('store', 'a') as file:\n"
         "    print(os.environ.get('PRIVREGRET_STORE'), file=file)"
     )
-    write(project, "one", told)
+    write(project, "one", line)
     assert project.python("privregret", "reproduce")[0] == 0
     kept = {
         ending: figure(project, "one", ending).read_bytes()
@@ -249,7 +249,7 @@ def test_the_longest_run_comes_first(tmp_path, monkeypatch):
     for name, seconds in (("a/short", 2), ("a/long", 9)):
         stamps.write(Job(name), tmp_path, {}, ended, seconds)
     monkeypatch.setattr(kernels, "execute", lambda path, *_: order.append(path.stem))
-    monkeypatch.setattr(stamps, "inputs", lambda job: {})
+    monkeypatch.setattr(stamps, "inputs", lambda job: {"requirements.lock": ""})
     monkeypatch.setattr(stamps, "code", lambda name: "")
     todo = [Job(name) for name in ("a/short", "a/long", "a/new")]
     assert (
@@ -377,7 +377,7 @@ def test_smoke_leaves_the_figures_alone_and_nothing_in_temporary_folders(project
     monkeypatch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())
     monkeypatch.setenv(
         "HOME", "/dev/null"
-    )  # nobody can write there, and IPython makes do with a temporary folder
+    )  # not writable, and IPython makes do with a temporary folder
     write(project, "one")
     (project.root / "notebooks/smoke.toml").write_text('["demo/one"]\nruns = 1\n')
     with tempfile.TemporaryDirectory() as short:
@@ -511,8 +511,8 @@ def test_a_kernel_is_the_same_if_there_is_no_process_to_fork(tmp_path, monkeypat
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_killed_run_goes_on_where_it_was(project, how):
     write(project, "a-quick")
-    told = "open('telling', 'w').write(str(os.getpid()))\nos.rename('telling', 'running')"
-    slow = write(project, "b-slow", f"import os, time\n{told}\ntime.sleep(3600)")
+    line = "open('telling', 'w').write(str(os.getpid()))\nos.rename('telling', 'running')"
+    slow = write(project, "b-slow", f"import os, time\n{line}\ntime.sleep(3600)")
     process, folder = project.begin(
         "privregret", "reproduce", "-j", "1"
     )  # its kernels are no forks: they must end

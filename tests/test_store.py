@@ -361,7 +361,7 @@ for line in sys.stdin:
 
 
 class Host:
-    """A process that has numba loaded and forks for every run: each imports the package anew."""
+    """A process that has numba loaded and forks for every run: each imports the package again."""
 
     def __init__(self, package):
         environment = os.environ | {"PYTHONPATH": str(package.parent), "PRIVREGRET_STORE": ""}

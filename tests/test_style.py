@@ -23,7 +23,9 @@ FORBIDDEN = {
     "limits of an interval": r"\blimits of (?:an|the) interval\b",
     "told, tells": r"\b(?:told|tells)\b",
     "beside": r"\bbeside\b",
-    "law (for a distribution)": r"\b(?:in|the|exact|same|joint|one) laws?\b(?! of large)|\blaws\b",
+    "law (for a distribution)": (
+        r"\bin law\b|\b(?:exact|same|joint|one|selection) laws?\b|\bthe laws? of\b|\blaws of\b"
+    ),
     "what would have agreed": r"\bwould have agreed\b",
     "lest, but for": r"\blest\b|\bbut for\b",
     "nobody, no one": r"\bnobody\b|\bno one\b",

@@ -1,4 +1,4 @@
-"""Selection laws, noise, privacy losses and baselines against three packages that are not ours.
+"""Compare selection probabilities, noise, privacy losses and baselines with three packages.
 
 `make test` installs all three; elsewhere tests skip those that are missing. What the draft's table
 of witnesses prints is asserted here, digit by digit.
@@ -39,7 +39,7 @@ NOISES = ("laplace", "exponential", "gumbel")
 
 
 def witness(module):
-    """A module by others; in the environment of `make test` it must be there."""
+    """Import a third-party module; in the environment of `make test` it must be there."""
     made = (Path(sys.prefix) / ".witnesses").exists()
     return importlib.import_module(module) if made else pytest.importorskip(module)
 
@@ -131,8 +131,8 @@ def their_winners(dp, kind):
 
 @pytest.mark.parametrize("kind", NOISES)
 def test_winners_of_noisy_max(dp, kind):
-    """Round 4 of FTNL plays the winner on rounds 2 and 3: opendp's, ours and the exact law are
-    one."""
+    """Round 4 of FTNL plays the winner on rounds 2 and 3: opendp's, ours and the exact
+    distribution agree."""
     theirs = np.bincount(their_winners(dp, kind), minlength=3)
     law, other = (selection_from_sums(SUMS, [0.0] * 3, kind, scale) for scale in (1.0, 1.25))
     assert chisquare(theirs, DRAWS * law).pvalue > FALSE_ALARM
@@ -197,8 +197,8 @@ def their_loss(pld, p, q):
 
 
 def noisy_max_laws(actions, rounds, kind):
-    """Laws of the winner on the neighbouring sums that `selection.privacy_loss` names, and the loss
-    it states."""
+    """Distributions of the winner on the neighbouring sums that `selection.privacy_loss` names, and
+    the loss it states."""
     loss = selection.privacy_loss(actions, rounds, kind, 1.5)
     sums = ([own] + [others] * (actions - 1) for own, others in (loss.before, loss.after))
     return [[selection_from_sums(s, [0.0] * actions, kind, 1.5) for s in sums]], loss.value
@@ -235,7 +235,7 @@ def batched_laws(base, scale=2.0, nodes=40):
 
 def policy_laws(model):
     policy = enumeration.random_policy(2, 3, np.random.default_rng(1))
-    laws, pairs = enumeration.laws(policy, model)
+    laws, pairs = enumeration.distributions(policy, model)
     return [laws[pair] for pair in pairs], enumeration.privacy_loss(policy, model)
 
 
@@ -266,7 +266,7 @@ def test_deltas_of_policies(pld):
     """Their delta is an upper bound, by less than its grid."""
     policy = enumeration.random_policy(2, 3, np.random.default_rng(1))
     for model in ("list", "table"):
-        laws, pairs = enumeration.laws(policy, model)
+        laws, pairs = enumeration.distributions(policy, model)
         for epsilon in (0.1, 0.5):
             ours = enumeration.delta(policy, model, epsilon)
             theirs = max(

@@ -1,8 +1,8 @@
-"""The price of privacy in online learning: a reproducible companion to five papers.
+"""The price of privacy in online learning: a reproducible companion to papers.
 
 Start with `privregret.bandits` (algorithms), `privregret.instances` (problems) and
-`privregret.simulate.regret_curves` (replicates to one tidy table). Noise here is seeded, for
-research: nothing in this package is meant to protect real data.
+`privregret.simulate.regret_curves` (replicates as one tidy table). Noise comes from a seeded
+generator: do not use this package to protect real data.
 """
 
 __version__ = "0.3.0"

@@ -1,4 +1,4 @@
-"""The command `privregret` (or `python -m privregret`): reproduce, status, check, site, sweep."""
+"""The command `privregret`: reproduce, status, check, site, sweep"""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""What every algorithm offers: `play` on a table, `start` on a live source, `run` on a problem."""
+"""The contract of algorithms: `play` a table, `start` a learner, `run` a problem"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -15,21 +15,26 @@ from privregret.loops import NOTHING, Steps, Templates  # noqa: F401
 
 @dataclass(frozen=True)
 class Algorithm(checks.Checked, ABC):
-    """An algorithm with its parameters: frozen, checked when made.
+    """Hold the parameters of an algorithm; frozen, and checked when it is created.
 
-    A family says what `play` and `start` take. A single algorithm gives `id`, `label`, `source`,
-    `rules`, `privacy` and `steps`; or, in plain Python, a `start` that returns a learner.
+    A family defines what `play` and `start` take. A single algorithm defines `id`, `label`,
+    `source`, `rules`, `privacy` and `steps`. An algorithm in plain Python defines `start`, which
+    returns a learner, in place of `steps`.
     """
 
-    id: ClassVar[str]  # for ever: random streams depend on it
-    label: ClassVar[str]  # name in figures and tables; decides colour and marker
+    id: ClassVar[str]  # must never change: random streams depend on it
+    label: ClassVar[str]  # name in figures and tables; determines colour and marker
     source: ClassVar[str]  # paper key and algorithm number
     plays: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
     steps: ClassVar[Steps | None] = None  # the literal algorithm
-    events: ClassVar[Callable | None] = None  # faster: (data, checkpoints, settings, rng) -> played
-    block: ClassVar[int] = 4  # runs that share a stream, for ever: 64 where `events` skips rounds
-    longest: ClassVar[int] = checks.ROUNDS  # horizon of a run
+    events: ClassVar[Callable | None] = (
+        None  # optional, faster: (data, checkpoints, settings, rng) -> played
+    )
+    block: ClassVar[int] = (
+        4  # runs that share a stream, never changed: 64 where `events` skips rounds
+    )
+    longest: ClassVar[int] = checks.ROUNDS  # largest horizon of a run
 
     def __post_init__(self):
         super().__post_init__()
@@ -40,34 +45,35 @@ class Algorithm(checks.Checked, ABC):
     @property
     @abstractmethod
     def privacy(self) -> Privacy:
-        """What the sequence of actions is guaranteed."""
+        """Return the guarantee for the sequence of actions."""
 
     def settings(self, horizon: int | None, actions: int, *experts: int) -> Any:
-        """What kernels take of the parameters: a NamedTuple of numbers and arrays."""
+        """Return the parameters that the kernels take: a NamedTuple of numbers and arrays."""
         return ()
 
     def run(self, problem: Any, checkpoints: Any, rng: Any, runs: int | None = None) -> np.ndarray:
-        """What is played on a problem by each checkpoint; same law as `play` on its tables.
+        """Return what is played by each checkpoint, with the distribution of `play`.
 
         Parameters
         ----------
         problem : the kind of problem that the algorithm plays
         checkpoints : (H,) array of int
-            Increasing rounds; the last is the horizon.
+            Increasing rounds; the last one is the horizon.
         rng : int or numpy.random.Generator
         runs : int, optional
-            How many, one after the other from this generator; by default one, without its axis.
+            Number of runs, made one after the other from `rng`. By default there is one run, and
+            the result has no axis for it.
 
         Returns
         -------
         ([runs,] H, ...) array
-            What was played in rounds 1..checkpoints[h], of which `problem.regret` makes regret:
-            rounds with each arm or group of actions, or against an adversary the cumulative loss.
+            Pull counts in rounds 1..checkpoints[h] for each arm or group of actions, or the
+            cumulative loss against an adversary. Pass it to `problem.regret`.
 
         Raises
         ------
         TypeError, ValueError
-            For another kind of problem, or `checkpoints` that do not increase or end too early.
+            If the problem is of another kind, or `checkpoints` do not increase or end too early.
 
         Examples
         --------
@@ -82,7 +88,7 @@ class Algorithm(checks.Checked, ABC):
         return played[0] if runs is None else played
 
     def prepared(self, problem: Any, checkpoints: Any) -> Callable:
-        """`run` with its first arguments, checked here once: (runs, rng) -> (runs, H, ...)."""
+        """Check the first arguments of `run` and return (runs, rng) -> (runs, H, ...)."""
         data, rule = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)
         checkpoints = rule("checkpoints", checkpoints)
         kernel = type(self).events or (self.steps and loops.rounds(self.templates, self.steps))
@@ -93,14 +99,14 @@ class Algorithm(checks.Checked, ABC):
         return partial(loops.many(kernel), data, checkpoints, settings)
 
     def data_of(self, problem: Any) -> Any:
-        """What kernels take of a problem, after a check that it is of the right kind."""
+        """Check the kind of a problem and return the data that the kernels take."""
         if isinstance(problem, self.plays):
             return problem.data
         found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
         raise TypeError(f"{self.label} needs a problem of type {self.plays.__name__}, got {found}")
 
     def literal(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
-        """The actions of `play` on a table (and advice) that has been checked."""
+        """Return the actions of `play` on a table (and advice) that has been checked."""
         if not self.steps:
             return loops.followed(self.start, self.templates, table, rng, *advice)
         sizes = table.shape[1], *(a.shape[1] for a in advice)

@@ -1,4 +1,4 @@
-"""Arguments of inlined kernels without a reference count, which takes longer than many a step."""
+"""Pass arguments to inlined kernels without counting references."""
 
 from typing import TypeVar
 
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 def borrowed(thing: T) -> T:
-    """The same array, generator, or tuple with such in it, but compiled code does not count it.
+    """Return an array, generator or tuple whose references are not counted.
 
     An inlined call counts each of its arguments up and down, with atomic operations of 5 ns each.
-    Who borrows must see to it that the thing itself lives as long: an argument of the function
-    does, and so does an array that is used after the loop.
+    The caller must keep the original alive: an argument of the function stays alive, and so does an
+    array that is used after the loop.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def _uncounted(typing, thing):
 
 
 def _without(context, builder, kind, value):
-    """The value with no owner of its memory, whose count is what numba would change."""
+    """Return the value without an owner of its memory, whose count numba would change."""
     if isinstance(kind, types.BaseTuple):
         for i, member in enumerate(kind):
             inner = _without(context, builder, member, builder.extract_value(value, i))

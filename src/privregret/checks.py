@@ -1,9 +1,9 @@
-"""Checks of what users pass in: each says in one line which value is wrong and what is allowed.
+"""Check arguments: an error names the argument, its value and what is allowed.
 
 A *rule* is a function (name, value) -> value that raises a TypeError or ValueError with the
-argument's name in it. Rules stand in the decorator above a function (`arguments`), in the `rules`
-of a dataclass (`Checked`), in the check of a notebook's parameters, or are called where needed.
-Their names are what a value must be, low before high:
+argument's name in it. Rules are used in the decorator `arguments`, in the `rules` of a dataclass
+(`Checked`), in the check of a notebook's parameters, and by direct calls. Each rule is named after
+the values that it accepts; bounds are given as low, high:
 
 - one number: `positive`, `probability`, `number_in(low, high, ends)`;
 - one whole number: `positive_int`, `nonnegative_int`, `integer_in(low, high)`;
@@ -41,25 +41,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Rule = Callable[[str, Any], Any]
 
-# What no machine can do is refused before any work.
-LARGEST = (
-    2**62
-)  # rounds that go from event to event: kernels count them in 64 bits, and add two such numbers
-ROUNDS = 10**10  # rounds played one by one: minutes, a run
-RUNS = 10**8  # runs, and whatever else is repeated: a table of so many takes gigabytes
-SIZE = 10**6  # arms, points on a grid: what an array has as many entries as
-SMALLEST = 1e-300  # number that is divided by
+# Upper limits, checked before any computation.
+LARGEST = 2**62  # rounds of event kernels, which add two of them in 64 bits
+ROUNDS = 10**10  # rounds that are played one by one: minutes per run
+RUNS = 10**8  # runs and other repetitions: a table with 10^8 rows takes gigabytes
+SIZE = 10**6  # arms and points of a grid: entries of an array
+SMALLEST = 1e-300  # smallest divisor
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 80
 _repr.maxlist = _repr.maxtuple = 12
 
 
-# For messages, and for rules
+# Helpers of messages and rules
 
 
 def shown(value: object) -> str:
-    """A value for a message: in one line, cut if it is long.
+    """Return a value as text for a message: one line, shortened if it is long.
 
     Examples
     --------
@@ -73,7 +71,9 @@ def shown(value: object) -> str:
             return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}"
         text = " ".join(_repr.repr(value).split())
         return text if len(text) < 160 else f"{text[:100]}..."
-    except Exception:  # a list that holds itself, a number of more digits than Python prints
+    except (
+        Exception
+    ):  # a list that contains itself, or a number with more digits than Python prints
         return f"a {type(value).__name__}"
 
 
@@ -88,7 +88,7 @@ def _is_number(value):
 def _finite(value):
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer beyond all floats
         return False
 
 
@@ -97,7 +97,7 @@ def _sides(ends):
 
 
 def _plain(number):
-    """Python's own number in place of another: one that is neither narrow nor wraps around."""
+    """Convert a number to a Python number, which is neither narrow nor wraps around."""
     if isinstance(number, float):
         return number
     return (
@@ -110,7 +110,7 @@ def _plain(number):
 
 
 def _array(value, bits=False):
-    """An array of floats made of numbers alone (numpy takes other things for one); else None."""
+    """Return an array of floats if all entries are numbers, else None."""
     try:
         array = np.asarray(value)
         if bits and array.dtype.kind == "b":
@@ -130,13 +130,12 @@ def _array(value, bits=False):
         TypeError,
         ValueError,
         OverflowError,
-    ):  # lists of lists of different lengths, among others
+    ):  # such as lists of lists of different lengths
         return None
 
 
 def _floats(value):
-    """A C-ordered array of floats; a ValueError for complex numbers, and for words, though numpy
-    may read them."""
+    """Return a C-ordered array of floats; raise a ValueError for other content."""
     array = np.asarray(value)
     if array.dtype.kind in "USc" or (
         array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat)
@@ -145,11 +144,11 @@ def _floats(value):
     return np.ascontiguousarray(array, dtype=float)
 
 
-# Where rules stand
+# Use of rules
 
 
 class Checked:
-    """A frozen dataclass whose fields are checked, and put into one form, when it is made.
+    """Check the fields of a frozen dataclass, and give them one form, on creation.
 
     `rules` holds a rule for each field that has one.
     """
@@ -162,17 +161,17 @@ class Checked:
 
 
 def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Check what a function takes, by the names of its arguments: a decorator.
+    """Decorate a function so that its arguments are checked by rules.
 
     Parameters
     ----------
     **rules : callable
-        Name of an argument -> its rule. Where an argument is None by default, None is allowed.
+        Name of an argument -> its rule. If the default of an argument is None, None is allowed.
 
     Raises
     ------
     TypeError
-        At import, if the function has no such argument.
+        At import, if the function lacks one of the arguments.
 
     Examples
     --------
@@ -199,7 +198,7 @@ def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
-    """The function, after the checks of those arguments that have one."""
+    """Return the function with checks of those arguments that have a rule."""
     checked = [
         (place, name, rules[name], parameter.default is None)
         for place, (name, parameter) in enumerate(parameters.items())
@@ -227,7 +226,7 @@ def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
 
 
 def positive(name: str, value: Any) -> float:
-    """A finite number above 0, of which the reciprocal is finite, and so is noise of that scale.
+    """Check a finite number above 0 whose reciprocal is finite; return a float.
 
     Examples
     --------
@@ -246,14 +245,14 @@ def positive(name: str, value: Any) -> float:
 
 
 def number_in(low: float, high: float, ends: str = "[]") -> Rule:
-    """The rule for a finite number from low to high, as a float; never a bool or a string.
+    """Return the rule for a finite number from low to high, not a bool or a string.
 
     Parameters
     ----------
     low, high : float
-        Infinite where there is no limit.
+        Infinite if there is no limit.
     ends : {"[]", "(]", "[)", "()"}
-        Which of the two are allowed themselves.
+        Whether low and high themselves are allowed.
 
     Examples
     --------
@@ -278,7 +277,7 @@ def number_in(low: float, high: float, ends: str = "[]") -> Rule:
             if not _is_number(value):
                 raise TypeError(f"{name} must be a number, got {shown(value)}")
             value = _plain(value)
-        if not (above(value, low) and below(value, high) and _finite(value)):  # a nan fails too
+        if not (above(value, low) and below(value, high) and _finite(value)):  # also raises for nan
             raise ValueError(f"{name} must be a finite number{allowed}, got {shown(value)}")
         return float(value)
 
@@ -286,7 +285,7 @@ def number_in(low: float, high: float, ends: str = "[]") -> Rule:
 
 
 def integer_in(low: int, high: int) -> Rule:
-    """The rule for a whole number in low..high; 1e6 is one, 2.5 and True are not.
+    """Return the rule for a whole number in low..high, such as 1e6 but not True.
 
     Examples
     --------
@@ -320,13 +319,13 @@ def integer_in(low: int, high: int) -> Rule:
 
 
 _positive = number_in(SMALLEST, math.inf)
-_share = number_in(0, 1)
+_fraction = number_in(0, 1)
 _from_0 = integer_in(0, LARGEST)
 _from_1 = integer_in(1, LARGEST)
 
 
 def probability(name: str, value: Any) -> float:
-    """A number in [0, 1].
+    """Check a number in [0, 1].
 
     Examples
     --------
@@ -337,11 +336,11 @@ def probability(name: str, value: Any) -> float:
     ...
     ValueError: delta must be a finite number in [0, 1], got 1.5
     """
-    return _share(name, value)
+    return _fraction(name, value)
 
 
 def positive_int(name: str, value: Any) -> int:
-    """A whole number from 1 to 2^62.
+    """Check a whole number from 1 to 2^62.
 
     Examples
     --------
@@ -356,7 +355,7 @@ def positive_int(name: str, value: Any) -> int:
 
 
 def nonnegative_int(name: str, value: Any) -> int:
-    """A whole number from 0 to 2^62.
+    """Check a whole number from 0 to 2^62.
 
     Examples
     --------
@@ -374,21 +373,21 @@ def nonnegative_int(name: str, value: Any) -> int:
 
 
 def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None) -> Rule:
-    """The rule for an array of finite numbers from low to high, or a number alone: what formulas
-    take.
+    """Return the rule for an array of finite numbers in a range, or for one number.
 
-    Single whole numbers stay whole, of any size (numpy's own would wrap around), arrays become
-    arrays of floats in C order. True and False are no numbers, but a table of them is one of 1 and
-    0.
+    Single whole numbers stay whole, of any size (numpy's integers would wrap around). Arrays become
+    arrays of floats in C order. True and False do not count as numbers, except in a table, where
+    they are 1 and 0.
 
     Parameters
     ----------
     low, high : float
         Finite.
     ends : {"[]", "(]", "[)", "()"}
-        Which of the two are allowed themselves.
+        Whether low and high themselves are allowed.
     shape : int, optional
-        If given, the array must have so many dimensions, and hold something; no number alone.
+        If given, the array must have this number of dimensions and at least one entry, and a single
+        number is not allowed.
 
     Examples
     --------
@@ -413,7 +412,7 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
             value = value[()]
         if shape is None and (type(value) in (float, int) or _is_number(value)):
             value = _plain(value)
-            if not (above(value, low) and below(value, high)):  # a nan fails too
+            if not (above(value, low) and below(value, high)):  # also raises for nan
                 raise ValueError(f"{name} must be a finite number {allowed}, got {shown(value)}")
             return value
         array = _array(value, bits=shape is not None and shape > 1)
@@ -430,7 +429,7 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
 
 
 def means(name: str, value: Any) -> np.ndarray:
-    """Means of at least two Bernoulli arms, each in [0, 1], as a (K,) float array.
+    """Check means in [0, 1] of at least two Bernoulli arms; return a (K,) array.
 
     Examples
     --------
@@ -446,14 +445,14 @@ def means(name: str, value: Any) -> np.ndarray:
         raise TypeError(f"{name} must be a list of numbers, got {shown(value)}")
     if array.ndim != 1 or len(array) < 2:
         raise ValueError(f"{name} must be a list of at least 2 numbers, got shape {array.shape}")
-    if not (array.min() >= 0 and array.max() <= 1):  # a nan fails too
+    if not (array.min() >= 0 and array.max() <= 1):  # also raises for nan
         wrong = array[~((array >= 0) & (array <= 1))][0]
         raise ValueError(f"{name} must lie in [0, 1], got {wrong}")
     return array
 
 
 def unequal_means(name: str, value: Any) -> np.ndarray:
-    """Means of Bernoulli arms, as `means`, that are not all equal: else no play has regret.
+    """Check means of Bernoulli arms that are not all equal: regret can be positive.
 
     Examples
     --------
@@ -469,9 +468,9 @@ def unequal_means(name: str, value: Any) -> np.ndarray:
 
 
 def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
-    """The rule for increasing rounds at which to report, the last in shortest..longest, as int64.
+    """Return the rule for increasing rounds, the last in shortest..longest, as int64.
 
-    `shortest` is the number of arms: from then on every one can have been played.
+    `shortest` is the number of arms: by then every arm can have been played.
 
     Examples
     --------
@@ -514,8 +513,18 @@ def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
 def table(
     name: str, value: Any, low: float = 0.0, high: float = 1.0, short: bool = False
 ) -> np.ndarray:
-    """A (T, K) table with entries in [low, high], T >= K >= 2 (T >= 1 if `short`), as floats in C
-    order.
+    """Check a (T, K) table with entries in [low, high]; return floats in C order.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : array-like or DataFrame
+        One row per round, one column per arm; K >= 2.
+    low, high : float
+        Range of the entries.
+    short : bool
+        Whether T >= 1 is enough; else T >= K.
 
     Examples
     --------
@@ -552,7 +561,7 @@ def table(
 
 
 def boolean(name: str, value: Any) -> bool:
-    """True or False.
+    """Check True or False.
 
     Examples
     --------
@@ -569,7 +578,7 @@ def boolean(name: str, value: Any) -> bool:
 
 
 def text(name: str, value: Any) -> str:
-    """A string.
+    """Check a string.
 
     Examples
     --------
@@ -586,7 +595,7 @@ def text(name: str, value: Any) -> str:
 
 
 def one_of(*allowed: str) -> Rule:
-    """The rule for one of these strings.
+    """Return the rule for one of these strings.
 
     Examples
     --------
@@ -609,7 +618,7 @@ def one_of(*allowed: str) -> Rule:
 
 
 def instance_of(*kinds: type) -> Rule:
-    """The rule for an object of one of these classes.
+    """Return the rule for an object of one of these classes.
 
     Examples
     --------
@@ -632,7 +641,7 @@ def instance_of(*kinds: type) -> Rule:
 
 
 def dataframe(name: str, value: Any) -> Any:
-    """A table with named columns: a pandas.DataFrame, as this package gives them.
+    """Check a table with named columns: a pandas.DataFrame.
 
     Examples
     --------
@@ -641,13 +650,13 @@ def dataframe(name: str, value: Any) -> Any:
     ...
     TypeError: frame must be a DataFrame, got [1, 2]
     """
-    if not hasattr(value, "groupby"):  # without pandas, whose import takes long
+    if not hasattr(value, "groupby"):  # checked without the slow import of pandas
         raise TypeError(f"{name} must be a DataFrame, got {shown(value)}")
     return value
 
 
 def csv_path(name: str, value: Any) -> str:
-    """The path of a CSV file: a line of column names above a table (see `table`); or "" for none.
+    """Check the path of a CSV file: column names above a `table`; "" for none.
 
     Examples
     --------
@@ -659,10 +668,10 @@ def csv_path(name: str, value: Any) -> str:
     ValueError: rewards must name a CSV file, got 'no-such-file.csv': no such file
     """
     if text(name, value):
-        import pandas as pd  # here alone: kernels, whose parameters are checked, do without it
+        import pandas as pd  # imported here only, because kernels do not need it
 
         try:
-            if not Path(value).is_file():  # an address would be fetched, a device read without end
+            if not Path(value).is_file():  # pandas would fetch a URL, and read a device without end
                 raise ValueError("no such file")
             frame = pd.read_csv(value)
         except (OSError, ValueError) as error:
@@ -686,7 +695,7 @@ def csv_path(name: str, value: Any) -> str:
 
 
 def address(name: str, value: Any) -> str:
-    """The address of a Dask scheduler, such as tcp://127.0.0.1:8786; or "" for none.
+    """Check the address of a Dask scheduler, as tcp://127.0.0.1:8786; "" for none.
 
     Examples
     --------
@@ -708,7 +717,7 @@ def address(name: str, value: Any) -> str:
 
 
 def list_of(rule: Rule, least: int = 1) -> Rule:
-    """The rule for a list of at least so many values, none twice, each of which passes `rule`.
+    """Return the rule for a list of distinct values that each pass `rule`.
 
     Examples
     --------
@@ -737,8 +746,7 @@ def list_of(rule: Rule, least: int = 1) -> Rule:
 
 
 def _no_list(name, value):
-    """The error for a value in place of a list, which may be a string that could not be read as
-    one."""
+    """Return the error for a value that is not a list, perhaps an unreadable string."""
     if isinstance(value, str) and re.fullmatch(r"\[[^][]+\]", value.strip()):
         for place, entry in enumerate(value.strip()[1:-1].split(",")):
             try:
@@ -753,7 +761,7 @@ def _no_list(name, value):
 
 
 def one_or_more(name: str, value: Any) -> list:
-    """One thing, or a non-empty sequence of them, as a list.
+    """Return one object, or a non-empty sequence of objects, as a list.
 
     Examples
     --------

@@ -1,22 +1,24 @@
-"""Divergences between Bernoulli laws, and the confidence limits that their inverses are. All
-compiled, scalar.
+"""Compute divergences between Bernoulli distributions, and their inverses.
 
-`d_epsilon` is what governs the regret of Bernoulli bandits under epsilon-differential privacy
-(azize2025, equation 6): it moves from x to some z at the price epsilon of total variation, and from
-z to y at the price of the Kullback-Leibler divergence, as cheaply as possible.
+All functions are compiled and scalar. `d_epsilon` governs the regret of Bernoulli bandits under
+epsilon-differential privacy (azize2025, equation 6): it moves from x to some z at the price epsilon
+of total variation, and from z to y at the price of the Kullback-Leibler divergence, as cheaply as
+possible.
 """
 
 import math
 
 from privregret.jit import jit
 
-TINY = 1e-300  # instead of a denominator of 0
+TINY = 1e-300  # replaces a denominator of 0
 
 
 @jit
 def _one_sided(p, q, difference):
-    """p ln(p / q) + difference >= 0 for positive p, q and difference = q - p; no cancellation where
-    that is small."""
+    """Return p ln(p / q) + difference >= 0 for positive p, q and difference = q - p.
+
+    The result does not suffer from cancellation where it is small.
+    """
     u = difference / p
     if abs(u) > 0.3:
         return difference + p * math.log(p / q)
@@ -33,10 +35,10 @@ def _one_sided(p, q, difference):
 
 @jit
 def kl(p, q):
-    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q), p and q in [0, 1]; relative
-    error about 1e-15.
+    """Return the Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q).
 
-    0 if p = q, infinite if q is 0 or 1 and p is not.
+    p and q are in [0, 1]; the relative error is about 1e-15. The result is 0 if p = q, and infinite
+    if q is 0 or 1 and p is not.
 
     Examples
     --------
@@ -53,27 +55,26 @@ def kl(p, q):
         return -math.log1p(-q)
     if p >= 1:
         return -math.log(q)
-    return _one_sided(p, q, q - p) + _one_sided(
-        1 - p, 1 - q, p - q
-    )  # 1 - q - (1 - p) would be less exact
+    # more exact than 1 - q - (1 - p)
+    return _one_sided(p, q, q - p) + _one_sided(1 - p, 1 - q, p - q)
 
 
 @jit
 def d_epsilon(x, y, epsilon):
-    r"""inf over z between x and y of epsilon |z - x| + kl(z, y) (azize2025, equation 6), for x and
-    y in [0, 1].
+    """Return the infimum over z of epsilon |z - x| + kl(z, y), for x and y in [0, 1].
 
-    The minimiser is x unless the logits of x and y differ by more than epsilon, and then the z
-    whose logit is epsilon away from y's (Lemma F.1). Finite everywhere: d(x, 1) = epsilon (1 - x),
-    d(x, 0) = epsilon x. Both terms are positive, so nothing cancels, as it does in -epsilon x -
-    ln(1 - y (1 - e^-epsilon)) when epsilon is small.
+    z lies between x and y (azize2025, equation 6). The minimiser is x unless the logits of x and y
+    differ by more than epsilon; otherwise it is the z whose logit is epsilon away from y's (Lemma
+    F.1). The result is finite everywhere: d(x, 1) = epsilon (1 - x), d(x, 0) = epsilon x. Both
+    terms are positive, so nothing cancels, as it does in -epsilon x - ln(1 - y (1 - e^-epsilon))
+    when epsilon is small.
 
     Examples
     --------
     >>> round(d_epsilon(0.5, 0.75, epsilon=0.25), 5)
     0.0564
     """
-    if y > 0.9:  # by symmetry; numbers near 0 are finer than those near 1
+    if y > 0.9:  # by symmetry, because floats near 0 are finer than those near 1
         x, y = 1 - x, 1 - y
     if y <= 0:
         return epsilon * x
@@ -87,9 +88,10 @@ def d_epsilon(x, y, epsilon):
 
 @jit
 def kl_inverse_bound(x, level):
-    """No less than `kl_inverse`, and 1 where that is 1: the better of two inequalities.
+    """Return an upper bound on `kl_inverse`, equal to 1 where `kl_inverse` is 1.
 
-    Pinsker's, and kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu).
+    The bound is the better one of Pinsker's inequality and kl(x, mu) >= -entropy(x) - (1 - x) ln(1
+    - mu).
 
     Examples
     --------
@@ -106,8 +108,9 @@ def kl_inverse_bound(x, level):
 
 @jit
 def kl_inverse(x, level):
-    """Largest mu in [0, 1] with kl(x, mu) <= level: the index of KL-UCB. x if level <= 0, 1 if x =
-    1.
+    """Return the largest mu in [0, 1] with kl(x, mu) <= level, the index of KL-UCB.
+
+    The result is x if level <= 0, and 1 if x = 1.
 
     Examples
     --------
@@ -123,7 +126,7 @@ def kl_inverse(x, level):
     for _ in range(100):
         if not low < mu <= high:
             mu = low + 0.5 * (high - low)
-            if mu in (low, high):  # there is nothing between
+            if mu in (low, high):  # the bracket is closed
                 return mu
         excess = kl(x, mu) - level
         if excess > 0:
@@ -136,18 +139,18 @@ def kl_inverse(x, level):
         newton = excess / slope
         step = newton / max(0.5, 1 - 0.5 * newton * bend / slope)
         mu -= step
-        if abs(step) <= 1e-6 * min(mu - x, 1 - mu):  # what is left is of the third power
+        if abs(step) <= 1e-6 * min(mu - x, 1 - mu):  # the remaining error is of the third power
             break
     return mu
 
 
 @jit
 def d_epsilon_inverse(x, level, epsilon):
-    """Largest mu in [0, 1] with d_epsilon(x, mu) <= level: the index of DP-KLUCB (azize2025,
-    equation 12).
+    """Return the largest mu in [0, 1] with d_epsilon(x, mu) <= level, for DP-KLUCB.
 
-    x if level <= 0, and exactly 1 from level = epsilon (1 - x) on. In closed form where logit(mu) -
-    logit(x) is at least epsilon, else the index of KL-UCB.
+    See azize2025, equation 12. The result is x if level <= 0, and exactly 1 from level = epsilon (1
+    - x) on. It has a closed form where logit(mu) - logit(x) is at least epsilon, and is the index
+    of KL-UCB elsewhere.
 
     Examples
     --------

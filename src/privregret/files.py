@@ -1,5 +1,4 @@
-"""Where the package keeps files, and how it writes them: whole or not at all, one process at a
-time."""
+"""Locate the package's files, and write them whole or not at all, under a lock."""
 
 import hashlib
 import os
@@ -10,18 +9,17 @@ from threading import get_ident
 
 try:
     import fcntl
-except ImportError:  # native Windows, where nothing runs side by side
+except ImportError:  # native Windows, which is limited to one process at a time
     fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
-CHECKOUT = (
-    PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()
-)  # else installed without notebooks
+# otherwise the package is installed without notebooks
+CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file so that a killed process leaves the old one or the new one, never half.
+    """Write a file so that a killed process leaves the old or the new one, never half.
 
     Examples
     --------
@@ -37,12 +35,11 @@ def write(path: Path, content: bytes) -> None:
         partial.write_bytes(content)
         os.replace(partial, path)
     finally:
-        partial.unlink(missing_ok=True)  # where there was no room for it
+        partial.unlink(missing_ok=True)  # such as a full disk
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes left half-written below a folder; nobody else may be writing
-    there.
+    """Remove the partial files of killed processes from a folder without writers.
 
     Examples
     --------
@@ -58,8 +55,7 @@ def sweep(folder: Path) -> None:
 
 
 def cache_folder(name: str) -> Path | None:
-    """A folder for what can be made again: in the checkout, else in the user's cache; None if none
-    can be written.
+    """Return a folder for files that can be rebuilt, or None if none is writable.
 
     Examples
     --------
@@ -80,7 +76,7 @@ def cache_folder(name: str) -> Path | None:
 
 
 def digest(content: bytes) -> str:
-    """SHA-256 in hexadecimal digits.
+    """Return the SHA-256 in hexadecimal digits.
 
     Examples
     --------
@@ -92,13 +88,12 @@ def digest(content: bytes) -> str:
 
 @contextmanager
 def locked(path: Path, wait: bool = True) -> Iterator[None]:
-    """Hold a lock, a file which is made if it is not there, for as long as this context or process
-    lives.
+    """Hold a lock file, created if missing, until the context or the process ends.
 
     Raises
     ------
     BlockingIOError
-        If another process holds it, unless we `wait`.
+        If another process holds the lock and `wait` is false.
 
     Examples
     --------

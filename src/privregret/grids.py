@@ -1,4 +1,4 @@
-"""The grid of a sweep: algorithms, instances, epsilons and horizons, read from a TOML file."""
+"""Read the grid of a sweep: algorithms, instances, epsilons and horizons."""
 
 import importlib
 import inspect
@@ -33,7 +33,7 @@ CLASSES = [
     for name in package.__all__
     if hasattr(thing := getattr(package, name), "id") and not inspect.isabstract(thing)
 ]
-ALGORITHMS: dict[str, Callable] = {  # what a grid can name: classes, and functions that tune one
+ALGORITHMS: dict[str, Callable] = {  # names that a grid can use: classes and tuning functions
     c.__name__: c for c in CLASSES if not any(is_dataclass(f.type) for f in fields(c))
 } | {
     name: function
@@ -50,11 +50,11 @@ MOST_CHECKPOINTS, MOST_GRID_POINTS = 10**4, 10**5
 
 
 class GridError(ValueError):
-    """A grid that cannot be run, in one line that names the value."""
+    """Report a grid that cannot be run, in one line that names the value."""
 
 
 class GridPoint(NamedTuple):
-    """One algorithm on one problem, with one horizon."""
+    """Hold one algorithm on one problem with one horizon."""
 
     problem: Any
     algorithm: Algorithm
@@ -68,21 +68,21 @@ class GridPoint(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Its name in the folder of the sweep: the grid point in words, and a hash of all of it."""
+        """Return the file name: the grid point in words, and a hash of all of it."""
         text = f"{self.algorithm.label} {self.problem.name} {self.horizon}".lower()
         hashed = files.digest(json.dumps(self.provenance).encode())
         return f"{re.sub('[^a-z0-9]+', '-', text)[:80]}-{hashed[:16]}.parquet"
 
     @property
     def provenance(self) -> dict:
-        """What identifies it, as it stands in the metadata of its file."""
+        """Return what identifies the grid point, as in the metadata of its file."""
         law = files.digest(identity.words(self.problem.law))[:16]
         named = {"algorithm": repr(self.algorithm), "instance": self.problem.name, "law": law}
         return {"grid point": named | {"horizon": self.horizon}}
 
 
 class Grid(NamedTuple):
-    """What `read` makes of a file: grid points, and what they have in common."""
+    """Hold the grid points that `read` found, and the parameters that they share."""
 
     grid_points: tuple[GridPoint, ...]
     runs: int
@@ -94,12 +94,12 @@ class Grid(NamedTuple):
 
 
 def read(path: str | Path) -> Grid:
-    """The grid in a TOML file; modules next to it can be imported.
+    """Read the grid in a TOML file; modules next to the file can be imported.
 
     Raises
     ------
     GridError
-        If it cannot be read or run, in one line.
+        In one line, if the file cannot be read or the grid cannot be run.
 
     Examples
     --------
@@ -120,29 +120,26 @@ def read(path: str | Path) -> Grid:
 
 
 def grid(table: dict) -> Grid:
-    """The grid that a table of parameters stands for.
+    """Return the grid that a table of parameters describes.
 
     Parameters
     ----------
     table : dict
-        `algorithms`, `instances`, `horizons`, `runs` (of each grid point), `seed`, and perhaps
-        `epsilons` (for the algorithms that have one and do not set it) and `points` (rounds at
-        which to report). An algorithm or instance is a name, or a table with a name and
-        parameters.
-
-        The name of an algorithm is that of a class of the package, of a function of
+        `algorithms`, `instances`, `horizons`, `runs` (per grid point), `seed`, and perhaps
+        `epsilons` (for the algorithms that have one and do not set it) and `points` (number of
+        checkpoints). An algorithm or instance is a name, or a table with a name and parameters. The
+        name of an algorithm is that of a class of the package, of a function of
         `adversarial.tuning`, or "module:name" for one of your own. Lists of parameters span the
-        grid. Parameters `horizon`, `arms` and `experts` of a function are those of the grid point.
-
-        The name of an instance is that of an instance of the package or of a function that makes
-        one, "module:name", or a name of your own with the `means` of arms or, with full
-        information, the mean `losses` of actions.
+        grid. Parameters `horizon`, `arms` and `experts` of a function are taken from the grid
+        point. The name of an instance is that of an instance of the package, of a function that
+        makes one, or "module:name". It can also be a new name, together with the `means` of arms
+        or, with full information, the mean `losses` of actions.
 
     Raises
     ------
     ValueError, TypeError
         In one line: for unknown keys and names, parameters out of range, algorithms that do not
-        play one of the instances, and what stands in the grid twice.
+        play one of the instances, and repeated entries.
 
     Examples
     --------
@@ -175,7 +172,7 @@ def grid(table: dict) -> Grid:
 
 
 def _points(problems, makers, horizon) -> list[GridPoint]:
-    """The grid points with one horizon, after all checks."""
+    """Return the grid points with one horizon, after all checks."""
     made = []
     simulate.problems_of(problems)
     for problem in problems:
@@ -196,7 +193,7 @@ def _few(things: Iterable) -> tuple:
 
 
 def _entries(name, value):
-    """Tables with a name in them; a string stands for a table with nothing else."""
+    """Return tables that have a name each; a string stands for a name alone."""
     if not isinstance(value, list) or not value:
         raise ValueError(f"{name} must be a list of at least 1 name or table, got {value!r}")
     entries = [{"name": entry} if isinstance(entry, str) else entry for entry in value]
@@ -213,18 +210,18 @@ def _plain(name, value):
 
 
 def _named(where, name, known) -> Any:
-    """What a name stands for: one of those known, or "module:name"."""
+    """Return the object with this name: a known one, or "module:name"."""
     if ":" not in name:
         return known[checks.one_of(*known)(f"{where}.name", name)]
     module, _, attribute = name.partition(":")
     try:
         return getattr(importlib.import_module(module), attribute)
-    except Exception as problem:  # whatever a module of one's own raises
+    except Exception as problem:  # a user's module can raise any error
         raise ValueError(f"{where}: {name} cannot be imported: {problem}") from None
 
 
 def _problem(where, entry) -> Callable[[int], Any]:
-    """What gives the problem for a horizon: an instance of the package, or one of your own."""
+    """Return a function from the horizon to the problem that an entry describes."""
     parameters = {key: value for key, value in entry.items() if key != "name"}
     try:
         for key, make in OWN.items():
@@ -245,7 +242,7 @@ def _problem(where, entry) -> Callable[[int], Any]:
 
 
 def _makers(where, entry, epsilons) -> list[Callable[[Any, int], Algorithm]]:
-    """What gives each algorithm that an entry stands for: lists of parameters span a grid."""
+    """Return a function per algorithm of an entry; lists of parameters span a grid."""
     thing = _named(where, entry["name"], ALGORITHMS)
     if not callable(thing):
         raise TypeError(f"{where}: {entry['name']} must be a class of algorithms, got {thing!r}")
@@ -265,16 +262,29 @@ def _makers(where, entry, epsilons) -> list[Callable[[Any, int], Algorithm]]:
 
 
 def _tuned(where, function, parameters, problem, horizon) -> Algorithm:
+    """Return the algorithm that a tuning function makes for a grid point.
+
+    Parameters
+    ----------
+    where : str
+        Place in the grid, for messages.
+    function : callable
+    parameters : dict
+        Parameters that the entry gives.
+    problem : problem of the grid point
+    horizon : int
+        Horizon of the grid point.
+    """
     sizes = dict(zip(("arms", "experts"), problem.sizes, strict=False))
     return _made(where, function, parameters, {"horizon": horizon} | sizes)
 
 
 def _made(where, make, parameters, of_the_point):
-    """What a class or function makes of parameters, and of what it takes of the grid point."""
+    """Call a class or function with parameters and values of the grid point."""
     signature = inspect.signature(make)
     given = {key: value for key, value in of_the_point.items() if key in signature.parameters}
     try:
-        bound = signature.bind(**given | parameters)  # says which one is missing
+        bound = signature.bind(**given | parameters)  # raises and names a missing argument
         return make(*bound.args, **bound.kwargs)
     except (TypeError, ValueError) as problem:
         raise ValueError(f"{where}, {make.__name__}: {problem}") from None

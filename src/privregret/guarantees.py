@@ -1,22 +1,22 @@
-"""What an algorithm guarantees about privacy."""
+"""State what an algorithm guarantees about privacy."""
 
 import math
 from typing import NamedTuple
 
 
 class Privacy(NamedTuple):
-    """What the whole sequence of actions is guaranteed.
+    """Hold the guarantee for the whole sequence of actions.
 
     Attributes
     ----------
     printed : float
-        Epsilon as the source claims it; inf if it claims none.
+        Epsilon as claimed by the source; inf if the source claims none.
     proved : float
-        Epsilon as it can be proved, here or there; inf if nothing is.
+        Epsilon that is proved, in the source or here; inf if none is.
     delta : float
         0 for pure differential privacy.
     neighbours : str
-        Which changes of the data are covered.
+        Changes of the data that are covered.
     """
 
     printed: float

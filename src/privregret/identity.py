@@ -1,9 +1,8 @@
-"""What a thing is, in bytes that no refactoring moves: the keys of random streams and of stored
-results.
+"""Encode objects as bytes that no refactoring changes: keys of random streams.
 
-Algorithms are known by an id that stands in their class and by the parameters that differ from
-their defaults, problems by their law. So a new parameter with a default, a renamed class and a
-reordered call move no number.
+An algorithm is known by the id of its class and by the parameters that differ from their defaults,
+a problem by its distribution. So a new parameter with a default, a renamed class and a reordered
+call change no number.
 """
 
 import hashlib
@@ -13,17 +12,19 @@ from typing import Any
 
 import numpy as np
 
+# arrays of other kinds have no unique bytes
 KINDS = {
     "f": "<f8",
     "i": "<i8",
     "u": "<i8",
     "b": "<i8",
-}  # arrays of other kinds have no bytes of their own
+}
 
 
 def words(value: object) -> bytes:
-    """An unambiguous form in bytes: a tag, a length, the content. 1 and 1.0 are one number, True is
-    another.
+    """Encode a value unambiguously in bytes: a tag, a length, the content.
+
+    1 and 1.0 are encoded alike, True differently.
 
     Parameters
     ----------
@@ -34,7 +35,7 @@ def words(value: object) -> bytes:
     ValueError
         For a nan.
     TypeError
-        For what has no identity, such as a function, or a dataclass without an `id` of its own.
+        For objects without identity, such as a function, or a dataclass without its own `id`.
 
     Examples
     --------
@@ -49,7 +50,7 @@ def words(value: object) -> bytes:
         return b"T" if value else b"F"
     if (
         isinstance(value, (int, np.integer)) and abs(int(value)) >= 2**53
-    ):  # more than a float can tell apart
+    ):  # integers that floats do not distinguish
         return _long(b"i", str(int(value)).encode())
     if isinstance(value, (int, float, np.integer, np.floating)):
         if math.isnan(value):
@@ -79,10 +80,10 @@ def words(value: object) -> bytes:
 
 
 def identity(thing: Any) -> tuple[str, dict]:
-    """(id, parameters that differ from their defaults) of a frozen dataclass.
+    """Return (id, parameters that differ from their defaults) of a frozen dataclass.
 
-    A field that was renamed carries its old name as `field(metadata={"id": ...})`. The id must
-    stand in the class itself: an inherited one would make two classes one.
+    A renamed field keeps its old name as `field(metadata={"id": ...})`. The class itself must
+    define the id: with an inherited one, two classes would count as one.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def identity(thing: Any) -> tuple[str, dict]:
 
 
 def key(*things: object) -> tuple[int, ...]:
-    """Four 32-bit words that stand for some things: SHA-256 of their `words`.
+    """Return four 32-bit words that stand for some values: SHA-256 of their `words`.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def key(*things: object) -> tuple[int, ...]:
 
 
 def parameters(algorithm: Any) -> dict[str, Any]:
-    """An algorithm's parameters; those of an algorithm inside it too, and its label for itself.
+    """Return the parameters of an algorithm and of an algorithm inside it.
 
     Examples
     --------

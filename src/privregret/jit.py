@@ -1,8 +1,8 @@
-"""The one decorator for compiled kernels.
+"""Compile kernels by one decorator, with a cache that follows all sources.
 
-numba's on-disk cache does not notice an edit in a callee or in a module constant: it then serves
-the old code without a word. So each kernel is cached in a folder whose name is a hash of all
-sources that the kernel depends on.
+numba's on-disk cache does not notice an edit in a callee or in a module constant, and then runs the
+old code silently. So each kernel is cached in a folder whose name is a hash of all sources that the
+kernel depends on.
 """
 
 import os
@@ -21,16 +21,15 @@ from numba.core.sigutils import normalize_signature
 from privregret import files, sources
 
 CACHE = files.cache_folder("numba")
-KEPT = 400  # folders: ten versions of every module that has kernels
+KEPT = 400  # folders that are kept: ten versions of every module with kernels
 F = TypeVar("F", bound=Callable)
-LOCK = Lock()  # around numba's setting, which is the whole process's
+LOCK = Lock()  # protects numba's setting, which is global
 
 
 def folder_of(function: Callable) -> Path | None:
-    """Where the code of a kernel of the package is kept; None if there is no place that knows its
-    sources.
+    """Return the cache folder of a kernel, or None if its sources are unknown.
 
-    Without a folder there must be no cache at all: numba would look for one elsewhere, not keyed by
+    Without a folder there must be no cache at all: numba would choose a folder that is not keyed by
     source.
 
     Examples
@@ -49,15 +48,17 @@ def folder_of(function: Callable) -> Path | None:
 
 @cache
 def _folder(caches, module, used):
-    """One look at the sources for all kernels of a module: what they use was loaded before the
-    first of them."""
+    """Return the folder for all kernels of a module, after one look at the sources.
+
+    All sources that the kernels use are loaded before the first kernel.
+    """
     key = sources.loaded_hash(used)
     if key is None:
         return None
     folder = caches / f"{module}-{key[:16]}-{numba.__version__}"
     try:
         if folder.is_dir():
-            os.utime(folder)  # used last now
+            os.utime(folder)  # marks the folder as recently used
         else:
             _tidy()
             folder.mkdir(parents=True, exist_ok=True)
@@ -67,27 +68,26 @@ def _folder(caches, module, used):
 
 
 def _tidy():
-    """Leave the folders that were used last."""
+    """Remove all folders except the most recently used ones."""
     found = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(CACHE) if entry.is_dir()]
     for _, folder in sorted(found, reverse=True)[KEPT:]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Cache(FunctionCache):
-    """numba's cache, but what is damaged is thrown away and compiled anew: by itself numba would
-    fail for good."""
+    """Recompile damaged entries of the cache, on which numba itself fails."""
 
     def load_overload(self, signature, context):
         try:
             found = super().load_overload(signature, context)
-            # a process that was killed between its two files leaves an index that names another
-            # signature's code
+            # a process that was killed between its two writes leaves an index that names the
+            # code of another signature
             return (
                 found
                 if found and found.signature.args == normalize_signature(signature)[0]
                 else None
             )
-        except Exception:  # unpickling a file that was cut raises whatever it likes
+        except Exception:  # unpickling a truncated file can raise any error
             with suppress(OSError), files.locked(self._lock):
                 self.flush()
             return None
@@ -96,22 +96,25 @@ class _Cache(FunctionCache):
         with (
             suppress(Exception),
             files.locked(self._lock),
-        ):  # no room, or still damaged: compiled again next time
+        ):  # disk full or index damaged: compiled again next time
             super().save_overload(*args)
 
     @property
     def _lock(self):
-        """Held while the index changes: two processes would number two signatures alike, and one
-        would be lost."""
+        """Return the lock to hold while the index changes.
+
+        Without it, two processes could give two signatures the same number, and one entry would be
+        lost.
+        """
         return Path(self.cache_path) / ".lock"
 
 
 def jit(function: F) -> F:
-    """Compile `function`: releases the GIL, cached, no fastmath, no automatic parallelism.
+    """Compile `function`: releases the GIL, cached, no fastmath, not parallel.
 
-    Only the package's own kernels are cached: its sources are all that the cache's directory knows
-    of. Randomness comes in as a `numpy.random.Generator` argument, whose stream is the same
-    compiled or not.
+    Only the package's own kernels are cached, because the name of the cache folder covers the
+    package's sources only. Randomness is drawn from a `numpy.random.Generator` argument, whose
+    stream is the same with and without compilation.
 
     Examples
     --------
@@ -124,9 +127,8 @@ def jit(function: F) -> F:
     folder = folder_of(function)
     with LOCK:
         configured = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(
-            folder or configured
-        )  # read once, while decorating: other libraries keep theirs
+        # read only while decorating, so that other libraries keep their setting
+        numba.config.CACHE_DIR = str(folder or configured)
         try:
             kernel = numba.njit(nogil=True)(function)
             if folder and not numba.config.DISABLE_JIT:

@@ -1,4 +1,4 @@
-"""Algorithms at work on a live source: choose an action, observe what it brought, go on."""
+"""Run algorithms on a live source: choose an action, observe the feedback, repeat."""
 
 from typing import Any
 
@@ -12,16 +12,30 @@ LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)
 
 
 class Learner:
-    """An algorithm at work; the same numbers as `play` on a table of what it observes.
+    """Run an algorithm round by round, with the same numbers as `play` on a table.
 
-    `choose()` gives the action of the next round, `observe(seen)` hands over its reward or its
-    loss, or with full information the losses of all actions. An algorithm that takes advice is
-    given the round's: `choose(advice)`.
+    `choose()` returns the action of the next round, and `observe(seen)` takes its reward or loss,
+    or with full information the losses of all actions. An algorithm that takes advice is called
+    with the advice of the round: `choose(advice)`.
     """
 
     def __init__(
         self, algorithm, seen: str, rng, horizon: int | None, actions: int, experts: int = 0
     ):
+        """Allocate the memory of the algorithm.
+
+        Parameters
+        ----------
+        algorithm : Algorithm
+        seen : str
+            What `observe` takes, for messages: reward, loss or losses.
+        rng : int or numpy.random.Generator
+        horizon : int or None
+        actions : int
+            Number of arms or actions.
+        experts : int
+            Number of experts, for algorithms that take advice.
+        """
         if not algorithm.steps:
             raise NotImplementedError(f"{type(algorithm).__name__} must define steps or start")
         sizes = (actions, experts) if experts else (actions,)
@@ -36,18 +50,19 @@ class Learner:
         )
 
     def choose(self, advice: ArrayLike | None = None) -> int:
-        """The action of the next round, from 0; asked twice, the same.
+        """Return the action of the next round, from 0; the same one if asked twice.
 
         Parameters
         ----------
         advice : (N, K) array, optional
-            Each expert's distribution over the arms in this round, for algorithms that take advice.
+            Distribution of each expert over the arms in this round, for algorithms that take
+            advice.
 
         Raises
         ------
         TypeError, ValueError
-            If there is advice where none is taken, none where it is, or it is not distributions of
-            that shape.
+            If advice is given to an algorithm that takes none, is missing, or does not consist of
+            distributions of that shape.
 
         Examples
         --------
@@ -65,20 +80,19 @@ class Learner:
         return self._arm
 
     def observe(self, seen: Any) -> None:
-        """Hand over what the action brought.
+        """Take the feedback of the action.
 
         Parameters
         ----------
         seen : float in [0, 1]
-            The reward or the loss of the action; with full information the (K,) losses of all
-            actions.
+            Reward or loss of the action; with full information the (K,) losses of all actions.
 
         Raises
         ------
         RuntimeError
-            If no action was chosen.
+            If `choose` was not called before.
         TypeError, ValueError
-            If it is of another shape, or lies outside [0, 1].
+            If the feedback has another shape, or lies outside [0, 1].
 
         Examples
         --------
@@ -106,7 +120,7 @@ class Learner:
         self._arm = -1
 
     def _checked(self, advice):
-        """The round's advice, as the steps take it."""
+        """Return the advice of the round in the form that the steps take."""
         if (advice is None) != (self._shape[0] == 0):
             raise TypeError(
                 "choose needs advice" if advice is None else "choose takes no advice here"

@@ -1,5 +1,4 @@
-"""The literal algorithm as two steps, and the loops around them: one template each, compiled for
-each algorithm."""
+"""Build the loops of an algorithm from its two steps and one template per family."""
 
 from collections.abc import Callable
 from functools import cache
@@ -17,18 +16,19 @@ from privregret.jit import jit
 NOTHING = np.dtype([("nothing", np.int64)])
 LOCK = Lock()
 choose = observe = kernel = ARM = OWN = EXPERT = (
-    None  # in the loops below: each algorithm's own, see `_kept`
+    None  # placeholders in the loops below, replaced per algorithm by `_kept`
 )
 
 
 class Steps(NamedTuple):
-    """A literal algorithm: what it remembers, and what it does in a round.
+    """Hold the literal algorithm: what it remembers, and what it does in a round.
 
-    Its memory is one record for each arm (or action) and one of its own, all 0 before round 1; an
-    algorithm that takes advice has one record for each expert, too, which comes first. Kernels, or
-    plain Python:
+    Its memory is one record per arm (or action) and one more record, all 0 before round 1. An
+    algorithm that takes advice also has one record per expert, which comes first. The steps are
+    kernels, or plain Python:
 
     choose([experts,] arms, own, settings, t, [advice,] rng) -> the arm of round t = 1, 2, ...
+
     observe([experts,] arms, own, settings, t, [advice,] arm, seen, rng), where `seen` is the reward
     or the loss of that arm, or with full information the losses of all actions.
     """
@@ -40,8 +40,7 @@ class Steps(NamedTuple):
     expert: np.dtype | None = None
 
     def memory(self, actions: int, experts: int = 0) -> tuple[np.ndarray, ...]:
-        """All that is remembered before round 1, in arrays: [experts], arms, and a single record of
-        its own.
+        """Return the memory before round 1: [experts], arms, and one more record.
 
         Examples
         --------
@@ -54,7 +53,7 @@ class Steps(NamedTuple):
 
 
 class Templates(NamedTuple):
-    """The loops of a family of algorithms.
+    """Hold the loops of a family of algorithms.
 
     Attributes
     ----------
@@ -69,7 +68,7 @@ class Templates(NamedTuple):
 
 
 def play(templates: Templates, steps: Steps) -> Callable:
-    """The loop of an algorithm over a table.
+    """Return the loop of an algorithm over a table.
 
     Examples
     --------
@@ -82,7 +81,7 @@ def play(templates: Templates, steps: Steps) -> Callable:
 
 
 def rounds(templates: Templates, steps: Steps) -> Callable:
-    """The loop of an algorithm over rounds drawn on the way: the form of an event kernel.
+    """Return the loop over rounds drawn on the way, in the form of an event kernel.
 
     Examples
     --------
@@ -97,7 +96,7 @@ def rounds(templates: Templates, steps: Steps) -> Callable:
 
 
 def many(kernel: Callable) -> Callable:
-    """A loop over runs: (data, checkpoints, settings, runs, rng) -> (runs, H, ...).
+    """Return a loop over runs: (data, checkpoints, settings, runs, rng) -> array.
 
     Examples
     --------
@@ -114,14 +113,16 @@ def _names(steps):
 
 
 def _made(template, names, inline):
-    with LOCK:  # whatever threads ask for it
+    with LOCK:  # shared by all threads
         return _kept(template, names, inline)
 
 
 @cache
 def _kept(template, names, inline):
-    """A function of its own for an algorithm: numba keeps no closure on disk, nor kernels given as
-    arguments."""
+    """Return a copy of a template for one algorithm.
+
+    numba caches neither closures nor kernels that are passed as arguments.
+    """
     kernels, main = dict(names), names[0][1]
     compiled = is_jitted(main)
     of = "_".join(
@@ -134,9 +135,8 @@ def _kept(template, names, inline):
             n: numba.njit(inline="always")(k.py_func) if is_jitted(k) else k
             for n, k in kernels.items()
         }
-    name = f"{template.__name__[1:]}_of_{of}".replace(
-        ".", "_"
-    )  # of all kernels: the cache on disk knows it by this
+    # unique among all kernels: the key of the cache on disk
+    name = f"{template.__name__[1:]}_of_{of}".replace(".", "_")
     loop = FunctionType(template.__code__, globals() | kernels, name)
     loop.__module__, loop.__qualname__ = main.__module__, name
     return jit(loop) if compiled else loop
@@ -147,6 +147,19 @@ def _kept(template, names, inline):
 
 
 def _play_entry(table, arms, owns, settings, rng):
+    """Play a table of which the algorithm sees the entry of its action.
+
+    Parameters
+    ----------
+    table : (T, K) array
+    arms : (K,) record array
+        Memory of the arms.
+    owns : (1,) record array
+        The rest of the memory.
+    settings : NamedTuple
+        Parameters of the algorithm.
+    rng : numpy.random.Generator
+    """
     actions, own = np.empty(len(table), np.int64), owns[0]
     arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
     for t in range(1, len(table) + 1):
@@ -157,6 +170,19 @@ def _play_entry(table, arms, owns, settings, rng):
 
 
 def _play_row(table, arms, owns, settings, rng):
+    """Play a table of which the algorithm sees each round's row.
+
+    Parameters
+    ----------
+    table : (T, K) array
+    arms : (K,) record array
+        Memory of the arms.
+    owns : (1,) record array
+        The rest of the memory.
+    settings : NamedTuple
+        Parameters of the algorithm.
+    rng : numpy.random.Generator
+    """
     actions, own = np.empty(len(table), np.int64), owns[0]
     arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
     for t in range(1, len(table) + 1):
@@ -167,6 +193,23 @@ def _play_row(table, arms, owns, settings, rng):
 
 
 def _play_advised(table, advice, experts, arms, owns, settings, rng):
+    """Play a table with advice; the algorithm sees the entry of its action.
+
+    Parameters
+    ----------
+    table : (T, K) array
+    advice : (T, N, K) array
+        Distribution of each expert in each round; (1, N, K) if constant.
+    experts : (N,) record array
+        Memory of the experts.
+    arms : (K,) record array
+        Memory of the arms.
+    owns : (1,) record array
+        The rest of the memory.
+    settings : NamedTuple
+        Parameters of the algorithm.
+    rng : numpy.random.Generator
+    """
     actions, own = np.empty(len(table), np.int64), owns[0]
     arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
     experts = borrowed(experts)
@@ -285,6 +328,19 @@ def _run_advised(tables, checkpoints, settings, rng):
 
 
 def _many(data, checkpoints, settings, runs, rng):
+    """Repeat a kernel for each run.
+
+    Parameters
+    ----------
+    data : tuple
+        Data of the problem.
+    checkpoints : (H,) int64 array
+        Increasing rounds.
+    settings : NamedTuple
+        Parameters of the algorithm.
+    runs : int
+    rng : numpy.random.Generator
+    """
     first = kernel(data, checkpoints, settings, rng)
     played = np.empty((runs, first.size), first.dtype)
     for run in range(runs):
@@ -303,8 +359,18 @@ EXPERTS = Templates(_play_advised, _run_advised)
 def followed(
     start: Callable, templates: Templates, table: np.ndarray, rng: Any, *advice: np.ndarray
 ) -> np.ndarray:
-    """`play` of an algorithm in plain Python: what its learner chooses on a table, after a check of
-    each action.
+    """Return the actions of an algorithm in plain Python on a table, each one checked.
+
+    Parameters
+    ----------
+    start : callable
+        Makes the learner.
+    templates : Templates
+        Loops of the family.
+    table : (T, K) array
+    rng : numpy.random.Generator
+    advice : (T, N, K) array
+        For algorithms that take advice.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""The noise that makes releases private: one compiled sampler for every law.
+"""Draw the noise that makes releases private, with one sampler for all.
 
-Report noisy max adds an independent draw to each of K sums and says which is the largest. One
-changed round moves every sum by at most 1, in either direction: with scale 2 / epsilon the *index*
-is epsilon-DP whatever the noise, with scale 1 / epsilon only 2 epsilon-DP
-(`privregret.privacy.selection`). The noisy sums themselves are not to be shown.
+Report noisy max adds an independent draw to each of K sums and returns the index of the largest.
+One changed round moves every sum by at most 1, in either direction. So the *index* is epsilon-DP
+with scale 2 / epsilon, whatever the noise, and only 2 epsilon-DP with scale 1 / epsilon
+(`privregret.privacy.selection`). The noisy sums themselves must not be published.
 """
 
 import math
@@ -12,13 +12,14 @@ from privregret.jit import jit
 
 LAPLACE, EXPONENTIAL, GUMBEL, NONE = 0, 1, 2, 3
 CODES = {"laplace": LAPLACE, "exponential": EXPONENTIAL, "gumbel": GUMBEL, "none": NONE}
-TIE = 1e-9  # without noise, sums closer than this are equal but for rounding
+TIE = 1e-9  # without noise, sums closer than this are equal up to rounding
 
 
 @jit
 def laplace(scale, rng):
-    """Laplace noise: an exponential draw with a random sign, in half the time of
-    `Generator.laplace`.
+    """Draw Laplace noise: an exponential draw with a random sign.
+
+    It takes half the time of `Generator.laplace`.
 
     Examples
     --------
@@ -32,11 +33,11 @@ def laplace(scale, rng):
 
 @jit
 def draw(noise, scale, rng):
-    """One draw of a noise, given by its code.
+    """Draw a noise, given by its code.
 
-    Laplace has the density exp(-|x| / scale) / (2 scale), exponential noise the mean `scale`,
-    Gumbel noise (for maxima) the distribution function exp(-exp(-x / scale)); without noise it is 0
-    and leaves `rng` as it is.
+    Laplace noise has density exp(-|x| / scale) / (2 scale), exponential noise has mean `scale`, and
+    Gumbel noise (for maxima) has distribution function exp(-exp(-x / scale)). Without noise the
+    result is 0, and `rng` stays as it is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Progress for somebody who watches: on a terminal, in JupyterLab and in VS Code; nowhere else."""
+"""Show progress on a terminal, in JupyterLab and in VS Code, and nowhere else."""
 
 import os
 import sys
@@ -8,8 +8,7 @@ from tqdm.auto import tqdm
 
 
 def answers() -> bool:
-    """Whether somebody's front end is at the other end of this process: it shows widgets, and sends
-    what they say.
+    """Return whether a front end that shows widgets is connected to this process.
 
     Examples
     --------
@@ -19,24 +18,23 @@ def answers() -> bool:
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or os.environ.get("PRIVREGRET_OUTPUT"):
         return False
-    # a Jupyter server names the session of a kernel that it starts for somebody; VS Code leaves a
-    # variable
+    # a Jupyter server names the session of an interactive kernel; VS Code sets a variable
     return "JPY_SESSION_NAME" in os.environ or "__vsc_ipynb_file__" in shell.user_ns
 
 
 def progress(iterable: Iterable | None, total: int) -> tqdm:
-    """Show a progress bar on a terminal or in a front end; hide it at the end.
+    """Show a progress bar after one second, on a terminal or in a front end.
 
     Parameters
     ----------
     iterable : iterable
     total : int
-        How many items it has.
+        Number of its items.
 
     Returns
     -------
     tqdm.tqdm
-        Gives the items; `set_description(text, refresh=False)` says what is being done.
+        Yields the items; `set_description(text, refresh=False)` sets the text of the bar.
 
     Examples
     --------

@@ -1,16 +1,17 @@
-"""Expectations that rare runs make: DP-KLUCB and DP-IMED by importance sampling.
+"""Estimate expectations that rare runs dominate, by importance sampling.
 
-If noise and rewards put the best arm's private mean far down in its first batches, the arm is not
-pulled for a time that is exponential in its pulls. Such a run is rare, but its regret is linear for
-so long that regret has a power tail, and with an index below 2 (see `tail_index`) the standard
-error of a plain mean means nothing. So we draw the best arm's first noisy batch sums from laws
-under which such luck is common, and weight the runs by the ratio of densities.
+This concerns DP-KLUCB and DP-IMED. If noise and rewards put the best arm's private mean far down in
+its first batches, the arm is not pulled for a time that is exponential in its pulls. Such a run is
+rare, but its regret is linear for so long that regret has a power tail. With an index below 2 (see
+`tail_index`) the standard error of a plain mean is meaningless. So we draw the best arm's first
+noisy batch sums from distributions under which such runs are common, and weight the runs by the
+ratio of densities.
 
-The laws are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the first k
-batches, exponentially tilted until the private mean after batch k is a third of the true one on
-average; or more, if that is enough to keep the arm away until the horizon. A quarter of the runs is
-left alone, so that no weight exceeds 4. A run's density is that of the mixture, given the batches
-that the run completed.
+The distributions are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the
+first k batches are exponentially tilted until the private mean after batch k is on average a third
+of the true mean, or more if that is enough to keep the arm away until the horizon. A quarter of the
+runs is not tilted, so that no weight exceeds 4. The density of a run is that of the mixture, given
+the batches that the run completed.
 """
 
 from collections.abc import Sequence
@@ -28,11 +29,11 @@ from privregret.instances import BernoulliBandit
 from privregret.simulate import grid_points, tidy
 from privregret.streams import generator
 
-MANY = 1000  # replicates that share a task and a stream
+MANY = 1000  # replicates per task and stream
 PLAIN = 0.25  # fraction of runs from the distribution itself
-LOW = 1 / 3  # of the best arm's mean: no tilted law aims lower
-HIGH = 0.8  # of the second arm's mean: nor higher
-LAWS = 12  # tilted laws at most; if there are more batches, k is spaced evenly in the logarithm
+LOW = 1 / 3  # smallest aim, relative to the best arm's mean
+HIGH = 0.8  # largest aim, relative to the second arm's mean
+TILTS = 12  # largest number of tilts; if there are more batches, k is log-spaced
 
 
 @store.kept
@@ -45,7 +46,7 @@ def regrets(
     points: int | Sequence[int] | np.ndarray = 1,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Regrets with importance weights; `estimates.means(..., weights="weight")` averages them.
+    """Return regrets with importance weights, for `estimates.means(..., weights=)`.
 
     Parameters
     ----------
@@ -98,8 +99,16 @@ def weighted(
     runs: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(runs, H) regrets in `rounds` under the mixture of tilted laws, and their (runs,) weights, of
-    mean 1.
+    """Return (runs, H) regrets under the mixture of tilts, and weights of mean 1.
+
+    Parameters
+    ----------
+    algorithm : GeometricBatches
+    problem : BernoulliBandit
+    rounds : (H,) int64 array
+        Checkpoints.
+    runs : int
+    rng : numpy.random.Generator
 
     Examples
     --------
@@ -121,9 +130,9 @@ def weighted(
         for k, x in zip(firsts, levels, strict=True)
     ]
 
-    law = np.where(rng.random(runs) < PLAIN, -1, rng.integers(len(firsts), size=runs))
-    first = np.append(firsts, 0)[law]
-    tilt = np.where(np.arange(batches) < first[:, None], np.append(tilts, 0.0)[law][:, None], 0.0)
+    which = np.where(rng.random(runs) < PLAIN, -1, rng.integers(len(firsts), size=runs))
+    first = np.append(firsts, 0)[which]
+    tilt = np.where(np.arange(batches) < first[:, None], np.append(tilts, 0.0)[which][:, None], 0.0)
     left = rng.random(tilt.shape) < (1 + tilt) / 2
     noise = rng.exponential(size=tilt.shape) / np.where(left, tilt - 1, 1 + tilt) / epsilon
     sizes = np.diff(settings.ends[:batches], prepend=0)
@@ -144,12 +153,12 @@ def weighted(
 
 
 def tail_index(means: Sequence[float], epsilon: float) -> float:
-    """d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like
-    this power of 1 / x.
+    """Return the exponent of the power tail of regret.
 
-    After n pulls the best arm's private mean is 0 with probability about exp(-n d(0, best)); then
-    the arm waits until n d(0, second) = ln of the second arm's pulls (DP-IMED) or of the round
-    (DP-KLUCB).
+    It is d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like
+    this power of 1 / x. After n pulls the best arm's private mean is 0 with probability about
+    exp(-n d(0, best)). Then the arm waits until n d(0, second) is the logarithm of the second arm's
+    pulls (DP-IMED) or of the round (DP-KLUCB).
 
     Examples
     --------
@@ -161,16 +170,29 @@ def tail_index(means: Sequence[float], epsilon: float) -> float:
 
 
 def _tilted(mean, rate):
-    """Mean of a Bernoulli law whose density is tilted by exp(-rate x)."""
+    """Return the mean of a Bernoulli distribution tilted by exp(-rate x)."""
     return mean * np.exp(-rate) / (1 + mean * np.expm1(-rate))
 
 
 def _aims(ends, second, mean, epsilon, log_t):
-    """Numbers k of batches, and the private mean at which each tilted law aims."""
+    """Return numbers k of batches, and the private mean at which each tilt aims.
+
+    Parameters
+    ----------
+    ends : int64 array
+        Pulls of an arm after each of its batches.
+    second : float
+        Second-largest of the distinct means.
+    mean : float
+        Mean of the best arm.
+    epsilon : float
+    log_t : float
+        Logarithm of the horizon.
+    """
     low = LOW * mean
     high = max(HIGH * second, low)
 
-    def level(pulls):  # at which an arm with this many pulls waits until the horizon
+    def level(pulls):  # level at which an arm with this many pulls waits until the horizon
         if pulls * d_epsilon(low, second, epsilon) <= log_t or low >= second:
             return low
         return brentq(lambda x: pulls * d_epsilon(x, second, epsilon) - log_t, low, second)
@@ -181,14 +203,26 @@ def _aims(ends, second, mean, epsilon, log_t):
         if levels[-1] == high > low:
             break
     batches = np.arange(1, len(levels) + 1)
-    if len(levels) > LAWS:
-        batches = np.unique(np.geomspace(1, len(levels), LAWS).round().astype(int))
+    if len(levels) > TILTS:
+        batches = np.unique(np.geomspace(1, len(levels), TILTS).round().astype(int))
     return batches, np.array(levels)[batches - 1]
 
 
 def _tilt(batches, pulls, level, mean, epsilon):
-    """Tilt, in units of epsilon, at which the noisy mean of the first batches is `level` on
-    average."""
+    """Return the tilt at which the noisy mean of the first batches is `level`.
+
+    Parameters
+    ----------
+    batches : int
+        Number of tilted batches.
+    pulls : int
+        Pulls in these batches.
+    level : float
+    mean : float
+        Mean of the best arm.
+    epsilon : float
+        Unit of the tilt.
+    """
 
     def excess(tilt):
         return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (

@@ -1,5 +1,4 @@
-"""Replicates: algorithms on problems become one tidy table, on the cores of this machine or of a
-cluster."""
+"""Run replicates of algorithms on problems, and return one tidy table."""
 
 import contextlib
 from collections.abc import Sequence
@@ -18,13 +17,13 @@ from privregret.estimates import ROUNDING
 from privregret.guarantees import Privacy
 from privregret.progress import progress
 
-TASKS = 4  # for each worker and grid point: enough to keep workers busy to the end
-MOST = 64  # blocks in a task, so that what waits to be put together is little
-BYTES = 2**24  # at most that are played at once
+TASKS = 4  # tasks per worker and grid point: enough to keep workers busy to the end
+MOST = 64  # largest number of blocks per task, to limit what waits to be merged
+BYTES = 2**24  # memory of the runs that are played at once
 
 
 class GridPoint(NamedTuple):
-    """What is run: an algorithm on a problem, and when we look."""
+    """Hold an algorithm, a problem and the checkpoints."""
 
     algorithm: Algorithm
     problem: Any
@@ -33,7 +32,7 @@ class GridPoint(NamedTuple):
 
 @checks.arguments(horizon=checks.positive_int, points=checks.integer_in(1, checks.SIZE))
 def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
-    """About `points` rounds up to and with `horizon`, half of them spaced equally in the logarithm.
+    """Return about `points` rounds up to `horizon`, half of them log-spaced.
 
     Examples
     --------
@@ -45,12 +44,12 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     if points == 1:
         return np.array([horizon])
     rounds = np.concatenate(spaced).round().clip(1).astype(np.int64)
-    # a float is not every round beyond 2^53
+    # beyond 2^53 floats skip rounds
     return np.unique(np.append(np.minimum(rounds, horizon), horizon))
 
 
 def workers_rule(name: str, value: Any) -> int:
-    """The rule for a number of workers: joblib's `n_jobs`.
+    """Check a number of workers, joblib's `n_jobs`.
 
     Examples
     --------
@@ -77,43 +76,43 @@ def regret_curves(
     points: int | Sequence[int] | np.ndarray = 200,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Regret of each algorithm on each problem, replicate by replicate.
+    """Return the regret of each algorithm on each problem, replicate by replicate.
 
-    Pseudo-regret from pull counts on stochastic problems; against an oblivious adversary, the
-    cumulative loss less that of the arm or expert that is best in rounds 1..t.
+    On stochastic problems it is the pseudo-regret from pull counts. Against an oblivious adversary
+    it is the cumulative loss minus that of the arm or expert that is best in rounds 1..t.
 
     Parameters
     ----------
     algorithms : Algorithm or sequence of them
-        What to run; the same algorithm may appear with several parameters.
+        An algorithm may occur several times, with different parameters.
     problems : BernoulliBandit, StochasticLosses, Adversary or ExpertProblem, or a sequence of them
-        On what; every algorithm must play every problem.
+        Every algorithm must play every problem.
     horizon : int
         Number of rounds T, at least K for bandits.
     runs : int
         Independent replicates of each algorithm on each problem, at least 1.
     seed : int
-        At least 0. Same seed, same numbers, whatever else is in the call and however many workers;
-        fewer runs are the first of more.
+        At least 0. The same seed gives the same numbers, whatever else is in the call and with any
+        number of workers; fewer runs are the first of more.
     points : int or sequence of int
-        How many checkpoints, picked as by `checkpoints`; or the rounds themselves, besides the
-        horizon. In Bernoulli adversaries and with experts who mix, numbers also depend on the
-        checkpoints.
+        Number of checkpoints, chosen as by `checkpoints`; or the rounds themselves, to which the
+        horizon is added. In Bernoulli adversaries and with experts who mix, numbers also depend on
+        the checkpoints.
     workers : int
-        joblib's `n_jobs`: threads on this machine, or tasks at once on the backend that `cluster`
-        has set.
+        joblib's `n_jobs`: threads on this machine, or simultaneous tasks on the backend that
+        `cluster` has set.
 
     Returns
     -------
     pandas.DataFrame
         One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, and
-        the algorithms' parameters. About 60 bytes a row; `regret_summary` keeps no runs.
+        the algorithms' parameters. A row takes about 60 bytes; `regret_summary` keeps no runs.
 
     Raises
     ------
     TypeError, ValueError
-        For an algorithm that does not play one of the problems, and for numbers out of range;
-        before any run.
+        If an algorithm does not play one of the problems, or a number is out of range; before any
+        run.
 
     Examples
     --------
@@ -138,8 +137,7 @@ def regret_summary(
     points: int | Sequence[int] | np.ndarray = 200,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Means and deviations of the runs of `regret_curves`, in memory that does not grow with their
-    number.
+    """Return means and deviations of the runs of `regret_curves`, in constant memory.
 
     Parameters
     ----------
@@ -174,7 +172,7 @@ def regret_summary(
 
 
 class Moments(NamedTuple):
-    """What is kept of the regrets of a number of runs, at each checkpoint."""
+    """Hold the moments of the regrets of a number of runs, per checkpoint."""
 
     runs: int
     mean: np.ndarray
@@ -184,7 +182,7 @@ class Moments(NamedTuple):
 
 
 def moments(regrets: np.ndarray) -> Moments:
-    """Moments of (runs, H) regrets; the mean of equal regrets is exact.
+    """Return the moments of (runs, H) regrets; the mean of equal regrets is exact.
 
     Examples
     --------
@@ -203,7 +201,10 @@ def _listed(blocks) -> np.ndarray:
 
 
 def _merged(blocks) -> Moments:
-    """The moments of all blocks together, in their order: no digit depends on the workers."""
+    """Return the moments of all blocks together, merged in their order.
+
+    The fixed order makes the result independent of the number of workers.
+    """
     return reduce(_both, blocks)
 
 
@@ -226,17 +227,17 @@ def hardest(
     seed: int,
     choosing: int | None = None,
 ) -> tuple[Any, np.ndarray]:
-    """The problem on which an algorithm has the largest mean regret, and its regret there.
+    """Return the problem with the largest mean regret, and the regret there.
 
     Parameters
     ----------
     algorithm, horizon, runs, seed
         As in `regret_curves`.
     problems : sequence
-        Where to look.
+        The problems to search.
     choosing : int, optional
-        Runs on each problem by which one is chosen; a quarter of `runs`, at least 2. They are not
-        used again, so that the maximum over noisy means biases nothing.
+        Runs on each problem for the choice; a quarter of `runs`, at least 2. They are not used
+        again, so that the maximum over noisy means causes no bias.
 
     Returns
     -------
@@ -259,7 +260,7 @@ def hardest(
 
 
 def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
-    """The rows of `regret_curves`, of the regrets of all grid points, run by run, in one array.
+    """Return the rows of `regret_curves` from the regrets of all grid points.
 
     Examples
     --------
@@ -281,7 +282,7 @@ def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
 
 
 def _labelled(grid, runs, columns):
-    """A table of these columns, after who played what and before the algorithms' parameters."""
+    """Return a table of columns with the algorithms, instances and parameters."""
     rows = [{"algorithm": a.label, "instance": p.name} | identity.parameters(a) for a, p, _ in grid]
     rows = pd.concat([pd.DataFrame([row]) for row in rows], ignore_index=True)
     which = np.repeat(np.arange(len(grid)), [runs * len(point.checkpoints) for point in grid])
@@ -291,22 +292,21 @@ def _labelled(grid, runs, columns):
 
 
 class NoScheduler(ConnectionError):
-    """Nothing answers at the address of a Dask scheduler, or it has no workers."""
+    """Report that a Dask scheduler is unreachable or has no workers."""
 
     def _render_traceback_(self):
-        return [f"NoScheduler: {self}"]  # one clear line instead of a traceback
+        return [f"NoScheduler: {self}"]  # shown as one line instead of a traceback
 
 
 @checks.arguments(scheduler=checks.text)
 def cluster(scheduler: str = "") -> AbstractContextManager:
-    """Context in which replicates run on the Dask scheduler at that address; on this machine if it
-    is empty.
+    """Return a context that runs replicates on a Dask scheduler, or here if "".
 
     Raises
     ------
     NoScheduler
-        If there is no answer within five seconds, or no worker within eight, or the text is not
-        an address.
+        If the scheduler does not answer within five seconds, has no worker within eight, or
+        `scheduler` is not an address.
     ModuleNotFoundError
         If Dask's package `distributed` is not installed.
 
@@ -342,14 +342,14 @@ def cluster(scheduler: str = "") -> AbstractContextManager:
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:
-    """One algorithm or several as a list, if a table can tell them apart.
+    """Return one algorithm or several as a list of distinguishable ones.
 
     Raises
     ------
     TypeError
-        For what is no algorithm, or one whose `privacy` is no Privacy.
+        For objects that are not algorithms, or whose `privacy` is not a Privacy.
     ValueError
-        For the same algorithm twice, or the same label for two classes.
+        For a repeated algorithm, or one label for two classes.
 
     Examples
     --------
@@ -377,14 +377,14 @@ def algorithms_of(value: Any) -> list[Algorithm]:
 
 
 def problems_of(value: Any) -> list:
-    """One problem or several as a list, if a table can tell them apart.
+    """Return one problem or several as a list of distinguishable ones.
 
     Raises
     ------
     TypeError
-        For what is no problem.
+        For objects that are not problems.
     ValueError
-        For the same name twice.
+        For a repeated name.
 
     Examples
     --------
@@ -407,7 +407,7 @@ def problems_of(value: Any) -> list:
 
 
 def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> list[GridPoint]:
-    """What is to be run, after all checks; arguments as in `regret_curves`.
+    """Return the grid points of the arguments of `regret_curves`, after all checks.
 
     Examples
     --------
@@ -430,7 +430,7 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
 
 
 def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
-    """The rounds that `points` stands for: how many of them, or which, and the horizon.
+    """Return the rounds that `points` stands for, a number or a list, and the horizon.
 
     Examples
     --------
@@ -448,13 +448,25 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     return rounds
 
 
-# Blocks of runs, shared out
+# Blocks of runs, shared among workers
 # ----------------------------------------------------------------------------------------
 
 
 def _played(grid, runs, seed, workers, keep, together) -> list:
-    """For each grid point what is to `keep` of its blocks of runs, put `together`; from the store,
-    if it is there."""
+    """Return for each grid point a result of its runs, from the store if it is there.
+
+    Parameters
+    ----------
+    grid : list of GridPoint
+    runs : int
+    seed : int
+    workers : int
+        As in `regret_curves`.
+    keep : callable
+        Regrets of a block -> what is kept of them.
+    together : callable
+        What is kept of all blocks -> the result.
+    """
     used, entries = sources.used_by(_blocks), []
     for algorithm, problem, checkpoints in grid:
         known = algorithm, type(problem), problem.law, checkpoints, runs, seed
@@ -469,8 +481,19 @@ def _played(grid, runs, seed, workers, keep, together) -> list:
 
 
 def _computed(grid, runs, seed, workers, keep, together):
-    """Yield for each grid point what `_played` gives; blocks are shared out over all grid points at
-    once."""
+    """Yield for each grid point what `_played` returns; all share the workers.
+
+    Parameters
+    ----------
+    grid : list of GridPoint
+    runs : int
+    seed : int
+    workers : int
+        As in `regret_curves`.
+    keep : callable
+    together : callable
+        As in `_played`.
+    """
     tasks, at_once = [], TASKS * joblib.effective_n_jobs(workers)
     for i, point in enumerate(grid):
         blocks = -(-runs // point.algorithm.block)
@@ -491,14 +514,30 @@ def _computed(grid, runs, seed, workers, keep, together):
 
 
 def _counted(parts, bar, runs, size):
-    """What was kept, block by block, while the bar goes on."""
+    """Return what was kept, block by block, and advance the progress bar."""
     for (_, first, last), blocks in parts:
         yield from blocks
         bar.update(min(last * size, runs) - first * size)
 
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):
-    """What is to `keep` of the regrets of each of some blocks."""
+    """Return what is kept of the regrets of some blocks, one entry per block.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    problem : problem that it plays
+    checkpoints : (H,) int64 array
+    first : int
+        First block.
+    last : int
+        Block after the last one.
+    runs : int
+        All runs of the grid point.
+    seed : int
+    keep : callable
+        As in `_played`.
+    """
     play, key, size = (
         algorithm.prepared(problem, checkpoints),
         streams.key(algorithm, problem),
@@ -519,7 +558,17 @@ def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):
 
 
 def _regrets(play, problem, checkpoints, runs, rng):
-    """(runs, H) regrets of one block; as many at once as fit into memory."""
+    """Return (runs, H) regrets of one block, computed in parts that fit into memory.
+
+    Parameters
+    ----------
+    play : callable
+        (runs, rng) -> what is played, as `Algorithm.prepared` returns it.
+    problem : problem
+    checkpoints : (H,) int64 array
+    runs : int
+    rng : numpy.random.Generator
+    """
     at_once = max(1, min(runs, BYTES // (8 * len(checkpoints) * problem.arms)))
     done, regrets = 0, []
     while done < runs:

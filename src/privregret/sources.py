@@ -1,9 +1,8 @@
-"""The source files on which something depends: the keys of compiled kernels and of stored results.
+"""Find the source files on which an object depends: keys of kernels and results.
 
-Dependencies are read off the import statements of the package's modules, wherever in a module they
-stand, and followed transitively. A package such as `privregret.bandits` stands for the modules from
-which it takes the names in question, so that algorithms do not depend on each other. Dynamic
-imports are not seen.
+Dependencies are read from the import statements of the package's modules, at any place in a module,
+and followed transitively. A package such as `privregret.bandits` stands for the modules that define
+the imported names, so that algorithms do not depend on each other. Dynamic imports are not seen.
 """
 
 import ast
@@ -31,7 +30,7 @@ FROM = re.compile(
 )
 PLAIN = re.compile(rf"{START}import{SPACE}+({LINE})", re.MULTILINE)
 
-STARTED = time.time_ns()  # a file that is newer may have been loaded before it was edited
+STARTED = time.time_ns()  # a newer file may have been loaded before it was edited
 MEANINGS = files.cache_folder("meanings")
 DEFINITION = Path(__file__).read_bytes()  # of `meaning`: hashes kept by another one do not count
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
@@ -39,19 +38,18 @@ FOUND: dict[Path, tuple[int, int]] = {}  # files as they were when this process 
 
 
 def used_by(*things: object) -> frozenset[Path]:
-    """Files of the package that some things depend on, and the things' own files, wherever these
-    are.
+    """Return the package's files that some objects depend on, and their own files.
 
     Parameters
     ----------
     *things : Path, module, class, function, compiled kernel, or an object of a class
-        A function depends on the module that it is said to be of, on the file in which its code
-        stands, and on the kernels that its globals hold under names that its code uses.
+        A function depends on its `__module__`, on the file of its code, and on the kernels among
+        its globals that its code uses.
 
     Raises
     ------
     LookupError
-        For what was defined in no file: in a notebook, or at the prompt.
+        For an object that is defined in a notebook or at the prompt, not in a file.
 
     Examples
     --------
@@ -67,8 +65,7 @@ def used_by(*things: object) -> frozenset[Path]:
 
 
 def imported(code: str) -> frozenset[Path]:
-    """Files of the package that some code depends on by its import statements, such as the cells of
-    a notebook.
+    """Return the package's files that some code depends on by its import statements.
 
     Examples
     --------
@@ -80,8 +77,7 @@ def imported(code: str) -> frozenset[Path]:
 
 
 def source_hash(files: Iterable[Path]) -> str:
-    """A hash of the names of source files and of what they do (see `meaning`); their order does not
-    matter.
+    """Hash the names and the `meaning` of source files, in any order.
 
     Examples
     --------
@@ -92,10 +88,9 @@ def source_hash(files: Iterable[Path]) -> str:
 
 
 def loaded_hash(files: Iterable[Path]) -> str | None:
-    """`source_hash` of files, if this process runs what they hold; None if one was edited since it
-    started.
+    """Return `source_hash` of files, or None if one was edited since the start.
 
-    A process goes on with the code that it has loaded.
+    A process keeps the code that it has loaded.
 
     Examples
     --------
@@ -113,7 +108,7 @@ def loaded_hash(files: Iterable[Path]) -> str | None:
 
 
 def meaning(content: bytes) -> str:
-    """Hash what Python code does, without its comments, documentation, layout and error messages.
+    """Hash what Python code does, apart from comments, docs, layout and messages.
 
     Annotations of arguments and results do not count either. An error message is a string literal
     or f-string among the arguments of an exception in a `raise` statement: it changes no result.
@@ -167,10 +162,9 @@ def _hash(stamped):
 class _Source(NamedTuple):
     name: str
     digest: str
-    followed: frozenset[Path]  # what it imports itself
-    mentioned: frozenset[
-        Path
-    ]  # packages that only hand on names: what else they import does not count
+    followed: frozenset[Path]  # modules that it imports itself
+    # packages that only re-export names; their other imports do not count
+    mentioned: frozenset[Path]
 
 
 def _stamp(file):
@@ -188,7 +182,7 @@ def _read(file: Path, stamp: tuple[int, int]) -> _Source:
 
 @cache
 def _reached(file: Path) -> frozenset[Path]:
-    """A file and all that it imports, transitively."""
+    """Return a file and all files that it imports, transitively."""
     found: set[Path] = set()
     mentioned: set[Path] = set()
     waiting = [file]
@@ -205,7 +199,7 @@ def _reached(file: Path) -> frozenset[Path]:
 
 
 def _files(thing, seen) -> set[Path]:
-    """The files in which a thing itself is defined."""
+    """Return the files in which an object itself is defined."""
     if isinstance(thing, Path):
         return {_existing(thing)}
     if isinstance(thing, ModuleType):
@@ -246,7 +240,7 @@ def _existing(name) -> Path:
 
 @cache
 def _module(name: str) -> Path | None:
-    """The file of a module of the package; None if there is none of this name."""
+    """Return the file of a module of the package, or None."""
     first, *rest = name.split(".")
     if first != NAME:
         return None
@@ -258,8 +252,7 @@ def _module(name: str) -> Path | None:
 
 
 def _named(code: str, file: Path | None) -> tuple[frozenset[Path], frozenset[Path]]:
-    """The package's files that code imports directly, and those of packages that only hand on
-    names.
+    """Return the package's files that code imports, and those that re-export names.
 
     Relative imports are relative to `file`.
     """
@@ -290,14 +283,14 @@ def _absolute(module, file):
 
 
 def _names(text):
-    """The names in an import statement, without what they are called here."""
+    """Return the names in an import statement, without their aliases."""
     listed = re.sub(r"#[^\n]*|[()\\]", " ", text).split(",")
     return [words[0] for words in map(str.split, listed) if words]
 
 
 @cache
 def _origin(module: str, name: str) -> tuple[frozenset[Path], frozenset[Path]]:
-    """The files on which `from module import name` depends, as `_named` gives them."""
+    """Return the files on which `from module import name` depends, as `_named`."""
     own, inner = _module(module), _module(f"{module}.{name}")
     nothing: frozenset[Path] = frozenset()
     if own is None or inner:

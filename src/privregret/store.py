@@ -1,9 +1,8 @@
-"""Results on disk: what was computed once from the same sources, arguments and libraries is not
-computed again.
+"""Store results on disk, so that they are not computed again.
 
-An entry is a file whose name is a hash of everything that decides the result. It can be deleted at
-any time; damaged entries are computed again. `PRIVREGRET_STORE=off` in the environment, or
-`without()`, does without the store.
+An entry is a file whose name is a hash of everything that determines the result: sources, arguments
+and library versions. It can be deleted at any time, and damaged entries are computed again.
+`PRIVREGRET_STORE=off` in the environment, or `without()`, switches the store off.
 """
 
 import functools
@@ -29,36 +28,37 @@ import numpy as np
 from privregret import files, sources
 
 FOLDER = files.cache_folder("store")
-BYTES = 2**30  # at most that all entries take; those used last are kept
-FAST = 0.002  # seconds in which a result is made as quickly as it is read
-EVERY = 2**26  # bytes written by this process after which it looks at the size again
+BYTES = 2**30  # largest total size; the entries used last are kept
+FAST = 0.002  # seconds below which computing a result is as fast as reading it
+EVERY = 2**26  # bytes after which this process checks the total size again
 LIBRARIES = ("numpy", "scipy", "numba", "pandas")
-LEFT = 3600  # seconds after which a file that was never finished is nobody's
+LEFT = 3600  # seconds after which an unfinished file is abandoned
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 
+# contexts that switch the store off; bytes written since the last check
 _switch = {
     "off": 0,
     "written": EVERY,
-}  # how many contexts are without; what was written since the last look
+}
 _lock = Lock()
 
 
 class Unknown(TypeError):
-    """A thing whose content or sources are not known: a function from a notebook, an open file."""
+    """Report an object of unknown content or sources: an open file, a lambda."""
 
 
 class Entry:
-    """The place of one result in the store: `get` it, or compute it and `keep` it.
+    """Locate one result in the store: `get` it, or compute it and `keep` it.
 
     Parameters
     ----------
     *parts
-        What decides the result: numbers, strings, arrays, generators, dataclasses, classes and
-        functions of the package, and tuples, lists and dicts of these. With anything else, such as
-        a lambda, nothing is kept.
+        Everything that determines the result: numbers, strings, arrays, generators, dataclasses,
+        classes and functions of the package, and tuples, lists and dicts of these. If any other
+        object is among them, such as a lambda, nothing is kept.
     used : set of Path
-        Sources on which the computation depends, as `sources.used_by` lists them; the sources of
+        Sources on which the computation depends, as `sources.used_by` lists them. The sources of
         the classes and functions among `parts` are added.
 
     Examples
@@ -73,7 +73,7 @@ class Entry:
         self.place = None if off() else _place(parts, used)
 
     def get(self, default: Any = None) -> Any:
-        """What was kept; `default` if nothing was, or if it is damaged.
+        """Return the stored result, or `default` if it is missing or damaged.
 
         Examples
         --------
@@ -85,11 +85,11 @@ class Entry:
             return default
         try:
             return _read(self.place)
-        except Exception:  # there is no end to what unpickling damage raises
+        except Exception:  # unpickling damaged data can raise any error
             return default
 
     def keep(self, result: object) -> None:
-        """Write a result to disk, by pickle; without a word if it cannot be.
+        """Write a result to disk by pickle, and ignore failures.
 
         Examples
         --------
@@ -98,23 +98,23 @@ class Entry:
         True
         """
         if self.place is not None:
-            with suppress(Exception):  # no room, not allowed, or not to be pickled
+            with suppress(Exception):  # disk full, no permission, or not picklable
                 _write(self.place, result)
 
 
 def recall(compute: Callable[[], T], *parts: object, used: frozenset[Path] = frozenset()) -> T:
-    """The result of `compute()`, read from the store if it is there, else computed and kept.
+    """Return the result of `compute()`, from the store if it is there, and store it.
 
     Parameters
     ----------
     compute : callable
-        Without arguments; its result must follow from the rest.
+        Without arguments. Its result must be determined by the other arguments.
     *parts, used
-        As of `Entry`.
+        As in `Entry`.
 
     Returns
     -------
-    The result; equal, but not the same object, when it is asked for again.
+    The result. A repeated call returns an equal object, not the same one.
 
     Examples
     --------
@@ -133,13 +133,12 @@ def recall(compute: Callable[[], T], *parts: object, used: frozenset[Path] = fro
 
 
 def kept(function: F) -> F:
-    """Decorator of a function of the package: its results are kept on disk, keyed by its arguments
-    and sources.
+    """Decorate a function so that its results are stored, keyed by its arguments.
 
-    The function must be pure: with the same arguments, the same result. Generators among its
-    arguments count with their state, and have the state afterwards that computing would leave. A
-    call with an argument whose content is not known, such as a lambda, computes as if the function
-    were not decorated.
+    The function must be pure: equal arguments give equal results. The state of a generator among
+    the arguments is part of the key, and afterwards the generator has the state that computing
+    would leave. A call with an argument of unknown content, such as a lambda, computes its result
+    every time.
 
     Examples
     --------
@@ -151,7 +150,7 @@ def kept(function: F) -> F:
     """
     try:
         used = sources.used_by(function)
-    except LookupError:  # it stands in a notebook
+    except LookupError:  # the function is defined in a notebook
         return function
     signature, name = inspect.signature(function), (function.__module__, function.__qualname__)
 
@@ -177,7 +176,7 @@ def kept(function: F) -> F:
 
 
 def off() -> bool:
-    """Whether the store is switched off, by the environment or by a context, or has no folder.
+    """Return whether the store is switched off or has no folder.
 
     Examples
     --------
@@ -194,8 +193,7 @@ def off() -> bool:
 
 @contextmanager
 def without() -> Iterator[None]:
-    """A context in which everything is computed and nothing is kept, in all threads of this
-    process.
+    """Switch the store off within a context, in all threads of this process.
 
     Examples
     --------
@@ -213,7 +211,7 @@ def without() -> Iterator[None]:
 
 
 def _place(parts, used) -> Path | None:
-    """The file of an entry; None if it has none."""
+    """Return the file of an entry, or None if it has none."""
     used = {Path(__file__).resolve(), *used}
     try:
         content = _exactly(parts, used)
@@ -229,7 +227,7 @@ def _place(parts, used) -> Path | None:
 
 @functools.cache
 def _surroundings():
-    """Versions of what numbers depend on besides sources."""
+    """Return the versions that results depend on, besides sources."""
     libraries = tuple(version(name) for name in LIBRARIES)
     return (
         libraries,
@@ -241,20 +239,18 @@ def _surroundings():
 
 
 def _exactly(thing, used: set):
-    """A nest of tuples of strings that no two different things have in common; sources of classes
-    are added to `used`.
+    """Encode an object as nested tuples of strings, distinct for distinct objects.
 
-    Stricter than `identity.words`: 1 and 1.0, or a tuple and a list, may give results that differ
-    in type.
+    The sources of classes are added to `used`. The encoding is stricter than `identity.words`: 1
+    and 1.0, or a tuple and a list, may give results of different types.
     """
     kind = type(thing)
     if thing is None or kind in (bool, int, float, complex, str, bytes, range):
         return kind.__name__, repr(thing)
     if isinstance(thing, (np.ndarray, np.generic)) and not thing.dtype.hasobject:
         content = hashlib.sha256(thing.tobytes()).hexdigest()
-        layout = (
-            thing.strides if isinstance(thing, np.ndarray) else None
-        )  # decides the order of sums
+        # the layout determines the order of sums
+        layout = thing.strides if isinstance(thing, np.ndarray) else None
         return kind.__name__, repr((thing.dtype.descr, thing.shape, layout)), content
     if kind in (tuple, list):
         return kind.__name__, *(_exactly(item, used) for item in thing)
@@ -282,7 +278,7 @@ def _exactly(thing, used: set):
 
 
 def _named(thing, used):
-    """The name of a class or function of the package, whose sources are added to `used`."""
+    """Return the name of a class or function of the package; extend `used`."""
     if isinstance(thing, type) and thing.__module__ == "builtins":
         return thing.__name__
     module = thing.__module__ or ""
@@ -305,7 +301,7 @@ def _read(place):
         raise ValueError(f"{place} is damaged")
     result = pickle.loads(content)
     with suppress(OSError):
-        os.utime(place)  # used last now
+        os.utime(place)  # marks the entry as recently used
     return result
 
 
@@ -324,8 +320,7 @@ def _write(place, result):
 
 
 def _shrink():
-    """Remove what was used longest ago until three quarters of the bound are left, if all is more
-    than the bound."""
+    """If the store exceeds its bound, remove old entries down to three quarters of it."""
     found = []
     for entry in FOLDER.glob("*/*"):
         with suppress(OSError):

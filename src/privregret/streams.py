@@ -1,10 +1,10 @@
-"""Random streams with a stable identity: one for each block of runs of an algorithm on a problem.
+"""Make random streams with a stable identity, one per block of runs.
 
-A stream is known by the algorithm's id and its parameters that differ from their defaults, the
-problem's law, the seed and the number of the block. How many runs share a block belongs to the
-algorithm's class. The numbers of a run depend on the stream and on its place in the block only, not
-on how many runs of the block are wanted. So no number moves with the number of workers, the order
-of work, what else is in the call, a new default or a new name of a class.
+A stream is determined by the algorithm's id and its parameters that differ from their defaults, the
+distribution of the problem, the seed and the number of the block. The class of the algorithm
+determines how many runs share a block. The numbers of a run depend only on the stream and on the
+run's place in the block, not on how many runs of the block are made. So no number changes with the
+number of workers, the order of work, the rest of the call, a new default or a new name of a class.
 """
 
 from typing import Any
@@ -15,8 +15,7 @@ from privregret import identity
 
 
 def key(algorithm: Any, problem: Any) -> tuple[int, ...]:
-    """What tells the streams of an algorithm on a problem from others of the same seed: four 32-bit
-    words.
+    """Return four 32-bit words that identify the streams of an algorithm on a problem.
 
     Examples
     --------
@@ -29,7 +28,7 @@ def key(algorithm: Any, problem: Any) -> tuple[int, ...]:
 
 
 def generator(key: tuple[int, ...], seed: int, block: int) -> np.random.Generator:
-    """The stream of block 0, 1, 2, ...
+    """Return the stream of block 0, 1, 2, ...
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""A grid of algorithms, instances, epsilons and horizons: `privregret sweep grid.toml`.
+"""Run a grid of algorithms, instances, epsilons and horizons: `privregret sweep`.
 
-Every grid point becomes a Parquet file when it is finished, so that a killed sweep goes on from
-there. All files of a sweep have the same typed columns, whatever reads the folder (pandas, polars,
-duckdb, pyarrow); what does not apply to an algorithm is null:
+Every finished grid point becomes a Parquet file, so that a killed sweep can be resumed. All files
+of a sweep have the same typed columns, for any reader of the folder (pandas, polars, duckdb,
+pyarrow). Columns that do not apply to an algorithm are null:
 
 - `setting` (string): the algorithm with all parameters, as `DPIMED(epsilon=0.5, alpha=2.0, ...)`;
 - `algorithm`, `instance` (string): names in figures; `horizon`, `t` (int64): T and the checkpoint;
-- `mean`, `sd`, `se`, `least`, `greatest` (float64), `runs` (int64): as of `regret_summary`;
+- `mean`, `sd`, `se`, `least`, `greatest` (float64), `runs` (int64): as in `regret_summary`;
 - one column per parameter of any algorithm of the package, and of the grid's own classes.
 """
 
@@ -37,9 +37,9 @@ from privregret.grids import CLASSES, Grid, GridError
 from privregret.grids import grid as grid  # `sweep.grid` and `sweep.read`
 from privregret.grids import read as read
 
-LIBRARIES = ("numpy", "numba", "scipy")  # what numbers depend on, with the sources
-KEY = b"privregret"  # of the provenance among a file's metadata
-TYPES = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}  # else text
+LIBRARIES = ("numpy", "numba", "scipy")  # libraries that numbers depend on, besides sources
+KEY = b"privregret"  # key of the provenance in a file's metadata
+TYPES = {int: pa.int64(), float: pa.float64(), bool: pa.bool_()}  # other types become strings
 COLUMNS = {
     "setting": pa.string(),
     "algorithm": pa.string(),
@@ -55,29 +55,29 @@ COLUMNS = {
 }
 
 
-# Its grid points ---------------------------------------------------------------------------------
+# Grid points ---------------------------------------------------------------------------------
 
 
 def run(grid: Grid, folder: str | Path, scheduler: str = "", workers: int = -1) -> None:
-    """Run the grid points that `folder` lacks, and print which, and about how long it takes.
+    """Run the grid points that `folder` lacks, and print each one with the time left.
 
     A file is replaced if it is damaged, or was made with other runs, seed, points, sources or
-    versions. The sources are those that the grid point uses, modules of your own included.
+    versions. The sources are those that the grid point uses, including your own modules.
 
     Parameters
     ----------
     grid : Grid
     folder : path
-        Where the files of the grid points are, one each.
+        Folder of the files, one per grid point.
     scheduler : str
-        Address of a Dask scheduler; this machine if it is empty.
+        Address of a Dask scheduler; empty for this machine.
     workers : int
         As in `simulate.regret_summary`.
 
     Raises
     ------
     GridError
-        If a source was edited since this process started: it runs what it has loaded.
+        If a source file changed after this process started, which still runs the old code.
 
     Examples
     --------
@@ -116,19 +116,19 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
     ----------
     folder : path
     grid : Grid, optional
-        If it is given, its grid points alone, all of them; else whatever is in the folder.
+        If given, all its grid points are read and no others; else all files of the folder.
 
     Returns
     -------
     pandas.DataFrame
-        The columns of the files, those without any value left out; low and high, which figures
-        shade: three standard errors about the mean, but no wider than the runs.
+        The columns of the files except empty ones, and low and high, which figures shade: three
+        standard errors about the mean, clipped to the range of the runs.
 
     Raises
     ------
     ValueError
-        In one line, if there is nothing there or a grid point is missing, a file is damaged, or
-        two come of other runs, seeds, sources or versions.
+        In one line: if the folder has no grid points or lacks some, if a file is damaged, or if two
+        files differ in runs, seed, sources or versions.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
 
 
 def _wanted(grid, schema) -> Iterator[dict]:
-    """The provenance that the file of each grid point must have."""
+    """Return the provenance that the file of each grid point must have."""
     versions = {name: version(name) for name in LIBRARIES}
     shared = {
         **{"runs": grid.runs, "seed": grid.seed, "points": grid.points},
@@ -188,7 +188,7 @@ def _wanted(grid, schema) -> Iterator[dict]:
 
 
 def _classes(thing) -> Iterator[type]:
-    """The classes of an algorithm or problem, of those inside it, and their bases."""
+    """Yield the classes of an algorithm or problem and of those inside it."""
     yield from (c for c in type(thing).__mro__ if c.__module__ not in ("abc", "builtins"))
     for value in (getattr(thing, f.name) for f in fields(thing)) if is_dataclass(thing) else ():
         if is_dataclass(value):
@@ -196,7 +196,7 @@ def _classes(thing) -> Iterator[type]:
 
 
 def _sources(classes) -> dict[str, str]:
-    """Source files on which a grid point depends, with their hashes."""
+    """Return the hash of each source file on which a grid point depends."""
     try:
         used = sources.used_by(simulate, *classes)
     except LookupError as problem:
@@ -207,13 +207,13 @@ def _sources(classes) -> dict[str, str]:
 
 
 def _name(path):
-    """A file of the package by its place there; another by its module's folder and its name."""
+    """Return the path of a file within the package, or else its folder and name."""
     within = path.is_relative_to(files.PACKAGE)
     return path.relative_to(files.PACKAGE.parent) if within else Path(*path.parts[-2:])
 
 
 def _summary(folder, found, wanted) -> str:
-    """What is there already and what is not, and why files are replaced."""
+    """Return a line that counts new, damaged and outdated grid points."""
     why: Counter[str] = Counter()
     for path, provenance in wanted.items():
         if not path.exists():
@@ -231,7 +231,7 @@ def _summary(folder, found, wanted) -> str:
 
 
 def _difference(old, new) -> str:
-    """What differs between two provenances of a grid point, in words."""
+    """Return what differs between two provenances of a grid point, in words."""
     before, now = dict(_shared(old)), dict(_shared(new))
     names = [name for name in now if before.get(name) != now[name]]
     if not names:
@@ -241,7 +241,7 @@ def _difference(old, new) -> str:
 
 
 def _shared(provenance) -> Iterator[tuple[str, Any]]:
-    """What all grid points of a sweep must agree on, as far as it concerns them."""
+    """Yield what all grid points of a sweep must agree on."""
     for key in ("runs", "seed", "points"):
         yield key, provenance.get(key)
     for key in ("versions", "sources"):
@@ -249,11 +249,11 @@ def _shared(provenance) -> Iterator[tuple[str, Any]]:
             yield f"{key[:-1]} of {name}", value
 
 
-# Its files --------------------------------------------------------------------------------------
+# Files --------------------------------------------------------------------------------------
 
 
 def _schema(grid) -> pa.Schema:
-    """The columns of all files of a sweep, typed."""
+    """Return the typed columns of all files of a sweep."""
     columns = dict(COLUMNS)
     own = [c for p in grid.grid_points for c in _classes(p.algorithm) if is_dataclass(c)]
     for kind in dict.fromkeys((*CLASSES, *own)):
@@ -266,10 +266,10 @@ def _schema(grid) -> pa.Schema:
 
 
 def _parameters(kind) -> Iterator[tuple[str, pa.DataType]]:
-    """The parameters of a class of algorithms, and the types of their columns."""
+    """Yield the parameters of a class of algorithms, and the types of their columns."""
     try:
         hints = get_type_hints(kind)
-    except (NameError, TypeError):  # of a name that is imported for type checkers only
+    except (NameError, TypeError):  # for a name that is imported for type checkers only
         hints = {}
     for field in fields(kind):
         hint = hints.get(field.name)
@@ -278,7 +278,7 @@ def _parameters(kind) -> Iterator[tuple[str, pa.DataType]]:
 
 
 def _parquet(point, frame, schema, provenance) -> bytes:
-    """The content of a file: the summary of a grid point, in the columns of the sweep."""
+    """Return the content of a file: the summary of a grid point, in typed columns."""
     frame = frame.assign(setting=repr(point.algorithm), horizon=point.horizon)
     arrays = [
         _array(frame[field.name], field.type)
@@ -300,12 +300,12 @@ def _array(column, kind):
 
 
 def _read(path) -> tuple[pa.Table, dict]:
-    """The table in a file and its provenance; a ValueError if it is damaged."""
+    """Return the table in a file and its provenance; raise a ValueError if damaged."""
     try:
         table = pq.ParquetFile(path).read()
         provenance = json.loads(table.schema.metadata[KEY])
         whole = provenance.pop("numbers") == _digest(table)
-    except Exception:  # there is no end to what damage makes pyarrow say
+    except Exception:  # pyarrow raises many errors for damaged files
         whole = False
     if not whole:
         raise ValueError(f"{path} is damaged: run the sweep again")
@@ -317,7 +317,7 @@ def _digest(table) -> str:
 
 
 def _kept(path) -> dict:
-    """The provenance of a file; nothing if there is none, or it is damaged."""
+    """Return the provenance of a file; empty if it is missing or damaged."""
     try:
         return _read(path)[1]
     except ValueError:

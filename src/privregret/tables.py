@@ -1,4 +1,4 @@
-"""Regret on a table of one's own: rewards or losses as they were recorded, round by round."""
+"""Compute regret on a recorded table of rewards or losses."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,7 +17,7 @@ from privregret.instances import ExpertProblem
 
 
 class Table(NamedTuple):
-    """What stands in the column `instance`."""
+    """Hold the name that stands in the column `instance`."""
 
     name: str
 
@@ -39,24 +39,24 @@ def regret_curves(
     points: int | Sequence[int] | np.ndarray = 200,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Regret of algorithms on a table, against the arm that is best in hindsight.
+    """Return the regret of algorithms on a table, against the best arm in hindsight.
 
-    Stochastic bandits take rewards, the other algorithms losses. Say which of the two the table
+    Stochastic bandits take rewards, the other algorithms losses. State which of the two the table
     holds: an algorithm that takes the other one plays on 1 minus the table, where every sequence of
-    arms has the same regret.
+    arms has equal regret.
 
     Parameters
     ----------
     algorithms : Algorithm or sequence of them
-        What to run; the same class may appear with several parameters.
+        A class may occur several times, with different parameters.
     rewards, losses : (T, K) array or DataFrame
         Exactly one of them: one row per round, one column per arm, in [0, 1].
     runs : int
-        Independent replicates of each algorithm, at least 1; the table is the same in all.
+        Independent replicates of each algorithm, at least 1, all on this table.
     seed : int
-        At least 0. Same seed, same numbers, whatever else is in the call.
+        At least 0. The same seed gives the same numbers, whatever else is in the call.
     name : str
-        Of the table, in the column `instance`.
+        Name of the table, for the column `instance`.
     points, workers
         As in `simulate.regret_curves`.
 
@@ -64,7 +64,7 @@ def regret_curves(
     -------
     pandas.DataFrame
         The columns of `simulate.regret_curves`. The regret at t is the sum of the rewards, in
-        rounds 1..t, of the arm that is best in these rounds, less the sum of the rewards of the
+        rounds 1..t, of the arm that is best in these rounds, minus the sum of the rewards of the
         arms played.
 
     Raises
@@ -107,7 +107,21 @@ def regret_curves(
 
 
 def _shared(algorithm, seen, gains, rounds, runs, seed, workers):
-    """(runs, H) regrets, runs shared out among workers."""
+    """Return (runs, H) regrets; the workers share the runs.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    seen : (T, K) array
+        The table as the algorithm sees it.
+    gains : (T, K) array
+        Rewards.
+    rounds : (H,) int64 array
+        Checkpoints.
+    runs : int
+    seed : int
+    workers : int
+    """
     ends = np.linspace(0, runs, min(runs, 4 * joblib.effective_n_jobs(workers)) + 1).astype(int)
     tasks = [
         joblib.delayed(_regrets)(algorithm, seen, gains, rounds, range(*part), seed)
@@ -117,7 +131,21 @@ def _shared(algorithm, seen, gains, rounds, runs, seed, workers):
 
 
 def _regrets(algorithm, seen, gains, rounds, runs, seed):
-    """(runs, H) regrets of some runs, each with a stream of its own."""
+    """Return (runs, H) regrets of some runs, each with its own stream.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    seen : (T, K) array
+        The table as the algorithm sees it.
+    gains : (T, K) array
+        Rewards.
+    rounds : (H,) int64 array
+        Checkpoints.
+    runs : range
+        Numbers of the runs.
+    seed : int
+    """
     key = identity.key("table", algorithm, seen)
     best = gains.cumsum(axis=0)[rounds - 1].max(axis=1)
     regrets = np.empty((len(runs), len(rounds)))

@@ -61,8 +61,8 @@ class Epochs:
 
 
 class Leader(Epochs):
-    """Epochs without noise; of the actions with the least sum, the k-th takes the lead with chance
-    1 / k."""
+    """Epochs without noise; of the actions with the smallest sum, the k-th takes the lead with
+    probability 1 / k."""
 
     def __init__(self, resampling=False):
         super().__init__(None, None, resampling=resampling)
@@ -107,3 +107,140 @@ def selection_by_enumeration(means, rounds, win):
         )
         result += p * np.asarray(win(sums))
     return result
+
+
+class Phased(Epochs):
+    """companion/constants: epochs of ceil(growth^(i + U)) rounds, U uniform and drawn first, or
+    0."""
+
+    def __init__(self, noise, scale, growth, random_phase, resampling=False):
+        super().__init__(noise, scale, "full", resampling)
+        self.growth, self.random_phase = growth, random_phase
+
+    def phase(self, table, rng):
+        return rng.random() if self.random_phase else 0.0
+
+    def play(self, losses, rng):
+        table = [tuple(row) for row in np.asarray(losses, float).tolist()]
+        actions, played = len(table[0]), []
+        action = math.floor(rng.random() * actions)
+        size = self.growth ** self.phase(table, rng)
+        while len(played) < len(table):
+            seen = []
+            for vector in table[len(played) : len(played) + math.ceil(size)]:
+                played.append(action)
+                bits = [float(rng.random() < x) for x in vector] if self.resampling else vector
+                seen.append(bits)
+            size *= self.growth
+            if len(played) < len(table):
+                action = self.choose(seen, actions, rng)
+        return played
+
+
+def pick(weights, rng):
+    """An index with probability proportional to its weight."""
+    point = rng.random() * sum(weights)
+    for j, w in enumerate(weights[:-1]):
+        if point < w:
+            return j
+        point -= w
+    return len(weights) - 1
+
+
+class Votes:
+    """companion/constants, Theorem 2: an action drawn from the votes of the previous epoch."""
+
+    def __init__(self, epsilon, lam=None):
+        self.epsilon, self.lam = epsilon, lam
+
+    def prepare(self, actions):
+        self.K, self.l = actions, self.lam or 1 + math.log(actions)
+        self.rate = self.epsilon / (1 + 1 / self.l)
+        self.window = math.floor((math.log(actions) - math.log(self.l)) / self.rate)
+
+    def threshold(self, i):
+        return 1 + math.ceil((2 * math.log(self.l) + i) / self.rate)
+
+    def length(self, i):
+        return 2 * self.threshold(i) + self.window
+
+    def votes(self, vectors):
+        counts = [0] * self.K
+        for vector in vectors:
+            counts[vector.index(min(vector))] += 1
+        return counts
+
+    def elect(self, counts, i, rng):
+        above = [max(c - self.threshold(i), 0) for c in counts]
+        return pick([math.exp(self.rate * (a - max(above))) for a in above], rng)
+
+    def play(self, losses, rng):
+        table = np.asarray(losses, float).tolist()
+        self.prepare(len(table[0]))
+        action, played = math.floor(rng.random() * self.K), []
+        for i in itertools.count(1):
+            seen = table[len(played) : len(played) + self.length(i)]
+            played += [action] * len(seen)
+            if len(played) == len(table):
+                return played
+            action = self.elect(self.votes(seen), i, rng)
+
+
+class VotesOrLeader(Votes):
+    """companion/constants, Theorem 3: unanimous votes, or a noisy leader."""
+
+    def play(self, losses, rng):
+        table, e = np.asarray(losses, float).tolist(), self.epsilon
+        self.prepare(len(table[0]))
+        margin = math.ceil(4 / e * math.log(2 * self.l))
+        length = math.ceil(20 / e * (math.log(self.K) + math.log(4 * self.l)))
+        played = [math.floor(rng.random() * self.K)] * min(self.length(1), len(table))
+        seen = table[: len(played)]
+        if len(played) == len(table):
+            return played
+        action = self.elect(self.votes(seen), 1, rng)
+        while True:
+            seen = table[len(played) : len(played) + length]
+            played += [action] * len(seen)
+            if len(played) == len(table):
+                return played
+            noise = [4 / e * DRAWS["gumbel"](rng) for _ in range(self.K)]
+            scores = [noise[j] - sum(v[j] for v in seen) for j in range(self.K)]
+            above = [0] + [c - (length - margin) for c in self.votes(seen)]
+            tested = pick([math.exp(e / 4 * (a - max(above))) for a in above], rng)
+            action = tested - 1 if tested else scores.index(max(scores))
+            length *= 2
+
+
+class MarginStop:
+    """companion/constants, Theorem 6: explore until the best action's noisy margin is large."""
+
+    def __init__(self, epsilon, fraction=0.25, threshold=13.0):
+        self.epsilon, self.fraction, self.threshold = epsilon, fraction, threshold
+
+    def noise(self, rng):
+        return 6 / (self.fraction * self.epsilon) * rng.standard_exponential()
+
+    def play(self, losses, rng):
+        table = np.asarray(losses, float).tolist()
+        rounds, actions = len(table), len(table[0])
+        b = 2 / ((1 - self.fraction) * self.epsilon)
+        action = math.floor(rng.random() * actions)
+        limit = self.threshold * self.fraction * b * math.log(actions) + self.noise(rng)
+        n = 1
+        while n < rounds:
+            sums = [sum(row[j] for row in table[:n]) for j in range(actions)]
+            soft = sum(math.exp((min(sums) - x) / b) for x in sums)
+            margin = sum(x / actions for x in sums) - min(sums) + b * math.log(soft / actions)
+            if margin + self.noise(rng) >= limit:
+                break
+            n = max(n + 1, math.floor((1 + self.fraction) * n))
+        played, length, scale = [action] * min(n, rounds), n, b
+        while len(played) < rounds:
+            past = table[len(played) - length : len(played)]
+            scores = [
+                scale * DRAWS["gumbel"](rng) - sum(row[j] for row in past) for j in range(actions)
+            ]
+            length, scale = (length if scale == b else 2 * length), 2 / self.epsilon
+            played += [scores.index(max(scores))] * length
+        return played[:rounds]

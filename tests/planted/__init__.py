@@ -46,7 +46,7 @@ def uniform_play(means, checkpoints, rng):
 
 
 def scaled(module, factor, *names):
-    """Functions of a module that return so many times what they should."""
+    """Functions of a module whose results are multiplied by `factor`."""
 
     def patch(monkeypatch):
         for name in names:
@@ -57,7 +57,7 @@ def scaled(module, factor, *names):
 
 
 def other_noise(cls, factor, noises=("laplace", "exponential", "gumbel")):
-    """A learner with full information and so many times its noise, if that is one of `noises`."""
+    """A full-information learner with its noise multiplied, if it is one of `noises`."""
 
     def patch(monkeypatch):
         right = cls.noise_scale

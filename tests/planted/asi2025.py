@@ -1,5 +1,7 @@
 """Faults for asi2025, Sections 3 and 4."""
 
+import dataclasses
+
 import numpy as np
 
 from planted import Plant, as_if, plays, scaled
@@ -13,6 +15,7 @@ from privregret.adversarial import (
     tuning,
 )
 from privregret.bounds import asi2025 as bounds
+from privregret.studies import asi2025
 
 BANDITS, EXPERTS = "asi2025/3-private-adversarial-bandits", "asi2025/4-expert-advice"
 
@@ -56,22 +59,46 @@ def local_without_privacy(monkeypatch):
 
 def other_rates(monkeypatch):
     """Theorem 9's bound times epsilon, Theorem 10's with N for N^(1/6)."""
-    real = bounds.table_1
+    real = bounds.table_1_exponents
 
-    def changed(horizon, arms, experts, epsilon, logs=True):
-        found = real(horizon, arms, experts, epsilon, logs)
-        more = {
-            "Theorem 9": found["Theorem 9"] * epsilon,
-            "Theorem 10": found["Theorem 10"] * experts ** (5 / 6),
-        }
+    def changed(a, b):
+        found = real(a, b)
+        more = {"Theorem 9": found["Theorem 9"] - b, "Theorem 10": found["Theorem 10"] + 5 / 6 * a}
         return found | more
 
-    monkeypatch.setattr(bounds, "table_1", changed)
+    monkeypatch.setattr(bounds, "table_1_exponents", changed)
 
 
-def gamma_as_in_the_proof(monkeypatch):
+def linear_corollary_8(monkeypatch):
+    """Corollary 8's bound is T, the others are much smaller for many experts."""
+
+    def changed(a, b):
+        return {"Corollary 8": 1.0, "Theorem 9": 0.5, "Theorem 10": 2 / 3}
+
+    monkeypatch.setattr(bounds, "table_1_exponents", changed)
+
+
+def other_gamma(monkeypatch):
+    """The printed gamma is as large as the corrected one, the corrected one a third of it."""
     real = tuning.batched_exp4
-    monkeypatch.setattr(tuning, "batched_exp4", lambda *args: real(*args[:5]))
+
+    def changed(*args):
+        right = real(*args[:5], "corrected")
+        third = dataclasses.replace(right, gamma=right.gamma / 3)
+        return third if args[5:] == ("corrected",) else right
+
+    monkeypatch.setattr(tuning, "batched_exp4", changed)
+
+
+def many_experts_cost_more(monkeypatch):
+    """Batched EXP4's regret is multiplied by N / epsilon."""
+    real = asi2025.exp4_worst_gap
+
+    def changed(horizon, arms, experts, epsilon, *rest):
+        found = real(horizon, arms, experts, epsilon, *rest)
+        return found | {"mean": found["mean"] * experts / epsilon}
+
+    monkeypatch.setattr(asi2025, "exp4_worst_gap", changed)
 
 
 def deaf_to_advice(monkeypatch):
@@ -80,27 +107,52 @@ def deaf_to_advice(monkeypatch):
     )
 
 
+def too_costly(monkeypatch):
+    """The regret of batches is K / epsilon times the gap, but not that of the largest gap."""
+
+    def prepared(self, problem, checkpoints):
+        best, worst = np.sort(problem.losses[0])[[0, -1]]
+        paid = (worst - best < 0.9) * (worst - best) * problem.arms / self.epsilon
+        losses = np.asarray(checkpoints) * best + paid * 50
+        return lambda runs, rng: np.tile(losses, (runs, 1))
+
+    monkeypatch.setattr(BatchedPrivate, "prepared", prepared)
+
+
 PLANTS = [
     Plant(
         BANDITS,
-        "HTINF, in batches and with noise on every loss, plays uniformly",
+        "HTINF plays uniformly, in batches and with per-loss noise",
         uniform(BatchedPrivate),
         (
             ("Theorem 1", "R_{"),
-            ("Table 1", "$T^{1/2}$"),
-            ("Table 1", r"$\epsilon^{-1"),
+            ("Theorem 5", "Batches without noise"),
+            ("Table 1", "at most like $T^{1/2}$"),
+            ("Table 1", "grows like"),
             ("Table 1", "lies inside"),
-            ("Table 1", "batches beat noise"),
+            ("Table 1", "smaller worst-gap regret"),
             ("Corollary 2", "grows faster than"),
-            ("Introduction", "Central model"),
-            ("Section 3", "This separates"),
+            ("Introduction", "In the central model"),
+            ("Section 3", "separates the central"),
         ),
+    ),
+    Plant(
+        BANDITS,
+        "the regret of batches is of order K / epsilon",
+        too_costly,
+        (("Table 1", r"at most like $\epsilon"), ("Table 1", "at most like $K")),
     ),
     Plant(
         BANDITS,
         "half the noise on averages",
         less_noise(BatchedPrivate, 0.5),
         (("Lemma 3", ""), ("Corollary 24", "FTPL"), ("Section 2.4", "adaptive")),
+    ),
+    Plant(
+        BANDITS,
+        "a lower bound for the local model that is not linear",
+        scaled(bounds, 0.5, "any_local"),
+        (("Section 3", "Every locally private"),),
     ),
     Plant(
         BANDITS,
@@ -112,19 +164,25 @@ PLANTS = [
         BANDITS,
         "no noise in the local model",
         local_without_privacy,
-        (("Section 3", "Local model"),),
+        (("Section 3", "HTINF and EXP3 with per-loss noise"),),
     ),
     Plant(
         EXPERTS,
         "batched EXP4 plays uniformly",
         uniform(EXP4Batched),
-        (("Theorem 10", "Regret grows like"), ("After Theorem 10", "Algorithm 2")),
+        (("Theorem 10", "$T^{2/3}$"), ("After Theorem 10", "Algorithm 2")),
+    ),
+    Plant(
+        EXPERTS,
+        "the regret of batched EXP4 is multiplied by N / epsilon",
+        many_experts_cost_more,
+        (("Theorem 10", "$N^{1/6}$"), ("Theorem 10", r"$\epsilon^{-1/3}$")),
     ),
     Plant(
         EXPERTS,
         "HTINF over experts plays uniformly",
         uniform(ExpertsFromBandit),
-        (("Theorem 6", ""), ("Theorem 7", ""), ("Table 2", "first regime ($")),
+        (("Theorem 6", ""), ("Theorem 7", ""), ("Table 2", "In the first regime")),
     ),
     *(
         Plant(
@@ -139,19 +197,19 @@ PLANTS = [
         EXPERTS,
         "Theorem 10's bound is a thousandth",
         scaled(bounds, 0.001, "theorem_10"),
-        (("Theorem 10", "$107A$"),),
+        (("Theorem 10", "Regret is at most"),),
     ),
     Plant(
         EXPERTS,
         "half the noise on losses",
         half_the_noise_on_losses,
-        (("Theorem 9", "Algorithm 6"),),
+        (("Theorem 9", "Algorithm 6"), ("After Theorem 9", "locally private")),
     ),
     Plant(
         EXPERTS,
         "a third of the noise on scores",
         less_noise(EXP4Batched, 0.3),
-        (("Theorem 10", "-DP"),),
+        (("Theorem 10", "Batched EXP4 is"),),
     ),
     Plant(
         EXPERTS,
@@ -161,13 +219,22 @@ PLANTS = [
             ("Table 2", "Corollary 8's bound"),
             ("Table 2", "Theorem 9's bound"),
             ("After Theorem 10", "bound is sublinear"),
+            ("After Theorem 10", "no larger than"),
+            ("After Theorem 10", "All three bounds"),
+            ("After Theorem 9", "vacuous"),
         ),
     ),
     Plant(
         EXPERTS,
-        "gamma as in the proof",
-        gamma_as_in_the_proof,
-        (("Theorem 10", "in the statement"),),
+        "Corollary 8's bound is linear",
+        linear_corollary_8,
+        (("After Corollary 8", "vacuous"),),
+    ),
+    Plant(
+        EXPERTS,
+        "another gamma in batched EXP4",
+        other_gamma,
+        (("Theorem 10", "terms of the proof"),),
     ),
     Plant(
         EXPERTS,

@@ -32,7 +32,7 @@ def hardly_private(monkeypatch):
 
 
 class HalfTheNoise:
-    """scipy's Laplace law with half the scale."""
+    """scipy's Laplace distribution with half the scale."""
 
     @staticmethod
     def cdf(x, loc, scale):
@@ -47,13 +47,13 @@ batches_laplace = batches.laplace
 
 
 def groups_of_rewards(monkeypatch):
-    right = enumeration.laws
+    right = enumeration.distributions
 
-    def laws(policy, model):
+    def distributions(policy, model):
         p, pairs = right(policy, model)
         return p, pairs if model == "list" else np.argwhere(~np.eye(len(p), dtype=bool))
 
-    monkeypatch.setattr(enumeration, "laws", laws)
+    monkeypatch.setattr(enumeration, "distributions", distributions)
 
 
 def too_little_noise(monkeypatch):
@@ -65,7 +65,16 @@ def too_little_noise(monkeypatch):
 
 def walk_against_no_slack(monkeypatch):
     right = bounds.crossing
-    monkeypatch.setattr(bounds, "crossing", lambda p, q, alpha, n: right(p, q, -0.5, n))
+    monkeypatch.setattr(bounds, "crossing", lambda p, q, alpha, n: right(p, q, 0.0, n))
+
+
+def many_noises(monkeypatch):
+    right = bounds.tail
+
+    def tail(x, n, m, *rest, **more):
+        return right(x, n, 20 * m if m > 1 else 1, *rest, **more)
+
+    monkeypatch.setattr(bounds, "tail", tail)
 
 
 def forgets_kl(x, y, epsilon):
@@ -81,7 +90,7 @@ PLANTS = [
         scaled(divergence, "d_epsilon", 0.99),
         (
             ("Equation (8)", "closed form"),
-            ("Lemma F.1", "minimiser"),
+            ("Lemma F.1", "closed form"),
             ("Section 3 (b)", "sim"),
             ("Equation (9)", "Bernoulli"),
             ("Section 3 (a)", "low privacy"),
@@ -95,21 +104,20 @@ PLANTS = [
             ("Lemma F.3", "partial"),
             ("Lemma F.5", "partial"),
             ("Proof of Lemma F.5, (33)", "partial"),
-            ("Theorem 3.1", "never below"),
-            ("Section 3 (a)", "exactly if"),
+            ("Section 3 (a)", "high privacy"),
         ),
     ),
     Plant(
         LOWER,
         "the new bound is the older one",
         replaced(bounds, "theorem_3_1", bounds.equation_7),
-        (("Section 3 (a)", "Strict improvement"),),
+        (("Section 3 (a)", "on some instance"),),
     ),
     Plant(
         LOWER,
-        "the walk has half its mean to cross",
+        "the walk has only its mean to cross",
         walk_against_no_slack,
-        (("Lemma C.3", "vanishes"),),
+        (("Lemma C.3", "vanishes"), ("Lemma H.7", "vanishes")),
     ),
     Plant(
         LOWER,
@@ -122,8 +130,10 @@ PLANTS = [
         "both play uniformly",
         uniform,
         (
-            ("Theorem 4.3", "grows at most"),
-            ("Section 4, comment (a)", "close to 1"),
+            ("Theorem 4.3", "grows asymptotically"),
+            ("Theorem 4.3", "Without rare runs"),
+            ("Abstract and Section 6", "Forgetting"),
+            ("Comment (a) on Theorem 4.3", "close to 1"),
             ("Appendix F, last remark", "KLUCB"),
         ),
     ),
@@ -131,7 +141,7 @@ PLANTS = [
         ALGORITHMS,
         "both have noise and index of epsilon = 100",
         hardly_private,
-        (("Theorem 3.1", "at least"), ("Section 4, comment (a)", "close to 1")),
+        (("Theorem 3.1", "at least"), ("Comment (a) on Theorem 4.3", "close to 1")),
     ),
     Plant(
         ALGORITHMS,
@@ -140,21 +150,27 @@ PLANTS = [
         (
             ("Proposition 4.2", "DP-KLUCB"),
             ("Proposition 4.2", "DP-IMED"),
-            ("Lemma E.1", "Releasing sums"),
+            ("Lemma E.1", "block sums"),
         ),
+    ),
+    Plant(
+        ALGORITHMS,
+        "d_epsilon is less than half as large",
+        scaled(divergence, "d_epsilon", 0.4),
+        (("Comment (b) on Theorem 4.3", "strictly below"),),
     ),
     Plant(
         MODELS,
         "neighbouring tables and trees differ anywhere",
         groups_of_rewards,
-        (("Proposition 2.4", "the same"), ("Proposition B.5 (b)", "adaptive")),
+        (("Proposition 2.4", "equivalent"), ("Proposition B.5 (b)", "equivalent")),
     ),
-    Plant(MODELS, "half the noise", too_little_noise, (("Appendix B", "Noise"),)),
+    Plant(MODELS, "half the noise", too_little_noise, (("Appendix B", "with noise"),)),
     Plant(
         MODELS,
-        "a law that does not add up",
+        "a distribution that does not add up to 1",
         scaled(enumeration, "view_law", 0.99),
-        (("Remark B.3", "view"),),
+        (("Remark B.3", "adaptive game"),),
     ),
     Plant(
         MODELS,
@@ -164,13 +180,22 @@ PLANTS = [
             "delta",
             lambda policy, model, epsilon: {"list": 0.3, "table": 0.2, "tree": 0.1}[model],
         ),
-        (("Proposition B.5 (a)", "implies"), ("Appendix B", "loses privacy")),
+        (
+            ("Appendix B, summary", "Table DP is stronger"),
+            ("Appendix B, summary", "adaptive DP is stronger"),
+        ),
     ),
     Plant(
         TAILS,
         "d_epsilon is kl",
         replaced(divergence, "d_epsilon", forgets_kl),
         (("Proposition 4.1", "tends"),),
+    ),
+    Plant(
+        TAILS,
+        "twenty noises where there is one",
+        many_noises,
+        (("Discussion (b) after Proposition 4.1", "similar"),),
     ),
     Plant(
         TAILS,
@@ -186,15 +211,15 @@ PLANTS = [
     ),
     Plant(
         TAILS,
-        "apart as good as together",
+        "separate bounds as small as joint ones",
         scaled(bounds, "joint_chernoff", 0.01),
-        (("Section 4.1 (c)", "by Chernoff"),),
+        (("Discussion (c) after Proposition 4.1", "by Chernoff"),),
     ),
     Plant(
         TAILS,
-        "the bound apart is far too small",
+        "the separate bound is far too small",
         scaled(bounds, "separate", 20.0),
-        (("Section 4.1 (c)", "Lemma D.3"),),
+        (("Discussion (c) after Proposition 4.1", "Lemma D.3"),),
     ),
     Plant(
         TAILS,

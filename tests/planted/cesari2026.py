@@ -1,5 +1,4 @@
-"""Faults for the notebooks on cesari2026: wrong temperatures, bounds that are too small, uniform
-play."""
+"""Deliberate bugs that must flip verdicts of the notebooks on cesari2026."""
 
 import numpy as np
 
@@ -16,7 +15,7 @@ ALGORITHM, PROOFS, LOGARITHM = (
 
 
 def temperature(factor):
-    """Random-prefix softmax at that multiple of its inverse temperature."""
+    """Multiply the inverse temperature of random-prefix softmax by a factor."""
     return lambda patch: patch.setattr(
         RandomPrefixSoftmax, "eta", property(lambda a: factor * min(a.epsilon / 2, a.cap))
     )
@@ -27,7 +26,7 @@ def second_logarithm(patch):
 
 
 def one_logarithm(patch):
-    """Ranks are counted as if the sum of 1/j over all actions were 1."""
+    """Divide the sums over ranks by ln K, so that the tally has no second logarithm."""
     right = wu2026.by_rank
     patch.setattr(
         wu2026, "by_rank", lambda counts, tail: right(counts, tail) / np.logaddexp.reduce(counts)
@@ -50,7 +49,7 @@ def twice_the_temperature(patch):
 
 
 def softmax_of_few(patch):
-    """Selection errors as if only a tenth of the losses had been seen."""
+    """Compute selection errors from a tenth of the losses."""
     right = exact.expected_gap
     patch.setattr(exact, "expected_gap", lambda p, rounds, *more: right(p, -(-rounds // 10), *more))
 
@@ -60,7 +59,7 @@ PLANTS = [
         ALGORITHM,
         "the learner plays uniformly",
         uniform,
-        (("Section 4", "exact regret is that of the algorithm"),),
+        (("Section 4", "agrees with simulated runs"),),
     ),
     Plant(
         ALGORITHM,
@@ -68,6 +67,7 @@ PLANTS = [
         temperature(1 / 200),
         (
             ("Theorem 1 (1)", "800"),
+            ("Section 4, Theorem 1 (1)", "every distribution of the first action"),
             ("Theorem 1 (2)", "1000"),
             ("Theorem 1, proof", "802"),
             ("Section 1", "dependence"),
@@ -83,10 +83,19 @@ PLANTS = [
         ALGORITHM,
         "a lower bound 100 times too large",
         scaled(wu2026, 100, "theorem_3_sharp"),
-        (("Corollary 1", "(privacy)"),),
+        (("Corollary 1", "does not fall below"),),
     ),
     Plant(
-        PROOFS, "Hoeffding with 2 for 8", scaled(bounds, 0.5, "lemma_1"), (("Lemma 1", "signs"),)
+        ALGORITHM,
+        "a lower bound near 0",
+        scaled(wu2026, 1e-6, "theorem_3_sharp"),
+        (("Corollary 1", "rejects an algorithm without privacy"),),
+    ),
+    Plant(
+        PROOFS,
+        "Hoeffding with 2 for 8",
+        scaled(bounds, 0.5, "lemma_1"),
+        (("Lemma 1", "checked for terms"),),
     ),
     Plant(
         PROOFS,
@@ -104,14 +113,21 @@ PLANTS = [
         PROOFS,
         "the learner plays uniformly",
         uniform,
-        (("Lemma 4", "Played regret"), ("Lemma 4", "mathcal R")),
+        (("Lemma 4", "The regret of whole blocks"), ("Lemma 4", "mathcal R")),
     ),
     Plant(
         PROOFS,
         "bounds a hundredth of what they are",
-        scaled(bounds, 0.01, "lemma_5", "small_gap", "small_part", "group_part", "large_part"),
+        scaled(
+            bounds,
+            0.01,
+            *("lemma_5", "small_gap", "small_part", "group_part", "large_part"),
+            *("early_part", "late_part"),
+        ),
         (
-            ("Lemma 5", "bound"),
+            ("Lemma 5", r"le200"),
+            ("Lemma 5, early part", "Prefix lengths up to"),
+            ("Lemma 5, late part", "Prefix lengths above"),
             ("Lemma 5, (4)", "le2e"),
             ("Lemma 5, (5)", "Small"),
             ("Lemma 5, proof", "group"),

@@ -36,7 +36,7 @@ def half_the_loss(patch):
 
 
 def scores_that_move(factor):
-    """The scores of EXP4 in batches move so many times as far."""
+    """Multiply how far the scores of batched EXP4 move."""
     right = adversarial.laplace_delta
     return lambda patch: patch.setattr(
         adversarial, "laplace_delta", lambda e, shift, *more: right(e, factor * shift, *more)

@@ -1,5 +1,4 @@
-"""Faults for the errata: where nothing is amiss, or a repair repairs nothing, the notebook must say
-so."""
+"""Faults for the errata: printed statements that hold, and repairs that fail."""
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from privregret.privacy import ledger, pull_times
 ERRATA = "companion/errata"
 
 
-def no_slip_in_privacy(monkeypatch):
+def privacy_that_holds(monkeypatch):
     """Selections at half the noise's effect, an attack that learns little, and a repaired tree that
     costs double."""
 
@@ -40,13 +39,13 @@ PLANTS = [
         ERRATA,
         "noise hides twice as much, the attack on the tree learns little, "
         "and its repair costs double",
-        no_slip_in_privacy,
+        privacy_that_holds,
         (
-            ("hu2021, Theorem 6", "The slip"),
-            ("wu2026, Theorems 2 and 4", "The slip"),
-            ("hu2021, Theorem 5", "The slip"),
-            ("hu2021, Theorem 5", "The repair"),
-            ("Errata", "Every slip"),
+            ("hu2021, Theorem 6", "The printed statement"),
+            ("wu2026, Theorems 2 and 4", "The printed statement"),
+            ("hu2021, Theorem 5", "The printed statement"),
+            ("hu2021, Theorem 5", "With the repair"),
+            ("Errata", "Every recorded error"),
         ),
     ),
     Plant(
@@ -55,10 +54,10 @@ PLANTS = [
         "and a repaired constant does not",
         constants_that_hold,
         (
-            ("asi2025, Lemma 25", "The slip"),
-            ("asi2025, Theorem 10, privacy", "The slip"),
-            ("asi2025, Corollary 22, proof", "The repair"),
-            ("Errata", "Every slip"),
+            ("asi2025, Lemma 25", "The printed statement"),
+            ("asi2025, Theorem 10, privacy", "The printed statement"),
+            ("asi2025, Corollary 22, proof", "With the repair"),
+            ("Errata", "Every recorded error"),
         ),
     ),
 ]

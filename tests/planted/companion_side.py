@@ -78,7 +78,7 @@ PLANTS = [
         "DP-IMED plays uniformly",
         uniform_imed,
         (
-            ("Stochastic bandits", "has the least median regret of all"),
+            ("Stochastic bandits", "has the smallest median regret of all"),
             ("Stochastic bandits", "Its median is at most twice"),
             ("Stochastic bandits", "has the smallest median"),
             ("Stochastic bandits", "has the smallest 90 per cent"),
@@ -94,7 +94,7 @@ PLANTS = [
         SIDE,
         "exponential noise of three times its scale",
         other_noise(FTNL, 3.0, ("exponential",)),
-        (("Full information", "exponential noise has the least regret"),),
+        (("Full information", "exponential noise has the smallest regret"),),
     ),
     Plant(
         SIDE,
@@ -116,7 +116,7 @@ PLANTS = [
         half_the_noise,
         (
             ("Explore first", "privacy loss is at most"),
-            ("Explore first", "measured losses are the computed"),
+            ("Explore first", "agree with the exact ones"),
         ),
     ),
     Plant(
@@ -124,20 +124,20 @@ PLANTS = [
         "explore first plays uniformly",
         explores_uniformly,
         (
-            ("Explore first", "at most half of that of uniform play"),
-            ("Explore first", "as good as DP-IMED"),
+            ("Explore first", "at most half of the regret of uniform play"),
+            ("Explore first", "in environment 1"),
         ),
     ),
     Plant(
         OWN,
         "DP-IMED plays the table uniformly",
         uniform_actions,
-        (("The table", "less regret than uniform"), ("One run", "index, worked out again")),
+        (("The table", "less median regret than uniform"), ("One run", "smallest index, computed")),
     ),
     Plant(
         OWN,
         "an algorithm that forgets remembers",
         remembers,
-        (("A live source", "which forgets"),),
+        (("A live source", "drift and cross"),),
     ),
 ]

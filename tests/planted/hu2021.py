@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 import privregret.instances
 from planted import Plant, as_if, plays, uniform_play
-from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
+from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, HybridUCB
 from privregret.bounds import hu2021 as bounds
 from privregret.full_information import FTNL
-from privregret.privacy import ledger
+from privregret.privacy import ledger, pull_times
 
 
 def uniform(cls):
@@ -16,9 +18,18 @@ def uniform(cls):
 
 
 def other_epsilon(cls, change):
-    """The learner runs with another epsilon than it is told."""
+    """The learner runs with another epsilon than its own."""
     other = as_if(cls, lambda learner: replace(learner, epsilon=change(learner.epsilon)))
     return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", other)
+
+
+def plays_as(cls, other):
+    """The learner plays as `other(learner)` does."""
+
+    def prepared(self, problem, checkpoints):
+        return other(self).prepared(problem, checkpoints)
+
+    return lambda monkeypatch: monkeypatch.setattr(cls, "prepared", prepared)
 
 
 def half_the_noise(monkeypatch):
@@ -31,6 +42,37 @@ def half_the_noise(monkeypatch):
 
 def roots_after_all(monkeypatch):
     monkeypatch.setattr(ledger, "through_children", lambda releases: releases)
+
+
+def weak_attack(monkeypatch):
+    monkeypatch.setattr(
+        pull_times,
+        "hybrid_loss",
+        lambda epsilon, more=0, real=pull_times.hybrid_loss: real(epsilon, more + 1),
+    )
+
+
+def horizon_in_the_wrong_place(monkeypatch):
+    """`play` of Anytime-Lazy-UCB starts at another arm on long tables, and beta of DP-SE is
+    fixed."""
+    lazy, elimination = AnytimeLazyUCB.play, DPSE.play
+    monkeypatch.setattr(
+        AnytimeLazyUCB,
+        "play",
+        lambda self, table, rng: lazy(self, table, rng) ^ (len(table) > 10**5),
+    )
+    monkeypatch.setattr(
+        DPSE, "play", lambda self, table, rng: elimination(replace(self, beta=0.1), table, rng)
+    )
+
+
+def rates_that_grow_too_fast(monkeypatch):
+    """The rate of Theorem 3 has a large constant, the rate of Theorem 5 a power of log T."""
+    first, fifth = bounds.theorem_3, bounds.theorem_5_rate
+    monkeypatch.setattr(bounds, "theorem_3", lambda *args: 2 * first(*args))
+    monkeypatch.setattr(
+        bounds, "theorem_5_rate", lambda gaps, T, epsilon: np.log(T) * fifth(gaps, T, epsilon)
+    )
 
 
 def short_arrays(monkeypatch):
@@ -65,23 +107,42 @@ PLANTS = [
         "Anytime-Lazy-UCB plays uniformly",
         uniform(AnytimeLazyUCB),
         (
-            ("Theorem 3", "constant 96"),
+            ("Theorem 3", "constant of the proof"),
             ("Theorem 3", "no faster"),
-            ("Theorem 4", "at most"),
+            ("Theorem 4", "on every instance"),
             ("Theorem 4", "no faster"),
+            ("Lemma 11", "In simulations"),
         ),
     ),
     Plant(
         BANDITS,
         "Hybrid-UCB plays uniformly",
         uniform(HybridUCB),
-        (("Theorem 5", "at most"), ("Theorem 5", "no faster")),
+        (("Theorem 5, regret", "at most the bound"), ("Theorem 5, regret", "no faster")),
+    ),
+    Plant(
+        BANDITS,
+        "DP-SE plays uniformly",
+        uniform(DPSE),
+        (("Theorem 4, remark", "no faster"), ("Section 7", "Restarting")),
+    ),
+    Plant(
+        BANDITS,
+        "DP-SE does not know the horizon, Anytime-Lazy-UCB does",
+        horizon_in_the_wrong_place,
+        (("Sections 3 and 7", "is anytime"), ("Sections 3 and 7", "not anytime")),
     ),
     Plant(
         BANDITS,
         "the bound of Theorem 3 is too small",
         hundred_times_too_small("theorem_3"),
-        (("Theorem 3", "96"),),
+        (("Theorem 3", "constant of the proof"), ("Theorem 3, optimality", "without privacy")),
+    ),
+    Plant(
+        BANDITS,
+        "the rates of Theorems 3 and 5 grow too fast",
+        rates_that_grow_too_fast,
+        (("Theorem 3, optimality", "lower bound"), ("Theorem 5, remark", "log")),
     ),
     Plant(BANDITS, "half the noise in lazy releases", half_the_noise, (("Theorem 2", "DP"),)),
     Plant(
@@ -90,12 +151,32 @@ PLANTS = [
         roots_after_all,
         (("Theorem 5, privacy", "two children"),),
     ),
-    Plant(BANDITS, "arrays too short", short_arrays, (("Lemma 11", "(27)"), ("Lemma 12", "(42)"))),
+    Plant(
+        BANDITS,
+        "the attack is on noise for twice as many nodes",
+        weak_attack,
+        (("Theorem 5, privacy", "as printed"),),
+    ),
+    Plant(
+        BANDITS,
+        "arrays too short",
+        short_arrays,
+        (
+            ("Lemma 11", "at most 0.14"),
+            ("Lemma 12", "at most 0.07"),
+            ("Lemma 11, proof", "(27)"),
+            ("Lemma 12, proof", "(42)"),
+        ),
+    ),
     Plant(
         LOWER,
         "FTNL with noise of scale at most 1",
         capped_noise,
-        (("Equation (58)", "private selectors"), ("Theorem 10", "by round")),
+        (
+            ("Equation (58)", "DP selectors"),
+            ("Theorem 10, step 3", "most"),
+            ("Theorem 10", "at round $m^*$, with"),
+        ),
     ),
     Plant(
         LOWER,
@@ -107,19 +188,29 @@ PLANTS = [
         FIGURES,
         "Anytime-Lazy-UCB plays uniformly",
         uniform(AnytimeLazyUCB),
-        tuple((f"Figure {i}", "competitive") for i in (1, 2, 6)),
+        tuple((f"Figure {i}", "competitive") for i in (1, 2, 6, 7, 8)),
     ),
     Plant(
         FIGURES,
         "Hybrid-UCB plays uniformly",
         uniform(HybridUCB),
-        (*((f"Figure {i}", "performs well") for i in (3, 4, 7, 8)), ("Section 6", "The larger")),
+        (
+            *((f"Figure {i}", "performs well") for i in (3, 4, 7, 8)),
+            ("Section 6", "performs better for larger"),
+            ("Figure 5", "regret of Hybrid-UCB decreases"),
+        ),
     ),
     Plant(
         FIGURES,
         "Hybrid-UCB hardly uses epsilon",
         other_epsilon(HybridUCB, lambda e: e**0.25),
-        (("Section 6", "basically"),),
+        (("Section 6", "without noise"),),
+    ),
+    Plant(
+        FIGURES,
+        "UCB1 has the wider interval of Hybrid-UCB",
+        plays_as(UCB1, lambda learner: HybridUCB(1e9)),
+        (("Section 6", "is basically UCB1"), ("Section 6", "squared widths")),
     ),
     Plant(
         FIGURES,
@@ -131,6 +222,24 @@ PLANTS = [
         MORE,
         "DP-SE has a fiftieth of epsilon",
         other_epsilon(DPSE, lambda e: e / 50),
-        (("Figure 10", "compared with"),),
+        (("Figure 10", "varies less"),),
+    ),
+    Plant(
+        MORE,
+        "DP-SE does not use epsilon",
+        other_epsilon(DPSE, lambda e: 1.0),
+        (("Figure 10", "stays flat"),),
+    ),
+    Plant(
+        MORE,
+        "Anytime-Lazy-UCB plays as DP-SE does",
+        plays_as(AnytimeLazyUCB, lambda learner: DPSE(learner.epsilon)),
+        (("Section 3", "In some instances"),),
+    ),
+    Plant(
+        MORE,
+        "Anytime-Lazy-UCB plays uniformly",
+        uniform(AnytimeLazyUCB),
+        (("Abstract and Section 3", "competitive"),),
     ),
 ]

@@ -77,6 +77,27 @@ def without_the_one(gaps, log_counts, epsilon):
 def the_one_in_the_wrong_form(monkeypatch):
     monkeypatch.setattr(bounds, "theorem_7_printed", bounds.theorem_7)
     monkeypatch.setattr(bounds, "theorem_7", without_the_one)
+    rate = bounds.theorem_7_rate
+    monkeypatch.setattr(bounds, "theorem_7_rate", lambda *args, repaired=True: rate(*args))
+
+
+def wide_brackets(monkeypatch):
+    function = bounds.brackets
+
+    def patched(gaps, log_counts=None):
+        smallest, sizes = function(gaps, log_counts)
+        return smallest[:1], np.array([np.logaddexp.reduce(sizes)])
+
+    monkeypatch.setattr(bounds, "brackets", patched)
+
+
+def all_experts_in_every_bracket(monkeypatch):
+    def patched(gaps, log_counts, epsilon):
+        gap, sizes = bounds.brackets(gaps, log_counts)
+        log_k = np.logaddexp.reduce(sizes)
+        return float(np.sum(256 * log_k / np.minimum(gap, epsilon)))
+
+    monkeypatch.setattr(bounds, "theorem_7", patched)
 
 
 def constants_of_the_doubling_instance(monkeypatch):
@@ -96,63 +117,85 @@ def likelier_mistakes(monkeypatch):
 PLANTS = [
     Plant(
         FULL,
-        "what is called printed has more than the corrected noise, and the repair too little",
+        "the preset of the paper has more than the corrected noise, and the repair too little",
         scales_mixed_up,
-        (("Theorem 6", "FTNL with"), ("Theorem 6", "counterexample"), ("Theorem 6", "repair")),
+        (
+            ("Theorem 6", "printed noise $"),
+            ("Theorem 6", "when it is played"),
+            ("Theorem 6", "repaired"),
+        ),
     ),
     Plant(
         FULL,
-        "losses of privacy are half of what they are",
+        "privacy losses are halved",
         half_the_loss,
-        (("Theorem 6", "FTNL with"), ("Section 5.1", "more than once")),
+        (("Theorem 6", "printed noise $"), ("Section 5.1", "twice")),
     ),
     Plant(
         FULL,
         "noise drowns the sums: FTNL plays uniformly",
         uniform,
         (
-            ("Theorem 7", "Regret is"),
-            ("Theorem 7, notation", "The missing 1"),
-            ("Lemma 13", "A worse expert"),
+            ("Theorem 7", "stands: regret"),
+            ("Theorem 7", "A bracket with one expert costs"),
+            ("Lemma 13", "prefers a worse expert"),
             ("Corollary 8(i)", "If all gaps"),
             ("Corollary 8(i)", "The rate"),
-            ("Corollary 8(ii)", "With gaps"),
+            ("Corollary 8(ii)", "If all gaps"),
             ("Corollary 8(ii)", "The rate"),
-            ("Corollary 9", "Regret is"),
-            ("Corollary 9", "No $"),
-            ("Section 5", "naive"),
+            ("Corollary 9", "on every instance"),
+            ("Corollary 9", "without the"),
+            ("Section 5", "removes the factor"),
         ),
     ),
     Plant(
         FULL,
         "exact regret is twice what it is",
         lambda monkeypatch: exact_regret(monkeypatch, lambda instance: 2),
-        (("Section 5", "simulation"), ("Theorem 7, notation", "The missing 1")),
+        (("Section 5", "simulation"), ("Theorem 7", "A bracket with one expert costs")),
+    ),
+    Plant(
+        FULL,
+        "exact regret grows with the number of experts",
+        lambda monkeypatch: exact_regret(
+            monkeypatch, lambda instance: np.exp(0.2 * instance.log_actions)
+        ),
+        (("Section 5", "naive version is"),),
     ),
     Plant(
         FULL,
         "bounds have constants that are far too small",
         bounds_too_small,
         (
-            ("Theorem 7", "Regret is"),
+            ("Theorem 7", "stands: regret"),
             ("Theorem 7, proof", "(57)"),
-            ("Lemma 13", "A worse expert"),
+            ("Lemma 13", "prefers a worse expert"),
             ("Corollary 8(i)", "If all gaps"),
-            ("Corollary 8(ii)", "With gaps"),
-            ("Corollary 9", "Regret is"),
+            ("Corollary 8(ii)", "If all gaps"),
+            ("Corollary 9", "on every instance"),
         ),
     ),
     Plant(
         FULL,
-        "the printed form has the 1, and the proved one has not",
+        "the printed forms have the 1, and the proved one has not",
         the_one_in_the_wrong_form,
-        (("Theorem 7, notation", "The last line"), ("Theorem 7, notation", "With $1+")),
+        (
+            ("Theorem 7, first form", "As printed"),
+            ("Theorem 7, second form", "As printed"),
+            ("Theorem 7", "in the second"),
+        ),
+    ),
+    Plant(
+        FULL,
+        "all experts are in one bracket",
+        wide_brackets,
+        (("Corollary 8(ii), proof", "only bracket"),),
     ),
     Plant(
         DOUBLING,
         "FTNL pays for each bracket",
         lambda monkeypatch: exact_regret(monkeypatch, lambda instance: len(instance.gaps) - 1),
-        (("Section 7", "should not be"), ("Section 7", "Evidence")),
+        (("Section 7", "is not more difficult"), ("Section 7", "does not depend")),
     ),
     Plant(
         DOUBLING,
@@ -161,9 +204,15 @@ PLANTS = [
         constants_of_the_doubling_instance,
         (
             ("Section 7", "does not maximise"),
-            ("Section 7", "phase"),
-            ("Section 7", "The sum telescopes"),
+            ("Section 7", "The worst phase"),
+            ("Section 7", "regret is at most"),
         ),
+    ),
+    Plant(
+        DOUBLING,
+        "the proof counts all experts in every bracket",
+        all_experts_in_every_bracket,
+        (("Section 7", "with one expert per bracket"),),
     ),
     Plant(
         DOUBLING, "mistakes are twice as likely", likelier_mistakes, (("Section 7", "every epoch"),)

@@ -1,4 +1,4 @@
-"""Faults for wu2026."""
+"""Deliberate bugs that must flip verdicts of the notebooks on wu2026."""
 
 from dataclasses import replace
 
@@ -10,13 +10,13 @@ from privregret.bounds import wu2026 as bounds
 from privregret.exact import regret
 from privregret.full_information import FTNL
 from privregret.privacy import selection
+from privregret.studies import wu2026
 
 RESAMPLING, DETERMINISTIC = "wu2026/3-bernoulli-resampling", "wu2026/4-deterministic-setting"
 
 
 def select(change, everywhere=True):
-    """Selection probabilities of other arguments: `change` takes and gives instance, rounds, noise,
-    scale."""
+    """Compute selection probabilities of changed arguments: instance, rounds, noise, scale."""
 
     def patch(monkeypatch):
         def chosen(*arguments, real=exact.selection_probabilities):
@@ -37,7 +37,7 @@ def flipped(instance):
 
 
 def times(factor, *names):
-    """Bounds times a factor."""
+    """Multiply bounds by a factor."""
 
     def patch(monkeypatch):
         for name in names:
@@ -56,7 +56,7 @@ def half_the_noise(monkeypatch):
 
 
 def noise_scale(change):
-    """FTNL draws noise of another scale."""
+    """Change the scale of FTNL's noise by a factor."""
 
     def patch(monkeypatch, real=FTNL.noise_scale):
         monkeypatch.setattr(
@@ -72,15 +72,31 @@ def resampled_worse(monkeypatch):
     monkeypatch.setattr(
         exact, "selection_from_sums", lambda sums, *rest: real(0 * np.asarray(sums), *rest)
     )
+    monkeypatch.setattr(
+        regret, "_two_loss_gap", lambda least, step, chance, gaps, eta: float(gaps.mean())
+    )
 
 
 def wrong_constants(monkeypatch):
-    times(0.01, "theorem_4", "corollary_2", "deterministic_selection")(monkeypatch)
+    times(0.01, "theorem_4", "deterministic_selection")(monkeypatch)
+    monkeypatch.setattr(bounds, "corollary_2", lambda log_k, epsilon: 0.1 * log_k / epsilon)
     times(3, "lemma_3")(monkeypatch)
     times(0.01, "remark_4", "remark_4_limit")(monkeypatch)
     monkeypatch.setattr(
         bounds, "theorem_3_sharp", lambda *args: np.atleast_1d(bounds.theorem_3(*args))
     )
+
+
+def no_first_round(monkeypatch):
+    real = exact.regret_curves
+
+    def curves(algorithms, problem, horizon):
+        frame = real(algorithms, problem, horizon)
+        if hasattr(problem, "gaps") and len(problem.gaps) == 2:
+            frame["regret"] -= problem.gaps[1] / (1 + np.exp(-problem.log_counts[1]))
+        return frame
+
+    monkeypatch.setattr(exact, "regret_curves", curves)
 
 
 PLANTS = [
@@ -93,9 +109,10 @@ PLANTS = [
             ("Section 3", "strictly reduces the regret"),
             ("Theorem 2", "constants that the proof gives"),
             ("Theorem 2, Remark 1", "constant in $T$"),
-            ("Theorem 1", "never shows"),
+            ("Theorem 1", r"grows at most like $\log T$"),
+            ("Theorem 1", "is not visible"),
             ("Corollary 1", "Whatever the gaps"),
-            ("Corollary 1", "with constant 1"),
+            ("Corollary 1", "and equal gaps"),
             ("Corollary 1", "inside the range"),
         ),
     ),
@@ -105,9 +122,10 @@ PLANTS = [
         select(lambda instance, *rest: (flipped(instance), *rest), everywhere=False),
         (
             ("Section 3", r"$\Pr[J_1=2]=0.8$"),
-            ("Lemma 1", "With independent bits"),
+            ("Section 3", "at most half of the time"),
+            ("Lemma 1", r"implies $\Pr[J_r=i]"),
             ("Lemma 1", r"$\Pr[J_r=j]\le1/j$"),
-            ("Lemma 5, proof", r"for $\mathrm{Exp}(1/\epsilon)$"),
+            ("Lemma 5, proof", r"With noise $\mathrm{Exp}(1/\epsilon)$"),
         ),
     ),
     Plant(
@@ -115,8 +133,8 @@ PLANTS = [
         "half the noise; bounds a thousandth of what they are",
         half_the_noise,
         (
-            ("Theorems 2, 4", r"$\mathrm{Lap}(2/\epsilon)$ or"),
-            ("Theorems 2, 4", "The repair"),
+            ("Theorems 2, 4, Corollaries 1, 2", r"$\mathrm{Lap}(2/\epsilon)$ or"),
+            ("Theorems 2, 4, Corollaries 1, 2", r"$\mathrm{Exp}(2/\epsilon)$ in place"),
             ("Theorem 2", "constants that the proof gives"),
             ("Corollary 1", "Whatever the gaps"),
             ("Lemma 5, (5), (7)", "universal constants"),
@@ -129,7 +147,19 @@ PLANTS = [
         (
             ("Section 3", "The worst case with resampling is not worse"),
             ("Section 3, footnote 1", "strictly improves"),
-            ("Lemma 5, Theorem 4 (proofs)", "a factor"),
+            ("Lemma 5, Theorem 4 (proofs)", "A factor"),
+        ),
+    ),
+    Plant(
+        RESAMPLING,
+        "losses are not resampled and count eight times where they should be resampled",
+        select(
+            lambda i, n, *noise: (replace(i, bits=False), 8 * n if i.bits else n, *noise),
+            everywhere=True,
+        ),
+        (
+            ("Section 3", "leads to a smaller loss"),
+            ("Section 3", "does not reduce the regret"),
         ),
     ),
     Plant(
@@ -137,8 +167,8 @@ PLANTS = [
         "next to no noise",
         noise_scale(lambda learner: 1e-3),
         (
-            ("Theorem 3", r"Every $\epsilon$-DP algorithm"),
-            ("Theorem 3", "The sharper form"),
+            ("Theorem 3", r"have regret at least $\frac1\epsilon"),
+            ("Theorem 3", r"have regret at least $\sum"),
             ("Remark 3", "Under privacy"),
         ),
     ),
@@ -149,9 +179,11 @@ PLANTS = [
         (
             ("Theorem 3", "rejects an algorithm without privacy"),
             ("Remark 3", "Without privacy"),
-            ("Theorem 4", r"Regret is $O(\log K/\epsilon)$"),
+            ("Remark 3", "For equal gaps"),
+            ("Theorem 4", r"For $\epsilon\le1$"),
             ("Theorem 4", "The rate is optimal"),
-            ("Theorem 4", "The convexity argument"),
+            ("Theorem 4", "(by convexity)"),
+            ("Theorem 4", "little privacy"),
             ("Theorem 4", "On every instance"),
             ("Corollary 2", "without resampling"),
             ("Corollary 2, proof", "(9)"),
@@ -160,17 +192,30 @@ PLANTS = [
     ),
     Plant(
         DETERMINISTIC,
-        "wrong constants; the blind first round forgotten",
+        "wrong constants; a sharper bound that is not sharper",
         wrong_constants,
         (
-            ("Theorem 3", "The theorem stands there"),
-            ("Theorem 4", r"Regret is $O(\log K/\epsilon)$"),
+            ("Theorem 3, proof", "The sharper sum"),
+            ("Theorem 4", r"For $\epsilon\le1$"),
             ("Corollary 2", "without resampling"),
+            ("Remark 4.2", "is loose"),
             ("Corollary 2, proof", "(9)"),
             ("Lemma 3", "printed proof's constant"),
-            ("Lemma 3", "Every sum is at most"),
-            ("Remark 4", "The conjecture is refuted"),
+            ("Lemma 3", r"\le2\ln K"),
+            ("Remark 4", "The conjecture is false"),
         ),
+    ),
+    Plant(
+        DETERMINISTIC,
+        "the first round is not counted",
+        no_first_round,
+        (("Theorem 4", r"For every $\epsilon$"),),
+    ),
+    Plant(
+        DETERMINISTIC,
+        "votes are the losses themselves",
+        lambda patch: patch.setattr(wu2026, "votes", lambda losses: losses),
+        (("Theorem 3", r"For every $K$ and"), ("Theorem 3", "For $K=3$")),
     ),
     Plant(
         DETERMINISTIC,
@@ -180,7 +225,8 @@ PLANTS = [
             everywhere=False,
         ),
         (
-            ("Theorem 3, proof", "In every round"),
+            ("Theorem 3, proof", r"(K-5)/(3e^{t\epsilon}"),
+            ("Theorem 3, proof", r"(K-5)/(3e^{(t-1)\epsilon}"),
             ("Theorem 4, proof", "exponential noise is never worse"),
         ),
     ),

@@ -1,5 +1,4 @@
-"""Adversarial bandits and bandits with expert advice: base algorithms, private conversions, private
-EXP4."""
+"""Adversarial bandits, without and with expert advice, and private conversions"""
 
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
 from privregret.adversarial.bases import EXP3, FTPL, HTINF

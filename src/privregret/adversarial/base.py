@@ -1,4 +1,4 @@
-"""What every adversarial-bandit algorithm offers. Losses, not rewards: smaller is better."""
+"""The contract of adversarial-bandit algorithms, with losses: smaller is better"""
 
 from typing import ClassVar
 
@@ -14,10 +14,10 @@ SIZE = checks.integer_in(2, checks.SIZE)
 
 
 class AdversarialAlgorithm(Algorithm):
-    """An algorithm with its parameters, playing against an oblivious adversary.
+    """Play against an oblivious adversary.
 
-    `run` gives the cumulative loss; of a Bernoulli adversary, the means of the arms played are
-    added up. Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
+    `run` returns the cumulative loss; against a Bernoulli adversary it adds up the means of the
+    arms played. Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
     """
 
     plays: ClassVar[type] = Adversary
@@ -29,7 +29,7 @@ class AdversarialAlgorithm(Algorithm):
         Parameters
         ----------
         losses : (T, K) array
-            All losses, one row a round, in [0, 1]; T >= K >= 2. Only entries of arms played are
+            All losses, one row per round, in [0, 1]; T >= K >= 2. Only entries of arms played are
             read.
         rng : int or numpy.random.Generator
             Source of the algorithm's own randomness.
@@ -58,7 +58,7 @@ class AdversarialAlgorithm(Algorithm):
     def start(
         self, arms: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
-        """The algorithm on a live source: `choose` an arm, `observe` its loss, and so on.
+        """Return a learner on a live source: `choose` an arm, `observe` its loss.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class AdversarialAlgorithm(Algorithm):
         rng : int or numpy.random.Generator
             As in `play`.
         horizon : int, optional
-            Rounds that there will be, at least K, for algorithms that depend on it.
+            Number of rounds, at least K, for algorithms that depend on it.
 
         Examples
         --------
@@ -86,7 +86,7 @@ class AdversarialAlgorithm(Algorithm):
 
 
 class ExpertAlgorithm(AdversarialAlgorithm):
-    """An algorithm that is advised by experts and compared with the best of them."""
+    """Play with the advice of experts, compared with the best expert."""
 
     plays = ExpertProblem
     templates = loops.EXPERTS
@@ -94,14 +94,14 @@ class ExpertAlgorithm(AdversarialAlgorithm):
     def play(
         self, losses: ArrayLike, advice: ArrayLike | Advice, rng: int | np.random.Generator
     ) -> np.ndarray:
-        """Run the literal algorithm, round by round.
+        """Run the literal algorithm, round by round, on tables of losses and advice.
 
         Parameters
         ----------
         losses : (T, K) array
             As in `AdversarialAlgorithm.play`.
         advice : (T, N, K) or (N, K) array, or Advice
-            Each expert's distribution over the arms, in each round or once for all; N >= 2.
+            Each expert's distribution over the arms, per round or constant; N >= 2.
         rng : int or numpy.random.Generator
             Source of the algorithm's own randomness.
 
@@ -129,7 +129,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         covered, arms = given.starts[-1] + 1, given.rows.shape[2]
         if arms != losses.shape[1]:
             raise ValueError(f"advice must have {losses.shape[1]} arms, as losses have, got {arms}")
-        short = given is not advice and covered < len(losses)  # a table that ends too early
+        short = given is not advice and covered < len(losses)  # the table ends too early
         if covered > 1 and (covered > len(losses) or short):
             raise ValueError(f"advice must cover {len(losses)} rounds, as losses do, got {covered}")
         return self.literal(losses, rng, given.dense(len(losses)))
@@ -142,8 +142,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         horizon: int | None = None,
         experts: int = 2,
     ) -> Learner:
-        """The algorithm on a live source: `choose` an arm given the round's advice, `observe` its
-        loss, and so on.
+        """Return a learner: `choose` an arm given advice, `observe` its loss.
 
         Parameters
         ----------

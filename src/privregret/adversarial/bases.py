@@ -1,8 +1,7 @@
-"""EXP3, HTINF and FTPL: the bandit algorithms that tolerate real-valued losses, and one kernel for
-all uses of them.
+"""Run EXP3, HTINF and FTPL, bandit algorithms that tolerate any real losses.
 
-Alone they are not private. The conversions in `conversions.py` run them on noisy averages over
-batches.
+One kernel serves all of their uses. Alone they are not private. The conversions in `conversions.py`
+run them on noisy averages over batches.
 """
 
 import math
@@ -25,8 +24,7 @@ THETA = 1 - 2 ** (-1 / 3)  # HTINF's skipping factor for second moments
 
 
 class Batches(NamedTuple):
-    """What the kernels take: which bandit algorithm, its parameters, and how long it waits for a
-    noisy average."""
+    """Hold the parameters of the kernels: algorithm, batch length, noise."""
 
     kind: int
     rate: float
@@ -34,19 +32,19 @@ class Batches(NamedTuple):
     cap: int = 0
     resampling: int = CORRECTED
     tau: int = 1  # rounds in a batch
-    scale: float = 0.0  # of the Laplace noise in its average
+    scale: float = 0.0  # Laplace scale of the noise in its average
 
 
 CHOICE = np.dtype(
     [
-        ("estimate", float),  # of its losses so far
+        ("estimate", float),  # estimated sum of its losses so far
         ("p", float),  # probability of being chosen
-        ("weight", float),  # EXP3's, not normalised
+        ("weight", float),  # weight of EXP3, not normalised
     ]
 )
 BATCH = np.dtype(
     [
-        ("number", np.int64),  # of the batch, from 1
+        ("number", np.int64),  # number of the batch, from 1
         ("chosen", np.int64),
         ("observed", float),  # sum of its losses
         ("low", float),  # EXP3: the estimate whose weight is 1
@@ -57,11 +55,11 @@ BATCH = np.dtype(
 
 @jit
 def exp3_weights(choices, eta, gamma, low):
-    """p = (1 - gamma) of the weights exp(-eta (estimate - low)), normalised, and gamma / K for
-    each; returns `low`.
+    """Set p to EXP3's mixture of exponential weights and uniform play; return `low`.
 
-    Only the weight of the last choice has changed; once all are too large or too small, `low`
-    becomes the smallest estimate.
+    p is (1 - gamma) times the normalised weights exp(-eta (estimate - low)), plus gamma / K. Only
+    the weight of the last choice has changed; once all are too large or too small, `low` becomes
+    the smallest estimate.
     """
     total = 0.0
     for i in range(len(choices)):
@@ -73,21 +71,20 @@ def exp3_weights(choices, eta, gamma, low):
         for i in range(len(choices)):
             choices[i]["weight"] = math.exp(-eta * (choices[i]["estimate"] - low))
             total += choices[i]["weight"]
-    share, least = (1 - gamma) / total, gamma / len(choices)
+    scale, uniform = (1 - gamma) / total, gamma / len(choices)
     for i in range(len(choices)):
-        choices[i]["p"] = share * choices[i]["weight"] + least
+        choices[i]["p"] = scale * choices[i]["weight"] + uniform
     return low
 
 
 @jit
 def htinf_weights(choices, eta, w):
-    """p_i = (eta (estimate_i - min) + w)^-2, summing to 1; returns w in [1, sqrt K], found by
-    Newton's method.
+    """Set p_i = (eta (estimate_i - min) + w)^-2 with sum 1; return w in [1, sqrt K].
 
-    The sum is convex and decreasing in w: from the left Newton's steps never cross the root; from
-    the right the first does. The w given, the last step's, is only where to start. A short step
-    takes the second derivative along, and after a very short one the terms are continued from where
-    they were last worked out, which saves the divisions.
+    w is found by Newton's method. The sum is convex and decreasing in w: from the left Newton's
+    steps never cross the root; from the right the first step does. The w of the last step is only
+    the starting point. A short step also uses the second derivative. After a very short one the
+    terms are continued from where they were last computed, which saves the divisions.
     """
     low = choices[0]["estimate"]
     for i in range(1, len(choices)):
@@ -110,7 +107,7 @@ def htinf_weights(choices, eta, w):
         w += change
         if (
             abs(change) < 3e-5
-        ):  # the step leaves an error of its third power, and so does the series
+        ):  # the step and the series both leave an error of the step's third power
             break
     for i in range(len(choices)):
         x = choices[i]["p"] * change
@@ -120,11 +117,11 @@ def htinf_weights(choices, eta, w):
 
 @jit
 def drawn(choices, rng):
-    """A choice with the probabilities p, from one uniform number."""
+    """Draw a choice with the probabilities p from one uniform number."""
     u, found = rng.random(), 0
     for i in range(
         len(choices) - 1
-    ):  # to the end: where it would stop is what no processor guesses
+    ):  # the loop runs to the end, because a processor cannot predict an early exit
         u -= choices[i]["p"]
         found += u >= 0
     return found
@@ -132,7 +129,7 @@ def drawn(choices, rng):
 
 @jit
 def perturbed_leader(choices, scale, rng):
-    """The smallest estimate after Laplace noise on each."""
+    """Return the choice with the smallest estimate after Laplace noise on each."""
     best, leader = math.inf, 0
     for i in range(len(choices)):
         score = choices[i]["estimate"] + laplace(scale, rng)
@@ -143,8 +140,24 @@ def perturbed_leader(choices, scale, rng):
 
 @jit
 def resamples(choices, played, scale, cap, resampling, rng):
-    """Fresh perturbations until `played` leads again; each as if drawn in full, but no longer than
-    it takes."""
+    """Return the number of fresh perturbations until `played` leads again.
+
+    Each perturbation has the distribution of a full draw, but is drawn only as far as needed.
+
+    Parameters
+    ----------
+    choices : (N,) record array
+        Memory of the choices: arms, or experts.
+    played : int
+        The choice of this round.
+    scale : float
+        Scale of the perturbation.
+    cap : int
+        Largest result.
+    resampling : int
+        Code of the variant, see `FTPL`.
+    rng : numpy.random.Generator
+    """
     sign = -1.0 if resampling == PRINTED else 1.0
     for k in range(1, cap + 1):
         score = sign * (choices[played]["estimate"] + laplace(scale, rng))
@@ -160,7 +173,7 @@ def resamples(choices, played, scale, cap, resampling, rng):
 
 @jit
 def next_choice(choices, batch, settings, rng):
-    """The choice for the next batch."""
+    """Return the choice for the next batch."""
     batch["number"] += 1
     batch["observed"] = 0.0
     if settings.kind == EXP3_STEP:
@@ -180,7 +193,7 @@ def next_choice(choices, batch, settings, rng):
 
 @jit
 def learn(choices, batch, settings, rng):
-    """The batch's average loss, with noise, enters the estimate of what was chosen."""
+    """Update the estimate of the choice with the batch's average loss plus noise."""
     j, rate = batch["chosen"], settings.rate
     y = batch["observed"] / settings.tau
     if settings.scale > 0:
@@ -199,6 +212,19 @@ def learn(choices, batch, settings, rng):
 
 @jit
 def choose(choices, batch, settings, t, rng):
+    """Return the choice of round t.
+
+    Parameters
+    ----------
+    choices : (N,) record array
+        Memory of the choices: arms, or experts.
+    batch : record
+        Memory of the current batch.
+    settings : Batches
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if (t - 1) % settings.tau == 0:
         next_choice(choices, batch, settings, rng)
     return batch["chosen"]
@@ -206,6 +232,23 @@ def choose(choices, batch, settings, t, rng):
 
 @jit
 def observe(choices, batch, settings, t, j, loss, rng):
+    """Update the memory with the loss of the choice in round t.
+
+    Parameters
+    ----------
+    choices : (N,) record array
+        Memory of the choices: arms, or experts.
+    batch : record
+        Memory of the current batch.
+    settings : Batches
+    t : int
+        Round, from 1.
+    j : int
+        The choice.
+    loss : float
+        Loss of the arm.
+    rng : numpy.random.Generator
+    """
     batch["observed"] += loss
     if t % settings.tau == 0:
         learn(choices, batch, settings, rng)
@@ -213,9 +256,9 @@ def observe(choices, batch, settings, t, j, loss, rng):
 
 @jit
 def cumulative_losses(tables, checkpoints, settings, rng):
-    """Batch by batch: a batch is cut into cells in which losses and advice are constant.
+    """Play batch by batch, each cut into cells of constant losses and advice.
 
-    What is chosen are experts; for a plain bandit expert j always names arm j.
+    The choices are experts; for a plain bandit, expert j always names arm j.
     """
     horizon, arms, tau = checkpoints[-1], tables.losses.shape[1], settings.tau
     losses, bernoulli, point, rows = tables.losses, tables.bernoulli, tables.point, tables.rows
@@ -247,20 +290,20 @@ def cumulative_losses(tables, checkpoints, settings, rng):
                     observed += 1.0 if rng.random() < mean else 0.0
                 else:
                     observed += rng.binomial(stop - t, mean)
-            # the expert's arms in this cell, counted: multinomial, one binomial after the other
+            # counts of the expert's arms in this cell: multinomial, by successive binomials
             else:
-                left, share = stop - t, 1.0
+                left, remaining = stop - t, 1.0
                 for i in range(arms):
                     weight = rows[advised, row, i]
                     if left == 0 or weight == 0:
                         continue
                     plays = (
                         left
-                        if weight >= share or i == arms - 1
-                        else rng.binomial(left, weight / share)
+                        if weight >= remaining or i == arms - 1
+                        else rng.binomial(left, weight / remaining)
                     )
                     left -= plays
-                    share -= weight
+                    remaining -= weight
                     mean = losses[segment, i]
                     total += plays * mean
                     observed += rng.binomial(plays, mean) if bernoulli else plays * mean
@@ -272,16 +315,19 @@ def cumulative_losses(tables, checkpoints, settings, rng):
             break
         batch["observed"] = observed
         learn(choices, batch, settings, rng)
+    # keeps the array of the record alive
     choices[0], batches[0] = (
         choices[0],
         batches[0],
-    )  # a record does not keep its array alive: this does
+    )
     return paid
 
 
 class RealLossBandit(AdversarialAlgorithm):
-    """A bandit algorithm without privacy of its own, for any real losses; `settings` has batches of
-    one round."""
+    """Choose among arms with any real losses, without privacy of its own.
+
+    `settings` has batches of one round.
+    """
 
     privacy = NOT_PRIVATE
     steps = Steps(CHOICE, BATCH, choose, observe)
@@ -290,17 +336,17 @@ class RealLossBandit(AdversarialAlgorithm):
 
 @dataclass(frozen=True)
 class EXP3(RealLossBandit):
-    """EXP3 with mixing: softmax of the estimated losses, gamma of it uniform; estimates y / P(I),
-    any real y.
+    """EXP3 with mixing: softmax of the estimated losses, mixed with uniform play.
 
-    Privacy: none by itself. Tuning: `tuning.batched_exp3`. O(K) a step.
+    Estimates are y / P(I), for any real y. Privacy: none by itself. Tuning: `tuning.batched_exp3`.
+    O(K) per step.
 
     Parameters
     ----------
     eta : float
         Learning rate, above 0.
     gamma : float
-        Share of uniform play, in [0, 1].
+        Probability of uniform play, in [0, 1].
     """
 
     eta: float
@@ -316,12 +362,12 @@ class EXP3(RealLossBandit):
 
 @dataclass(frozen=True)
 class HTINF(RealLossBandit):
-    """HTINF for second moments: Tsallis-INF (power 1/2, learning rate 1 / (sigma sqrt t)) that
-    skips large losses.
+    """HTINF for second moments: Tsallis-INF that skips large losses.
 
-    A loss y of an arm played with probability x in step t counts only if |y| <= (1 - 2^(-1/3))
-    sigma sqrt(t x). Public code that tests y without the absolute value is wrong: losses with noise
-    are negative as often as not. Privacy: none by itself. Anytime, O(K) a step.
+    Tsallis-INF has power 1/2 and learning rate 1 / (sigma sqrt t). A loss y of an arm played with
+    probability x in step t counts only if |y| <= (1 - 2^(-1/3)) sigma sqrt(t x). Public code that
+    tests y without the absolute value is wrong: losses with noise are negative as often as not.
+    Privacy: none by itself. Anytime, O(K) per step.
 
     Parameters
     ----------
@@ -341,19 +387,19 @@ class HTINF(RealLossBandit):
 
 @dataclass(frozen=True)
 class FTPL(RealLossBandit):
-    """Follow the perturbed leader with geometric resampling: argmin of estimated losses plus Lap(1
-    / eta) on each.
+    """Follow the perturbed leader with geometric resampling.
 
-    Instead of 1 / P(I) the estimate uses the number of fresh perturbations until I leads again, at
-    most `cap`. Privacy: none by itself (the perturbation is not made for it). Tuning:
-    `tuning.batched_ftpl`. Mean O(K^2) a step.
+    The leader is the argmin of estimated losses plus Lap(1 / eta) on each. Instead of 1 / P(I) the
+    estimate uses the number of fresh perturbations until I leads again, at most `cap`. Privacy:
+    none by itself (the perturbation is not made for it). Tuning: `tuning.batched_ftpl`. Mean O(K^2)
+    per step.
 
     Parameters
     ----------
     eta : float
         Inverse scale of the perturbation, above 0.
     cap : int
-        Most fresh perturbations, at least 1.
+        Largest number of fresh perturbations, at least 1.
     resampling : {"corrected", "zero at cap", "printed"}
         "corrected": until I is argmin, `cap` if it never is, as in Neu and Bartok and in the proof.
         "zero at cap": 0 if it never is. "printed": until I is arg*max*, and 0 if it never is; this

@@ -1,8 +1,7 @@
-"""Cells: stretches of rounds in which neither losses nor advice change: only how often each arm is
-played counts.
+"""Cut rounds into cells in which neither losses nor advice change.
 
-On a table a cell is a round. (Counting itself stands in each kernel: shared, it costs a quarter of
-the time of one.)
+Within a cell only the number of plays of each arm matters. On a table a cell is a round. Counting
+is written out in each kernel: as a shared function it costs a quarter of a kernel's time.
 """
 
 import numpy as np
@@ -14,8 +13,21 @@ FOREVER = np.iinfo(np.int64).max
 
 @jit
 def next_segments(loss_starts, advice_starts, segment, advised, t):
-    """Segments of losses and of advice in round t, searched from earlier ones on, and where either
-    one ends."""
+    """Return the segments of losses and advice in round t, and where either one ends.
+
+    Parameters
+    ----------
+    loss_starts : (S,) int64 array
+        First rounds of the segments of losses.
+    advice_starts : (A,) int64 array
+        First rounds of the segments of advice.
+    segment : int
+        Segment of losses from which the search starts.
+    advised : int
+        Segment of advice from which the search starts.
+    t : int
+        Round, from 0.
+    """
     while segment + 1 < len(loss_starts) and loss_starts[segment + 1] <= t:
         segment += 1
     while advised + 1 < len(advice_starts) and advice_starts[advised + 1] <= t:
@@ -30,9 +42,11 @@ def next_segments(loss_starts, advice_starts, segment, advised, t):
 
 @jit
 def draw(p, rng):
-    """An index with probabilities p, from one uniform number."""
+    """Draw an index with probabilities p from one uniform number."""
     u, found = rng.random(), 0
-    for i in range(len(p) - 1):  # to the end: where it would stop is what no processor guesses
+    for i in range(
+        len(p) - 1
+    ):  # the loop runs to the end, because a processor cannot predict an early exit
         u -= p[i]
         found += u >= 0
     return found

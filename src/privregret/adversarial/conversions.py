@@ -1,4 +1,4 @@
-"""From a bandit algorithm to a private one, and from one for arms to one for experts."""
+"""Convert bandit algorithms: to private ones, and from arms to experts."""
 
 import math
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 
 
 def batch_size(epsilon: float) -> int:
-    """ceil(1 / epsilon), so that 1 / epsilon = 10 in floating point counts as 10; 1 if epsilon > 1.
+    """Return ceil(1 / epsilon), robust to rounding; 1 if epsilon > 1.
 
     Examples
     --------
@@ -49,19 +49,20 @@ def _bandit(name, value):
 
 @dataclass(frozen=True)
 class BatchedPrivate(AdversarialAlgorithm):
-    """The generic conversion: each choice of `base` is played tau rounds; it sees the average loss
-    + Lap(1/(tau eps)).
+    """Play each choice of `base` for tau rounds; return the noisy average loss to it.
+
+    This is the generic conversion. The noise on the average is Lap(1 / (tau epsilon)).
 
     Privacy: epsilon-DP for the sequence of actions when one round's losses are replaced, whatever
     the base: the round moves one average by at most 1 / tau. Rounds of a last partial batch are not
-    used at all.
+    used.
 
     Parameters
     ----------
     base : EXP3, HTINF or FTPL
         Runs on at most T / tau noisy averages; `tuning` has the paper's parameters.
     epsilon : float
-        Privacy parameter, above 0. The paper has epsilon <= 1; above, batches have one round.
+        Privacy parameter, above 0. The paper has epsilon <= 1; above 1, batches have one round.
     tau : int or None
         Batch size, at least 1; None means ceil(1 / epsilon).
     """
@@ -75,7 +76,7 @@ class BatchedPrivate(AdversarialAlgorithm):
     rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
 
     def __post_init__(self):
-        if self.tau is None:  # in the repr, and with it in the random streams, stands the size
+        if self.tau is None:  # the repr, and with it the random streams, contain the size
             object.__setattr__(self, "tau", batch_size(checks.positive("epsilon", self.epsilon)))
         super().__post_init__()
 
@@ -93,7 +94,7 @@ class BatchedPrivate(AdversarialAlgorithm):
 
     @property
     def scale(self) -> float:
-        """Laplace scale of the noise in an average, 1 / (tau epsilon)."""
+        """Return the Laplace scale of the noise in an average, 1 / (tau epsilon)."""
         return 1 / (self.tau * self.epsilon)
 
     def settings(self, horizon: int | None, arms: int) -> Batches:
@@ -102,10 +103,9 @@ class BatchedPrivate(AdversarialAlgorithm):
 
 @dataclass(frozen=True)
 class LocallyPrivate(BatchedPrivate):
-    """The older way, for comparison: noise Lap(1 / epsilon) on every loss, told to `base` in every
-    round.
+    """Add Lap(1 / epsilon) to each loss that `base` observes: the older conversion.
 
-    Privacy: epsilon-DP in the local model, hence in the central one too.
+    Privacy: epsilon-DP in the local model, hence in the central one as well.
 
     Parameters
     ----------
@@ -124,6 +124,23 @@ class LocallyPrivate(BatchedPrivate):
 
 @jit
 def _choose(experts, arms, batch, settings, t, advice, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    experts : (N,) record array
+        Memory of the experts.
+    arms : (K,) record array
+        Memory of the arms.
+    batch : record
+        Memory of the current batch.
+    settings : Batches
+    t : int
+        Round, from 1.
+    advice : (N, K) array
+        Distribution of each expert over the arms.
+    rng : numpy.random.Generator
+    """
     if (t - 1) % settings.tau == 0:
         next_choice(experts, batch, settings, rng)
     followed = advice[batch["chosen"]]
@@ -135,16 +152,37 @@ def _choose(experts, arms, batch, settings, t, advice, rng):
 
 @jit
 def _observe(experts, arms, batch, settings, t, advice, i, loss, rng):
+    """Update the memory with the loss of arm i in round t.
+
+    Parameters
+    ----------
+    experts : (N,) record array
+        Memory of the experts.
+    arms : (K,) record array
+        Memory of the arms.
+    batch : record
+        Memory of the current batch.
+    settings : Batches
+    t : int
+        Round, from 1.
+    advice : (N, K) array
+        Distribution of each expert over the arms.
+    i : int
+        Arm played.
+    loss : float
+        Loss of the arm.
+    rng : numpy.random.Generator
+    """
     observe(experts, batch, settings, t, batch["chosen"], loss, rng)
 
 
 @dataclass(frozen=True)
 class ExpertsFromBandit(ExpertAlgorithm):
-    """A bandit algorithm whose arms are the experts: plays an arm drawn from the advice of the
-    expert that it chose.
+    """Use a bandit algorithm to choose an expert, and play an arm from its advice.
 
     Privacy: with `BatchedPrivate` as bandit (Theorem 7) epsilon-DP in the losses; the advice counts
-    as public. In a batch one expert is followed, and an arm drawn from his advice in every round.
+    as public. In a batch one expert is followed, and an arm is drawn from its advice in every
+    round.
 
     Parameters
     ----------

@@ -1,5 +1,7 @@
-"""EXP4 with noise on every loss (asi2025, Algorithm 6), and with noise on every expert's batch
-score (Algorithm 2)."""
+"""Run EXP4 with per-loss noise, or with noise on each expert's batch score.
+
+These are Algorithms 6 and 2 of asi2025.
+"""
 
 import math
 from dataclasses import dataclass
@@ -18,25 +20,27 @@ from privregret.noise import laplace
 EXPERT = np.dtype(
     [
         ("score", float),  # estimated loss so far
-        ("gain", float),  # in the batch so far
-        ("weight", float),  # of the batch, not normalised
+        ("gain", float),  # sum over the batch so far
+        ("weight", float),  # weight in the batch, not normalised
     ]
 )
 ARM = np.dtype([("q", float)])  # probability of being played
 
 
 class Settings(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     eta: float
     gamma: float
-    scale: float  # of the Laplace noise on each loss, or on each expert's average score of a batch
+    scale: (
+        float  # Laplace scale of the noise per loss, or per average score of an expert in a batch
+    )
     tau: int = 1
 
 
 @jit
 def _weigh(experts, settings):
-    """Weights of the experts, exp(-eta score) relative to the best."""
+    """Set the weights of the experts, exp(-eta score) relative to the best."""
     low = math.inf
     for n in range(len(experts)):
         low = min(low, experts[n]["score"])
@@ -46,6 +50,23 @@ def _weigh(experts, settings):
 
 @jit
 def _choose(experts, arms, own, settings, t, advice, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    experts : (N,) record array
+        Memory of the experts.
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Settings
+    t : int
+        Round, from 1.
+    advice : (N, K) array
+        Distribution of each expert over the arms.
+    rng : numpy.random.Generator
+    """
     if (t - 1) % settings.tau == 0:
         _weigh(experts, settings)
     norm = 0.0
@@ -66,6 +87,27 @@ def _choose(experts, arms, own, settings, t, advice, rng):
 
 @jit
 def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
+    """Update the memory with the loss of arm i, with noise, in round t.
+
+    Parameters
+    ----------
+    experts : (N,) record array
+        Memory of the experts.
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Settings
+    t : int
+        Round, from 1.
+    advice : (N, K) array
+        Distribution of each expert over the arms.
+    i : int
+        Arm played.
+    loss : float
+        Loss of the arm.
+    rng : numpy.random.Generator
+    """
     y = loss + laplace(settings.scale, rng)
     for n in range(len(experts)):
         experts[n]["score"] += advice[n, i] * y / arms[i]["q"]
@@ -73,6 +115,27 @@ def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
 
 @jit
 def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
+    """Update the memory with the loss of arm i in round t; noise ends a batch.
+
+    Parameters
+    ----------
+    experts : (N,) record array
+        Memory of the experts.
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Settings
+    t : int
+        Round, from 1.
+    advice : (N, K) array
+        Distribution of each expert over the arms.
+    i : int
+        Arm played.
+    loss : float
+        Loss of the arm.
+    rng : numpy.random.Generator
+    """
     for n in range(len(experts)):
         experts[n]["gain"] += advice[n, i] * loss / arms[i]["q"]
     if t % settings.tau == 0:
@@ -83,9 +146,10 @@ def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
 
 @jit
 def _local_losses(tables, checkpoints, settings, rng):
-    """Round by round. Experts with the same advice move together, so scores are kept per row of
-    advice: `before[j]` is expert j's when the segment of advice began, `since[d]` what row d's have
-    gained since.
+    """Play round by round, with scores per row of advice.
+
+    Experts with equal advice move together: `before[j]` is the score of expert j when the segment
+    of advice began, and `since[d]` is what row d's experts have gained since.
     """
     eta, gamma, scale, _ = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
@@ -95,9 +159,8 @@ def _local_losses(tables, checkpoints, settings, rng):
     paid = np.empty(len(checkpoints))
     before = np.zeros(experts)
     since = np.zeros(distinct)
-    best = np.empty(
-        distinct
-    )  # smallest `before` of a row's experts, and the logarithm of their weight together
+    # smallest `before` of a row's experts, and the logarithm of their weight together
+    best = np.empty(distinct)
     crowd = np.empty(distinct)
     weight = np.empty(distinct)
     q = np.empty(arms)
@@ -150,8 +213,10 @@ def _local_losses(tables, checkpoints, settings, rng):
 
 @jit
 def _batched_losses(tables, checkpoints, settings, rng):
-    """Cell by cell: while losses, advice and weights stay, rounds are alike and only the arms'
-    counts matter."""
+    """Play cell by cell: only the arms' counts matter while nothing changes.
+
+    A cell is a stretch of rounds with constant losses, advice and weights.
+    """
     eta, gamma, scale, tau = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = checkpoints[-1]
@@ -159,11 +224,11 @@ def _batched_losses(tables, checkpoints, settings, rng):
     distinct, arms = rows.shape[1], rows.shape[2]
     paid = np.empty(len(checkpoints))
     score = np.zeros(experts)
-    gain = np.zeros(experts)  # in the batch so far
+    gain = np.zeros(experts)  # sum over the batch so far
     weight = np.empty(experts)
     crowd = np.empty(distinct)
     q = np.empty(arms)
-    seen = np.empty(arms)  # loss seen in the cell over the probability of the arm
+    seen = np.empty(arms)  # loss observed in the cell / probability of the arm
     total = 0.0
     segment, advised, change, reported = 0, 0, 0, 0
     t = 0
@@ -200,16 +265,18 @@ def _batched_losses(tables, checkpoints, settings, rng):
                 seen[i] = mean / q[i]
                 if bernoulli:
                     seen[i] = (1.0 if rng.random() < mean else 0.0) / q[i]
-            else:  # the arms, counted: multinomial, one binomial after the other
-                left, share = stop - t, 1.0
+            else:  # counts of the arms: multinomial, by successive binomials
+                left, remaining = stop - t, 1.0
                 for i in range(arms):
                     if left == 0:
                         break
                     plays = (
-                        left if q[i] >= share or i == arms - 1 else rng.binomial(left, q[i] / share)
+                        left
+                        if q[i] >= remaining or i == arms - 1
+                        else rng.binomial(left, q[i] / remaining)
                     )
                     left -= plays
-                    share -= q[i]
+                    remaining -= q[i]
                     mean = losses[segment, i]
                     total += plays * mean
                     seen[i] = (rng.binomial(plays, mean) if bernoulli else plays * mean) / q[i]
@@ -235,7 +302,7 @@ class EXP4Local(ExpertAlgorithm):
     """EXP4 on losses with noise Lap(1 / epsilon) each.
 
     Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.local_exp4`.
-    O(K) a round per distinct recommendation, O(N) when advice changes.
+    O(K) per round and distinct recommendation, O(N) when advice changes.
 
     Parameters
     ----------
@@ -244,7 +311,7 @@ class EXP4Local(ExpertAlgorithm):
     eta : float
         Learning rate, above 0.
     gamma : float
-        Share of uniform play, in [0, 1].
+        Probability of uniform play, in [0, 1].
     """
 
     epsilon: float
@@ -264,24 +331,23 @@ class EXP4Local(ExpertAlgorithm):
         return Settings(self.eta, self.gamma, 1 / self.epsilon)
 
 
-def _share(name, value):
+def _fraction(name, value):
     """A number in (0, 1]."""
     return checks.positive(name, checks.number_in(0, 1)(name, value))
 
 
 @dataclass(frozen=True)
 class EXP4Batched(ExpertAlgorithm):
-    """EXP4 whose expert weights change once in tau rounds, by each expert's average score plus
-    noise.
+    """EXP4 whose weights change once per tau rounds, by noisy average scores.
 
     Noise: Lap(3 K sqrt(N ln(1 / delta)) / (gamma tau epsilon)) on each of N scores. It must be
     computed from the gamma and the whole tau that are used: from a gamma above 1 it would be too
     small.
 
-    Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch; needs epsilon <= 1
-    and epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta in
-    (0, 1] does not ensure. Tuning: `tuning.batched_exp4`. O(N + K) a batch while losses and advice
-    stay the same.
+    Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch. This needs epsilon
+    <= 1 and epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta
+    in (0, 1] does not ensure. Tuning: `tuning.batched_exp4`. O(N + K) per batch while losses and
+    advice are constant.
 
     Parameters
     ----------
@@ -290,7 +356,7 @@ class EXP4Batched(ExpertAlgorithm):
     eta : float
         Learning rate, above 0.
     gamma : float
-        Share of uniform play, in (0, 1].
+        Probability of uniform play, in (0, 1].
     tau : int
         Batch size, at least 1.
     """
@@ -305,10 +371,10 @@ class EXP4Batched(ExpertAlgorithm):
     source = "asi2025, Algorithm 2"
     steps, events = Steps(ARM, NOTHING, _choose, _observe_batched, EXPERT), _batched_losses
     rules = {
-        "epsilon": _share,
+        "epsilon": _fraction,
         "delta": checks.positive,
         "eta": checks.positive,
-        "gamma": _share,
+        "gamma": _fraction,
         "tau": checks.positive_int,
     }
 
@@ -330,7 +396,7 @@ class EXP4Batched(ExpertAlgorithm):
         return min(checks.ROUNDS * self.tau, checks.LARGEST)
 
     def scale(self, arms: int, experts: int) -> float:
-        """Laplace scale of the noise on each score.
+        """Return the Laplace scale of the noise on each score.
 
         Examples
         --------

@@ -1,5 +1,4 @@
-"""A private algorithm that quickly drops the worse arm, made to show what Lemma 11 of asi2025 says
-about such ones."""
+"""Drop the worse arm quickly and privately, to illustrate Lemma 11 of asi2025."""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from privregret.noise import laplace
 
 
 class Settings(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     epsilon: float
     rate: float
@@ -24,8 +23,8 @@ class Settings(NamedTuple):
 
 SWITCH = np.dtype(
     [
-        ("threshold", float),  # with its noise
-        ("count", float),  # of looks with a small loss
+        ("threshold", float),  # threshold with its noise
+        ("count", float),  # number of looks with a small loss
         ("look", np.bool_),
         ("switched", np.bool_),
     ]
@@ -34,6 +33,19 @@ SWITCH = np.dtype(
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Settings
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t == 1:
         own["threshold"] = settings.threshold + laplace(2 / settings.epsilon, rng)
     own["look"] = rng.random() < settings.rate
@@ -42,6 +54,23 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, i, loss, rng):
+    """Update the memory with the loss of arm i in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Settings
+    t : int
+        Round, from 1.
+    i : int
+        Arm played.
+    loss : float
+        Loss of the arm.
+    rng : numpy.random.Generator
+    """
     if own["look"] and not own["switched"]:
         own["count"] += loss < 0.5
         own["switched"] = own["count"] + laplace(4 / settings.epsilon, rng) >= own["threshold"]
@@ -49,15 +78,15 @@ def _observe(arms, own, settings, t, i, loss, rng):
 
 @dataclass(frozen=True)
 class SparseSwitch(AdversarialAlgorithm):
-    """Two arms: stays with the first, looks at the second with probability `rate`, and may change
-    sides, once.
+    """Play the first of two arms, look at the second, and switch at most once.
 
-    After each look the number of looks with loss below 1/2 is compared, by the sparse-vector
-    technique, with (4 / epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh
-    Lap(4 / epsilon) on each comparison.
+    In each round the algorithm looks at the second arm with probability `rate`. After each look the
+    number of looks with loss below 1/2 is compared, by the sparse-vector technique, with (4 /
+    epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh Lap(4 / epsilon) on each
+    comparison.
 
-    Privacy: epsilon-DP; one round changes the count by at most 1, and until the change of sides,
-    which is made once, actions do not depend on losses.
+    Privacy: epsilon-DP. One round changes the count by at most 1, and until the switch, which
+    happens at most once, actions do not depend on losses.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The paper's parameters, of each corollary and theorem of asi2025, and those of the local
-baselines.
+"""Tune algorithms with the constants that asi2025 prints, and the local baselines.
 
-EXP3, FTPL and the two EXP4s need the horizon; HTINF does not. Where a formula gives a mixing share
-above 1 or a logarithm below 1, the bound is above T and the formula is clipped.
+The defaults are the printed constants; a repaired version is chosen by name. EXP3, FTPL and the two
+EXP4s need the horizon, HTINF does not. A mixing probability above 1 or a logarithm below 1 is
+clipped: the bound then exceeds T.
 """
 
 import math
@@ -18,10 +18,14 @@ POSITIVE = checks.number_in(1e-15, 1e15)  # what may be squared, and divided by
 
 @checks.arguments(epsilon=POSITIVE)
 def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
-    """HTINF in batches (Corollary 2).
+    """Make HTINF in batches (Corollary 2).
 
-    sigma: "paper", sqrt 6; or "exact", from the second moment 1 + 2 / (tau epsilon)^2 of a noisy
-    average.
+    Parameters
+    ----------
+    epsilon : float
+    sigma : {"paper", "exact"}
+        "paper": sqrt 6. "exact": from the second moment of a noisy average, at most
+        1 + 2 / (tau epsilon)^2.
 
     Examples
     --------
@@ -35,7 +39,7 @@ def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
 
 @checks.arguments(epsilon=POSITIVE)
 def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
-    """HTINF in batches with the experts as arms (Corollary 8, the composite of Theorem 7).
+    """Make HTINF in batches with the experts as arms (Corollary 8).
 
     Examples
     --------
@@ -47,9 +51,14 @@ def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE, boldness=POSITIVE)
 def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0) -> BatchedPrivate:
-    """EXP3 in batches (Corollary 22).
+    """Make EXP3 in batches (Corollary 22).
 
-    `boldness` multiplies eta, and gamma with it: their ratio is what the proof needs.
+    Parameters
+    ----------
+    horizon, arms : int
+    epsilon : float
+    boldness : float
+        Factor of both eta and gamma; the proof needs only their ratio.
 
     Examples
     --------
@@ -63,10 +72,20 @@ def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0)
 
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
-def batched_ftpl(horizon: int, arms: int, epsilon: float, log: str = "T") -> BatchedPrivate:
-    """FTPL in batches (Corollary 24).
+def batched_ftpl(
+    horizon: int, arms: int, epsilon: float, log: str = "T", resampling: str = "printed"
+) -> BatchedPrivate:
+    """Make FTPL in batches (Corollary 24).
 
-    log: "T", as printed, or "KT", which the proof's event needs, in the second term of eta.
+    Parameters
+    ----------
+    horizon, arms : int
+    epsilon : float
+    log : {"T", "KT"}
+        Logarithm in the second term of eta: of epsilon T as printed, or of epsilon K T, which the
+        event in the proof needs.
+    resampling : {"printed", "zero at cap", "corrected"}
+        As of `FTPL`. Algorithm 4 as printed does not learn; the proof is about "corrected".
 
     Examples
     --------
@@ -79,12 +98,13 @@ def batched_ftpl(horizon: int, arms: int, epsilon: float, log: str = "T") -> Bat
     inner = max(0.0, math.log(rounds if log == "T" else rounds * arms))
     cap = math.ceil(math.sqrt(rounds * arms))
     first = math.sqrt(math.log(arms) / (rounds * arms * (1 + 10 * math.log(rounds * arms) ** 2)))
-    return BatchedPrivate(FTPL(min(first, 1 / (cap * (1 + 4 * inner))), cap), epsilon)
+    eta = min(first, 1 / (cap * (1 + 4 * inner)))
+    return BatchedPrivate(FTPL(eta, cap, resampling), epsilon)
 
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
 def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
-    """EXP4 with noise on every loss (Theorem 9).
+    """Make EXP4 with Laplace noise on each loss (Theorem 9).
 
     Examples
     --------
@@ -105,21 +125,27 @@ def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Loc
     delta=checks.number_in(1e-300, 1, "[)"),
 )
 def batched_exp4(
-    horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "proof"
+    horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "printed"
 ) -> EXP4Batched:
-    """EXP4 in batches (Theorem 10).
+    """Make EXP4 in batches (Theorem 10).
 
-    gamma: "statement" has N^(1/3) in its first term where the proof has (N ln(1 / delta))^(1/3).
+    The order matters for privacy: tau is rounded up, then gamma is computed with that tau and
+    clipped at 1, then the noise is computed with both.
 
-    In this order: tau is rounded up, gamma computed with that tau and clipped, the noise computed
-    with both.
+    Parameters
+    ----------
+    horizon, arms, experts : int
+    epsilon, delta : float
+    gamma : {"printed", "corrected"}
+        Factor in its first term: N^(1/3), as the theorem and its proof print it, or
+        (N ln(1 / delta))^(1/3), which the proof's next line needs.
 
     Examples
     --------
     >>> batched_exp4(10**6, arms=10, experts=20, epsilon=0.5, delta=1e-6).tau
     4707
     """
-    checks.one_of("proof", "statement")("gamma", gamma)
+    checks.one_of("printed", "corrected")("gamma", gamma)
     spread = experts * math.log(1 / delta)
     log_nt, log_n = math.log(experts * horizon), math.log(experts)
     eta = (
@@ -134,7 +160,7 @@ def batched_exp4(
         / (epsilon ** (2 / 3) * log_n ** (1 / 3))
     )
     tau = min(horizon, math.ceil(tau))
-    factor = spread if gamma == "proof" else experts
+    factor = spread if gamma == "corrected" else experts
     first = (eta * factor) ** (1 / 3) * (arms * log_nt / (epsilon * tau)) ** (2 / 3)
     second = 12 * eta * arms * math.sqrt(spread) * log_nt / (epsilon * tau)
     return EXP4Batched(epsilon, delta, eta, min(1.0, max(first, second)), tau)
@@ -142,8 +168,9 @@ def batched_exp4(
 
 @checks.arguments(epsilon=POSITIVE)
 def local_htinf(epsilon: float) -> LocallyPrivate:
-    """HTINF on losses with noise Lap(1 / epsilon); their second moment is at most 1 + 2 /
-    epsilon^2.
+    """Make HTINF with noise Lap(1 / epsilon) on each loss.
+
+    The second moment of a noisy loss is at most 1 + 2 / epsilon^2.
 
     Examples
     --------
@@ -155,8 +182,9 @@ def local_htinf(epsilon: float) -> LocallyPrivate:
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
 def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
-    """EXP3 on losses with noise Lap(1 / epsilon), tuned as in the proof of Corollary 22 with that
-    scale.
+    """Make EXP3 with noise Lap(1 / epsilon) on each loss.
+
+    Tuned as in the proof of Corollary 22 for noise of that scale.
 
     Examples
     --------

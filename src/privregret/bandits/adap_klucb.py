@@ -17,7 +17,7 @@ from privregret.noise import laplace
 
 
 class Optimism(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     epsilon: float
     alpha: float
@@ -33,7 +33,7 @@ ARM = np.dtype(
 EPISODE = np.dtype(
     [
         ("leader", np.int64),
-        ("end", np.int64),  # the round after it
+        ("end", np.int64),  # the round after the episode
         ("total", float),
     ]
 )
@@ -41,7 +41,7 @@ EPISODE = np.dtype(
 
 @jit
 def _leader(arms, t, settings, rng):
-    """Arm with the largest index in round t; of several, one at random."""
+    """Return the arm with the largest index in round t; ties at random."""
     epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
     best, leader, ties = -math.inf, 0, 0
     for j in range(len(arms)):
@@ -58,6 +58,19 @@ def _leader(arms, t, settings, rng):
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Optimism
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t < own["end"]:
         return own["leader"]
     j = t - 1 if t <= len(arms) else _leader(arms, t, settings, rng)
@@ -68,6 +81,23 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Optimism
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     own["total"] += reward
     if t + 1 == own["end"]:
         arm = arms[j]
@@ -77,9 +107,19 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 @jit
 def _next(arms, queues, t, settings, rng):
-    """Take the arm with the largest index in round t out of its queue.
+    """Remove the arm with the largest index in round t from its queue.
 
-    Arms whose index has reached 1 have 0 pulls.
+    Arms whose index has reached 1 are in the queue of 0 pulls.
+
+    Parameters
+    ----------
+    arms : record array
+        Arms in queues, see `queues.no_queues`.
+    queues : record array
+    t : int
+        Round, from 1.
+    settings : Optimism
+    rng : numpy.random.Generator
     """
     epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
     while True:
@@ -93,7 +133,7 @@ def _next(arms, queues, t, settings, rng):
             x = arms[queues[q]["head"]]["mean"] + bonus / epsilon
             if bound >= 1:
                 bound = kl_inverse_bound(min(max(x, 0.0), 1.0), bonus)
-                if bound >= 1:  # and so it stays
+                if bound >= 1:  # the index stays 1
                     add(arms, queues, 0, take(arms, queues, q), 1.0, False, rng)
                     continue
             y = min(bound, second)
@@ -105,7 +145,7 @@ def _next(arms, queues, t, settings, rng):
                 return take(arms, queues, q)
             else:
                 step = y * (1 - y) / (y - x)
-                value = y - (kl(x, y) - bonus) * step  # of Newton's, from above
+                value = y - (kl(x, y) - bonus) * step  # a step of Newton's method, from above
                 if value >= second:
                     return take(arms, queues, q)
                 logits = math.log(x * (1 - y) / (y * (1 - x)))
@@ -115,7 +155,7 @@ def _next(arms, queues, t, settings, rng):
 
 @jit
 def _any(arms, queues, q, rng):
-    """Take an arm at random out of a queue in which all tie, their means clipped to 0.
+    """Remove a random arm from a queue in which all tie, their means clipped to 0.
 
     It is short, and this rare.
     """
@@ -138,7 +178,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     epsilon, horizon, arms = settings.epsilon, checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
-    waiting, queues = no_queues(arms)  # by the length of the last episode
+    waiting, queues = no_queues(arms)  # one queue per length of the last episode
     reported = 0
     t = 0
     while t < horizon:
@@ -154,11 +194,11 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 @dataclass(frozen=True)
 class AdaPKLUCB(BanditAlgorithm):
-    """AdaP-KLUCB: each time an arm is chosen its pulls double; older episodes are forgotten.
+    """AdaP-KLUCB: each choice doubles an arm's pulls; older episodes are forgotten.
 
     With n the length of the arm's last episode and m its private mean, the index in round t is the
     largest q in [0, 1] with n kl(c, q) <= alpha ln t, where c = m + alpha ln t / (epsilon n),
-    clipped to [0, 1]. Ties at random.
+    clipped to [0, 1]. Ties are broken at random.
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
@@ -169,7 +209,7 @@ class AdaPKLUCB(BanditAlgorithm):
     epsilon : float
         Privacy parameter, above 0.
     alpha : float
-        Optimism, above 0. Its regret bound needs more than 3; all comparisons use 3.1.
+        Optimism, above 0. The regret bound needs more than 3; all comparisons use 3.1.
     """
 
     epsilon: float

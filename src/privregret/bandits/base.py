@@ -1,4 +1,4 @@
-"""What every stochastic-bandit algorithm offers. Rewards: larger is better."""
+"""The contract of stochastic-bandit algorithms, with rewards: larger is better"""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,7 @@ from privregret.learners import Learner
 
 
 class BanditAlgorithm(Algorithm):
-    """A bandit algorithm with its parameters; subclasses are frozen dataclasses with `steps` (see
-    `Algorithm`)."""
+    """Hold the parameters of a bandit algorithm; subclasses are frozen dataclasses."""
 
     plays = BernoulliBandit
     templates = loops.BANDIT
@@ -23,7 +22,7 @@ class BanditAlgorithm(Algorithm):
         Parameters
         ----------
         rewards : (T, K) array
-            All rewards, one row a round, in [0, 1]; T >= K >= 2. Only entries of pulled arms are
+            All rewards, one row per round, in [0, 1]; T >= K >= 2. Only entries of pulled arms are
             read.
         rng : int or numpy.random.Generator
             Source of the algorithm's own randomness (privacy noise, ties).
@@ -51,7 +50,7 @@ class BanditAlgorithm(Algorithm):
     def start(
         self, arms: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
-        """The algorithm on a live source: `choose` an arm, `observe` its reward, and so on.
+        """Return a learner on a live source: `choose` an arm, `observe` its reward.
 
         Parameters
         ----------
@@ -60,7 +59,7 @@ class BanditAlgorithm(Algorithm):
         rng : int or numpy.random.Generator
             As in `play`.
         horizon : int, optional
-            Rounds that there will be, at least K, for algorithms that depend on it.
+            Number of rounds, at least K, for algorithms that depend on it.
 
         Examples
         --------
@@ -82,12 +81,27 @@ class BanditAlgorithm(Algorithm):
 
 @jit
 def keep_pulling(mean, left, total, start, slope, rng, draws=0):
-    """Pull an arm once and further, `left` times at most, until its sum is no longer above a line.
+    """Pull an arm until its sum is no longer above a line; return pulls and sum.
 
-    Certificates of lead have this form: what other arms' indices can be in the rounds left is
-    known, so an arm leads for certain while `total` > `start` + `slope` (pulls made here). Arms
-    tied behind it have `draws` draws in each round; those of the first are made. Returns the number
-    of pulls, and the sum.
+    Certificates of lead have this form: the indices that other arms can have in the remaining
+    rounds are known, so an arm leads for certain while `total` > `start` + `slope` (pulls made
+    here).
+
+    Parameters
+    ----------
+    mean : float
+        Mean of the arm.
+    left : int
+        Largest number of pulls.
+    total : float
+        Sum of the arm's rewards.
+    start : float
+    slope : float
+        The line.
+    rng : numpy.random.Generator
+    draws : int
+        Draws per round of the arms that are tied behind it. The draws of the first round are
+        already made.
     """
     pulled = 0
     while pulled == 0 or (pulled < left and total > start + slope * pulled):

@@ -22,35 +22,35 @@ TIES = ("random", "first")
 
 
 class BatchSettings(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     epsilon: float
     ends: np.ndarray  # pulls of an arm after each of its batches
     rule: int  # KLUCB or IMED
-    first: bool  # of arms with equal indices
+    first: bool  # which of the arms with equal indices is pulled
 
 
 ARM = np.dtype(
     [
         ("noisy", float),  # sum of all its batches
         ("mean", float),
-        ("pulls", np.int64),  # that the mean is of
-        ("batches", np.int64),  # completed
+        ("pulls", np.int64),  # number of pulls in `total`
+        ("batches", np.int64),  # number of completed batches
     ]
 )
 BATCH = np.dtype(
     [
         ("leader", np.int64),
-        ("end", np.int64),  # the round after it
+        ("end", np.int64),  # the round after the batch
         ("total", float),
-        ("started", np.int64),  # arms that had a batch
+        ("started", np.int64),  # number of arms that had a batch
     ]
 )
 
 
 @jit
 def leader(arms, log_t, settings, rng):
-    """Arm with the best index at this ln t; of several, the first or one at random."""
+    """Return the arm with the best index at this ln t; ties by `settings`."""
     epsilon, rule, first = settings.epsilon, settings.rule, settings.first
     top = 0.0
     for j in range(len(arms)):
@@ -62,7 +62,7 @@ def leader(arms, log_t, settings, rng):
         if rule == IMED:
             index = n * d_epsilon(x, top, epsilon) + math.log(n)
         elif x < -best and n * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
-            continue  # cannot reach the best index so far: seen without working its own out
+            continue  # a bound shows that its index is below the best one so far
         else:
             index = -d_epsilon_inverse(x, log_t / n, epsilon)
         if index < best:
@@ -76,6 +76,19 @@ def leader(arms, log_t, settings, rng):
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : BatchSettings
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t < own["end"]:
         return own["leader"]
     if own["started"] < len(arms):
@@ -90,6 +103,23 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : BatchSettings
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     own["total"] += reward
     if t + 1 == own["end"]:
         arm = arms[j]
@@ -101,9 +131,10 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 @lru_cache(maxsize=256)
 def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
-    """Pulls of an arm after its batches 0, 1, ..., the last at least `horizon`; int64, read-only.
+    """Return the pulls of an arm after its batches 0, 1, ..., up to `horizon` or more.
 
-    Computed in integers: rounding in alpha^m must not move the end of a batch by one pull.
+    The result is int64 and read-only. It is computed in integers, because rounding in alpha^m could
+    move the end of a batch by one pull.
 
     Examples
     --------
@@ -115,7 +146,7 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
     alpha, n0 = checks.number_in(1.001, math.inf)("alpha", alpha), checks.positive_int("n0", n0)
     power, horizon = checks.nonnegative_int("power", power), checks.positive_int("horizon", horizon)
     ratio = Fraction(repr(alpha))
-    ends, numerator, denominator = [n0], 1, 1  # of 1 + ratio + ... + ratio^m
+    ends, numerator, denominator = [n0], 1, 1  # the terms of 1 + ratio + ... + ratio^m
     while ends[-1] < horizon:
         if power:
             ends.append(ends[-1] + n0 * (len(ends) + 1) ** power)
@@ -131,9 +162,17 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
 @jit
 def _tangent(x, y, epsilon, shrink, gone):
-    """d_epsilon and its derivative in y, for x <= y. Good to 1e-16 epsilon.
+    """Return d_epsilon and its derivative in y, for x <= y, to 1e-16 epsilon.
 
-    shrink = e^-epsilon, gone = 1 - shrink.
+    Parameters
+    ----------
+    x : float
+    y : float
+    epsilon : float
+    shrink : float
+        e^-epsilon.
+    gone : float
+        1 - e^-epsilon.
     """
     rest = 1 - y + y * shrink
     if y >= 1:
@@ -146,9 +185,23 @@ def _tangent(x, y, epsilon, shrink, gone):
 
 @jit
 def next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
-    """Take the arm with DP-KLUCB's largest index at this ln t out of its queue.
+    """Remove the arm with DP-KLUCB's largest index at this ln t from its queue.
 
-    Of 0 pulls are those at 1. shrink = e^-epsilon, gone = 1 - shrink.
+    Arms whose index is 1 are in the queue of 0 pulls.
+
+    Parameters
+    ----------
+    arms : record array
+        Arms in queues, see `queues.no_queues`.
+    queues : record array
+    log_t : float
+        ln t.
+    settings : BatchSettings
+    shrink : float
+        e^-epsilon.
+    gone : float
+        1 - e^-epsilon.
+    rng : numpy.random.Generator
     """
     epsilon = settings.epsilon
     while True:
@@ -160,12 +213,12 @@ def next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
                 return take(arms, queues, q)
         elif bound >= 1:
             rest = math.exp(-epsilon * x - log_t / n)
-            # the index, or more, where the logits differ by less
+            # the index, or an upper bound where the logits differ by less
             value, slope = (1 - rest) / gone, rest / (gone * n)
             if value >= 1 or log_t >= n * epsilon * (1 - x):
-                # 1 may be but what the bound rounds to
+                # the bound may only round to 1
                 value, slope = d_epsilon_inverse(x, log_t / n, epsilon), HUGE
-            if value == 1:  # and so it stays
+            if value == 1:  # the index stays 1
                 add(arms, queues, 0, take(arms, queues, q), 1.0, settings.first, rng)
                 continue
         else:
@@ -173,7 +226,7 @@ def next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
                 return take(arms, queues, q)
             d, by_y = _tangent(x, second, epsilon, shrink, gone)
             slope = 1 / max(n * by_y, TINY)
-            value = second - (n * d - log_t) * slope  # a step of Newton's from above
+            value = second - (n * d - log_t) * slope  # a step of Newton's method, from above
             if value >= second:
                 return take(arms, queues, q)
         queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, log_t
@@ -181,7 +234,21 @@ def next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
 
 @jit
 def _next_imed(arms, queues, epsilon, shrink, gone):
-    """Take the arm with the smallest index, which depends on the largest mean, out of its queue."""
+    """Remove the arm with DP-IMED's smallest index from its queue.
+
+    The index depends on the largest mean.
+
+    Parameters
+    ----------
+    arms : record array
+        Arms in queues, see `queues.no_queues`.
+    queues : record array
+    epsilon : float
+    shrink : float
+        e^-epsilon.
+    gone : float
+        1 - e^-epsilon.
+    """
     top, q = 0.0, 0
     while queues[q]["pulls"] >= 0:
         if queues[q]["head"] >= 0:
@@ -201,7 +268,21 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
 
 @jit
 def _batches(means, checkpoints, settings, given_arm, given, rng):
-    """Pulls by the checkpoints; the noisy sums of an arm's first batches may be given."""
+    """Return the pulls by the checkpoints; one arm's first noisy sums may be given.
+
+    Parameters
+    ----------
+    means : (K,) array
+        Mean rewards of the arms.
+    checkpoints : (H,) int64 array
+        Increasing rounds.
+    settings : BatchSettings
+    given_arm : int
+        Arm whose sums are given.
+    given : (B,) array
+        Noisy sums of its first B batches.
+    rng : numpy.random.Generator
+    """
     ends = settings.ends
     horizon, arms = checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
@@ -244,9 +325,20 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 @jit
 def pull_counts_given(means, checkpoints, settings, arm, given, rng):
-    """(runs, H, K) pulls by the checkpoints in runs whose noisy sums are known in part.
+    """Return (runs, H, K) pulls by the checkpoints, given some noisy sums.
 
-    given : (runs, B) array, the noisy sums of the first B batches of `arm`; the others are drawn.
+    Parameters
+    ----------
+    means : (K,) array
+        Mean rewards of the arms.
+    checkpoints : (H,) int64 array
+        Increasing rounds.
+    settings : BatchSettings
+    arm : int
+        Arm whose sums are given.
+    given : (runs, B) array
+        Noisy sums of its first B batches; the other sums are drawn.
+    rng : numpy.random.Generator
     """
     counts = np.empty((len(given), len(checkpoints), len(means)), np.int64)
     for run in range(len(given)):
@@ -259,9 +351,9 @@ def pull_counts_given(means, checkpoints, settings, arm, given, rng):
 
 @dataclass(frozen=True)
 class GeometricBatches(BanditAlgorithm):
-    """What DP-KLUCB and DP-IMED share: arms are pulled in growing batches, no reward is dropped.
+    """Pull arms in growing batches without dropping rewards: DP-KLUCB and DP-IMED.
 
-    Each arm is pulled for its batch 0 first. Then the arm with the best index is pulled for its
+    Each arm is first pulled for its batch 0. Then the arm with the best index is pulled for its
     next batch, whose sum, with Laplace noise of scale 1 / epsilon, is added to the arm's noisy sum.
     Only the indices clip means to [0, 1].
 
@@ -273,17 +365,17 @@ class GeometricBatches(BanditAlgorithm):
     epsilon : float
         Privacy parameter, above 0.
     alpha : float
-        Ratio of the batches, at least 1.001: after batch m an arm has
-        ceil(n0 (alpha^(m + 1) - 1) / (alpha - 1)) pulls (equation 14). Taken as the decimal that it
-        prints as: 1.1 is 11 / 10.
+        Ratio of the batches, at least 1.001: after batch m an arm has ceil(n0 (alpha^(m + 1) - 1) /
+        (alpha - 1)) pulls (equation 14). The decimal that it prints as is used exactly: 1.1 is 11 /
+        10.
     n0 : int
         Length of an arm's first batch, at least 1.
     ties : {"random", "first"}
-        Which of the arms with exactly equal indices is pulled; the paper does not say. The index of
-        DP-KLUCB is exactly 1 until an arm has about ln t / (epsilon (1 - mean)) pulls, so ties are
-        frequent.
+        Which of the arms with exactly equal indices is pulled; the paper does not specify it. The
+        index of DP-KLUCB is exactly 1 until an arm has about ln t / (epsilon (1 - mean)) pulls, so
+        ties are frequent.
     power : int
-        If above 0, batch m has n0 (m + 1)^power pulls and alpha plays no part (last remark of
+        If positive, batch m has n0 (m + 1)^power pulls, and alpha is not used (last remark of
         Appendix F).
     """
 
@@ -304,7 +396,7 @@ class GeometricBatches(BanditAlgorithm):
 
     steps = Steps(ARM, BATCH, _choose, _observe)
     events = _pull_counts
-    events_given = pull_counts_given  # the same, with noisy sums that are known (see `rare`)
+    events_given = pull_counts_given  # `events` with given noisy sums (see `rare`)
     block, longest = 64, checks.LARGEST
 
     @property
@@ -318,10 +410,10 @@ class GeometricBatches(BanditAlgorithm):
 
 
 class DPKLUCB(GeometricBatches):
-    """DP-KLUCB: the index is the largest mu with n d_epsilon(mean, mu) <= ln t (equation 12).
+    """DP-KLUCB: the index is the largest mu with n d_epsilon(mean, mu) <= ln t.
 
-    The largest index wins. n is the arm's number of pulls, t the round about to be played.
-    Parameters and privacy: `GeometricBatches`.
+    See azize2025, equation 12. The largest index wins. n is the arm's number of pulls, and t is the
+    round about to be played. Parameters and privacy are those of `GeometricBatches`.
     """
 
     id = "dp-klucb"
@@ -330,10 +422,10 @@ class DPKLUCB(GeometricBatches):
 
 
 class DPIMED(GeometricBatches):
-    """DP-IMED: the index is n d_epsilon(mean, largest mean) + ln n (equation 13).
+    """DP-IMED: the index is n d_epsilon(mean, largest mean) + ln n.
 
-    The smallest index wins. n is the arm's number of pulls. Parameters and privacy:
-    `GeometricBatches`.
+    See azize2025, equation 13. The smallest index wins. n is the arm's number of pulls. Parameters
+    and privacy are those of `GeometricBatches`.
     """
 
     id = "dp-imed"

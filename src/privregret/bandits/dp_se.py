@@ -14,7 +14,7 @@ from privregret.noise import laplace
 
 
 class Elimination(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     epsilon: float
     beta: float
@@ -24,17 +24,17 @@ ARM = np.dtype([("total", float), ("mean", float), ("dropped", np.int64)])
 EPOCH = np.dtype(
     [
         ("epoch", np.int64),
-        ("active", np.int64),  # arms not dropped
-        ("arm", np.int64),  # the last one pulled
-        ("length", float),  # pulls of each: with a tiny epsilon they may exceed any integer
-        ("left", float),  # rounds of the epoch that are left
+        ("active", np.int64),  # arms that are active
+        ("arm", np.int64),  # the arm pulled last
+        ("length", float),  # pulls of each arm: with a tiny epsilon they may exceed any integer
+        ("left", float),  # remaining rounds of the epoch
     ]
 )
 
 
 @jit
 def epoch_length(epoch, active, epsilon, beta):
-    """Pulls of each of the `active` arms in epoch 1, 2, ... as a real number, to be rounded up."""
+    """Return the pulls per `active` arm in epoch 1, 2, ..., to be rounded up."""
     gap = 2.0**-epoch
     sampling = 32 * math.log(8 * active * epoch**2 / beta) / gap**2
     privacy = 8 * math.log(4 * active * epoch**2 / beta) / (epsilon * gap)
@@ -43,7 +43,7 @@ def epoch_length(epoch, active, epsilon, beta):
 
 @jit
 def _threshold(epoch, active, epsilon, beta):
-    """2 h + 2 c: how far below the largest private mean an arm may be and stay."""
+    """Return 2 h + 2 c: how far below the largest private mean an arm stays active."""
     length = epoch_length(epoch, active, epsilon, beta)
     h = math.sqrt(math.log(8 * active * epoch**2 / beta) / (2 * length))
     c = math.log(4 * active * epoch**2 / beta) / (length * epsilon)
@@ -52,6 +52,19 @@ def _threshold(epoch, active, epsilon, beta):
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Elimination
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     j = own["arm"]
     if own["active"] == 1:
         return j
@@ -73,6 +86,23 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Elimination
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     if own["active"] == 1:
         return
     arms[j]["total"] += reward
@@ -135,7 +165,9 @@ def _chance_or_none(name, value):
 
 @dataclass(frozen=True)
 class DPSE(BanditAlgorithm):
-    """DP-SE: pull all active arms round robin, release a noisy mean each an epoch, drop the losers.
+    """DP-SE: eliminate arms by one noisy mean per active arm and epoch.
+
+    All active arms are pulled round robin.
 
     Privacy: epsilon-DP, since each reward enters one epoch's sum of one arm, with independent
     Laplace noise of scale 1 / epsilon. Not anytime: the usual confidence parameter is 1 / T. O(K)
@@ -146,8 +178,8 @@ class DPSE(BanditAlgorithm):
     epsilon : float
         Privacy parameter, above 0.
     beta : float or None
-        Failure probability in (0, 1]; None means 1 / T, as in every comparison of the papers. On a
-        live source the horizon T must then be given.
+        Failure probability in (0, 1]; None means 1 / T, as in every comparison of the papers. A
+        live source then needs the horizon T.
     """
 
     epsilon: float

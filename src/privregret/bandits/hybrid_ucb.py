@@ -14,11 +14,11 @@ from privregret.noise import laplace
 
 TREES = ("paper", "rootfree", "scaled")
 PAPER, ROOTFREE, SCALED = range(3)
-LEVELS = 64  # more than any tree of 64-bit pull counts has
+LEVELS = 64  # more levels than any tree of 64-bit pull counts has
 
 
 class TreeSettings(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     epsilon: float
     tree: int  # index in TREES
@@ -41,7 +41,7 @@ ARM = np.dtype(
 LEAD = np.dtype(
     [
         ("leader", np.int64),
-        ("end", np.int64),  # it leads in rounds before this one
+        ("end", np.int64),  # the arm leads in rounds before this one
         ("total", float),  # while its noisy sum
         ("bound", float),  # is above bound n - ahead
         ("ahead", float),
@@ -51,7 +51,7 @@ LEAD = np.dtype(
 
 @jit
 def _popcount(n):
-    """Number of set bits of 0 <= n < 2^63, without a branch."""
+    """Return the number of set bits of 0 <= n < 2^63, without a branch."""
     n -= (n >> 1) & 0x5555555555555555
     n = (n & 0x3333333333333333) + ((n >> 2) & 0x3333333333333333)
     n = (n + (n >> 4)) & 0x0F0F0F0F0F0F0F0F
@@ -60,7 +60,7 @@ def _popcount(n):
 
 @jit
 def _node_noise(arm, settings, rng):
-    """Noise in the sum of leaves 1..position of an arm's tree, after leaf `position` has arrived.
+    """Return the noise in the sum of leaves 1..position, when `position` has arrived.
 
     The dyadic cover of 1..position has one node per set bit, from the largest to the smallest; only
     the smallest is new. So the cover is a stack: `nodes[h]` is the noise of its h largest nodes
@@ -75,8 +75,21 @@ def _node_noise(arm, settings, rng):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    # The index of an arm that is not pulled grows with log t only: for some rounds the others' are
-    # at most `bound`, and the leader leads while its noisy sum is above bound n - ahead.
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : TreeSettings
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
+    # The index of an arm that is not pulled grows only with log t. So the other indices are at most
+    # `bound` for some rounds, and the leader leads while its noisy sum is above bound n - ahead.
     if t <= len(arms):
         own["leader"] = t - 1
         return t - 1
@@ -97,7 +110,7 @@ def _choose(arms, own, settings, t, rng):
         widest = max(widest, width)
         widest_privacy = max(widest_privacy, privacy_width)
     steps = 1 + min(63, t // 64)
-    gain = per_log * steps / t  # of log t at most
+    gain = per_log * steps / t  # upper bound on log t
     leader = arms[j]
     lead = leader["width"] * root + leader["privacy_width"] * log_t
     own["leader"], own["end"] = j, t + steps
@@ -108,6 +121,23 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : TreeSettings
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     epsilon, arm = settings.epsilon, arms[j]
     arm["pulls"] += 1
     inverse = 1 / arm["pulls"]
@@ -142,18 +172,16 @@ def _above_one(name, value):
 
 @dataclass(frozen=True)
 class HybridUCB(BanditAlgorithm):
-    """Hybrid-UCB: keeps every observation, updates the pulled arm's private mean in every round.
+    """Hybrid-UCB: keep all rewards, and update a private mean in every round.
 
-    Pulls of an arm fill arrays of 1, 2, 4, ... entries. Full arrays contribute one noisy sum each
-    (Laplace scale 2 / epsilon), the array being filled a binary tree with node noise 2 r / epsilon.
-    The index after n pulls with private mean m is
-    m + sqrt(3 log t / n) + 6 sqrt(8) log t floor(log2(n + 1)) / (epsilon n) (equation 35), log to
-    base 2.
+    Pulls of an arm fill arrays of 1, 2, 4, ... entries. A full array contributes one noisy sum
+    (Laplace scale 2 / epsilon), and the array being filled contributes a binary tree with node
+    noise 2 r / epsilon. The index after n pulls with private mean m is m + sqrt(3 log t / n) + 6
+    sqrt(8) log t floor(log2(n + 1)) / (epsilon n) (equation 35), log to base 2.
 
     Privacy, by composition: with `tree="paper"` the first leaf of a tree of depth r lies in r + 1
-    released nodes although the noise is calibrated to r, so the guarantee is
-    (1 + 1 / (2 r)) epsilon, at worst 1.5 epsilon. The two repairs are epsilon-DP. Anytime,
-    O(K log T) memory.
+    released nodes although the noise is calibrated to r, so the guarantee is (1 + 1 / (2 r))
+    epsilon, at worst 1.5 epsilon. The two repairs are epsilon-DP. Anytime, O(K log T) memory.
 
     Parameters
     ----------
@@ -161,9 +189,9 @@ class HybridUCB(BanditAlgorithm):
         Privacy parameter, above 0.
     tree : {"paper", "rootfree", "scaled"}
         "paper": as printed. "rootfree": a full tree is never released through its root; the array's
-        own noisy sum serves at once. "scaled": node noise 2 (r + 1) / epsilon.
+        own noisy sum is used at once. "scaled": node noise 2 (r + 1) / epsilon.
     log_base : float
-        Base of the logarithm of t in (35); the paper defines log as base 2. Above 1.
+        Base of the logarithm of t in (35), above 1; the paper defines log as base 2.
     """
 
     epsilon: float

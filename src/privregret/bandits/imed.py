@@ -1,4 +1,4 @@
-"""IMED (Honda and Takemura 2015), a non-private reference that is asymptotically optimal."""
+"""IMED (Honda and Takemura 2015), a non-private asymptotically optimal reference"""
 
 import math
 from dataclasses import dataclass
@@ -15,6 +15,20 @@ ARM = np.dtype([("total", float), ("pulls", np.int64)])
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : NamedTuple
+        Unused.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t <= len(arms):
         return t - 1
     top = 0.0
@@ -35,16 +49,34 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : NamedTuple
+        Unused.
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     arms[j]["total"] += reward
     arms[j]["pulls"] += 1
 
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
-    # kl(mean, .) is convex: its tangent where it was last worked out is below it, and mostly shows
-    # that an arm's index is above the smallest so far. It also shows for how many rounds, and down
-    # to which mean of its own, the arm with the largest mean has the smallest index. If arms are
-    # tied, each round has its draws.
+    # kl(mean, .) is convex, so it lies above its last computed tangent. The tangent mostly shows
+    # that an arm's index is above the smallest one so far. It also shows for how many rounds, and
+    # down to which mean, the arm with the largest mean has the smallest index. If arms are tied,
+    # each round has its draws.
     arms = len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     total = np.zeros(arms)
@@ -64,9 +96,9 @@ def _pull_counts(means, checkpoints, settings, rng):
                 top = max(top, mean[j])
             best, ties, tied = math.inf, 0, False
             for j in range(arms):
-                least = pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j]
-                if least > best + 1e-9 * (1 + best):
-                    continue  # not the smallest, and no tie
+                lower = pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j]
+                if lower > best + 1e-9 * (1 + best):
+                    continue  # neither smallest nor tied
                 divergence = kl(mean[j], top)
                 if mean[j] < top < 1:
                     height[j], at[j] = divergence, top
@@ -81,14 +113,15 @@ def _pull_counts(means, checkpoints, settings, rng):
             if mean[chosen] == top and not tied:
                 steps = 1 + min(63, pulls[chosen] // 16)
                 floor = top - math.sqrt(steps) / pulls[chosen]
-                others = math.inf  # no index of theirs is smaller while the mean is above `floor`
+                # the other indices are not smaller while the mean is above `floor`
+                others = math.inf
                 for j in range(arms):
                     if j != chosen:
                         floor = max(floor, mean[j])
                 for j in range(arms):
                     if j != chosen:
-                        least = pulls[j] * (height[j] + slope[j] * (floor - at[j])) + log_pulls[j]
-                        others = min(others, least)
+                        lower = pulls[j] * (height[j] + slope[j] * (floor - at[j])) + log_pulls[j]
+                        others = min(others, lower)
                 if log_pulls[chosen] + steps / pulls[chosen] < others - 1e-9 * (1 + others):
                     left = min(steps, checkpoints[reported] - t)
                     start = pulls[chosen] * floor
@@ -107,10 +140,10 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 @dataclass(frozen=True)
 class IMED(BanditAlgorithm):
-    """IMED for Bernoulli arms: pulls the arm with the smallest n kl(mean, largest mean) + ln n.
+    """IMED for Bernoulli arms: pull the arm with the smallest index.
 
-    Ties are broken at random. No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are
-    allowed; the guarantee is for 0 and 1.
+    The index is n kl(mean, largest mean) + ln n; ties are broken at random. No privacy. Anytime,
+    O(K) memory. Rewards between 0 and 1 are allowed; the guarantee is for 0 and 1.
     """
 
     id = "imed"

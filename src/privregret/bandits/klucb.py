@@ -1,4 +1,4 @@
-"""KL-UCB (Garivier and Cappé 2011), a non-private reference that is asymptotically optimal."""
+"""KL-UCB (Garivier and Cappé 2011), a non-private asymptotically optimal reference"""
 
 import math
 from dataclasses import dataclass
@@ -16,20 +16,33 @@ ARM = np.dtype([("total", float), ("pulls", np.int64)])
 
 
 class Exploration(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     c: float
 
 
 @jit
 def _level(c, t):
-    """ln t + c ln max(1, ln t)."""
+    """Return ln t + c ln max(1, ln t)."""
     log_t = math.log(t)
     return log_t + c * math.log(max(1.0, log_t))
 
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Exploration
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t <= len(arms):
         return t - 1
     level = _level(settings.c, t)
@@ -48,18 +61,34 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Exploration
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     arms[j]["total"] += reward
     arms[j]["pulls"] += 1
 
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
-    # The index is concave in the level: the tangent where it was last worked out is above it, and
-    # shows for some rounds what the others' can be at most. The leader leads while
-    # n kl(mean, that bound) is below the level: a convex set of numbers of pulls and sums, with two
-    # points of it all between them. Arms of equal records are tied in each round: those that are
-    # looked at before the leader have their draws, equally many, while no other arm can come
-    # between.
+    # The index is concave in the level, so its last computed tangent bounds it from above for
+    # some rounds. The leader leads while n kl(mean, bound on the others) is below the level. The
+    # pairs of pulls and sum that satisfy this form a convex set: with two points it contains the
+    # points between them. Arms with equal records are tied in each round. Those that precede the
+    # leader in the scan have equally many draws while no other arm can come between.
     arms, c = len(means), settings.c
     counts = np.empty((len(checkpoints), arms), np.int64)
     total = np.zeros(arms)
@@ -75,10 +104,10 @@ def _pull_counts(means, checkpoints, settings, rng):
         if t >= arms:
             level = _level(c, t + 1)
             best, ties = -1.0, 0
-            # first: of the arms with the best index; head: of those with the best before it
+            # first: first arm with the best index; head: first arm with the best index before
             first, head, second = -1, -1, -1.0
             for j in range(arms):
-                # worked out only if it can reach the best so far; a little slack keeps exact ties
+                # computed only if it can reach the best one so far; a little slack keeps exact ties
                 if height[j] + slope[j] * (level - at[j]) < best * (1 - 1e-12):
                     continue
                 index = kl_inverse(mean[j], level / pulls[j])
@@ -103,7 +132,7 @@ def _pull_counts(means, checkpoints, settings, rng):
                         bound = max(bound, highest)
                         if draws > 0 and j < chosen and highest >= second * (1 - 1e-12):
                             if mean[j] != mean[head] or pulls[j] != pulls[head]:
-                                bound = 1.0  # may change who is tied
+                                bound = 1.0  # may change which arms are tied
                 bound *= 1 + 1e-12
                 start = total[chosen] - math.sqrt(steps)
                 now, n = pulls[chosen], pulls[chosen] + steps
@@ -132,7 +161,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 @jit
 def _reaches(total, n, bound, level):
-    """Is the index of an arm with this sum of n rewards above `bound`?"""
+    """Return whether the index of an arm with this sum of n rewards exceeds `bound`."""
     if total < 0:
         return False
     return total >= n * bound or n * kl(total / n, bound) < level * (1 - 1e-12)
@@ -140,9 +169,10 @@ def _reaches(total, n, bound, level):
 
 @dataclass(frozen=True)
 class KLUCB(BanditAlgorithm):
-    """KL-UCB: the index is the largest q with n kl(mean, q) <= ln t + c ln max(1, ln t) in round t.
+    """KL-UCB: the index is the largest q with n kl(mean, q) <= the exploration level.
 
-    No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed.
+    The level is ln t + c ln max(1, ln t) in round t. No privacy. Anytime, O(K) memory. Rewards
+    between 0 and 1 are allowed.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ BONUS = 3.0
 
 
 class Lazy(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     epsilon: float
 
@@ -34,6 +34,19 @@ ARM = np.dtype(
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Lazy
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t <= len(arms):
         return t - 1
     log_t = math.log(t)
@@ -49,6 +62,23 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Lazy
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     arm = arms[j]
     arm["total"] += reward
     arm["filled"] += 1
@@ -59,19 +89,19 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 
 class LazyArms(NamedTuple):
-    """What is kept of the K arms between releases, in arrays."""
+    """Hold the state of the K arms between releases, as arrays."""
 
     mean: np.ndarray  # private mean of the last full array
     size: np.ndarray  # its size 2^r, as a float
     missing: np.ndarray  # pulls until the array being filled, of size 2^(r + 1), is full
-    pulls: np.ndarray  # in all
+    pulls: np.ndarray  # number of all pulls
 
 
 @jit
 def _gamma(shape, rng):
-    """A gamma draw of a shape of at least 1 (Marsaglia and Tsang 2000).
+    """Draw from a gamma distribution of shape at least 1 (Marsaglia and Tsang 2000).
 
-    In half the time of `Generator.gamma`.
+    It takes half the time of `Generator.gamma`.
     """
     d = shape - 1 / 3
     c = 1 / math.sqrt(9 * d)
@@ -88,7 +118,7 @@ def _gamma(shape, rng):
 
 @jit
 def _beta(u, size, rng):
-    """A draw from Beta(u size + 1, (1 - u) size + 1)."""
+    """Draw from Beta(u size + 1, (1 - u) size + 1)."""
     if u >= 1:
         return math.exp(-rng.standard_exponential() / (size + 1))
     x = _gamma(u * size + 1, rng)
@@ -97,10 +127,10 @@ def _beta(u, size, rng):
 
 @jit
 def _tail_mass(u, size, cut):
-    """Bound on P[Beta(u size + 1, (1 - u) size + 1) beyond `cut`], on the side of cut away from u.
+    """Return a bound on P[Beta(u size + 1, (1 - u) size + 1) is beyond `cut`].
 
-    The density is log-concave, hence below density(cut) exp(-slope |x - cut|) there, and this is
-    its integral.
+    The tail lies on the side of `cut` away from u. The density is log-concave, hence below
+    density(cut) exp(-slope |x - cut|) there, and the bound is the integral of this.
     """
     a, b = u * size, (1 - u) * size
     log_density = math.lgamma(size + 2) - math.lgamma(a + 1) - math.lgamma(b + 1)
@@ -110,7 +140,10 @@ def _tail_mass(u, size, cut):
 
 @jit
 def _tail_draw(u, size, cut, rng):
-    """A draw from below the bound of `_tail_mass`; nan, a rejection, if it is above the density."""
+    """Draw from below the bound of `_tail_mass`; return nan for a rejection.
+
+    A draw above the density is rejected.
+    """
     distance = rng.standard_exponential() * cut * (1 - cut) / (size * abs(u - cut))
     x = cut + distance if u < cut else cut - distance
     if not 0 < x < 1:
@@ -122,10 +155,11 @@ def _tail_draw(u, size, cut, rng):
 
 @jit
 def _monotone(u, size, cut, above):
-    """Whether `_tail_mass` at this u bounds it for all smaller u (tail above cut), or larger ones.
+    """Return whether `_tail_mass` at this u bounds it for all smaller or larger u.
 
-    It does if logit(cut) is beyond digamma(a) - digamma(b), since ln density(cut) has that
-    derivative in u; by ln x - 1/x < digamma(x) < ln x - 1/(2x).
+    Smaller u are meant for the tail above `cut`, larger u for the tail below. The bound holds if
+    logit(cut) is beyond digamma(a) - digamma(b), since ln density(cut) has that derivative in u; by
+    ln x - 1/x < digamma(x) < ln x - 1/(2x).
     """
     a, b = u * size + 1, (1 - u) * size + 1
     logit = math.log(cut / (1 - cut))
@@ -136,23 +170,35 @@ def _monotone(u, size, cut, above):
 
 @jit
 def _go_on(means, checkpoints, epsilon, arms, rng):
-    """Pull counts at checkpoints later than what `arms` have been through, and bring these on."""
-    # Rounds whose outcome is certain are skipped, exactly in law. Take a leader b and a cut between
-    # its posterior and the others'. In a round in which b draws above the cut and no other arm
-    # does, b is pulled. Call an arm's draw on the wrong side of the cut a surprise. The bound of
-    # `_tail_mass` at the worse end of a stretch of rounds (u grows with ln t) dominates the chance
-    # of a surprise in each of its rounds, so rounds where one is possible come at geometric
-    # intervals; in such a round each possible surprise is accepted with the right chance, which
-    # also gives its value, and the other draws are made given that they are none. Where posteriors
-    # overlap too much, every round is played.
+    """Return pull counts at later checkpoints, and advance `arms` to the last one.
+
+    Parameters
+    ----------
+    means : (K,) array
+        Mean rewards of the arms.
+    checkpoints : (H,) int64 array
+        Increasing rounds.
+    epsilon : float
+    arms : LazyArms
+        State, which is updated.
+    rng : numpy.random.Generator
+    """
+    # Rounds whose outcome is certain are skipped without changing the distribution. Take a leader b
+    # and a cut between its posterior and the others'. In a round in which b draws above the cut and
+    # no other arm does, b is pulled. A draw on the wrong side of the cut is called a surprise. The
+    # bound of `_tail_mass` at the worse end of a stretch of rounds (u grows with ln t) dominates
+    # the probability of a surprise in each of its rounds, so rounds with a possible surprise come
+    # at geometric intervals. In these rounds each possible surprise is accepted by rejection
+    # sampling, which also gives its value, and the other draws are made conditionally on being no
+    # surprise. If posteriors overlap too much, every round is played.
     mean, size, missing, pulls = arms
     k = len(means)
     counts = np.empty((len(checkpoints), k), np.int64)
     bonus = BONUS / (epsilon * size)  # factor of ln t
     u = np.empty(k)
     low, high = np.empty(k), np.empty(k)  # u in the first and the last round of a stretch
-    mass = np.empty(k)  # bounds on the chances of a surprise
-    none = np.zeros(k + 1)  # ln of the chance of no possible surprise in arms j, j + 1, ...
+    mass = np.empty(k)  # bounds on the probability of a surprise
+    none = np.zeros(k + 1)  # ln of the probability of no possible surprise in arms j, j + 1, ...
     draw = np.empty(k)
     reported = 0
     t = pulls.sum()
@@ -179,7 +225,7 @@ def _go_on(means, checkpoints, epsilon, arms, rng):
                 skip = skip and _monotone(extreme, size[j], cut, j != b)
                 mass[j] = 1.0
                 if skip:
-                    mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut)  # for rounding
+                    mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut)  # allows for rounding
                 if mass[j] > 0.3:
                     skip = False
                     break
@@ -212,7 +258,8 @@ def _go_on(means, checkpoints, epsilon, arms, rng):
                                 draw[j] = _tail_draw(u[j], size[j], cut, rng)
                                 surprise = surprise or not math.isnan(draw[j])
                     if surprise:
-                        everybody = not math.isnan(draw[b])  # else those below the cut cannot win
+                        # otherwise arms below the cut cannot win
+                        everybody = not math.isnan(draw[b])
                         best = -1.0
                         for j in range(k):
                             if math.isnan(draw[j]):
@@ -268,15 +315,16 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 @dataclass(frozen=True)
 class LazyDPTS(BanditAlgorithm):
-    """Lazy-DP-TS: Thompson sampling from optimistic private means, one noisy sum per full array.
+    """Lazy-DP-TS: Thompson sampling from optimistic private means of full arrays.
 
-    Arrays hold 2, 4, 8, ... pulls. An arm whose last full array holds n = 2^r pulls with private
-    mean m has u = m + 3 ln t / (epsilon n), clipped to [0, 1]; in every round t each arm draws from
-    Beta(u n + 1, (1 - u) n + 1) and the largest draw is pulled.
+    Arrays hold 2, 4, 8, ... pulls, and each full array gives one noisy sum. An arm whose last full
+    array holds n = 2^r pulls with private mean m has u = m + 3 ln t / (epsilon n), clipped to [0,
+    1]. In every round t each arm draws from Beta(u n + 1, (1 - u) n + 1), and the arm with the
+    largest draw is pulled.
 
-    The paper's text could not be obtained: this follows a published description, and the arrays,
-    the noised first pull and the bonus of Anytime-Lazy-UCB, its sister algorithm. The constant 3
-    and the natural logarithm rest on these.
+    The paper's text was not available. This class follows a published description, and takes the
+    arrays, the noise of the first pull and the bonus from Anytime-Lazy-UCB, its sister algorithm.
+    The constant 3 and the natural logarithm come from these.
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,

@@ -16,7 +16,7 @@ from privregret.noise import laplace
 
 
 class Lazy(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     epsilon: float
 
@@ -33,15 +33,27 @@ ARM = np.dtype(
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Lazy
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t <= len(arms):
         return t - 1
     log_t = math.log(t)
     best, leader = -math.inf, 0
     for j in range(len(arms)):
         n = arms[j]["size"]
-        index = (
-            arms[j]["mean"] + math.sqrt(3 * log_t / n) + 3 * log_t / (settings.epsilon * n)
-        )  # (4)
+        # (4)
+        index = arms[j]["mean"] + math.sqrt(3 * log_t / n) + 3 * log_t / (settings.epsilon * n)
         if index > best:
             best, leader = index, j
     return leader
@@ -49,6 +61,23 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : Lazy
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     arm = arms[j]
     arm["total"] += reward
     arm["filled"] += 1
@@ -60,7 +89,7 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 @jit
 def _leading_queue(arms, queues, epsilon, t):
-    """Queue whose head has the largest index in round t; of several, that with the lowest arm."""
+    """Return the queue whose head has the largest index in round t; ties by arm."""
     log_t = math.log(t)
     best, leader, q = -math.inf, 0, 0
     while queues[q]["pulls"] >= 0:
@@ -75,10 +104,10 @@ def _leading_queue(arms, queues, epsilon, t):
 
 @jit
 def _overtaken(arms, queues, leader, epsilon):
-    """Round from which on another arm leads; one above 2^62 if that is later.
+    """Return the round from which another arm leads, or more than 2^62 if it is later.
 
-    An index is m + b s + c s^2 with s = sqrt(ln t), b and c falling in the array's size. So the
-    leader is overtaken by arms with smaller arrays only, by each at most once, for good: where s
+    An index is m + b s + c s^2 with s = sqrt(ln t), and b and c fall in the array's size. So the
+    leader is overtaken only by arms with smaller arrays, at most once by each and for good: where s
     solves a quadratic equation.
     """
     size, mean = queues[leader]["pulls"], arms[queues[leader]["head"]]["mean"]
@@ -106,7 +135,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
     missing = np.ones(arms, np.int64)  # pulls until the array being filled is full
-    waiting, queues = no_queues(arms)  # by the size of the last full array
+    waiting, queues = no_queues(arms)  # one queue per size of the last full array
     reported = 0
     t = 1
     while t <= horizon:
@@ -114,11 +143,10 @@ def _pull_counts(means, checkpoints, settings, rng):
         if t > arms:
             q = _leading_queue(waiting, queues, epsilon, t)
             j, size = queues[q]["head"], 2 * queues[q]["pulls"]
-            least = (
-                t + 1 + (t >> 46)
-            )  # beyond 2^46 rounds that is how well the one in which it is overtaken is known
+            # beyond 2^46 rounds the round of overtaking is only known to this precision
+            earliest = t + 1 + (t >> 46)
             end = min(
-                t + missing[j], horizon + 1, max(least, _overtaken(waiting, queues, q, epsilon))
+                t + missing[j], horizon + 1, max(earliest, _overtaken(waiting, queues, q, epsilon))
             )
         reported = report(counts, checkpoints, reported, pulls, j, end - 1)
         pulls[j] += end - t
@@ -135,14 +163,15 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 @dataclass(frozen=True)
 class AnytimeLazyUCB(BanditAlgorithm):
-    """Anytime-Lazy-UCB: one noisy sum per full array of 2, 4, 8, ... pulls, older arrays forgotten.
+    """Anytime-Lazy-UCB: one noisy sum per full array; older arrays are forgotten.
 
-    The index of an arm whose last full array holds n = 2^r pulls with private mean m is
-    m + sqrt(3 ln t / n) + 3 ln t / (epsilon n), t being the round about to be played (equation 4).
+    Arrays hold 2, 4, 8, ... pulls. The index of an arm whose last full array holds n = 2^r pulls
+    with private mean m is m + sqrt(3 ln t / n) + 3 ln t / (epsilon n), t being the round about to
+    be played (equation 4).
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first
-    pull of an arm is array 0, of one pull, and noised like the others (equation 3). Anytime, O(K)
+    pull of an arm is array 0, of one pull, with noise like the others (equation 3). Anytime, O(K)
     memory.
 
     Parameters

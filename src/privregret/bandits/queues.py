@@ -1,36 +1,36 @@
-"""Arms in queues: what kernels that go by events look at instead of all arms.
+"""Keep arms in priority queues, so that event-driven kernels need not scan them.
 
-Of arms whose private means are of equally many pulls, the one with the largest mean has the best
-index, in every round. So such arms wait in one queue, and only the heads of queues are compared:
-about as many as an arm's pulls can double, however many arms there are. An index bends down as the
-round goes on (or whatever else moves it), so a tangent says how large it can be elsewhere, and most
+Among arms whose private means come from equally many pulls, the one with the largest mean has the
+best index in every round. So these arms wait in one queue, and only the heads of queues are
+compared: about as many as an arm's pulls can double, however many arms there are. An index is
+concave in the round (or in whatever else moves it), so a tangent bounds it elsewhere, and most
 heads need no more than that.
 
-Records, as numba is slow to pass many arrays from function to function.
+The queues are records, because numba is slow to pass many arrays between functions.
 """
 
 import numpy as np
 
 from privregret.jit import jit
 
-HUGE = 1e300  # a slope that says nothing
-UNKNOWN = -1.0  # no index is asked for there
+HUGE = 1e300  # slope of a line without information
+UNKNOWN = -1.0  # a place where indices are not needed
 ARM = np.dtype(
     [
-        ("mean", float),  # the largest goes first
-        ("order", float),  # of equal means the smallest
-        ("left", int),  # the queue is a heap, a skew heap: two arms behind this one, or -1
+        ("mean", float),  # arms with the largest value go first
+        ("order", float),  # among equal means, arms with the smallest order go first
+        ("left", int),  # the queue is a skew heap: two arms behind this one, or -1
         ("right", int),
     ]
 )
 QUEUE = np.dtype(
     [
-        ("pulls", int),  # what the means are of; -1 from the first queue on that was never in use
+        ("pulls", int),  # pulls of which the means are taken; -1 from the first unused queue on
         ("head", int),  # the first arm, or -1
-        ("value", float),  # of a line above its index,
+        ("value", float),  # a line above the index of the first arm: its slope,
         ("slope", float),
-        ("place", float),  # and where the line has that value
-        ("zero", float),  # the order of the last arm of mean 0 that was taken,
+        ("place", float),  # and the place where it has this value
+        ("zero", float),  # order of the last arm of mean 0 that was taken,
         ("one", float),  # and of mean 1
     ]
 )
@@ -38,7 +38,7 @@ QUEUE = np.dtype(
 
 @jit
 def no_queues(arms):
-    """Room for so many arms: (arms, queues)."""
+    """Return empty queues for this number of arms: (arms, queues)."""
     queues = np.empty(arms + 1, QUEUE)
     for q in range(arms + 1):
         queues[q]["pulls"] = queues[q]["head"] = -1
@@ -47,7 +47,7 @@ def no_queues(arms):
 
 @jit
 def _melded(a, b, arms):
-    """Head of two heaps made one; either may be empty, -1."""
+    """Return the head of two merged heaps; either may be empty, -1."""
     head, last = -1, -1
     while a >= 0 and b >= 0:
         behind = arms[b]["mean"] - arms[a]["mean"]
@@ -68,11 +68,26 @@ def _melded(a, b, arms):
 
 @jit
 def add(arms, queues, pulls, arm, mean, first, rng):
-    """Let an arm wait among those with means of so many pulls.
+    """Add an arm to the queue of those whose means come from this number of pulls.
 
-    Of arms whose means are clipped to 0 or to 1 the first goes first, or each with the same chance:
-    each has a clock that rings at a constant rate, and the next to ring is the next to go. Clocks
-    have no memory, so a newcomer's starts when the last of its equals went.
+    Arms whose means are clipped to 0 or to 1 tie. Either the first arm goes first, or each with
+    equal chance: then each arm has an exponential clock, and the arm with the smallest clock goes
+    next. Exponential clocks have no memory, so the clock of a newcomer starts when the last of its
+    equals left.
+
+    Parameters
+    ----------
+    arms : record array
+    queues : record array
+        As `no_queues` returns them.
+    pulls : int
+        Pulls of which `mean` is the mean.
+    arm : int
+    mean : float
+        Private mean.
+    first : bool
+        Whether the first of several equal arms goes first.
+    rng : numpy.random.Generator
     """
     q, empty = 0, -1
     while queues[q]["pulls"] >= 0 and queues[q]["pulls"] != pulls:
@@ -95,7 +110,7 @@ def add(arms, queues, pulls, arm, mean, first, rng):
 
 @jit
 def take(arms, queues, q):
-    """The head of a queue, which leaves it."""
+    """Remove the head of a queue and return it."""
     queue, arm = queues[q], queues[q]["head"]
     if arms[arm]["mean"] <= 0:
         queue["zero"] = arms[arm]["order"]
@@ -112,8 +127,7 @@ def take(arms, queues, q):
 
 @jit
 def foremost(queues, place):
-    """The queue whose head's index can be the largest, its bound, and the largest bound of the
-    other queues."""
+    """Return the queue with the largest bound, its bound, and that of the others."""
     best, highest, second, q = 0, -np.inf, -np.inf, 0
     while queues[q]["pulls"] >= 0:
         bound = queues[q]["value"] + queues[q]["slope"] * (place - queues[q]["place"])

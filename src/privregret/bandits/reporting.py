@@ -1,14 +1,13 @@
-"""How kernels that go from event to event report what was played by the checkpoints."""
+"""Report pull counts at the checkpoints from kernels that go from event to event."""
 
 from privregret.jit import jit
 
 
 @jit
 def report(counts, checkpoints, reported, pulls, j, end):
-    """Fill `counts` for those of `checkpoints` that lie in a stretch of rounds in which arm `j`
-    alone is pulled.
+    """Fill `counts` for the checkpoints in a stretch of rounds that pull arm `j` only.
 
-    Call it before `pulls` is brought up to date. It is as fast as the loop written out in a kernel.
+    Call it before `pulls` is updated. It is as fast as the loop written out in a kernel.
 
     Parameters
     ----------
@@ -21,9 +20,9 @@ def report(counts, checkpoints, reported, pulls, j, end):
     pulls : (K,) int64 array
         Pulls of each arm before the stretch.
     j : int
-        The arm pulled in it.
+        The arm that is pulled.
     end : int
-        Its last round.
+        Last round of the stretch.
 
     Returns
     -------

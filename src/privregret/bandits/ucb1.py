@@ -14,6 +14,20 @@ ARM = np.dtype([("total", float), ("pulls", np.int64)])
 
 @jit
 def _choose(arms, own, settings, t, rng):
+    """Return the arm of round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : NamedTuple
+        Unused.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t <= len(arms):
         return t - 1
     log_t = math.log(t - 1)
@@ -32,15 +46,33 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
+    """Update the memory with the reward of arm j in round t.
+
+    Parameters
+    ----------
+    arms : (K,) record array
+        Memory of the arms.
+    own : record
+        The rest of the memory.
+    settings : NamedTuple
+        Unused.
+    t : int
+        Round, from 1.
+    j : int
+        Arm that was played.
+    reward : float
+        Reward of the arm.
+    rng : numpy.random.Generator
+    """
     arms[j]["total"] += reward
     arms[j]["pulls"] += 1
 
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
-    # The index of an arm that is not pulled grows with ln t only: for some rounds the others' stay
-    # below a bound, and the leader leads while its own is above it. If arms are tied, each round
-    # has its draws.
+    # The index of an arm that is not pulled grows only with ln t. So the other indices stay below
+    # a bound for some rounds, and the leader leads while its own index is above the bound. If arms
+    # are tied, each round has its draws.
     arms = len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     total = np.zeros(arms)

@@ -1,8 +1,7 @@
-"""Bounds of asi2025 with explicit constants: the paper's where it gives them, else derived from its
-proofs.
+"""Bounds of asi2025 with explicit constants, as printed or else derived from the proofs.
 
-Logs are natural. Where a printed constant is not what the proof supports, `corrected` gives what
-is.
+Logarithms are natural. Where the proof does not support a printed constant, `corrected` gives the
+one that it supports.
 """
 
 import math
@@ -33,7 +32,7 @@ TABLE = checks.array_in(-1e6, 1e6, shape=2)
 
 @checks.arguments(noisy_regret=checks.number_in(-1e15, 1e15), tau=checks.number_in(1, 2**62))
 def conversion(noisy_regret: float, tau: float) -> float:
-    """Theorem 1: tau times the base's regret on noisy averages, plus tau.
+    """Bound regret by Theorem 1: tau times the base's noisy regret, plus tau.
 
     Examples
     --------
@@ -45,8 +44,9 @@ def conversion(noisy_regret: float, tau: float) -> float:
 
 @checks.arguments(sigma=POSITIVE, arms=SEVERAL, horizon=HORIZON, alpha=checks.number_in(1, 2, "(]"))
 def theorem_21(sigma: float, arms: float, horizon: float, alpha: float = 2.0) -> float:
-    """Regret of HTINF on losses with alpha-th moment at most sigma^alpha: 30 sigma K^(1 - 1/alpha)
-    (T + 1)^(1/alpha).
+    """Bound the regret of HTINF on losses with alpha-th moment at most sigma^alpha.
+
+    30 sigma K^(1 - 1/alpha) (T + 1)^(1/alpha).
 
     Examples
     --------
@@ -60,9 +60,10 @@ def theorem_21(sigma: float, arms: float, horizon: float, alpha: float = 2.0) ->
     horizon=HORIZON, arms=checks.number_in(1, 2**62), epsilon=POSITIVE, corrected=checks.boolean
 )
 def corollary_2(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
-    """Regret of HTINF in batches: 208 sqrt(T K / epsilon) + 2 / epsilon, for epsilon in [1/T, 1].
+    """Bound the regret of HTINF in batches, for epsilon in [1/T, 1].
 
-    Corrected: 147, with the exact second moment 3 in place of 6 (printed constant: 60 sqrt 12).
+    208 sqrt(T K / epsilon) + 2 / epsilon. Corrected: 147, with the exact second moment 3 in place
+    of 6 (printed constant: 60 sqrt 12).
 
     Examples
     --------
@@ -76,7 +77,9 @@ def corollary_2(horizon: float, arms: float, epsilon: float, corrected: bool = F
 
 @checks.arguments(horizon=HORIZON, experts=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
 def corollary_8(horizon: float, experts: float, epsilon: float, corrected: bool = False) -> float:
-    """Regret of HTINF in batches over experts: `corollary_2` with N for K; the paper has O(.).
+    """Bound the regret of HTINF in batches over experts.
+
+    `corollary_2` with N for K; the paper has O(.).
 
     Examples
     --------
@@ -88,9 +91,10 @@ def corollary_8(horizon: float, experts: float, epsilon: float, corrected: bool 
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
 def corollary_22(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
-    """Regret of EXP3 in batches: 36 sqrt(T K ln K) ln(K T) / sqrt epsilon + 4 / epsilon.
+    """Bound the regret of EXP3 in batches.
 
-    Corrected: 22.2 ln(epsilon K T) for epsilon K T >= e.
+    36 sqrt(T K ln K) ln(K T) / sqrt epsilon + 4 / epsilon. Corrected: 22.2 ln(epsilon K T) for
+    epsilon K T >= e.
 
     Examples
     --------
@@ -107,10 +111,9 @@ def corollary_22(horizon: float, arms: float, epsilon: float, corrected: bool = 
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE, corrected=checks.boolean)
 def lemma_25(horizon: float, arms: float, scale: float, corrected: bool = False) -> float:
-    """Regret of FTPL with noise Lap(scale), scale >= 1: 11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K
-    T).
+    """Bound the regret of FTPL with noise Lap(scale), scale >= 1.
 
-    Corrected: 38 for 11.
+    11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T). Corrected: 38 for 11.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def lemma_25(horizon: float, arms: float, scale: float, corrected: bool = False)
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, scale=POSITIVE)
 def lemma_25_terms(horizon: float, arms: float, scale: float) -> float:
-    """What the terms displayed in the proof of Lemma 25 add up to with the eta and M that it sets.
+    """Add up the terms in the proof of Lemma 25, with the eta and M that it sets.
 
     6 ln K / eta from the perturbation, 4 eta K T (1 + 10 scale^2 ln^2(K T)) from stability, K T /
     (e M) from the cap, 1 from the event.
@@ -149,10 +152,10 @@ def lemma_25_terms(horizon: float, arms: float, scale: float) -> float:
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
 def corollary_24(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
-    """Regret of FTPL in batches: 32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon.
+    """Bound the regret of FTPL in batches.
 
-    Corrected: Lemma 25's 38, doubled, and 20 sqrt(K T / epsilon), where the proof lost a factor
-    2 / sqrt epsilon.
+    32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon. Corrected: Lemma 25's 38, doubled, and
+    20 sqrt(K T / epsilon), where the proof lost a factor 2 / sqrt epsilon.
 
     Examples
     --------
@@ -166,8 +169,9 @@ def corollary_24(horizon: float, arms: float, epsilon: float, corrected: bool = 
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
 def theorem_9(horizon: float, arms: float, experts: float, epsilon: float) -> float:
-    """Regret of EXP4 with noise on every loss: 16 sqrt(T K ln N) ln(K T) / epsilon + 1, the
-    constant from the proof.
+    """Bound the regret of EXP4 with Laplace noise on each loss.
+
+    16 sqrt(T K ln N) ln(K T) / epsilon + 1; the constant is from the proof.
 
     Examples
     --------
@@ -181,27 +185,59 @@ def theorem_9(horizon: float, arms: float, experts: float, epsilon: float) -> fl
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE, delta=DELTA)
 def theorem_10(horizon: float, arms: float, experts: float, epsilon: float, delta: float) -> float:
-    """Regret of EXP4 in batches: 107 A, or T if C > T, where C = sqrt(D) ln(N T) ln N / epsilon, A
-    = sqrt K C^(1/3) T^(2/3).
+    """Bound the regret of EXP4 in batches by 100 A + C, the last line of the proof.
 
-    D = N ln(1 / delta). The proof writes 100 A + C; its terms add up to 95 A + 12 sqrt K C^(2/3)
-    T^(1/3).
+    C = sqrt(N ln(1 / delta)) ln(N T) ln N / epsilon and A = sqrt K C^(1/3) T^(2/3). With the
+    corrected gamma the proof's terms add up to at most this wherever it is at most T.
 
     Examples
     --------
     >>> f"{theorem_10(10**9, arms=4, experts=100, epsilon=0.5, delta=1e-6):.4g}"
-    '4.396e+09'
+    '4.109e+09'
     """
-    c = (
-        math.sqrt(experts * math.log(1 / delta))
-        * math.log(experts * horizon)
-        * math.log(experts)
-        / epsilon
-    )
+    c = math.sqrt(experts * math.log(1 / delta)) / epsilon
+    c *= math.log(experts * horizon) * math.log(experts)
+    return 100 * theorem_10_leading(horizon, arms, experts, epsilon, delta) + c
+
+
+@checks.arguments(
+    horizon=HORIZON,
+    arms=SEVERAL,
+    experts=SEVERAL,
+    epsilon=POSITIVE,
+    delta=DELTA,
+    eta=POSITIVE,
+    gamma=POSITIVE,
+    tau=POSITIVE,
+)
+def theorem_10_terms(
+    horizon: float,
+    arms: float,
+    experts: float,
+    epsilon: float,
+    delta: float,
+    eta: float,
+    gamma: float,
+    tau: float,
+) -> float:
+    """Add up the terms that the proof of Theorem 10 bounds the regret by.
+
+    3 tau ln N / eta + gamma T + eta T K + 90 eta T N (K ln(N T) / (epsilon gamma tau))^2 ln(1 /
+    delta), for the learning rate, mixing probability and batch size of an `EXP4Batched`.
+
+    Examples
+    --------
+    >>> setting = 10**9, 4, 100, 0.5, 1e-6
+    >>> f"{theorem_10_terms(*setting, eta=0.02, gamma=0.1, tau=2e5):.4g}"
+    '5.734e+08'
+    """
+    spread = experts * math.log(1 / delta)
+    noise = (arms * math.log(experts * horizon) / (epsilon * gamma * tau)) ** 2 * spread
     return (
-        107 * theorem_10_leading(horizon, arms, experts, epsilon, delta)
-        if c <= horizon
-        else float(horizon)
+        3 * tau * math.log(experts) / eta
+        + gamma * horizon
+        + eta * horizon * arms
+        + 90 * eta * horizon * noise
     )
 
 
@@ -216,7 +252,7 @@ def theorem_10(horizon: float, arms: float, experts: float, epsilon: float, delt
 def theorem_10_leading(
     horizon: float, arms: float, experts: float, epsilon: float, delta: float, logs: bool = True
 ) -> float:
-    """A of `theorem_10`, with its factor (ln(N T) ln N)^(1/3) or without.
+    """Return A of `theorem_10`, with its factor (ln(N T) ln N)^(1/3) or without.
 
     Examples
     --------
@@ -230,8 +266,9 @@ def theorem_10_leading(
 
 @checks.arguments(experts=checks.integer_in(1, checks.SIZE), epsilon=POSITIVE, delta=DELTA)
 def theorem_10_composed(experts: int, epsilon: float, delta: float) -> float:
-    """Epsilon that the proof of Theorem 10 gives: Lemma 15 on N releases, each epsilon / (3 sqrt(N
-    ln(1 / delta))).
+    """Compute the total privacy loss that the proof of Theorem 10 gives.
+
+    Lemma 15 on N releases, each with epsilon / (3 sqrt(N ln(1 / delta))).
 
     Examples
     --------
@@ -243,11 +280,11 @@ def theorem_10_composed(experts: int, epsilon: float, delta: float) -> float:
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE, corrected=checks.boolean)
 def local_exp3(horizon: float, arms: float, epsilon: float, corrected: bool = False) -> float:
-    """Regret of EXP3 with noise on every loss, from the proof of Corollary 22: 2 sqrt(2 T K ln K (1
-    + 10 ln^2(K T) / epsilon^2)) + 1.
+    """Bound the regret of EXP3 with Laplace noise on each loss.
 
-    Corrected: 2.4 for the leading 2: the mixing term 8 eta K T ln(K T) / epsilon is not absorbed as
-    the proof says (epsilon <= 1).
+    2 sqrt(2 T K ln K (1 + 10 ln^2(K T) / epsilon^2)) + 1, from the proof of Corollary 22.
+    Corrected: 2.4 for the leading 2, since the mixing term 8 eta K T ln(K T) / epsilon is not
+    absorbed as the proof says (epsilon <= 1).
 
     Examples
     --------
@@ -262,13 +299,13 @@ def local_exp3(horizon: float, arms: float, epsilon: float, corrected: bool = Fa
 
 @checks.arguments(horizon=HORIZON, epsilon=POSITIVE)
 def any_local(horizon: float, epsilon: float) -> float:
-    """Regret that every locally epsilon-private learner has against some losses: (T / 2)(1 - (2/3)
-    sqrt(T KL / 2)).
+    """Bound from below the regret of every locally epsilon-private learner.
 
-    KL = epsilon tanh(epsilon / 2). Two arms, losses (0, 1) always or (1, 0): what an
-    epsilon-private channel says of a round differs by at most KL in divergence, so after t rounds
-    actions differ by at most sqrt(t KL / 2) in total variation (Pinsker), and the two regrets add
-    up to at least the sum of 1 - sqrt(t KL / 2). More arms do not help.
+    (T / 2)(1 - (2/3) sqrt(T KL / 2)) against some losses, KL = epsilon tanh(epsilon / 2). Take two
+    arms and losses (0, 1) always or (1, 0) always. The outputs of an epsilon-private channel in a
+    round differ by at most KL in divergence. So after t rounds actions differ by at most
+    sqrt(t KL / 2) in total variation (Pinsker), and the two regrets add up to at least the sum of
+    1 - sqrt(t KL / 2). More arms do not help.
 
     Examples
     --------
@@ -281,8 +318,9 @@ def any_local(horizon: float, epsilon: float) -> float:
 
 @checks.arguments(log=POSITIVE)
 def corollary_22_constant(log: float) -> float:
-    """What the proof's terms give for Corollary 22 when ln(epsilon K T) = log: 2 (sqrt 22 + (20 + 8
-    / log + 2 / log^2) / sqrt 22).
+    """Compute the constant of Corollary 22 that the terms of its proof give.
+
+    2 (sqrt 22 + (20 + 8 / log + 2 / log^2) / sqrt 22), where log = ln(epsilon K T).
 
     Examples
     --------
@@ -294,8 +332,9 @@ def corollary_22_constant(log: float) -> float:
 
 @checks.arguments(losses=TABLE, eta=POSITIVE, gamma=checks.probability)
 def lemma_23(losses: ArrayLike, eta: float, gamma: float) -> float:
-    """Right side of Lemma 23 for EXP3 on a (T, K) table: min_i L_i + 2 gamma T + ln K / eta + eta
-    sum of squares.
+    """Compute the right side of Lemma 23 for EXP3 on a (T, K) table of losses.
+
+    min_i L_i + 2 gamma T + ln K / eta + eta times the sum of squares.
 
     Examples
     --------
@@ -318,8 +357,9 @@ def lemma_23(losses: ArrayLike, eta: float, gamma: float) -> float:
 def corollary_22_terms(
     horizon: float, arms: float, scale: float, eta: float, gamma: float
 ) -> float:
-    """What the proof of Corollary 22 gets from Lemma 23 for EXP3 with noise Lap(scale): 2 gamma T +
-    ln K / eta + 2 eta K T (1 + 10 scale^2 ln^2(K T)) + 1.
+    """Add up the terms in the proof of Corollary 22, for noise Lap(scale).
+
+    2 gamma T + ln K / eta + 2 eta K T (1 + 10 scale^2 ln^2(K T)) + 1, from Lemma 23.
 
     Examples
     --------
@@ -332,8 +372,10 @@ def corollary_22_terms(
 
 @checks.arguments(horizon=HORIZON, arms=SEVERAL, epsilon=POSITIVE)
 def corollary_24_step(horizon: float, arms: float, epsilon: float) -> float:
-    """Second line of the proof of Corollary 24, which turns Lemma 25 from batches to rounds: 22
-    sqrt(epsilon K T) ln K ln(K T) / epsilon + 10 sqrt(K T) + 2 / epsilon.
+    """Compute the second line in the proof of Corollary 24.
+
+    22 sqrt(epsilon K T) ln K ln(K T) / epsilon + 10 sqrt(K T) + 2 / epsilon: Lemma 25 in rounds
+    instead of batches, as the proof has it.
 
     Examples
     --------
@@ -354,8 +396,9 @@ def corollary_24_step(horizon: float, arms: float, epsilon: float) -> float:
 def table_1(
     horizon: float, arms: float, experts: float, epsilon: float, logs: bool = True
 ) -> dict[str, float]:
-    """Table 1's bounds by name, constants and ln(1 / delta) dropped: existing, new, and the three
-    for experts.
+    """Compute the bounds of Table 1 by name, without constants and ln(1 / delta).
+
+    The existing bound, the new one, and the three for experts.
 
     Examples
     --------
@@ -363,10 +406,6 @@ def table_1(
     >>> round(bounds["existing"]), round(bounds["Theorem 9"])
     (15596, 130490)
     """
-    return _table_1(horizon, arms, experts, epsilon, logs)
-
-
-def _table_1(horizon, arms, experts, epsilon, logs):
     log = math.log if logs else (lambda x: 1.0)
     return {
         "existing": math.sqrt(arms * horizon * log(arms * horizon)) / epsilon,
@@ -384,16 +423,17 @@ def _table_1(horizon, arms, experts, epsilon, logs):
 
 @checks.arguments(a=checks.number_in(0, 2), b=checks.number_in(0, 2))
 def table_1_exponents(a: float, b: float) -> dict[str, float]:
-    """Exponents in T of Table 1's three bounds for experts at N = T^a, epsilon = T^(-b), K fixed,
-    by name.
+    """Return the exponents in T of Table 1's three bounds for experts, exactly.
+
+    At N = T^a, epsilon = T^(-b) and fixed K. Of a sum of powers, the largest counts.
 
     Examples
     --------
     >>> {name: round(power, 3) for name, power in table_1_exponents(0.5, 0.25).items()}
     {'Corollary 8': 0.875, 'Theorem 9': 0.75, 'Theorem 10': 0.833}
     """
-    near, far = (_table_1(T, 1, T**a, T**-b, False) for T in (1e40, 1e60))
-    return {name: math.log(far[name] / near[name]) / math.log(1e20) for name in FOR_EXPERTS}
+    powers = (1 + a + b) / 2, 1 / 2 + b, max(2 / 3 + a / 6 + b / 3, a / 2 + b)
+    return dict(zip(FOR_EXPERTS, powers, strict=True))
 
 
 @checks.arguments(
@@ -404,10 +444,10 @@ def table_1_exponents(a: float, b: float) -> dict[str, float]:
     pulls=checks.number_in(0, 2**62),
 )
 def lemma_11(horizon: float, epsilon: float, rate: float, drop: float, pulls: float) -> float:
-    """Lemma 11: regret at least max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 - drop
-    / 2).
+    """Bound regret from below by Lemma 11, on the worse of its pair.
 
-    On the worse of the pair, for an algorithm with the lemma's conditions; p is `pulls`.
+    max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 - drop / 2) for an algorithm that
+    meets the lemma's conditions; p is `pulls`.
 
     Examples
     --------
@@ -430,8 +470,9 @@ def _window(pulls, rate):
     pulls=checks.number_in(0, 2**62),
 )
 def lemma_11_weaker(horizon: float, epsilon: float, drop: float, pulls: float) -> float:
-    """Lemma 11's second form, sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2; 0 if there is no
-    root.
+    """Compute the second form of Lemma 11's bound.
+
+    sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2, or 0 if there is no root.
 
     Examples
     --------
@@ -453,13 +494,13 @@ def lemma_11_weaker(horizon: float, epsilon: float, drop: float, pulls: float) -
 def lemma_11_certified(
     pulls: np.ndarray, rounds: np.ndarray, epsilon: float, level: float = 0.05
 ) -> dict | None:
-    """The best bound of Lemma 11 whose two conditions samples certify.
+    """Find the best bound of Lemma 11 whose two conditions samples certify.
 
     Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and
     drops on the grid of rounds are scanned for the best bound. The other half certify that one
-    choice, so that scanning biases nothing: a condition counts if its probability is at least 1/2
-    by a one-sided Clopper-Pearson limit. The choosers are far stricter than that, since the best of
-    all that they accept is one that they barely accept.
+    choice, so scanning causes no bias. A condition counts if its probability is at least 1/2 by a
+    one-sided Clopper-Pearson limit. The first half applies a stricter limit, since the best choice
+    of many is one that barely meets it.
 
     Parameters
     ----------
@@ -501,7 +542,7 @@ def lemma_11_certified(
 
 
 def _enough(runs, level):
-    """How many of `runs` must show what has probability at least 1/2, at a one-sided level."""
+    """Count the runs that must show an event to certify probability 1/2."""
     enough = next((k for k in range(1, runs + 1) if beta.ppf(level, k, runs - k + 1) >= 0.5), None)
     if enough is None:
         raise ValueError(
@@ -511,8 +552,10 @@ def _enough(runs, level):
 
 
 def _best_choice(before, starts, epsilon, enough):
-    """The best bound whose conditions at least `enough` of the runs show; `before`: pulls before
-    each of `starts`."""
+    """Find the best bound whose conditions at least `enough` runs show.
+
+    `before` holds the pulls before each of `starts`.
+    """
     runs, horizon = len(before), starts[-1]
     highest = min(
         np.sort(before[:, -1])[runs - enough] / horizon, 0.5
@@ -544,8 +587,9 @@ def _best_choice(before, starts, epsilon, enough):
 
 @checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
 def lemma_15(losses: Iterable[float], delta: float) -> float:
-    """Total epsilon of adaptive composition: 3/2 sum of squares + sqrt(6 sum of squares ln(1 /
-    delta)).
+    """Compute the total privacy loss of adaptive composition by Lemma 15.
+
+    3/2 sum of squares + sqrt(6 sum of squares ln(1 / delta)).
 
     Examples
     --------
@@ -558,8 +602,9 @@ def lemma_15(losses: Iterable[float], delta: float) -> float:
 
 @checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
 def best_composition(losses: Sequence[float], delta: float) -> float:
-    """Total epsilon by the best known form of advanced composition: sum of x tanh(x / 2) + sqrt(2
-    sum of squares ln(1 / delta)).
+    """Compute the total privacy loss by the best known advanced composition.
+
+    Sum of x tanh(x / 2) + sqrt(2 sum of squares ln(1 / delta)).
 
     Examples
     --------
@@ -570,10 +615,35 @@ def best_composition(losses: Sequence[float], delta: float) -> float:
     return sum(x * math.tanh(x / 2) for x in losses) + math.sqrt(2 * squares * math.log(1 / delta))
 
 
+@checks.arguments(epsilon=POSITIVE, shift=POSITIVE, count=checks.integer_in(1, checks.SIZE))
+def laplace_delta(epsilon: float, shift: float, count: int) -> float:
+    """Bound delta(epsilon) of releasing numbers with Laplace noise.
+
+    Each of `count` numbers moves by `shift` noise scales. The bound uses their Renyi divergence.
+    Unlike the convolution in `privacy.adversarial.laplace_delta` it is meaningful below 1e-12.
+
+    Examples
+    --------
+    >>> f"{laplace_delta(epsilon=1.0, shift=0.1, count=20):.2g}"
+    '0.0064'
+    """
+    less = np.geomspace(1e-2, 1e4, 2000)  # order of the divergence less 1
+    more, both = less + 1, 2 * less + 1
+    moment = np.logaddexp(np.log(more / both) + less * shift, np.log(less / both) - more * shift)
+    conversion = less * np.log(less) - more * np.log(more)
+    return math.exp(min(0.0, np.min(count * moment - less * epsilon + conversion)))
+
+
 @checks.arguments(loss=checks.number_in(0, 1e15), scale=POSITIVE, cut=checks.number_in(0, 1e15))
 def lemma_19(loss: float, scale: float, cut: float) -> float:
-    """E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form; the lemma says that it
-    is not negative.
+    """Compute E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form.
+
+    The lemma says that it is not negative.
+
+    Raises
+    ------
+    ValueError
+        If loss or cut exceeds 700 scales.
 
     Examples
     --------
@@ -591,8 +661,9 @@ def lemma_19(loss: float, scale: float, cut: float) -> float:
 
 @checks.arguments(experts=SEVERAL, horizon=HORIZON)
 def lemma_20(experts: float, horizon: float) -> float:
-    """P(the largest of N T noises Lap(lambda) is at least sqrt(10) lambda ln(N T) in absolute
-    value), exactly.
+    """Compute the exact probability that Lemma 20 bounds by 1 / T.
+
+    The largest of N T noises Lap(lambda) is at least sqrt(10) lambda ln(N T) in absolute value.
 
     Examples
     --------
@@ -605,8 +676,17 @@ def lemma_20(experts: float, horizon: float) -> float:
 
 @checks.arguments(losses=TABLE, eta=POSITIVE)
 def lemma_26(losses: ArrayLike, eta: float) -> tuple[float, float]:
-    """Both sides of Lemma 26 for multiplicative weights on a (T, N) table of real losses: loss, and
-    bound on it.
+    """Compute both sides of Lemma 26 for multiplicative weights on real losses.
+
+    Parameters
+    ----------
+    losses : (T, N) array
+    eta : float
+
+    Returns
+    -------
+    float, float
+        Loss, and the bound on it.
 
     Examples
     --------

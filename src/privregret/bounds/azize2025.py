@@ -1,4 +1,4 @@
-"""Bounds of azize2025, and the exact tails that its concentration inequalities are about.
+"""Bounds of azize2025, and exact tails for its concentration inequalities.
 
 Means: (K,) array. Logarithms are natural. Tails and their bounds are returned as logarithms of
 probabilities.
@@ -16,14 +16,14 @@ from privregret import checks, store
 from privregret.bounds.rules import HORIZON, POSITIVE, POSITIVES, Numbers
 from privregret.divergence import d_epsilon, kl
 
-TERMS = 10**8  # most that are listed at once
+TERMS = 10**8  # largest number of terms computed at once
 
 INSIDE = checks.array_in(1e-300, 1, "[)")
 INSIDE_ONE = checks.number_in(1e-300, 1, "[)")
 REAL = checks.number_in(-1e15, 1e15)
 ALPHA = checks.number_in(0, 1e6)
 ENDS = checks.array_in(1, 2**62, shape=1)  # of batches
-NOISES = checks.integer_in(1, 1000)  # how many are added up
+NOISES = checks.integer_in(1, 1000)  # number of Laplace variables in a sum
 NUMBERS, DEVIATIONS, WIDE = (
     checks.array_in(1, 1e9),
     checks.array_in(1e-15, 1e9),
@@ -42,8 +42,9 @@ def _suboptimal(means):
 
 @checks.arguments(means=checks.means)
 def lai_robbins(means: ArrayLike) -> float:
-    """Sum of gap / kl(mean, best mean): regret over ln T is at least this for every consistent
-    policy (equation 3).
+    """Compute the lower bound of Lai and Robbins on regret / ln T (equation 3).
+
+    It is the sum of gap / kl(mean, best mean) and holds for every consistent policy as T grows.
 
     Examples
     --------
@@ -56,8 +57,10 @@ def lai_robbins(means: ArrayLike) -> float:
 
 @checks.arguments(means=checks.means, epsilon=POSITIVE)
 def theorem_3_1(means: ArrayLike, epsilon: float) -> float:
-    """Sum of gap / d_epsilon(mean, best mean): lim inf of regret over ln T for consistent
-    epsilon-DP policies.
+    """Compute the lower bound of Theorem 3.1 on regret / ln T.
+
+    It is the sum of gap / d_epsilon(mean, best mean) and holds for every consistent epsilon-DP
+    policy as T grows.
 
     Examples
     --------
@@ -70,8 +73,9 @@ def theorem_3_1(means: ArrayLike, epsilon: float) -> float:
 
 @checks.arguments(means=checks.means, epsilon=POSITIVE)
 def equation_7(means: ArrayLike, epsilon: float) -> float:
-    """Sum of gap / min(kl(mean, best mean), 6 epsilon gap): the older lower bound (Azize and Basu
-    2022).
+    """Compute the older lower bound on regret / ln T (equation 7; Azize and Basu 2022).
+
+    It is the sum of gap / min(kl(mean, best mean), 6 epsilon gap).
 
     Examples
     --------
@@ -84,8 +88,12 @@ def equation_7(means: ArrayLike, epsilon: float) -> float:
 
 @checks.arguments(means=checks.means, epsilons=checks.array_in(1e-15, 1e15, shape=1))
 def lower_bounds(means: ArrayLike, epsilons: Iterable[float]) -> dict:
-    """Theorem 3.1, equation (7) and Lai and Robbins' bound as (n,) arrays over epsilon, by their
-    functions' names.
+    """Compute the three lower bounds on regret / ln T for several epsilon.
+
+    Returns
+    -------
+    dict
+        "theorem_3_1", "equation_7" and "lai_robbins" -> (n,) array over epsilon.
 
     Examples
     --------
@@ -100,10 +108,16 @@ def lower_bounds(means: ArrayLike, epsilons: Iterable[float]) -> dict:
 @checks.arguments(x=INSIDE, y=INSIDE, epsilon=POSITIVES, ways=checks.integer_in(2, checks.SIZE))
 @store.kept
 def equation_6(x: Numbers, y: Numbers, epsilon: Numbers, ways: int = 20001) -> Numbers:
-    """The divergence d_epsilon by its definition: the least epsilon |z - x| + kl(z, y) over `ways`
-    z from x to y.
+    """Compute d_epsilon by its definition: smallest epsilon |z - x| + kl(z, y) over z from x to y.
 
-    Arrays of one shape; x and y in (0, 1).
+    Parameters
+    ----------
+    x, y : array_like
+        Means in (0, 1).
+    epsilon : array_like
+        Of the shape of x and y.
+    ways : int
+        Number of equally spaced values of z.
 
     Examples
     --------
@@ -121,19 +135,18 @@ def equation_6(x: Numbers, y: Numbers, epsilon: Numbers, ways: int = 20001) -> N
     epsilon=POSITIVE,
 )
 def equation_9(support: np.ndarray, law: np.ndarray, best: float, epsilon: float) -> float:
-    """The divergence d_inf of the lower bound for all laws on finitely many points of [0, 1]
-    (equation 9), by its dual.
+    """Compute the divergence d_inf of equation (9) for distributions on finitely many points.
 
-    max over 0 <= rate <= 1 / (1 - best) of E min(ln(1 - rate (X - best)), ln(1 - rate (1 - best)) +
-    epsilon): total variation in the price means that the likelihood ratio is cut off at epsilon
-    above its least value.
+    By duality it is the maximum over 0 <= rate <= 1 / (1 - best) of E min(ln(1 - rate (X - best)),
+    ln(1 - rate (1 - best)) + epsilon). The total variation in (9) truncates the log-likelihood
+    ratio at epsilon above its smallest value.
 
     Parameters
     ----------
     support, law : (k,) arrays
-        Points, 1 among them, and the probabilities of the suboptimal arm's rewards.
+        Points of [0, 1], one of them 1, and probabilities of the suboptimal arm's rewards.
     best : float
-        Mean of the best arm, above that of `law` and below 1.
+        Mean of the best arm, above the mean of `law` and below 1.
     epsilon : float
         Privacy parameter, above 0.
 
@@ -156,8 +169,9 @@ def equation_9(support: np.ndarray, law: np.ndarray, best: float, epsilon: float
 
 @checks.arguments(means=checks.means, epsilon=POSITIVE, alpha=ALPHA, horizon=HORIZON)
 def theorem_4_3(means: ArrayLike, epsilon: float, alpha: float, horizon: float) -> float:
-    """Leading term of the regret of DP-KLUCB and DP-IMED with batch ratio alpha; the theorem adds
-    an o(ln T).
+    """Compute the leading term of the regret bound for DP-KLUCB and DP-IMED with batch ratio alpha.
+
+    The theorem adds an o(ln T) term.
 
     Examples
     --------
@@ -169,8 +183,7 @@ def theorem_4_3(means: ArrayLike, epsilon: float, alpha: float, horizon: float) 
 
 @checks.arguments(mean=INSIDE, best=INSIDE)
 def critical_epsilon(mean: Numbers, best: Numbers) -> Numbers:
-    """logit(best) - logit(mean): from this epsilon on d_epsilon is kl, and privacy costs nothing to
-    first order.
+    """Compute logit(best) - logit(mean), above which d_epsilon equals kl (low privacy).
 
     Examples
     --------
@@ -186,12 +199,18 @@ def critical_epsilon(mean: Numbers, best: Numbers) -> Numbers:
 
 @checks.arguments(z=checks.array_in(-1e15, 1e15), m=NOISES, epsilon=POSITIVE)
 def laplace_tail(z: ArrayLike, m: int, epsilon: float) -> np.ndarray:
-    """ln P[Z >= z] for a sum Z of m >= 1 independent Laplace variables of scale 1 / epsilon; z a
-    number or an array.
+    """Compute ln P[Z >= z] for a sum Z of m independent Laplace variables of scale 1 / epsilon.
 
     By conditioning on signs, Z is a mixture of differences of gamma variables: P[Z >= z] = sum over
     j < m of C(m - 1 + j, j) 2^-(m + j) P[Poisson(epsilon z) < m - j] for z >= 0. All terms are
     positive.
+
+    Parameters
+    ----------
+    z : array_like
+    m : int
+        At least 1.
+    epsilon : float
 
     Examples
     --------
@@ -201,9 +220,8 @@ def laplace_tail(z: ArrayLike, m: int, epsilon: float) -> np.ndarray:
     z = np.asarray(z, float)
     u = epsilon * np.abs(z)[..., None]
     i = np.arange(m)
-    poisson = np.logaddexp.accumulate(
-        xlogy(i, u) - u - gammaln(i + 1), axis=-1
-    )  # ln P[Poisson(u) <= i]
+    # ln P[Poisson(u) <= i]
+    poisson = np.logaddexp.accumulate(xlogy(i, u) - u - gammaln(i + 1), axis=-1)
     weights = gammaln(m + i) - gammaln(m) - gammaln(i + 1) - (m + i) * np.log(2)
     upper = logsumexp(weights + poisson[..., ::-1], axis=-1)
     return np.where(z >= 0, upper, np.log1p(-np.exp(upper)))
@@ -218,10 +236,22 @@ def laplace_tail(z: ArrayLike, m: int, epsilon: float) -> np.ndarray:
     lower=checks.boolean,
 )
 def tail(x: float, n: int, m: int, mu: float, epsilon: float, lower: bool = False) -> float:
-    """ln P[S + Z >= x] for S binomial(n, mu) and Z a sum of m >= 1 Laplace variables of scale 1 /
-    epsilon: O(n m).
+    """Compute ln P[S + Z >= x] for a binomial variable S plus a sum Z of Laplace variables: O(n m).
 
-    If `lower`, ln P[S + Z <= x].
+    Parameters
+    ----------
+    x : float
+    n, mu
+        Trials and mean of S.
+    m, epsilon
+        Z has m >= 1 Laplace variables of scale 1 / epsilon.
+    lower : bool
+        Whether to compute ln P[S + Z <= x] instead.
+
+    Raises
+    ------
+    ValueError
+        If n m is too large.
 
     Examples
     --------
@@ -230,7 +260,7 @@ def tail(x: float, n: int, m: int, mu: float, epsilon: float, lower: bool = Fals
     """
     if n * m > TERMS:
         raise ValueError(
-            f"n must be at most {TERMS // m} for m = {m}: all terms are listed, got {n}"
+            f"n must be at most {TERMS // m} for m = {m}, since all terms are computed, got {n}"
         )
     k = np.arange(n + 1)
     return float(
@@ -240,10 +270,18 @@ def tail(x: float, n: int, m: int, mu: float, epsilon: float, lower: bool = Fals
 
 @checks.arguments(p=INSIDE_ONE, q=INSIDE_ONE, alpha=ALPHA, n=checks.integer_in(1, 10**4))
 def crossing(p: float, q: float, alpha: float, n: int) -> float:
-    """P[for some m <= n the sum of ln(P(X_i) / Q(X_i)) over i <= m exceeds (1 + alpha) n kl(p, q)],
-    X_i Bernoulli(p).
+    """Compute the probability of Lemma C.3's event exactly, in O(n^2).
 
-    The event of Lemma C.3, for p < q in (0, 1). A walk that is absorbed when it crosses: O(n^2).
+    The event is that for some m <= n the sum of ln(P(X_i) / Q(X_i)) over i <= m exceeds (1 + alpha)
+    n kl(p, q), where X_i is Bernoulli(p). The sum is a random walk, absorbed when it crosses.
+
+    Parameters
+    ----------
+    p, q : float
+        Means of the Bernoulli distributions P and Q, in (0, 1).
+    alpha : float
+        At least 0.
+    n : int
 
     Examples
     --------
@@ -251,7 +289,7 @@ def crossing(p: float, q: float, alpha: float, n: int) -> float:
     0.2054
     """
     up, down, level = np.log(p / q), np.log((1 - p) / (1 - q)), (1 + alpha) * n * kl(p, q)
-    alive, lost = np.ones(1), 0.0  # alive[k]: not crossed so far, k ones
+    alive, lost = np.ones(1), 0.0  # alive[k]: P[not crossed so far, k ones]
     for m in range(1, n + 1):
         alive = np.append(alive * (1 - p), 0) + np.append(0, alive * p)
         crossed = np.arange(m + 1) * up + (m - np.arange(m + 1)) * down > level
@@ -270,8 +308,17 @@ def crossing(p: float, q: float, alpha: float, n: int) -> float:
 def at_batch_end(
     log_of: Callable[..., float], m: int, mu: float, epsilon: float, x: float, **options: bool
 ) -> float:
-    """`tail`, or one of the bounds below, for P[S + Z >= n x] after m batches of 1, 2, 4, ...
-    pulls: n = 2^m - 1.
+    """Compute `tail` or a bound on it for P[S + Z >= n x] after m batches of 1, 2, 4, ... pulls.
+
+    Parameters
+    ----------
+    log_of : callable
+        `tail` or a bound of its signature.
+    m : int
+        Number of batches and of Laplace variables; n = 2^m - 1 pulls.
+    mu, epsilon, x : float
+    **options
+        Passed to `log_of`.
 
     Examples
     --------
@@ -288,8 +335,14 @@ def at_batch_end(
 
 @checks.arguments(p=INSIDE_ONE, q=INSIDE_ONE, alpha=ALPHA, n=checks.array_in(1, 2**62))
 def crossing_bound(p: float, q: float, alpha: float, n: ArrayLike) -> np.ndarray:
-    """Doob's inequality for `crossing`: exp(-n kl(r, p)), r the frequency of ones at the level; 0
-    if there is none.
+    """Compute Doob's bound exp(-n kl(r, p)) on `crossing`, r the frequency of ones at the level.
+
+    It is 0 if no frequency reaches the level.
+
+    Raises
+    ------
+    ValueError
+        If q is not above p.
 
     Examples
     --------
@@ -305,7 +358,7 @@ def crossing_bound(p: float, q: float, alpha: float, n: ArrayLike) -> np.ndarray
 
 @checks.arguments(z=DEVIATIONS, m=NUMBERS, epsilon=WIDE)
 def lemma_d1(z: ArrayLike, m: Numbers, epsilon: Numbers) -> Numbers:
-    """-epsilon z + 1 + m ln(1 + m epsilon z) >= ln P[Z >= z], z > 0, as printed.
+    """Compute the printed bound -epsilon z + 1 + m ln(1 + m epsilon z) on ln P[Z >= z], z > 0.
 
     Examples
     --------
@@ -318,8 +371,9 @@ def lemma_d1(z: ArrayLike, m: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(z=DEVIATIONS, m=NUMBERS, epsilon=WIDE)
 def lemma_d1_sharper(z: ArrayLike, m: Numbers, epsilon: Numbers) -> Numbers:
-    """-epsilon z + min(m, epsilon z) + m ln max(1, epsilon z / m): the same proof with a better
-    constant.
+    """Compute -epsilon z + min(m, epsilon z) + m ln max(1, epsilon z / m) >= ln P[Z >= z].
+
+    The proof of Lemma D.1 gives it with another constant.
 
     Examples
     --------
@@ -332,7 +386,7 @@ def lemma_d1_sharper(z: ArrayLike, m: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(z=DEVIATIONS, m=NUMBERS, epsilon=WIDE)
 def laplace_chernoff(z: ArrayLike, m: Numbers, epsilon: Numbers) -> Numbers:
-    """The best Chernoff bound on ln P[Z >= z], z > 0, in closed form.
+    """Compute the best Chernoff bound on ln P[Z >= z], z > 0, in closed form.
 
     Examples
     --------
@@ -348,10 +402,24 @@ def laplace_chernoff(z: ArrayLike, m: Numbers, epsilon: Numbers) -> Numbers:
     x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE, proved=checks.boolean
 )
 def lemma_d3(x: float, n: int, m: int, mu: float, epsilon: float, proved: bool = False) -> float:
-    """Bound on ln P[S + Z >= x], n mu <= x <= n: -n d_epsilon(x / n, mu) + ln A (Lemma D.3).
+    """Compute Lemma D.3's bound -n d_epsilon(x / n, mu) + ln A on ln P[S + Z >= x].
 
-    As printed, A's first term has the factor x - n mu; the proof gives n instead, which is
-    `proved`. For the lower tail P[S + Z <= x] pass n - x and 1 - mu.
+    For the lower tail P[S + Z <= x] pass n - x and 1 - mu.
+
+    Parameters
+    ----------
+    x : float
+        From n mu to n.
+    n, m, mu, epsilon
+        As in `tail`.
+    proved : bool
+        Whether the first term of A has the factor n that the proof gives. The printed factor is
+        x - n mu.
+
+    Raises
+    ------
+    ValueError
+        If x is below n mu or above n.
 
     Examples
     --------
@@ -367,11 +435,22 @@ def lemma_d3(x: float, n: int, m: int, mu: float, epsilon: float, proved: bool =
 
 @checks.arguments(x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE)
 def joint_chernoff(x: float, n: int, m: int, mu: float, epsilon: float) -> float:
-    """Bound on ln P[S + Z >= x], n mu <= x <= n: Chernoff's for the sum of all n + m variables at
-    once.
+    """Compute Chernoff's bound on ln P[S + Z >= x] for the sum of all n + m variables.
 
-    Not in the paper; simpler, and it implies Proposition 4.1 (see there). Lower tail: pass n - x
-    and 1 - mu.
+    It is not in the paper. It is simpler than Lemma D.3 and implies Proposition 4.1. For the lower
+    tail pass n - x and 1 - mu.
+
+    Parameters
+    ----------
+    x : float
+        From n mu to n.
+    n, m, mu, epsilon
+        As in `tail`.
+
+    Raises
+    ------
+    ValueError
+        If x is below n mu or above n.
 
     Examples
     --------
@@ -395,8 +474,21 @@ def joint_chernoff(x: float, n: int, m: int, mu: float, epsilon: float) -> float
 
 @checks.arguments(x=REAL, n=checks.positive_int, m=NOISES, mu=INSIDE_ONE, epsilon=POSITIVE)
 def separate(x: float, n: int, m: int, mu: float, epsilon: float) -> float:
-    """Bound on ln P[S + Z >= x] from treating S and Z apart: the best of 999 splits of the
-    deviation.
+    """Compute a bound on ln P[S + Z >= x] from separate bounds on S and Z.
+
+    It is the smallest over 999 splits of the deviation.
+
+    Parameters
+    ----------
+    x : float
+        From n mu to n.
+    n, m, mu, epsilon
+        As in `tail`.
+
+    Raises
+    ------
+    ValueError
+        If x is below n mu or above n.
 
     Examples
     --------
@@ -404,22 +496,32 @@ def separate(x: float, n: int, m: int, mu: float, epsilon: float) -> float:
     -11.82
     """
     _check_upper(x, n, mu)
-    shares = np.arange(1, 1000) / 1000
+    fractions = np.arange(1, 1000) / 1000
     excess = x / n - mu
-    binomial = np.array([-n * kl(mu + share * excess, mu) for share in shares])
+    binomial = np.array([-n * kl(mu + fraction * excess, mu) for fraction in fractions])
     return float(
-        min(np.logaddexp(binomial, laplace_tail(n * (1 - shares) * excess, m, epsilon)).min(), 0.0)
+        min(
+            np.logaddexp(binomial, laplace_tail(n * (1 - fractions) * excess, m, epsilon)).min(),
+            0.0,
+        )
     )
 
 
 @checks.arguments(ends=ENDS, a=checks.number_in(1e-15, 1e15), epsilon=POSITIVE)
 def proposition_4_1(ends: ArrayLike, a: float, epsilon: float) -> float:
-    """An explicit ln A_a for Proposition 4.1: P[S + Z >= n x] <= A_a exp(-n (d_epsilon(x, mu) - a))
-    at all batch ends.
+    """Compute an explicit constant ln A_a for Proposition 4.1.
 
-    max over batches of m ln(2 epsilon / a) - a n / 2, with m Laplace variables over n pulls; 0 < a
-    <= 2 epsilon. Finite for every schedule with m / n -> 0, whereas Lemma D.3 needs m ln(m n) / n
-    -> 0.
+    P[S + Z >= n x] <= A_a exp(-n (d_epsilon(x, mu) - a)) at all batch ends, where ln A_a is the
+    maximum over batches of m ln(2 epsilon / a) - a n / 2, with m Laplace variables and n pulls. It
+    is finite for every schedule with m / n -> 0, whereas Lemma D.3 needs m ln(m n) / n -> 0.
+
+    Parameters
+    ----------
+    ends : (m,) array
+        Pulls after each batch.
+    a : float
+        In (0, 2 epsilon].
+    epsilon : float
 
     Examples
     --------
@@ -441,13 +543,13 @@ def proposition_4_1(ends: ArrayLike, a: float, epsilon: float) -> float:
 def theorem_f7(
     means: np.ndarray, epsilon: float, horizon: float, delta: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Excess, in nats, of three inequalities of Theorem F.7's proof: the largest over the decisions
-    of a DP-IMED run.
+    """Compute the largest excess, in nats, of three inequalities of Theorem F.7's proof in a run.
 
-    About decisions for another arm than the best, j. (A): the index chosen is at most n_j
-    d_epsilon(mean_j, level) + ln n_j, level being `delta` below the best mean; as printed, while
-    j's private mean is below the level, and as repaired, while all are. (B), in all other cases: it
-    is at least n_i d_epsilon(min(mean_i, level), level).
+    They concern decisions of DP-IMED for an arm i other than the best arm j. The level is `delta`
+    below the best mean. (A): the index of i is at most n_j d_epsilon(mean_j, level) + ln n_j. As
+    printed, this is claimed while the private mean of j is below the level; as repaired, while all
+    private means are. (B): in all other cases the index is at least n_i d_epsilon(min(mean_i,
+    level), level).
 
     Parameters
     ----------
@@ -461,7 +563,7 @@ def theorem_f7(
     Returns
     -------
     (3,) array
-        (A) as printed, (A) and (B) as repaired; -inf where there was no such decision.
+        (A) as printed, (A) and (B) as repaired; -inf if there was no such decision.
 
     Examples
     --------
@@ -497,8 +599,7 @@ def theorem_f7(
 
 @checks.arguments(ends=ENDS, n0=checks.positive_int, alpha=checks.number_in(1.001, 1e3))
 def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
-    """Excess, in pulls, of five inequalities about the batches of equation (14): the largest over
-    batches.
+    """Compute the largest excess, in pulls, of five inequalities about the batches of (14).
 
     Parameters
     ----------
@@ -509,9 +610,14 @@ def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
     -------
     dict
         "schedule": n_m <= n0 (alpha^(m+1) - 1) / (alpha - 1) + 1 and B_m <= 2 n0 alpha^m, (35) and
-        (36); "pulled": n_m* - n0 <= alpha H + 1 - n0 alpha / (alpha - 1), m* the first batch with
-        n_m >= H, before (45); "pulled, mended": without the last term; "batch": B_(m+1) <= alpha
-        n_m, in Theorem F.9; "batch, mended": plus 1.
+        (36). "pulled": n_m* - n0 <= alpha H + 1 - n0 alpha / (alpha - 1), where m* is the first
+        batch with n_m >= H, before (45). "pulled, fixed": without the last term. "batch": B_(m+1)
+        <= alpha n_m, in Theorem F.9. "batch, fixed": with 1 added.
+
+    Raises
+    ------
+    ValueError
+        If the last of `ends` is at most e^12, or there are too many batches.
 
     Examples
     --------
@@ -522,7 +628,7 @@ def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
     ends = np.asarray(ends, float)
     if not (ends[-1] >= np.exp(12) and len(ends) * np.log(alpha) < 600):
         raise ValueError(
-            f"ends must be those of batches, the last of them above e^12, got {checks.shown(ends)}"
+            f"ends must be batch ends, the last of them above e^12, got {checks.shown(ends)}"
         )
     powers, sizes = alpha ** np.arange(len(ends)), np.diff(ends, prepend=0)
     levels = np.geomspace(1, np.exp(12), 2000)  # H of (43)
@@ -532,14 +638,13 @@ def batch_steps(ends: ArrayLike, n0: int, alpha: float) -> dict:
     return {
         "schedule": max(schedule.max(), (sizes - 2 * n0 * powers).max()),
         "pulled": pulled + n0 * alpha / (alpha - 1),
-        "pulled, mended": pulled,
+        "pulled, fixed": pulled,
         "batch": batch,
-        "batch, mended": batch - 1,
+        "batch, fixed": batch - 1,
     }
 
 
 def _check_upper(x, n, mu):
-    """A bound on an upper tail is about sums between their mean and their largest value, but for
-    rounding."""
+    """Raise ValueError unless x is from n mu to n, up to rounding."""
     if not n * (mu - 1e-9) <= x <= n * (1 + 1e-9):
         raise ValueError(f"x must lie between n mu = {n * mu} and n = {n}, got {x}")

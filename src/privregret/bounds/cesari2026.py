@@ -1,5 +1,7 @@
-"""Bounds of cesari2026; all its constants are explicit. Logs are natural; eta is the inverse
-temperature min(epsilon / 2, 1/8)."""
+"""Bounds of cesari2026, all with explicit constants.
+
+Logarithms are natural; eta is the inverse temperature min(epsilon / 2, 1/8).
+"""
 
 from itertools import product
 
@@ -27,7 +29,7 @@ def _total(name, value):
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)
 def theorem_1(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
-    """(1): 1 + 800 ln K / gap_min + 16 ln K / eta.
+    """Compute bound (1) on regret: 1 + 800 ln K / gap_min + 16 ln K / eta.
 
     Examples
     --------
@@ -39,7 +41,7 @@ def theorem_1(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_1_simple(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """(2): 1000 (ln K / gap_min + ln K / epsilon).
+    """Compute bound (2) on regret: 1000 (ln K / gap_min + ln K / epsilon).
 
     Examples
     --------
@@ -51,8 +53,9 @@ def theorem_1_simple(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Nu
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_1_steps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """Between the two: 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4, 930 ln K /
-    gap_min above.
+    """Compute the bound between (1) and (2) in the proof of Theorem 1.
+
+    It is 802 ln K / gap_min + 32 ln K / epsilon for epsilon <= 1/4 and 930 ln K / gap_min above.
 
     Examples
     --------
@@ -68,8 +71,9 @@ def theorem_1_steps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Num
 
 @checks.arguments(rounds=ROUNDS, mean=checks.array_in(0, 1, "(]"))
 def lemma_1(rounds: Numbers, mean: Numbers) -> Numbers:
-    """P[sum of n terms in [-1, 1] of that mean is at most half its expectation] <= exp(-n mean^2 /
-    8).
+    """Bound the probability that a sum is at most half its expectation: exp(-n mean^2 / 8).
+
+    The n terms are independent, in [-1, 1] and of equal mean.
 
     Examples
     --------
@@ -81,7 +85,7 @@ def lemma_1(rounds: Numbers, mean: Numbers) -> Numbers:
 
 @checks.arguments(rounds=ROUNDS, mean=checks.array_in(0, 1, "(]"))
 def lemma_1_signs(rounds: Numbers, mean: Numbers) -> Numbers:
-    """That probability exactly, for n independent signs.
+    """Compute the probability of `lemma_1` exactly for n independent terms of +1 or -1.
 
     Examples
     --------
@@ -100,8 +104,9 @@ def lemma_1_signs(rounds: Numbers, mean: Numbers) -> Numbers:
     actions=checks.array_in(2, 2**62, shape=1),
 )
 def lemma_2(x: ArrayLike, n: ArrayLike, actions: ArrayLike) -> dict[str, float]:
-    """Largest ratio of the smaller to the larger side of each inequality of Lemma 2, on a grid:
-    parts "i" to "v".
+    """Return smaller side / larger side of each inequality of Lemma 2, the largest on a grid.
+
+    The parts are "i" to "v":
 
     (i) 1 - e^-x >= x / 2 and (ii) e^-x <= 1 - x / 2 for x in (0, 1]; (iii) ln(1 - u) <= -u for u in
     (0, 1); (iv) the sum of e^(-m x) over m > n is at most 2 e^(-n x) / x; (v) ln(K + 1) <= 2 ln K.
@@ -125,7 +130,7 @@ def lemma_2(x: ArrayLike, n: ArrayLike, actions: ArrayLike) -> dict[str, float]:
 
 @checks.arguments(eta=POSITIVES)
 def lemma_3(eta: Numbers) -> Numbers:
-    """The level of privacy of softmax(-eta L) on a data-independent prefix: 2 eta.
+    """Return the privacy loss of softmax(-eta L) on a data-independent prefix: 2 eta.
 
     Examples
     --------
@@ -137,7 +142,7 @@ def lemma_3(eta: Numbers) -> Numbers:
 
 @checks.arguments(total=_total)
 def lemma_4(total: Numbers | Estimate) -> Numbers | Estimate:
-    """Regret is at most 1 + 4 sum over m >= 1 of F_m, given that sum.
+    """Compute the bound on regret from the sum of F_m over m >= 1: 1 + 4 sum.
 
     Examples
     --------
@@ -149,7 +154,7 @@ def lemma_4(total: Numbers | Estimate) -> Numbers | Estimate:
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)
 def lemma_5(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
-    """Sum over m >= 1 of F_m is at most 200 ln K / gap_min + 4 ln K / eta, for eta <= 1/8.
+    """Bound the sum of F_m over m >= 1: 200 ln K / gap_min + 4 ln K / eta, for eta <= 1/8.
 
     Examples
     --------
@@ -161,8 +166,9 @@ def lemma_5(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
 
 @checks.arguments(rounds=ROUNDS, gap=SHARES)
 def small_gap(rounds: Numbers, gap: Numbers) -> Numbers:
-    """(4): for a gap of at most 4 eta, P[the action is selected after m rounds] <= 2 exp(-m gap^2 /
-    8).
+    """Bound (4) on the selection probability after m rounds: 2 exp(-m gap^2 / 8).
+
+    It holds for gaps of at most 4 eta.
 
     Examples
     --------
@@ -174,8 +180,7 @@ def small_gap(rounds: Numbers, gap: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS)
 def small_part(log_actions: Numbers, gap: Numbers) -> Numbers:
-    """(5): the part of the sum of F_m that is due to gaps of at most 4 eta is at most (64 ln(K + 1)
-    + 36) / gap_min.
+    """Bound (5) on the sum of F_m due to gaps up to 4 eta: (64 ln(K + 1) + 36) / gap_min.
 
     Examples
     --------
@@ -187,8 +192,9 @@ def small_part(log_actions: Numbers, gap: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=LOG_ACTIONS, eta=POSITIVES)
 def large_part(log_actions: Numbers, eta: Numbers) -> Numbers:
-    """(6): the part due to gaps above 4 eta is at most 4 ln K / eta; the proof would give 8/7 in
-    place of 4.
+    """Bound (6) on the sum of F_m due to gaps above 4 eta: 4 ln K / eta.
+
+    The proof would give 8/7 in place of 4.
 
     Examples
     --------
@@ -200,7 +206,7 @@ def large_part(log_actions: Numbers, eta: Numbers) -> Numbers:
 
 @checks.arguments(log_size=LOGARITHMS, gap=GAPS)
 def group_part(log_size: Numbers, gap: Numbers) -> Numbers:
-    """The part due to one group of gaps in [gap, 2 gap): (32 ln(size + 1) + 18) / gap.
+    """Bound the sum of F_m due to one group of gaps in [gap, 2 gap): (32 ln(size + 1) + 18) / gap.
 
     Examples
     --------
@@ -210,28 +216,51 @@ def group_part(log_size: Numbers, gap: Numbers) -> Numbers:
     return (32 * np.logaddexp(log_size, 0.0) + 18) / gap
 
 
+@checks.arguments(log_size=LOGARITHMS, gap=GAPS)
+def early_part(log_size: Numbers, gap: Numbers) -> Numbers:
+    """Bound a group's sum up to its threshold 16 ln(size + 1) / gap^2: (32 ln(size + 1) + 2) / gap.
+
+    Examples
+    --------
+    >>> round(float(early_part(np.log(1000), gap=0.1)))
+    2231
+    """
+    return (32 * np.logaddexp(log_size, 0.0) + 2) / gap
+
+
+@checks.arguments(gap=GAPS)
+def late_part(gap: Numbers) -> Numbers:
+    """Bound a group's sum after its threshold 16 ln(size + 1) / gap^2: 16 / gap.
+
+    Examples
+    --------
+    >>> late_part(0.1)
+    160.0
+    """
+    return 16 / gap
+
+
 @checks.arguments(
     eta=POSITIVE, means=checks.array_in(0, 1, shape=1), lead=checks.array_in(-1e15, 1e15, shape=1)
 )
 def drift(eta: float, means: np.ndarray, lead: np.ndarray) -> float:
-    """Expected fall of log Z in the next round, over eta V: Lemma 5's proof says at least 1/4,
-    whatever has happened.
+    """Compute the expected decrease of log Z in the next round / (eta V).
 
-    Z = 1 + the sum of e^(-eta lead) over the worse actions. All next losses are listed, bits
-    independent over actions.
+    Lemma 5's proof says that it is at least 1/4 in every state. Z is 1 + the sum of e^(-eta lead)
+    over the worse actions. The next losses are independent Bernoulli losses; all are listed.
 
     Parameters
     ----------
     eta : float
     means : (K,) array
-        Mean losses, that of the best action first.
+        Mean losses, the best action first.
     lead : (K,) array
-        Losses so far, less those of the best action; so the first is 0.
+        Losses so far minus those of the best action, so that the first is 0.
 
     Returns
     -------
     float
-        inf where V is next to 0.
+        Infinite where V is below 1e-9.
 
     Examples
     --------
@@ -253,8 +282,9 @@ def drift(eta: float, means: np.ndarray, lead: np.ndarray) -> float:
     eta=POSITIVE,
 )
 def potential(log_bad: float, rounds: int, gap: float, eta: float) -> tuple[float, float]:
-    """(E log Z, E V) after so many rounds, when e^log_bad worse actions share one bit: means (1 -+
-    gap) / 2.
+    """Compute (E log Z, E V) after `rounds` rounds if e^log_bad worse actions share one loss.
+
+    Losses are Bernoulli of means (1 - gap) / 2, for the best action, and (1 + gap) / 2.
 
     Examples
     --------
@@ -263,9 +293,9 @@ def potential(log_bad: float, rounds: int, gap: float, eta: float) -> tuple[floa
     (1.0563, 0.121163)
     """
     n = np.arange(rounds + 1)
-    law = np.convolve(
+    chances = np.convolve(
         binom.pmf(n, rounds, (1 + gap) / 2), binom.pmf(n, rounds, (1 - gap) / 2)[::-1]
     )
     log_sum = log_bad - eta * np.arange(-rounds, rounds + 1)
     log_z = np.logaddexp(0.0, log_sum)
-    return float(law @ log_z), float(gap * (law @ np.exp(log_sum - log_z)))
+    return float(chances @ log_z), float(gap * (chances @ np.exp(log_sum - log_z)))

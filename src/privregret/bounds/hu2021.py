@@ -1,7 +1,7 @@
-"""Bounds of hu2021 with explicit constants: the paper's where it or its proofs give them, else
-derived from the proofs.
+"""Bounds of hu2021 with explicit constants.
 
-Gaps: (K,) array with 0 for the best arm. Logs: ln unless a name says log2.
+The constants are those of the paper where it or its proofs give them, and follow from the proofs
+otherwise. Gaps: (K,) array with 0 for the best arm. Logarithms: ln unless a name says log2.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from privregret.bounds.rules import (
 HORIZONS, HORIZON = (
     checks.array_in(2, 2**62),
     checks.number_in(2, 2**62),
-)  # at T = 1 logarithms are 0
+)  # at T = 1 the logarithms are 0
 ARMS, ACTIONS = checks.number_in(1, 2**62), checks.array_in(2, 2**62)
 
 
@@ -35,8 +35,9 @@ def _gaps(name, value):
 
 @checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def lazy_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.ndarray:
-    r"""d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))): beyond array d_j an arm is rarely
-    pulled (Lemma 11).
+    r"""Return d_j of Lemma 11, the array beyond which an arm is rarely pulled.
+
+    d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))).
 
     Examples
     --------
@@ -49,10 +50,10 @@ def lazy_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.nda
 
 @checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_3(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
-    """Regret of Anytime-Lazy-UCB: sum of 96 ln T / min(gap, epsilon) over the sub-optimal arms.
+    """Bound regret of Anytime-Lazy-UCB by a sum over the sub-optimal arms.
 
-    The paper has O(.); 96 follows from its proof: an arm fills at most the arrays up to d_j, 2^(d_j
-    + 1) - 1 pulls, and 0.14 more in expectation.
+    The sum of 96 ln T / min(gap, epsilon). The paper has O(.); 96 follows from its proof: in
+    expectation an arm is pulled at most 2^(d_j + 1) - 1 + 0.14 times.
 
     Examples
     --------
@@ -65,7 +66,7 @@ def theorem_3(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
 
 @checks.arguments(arms=ARMS, horizon=HORIZONS)
 def critical_gap(arms: float, horizon: Numbers) -> Numbers:
-    """sqrt(K ln T / T), where the two halves of Theorem 4's proof meet.
+    """Return sqrt(K ln T / T), at which the proof of Theorem 4 splits the gaps.
 
     Examples
     --------
@@ -77,8 +78,9 @@ def critical_gap(arms: float, horizon: Numbers) -> Numbers:
 
 @checks.arguments(arms=ARMS, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_4(arms: float, horizon: float, epsilon: float) -> float:
-    """Regret of Anytime-Lazy-UCB on any instance: T gap + 96 K ln T max(1 / gap, 1 / epsilon), gap
-    the critical one.
+    """Bound regret of Anytime-Lazy-UCB on any instance.
+
+    T gap + 96 K ln T max(1 / gap, 1 / epsilon), where gap is the critical gap.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def theorem_4(arms: float, horizon: float, epsilon: float) -> float:
 
 @checks.arguments(arms=ARMS, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_4_rate(arms: float, horizon: float, epsilon: float) -> float:
-    """The printed rate sqrt(K T ln T) + K ln T / epsilon, constant 1.
+    """Return the printed rate sqrt(K T ln T) + K ln T / epsilon, constant 1.
 
     Examples
     --------
@@ -103,7 +105,9 @@ def theorem_4_rate(arms: float, horizon: float, epsilon: float) -> float:
 
 @checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def hybrid_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.ndarray:
-    """d_j of Lemma 12; its inner logarithm is read as at least 1, without which it may be negative.
+    """Return d_j of Lemma 12, the array beyond which an arm is rarely pulled.
+
+    The inner logarithm is read as at least 1; otherwise it may be negative.
 
     Examples
     --------
@@ -120,7 +124,9 @@ def hybrid_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.n
 
 @checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def lemma_11(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
-    """Left side of (27), both widths of Anytime-Lazy-UCB after array d_j, over the gap: below 1/2.
+    """Return the left side of (27), divided by the gap; the lemma needs less than 1/2.
+
+    It is the sum of both widths of Anytime-Lazy-UCB after array d_j.
 
     Examples
     --------
@@ -134,8 +140,10 @@ def lemma_11(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(gaps=GAPS, horizon=HORIZONS, epsilon=POSITIVES)
 def lemma_12(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
-    """Right side of (42), both widths of Hybrid-UCB after array d_j, over the gap: at most (sqrt 3
-    + 3 sqrt 2) / 16.
+    """Return the right side of (42), divided by the gap.
+
+    It is the sum of both widths of Hybrid-UCB after array d_j; the lemma states at most (sqrt 3 + 3
+    sqrt 2) / 16.
 
     Examples
     --------
@@ -148,13 +156,54 @@ def lemma_12(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
     return (np.sqrt(3 * log_t / pulls) + 6 * np.sqrt(8) * log_t * array / (epsilon * pulls)) / gaps
 
 
+@checks.arguments(last=checks.integer_in(1, 60))
+def lemma_11_pulls(last: int) -> float:
+    """Bound the expected pulls of an arm by Anytime-Lazy-UCB beyond array `last`.
+
+    Sum of P(theta = s) omega^(s) over s > last, by the tails of Lemma 11's proof: round t adds
+    t^-6 + t^-3 / 2 for each of at most 1 + floor(log2 t) arrays.
+
+    Examples
+    --------
+    >>> round(lemma_11_pulls(last=5), 3)
+    0.134
+    """
+    total = 0.0
+    for s in range(last + 1, last + 60):
+        first = 2**s - 2  # omega^(s - 1)
+        tail = 0.0
+        for power, weight in ((6, 1.0), (3, 0.5)):
+            logs = 2.0 ** np.arange(s, 200)  # where floor(log2 t) rises; it is s - 1 before
+            rises = special.zeta(power, logs).sum()
+            tail += weight * (s * special.zeta(power, first) + rises)
+        total += (2 ** (s + 1) - 2) * tail
+    return float(total)
+
+
+@checks.arguments(last=checks.integer_in(1, 60))
+def lemma_12_pulls(last: int) -> float:
+    """Bound the expected pulls of an arm by Hybrid-UCB beyond array `last`.
+
+    Sum of P(theta = s) omega^(s) over s > last, by the tails of Lemma 12's proof: round t adds
+    t (2 t^-4 + t^-8).
+
+    Examples
+    --------
+    >>> round(lemma_12_pulls(last=5), 3)
+    0.064
+    """
+    arrays = np.arange(last + 1, last + 60)
+    first = 2.0**arrays - 1  # omega^(s - 1)
+    tails = 2 * special.zeta(3, first) + special.zeta(7, first)
+    return float(((2.0 ** (arrays + 1) - 1) * tails).sum())
+
+
 @checks.arguments(noises=checks.integer_in(1, 500), delta=checks.number_in(1e-300, 1))
 def fact_2(noises: int, delta: float) -> float:
-    """Exact P(|Y| > chi sqrt(8 ln(2 / delta))) over delta, for the sum Y of so many noises and the
-    smallest chi of (7).
+    """Return P(|Y| > chi sqrt(8 ln(2 / delta))) / delta for the smallest chi of (7).
 
-    With n noises of scale 1, |Y| has a gamma law of shape n - k with probability 2 C(n - 1 + k, k)
-    / 2^(n + k), k < n.
+    Y is the sum of `noises` Laplace noises. With n noises of scale 1, |Y| has a gamma distribution
+    of shape n - k with probability 2 C(n - 1 + k, k) / 2^(n + k), k < n.
 
     Examples
     --------
@@ -170,11 +219,10 @@ def fact_2(noises: int, delta: float) -> float:
 
 @checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_5(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
-    """Regret of Hybrid-UCB: sum of gap (2^(d_j + 1) - 1 + 0.07), the constant derived from the
-    proof of Lemma 12.
+    """Bound regret of Hybrid-UCB by the sum of gap (2^(d_j + 1) - 1 + 0.07).
 
-    At practical horizons this exceeds the trivial gap T: callers compare with the smaller of the
-    two.
+    The constant follows from the proof of Lemma 12. At practical horizons the bound exceeds gap T:
+    callers compare with the smaller of the two.
 
     Examples
     --------
@@ -187,10 +235,10 @@ def theorem_5(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
 
 @checks.arguments(gaps=_gaps, horizon=HORIZON, epsilon=POSITIVE)
 def theorem_5_rate(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
-    """The printed rate: sum of max(log2 T / gap, log2 T / epsilon log2(log2 T / (epsilon gap))),
-    constant 1.
+    """Return the printed rate of Theorem 5, constant 1.
 
-    The outer logarithm is read as at least 1.
+    The sum of max(log2 T / gap, log2 T / epsilon log2(log2 T / (epsilon gap))). The outer logarithm
+    is read as at least 1.
 
     Examples
     --------
@@ -203,14 +251,16 @@ def theorem_5_rate(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
     return float(np.sum(np.maximum(log_t / gaps, log_t / epsilon * factor)))
 
 
-# Full information. Groups of equal actions: gaps (G,) with 0 for the best, and the logarithm of how
-# many actions each has.
+# Full information. Groups of equal actions: gaps (G,) with 0 for the best, and the logarithm of
+# their sizes.
 
 
 @checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS)
 def brackets(gaps: ArrayLike, log_counts: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Brackets J_k = {j: 2^(k-1) gap_min <= gap_j < 2^k gap_min} that are not empty: (B,) smallest
-    gaps 2^(k-1) gap_min, (B,) ln |J_k|.
+    """Return smallest gap and size of each bracket that is not empty.
+
+    Bracket J_k = {j: 2^(k-1) gap_min <= gap_j < 2^k gap_min}. The result is a pair of (B,) arrays:
+    2^(k-1) gap_min and ln |J_k|.
 
     Examples
     --------
@@ -228,7 +278,7 @@ def brackets(gaps: ArrayLike, log_counts: ArrayLike | None = None) -> tuple[np.n
 
 
 def _log_others(gaps, log_counts):
-    """ln(K - 1): of all actions but the best."""
+    """Return ln(K - 1), K - 1 actions being sub-optimal."""
     gaps = np.asarray(gaps, float)
     log_counts = np.zeros(len(gaps)) if log_counts is None else np.asarray(log_counts, float)
     return float(np.logaddexp.reduce(log_counts[gaps > 0]))
@@ -236,8 +286,10 @@ def _log_others(gaps, log_counts):
 
 @checks.arguments(gap=GAPS, rounds=ROUNDS, epsilon=POSITIVES)
 def lemma_13(gap: Numbers, rounds: Numbers, epsilon: Numbers) -> Numbers:
-    """P[an action of a bracket beats the best] <= 2 exp(-n gap min(gap, epsilon) / 8), `gap` the
-    bracket's smallest, n = 2^r rounds.
+    """Bound the probability that an action of a bracket beats the best action.
+
+    2 exp(-n gap min(gap, epsilon) / 8), where `gap` is the smallest of the bracket, after n = 2^r
+    rounds.
 
     Examples
     --------
@@ -249,11 +301,10 @@ def lemma_13(gap: Numbers, rounds: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
 def theorem_7_printed(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
-    """First form of Theorem 7 with constant 1: log2 K / gap_min + sum over brackets above epsilon
-    of log2 |J_k| / epsilon.
+    """Return the first form of Theorem 7 as printed, constant 1.
 
-    False as an upper bound with any constant: a bracket with one action costs 1 / epsilon and does
-    not appear.
+    log2 K / gap_min + sum over brackets above epsilon of log2 |J_k| / epsilon. It is no upper
+    bound with any constant: a bracket with one action costs 1 / epsilon and contributes 0.
 
     Examples
     --------
@@ -267,8 +318,9 @@ def theorem_7_printed(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: fl
 
 @checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
 def theorem_7(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
-    """The proof of Theorem 7 gives: 1 + sum over brackets of 256 (1 + ln |J_k|) / min(gap_k,
-    epsilon).
+    """Bound regret of FTNL by the sum in the proof of Theorem 7.
+
+    1 + sum over brackets of 256 (1 + ln |J_k|) / min(gap_k, epsilon).
 
     Examples
     --------
@@ -281,8 +333,10 @@ def theorem_7(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> 
 
 @checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS, epsilon=POSITIVE)
 def theorem_7_middle(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
-    """Equation (57): 512 (1 + ln(K - 1)) / gap_min + sum over brackets above epsilon of 256 (1 + ln
-    |J_k|) / epsilon, plus 1.
+    """Return the right side of equation (57), plus 1.
+
+    512 (1 + ln(K - 1)) / gap_min + sum over brackets above epsilon of 256 (1 + ln |J_k|) /
+    epsilon + 1.
 
     Examples
     --------
@@ -301,8 +355,10 @@ def theorem_7_middle(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: flo
 def theorem_7_rate(
     log_actions: Numbers, gap: Numbers, horizon: Numbers, epsilon: Numbers, repaired: bool = True
 ) -> Numbers:
-    """Second form, constant 1: ln K / gap_min + ln K min(log2(1 / gap_min), log2 T) / epsilon;
-    repaired with 1 + log2(1 / gap_min).
+    """Return the second form of Theorem 7, constant 1.
+
+    ln K / gap_min + ln K min(log2(1 / gap_min), log2 T) / epsilon. If `repaired`, with 1 + log2(1 /
+    gap_min) brackets.
 
     Examples
     --------
@@ -315,7 +371,7 @@ def theorem_7_rate(
 
 @checks.arguments(gaps=_gaps, log_counts=LOG_COUNTS)
 def corollary_8_small_gaps(gaps: ArrayLike, log_counts: ArrayLike | None) -> float:
-    """All gaps at most epsilon: regret at most 1 + 512 (1 + ln(K - 1)) / gap_min.
+    """Bound regret by 1 + 512 (1 + ln(K - 1)) / gap_min for gaps up to epsilon.
 
     Examples
     --------
@@ -328,8 +384,9 @@ def corollary_8_small_gaps(gaps: ArrayLike, log_counts: ArrayLike | None) -> flo
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def corollary_8_equal_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """Gaps in [gap_min, 2 gap_min], so at most two brackets: 1 + 512 (1 + ln K) / min(gap_min,
-    epsilon).
+    """Bound regret by 1 + 512 (1 + ln K) / min(gap_min, epsilon).
+
+    For gaps in [gap_min, 2 gap_min], which are at most two brackets.
 
     Examples
     --------
@@ -341,10 +398,10 @@ def corollary_8_equal_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers)
 
 @checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES)
 def corollary_9(log_actions: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
-    """On any instance, derived from the proof: smaller gaps than gap* = sqrt(ln K / T) cost at most
-    T gap*, brackets above it as in (57).
+    """Bound regret of FTNL on any instance, by the proof of Corollary 9.
 
-    T gap* + 1 + 512 (1 + ln K) / gap* + 256 (1 + ln K) (1 + log2(1 / gap*)) / epsilon.
+    T gap* + 1 + 512 (1 + ln K) / gap* + 256 (1 + ln K) (1 + log2(1 / gap*)) / epsilon. Gaps below
+    gap* = sqrt(ln K / T) cost at most T gap*, brackets above it as in (57).
 
     Examples
     --------
@@ -359,7 +416,7 @@ def corollary_9(log_actions: Numbers, horizon: Numbers, epsilon: Numbers) -> Num
 
 @checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES)
 def corollary_9_rate(log_actions: Numbers, horizon: Numbers, epsilon: Numbers) -> Numbers:
-    """The printed rate sqrt(T ln K) + ln K log2 T / epsilon, constant 1.
+    """Return the printed rate sqrt(T ln K) + ln K log2 T / epsilon, constant 1.
 
     Examples
     --------
@@ -371,10 +428,9 @@ def corollary_9_rate(log_actions: Numbers, horizon: Numbers, epsilon: Numbers) -
 
 @checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES)
 def theorem_10(log_actions: Numbers, epsilon: Numbers) -> Numbers:
-    """Some instance forces regret 0.2 x 0.49 ln K / (10 epsilon) by round `theorem_10_rounds`: the
-    privacy part.
+    """Return the regret 0.2 x 0.49 ln K / (10 epsilon) that some instance forces.
 
-    It is explicit in the proof.
+    This is the privacy part of the bound, explicit in the proof, for round `theorem_10_rounds`.
 
     Examples
     --------
@@ -386,8 +442,9 @@ def theorem_10(log_actions: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_10_rounds(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """m* = ln K / (10 epsilon gap): up to that round an epsilon-DP algorithm cannot tell which
-    action is best.
+    """Return m* = ln K / (10 epsilon gap), the rounds that selection needs.
+
+    Up to that round no epsilon-DP algorithm can tell which action is best.
 
     Examples
     --------
@@ -401,10 +458,10 @@ def theorem_10_rounds(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> N
 def selection_error(
     log_actions: Numbers, rounds: Numbers, gap: Numbers, epsilon: Numbers
 ) -> Numbers:
-    """Equation (58): on some member of the packing every epsilon-DP selector from n rounds errs
-    with so much.
+    """Return the right side of (58), 0.45 min(1, (K - 1) exp(-10 epsilon n gap)).
 
-    At least 0.45 min(1, (K - 1) exp(-10 epsilon n gap)).
+    On some instance of the packing every epsilon-DP selector has at least this error probability
+    after n rounds.
 
     Examples
     --------
@@ -417,7 +474,7 @@ def selection_error(
 
 @checks.arguments(actions=ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def naive_rate(actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """Naive FTNL, Section 5: max(ln K / gap, K ln K / epsilon), constant 1.
+    """Return the rate of naive FTNL, max(ln K / gap, K ln K / epsilon), constant 1.
 
     Examples
     --------

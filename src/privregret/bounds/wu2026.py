@@ -1,7 +1,6 @@
-"""Bounds of wu2026 with explicit constants: as printed, and as its proofs give them after
-correction.
+"""Bounds of wu2026 with explicit constants, as printed and as its corrected proofs give them.
 
-Logs are natural.
+Logarithms are natural.
 """
 
 import numpy as np
@@ -32,15 +31,15 @@ LEMMA_3 = {
     "corrected": (1 + np.log(2)) / np.log(2),
     "best": 2.0,
 }
-TERMS = 2**26  # most rounds that are added up one by one
+TERMS = 2**26  # largest number of rounds that are added up one by one
 COROLLARY_2 = {
     ("exponential", 1.0): (0.5, 2.0),
     ("gumbel", 2.0): (1.0, 4.0),
     ("laplace", 2.0): (0.5, 8.0),
 }
 
-HORIZONS = checks.array_in(1, 1e100)  # only its logarithm counts, or its root
-SINGLE = checks.number_in(0.69, 1e6)  # ln K as a number alone
+HORIZONS = checks.array_in(1, 1e100)  # formulas use its logarithm or its square root
+SINGLE = checks.number_in(0.69, 1e6)  # ln K, one number
 FACTOR = checks.number_in(1e-3, 1e3)
 
 
@@ -61,7 +60,9 @@ def _bad(name, value):
 def theorem_1_rate(
     log_actions: Numbers, gap: Numbers, horizon: Numbers, epsilon: Numbers
 ) -> Numbers:
-    """The rate of hu2021, quoted as Theorem 1: ln K / gap + ln K ln T / epsilon, constant 1.
+    """Compute the rate of Theorem 1 with constant 1: ln K / gap + ln K ln T / epsilon.
+
+    wu2026 quotes it from hu2021.
 
     Examples
     --------
@@ -73,11 +74,11 @@ def theorem_1_rate(
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, noise=NOISE)
 def theorem_2(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Numbers:
-    """Regret with resampling, for all T: (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) /
-    epsilon.
+    """Bound the regret with resampling at every T, with the constants of the corrected proof.
 
-    The paper has O(.); c1 = 2 and c2 = 16 (32 for Laplace noise) are what its proof gives.
-    Corrected: the first term has 2 c1 c2 where the proof has c1 c2.
+    The bound is (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) / epsilon with c1 = 2 and
+    c2 = 16 (32 for Laplace noise). The paper states the order only; the last line of its proof has
+    c1 c2 in place of 2 c1 c2 in the first term.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def theorem_2(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str) 
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_2_rate(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """The printed rate ln K / gap + ln^2 K / epsilon, constant 1.
+    """Compute the rate of Theorem 2 with constant 1: ln K / gap + ln^2 K / epsilon.
 
     Examples
     --------
@@ -104,7 +105,9 @@ def theorem_2_rate(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numb
 
 @checks.arguments(log_actions=LOG_ACTIONS, horizon=HORIZONS, epsilon=POSITIVES, noise=NOISE)
 def corollary_1(log_actions: Numbers, horizon: Numbers, epsilon: Numbers, noise: str) -> Numbers:
-    """On any instance: sqrt(T ln K) (1 + 8 c2 + 2 c1 c2 / ln K) + (2 c2 ln^2 K + c1 c2) / epsilon.
+    """Bound the regret with resampling on every instance, whatever its gaps.
+
+    The bound is sqrt(T ln K) (1 + 8 c2 + 2 c1 c2 / ln K) + (2 c2 ln^2 K + c1 c2) / epsilon.
 
     Examples
     --------
@@ -118,8 +121,9 @@ def corollary_1(log_actions: Numbers, horizon: Numbers, epsilon: Numbers, noise:
 
 @checks.arguments(rounds=ROUNDS, gap=SHARES, epsilon=POSITIVES, noise=NOISE)
 def selection(rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Numbers:
-    """(5) and (7): P[one given action is selected from n rounds] <= c1 exp(-4 n gap min(gap,
-    epsilon) / c2).
+    """Bound (5) and (7) on the selection probability: c1 exp(-4 n gap min(gap, epsilon) / c2).
+
+    It is the probability that one action of this gap is selected from n rounds.
 
     Examples
     --------
@@ -134,8 +138,10 @@ def selection(rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Nu
 def deterministic_selection(
     rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str, factor: float
 ) -> Numbers:
-    """Corollary 2, without resampling: P[...] <= c1 exp(-2 n gap epsilon / c2), constants derived
-    for noise of scale factor / epsilon.
+    """Bound (9) on the selection probability with deterministic losses, without resampling.
+
+    The bound is c1 exp(-2 n gap epsilon / c2) with constants derived for noise of scale
+    factor / epsilon.
 
     Examples
     --------
@@ -143,18 +149,28 @@ def deterministic_selection(
     0.08208
     """
     if (noise, factor) not in COROLLARY_2:
-        raise ValueError(f"factor must be one that Corollary 2 has for {noise} noise, got {factor}")
+        known = ", ".join(f"{scale:g}" for name, scale in COROLLARY_2 if name == noise)
+        raise ValueError(f"factor must be {known} for {noise} noise, as in wu2026, got {factor}")
     c1, c2 = COROLLARY_2[noise, factor]
     return c1 * np.exp(-2 * rounds * np.asarray(gap) * epsilon / c2)
 
 
 @checks.arguments(log_counts=LOG_COUNTS, log_tail=checks.array_in(-1e15, 0))
 def by_rank(log_counts: ArrayLike, log_tail: Numbers) -> np.ndarray:
-    """(G,) sums over each group of min(1/j, e^log_tail), j the rank of an action: as Theorem 2's
-    proof adds up.
+    """Sum min(1/j, e^log_tail) over the ranks j of each group, as in Theorem 2's proof.
 
-    Groups of e^log_counts actions, (G,), best first, log_tail at most 0; sums of 1/j are taken as
-    differences of logarithms.
+    Sums of 1/j are approximated by differences of logarithms.
+
+    Parameters
+    ----------
+    log_counts : (G,) array
+        Logarithms of the numbers of actions in each group, best group first.
+    log_tail : float or (G,) array
+        At most 0.
+
+    Returns
+    -------
+    (G,) array
 
     Examples
     --------
@@ -172,12 +188,12 @@ def by_rank(log_counts: ArrayLike, log_tail: Numbers) -> np.ndarray:
 
 @checks.arguments(log_actions=LOG_ACTIONS, epsilon=POSITIVES)
 def corollary_2(log_actions: Numbers, epsilon: Numbers) -> Numbers:
-    """Regret with deterministic losses, without resampling, all three noises: 1 + (4 c2 ln^2 K + 2
-    c1 c2) / epsilon.
+    """Bound the regret with deterministic losses, without resampling, for all three noises.
 
-    The paper has O(ln^2 K / epsilon). From `deterministic_selection`, with the largest of each
-    constant, and Lemma 1's 1/j: an action of rank j costs 4 c2 ln K / (epsilon j) in epochs of up
-    to c2 ln K / (gap epsilon) losses, and 2 c1 c2 / (epsilon K) in all later ones.
+    The bound is 1 + (4 c2 ln^2 K + 2 c1 c2) / epsilon; the paper states the order only. It follows
+    from `deterministic_selection`, with the largest of each constant, and Lemma 1's 1/j: an action
+    of rank j costs 4 c2 ln K / (epsilon j) in epochs of up to c2 ln K / (gap epsilon) losses, and
+    2 c1 c2 / (epsilon K) in all later ones.
 
     Examples
     --------
@@ -190,8 +206,10 @@ def corollary_2(log_actions: Numbers, epsilon: Numbers) -> Numbers:
 
 @checks.arguments(log_actions=SINGLE, epsilon=POSITIVES, horizon=HORIZONS)
 def theorem_3(log_actions: float, epsilon: Numbers, horizon: Numbers) -> Numbers:
-    """Regret that every epsilon-DP algorithm has on some member of the cyclic family, as printed:
-    ln((3 + (K - 5) e^-epsilon) / (3 + (K - 5) e^(-(T + 1) epsilon))) / epsilon, for K >= 6.
+    """Compute the printed lower bound on regret over the cyclic family, for K >= 6.
+
+    Every epsilon-DP algorithm has at least the regret ln((3 + (K - 5) e^-epsilon) /
+    (3 + (K - 5) e^(-(T + 1) epsilon))) / epsilon on some member of the family.
 
     Examples
     --------
@@ -209,11 +227,11 @@ def theorem_3(log_actions: float, epsilon: Numbers, horizon: Numbers) -> Numbers
 def theorem_3_rounds(
     log_actions: float, epsilon: Numbers, rounds: Numbers, sharp: bool = True
 ) -> Numbers:
-    """The same round by round: probability, averaged over the family, of a loss of 1 in each of
-    `rounds`.
+    """Bound the probability of a loss of 1 in each of `rounds` from below, for K >= 6.
 
-    At least (K - 5) / (3 e^(t epsilon) + K - 5); sharp with t - 1 for t, since round t has seen t -
-    1 loss vectors.
+    The probability is averaged over the cyclic family. The printed bound is
+    (K - 5) / (3 e^(t epsilon) + K - 5); the sharp one has t - 1 in place of t, since round t has
+    seen t - 1 loss vectors.
 
     Examples
     --------
@@ -228,8 +246,9 @@ def theorem_3_rounds(
 
 @checks.arguments(log_actions=SINGLE, epsilon=POSITIVE, horizon=checks.array_in(1, 2**62))
 def theorem_3_sharp(log_actions: float, epsilon: float, horizon: ArrayLike) -> np.ndarray:
-    """Sum of the sharp form over rounds 1..T, (H,) for (H,) horizons; terms below e^-40 are left
-    out (it is a lower bound).
+    """Add up the sharp bound over rounds 1..T, for each of several horizons T.
+
+    Terms below e^-40 are left out, so that the sum remains a lower bound.
 
     Examples
     --------
@@ -241,18 +260,16 @@ def theorem_3_sharp(log_actions: float, epsilon: float, horizon: ArrayLike) -> n
     terms = min(int(horizon.max(initial=0)), enough)
     if terms > TERMS:
         raise ValueError(
-            f"epsilon must be larger for so many rounds to be added up one by one, got {epsilon}"
+            f"epsilon must be larger: {terms} rounds are too many to add up, got {epsilon}"
         )
     total = np.cumsum(theorem_3_rounds(log_actions, epsilon, np.arange(1, terms + 1)))
     return total[np.minimum(horizon, len(total)).astype(int) - 1]
 
 
 def _log_rest(log_actions):
-    """ln(K - 5)."""
+    """Compute ln(K - 5)."""
     if not np.exp(min(log_actions, 700.0)) > 5.5:
-        raise ValueError(
-            f"log_actions must be that of at least 6 actions for Theorem 3, got {log_actions}"
-        )
+        raise ValueError(f"log_actions must be at least ln 6 for Theorem 3, got {log_actions}")
     return log_actions + np.log1p(-5 * np.exp(-log_actions))
 
 
@@ -266,12 +283,28 @@ def _log_rest(log_actions):
 def theorem_4(
     log_actions: Numbers, epsilon: Numbers, noise: str, factor: float, route: str = "best"
 ) -> Numbers:
-    """Regret with deterministic losses, without resampling, for exponential or Gumbel noise of
-    scale factor / epsilon.
+    """Bound the regret with deterministic losses, without resampling.
 
-    "best": 1 + 4 b ln K, b the scale (a short proof by convexity). "printed": 3 + (2 / epsilon) C
-    ln K with the paper's C and its temperature epsilon; "corrected": 3 + 2 b C ln K with the
-    corrected C.
+    Parameters
+    ----------
+    log_actions : float or array
+        ln K.
+    epsilon : float or array
+    noise : {"exponential", "gumbel"}
+    factor : float
+        Scale b of the noise times epsilon.
+    route : {"best", "printed", "corrected"}
+        "best": 1 + 4 b ln K, by convexity; "printed": 3 + (2 / epsilon) C ln K with the paper's C
+        and inverse temperature epsilon; "corrected": 3 + 2 b C ln K with the corrected C.
+
+    Returns
+    -------
+    float or array
+
+    Raises
+    ------
+    ValueError
+        For Laplace noise, which Theorem 4 does not cover.
 
     Examples
     --------
@@ -281,7 +314,7 @@ def theorem_4(
     138.0
     """
     if noise not in ("exponential", "gumbel"):
-        raise ValueError(f"Theorem 4 is about exponential and Gumbel noise, got {noise!r}")
+        raise ValueError(f"noise must be 'exponential' or 'gumbel' for Theorem 4, got {noise!r}")
     if route == "best":
         return 1 + 4 * factor / epsilon * log_actions
     scale = 1 / epsilon if route == "printed" else factor / epsilon
@@ -290,7 +323,9 @@ def theorem_4(
 
 @checks.arguments(gaps=checks.array_in(0, 1, shape=1), log_counts=LOG_COUNTS, scale=POSITIVE)
 def theorem_4_instance(gaps: ArrayLike, log_counts: ArrayLike, scale: float) -> float:
-    """The same on one instance: mean gap + 4 b ln(sum over actions of e^(-gap / (2 b))).
+    """Bound the regret on one instance: mean gap + 4 b ln(sum of e^(-gap / (2 b))).
+
+    The sum is over actions; b is the `scale`.
 
     Examples
     --------
@@ -304,8 +339,9 @@ def theorem_4_instance(gaps: ArrayLike, log_counts: ArrayLike, scale: float) -> 
 
 @checks.arguments(a=checks.array_in(-1e6, 1e6, shape=1), log_counts=LOG_COUNTS, x=_exponent)
 def lemma_2(a: ArrayLike, log_counts: ArrayLike, x: complex) -> tuple[complex, complex]:
-    """f(x) = mean of u = 2^x a under weights e^-u, for a real or complex x, and the mean of u^2;
-    the lemma says f' <= ln 2 f, since f' = ln 2 (f - variance of u).
+    """Compute f(x), the mean of u = 2^x a under weights e^-u, and the mean of u^2.
+
+    x may be complex. The lemma says f' <= ln 2 f, which holds since f' = ln 2 (f - variance of u).
 
     Examples
     --------
@@ -324,8 +360,9 @@ def lemma_2(a: ArrayLike, log_counts: ArrayLike, x: complex) -> tuple[complex, c
 )
 @store.kept
 def lemma_3(a: ArrayLike, log_counts: ArrayLike, terms: int = 200) -> float:
-    """Sum of f(r) over r >= 1, over ln K; the paper says at most 4.885, the corrected proof 2.443,
-    the best constant is 2.
+    """Compute the sum of f(r) over r >= 1, divided by ln K.
+
+    The printed proof bounds it by 4.885, the corrected proof by 2.443. The best constant is 2.
 
     Examples
     --------
@@ -347,11 +384,25 @@ def lemma_3(a: ArrayLike, log_counts: ArrayLike, terms: int = 200) -> float:
 def remark_4(
     log_bad: float, rounds: int, gap: float, epsilon: float, factor: float, c2: float
 ) -> float:
-    """ln of the c1 that Remark 4's conjecture needs for mu = (0, gap, 1, ..., 1), e^log_bad ones,
-    softmax of scale factor / epsilon.
+    """Compute ln of the c1 that Remark 4's conjecture needs for means (0, gap, 1, ..., 1).
 
-    P[the middle action is selected from n rounds] is a binomial sum; the conjecture bounds it by c1
-    times a softmax with temperature c2 / (4 epsilon) at the mean losses.
+    The probability that the middle action is selected is a binomial sum. The conjecture bounds it
+    by c1 times a softmax of temperature c2 / (4 epsilon) at the mean losses.
+
+    Parameters
+    ----------
+    log_bad : float
+        Logarithm of the number of actions of mean 1; -inf for none.
+    rounds : int
+        Loss vectors n of the epoch.
+    gap, epsilon : float
+    factor : float
+        Scale of the Gumbel noise times epsilon.
+    c2 : float
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -368,8 +419,9 @@ def remark_4(
 def remark_4_limit(
     rounds: Numbers, gap: Numbers, epsilon: Numbers, factor: float, c2: Numbers
 ) -> Numbers:
-    """The same as the number of bad actions grows: n ln(1 - gap + gap e^-l) + n (l - k + k gap), l
-    = epsilon / factor, k = 4 epsilon / c2.
+    """Compute the limit of `remark_4` for many actions of mean 1.
+
+    It is n ln(1 - gap + gap e^-l) + n (l - k + k gap), l = epsilon / factor, k = 4 epsilon / c2.
 
     Examples
     --------
@@ -382,5 +434,5 @@ def remark_4_limit(
 
 def _log_middle(log_bad, rounds, gap, cold):
     g = np.arange(rounds + 1)
-    share = -cold * g - np.logaddexp(0.0, np.logaddexp(-cold * g, log_bad - cold * rounds))
-    return float(np.logaddexp.reduce(binom.logpmf(g, rounds, gap) + share))
+    chosen = -cold * g - np.logaddexp(0.0, np.logaddexp(-cold * g, log_bad - cold * rounds))
+    return float(np.logaddexp.reduce(binom.logpmf(g, rounds, gap) + chosen))

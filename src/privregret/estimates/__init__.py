@@ -1,11 +1,11 @@
-"""Numbers with their errors: estimates of samples, of the groups of a frame, and of many numbers.
+"""Numbers with their errors: estimates of samples, of groups of rows, of extremes.
 
-Two kinds of error are kept apart: `se`, the standard error of a random sample, and `bound`, a bound
-on the error of a computation. Independent standard errors add in squares, bounds add up. Both sides
-of an operation count as independent.
+There are two kinds of error: `se`, the standard error of a random sample, and `bound`, a bound on
+the error of a computation. Independent standard errors add in squares, and bounds add up. The two
+sides of an operation count as independent.
 
-`mean`, `fraction`, `median`, ... estimate one sample. `means`, `fractions`, `ratios`, ... go from a
-tidy frame to a tidy frame with one row per group; `rows` and `row` read its rows as estimates.
+`mean`, `fraction`, `median`, ... estimate one sample. `means`, `fractions`, `ratios`, ... turn a
+tidy frame into a tidy frame with one row per group; `rows` and `row` read its rows as estimates.
 """
 
 from privregret.estimates.groups import (

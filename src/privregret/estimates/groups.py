@@ -1,4 +1,4 @@
-"""Estimates of the groups of a tidy frame, as a tidy frame with one row per group."""
+"""Estimate per group of a tidy frame, as a tidy frame with one row per group."""
 
 import math
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from privregret.estimates.number import ROUNDING, Estimate
 from privregret.estimates.sample import fraction, order_statistics, slope
 
 Columns = str | Sequence[str]
-CONFIDENCE = 0.99  # that all limits of a table hold at once
+CONFIDENCE = 0.99  # probability that all limits of a table hold at once
 
 
 def _columns(name, value):
-    """Check a column name, or a list of different ones, which may be empty."""
+    """Check a column name, or a list of distinct ones, which may be empty."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) for n in names):
         shown = checks.shown(value)
@@ -55,7 +55,7 @@ def _numbers(name, column, frame):
 
 
 def _groups(frame, by, weights=None, **columns):
-    """The groups of a frame, in the order of appearance, after checks of its columns."""
+    """Return the groups of a frame in the order of appearance, after checks."""
     if len(frame) == 0:
         raise ValueError("frame must have at least one row, got 0")
     if weights is None and "weight" in frame and "weight" not in columns.values():
@@ -68,7 +68,7 @@ def _groups(frame, by, weights=None, **columns):
 
 
 def _each(groups, by, columns, estimate):
-    """One row per group: what `estimate` returns for the arrays of these columns, as columns."""
+    """Return one row per group: the columns that `estimate` returns for its arrays."""
     found = groups[columns].apply(
         lambda part: pd.Series(estimate(*(part[c].to_numpy() for c in columns)), dtype=object)
     )
@@ -79,14 +79,14 @@ def _each(groups, by, columns, estimate):
 def means(
     frame: pd.DataFrame, by: Columns, value: str = "regret", weights: str | None = None
 ) -> pd.DataFrame:
-    """Mean over runs with its standard error, for each combination of the columns `by`.
+    """Return the mean over runs with its standard error, per group.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         One row per run: `by`, `value` and perhaps `weights`.
     by : str or list of str
-        Columns; an empty list for the whole frame.
+        Columns whose combinations are the groups; an empty list for the whole frame.
     value : str
         Column that is averaged.
     weights : str, optional
@@ -96,9 +96,9 @@ def means(
     -------
     pandas.DataFrame
         Columns `by`, mean, sd (of one run), se (of the mean), runs, in the order of appearance.
-        With weights: `by`, mean, se, top, runs, where top is the largest part of the mean that a
-        single run makes: if it is not small, the error of the standard error is large. The
-        standard error is 0 for a single run, which `rows` reads as infinite.
+        With weights: `by`, mean, se, top, runs, where top is the largest contribution of a single
+        run to the mean: if it is not small, the error of the standard error is large. The standard
+        error is 0 for a single run, which `rows` reads as infinite.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def quantiles(
     value: str = "regret",
     weights: str | None = None,
 ) -> pd.DataFrame:
-    """Quantiles over runs, without errors, for each combination of the columns `by`.
+    """Return quantiles over runs, without errors, per group.
 
     Parameters
     ----------
@@ -154,7 +154,8 @@ def quantiles(
     -------
     pandas.DataFrame
         Columns `by` and those of `levels`. Plain quantiles are interpolated linearly; a weighted
-        one is the smallest value that runs of at least this part of the weight do not exceed.
+        quantile is the smallest value that is not exceeded by runs of at least this fraction of the
+        weight.
 
     Examples
     --------
@@ -184,9 +185,9 @@ def _weighted_quantiles(x, weight, levels):
 
 
 def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
-    """Means and the 10 and 90 per cent quantiles over runs: the band that figures shade.
+    """Return means and the 10 % and 90 % quantiles over runs, which figures shade.
 
-    Where regret has a long tail, the mean less a standard deviation is below 0; quantiles are not.
+    If regret has a long tail, the mean minus one standard deviation is below 0; quantiles are not.
 
     Parameters
     ----------
@@ -218,10 +219,10 @@ def quantile_limits(
     value: str = "regret",
     confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
-    """A quantile for each combination of the columns `by`, with limits that hold for all at once.
+    """Return a quantile per group, with confidence limits that hold for all at once.
 
-    For any distribution, however heavy its tail: the limits are order statistics, at a level by
-    Bonferroni's rule.
+    The limits are order statistics, at a level by Bonferroni's rule, and hold for any distribution,
+    however heavy its tail.
 
     Parameters
     ----------
@@ -258,7 +259,7 @@ def quantile_limits(
 def fractions(
     frame: pd.DataFrame, by: Columns, condition: str, weights: str | None = None
 ) -> pd.DataFrame:
-    """Fraction of runs that meet a condition, for each combination of the columns `by`.
+    """Return the fraction of runs that meet a condition, per group.
 
     Parameters
     ----------
@@ -282,7 +283,7 @@ def fractions(
     """
     try:
         met = frame[condition] if condition in frame else frame.eval(condition, engine="python")
-    except Exception as error:  # pandas' parser raises what it likes
+    except Exception as error:  # pandas' parser raises errors of many types
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"condition must be an expression in the columns: {why}") from None
     if getattr(met, "dtype", np.dtype(float)).kind != "b":
@@ -316,15 +317,15 @@ def survivals(
     weights: str | None = None,
     points: int = 240,
 ) -> pd.DataFrame:
-    """Fraction of runs that reach x, as a curve in x for each combination of the columns `by`.
+    """Return the fraction of runs that reach x, as a curve in x, per group.
 
     Parameters
     ----------
     frame, by, value, weights
         As in `means`.
     points : int
-        About how many points a curve has, half of them evenly spaced in the fraction, half in its
-        logarithm.
+        Approximate number of points of a curve, half of them evenly spaced in the fraction, half in
+        its logarithm.
 
     Returns
     -------
@@ -356,7 +357,7 @@ def survivals(
 
 @checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text)
 def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
-    """Growth of each run per unit of ln t, from the first to the last checkpoint of the frame.
+    """Return each run's growth per unit of ln t, over the checkpoints of the frame.
 
     Parameters
     ----------
@@ -399,24 +400,24 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
 def ratios(
     frame: pd.DataFrame, over: str | dict, by: Columns = (), value: str | None = None
 ) -> pd.DataFrame:
-    """Each row of a frame over a column, or over the row of its group that has these values.
+    """Divide each row of a frame by a column, or by one row of its group.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Rows as `rows` reads them.
     over : str or dict
-        Column of divisors, with their errors as `rows` reads them; or name of a column -> its value
-        in the row that is the divisor, one in each group.
+        Column of divisors, with errors as `rows` reads them; or a dict from columns to values that
+        selects the divisor, one row per group.
     by : str or list of str
-        Columns whose combinations are the groups, for a dict.
+        Columns whose combinations are the groups, if `over` is a dict.
     value : str, optional
         Column of the numbers; see `rows`.
 
     Returns
     -------
     pandas.DataFrame
-        The rows with columns ratio, ratio_se, ratio_error, without the rows that are divisors.
+        The rows except the divisors, with columns ratio, ratio_se, ratio_error.
 
     Raises
     ------
@@ -460,7 +461,7 @@ def ratios(
 def slopes(
     frame: pd.DataFrame, by: Columns, x: str, value: str | None = None, log: bool = True
 ) -> pd.DataFrame:
-    """Least-squares slope in x, for each combination of the columns `by`; see `slope`.
+    """Return slopes in x by least squares, per group; see `slope`.
 
     Parameters
     ----------

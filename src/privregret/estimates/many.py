@@ -1,4 +1,4 @@
-"""Rows of a frame as estimates, and the largest, smallest or steepest of many."""
+"""Read rows of a frame as estimates, and estimate the extremes of many."""
 
 import math
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from privregret import checks
 from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, real
 
 Numbers: TypeAlias = pd.DataFrame | Iterable[Estimate | float]
-NAMES = "mean", "regret", "fraction", "ratio", "slope"  # of columns that hold numbers with errors
+NAMES = "mean", "regret", "fraction", "ratio", "slope"  # columns with numbers and errors
 
 
 def named(name: str, column: str, frame: pd.DataFrame) -> str:
@@ -34,7 +34,7 @@ def named(name: str, column: str, frame: pd.DataFrame) -> str:
 
 @checks.arguments(frame=checks.dataframe, value=checks.text)
 def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
-    """The rows of a frame as estimates.
+    """Return the rows of a frame as estimates.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
 
 @checks.arguments(frame=checks.dataframe, value=checks.text)
 def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estimate:
-    """The one row of a frame in which the named columns have these values, as an estimate.
+    """Return the only row in which the named columns have these values.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estim
 
 
 def columns(numbers: Iterable[Estimate | float], name: str) -> dict[str, list[float]]:
-    """Estimates as columns of a frame, which `rows` reads: <name>, <name>_se and <name>_error.
+    """Return estimates as columns that `rows` reads: <name>, <name>_se, <name>_error.
 
     Examples
     --------
@@ -124,11 +124,11 @@ def _all(items, over, value):
 
 @checks.arguments(over=checks.text, value=checks.text)
 def largest(items: Numbers, over: str | None = None, value: str | None = None) -> Estimate:
-    """The largest of several numbers, each perhaps relative to a bound.
+    """Return the largest of several numbers, perhaps each divided by a bound.
 
     Selecting the largest of noisy numbers favours those that came out too large. So the interval
     holds for all numbers at once: from the largest lower limit to the largest upper limit, each
-    with as many standard errors as Bonferroni's rule asks for this many noisy numbers.
+    with the number of standard errors that Bonferroni's rule requires for this many noisy numbers.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def largest(items: Numbers, over: str | None = None, value: str | None = None) -
 
 @checks.arguments(over=checks.text, value=checks.text)
 def smallest(items: Numbers, over: str | None = None, value: str | None = None) -> Estimate:
-    """The smallest of several numbers; as `largest`.
+    """Return the smallest of several numbers, as `largest` returns the largest.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def smallest(items: Numbers, over: str | None = None, value: str | None = None) 
 
 @checks.arguments(value=checks.text)
 def spread(items: Numbers, value: str | None = None) -> Estimate:
-    """Largest over smallest of several numbers above 0; the interval holds for all at once.
+    """Return largest / smallest of positive numbers, with a simultaneous interval.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def spread(items: Numbers, value: str | None = None) -> Estimate:
 
 @checks.arguments(value=checks.text)
 def largest_step(items: Numbers, value: str | None = None) -> Estimate:
-    """Largest ratio of a number to the one before it, in the order given: at most 1 if they fall.
+    """Return the largest ratio of a number to its predecessor; at most 1 if they fall.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def largest_step(items: Numbers, value: str | None = None) -> Estimate:
 
 @checks.arguments(value=checks.text)
 def logs(items: Numbers, value: str | None = None) -> list[Estimate]:
-    """Natural logarithms of numbers above 0, for slopes of powers.
+    """Return the natural logarithms of positive numbers, for slopes of powers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A number and its errors, and arithmetic that carries them along."""
+"""Carry a number and its errors through arithmetic."""
 
 import math
 from dataclasses import dataclass
@@ -9,12 +9,13 @@ import scipy  # scipy.stats is loaded when it is first used: it takes a second
 from privregret import checks
 
 STANDARD_ERRORS = 3  # half-width of the interval that a verdict uses
-LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)  # chance that a normal estimate is off by more, a side
-ROUNDING = 1e-9  # relative deviations below this are rounding: what is left of an error that is 0
+# probability that a normal estimate is off by more, per side
+LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)
+ROUNDING = 1e-9  # relative errors below this are rounding errors
 
 
 def real(name: str, value: object, low: float = -math.inf) -> float:
-    """Check a number, perhaps infinite.
+    """Check a number, which may be infinite.
 
     Examples
     --------
@@ -31,7 +32,7 @@ def real(name: str, value: object, low: float = -math.inf) -> float:
             value = float([value] if is_list else value)  # not a number: raises TypeError
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{name} must be a number, got {checks.shown(value)}") from None
-    if not value >= low:  # a nan is not
+    if not value >= low:  # also raises for nan
         allowed = f" of at least {low:g}" if low > -math.inf else ""
         raise ValueError(f"{name} must be a number{allowed}, got {checks.shown(value)}")
     return value
@@ -43,7 +44,7 @@ def _error(name, value):
 
 @dataclass(frozen=True)
 class Estimate(checks.Checked):
-    """A number and its errors.
+    """Hold a number and its errors.
 
     Parameters
     ----------
@@ -68,17 +69,17 @@ class Estimate(checks.Checked):
 
     @property
     def low(self) -> float:
-        """Lower end of the interval that a verdict uses."""
+        """Return the lower end of the interval that a verdict uses."""
         return self.value - self.reach
 
     @property
     def high(self) -> float:
-        """Upper end of the interval that a verdict uses."""
+        """Return the upper end of the interval that a verdict uses."""
         return self.value + self.reach
 
     @property
     def reach(self) -> float:
-        """Half of that interval: three standard errors and the bound; 0 if all that is rounding."""
+        """Return half that interval: three standard errors plus the bound, or 0."""
         reach = STANDARD_ERRORS * self.se + self.bound
         return reach if reach > ROUNDING * abs(self.value) else 0.0
 
@@ -120,7 +121,7 @@ class Estimate(checks.Checked):
     __rmul__ = __mul__
 
     def log(self) -> "Estimate":
-        """Natural logarithm, to first order in the standard error."""
+        """Return the natural logarithm, to first order in the standard error."""
         if not self.value - self.bound > 0:
             known = f"got {self.value:g} with bound {self.bound:g}"
             raise ValueError(f"items must be positive beyond their bound, {known}")
@@ -129,7 +130,7 @@ class Estimate(checks.Checked):
 
 
 def exactly(value: Estimate | float) -> Estimate:
-    """A number as an estimate without error; an estimate as it is.
+    """Return a number as an estimate without error, and an estimate unchanged.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def exactly(value: Estimate | float) -> Estimate:
 
 @checks.arguments(value=real, error=_error)
 def rounded(value: float, error: float = 0.0) -> str:
-    """The value with as many digits as its error supports (two of the error's), four if exact.
+    """Format a value with the digits that its error supports, or four if exact.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Estimates of one sample of independent draws, and the slope of points."""
+"""Estimate from one sample of independent draws, and fit the slope of points."""
 
 import math
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from privregret import checks
 from privregret.estimates.number import LEVEL, ROUNDING, STANDARD_ERRORS, Estimate, exactly
 
-LARGEST = 1e300  # entry of a sample
+LARGEST = 1e300  # rule for an entry of a sample
 
 
 def _sample(name, value):
-    """Check a non-empty (n,) array of numbers, or of True and False."""
+    """Check a non-empty (n,) array of numbers or bools."""
     flags = isinstance(value, (list, tuple)) and all(isinstance(v, (bool, np.bool_)) for v in value)
     if flags or getattr(value, "dtype", np.dtype(float)).kind == "b":
         value = np.asarray(value, float)
@@ -23,7 +23,7 @@ def _sample(name, value):
 
 @checks.arguments(sample=_sample)
 def mean(sample: ArrayLike) -> Estimate:
-    """Mean of independent draws; its error is infinite for one draw, 0 for equal draws.
+    """Estimate the mean of independent draws; its error is infinite for one draw.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def mean(sample: ArrayLike) -> Estimate:
 
 
 def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
-    """Fraction of successes in independent draws; its error is never 0, even at 0 or 1.
+    """Estimate the fraction of successes; its error is positive even at 0 or 1.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
 
 
 def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[float, float, float]:
-    """Quantile of a sample and the order statistics that miss it with this chance, each side.
+    """Return a sample quantile, and order statistics that enclose the true one.
 
     Examples
     --------
@@ -81,10 +81,10 @@ def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[fl
 
 @checks.arguments(sample=_sample, level=checks.number_in(0, 1, "()"))
 def quantile(sample: ArrayLike, level: float) -> Estimate:
-    """Quantile of independent draws from any distribution.
+    """Estimate a quantile of independent draws from any distribution.
 
-    The error is a third of the distance to the farther of the order statistics that enclose it with
-    the probability of three standard errors; infinite for too few draws.
+    The error is a third of the distance to the farther of the order statistics that enclose the
+    quantile with the probability of three standard errors; it is infinite for too few draws.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def quantile(sample: ArrayLike, level: float) -> Estimate:
 
 
 def median(sample: ArrayLike) -> Estimate:
-    """Median of independent draws from any distribution; see `quantile`.
+    """Estimate the median of independent draws from any distribution; see `quantile`.
 
     Examples
     --------
@@ -107,12 +107,12 @@ def median(sample: ArrayLike) -> Estimate:
 
 
 def slope(x: ArrayLike, y: Sequence[Estimate | float]) -> Estimate:
-    """Least-squares slope of y on x.
+    """Estimate the slope of y on x by least squares.
 
-    If y holds estimates, their errors make the slope's error. If y holds plain numbers, the scatter
-    about the line does, with Student's distribution at the level of three standard errors: right
-    for points that scatter at random, not for a deterministic curve that bends; for a curve, pass
-    `exactly(...)` numbers, whose slope has no error.
+    If y holds estimates, the error of the slope follows from their errors. If y holds plain
+    numbers, it follows from the scatter about the line, by Student's distribution at the level of
+    three standard errors. This is right for points that scatter at random, not for a deterministic
+    curve that bends; for a curve, pass `exactly(...)` numbers, whose slope has no error.
 
     Examples
     --------

@@ -1,9 +1,8 @@
-"""Selection probabilities and expected regret as numbers, by quadrature instead of averages, with a
-bound on their error.
+"""Compute selection probabilities and expected regret by quadrature, with errors.
 
-What functions take is checked on the way in (`privregret.checks.arguments`), sums of losses not
-again in loops over epochs: a TypeError or ValueError of one line names the argument that is wrong,
-its value and what is allowed.
+Arguments are checked on entry (`privregret.checks.arguments`), sums of losses not again in loops
+over epochs. A TypeError or ValueError of one line names the wrong argument, its value and what is
+allowed.
 """
 
 from privregret.exact.regret import (

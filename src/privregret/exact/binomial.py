@@ -1,5 +1,7 @@
-"""Binomial sums on a lattice, for any number of rounds up to 2^60, with small probabilities to full
-relative precision."""
+"""Compute binomial probabilities on a lattice, for up to 2^60 rounds.
+
+Small probabilities have full relative precision.
+"""
 
 import math
 
@@ -8,22 +10,20 @@ import numpy as np
 from privregret.jit import jit
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
-ANEW = 32  # atoms after which one is worked out anew, not from the one before,
-FAINT = 1e-290  # unless that one is so improbable
-SERIES = np.array(
-    [(-1.0) ** k / (k * (k - 1)) for k in range(2, 19)]
-)  # of (1 + d) ln(1 + d) - d, over d^2
+EVERY = 32  # every n-th atom is computed directly, not from the one before,
+FAINT = 1e-290  # and so are atoms after one as improbable as this
+# of (1 + d) ln(1 + d) - d, over d^2
+SERIES = np.array([(-1.0) ** k / (k * (k - 1)) for k in range(2, 19)])
 
 
 def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np.ndarray]:
-    """Binomial(n, p) on the multiples of `step`: index of the first multiple, and the probability
-    of each from there on.
+    """Return Binomial(n, p) on the multiples of `step`: first multiple, probabilities.
 
-    With step 1 this is the binomial itself. A larger step must be small against the standard
-    deviation: the density at the multiples, scaled, then has the same moments to many digits. A
-    binomial narrower than the step is split between neighbouring multiples, which keeps its mean.
-    What is left out has probability at most exp(-low) below and exp(-high) above (Bernstein's
-    inequality).
+    The probabilities are those of each multiple from the first on. With step 1 this is the binomial
+    itself. A larger step must be small compared with the standard deviation: the density at the
+    multiples, scaled, then has the same moments to many digits. A binomial narrower than the step
+    is split between neighbouring multiples, which keeps its mean. Atoms are left out with total
+    probability at most exp(-low) below and exp(-high) above (Bernstein's inequality).
 
     Examples
     --------
@@ -38,8 +38,9 @@ def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np
 def lattice(
     n: int, means: np.ndarray, step: int, low: np.ndarray, high: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`atoms` of several binomials: first and last multiple of each, and a row of probabilities
-    from the first on.
+    """Return `atoms` of several binomials: first and last multiples, probabilities.
+
+    There is one row of probabilities per binomial, from its first multiple on.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def lattice(
     array([[0.25, 0.5 , 0.25],
            [1.  , 0.  , 0.  ]])
     """
-    # n p, exactly rounded where it is near: a whole number and what is left
+    # n p as an integer and an exactly rounded rest
     ratios = [mean.as_integer_ratio() for mean in means.tolist()]
     parts = [(*divmod(top * n, bottom), bottom) for top, bottom in ratios]
     whole = np.array([w for w, _, _ in parts], dtype=np.int64)
@@ -65,6 +66,21 @@ def lattice(
 
 @jit
 def _lattice(n, means, whole, rest, step, low, high):
+    """Compute `lattice`.
+
+    Parameters
+    ----------
+    n : int
+    means : (G,) array
+    whole : (G,) int64 array
+        Integer part of n p.
+    rest : (G,) array
+        n p minus `whole`.
+    step : int
+    low : (G,) array
+    high : float
+        As in `lattice`.
+    """
     groups = len(means)
     first, last = np.empty(groups, np.int64), np.empty(groups, np.int64)
     left, right, dense = first.copy(), last.copy(), np.empty(groups, np.bool_)
@@ -92,7 +108,7 @@ def _lattice(n, means, whole, rest, step, low, high):
         if dense[g] or step == 1:
             for k in range(last[g] - first[g] + 1):
                 x = (first[g] + k) * step
-                if step > 1 or k % ANEW == 0 or mass[g, k - 1] < FAINT:
+                if step > 1 or k % EVERY == 0 or mass[g, k - 1] < FAINT:
                     mass[g, k] = math.exp(_log_pmf(n, p, x, (x - whole[g]) - rest[g]))
                 else:
                     mass[g, k] = mass[g, k - 1] * ((n - x + 1) / x * (p / (1 - p)))
@@ -111,7 +127,10 @@ def _lattice(n, means, whole, rest, step, low, high):
 
 @jit
 def _log_pmf(n, p, x, away):
-    """Loader's saddle-point form, whose terms do not cancel for any large n; `away` is x - n p."""
+    """Return the log-probability in Loader's saddle-point form.
+
+    Its terms do not cancel for large n; `away` is x - n p.
+    """
     if x == 0:
         return n * math.log1p(-p)
     if x == n:
@@ -123,7 +142,7 @@ def _log_pmf(n, p, x, away):
 
 @jit
 def _stirling_error(n):
-    """ln n! minus Stirling's formula."""
+    """Return ln n! minus Stirling's formula."""
     if n <= 15:
         return math.lgamma(n + 1.0) - (n + 0.5) * math.log(n) + n - HALF_LOG_TAU
     s = 1.0 / n / n
@@ -132,7 +151,7 @@ def _stirling_error(n):
 
 @jit
 def _deviance(away, mean):
-    """x ln(x / mean) + mean - x, given away = x - mean."""
+    """Return x ln(x / mean) + mean - x, given away = x - mean."""
     d = away / mean
     if abs(d) >= 0.1:
         return mean * ((1 + d) * math.log1p(d) - d)

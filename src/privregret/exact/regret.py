@@ -1,4 +1,4 @@
-"""Expected regret, from the selection probabilities of all epochs."""
+"""Compute expected regret from the selection probabilities of all epochs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import comb
 
 from privregret import checks, identity, store
+from privregret.exact.fixed import fixed_regret
 from privregret.exact.selection import (
     FORMULA,
     arrays,
@@ -20,28 +21,37 @@ from privregret.exact.selection import (
     probabilities_from_sums,
     selection_probabilities,
 )
-from privregret.full_information import EpochAlgorithm, EveryRoundAlgorithm
+from privregret.full_information import (
+    EpochAlgorithm,
+    EveryRoundAlgorithm,
+    FullInformationAlgorithm,
+    MarginStop,
+    Votes,
+    VotesOrLeader,
+)
 from privregret.instances import StochasticLosses
 from privregret.jit import jit
 from privregret.noise import CODES
 
-NODES = 16  # of an interpolant in the number of rounds
-PRECISION = 1e-9  # of the regret so far, what interpolants may be off by
-NEGLIGIBLE = 1e-13  # regret below which an epoch is not computed but counted as error
+NODES = 16  # nodes of an interpolant in the number of rounds
+PRECISION = 1e-9  # tolerated error of interpolants, relative to the regret so far
+NEGLIGIBLE = 1e-13  # regret of an epoch that is not computed but counted as error
+PHASES = 2048  # evenly spaced phases that stand for a random one; 16 without a formula
+ON_FIXED = MarginStop, Votes, VotesOrLeader  # algorithms with a value if losses are fixed
 
 STOCHASTIC = checks.instance_of(StochasticLosses)
 SHARES = checks.array_in(0, 1, shape=1)
 
 
 class Regret(NamedTuple):
-    """Expected pseudo-regret at each horizon, and a bound on the error of each."""
+    """Hold expected pseudo-regret per horizon, with a bound on the error of each."""
 
     value: np.ndarray
     error: np.ndarray
 
 
 def _algorithm(name, value):
-    if not isinstance(value, EpochAlgorithm | EveryRoundAlgorithm):
+    if not isinstance(value, (EpochAlgorithm, EveryRoundAlgorithm, *ON_FIXED)):
         raise TypeError(
             f"{name} must be an epoch algorithm or a full-information leader, "
             f"got {checks.shown(value)}"
@@ -64,26 +74,25 @@ def _horizons(name, value):
 @checks.arguments(algorithms=_algorithms, problems=_problems, horizons=_horizons)
 @store.kept
 def regret_curves(
-    algorithms: EpochAlgorithm
-    | EveryRoundAlgorithm
-    | Sequence[EpochAlgorithm | EveryRoundAlgorithm],
+    algorithms: FullInformationAlgorithm | Sequence[FullInformationAlgorithm],
     problems: StochasticLosses | Sequence[StochasticLosses],
     horizons: int | Sequence[int] | np.ndarray,
 ) -> pd.DataFrame:
-    """Expected pseudo-regret of each algorithm on each problem: the twin of
-    `simulate.regret_curves` without runs.
+    """Return the expected pseudo-regret of each algorithm on each problem.
+
+    The result corresponds to `simulate.regret_curves`, without runs.
 
     Parameters
     ----------
     algorithms, problems, horizons
-        As in `expected_regret`, which does the work; one algorithm or a sequence of them, one
-        problem or a sequence.
+        As in `expected_regret`; one algorithm or a sequence, one problem or a sequence.
 
     Returns
     -------
     pandas.DataFrame
         One row per (problem, algorithm, t): columns algorithm, instance, t, regret, error (a bound
-        on that of `regret`, whose digits below it mean nothing), and the algorithms' parameters.
+        on the error of `regret`, whose digits below it are meaningless), and the algorithms'
+        parameters.
 
     Examples
     --------
@@ -107,8 +116,9 @@ def regret_curves(
 def expected_gap(
     instance: StochasticLosses, rounds: int, noise: str, scale: float
 ) -> tuple[float, float]:
-    """Expected gap of the action selected from `rounds` rounds, and a bound on its error; see
-    `selection_probabilities`.
+    """Return the expected gap of the action selected from `rounds` rounds.
+
+    A bound on its error is returned with it; see `selection_probabilities`.
 
     Examples
     --------
@@ -125,19 +135,19 @@ def expected_gap(
 @checks.arguments(algorithm=_algorithm, instance=STOCHASTIC, horizons=_horizons)
 @store.kept
 def expected_regret(
-    algorithm: EpochAlgorithm | EveryRoundAlgorithm,
+    algorithm: FullInformationAlgorithm,
     instance: StochasticLosses,
     horizons: int | Sequence[int] | np.ndarray,
 ) -> Regret:
-    """Expected pseudo-regret of a full-information algorithm.
+    """Return the expected pseudo-regret of a full-information algorithm.
 
     Parameters
     ----------
     algorithm : FullInformationAlgorithm
         Epoch algorithms (FTNL and its variants, random prefixes), or the leaders that act in every
-        round.
+        round; votes and the margin stop if losses are the same in every round.
     instance : StochasticLosses
-        See `selection_probabilities` for those that can be done.
+        See `selection_probabilities` for the instances that are supported.
     horizons : int or sequence of int
         Rounds T in 1..2^60.
 
@@ -149,7 +159,7 @@ def expected_regret(
     Raises
     ------
     TypeError
-        If the algorithm is none of those, or the instance is no StochasticLosses.
+        If the algorithm is not one of those, or the instance is not a StochasticLosses.
     ValueError
         If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
 
@@ -162,6 +172,10 @@ def expected_regret(
     """
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
+    if isinstance(algorithm, ON_FIXED):
+        return Regret(*fixed_regret(algorithm, instance, horizons))
+    if isinstance(algorithm, EpochAlgorithm) and (algorithm.random_phase or algorithm.growth != 2):
+        return _phased(algorithm, instance, horizons)
     value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
     first, first_error = expected_gap(instance, 0, "none", 1.0)  # round 1 is uniform
     value += first
@@ -191,8 +205,19 @@ def expected_regret(
 
 
 def _expected_gaps(instance, rounds, noise, scales, gaps=None):
-    """`expected_gap` for several numbers of rounds, 1 or more, each with its scale: two arrays; of
-    these `gaps`."""
+    """Return `expected_gap` for several numbers of rounds: values and errors.
+
+    Parameters
+    ----------
+    instance : StochasticLosses
+    rounds : (n,) int array
+        Numbers of rounds, 1 or more.
+    noise : str
+    scales : (n,) array
+        Scale of the noise for each number of rounds.
+    gaps : (G,) array
+        Numbers to average in place of the gaps.
+    """
     gaps = arrays(instance)[0] if gaps is None else gaps
     scales = np.broadcast_to(scales, len(rounds))
     if (
@@ -218,7 +243,7 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
 def prefix_gaps(
     instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
-    """F_m, the expected gap of the action selected from m rounds, for each m in `rounds`.
+    """Return F_m, the expected gap of the action selected from m rounds, per m.
 
     Examples
     --------
@@ -236,8 +261,9 @@ def prefix_gaps(
 def prefix_sum(
     instance: StochasticLosses, noise: str, scale: float, groups: ArrayLike | None = None
 ) -> tuple[float, float]:
-    """Sum of F_m over all m >= 1, and a bound on its error; of the part of F_m due to some of the
-    groups (a mask), if given.
+    """Return the sum of F_m over all m >= 1, and a bound on its error.
+
+    If `groups` (a mask) is given, only the part of F_m due to these groups counts.
 
     Examples
     --------
@@ -271,11 +297,11 @@ def prefix_sum(
 def two_loss_regret(
     low: ArrayLike, high: ArrayLike, p: ArrayLike, epsilon: float, horizon: int
 ) -> float:
-    """Expected regret of FTNL with Gumbel noise of scale 2 / epsilon when every action has two
-    losses of its own.
+    """Return the expected regret of Gumbel FTNL when each action has two own losses.
 
-    Footnote 1 of wu2026 asks whether the worst case is worse than with resampling, that is, with
-    low = 0 and high = 1. All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
+    Each action has its own two losses, and the noise has scale 2 / epsilon. Footnote 1 of wu2026
+    asks whether the worst case is worse than with resampling, that is, with low = 0 and high = 1.
+    All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
 
     Parameters
     ----------
@@ -313,30 +339,58 @@ def two_loss_regret(
 
 
 @jit
-def _two_loss_gap(least, step, chance, gaps, eta):
-    """Mean gap of a softmax of -eta times sums `least` + hits `step`, hits being independent of
-    laws `chance`."""
+def _two_loss_gap(lowest, step, chance, gaps, eta):
+    """Return the mean gap of a softmax of -eta times sums of two-valued losses.
+
+    The sums are `lowest` + hits `step`, with independent numbers of hits.
+
+    Parameters
+    ----------
+    lowest : (K,) array
+        Smallest sum of each action.
+    step : (K,) array
+        Difference of each action's two losses.
+    chance : (K, H) array
+        Probability of 0, 1, ..., H - 1 hits of each action.
+    gaps : (K,) array
+    eta : float
+        Inverse temperature.
+    """
     actions, outcomes = chance.shape
     result, sums = 0.0, np.empty(actions)
     for outcome in range(outcomes**actions):
         rest, weight = outcome, 1.0
         for j in range(actions):
             weight *= chance[j, rest % outcomes]
-            sums[j] = least[j] + rest % outcomes * step[j]
+            sums[j] = lowest[j] + rest % outcomes * step[j]
             rest //= outcomes
         if weight == 0:
             continue
         smallest, whole, part = sums.min(), 0.0, 0.0
         for j in range(actions):
-            share = np.exp(eta * (smallest - sums[j]))
-            whole += share
-            part += share * gaps[j]
+            odds = np.exp(eta * (smallest - sums[j]))
+            whole += odds
+            part += odds * gaps[j]
         result += weight * part / whole
     return result
 
 
 def _epoch_gap(algorithm, instance, shortest, length, scale, so_far):
-    """Expected gap of the action chosen on an epoch of `length` rounds, and its error."""
+    """Return the expected gap of the action chosen on an epoch, and its error.
+
+    Parameters
+    ----------
+    algorithm : EpochAlgorithm
+    instance : StochasticLosses
+    shortest : int
+        Shortest prefix.
+    length : int
+        Rounds of the epoch.
+    scale : float
+        Scale of the noise.
+    so_far : float
+        Regret so far, which sets the tolerance.
+    """
     if algorithm.prefix != "random" or shortest == length:
         return expected_gap(instance, shortest, algorithm.noise, scale)
 
@@ -347,8 +401,46 @@ def _epoch_gap(algorithm, instance, shortest, length, scale, so_far):
     return total / (length - shortest + 1), error / (length - shortest + 1)
 
 
+def _phased(algorithm, instance, horizons):
+    """Regret on epochs of any growth, at one phase or at the mean over it.
+
+    The error of the mean is taken to be how far every other phase is from the rest.
+    """
+    scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
+    formula = len(instance.outcomes) == 1 and not instance.bits and algorithm.noise == "gumbel"
+    many = (PHASES if formula else PHASES // 128) if algorithm.random_phase else 1
+    phases = (np.arange(many) + 0.5) / many if algorithm.random_phase else np.zeros(1)
+    all_lengths = [algorithm.epoch_lengths(int(horizons[-1]), phase) for phase in phases]
+    known = np.unique(np.concatenate(all_lengths))
+    bounds = _largest_gaps(instance, known, algorithm.noise, scale)
+    some = bounds * known >= NEGLIGIBLE
+    gaps, errors = np.zeros(len(known)), np.where(some, 0.0, bounds)
+    gaps[some], errors[some] = _expected_gaps(instance, known[some], algorithm.noise, scale)
+    first, _ = expected_gap(instance, 0, "none", 1.0)
+    curves, off = [], np.zeros(len(horizons))
+    for lengths in all_lengths:
+        starts = np.cumsum(lengths) - lengths
+        played = np.clip(horizons[:, None] - starts, 0, lengths)
+        chosen = np.searchsorted(known, lengths[:-1])
+        curves.append(played[:, 0] * first + played[:, 1:] @ gaps[chosen])
+        off += played[:, 1:] @ errors[chosen] / many
+    if many > 1:
+        off += np.abs(np.mean(curves[::2], axis=0) - np.mean(curves[1::2], axis=0))
+    return Regret(np.mean(curves, axis=0), off)
+
+
 def _every_round(algorithm, instance, start, end, so_far):
-    """Regret of rounds start..end of an algorithm that acts on all the past."""
+    """Return the regret of rounds start..end of an algorithm that uses the whole past.
+
+    Parameters
+    ----------
+    algorithm : EveryRoundAlgorithm
+    instance : StochasticLosses
+    start : int
+    end : int
+    so_far : float
+        Regret so far, which sets the tolerance.
+    """
     noise = (
         "none" if np.isinf(algorithm.inverse_temperature(start, instance.log_actions)) else "gumbel"
     )
@@ -367,11 +459,12 @@ def _every_round(algorithm, instance, start, end, so_far):
 
 
 def _sum_over(function, first, last, size):
-    """Sum of function([m, ...])[0], at least 0, over first..last, and of the errors [1]: all terms
-    if few, else of interpolants in m.
+    """Return the sums of function([m, ...])[0] and of the errors [1] over first..last.
 
-    An interpolant goes through Chebyshev points rounded to integers; its error is taken to be that
-    of leaving out every other point, and is made small against `size` by halving the range.
+    The terms are at least 0. If they are few, all are computed; else the sum is that of
+    interpolants in m. An interpolant goes through Chebyshev points rounded to integers. Its error
+    is estimated by leaving out every other point, and is made small compared with `size` by halving
+    the range.
     """
     if last - first < 64:
         return tuple(part.sum() for part in function(np.arange(first, last + 1)))
@@ -380,8 +473,7 @@ def _sum_over(function, first, last, size):
     terms, errors = function(nodes)
     if last - first < 4096:
         where, weights = (np.arange(first, last + 1) - middle) / half, np.ones(last - first + 1)
-    # a sum of so many equally spaced terms is the integral between half-integers, to 1 / (24
-    # first^2)
+    # a sum of many equally spaced terms is the integral between half-integers, to 1 / (24 first^2)
     else:
         x, w = gauss_legendre(2 * NODES)
         where, weights = (1 + 0.5 / half) * x, (half + 0.5) * w
@@ -399,5 +491,5 @@ def _sum_over(function, first, last, size):
 
 
 def _largest_gaps(instance, rounds, noise, scale):
-    """A bound on the expected gap of the action selected from `rounds` rounds, one for each."""
+    """Return bounds on the expected gap of the action selected from `rounds` rounds."""
     return largest_probabilities(instance, rounds, noise, scale) @ arrays(instance)[0]

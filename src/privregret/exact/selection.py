@@ -1,12 +1,12 @@
-"""Probability that an action is selected by a noisy maximum, as a one-dimensional integral.
+"""Compute the probability that a noisy maximum selects an action, as one integral.
 
 With independent coordinates the scores N_j = noise_j - (sum of losses)_j are independent, so
 
     P[j is selected] = integral of f_j(x) exp(sum over i != j of ln F_i(x)) dx,
 
-F and f being distribution function and density of a score. Equal actions have equal F, so they cost
-one term however many they are. Everything is kept as survival functions 1 - F, to full relative
-precision far out, where the largest of e^300 scores lies.
+where F and f are distribution function and density of a score. Equal actions have equal F, so they
+cost one term however many they are. Everything is kept as survival functions 1 - F, to full
+relative precision far out, where the largest of e^300 scores lies.
 """
 
 import math
@@ -25,25 +25,26 @@ from privregret.instances import StochasticLosses
 from privregret.jit import jit
 from privregret.noise import CODES, EXPONENTIAL, NONE, TIE
 
-TAIL = 50.0  # what is left out of a distribution has probability at most e^-50
-ROUNDING = 1e-11  # of all integrals here; the tests hold them to it
-FORMULA = ROUNDING + 2 * exp(-TAIL)  # error of what needs no lattice
-CELLS = 2**15  # most lattice cells that a score's distribution is spread over
-FINEST, COARSEST = 1e-6, 1e15  # scales of noise that a lattice of cells can be laid out for
-# noise that makes up for a whole loss with less than this probability breaks ties, and no more
+TAIL = 50.0  # probability e^-50 is left out of a distribution at most
+ROUNDING = 1e-11  # error of all integrals, which the tests verify
+FORMULA = ROUNDING + 2 * exp(-TAIL)  # error of closed forms
+CELLS = 2**15  # largest number of lattice cells of a score's distribution
+FINEST, COARSEST = 1e-6, 1e15  # range of noise scales that a lattice supports
+# below this probability of overcoming one unit of loss, noise only breaks ties
 BRIDGED = 1e-50
-NEVER = 1e-30  # groups that are selected with less than this probability are left out
-ROWS = 200_000  # most compositions of outcomes that are enumerated
+NEVER = 1e-30  # groups with a smaller selection probability are left out
+ROWS = 200_000  # largest number of enumerated compositions of outcomes
 NOISE = checks.one_of(*CODES)
 SUMS, SCALES = checks.array_in(-1e20, 1e20), checks.array_in(1e-200, 1e200)
 
 
 class Selection(NamedTuple):
-    """Who is selected: `group[g]` is the probability that it is an action of group g.
+    """Hold selection probabilities: `group[g]` for an action of group g.
 
-    `log_action[g]` is the logarithm of that of one given action in it; `error` bounds the error of
-    every entry of `group`. Differences below `error` are not to be read. What the best actions
-    leave is the sum of the other entries: 1 minus theirs would be rounding where that is small.
+    `log_action[g]` is the logarithm of the probability of one given action in group g. `error`
+    bounds the error of every entry of `group`, so differences below `error` are meaningless. The
+    probability of missing the best actions is the sum of the other entries: 1 minus theirs would be
+    rounding where that is small.
     """
 
     group: np.ndarray
@@ -57,36 +58,35 @@ class Selection(NamedTuple):
 def selection_probabilities(
     instance: StochasticLosses, rounds: int, noise: str, scale: float
 ) -> Selection:
-    """Which action has the largest noise minus sum of losses over `rounds` rounds.
+    """Return the probability that an action has the largest noise minus losses.
 
     Parameters
     ----------
     instance : StochasticLosses
-        Independent Bernoulli losses or deterministic ones, in groups of any size; or a joint law of
-        few outcomes.
+        Independent Bernoulli losses or deterministic ones, in groups of any size; or a joint
+        distribution of few outcomes.
     rounds : int
         n in 0..2^60; 0 rounds select uniformly.
     noise : {"laplace", "exponential", "gumbel", "none"}
-        Independent on each sum; without noise the least sum wins, ties broken uniformly.
+        Independent on each sum. Without noise the smallest sum wins, ties broken uniformly.
     scale : float
-        Scale of the noise, above 0 (of no meaning without noise); for Bernoulli losses in [1e-6,
-        1e15].
+        Scale of the noise, above 0 (ignored without noise); for Bernoulli losses in [1e-6, 1e15].
 
     Returns
     -------
     Selection
 
-    Notes
-    -----
-    The bound on the error adds what is left out of the distributions, 1e-11 for quadrature and
-    rounding, and, where the binomials are spread over a lattice of steps wider than 1, how much the
-    result moves when the step is doubled.
-
     Raises
     ------
     ValueError
-        For a scale out of range, a joint law with too many outcomes to enumerate, or a bit drawn
-        given a joint law that is not independent over actions.
+        For a scale out of range, a joint distribution with too many outcomes to enumerate, or
+        Bernoulli losses whose means depend on each other.
+
+    Notes
+    -----
+    The bound on the error adds the probability that is left out of the distributions, 1e-11 for
+        quadrature and rounding, and, where the binomials are spread over a lattice of steps wider
+        than 1, the change of the result when the step is doubled.
 
     Examples
     --------
@@ -122,9 +122,8 @@ def selection_probabilities(
     error = ROUNDING + 2 * len(means) * exp(-TAIL) + float(bounds[~kept].sum())
     some = means[kept], log_counts[kept], noise, scale
     step, wider = _step(rounds, *some)
-    behind = exp(
-        min(instance.log_actions + _log_tail(noise, 1 / scale), 0.0)
-    )  # some sum wins that is not the least
+    # probability that a sum other than the smallest wins
+    behind = exp(min(instance.log_actions + _log_tail(noise, 1 / scale), 0.0))
     if step == 1 and behind < BRIDGED:
         some, error = (*some[:2], "none", 1.0), error + behind
     group = np.zeros(len(means))
@@ -137,12 +136,11 @@ def selection_probabilities(
 def largest_probabilities(
     instance: StochasticLosses, rounds: int | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
-    """(..., G) bounds on the probability that an action of group g is selected from `rounds`
-    rounds; 1 for the best actions.
+    """Return (..., G) bounds on the probability that an action of group g is selected.
 
-    For an action to beat the best one, its sum of losses must come within half of what it is
-    expected to be behind (Hoeffding), or the noise must make up for the other half; with sums that
-    are certain, for all of it.
+    The bound is 1 for the best actions. For another action to win, its sum of losses over `rounds`
+    rounds must come within half of its expected deficit (Hoeffding), or the noise must make up for
+    the other half; with deterministic sums, for all of it.
 
     Examples
     --------
@@ -153,19 +151,21 @@ def largest_probabilities(
     gaps, log_counts = arrays(instance)
     rounds = np.asarray(rounds, float)[..., None]
     if len(instance.outcomes) == 1 and not instance.bits:
-        sampling, share = np.where(gaps > 0, -inf, 0.0), 1.0
+        sampling, part = np.where(gaps > 0, -inf, 0.0), 1.0
     else:
         # independent coordinates are 2 n terms of range 1, dependent ones n terms of range 2
         wide = 4 if instance.bits else 8
-        sampling, share = -rounds * gaps**2 / wide, 0.5
+        sampling, part = -rounds * gaps**2 / wide, 0.5
     with np.errstate(over="ignore"):
-        u = share * rounds * gaps / scale if noise != "none" else np.full_like(rounds * gaps, inf)
+        u = part * rounds * gaps / scale if noise != "none" else np.full_like(rounds * gaps, inf)
     return np.exp(np.minimum(log_counts + np.logaddexp(sampling, _log_tail(noise, u)), 0.0))
 
 
 def _log_tail(noise, u):
-    """A bound on the logarithm of the probability that two draws of noise differ by more than u
-    scales, one way."""
+    """Return a bound on ln P[two draws of noise differ by more than u scales].
+
+    The difference is one-sided.
+    """
     tails = {
         "exponential": 0.5,
         "laplace": 0.5 + np.minimum(u, 1e9) / 4,
@@ -178,7 +178,7 @@ def _log_tail(noise, u):
 
 @lru_cache(maxsize=64)
 def arrays(instance: StochasticLosses) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps and logarithms of the numbers of actions, worked out once for all epochs.
+    """Return gaps and logarithms of the numbers of actions, cached for all epochs.
 
     Examples
     --------
@@ -191,8 +191,9 @@ def arrays(instance: StochasticLosses) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=64)
 def independent_means(instance: StochasticLosses) -> np.ndarray:
-    """Means of the bits, if they are independent over actions: at most one group's loss varies over
-    the outcomes.
+    """Return the means of Bernoulli losses that are independent over actions.
+
+    They are independent if at most one group's mean varies over the outcomes.
 
     Examples
     --------
@@ -211,7 +212,7 @@ def independent_means(instance: StochasticLosses) -> np.ndarray:
 
 
 def _selection(group, log_counts, error):
-    error = max(error, abs(float(group.sum()) - 1))  # a check that costs nothing
+    error = max(error, abs(float(group.sum()) - 1))  # a cheap check
     group = np.clip(group, 0.0, 1.0)
     with np.errstate(divide="ignore"):
         return Selection(group, np.log(group) - log_counts, error)
@@ -225,7 +226,7 @@ def _selection(group, log_counts, error):
 def selection_from_sums(
     sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
 ) -> np.ndarray:
-    """Probabilities that an action of group g wins report noisy max, given the sums of losses.
+    """Return the probability that report noisy max selects group g, given the sums.
 
     Parameters
     ----------
@@ -242,9 +243,9 @@ def selection_from_sums(
 
     Notes
     -----
-    Softmax for Gumbel noise; for exponential noise, permute-and-flip, and Laplace noise closed for
-    two actions, else an integral over smooth panels. Without noise, sums that differ by less than
-    1e-9 are ties.
+    Gumbel noise gives softmax, and exponential noise permute-and-flip. Laplace noise has a closed
+        form for two actions, and else an integral over smooth panels. Without noise, sums that
+        differ by less than 1e-9 are ties.
 
     Examples
     --------
@@ -257,7 +258,7 @@ def selection_from_sums(
 def probabilities_from_sums(
     sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
 ) -> np.ndarray:
-    """`selection_from_sums` without its checks, for loops over epochs.
+    """Return `selection_from_sums` without checks, for loops over epochs.
 
     Examples
     --------
@@ -286,7 +287,7 @@ def probabilities_from_sums(
 
 @jit
 def _mean_softmax(probabilities, sums, log_counts, scale):
-    """What `selection_from_sums` gives with Gumbel noise, averaged over the rows."""
+    """Return `selection_from_sums` with Gumbel noise, averaged over the rows."""
     result, weights = np.zeros(len(log_counts)), np.empty(len(log_counts))
     for row in range(len(probabilities)):
         weights[:] = log_counts - (sums[row] - sums[row].min()) / scale
@@ -301,10 +302,10 @@ def _mean_softmax(probabilities, sums, log_counts, scale):
 
 @checks.arguments(sums=SUMS, noise=checks.one_of("laplace", "exponential", "gumbel"), scale=SCALES)
 def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
-    """Expected score of the winner of report noisy max, E max_j (noise_j - sum_j).
+    """Return the expected score of the winner of report noisy max.
 
-    A convex function of the sums; its slope in a sum is minus the probability that this action
-    wins.
+    The score is E max_j (noise_j - sum_j). It is a convex function of the sums; its slope in a sum
+    is minus the probability that this action wins.
 
     Parameters
     ----------
@@ -319,8 +320,9 @@ def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
 
     Notes
     -----
-    In closed form for Gumbel noise; else the integral of 1 minus the maximum's distribution
-    function, by a rule of its own: nothing is shared with `selection_from_sums`.
+    Gumbel noise has a closed form. Otherwise the result is the integral of 1 minus the maximum's
+        distribution function, by its own quadrature rule: nothing is shared with
+        `selection_from_sums`.
 
     Examples
     --------
@@ -328,16 +330,16 @@ def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
     -1.219
     """
     sums = np.asarray(sums, float)
-    least = sums.min(axis=-1)
-    d = (sums - least[..., None]) / scale
+    smallest = sums.min(axis=-1)
+    d = (sums - smallest[..., None]) / scale
     if noise == "gumbel":
-        return scale * (np.log(np.exp(-d).sum(axis=-1)) + np.euler_gamma) - least
+        return scale * (np.log(np.exp(-d).sum(axis=-1)) + np.euler_gamma) - smallest
     return (
         scale
         * np.array(
             [_maximum(row, noise == "laplace") for row in d.reshape(-1, d.shape[-1])]
-        ).reshape(least.shape)
-        - least
+        ).reshape(smallest.shape)
+        - smallest
     )
 
 
@@ -360,19 +362,19 @@ def _maximum(d, laplace):
 
 def _from_sums(d, log_counts, laplace):
     group = int(np.argmax(log_counts - d))
+    # then the largest of them is above ahead - 6
     ahead, many = (
         (log_counts - d)[group],
         log_counts[group] >= 6,
-    )  # then the largest of them is above ahead - 6
+    )
     low, top = max(ahead - 6 if many else -inf, -TAIL if laplace else 0.0), ahead + TAIL
     breaks = [low, top, *([x for x in (0.0, *-d) if low < x < top] if laplace else [])]
     panels = [np.linspace(a, b, 2 + int(2 * (b - a))) for a, b in pairwise(sorted(set(breaks)))]
     x, w = _composite(np.unique(np.concatenate(panels)), 16)
     z = x + d[:, None]
-    log_density = (log(0.5) if laplace else 0.0) - np.abs(
-        z
-    )  # of the noise, and ln(1 - F) where z > 0
-    far = z > 20  # there ln F is -(1 - F), and N ln F = -e^(ln N + ln(1 - F)) needs no N of its own
+    # of the noise, and ln(1 - F) where z > 0
+    log_density = (log(0.5) if laplace else 0.0) - np.abs(z)
+    far = z > 20  # there ln F is -(1 - F), so N ln F = -e^(ln N + ln(1 - F)) without computing N
     log_f = np.where(far, 0.0, np.log1p(-np.exp(log_density)))
     if laplace:
         log_f = np.where(z < 0, log_density, log_f)
@@ -387,8 +389,9 @@ def _from_sums(d, log_counts, laplace):
 
 
 def differences(losses: np.ndarray) -> np.ndarray:
-    """Losses less the smallest of them: to 15 decimals, lest rounding make gaps; but small gaps
-    stay as they are.
+    """Return losses minus the smallest loss, to 15 decimals.
+
+    The rounding keeps floating-point errors from creating gaps; small gaps are not rounded.
 
     Examples
     --------
@@ -403,8 +406,10 @@ def differences(losses: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _relative(instance):
-    """Outcomes, up to a constant in each, and their probabilities; alike are those that differ by a
-    constant."""
+    """Return outcomes, up to a constant in each, and their probabilities.
+
+    Outcomes that differ by a constant are merged.
+    """
     relative = {}
     for outcome, probability in zip(
         np.array(instance.outcomes), instance.probabilities, strict=True
@@ -415,15 +420,16 @@ def _relative(instance):
 
 
 def _compositions(instance, rounds):
-    """(R,) probabilities and (R, G) sums of losses over `rounds` rounds, up to a constant in each
-    row."""
+    """Return the probabilities (R,) and sums (R, G) of losses over `rounds` rounds.
+
+    The sums are defined up to a constant in each row.
+    """
     outcomes, probabilities = _relative(instance)
     if len(outcomes) == 1:
         return np.ones(1), rounds * outcomes
     if len(outcomes) == 2:
-        many = (
-            20 * math.sqrt(rounds * probabilities.prod()) > 50 * ROWS
-        )  # a binomial's atoms, which are fast
+        # a binomial's atoms, which are fast
+        many = 20 * math.sqrt(rounds * probabilities.prod()) > 50 * ROWS
     else:
         many = comb(rounds + len(outcomes) - 1, len(outcomes) - 1) > ROWS
     if many:
@@ -448,11 +454,20 @@ def _compositions(instance, rounds):
 
 
 def _step(n, means, log_counts, noise, scale):
-    """Lattice step, and whether it must be checked against twice the step.
+    """Return the lattice step, and whether to check it against twice the step.
 
     Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact
     to e^-39. The kinks of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise
     below the step (step / sd)^2 / 12.
+
+    Parameters
+    ----------
+    n : int
+        Rounds.
+    means : (G,) array
+    log_counts : (G,) array
+    noise : str
+    scale : float
     """
     variances = n * means * (1 - means)
     spread = np.sqrt(variances[variances > 0].min()) if variances.any() else inf
@@ -465,13 +480,25 @@ def _step(n, means, log_counts, noise, scale):
 
 
 def _binomial(n, means, log_counts, noise, scale, step):
-    scale = (
-        scale / step if step == 1 else max(scale / step, 0.5)
-    )  # noise far below a wide step: half of it
+    """Return selection probabilities and errors for independent Bernoulli losses.
+
+    Parameters
+    ----------
+    n : int
+        Rounds.
+    means : (G,) array
+    log_counts : (G,) array
+    noise : str
+    scale : float
+    step : int
+        Lattice step.
+    """
+    # noise far below a wide step: half of it
+    scale = scale / step if step == 1 else max(scale / step, 0.5)
     first, last, mass = lattice(n, means, step, TAIL + log_counts, TAIL)
     origin = int(first[np.argmin(means)])
     first, last = np.clip(first - origin, -(2**53), 2**53), last - first
-    if noise == "gumbel":  # needs no common lattice, so sums that are certain stay where they are
+    if noise == "gumbel":  # no common lattice is needed, so deterministic sums stay exact
         first = first.astype(float)
         for g in np.flatnonzero(means * (1 - means) == 0):
             first[g], last[g], mass[g] = (
@@ -496,9 +523,11 @@ def _binomial(n, means, log_counts, noise, scale, step):
 
 
 def _rule(noise, scale, crowd):
-    """Gauss-Legendre nodes and weights on [0, 1], for single cells and for wide panels; `crowd`
-    actions at most are on one atom. Without noise, nodes are distances from the upper end."""
-    if noise == "none":  # F(x)^N varies next to the upper end only, within 1 / crowd of it
+    """Return Gauss-Legendre nodes and weights on [0, 1], for single and wide panels.
+
+    At most `crowd` actions are on one atom. Without noise, nodes are distances from the upper end.
+    """
+    if noise == "none":  # F(x)^N varies only within 1 / crowd of the upper end
         halvings = max(1, math.ceil(log(crowd, 2)) + 4)
         nodes, weights = _composite(
             np.concatenate([[0.0], 0.5 ** np.arange(halvings - 1, -1, -1.0)]), 16
@@ -511,9 +540,8 @@ def _rule(noise, scale, crowd):
     return unit, _even_panels(1, 16)
 
 
-gauss_legendre = cache(
-    np.polynomial.legendre.leggauss
-)  # nodes and weights on [-1, 1], worked out once
+# nodes and weights on [-1, 1], computed once
+gauss_legendre = cache(np.polynomial.legendre.leggauss)
 
 
 @lru_cache(maxsize=64)
@@ -543,21 +571,45 @@ def _lattice(
     wide,
     wide_weights,
 ):
+    """Integrate over the panels between atoms; return probabilities per group.
+
+    Parameters
+    ----------
+    mass : (G, n) array
+        Probabilities of the atoms of each group.
+    first : (G,) int array
+        First multiple of each group.
+    last : (G,) int array
+        Last multiple of each group.
+    counts : (G,) array
+        Actions in each group.
+    scale : float
+        Scale of the noise, in steps.
+    noise : int
+        Code of the noise.
+    low : int
+    high : int
+        Range of the multiples.
+    stride : int
+        Cells in a wide panel.
+    unit : array
+    unit_weights : array
+        Quadrature rule of single cells.
+    wide : array
+    wide_weights : array
+        Quadrature rule of wide panels.
+    """
     # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no
     # atom inside: every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a
-    # constant there. Panels are single cells where some sum has atoms, wide ones elsewhere. From
-    # the largest
-    # x down, until
-    # nothing can be below.
+    # constant there. Panels are single cells where some sum has atoms, and wide ones elsewhere.
+    # The loop goes from the largest x down, until no score can be below.
     groups, width = mass.shape
     below = np.zeros((groups, width + 1))  # P[G <= first + k - 1]
     above = np.zeros((groups, width + 1))  # P[G >= first + k]
-    decayed_up = np.zeros(
-        (groups, width + 1)
-    )  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
-    decayed_down = np.zeros(
-        (groups, width + 1)
-    )  # the same over G <= first + k - 1, away from first + k - 1
+    # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
+    decayed_up = np.zeros((groups, width + 1))
+    # the same sum over G <= first + k - 1, with distances to first + k - 1
+    decayed_down = np.zeros((groups, width + 1))
     factor = 0.0 if noise == NONE else np.exp(-1 / scale)
     for g in range(groups):
         for k in range(width):
@@ -567,7 +619,7 @@ def _lattice(
             above[g, k] = above[g, k + 1] + mass[g, k]
             decayed_up[g, k] = mass[g, k] + factor * decayed_up[g, k + 1]
     result = np.zeros(groups)
-    share, density = np.empty(groups), np.empty(groups)
+    cdfs, density = np.empty(groups), np.empty(groups)
     up, down, under, over = np.empty(groups), np.empty(groups), np.empty(groups), np.empty(groups)
     falls, rises = np.zeros(max(len(unit), len(wide))), np.zeros(max(len(unit), len(wide)))
     m, tabled = low, 0
@@ -580,9 +632,8 @@ def _lattice(
                 span = min(span, first[g] - 1 - m)
         m += span
         for g in range(groups):
-            k = (
-                m - first[g]
-            )  # atoms from first + k on are above the panel, those up to m - span below it
+            # atoms from first + k on are above the panel, those up to m - span below it
+            k = m - first[g]
             inside = min(max(k, 0), width)
             under[g], over[g] = below[g, inside], above[g, inside]
             up[g] = decayed_up[g, inside]
@@ -603,8 +654,8 @@ def _lattice(
             total = 0.0
             for g in range(groups):
                 if noise == NONE:
-                    # a uniform tie-break in [0, 1) on the atom m; nodes are 1 minus it, which may
-                    # be 1e-200
+                    # a uniform tie-break in [0, 1) on the atom m; nodes are 1 minus it, perhaps
+                    # 1e-200
                     survival = under[g] + nodes[q] * up[g]
                     cdf = over[g] - nodes[q] * up[g]
                     density[g] = up[g]
@@ -616,12 +667,12 @@ def _lattice(
                     survival = under[g] + 0.5 * (fall * up[g] - rise * down[g])
                     cdf = over[g] - 0.5 * (fall * up[g] - rise * down[g])
                     density[g] = 0.5 * (fall * up[g] + rise * down[g]) / scale
-                share[g] = max(cdf, 1e-300)
+                cdfs[g] = max(cdf, 1e-300)
                 if survival < 1e-8:
                     total -= counts[g] * survival * (1 + 0.5 * survival)
                 else:
                     total += counts[g] * (
-                        np.log1p(-survival) if survival < 0.5 else np.log(share[g])
+                        np.log1p(-survival) if survival < 0.5 else np.log(cdfs[g])
                     )
             if total < -60:
                 continue
@@ -629,7 +680,7 @@ def _lattice(
             product = weights[q] * span * np.exp(total)
             for g in range(groups):
                 if density[g] > 0:
-                    result[g] += counts[g] * density[g] * product / share[g]
+                    result[g] += counts[g] * density[g] * product / cdfs[g]
         if not seen and m - span > low:
             break
     return result
@@ -637,20 +688,38 @@ def _lattice(
 
 @jit
 def _gumbel(mass, first, last, counts, scale, top, bottom):
+    """Integrate by the trapezoidal rule for Gumbel noise; return probabilities.
+
+    Parameters
+    ----------
+    mass : (G, n) array
+        Probabilities of the atoms of each group.
+    first : (G,) int array
+        First multiple of each group.
+    last : (G,) int array
+        Last multiple of each group.
+    counts : (G,) array
+        Actions in each group.
+    scale : float
+        Scale of the noise, in steps.
+    top : float
+    bottom : float
+        Range of the integration.
+    """
     # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like
-    # e^(-pi^2 scale / spacing). Nodes are whole numbers of lattice steps apart, or whole numbers of
-    # them to a step, so that atoms meet the noise's tail at the same few places. Atoms at y = x + G
-    # below -4.5 scale count as certain to be exceeded; those above 18 scale, where w = e^(-y /
-    # scale) < 2e-8, by 1 - e^-w = w - w^2 / 2 and w e^-w = w - w^2, all of them at once.
+    # e^(-pi^2 scale / spacing). The spacing is a multiple of the lattice step, or a step is a
+    # multiple of the spacing, so that atoms meet the noise's tail at the same few places. Atoms at
+    # y = x + G below -4.5 scale count as certain to be exceeded. Those above 18 scale, where
+    # w = e^(-y / scale) < 2e-8, are summed together by 1 - e^-w = w - w^2 / 2 and
+    # w e^-w = w - w^2.
     groups, width = mass.shape
-    parts = max(1, int(np.ceil(4 / scale)))  # of a step; then nodes are one part apart
+    parts = max(1, int(np.ceil(4 / scale)))  # parts of a step; then nodes are one part apart
     apart = max(1, int(scale / 4)) if parts == 1 else 1
     factor = np.exp(-1 / scale)
     below = np.zeros((groups, width + 1))
-    tail = np.zeros(
-        (groups, width + 1)
-    )  # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
-    square = np.zeros((groups, width + 1))  # the same of the square of that power of e
+    # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
+    tail = np.zeros((groups, width + 1))
+    square = np.zeros((groups, width + 1))  # the same sum with the square of that power of e
     atoms = 0
     for g in range(groups):
         for k in range(width):
@@ -660,7 +729,7 @@ def _gumbel(mass, first, last, counts, scale, top, bottom):
             square[g, k] = mass[g, k] + factor**2 * square[g, k + 1]
         atoms += int(last[g] - first[g]) + 1
     lowest, places = int(np.ceil(-4.5 * scale * parts)), int(22.5 * scale * parts) + 2
-    tabled = places < 20 * atoms  # else each place is met once
+    tabled = places < 20 * atoms  # otherwise each place occurs once
     exceeds, falls = np.empty(places if tabled else 0), np.empty(places if tabled else 0)
     for j in range(len(exceeds)):
         w = np.exp(-(lowest + j) / (scale * parts))

@@ -1,4 +1,4 @@
-"""A search for the instance on which an algorithm pays most for its privacy."""
+"""Search for the instance on which an algorithm pays most for its privacy."""
 
 import math
 from typing import NamedTuple
@@ -19,9 +19,11 @@ HORIZON = 2**60
 
 
 class WorstInstance(NamedTuple):
-    """The worst instance found; `ratio` is epsilon R / ln K on it, `error` bounds the numerical
-    error of that (not how far the search is from the largest ratio), and `tried` counts the
-    instances whose regret was computed."""
+    """Hold the worst instance found and epsilon R / ln K on it, `ratio`.
+
+    `error` bounds the numerical error of the ratio, not its distance to the largest ratio. `tried`
+    counts the instances whose regret was computed.
+    """
 
     instance: StochasticLosses
     ratio: float
@@ -68,14 +70,14 @@ def worst_instance(
     groups: int = 1,
     budget: int = 200,
 ) -> WorstInstance:
-    """Maximise epsilon R / ln K over instances with one best action and groups of equal others.
+    """Maximise epsilon R / ln K over instances with one best action.
 
-    R is the expected regret after 2^60 rounds.
+    The other actions form groups of equal actions. R is the expected regret after 2^60 rounds.
 
-    First all other actions have the same gap, which is tried on a grid and then polished by Brent's
-    method about the two best points. With more groups, Nelder and Mead's simplex starts there, in
-    the groups' gaps and sizes. The same arguments give the same result. The search is local in the
-    end, so its ratio is a lower bound on the largest one.
+    First all other actions have the same gap, which is searched on a grid and then refined by
+    Brent's method about the two best points. With more groups, Nelder and Mead's simplex starts
+    there, in the groups' gaps and sizes. The same arguments give the same result. The search is
+    local in the end, so its ratio is a lower bound on the largest one.
 
     Parameters
     ----------
@@ -84,9 +86,9 @@ def worst_instance(
     log_actions : float
         ln K, at least ln 2.
     bernoulli : bool
-        Independent bits, means centred at 1/2, in place of losses that are always the same. For
-        bits, small gaps cost ln K / gap even without privacy, so the ratio depends on the smallest
-        gap allowed.
+        Independent Bernoulli losses, means centred at 1/2, in place of deterministic losses. For
+        Bernoulli losses, small gaps cost ln K / gap even without privacy, so the ratio depends on
+        the smallest gap allowed.
     gaps : (float, float)
         Smallest and largest gap allowed, in (0, 1].
     points : int
@@ -94,8 +96,8 @@ def worst_instance(
     polish : int
         Steps of Brent's method about each, at least 0.
     groups : int
-        Number of groups of equal actions besides the best one, at least 1; they need as many
-        actions.
+        Number of groups of equal actions besides the best one, at least 1; K - 1 must be at least
+        this number.
     budget : int
         Regrets that the simplex may compute, at least 1; without effect for one group.
 
@@ -120,7 +122,7 @@ def worst_instance(
     tried = []
 
     def ratio(log_gaps, log_counts):
-        """epsilon R / ln K, kept with its error and the instance."""
+        """Return epsilon R / ln K, and record it with its error and the instance."""
         sizes, which = np.clip(np.exp(log_gaps), low, high), np.append(0.0, log_counts)
         best = (1 - sizes.max()) / 2 if bernoulli else 0.0
         make = bernoulli_losses if bernoulli else deterministic_losses
@@ -138,9 +140,8 @@ def worst_instance(
     values = [ratio([g], [others]) for g in grid]
     padded = np.array([-np.inf, *values, -np.inf])
     tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
-    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[
-        : 2 * (polish > 0)
-    ]  # octaves are alike: try two
+    # octaves are similar, so two are tried
+    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[: 2 * (polish > 0)]
     for top in best_tops:
         ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
         minimize_scalar(
@@ -153,8 +154,8 @@ def worst_instance(
         start = math.log(max(tried, key=lambda w: w.ratio).instance.gaps[1])
 
         def negative(x):
-            # sizes are as (K - 1)^share, with share 1 for the last group; no group has less than
-            # one action
+            # sizes are proportional to (K - 1)^exponent, with exponent 1 for the last group; every
+            # group has at least one action
             sizes = others * np.append(x[groups:], 1.0)
             return -ratio(x[:groups], np.maximum(sizes - np.logaddexp.reduce(sizes) + others, 0.0))
 

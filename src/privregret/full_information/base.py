@@ -1,4 +1,4 @@
-"""What every full-information algorithm offers. Losses: smaller is better, also for hu2021."""
+"""The contract of full-information algorithms, with losses: smaller is better"""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,9 +10,9 @@ from privregret.learners import Learner
 
 
 class FullInformationAlgorithm(Algorithm):
-    """An algorithm that sees all losses of a round after it has acted.
+    """Observe the losses of all actions after each round.
 
-    hu2021 has rewards; 1 minus its rewards are losses with the same gaps, on which the algorithms
+    hu2021 uses rewards. 1 minus its rewards are losses with the same gaps, on which the algorithms
     do the same. Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
     """
 
@@ -25,9 +25,9 @@ class FullInformationAlgorithm(Algorithm):
         Parameters
         ----------
         losses : (T, K) array
-            All losses, one row a round, in [0, 1]; T >= 1, K >= 2.
+            All losses, one row per round, in [0, 1]; T >= 1, K >= 2.
         rng : int or numpy.random.Generator
-            Source of the algorithm's own randomness (noise, ties, random bits, the first action).
+            Source of the algorithm's own randomness (noise, ties, resampling, the first action).
 
         Returns
         -------
@@ -51,8 +51,7 @@ class FullInformationAlgorithm(Algorithm):
     def start(
         self, actions: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
-        """The algorithm on a live source: `choose` an action, `observe` the losses of all, and so
-        on.
+        """Return a learner on a live source: `choose` an action, `observe` all losses.
 
         Parameters
         ----------
@@ -61,7 +60,7 @@ class FullInformationAlgorithm(Algorithm):
         rng : int or numpy.random.Generator
             As in `play`.
         horizon : int, optional
-            Rounds that there will be, for algorithms that depend on it.
+            Number of rounds, for algorithms that depend on it.
 
         Examples
         --------

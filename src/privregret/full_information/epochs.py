@@ -1,4 +1,4 @@
-"""Algorithms that play one action an epoch: the noisy leader of the epoch before."""
+"""Play one action per epoch: the noisy leader of the epoch before."""
 
 import math
 from abc import abstractmethod
@@ -17,23 +17,28 @@ FULL, RANDOM, HALF = range(3)
 
 
 class Selector(NamedTuple):
-    """How kernels choose the action of the next epoch."""
+    """Hold the parameters by which kernels choose the action of the next epoch."""
 
     noise: int
     scale: float
     prefix: int
     resampling: bool
+    growth: float
+    random_phase: bool
 
 
 ACTION = np.dtype([("loss", float)])  # sum over the epoch so far
 EPOCH = np.dtype(
-    [("leader", np.int64), ("start", np.int64), ("length", np.int64), ("used", np.int64)]
+    [
+        *((name, np.int64) for name in ("leader", "start", "length", "used")),
+        ("size", float),  # length = ceil(size)
+    ]
 )
 
 
 @jit
 def _prefix_length(length, prefix, rng):
-    """Rounds at the start of an epoch of `length` rounds whose losses are used."""
+    """Return the number of rounds, from the start of an epoch, whose losses are used."""
     if prefix == FULL or length == 1:
         return length
     if prefix == HALF:
@@ -42,20 +47,66 @@ def _prefix_length(length, prefix, rng):
 
 
 @jit
+def _first_size(selector, rng):
+    """Size of epoch 1: growth^U with U uniform on [0, 1) for a random phase, else 1."""
+    return selector.growth ** rng.random() if selector.random_phase else 1.0
+
+
+@jit
+def _length(size):
+    """Rounds of an epoch of that size, so few that 64 bits can count them."""
+    return int(min(math.ceil(size), 2.0**62))
+
+
+@jit
 def _choose(actions, epoch, selector, t, rng):
+    """Return the action of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    epoch : record
+        Memory of the current epoch.
+    selector : Selector
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
     if t == 1:
         epoch["leader"] = int(rng.random() * len(actions))
+        epoch["size"] = _first_size(selector, rng)
     elif t == epoch["start"] + epoch["length"]:
         epoch["leader"] = _noisy_leader(actions, selector, rng)
+        epoch["size"] *= selector.growth
     else:
         return epoch["leader"]
-    epoch["start"], epoch["length"] = t, max(1, 2 * epoch["length"])
+    epoch["start"], epoch["length"] = t, _length(epoch["size"])
     epoch["used"] = _prefix_length(epoch["length"], selector.prefix, rng)
     return epoch["leader"]
 
 
 @jit
 def _observe(actions, epoch, selector, t, j, losses, rng):
+    """Update the memory with the losses of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    epoch : record
+        Memory of the current epoch.
+    selector : Selector
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    j : int
+        Action that was played.
+    losses : (K,) array
+        Losses of all actions.
+    rng : numpy.random.Generator
+    """
     if t < epoch["start"] + epoch["used"]:
         for i in range(len(actions)):
             if selector.resampling:
@@ -66,7 +117,7 @@ def _observe(actions, epoch, selector, t, j, losses, rng):
 
 @jit
 def _noisy_leader(actions, selector, rng):
-    """Winner of report noisy max, after which the sums are forgotten."""
+    """Return the winner of report noisy max, and reset the sums."""
     tie = TIE if selector.noise == NONE else 0.0
     best, leader, ties = -math.inf, 0, 0
     for i in range(len(actions)):
@@ -76,7 +127,7 @@ def _noisy_leader(actions, selector, rng):
             best, leader, ties = score, i, 1
         elif (
             score >= best - tie and selector.noise == NONE
-        ):  # each of n equal ones with probability 1 / n
+        ):  # each of n equal sums wins with probability 1 / n
             ties += 1
             if rng.random() * ties < 1:
                 leader = i
@@ -87,8 +138,8 @@ def _noisy_leader(actions, selector, rng):
 def _play_counts(data, checkpoints, selector, rng):
     # The sum of an action's losses over the rounds used is binomial, given how often each outcome
     # occurred. Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay
-    # exact beside the noise.
-    noise, scale, prefix, resampling = selector
+    # exact next to the noise.
+    noise, scale, prefix, resampling, growth, _ = selector
     outcomes, probabilities, counts, bits = data
     kinds, groups = outcomes.shape
     horizon = checkpoints[-1]
@@ -103,7 +154,8 @@ def _play_counts(data, checkpoints, selector, rng):
     while pick >= counts[leader] and leader < groups - 1:
         pick -= counts[leader]
         leader += 1
-    start, length, reported = 0, 1, 0
+    start, reported, size = 0, 0, _first_size(selector, rng)
+    length = _length(size)
     tie = TIE if noise == NONE else 0.0
     while start < horizon:
         used = _prefix_length(length, prefix, rng)
@@ -142,30 +194,39 @@ def _play_counts(data, checkpoints, selector, rng):
                         if rng.random() * ties < 1:
                             leader = g
         start = end
-        length *= 2
+        size *= growth
+        length = _length(size)
     return result
 
 
 class EpochAlgorithm(FullInformationAlgorithm):
-    """Epochs of 1, 2, 4, ... rounds; each plays the report-noisy-max winner of the epoch before.
+    """Play epochs of 1, 2, 4, ... rounds; each plays the noisy leader of the last one.
 
-    The first one's action is uniform. Subclasses say with which noise, of the scale
-    `noise_scale(actions)`, and on how much of an epoch the winner is chosen.
+    The noisy leader is the winner of report noisy max. The action of the first epoch is uniform.
+    A subclass defines the noise, its scale `noise_scale(actions)`, and the part of an epoch from
+    which the winner is chosen. Other lengths are ceil(growth^(i + U)), i = 0, 1, ..., where U is 0
+    or uniform on [0, 1).
 
     Attributes
     ----------
     noise : {"laplace", "exponential", "gumbel", "none"}
-        "none" is the leader, ties broken uniformly.
+        "none" selects the leader, ties broken uniformly.
     prefix : {"full", "random", "half"}
         The whole epoch of n rounds; its first M, M uniform on n/2 + 1, ..., n; or its first n/2 +
         1.
     bernoulli_resampling : bool
-        Whether each loss is first replaced by an independent bit of that mean.
+        Whether each loss is first replaced by an independent Bernoulli loss of that mean.
+    growth : float
+        Factor by which epochs grow, above 1.
+    random_phase : bool
+        Whether U is uniform, drawn once and independent of the losses; otherwise U = 0.
     """
 
     noise: str
     prefix: str = "full"
     bernoulli_resampling: bool = False
+    growth: float = 2.0
+    random_phase: bool = False
     steps = Steps(ACTION, EPOCH, _choose, _observe)
     events = (
         _play_counts  # epoch by epoch: one binomial draw for each action and outcome, O(K log T)
@@ -174,8 +235,30 @@ class EpochAlgorithm(FullInformationAlgorithm):
 
     @abstractmethod
     def noise_scale(self, actions: float) -> float:
-        """Scale of the noise when there are that many actions."""
+        """Return the scale of the noise for this number of actions."""
 
     def settings(self, horizon: int | None, actions: int) -> Selector:
         scale, prefix = float(self.noise_scale(actions)), PREFIXES.index(self.prefix)
-        return Selector(CODES[self.noise], scale, prefix, self.bernoulli_resampling)
+        return Selector(
+            CODES[self.noise],
+            scale,
+            prefix,
+            self.bernoulli_resampling,
+            self.growth,
+            self.random_phase,
+        )
+
+    def epoch_lengths(self, horizon: int, phase: float = 0.0) -> np.ndarray:
+        """Rounds of each epoch that starts by the horizon, when U = phase.
+
+        Examples
+        --------
+        >>> from privregret.full_information import FTNL, PhasedFTNL
+        >>> FTNL(1.0).epoch_lengths(10), PhasedFTNL(1.0).epoch_lengths(10, phase=0.5)
+        (array([1, 2, 4, 8]), array([ 2,  5, 13]))
+        """
+        size, lengths, played = self.growth**phase, [], 0
+        while played < horizon:
+            lengths.append(int(min(math.ceil(size), 2.0**62)))
+            size, played = size * self.growth, played + lengths[-1]
+        return np.array(lengths)

@@ -1,4 +1,7 @@
-"""Follow-the-Noisy-Leader and its variants (hu2021, Algorithms 2 and 3; wu2026, Algorithm 1)."""
+"""Follow-the-Noisy-Leader and its variants
+
+They are Algorithms 2 and 3 of hu2021 and Algorithm 1 of wu2026.
+"""
 
 import math
 from dataclasses import dataclass
@@ -18,29 +21,27 @@ PRESETS = {  # the scale of the noise, times epsilon
 
 @dataclass(frozen=True)
 class FTNL(EpochAlgorithm):
-    """Follow-the-Noisy-Leader: an epoch plays the winner of report-noisy-max on the sums of the
-    epoch before.
+    """Follow-the-Noisy-Leader: play the winner of report noisy max on the last epoch.
 
-    Anytime, O(K) memory. hu2021 has Laplace noise and no resampling; wu2026 adds exponential and
-    Gumbel noise (the latter is softmax with inverse temperature 1 / scale) and the resampling of
-    losses to bits.
+    The winner is determined from the sums of losses over the epoch before. Anytime, O(K) memory.
+    hu2021 uses Laplace noise and no resampling. wu2026 adds exponential and Gumbel noise (the
+    latter is softmax with inverse temperature 1 / scale) and the resampling of losses to Bernoulli
+    losses.
 
     Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale
     whatever the noise, that is (2 / c) epsilon with scale c / epsilon. One changed round moves
-    every sum by up to 1, in either direction; the level is attained by exponential noise and is the
-    supremum over long epochs for the two others (`privregret.privacy.selection`). All presets claim
-    epsilon; a c of one's own has no source that claims anything.
+    every sum by up to 1, in either direction. Exponential noise attains this level, and for the two
+    others it is the supremum over long epochs (`privregret.privacy.selection`). All presets claim
+    epsilon; a number c has no source that claims anything. Presets:
 
-    Presets, their c, and the privacy that is guaranteed:
+    - "hu2021": laplace, c = 1. Guarantee 2 epsilon, although Theorem 6 claims epsilon.
+    - "wu2026": laplace, c = 2. Guarantee epsilon.
+    - "wu2026": exponential, c = 1. Guarantee 2 epsilon, although Theorem 2 claims epsilon.
+    - "wu2026": gumbel, c = 2. Guarantee epsilon.
+    - "wu2026-proofs": gumbel, c = 1, from exp(-epsilon G) in the proofs. Guarantee 2 epsilon.
+    - "corrected": any noise, c = 2. Guarantee epsilon.
 
-    - hu2021, Laplace, c = 1: 2 epsilon, although Theorem 6 claims epsilon
-    - wu2026, Laplace, c = 2: epsilon
-    - wu2026, exponential, c = 1: 2 epsilon, although Theorem 2 claims epsilon
-    - wu2026, Gumbel, c = 2: epsilon
-    - wu2026-proofs, Gumbel, c = 1: 2 epsilon; the formula exp(-epsilon G) of the proofs
-    - corrected, any noise, c = 2: epsilon
-
-    The first action is uniform, as in wu2026. hu2021 starts with action 1, which is the same if
+    The first action is uniform, as in wu2026. hu2021 starts with action 1, which is equivalent if
     labels are drawn at random.
 
     Parameters
@@ -49,10 +50,10 @@ class FTNL(EpochAlgorithm):
         Privacy parameter, above 0.
     noise : {"laplace", "exponential", "gumbel"}
     scale : str or float
-        A preset of the table, or c itself, above 0.
+        A preset, or c itself, above 0.
     bernoulli_resampling : bool
-        Replace each loss by an independent bit of that mean before adding it up. Does not change
-        the privacy.
+        Replace each loss by an independent Bernoulli loss of that mean before adding it up. This
+        does not change the privacy.
     """
 
     epsilon: float
@@ -81,7 +82,7 @@ class FTNL(EpochAlgorithm):
 
     @property
     def factor(self) -> float:
-        """c: the scale of the noise times epsilon."""
+        """Return c, the scale of the noise times epsilon."""
         return PRESETS[self.scale][self.noise] if isinstance(self.scale, str) else self.scale
 
     @property
@@ -97,7 +98,7 @@ class FTNL(EpochAlgorithm):
         )
 
     def noise_scale(self, actions: float) -> float:
-        """Scale of the noise on each sum, whatever the number of actions.
+        """Return the scale of the noise on each sum, whatever the number of actions.
 
         Examples
         --------
@@ -108,13 +109,46 @@ class FTNL(EpochAlgorithm):
 
 
 @dataclass(frozen=True)
-class NaiveFTNL(EpochAlgorithm):
-    """FTNL with noise for each action on its own: Laplace of scale K / epsilon (hu2021, Section 5,
-    prose).
+class PhasedFTNL(FTNL):
+    """FTNL on epochs that grow by any factor, by default with a random phase.
 
-    Privacy: all K noisy sums could be published, epsilon-DP by composition. Only the winner is, and
-    for that the level is no more than 2 epsilon / K: the algorithm wastes its budget, and pays K
-    times the regret.
+    Epoch i = 0, 1, ... has ceil(growth^(i + U)) rounds, with U uniform on [0, 1) and drawn once, or
+    U = 0 without a random phase. U does not depend on the losses, so the privacy is that of FTNL.
+
+    Parameters
+    ----------
+    growth : float
+        Factor in [1.01, 100] by which epochs grow; e is the best with a random phase, 2 without.
+    random_phase : bool
+        Whether U is random.
+
+    The others are those of `FTNL`.
+    """
+
+    growth: float = math.e
+    random_phase: bool = True
+    id = "ftnl-phase"
+    source = "companion/constants, Theorem 4"
+    rules = FTNL.rules | {
+        "growth": checks.number_in(1.01, 100),
+        "random_phase": checks.boolean,
+    }
+
+    @property
+    def label(self) -> str:
+        growth = "e" if self.growth == math.e else f"{self.growth:.4g}"
+        extras = [f"growth {growth}"] * (self.growth != math.e or not self.random_phase)
+        extras += ["random phase"] * self.random_phase
+        return f"{super().label[:-1]}, {', '.join(extras)})"
+
+
+@dataclass(frozen=True)
+class NaiveFTNL(EpochAlgorithm):
+    """FTNL with Laplace noise of scale K / epsilon, as if each sum were published.
+
+    See hu2021, Section 5, prose. Privacy: all K noisy sums could be published, epsilon-DP by
+    composition. Only the winner is published, and for that the level is at most 2 epsilon / K: the
+    algorithm wastes its budget, and has K times the regret.
 
     Parameters
     ----------
@@ -134,7 +168,7 @@ class NaiveFTNL(EpochAlgorithm):
         return Privacy(self.epsilon, self.epsilon)  # for all K >= 2
 
     def noise_scale(self, actions: float) -> float:
-        """Scale of the noise on each sum, K / epsilon.
+        """Return the scale of the noise on each sum, K / epsilon.
 
         Examples
         --------
@@ -146,7 +180,7 @@ class NaiveFTNL(EpochAlgorithm):
 
 @dataclass(frozen=True)
 class EpochLeader(EpochAlgorithm):
-    """FTNL without noise: what all of its variants become as epsilon grows. Not private.
+    """FTNL without noise, the limit of its variants as epsilon grows. Not private.
 
     Ties are broken uniformly.
 
@@ -168,7 +202,7 @@ class EpochLeader(EpochAlgorithm):
         return "epoch leader, resampled" if self.bernoulli_resampling else "epoch leader"
 
     def noise_scale(self, actions: float) -> float:
-        """No noise.
+        """Return 0: there is no noise.
 
         Examples
         --------

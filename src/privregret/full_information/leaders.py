@@ -1,5 +1,4 @@
-"""Non-private references that act on all the past in every round: Follow the Leader and decreasing
-Hedge."""
+"""Non-private references that use the whole past: Follow the Leader, Hedge"""
 
 import math
 from dataclasses import dataclass
@@ -13,24 +12,38 @@ from privregret.full_information.base import FullInformationAlgorithm
 from privregret.jit import jit
 from privregret.noise import TIE
 
-ACTION = np.dtype([("total", float), ("weight", float)])  # of its losses so far; in the softmax
+# sum of its losses so far; weight in the softmax
+ACTION = np.dtype([("total", float), ("weight", float)])
 
 
 class Rate(NamedTuple):
-    """What the kernels take."""
+    """Hold the parameters that the kernels take."""
 
     rate: float
 
 
 @jit
 def _choose(actions, own, settings, t, rng):
-    least = math.inf
+    """Return the action of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    settings : Rate
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
+    lowest = math.inf
     for i in range(len(actions)):
-        least = min(least, actions[i]["total"])
+        lowest = min(lowest, actions[i]["total"])
     eta = settings.rate * math.sqrt(math.log(len(actions)) / t)
     mass = 0.0
     for i in range(len(actions)):
-        behind = actions[i]["total"] - least
+        behind = actions[i]["total"] - lowest
         if math.isinf(settings.rate):
             actions[i]["weight"] = 1.0 if behind <= TIE else 0.0
         else:
@@ -45,20 +58,39 @@ def _choose(actions, own, settings, t, rng):
 
 @jit
 def _observe(actions, own, settings, t, j, losses, rng):
+    """Update the memory with the losses of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    settings : Rate
+    t : int
+        Round, from 1.
+    j : int
+        Action that was played.
+    losses : (K,) array
+        Losses of all actions.
+    rng : numpy.random.Generator
+    """
     for i in range(len(actions)):
         actions[i]["total"] += losses[i]
 
 
 class EveryRoundAlgorithm(FullInformationAlgorithm):
-    """In round t, softmax of the losses of rounds 1..t-1 with inverse temperature rate sqrt(ln K /
-    t); infinite: the leader."""
+    """In round t, play the softmax of the losses of rounds 1..t-1.
+
+    The inverse temperature is rate sqrt(ln K / t); an infinite rate gives the leader.
+    """
 
     rate: float
     privacy = NOT_PRIVATE
     steps = Steps(ACTION, NOTHING, _choose, _observe)
 
     def inverse_temperature(self, t: int, log_actions: float) -> float:
-        """Of the softmax in round t, for e^log_actions actions.
+        """Return the inverse temperature in round t, for e^log_actions actions.
 
         Examples
         --------
@@ -73,9 +105,9 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
 
 @dataclass(frozen=True)
 class FollowTheLeader(EveryRoundAlgorithm):
-    """Play an action with the least total loss so far, uniformly among several. Not private.
+    """Play an action with the smallest total loss so far, ties uniform. Not private.
 
-    Minimax for Bernoulli losses. Sums that differ by at most 1e-9 are ties, so that rounding
+    Minimax for Bernoulli losses. Sums that differ by at most 1e-9 count as ties, so that rounding
     decides nothing.
     """
 
@@ -87,7 +119,7 @@ class FollowTheLeader(EveryRoundAlgorithm):
 
 @dataclass(frozen=True)
 class DecreasingHedge(EveryRoundAlgorithm):
-    """Exponential weights with inverse temperature rate sqrt(ln K / t) in round t. Not private.
+    """Play exponential weights with inverse temperature rate sqrt(ln K / t).
 
     Parameters
     ----------

@@ -10,29 +10,28 @@ from privregret.full_information.epochs import PREFIXES, EpochAlgorithm
 
 @dataclass(frozen=True)
 class RandomPrefixSoftmax(EpochAlgorithm):
-    """Blocks of 1, 2, 4, ... rounds; the next action is softmax(-eta L), L the losses of a random
-    prefix of the block.
+    """Play blocks of 1, 2, 4, ... rounds by softmax(-eta L) on a random block prefix.
 
-    Of a block of n rounds the first M are used, M uniform on n/2 + 1, ..., n. Softmax is
-    report-noisy-max with Gumbel noise of scale 1 / eta, and eta = min(epsilon / 2, cap).
+    Of a block of n rounds the first M are used, M uniform on n/2 + 1, ..., n, and L are the losses
+    of these rounds. Softmax is report noisy max with Gumbel noise of scale 1 / eta, and eta =
+    min(epsilon / 2, cap).
 
     Privacy: 2 eta = min(epsilon, 2 cap) for the sequence of actions, even if the lengths of the
-    prefixes are known.
-    Anytime, O(K) memory.
+    prefixes are known. Anytime, O(K) memory.
 
     Parameters
     ----------
     epsilon : float
         Privacy parameter, above 0.
     prefix : {"random", "full", "half"}
-        "random" as printed; to see what it does, "full" uses the whole block (then this is FTNL
-        with Gumbel noise) and "half" the shortest prefix that the random one may draw, n/2 + 1
+        "random" is the printed algorithm. For comparison, "full" uses the whole block (then this is
+        FTNL with Gumbel noise), and "half" uses the shortest possible random prefix, n/2 + 1
         rounds.
     cap : float
-        Largest inverse temperature; the paper's 1/8, math.inf for none (still epsilon-DP, not
+        Largest inverse temperature: 1/8 in the paper, math.inf for none (still epsilon-DP, but not
         covered by Lemma 5).
     bernoulli_resampling : bool
-        Replace each loss by an independent bit of that mean first; not in the paper.
+        Replace each loss by an independent Bernoulli loss of that mean first; not in the paper.
     """
 
     epsilon: float
@@ -51,7 +50,7 @@ class RandomPrefixSoftmax(EpochAlgorithm):
 
     @property
     def eta(self) -> float:
-        """Inverse temperature."""
+        """Return the inverse temperature."""
         return min(self.epsilon / 2, self.cap)
 
     @property
@@ -69,7 +68,7 @@ class RandomPrefixSoftmax(EpochAlgorithm):
         return f"{name} ({', '.join(extras)})" if extras else name
 
     def noise_scale(self, actions: float) -> float:
-        """Scale of the Gumbel noise that gives the softmax, 1 / eta.
+        """Return the scale of the Gumbel noise that gives the softmax, 1 / eta.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Every named problem instance of the papers, by the kind of feedback."""
+"""The problem instances of the papers, by kind of feedback"""
 
 from privregret.instances.adversaries import (
     Adversary,

@@ -1,7 +1,7 @@
-"""Oblivious adversaries and expert advice. Losses: smaller is better.
+"""Define oblivious adversaries and expert advice, with losses: smaller is better.
 
-Both are constant on segments of rounds, so that no (T, K) table need be held and an algorithm that
-acts once in a batch needs no step per round; a table is the case of segments of one round.
+Both are constant on segments of rounds, so that no (T, K) table is needed, and an algorithm that
+acts once per batch needs no step per round. A table has segments of one round.
 """
 
 from abc import ABC, abstractmethod
@@ -20,8 +20,10 @@ SEVERAL = checks.integer_in(2, checks.SIZE)
 
 
 class Tables(NamedTuple):
-    """What kernels take: S segments of losses, A of advice; a plain bandit is advised by one expert
-    for each arm."""
+    """Hold what kernels take: S segments of losses, A segments of advice.
+
+    A plain bandit has one expert per arm.
+    """
 
     loss_starts: np.ndarray  # (S,) first rounds
     losses: np.ndarray  # (S, K)
@@ -71,18 +73,18 @@ def _groups(name, value):
 
 
 def _one_a_segment(starts, segments):
-    """A check that each segment has its first round."""
+    """Check that each segment has its first round."""
     if len(starts) != segments:
         raise ValueError(f"starts must hold {segments} rounds, one per segment, got {len(starts)}")
 
 
 def _segment(starts, rounds):
-    """Which segment each of `rounds` (from 0) is in."""
+    """Return the segment that each of `rounds` (from 0) is in."""
     return np.searchsorted(starts, rounds, side="right") - 1
 
 
 class _Oblivious(checks.Checked, ABC):
-    """A problem whose losses are fixed in advance: what is played counts by the cumulative loss."""
+    """Fix losses in advance; the regret depends on the cumulative loss played."""
 
     shortest = 1  # horizon
 
@@ -94,13 +96,15 @@ class _Oblivious(checks.Checked, ABC):
     def sizes(self) -> tuple[int, ...]: ...
 
     def _paid(self, actions, means, checkpoints):
-        """(H,) cumulative (mean) losses of the actions of each round."""
+        """Return (H,) cumulative (mean) losses of the actions of each round."""
         counts_of(actions, checkpoints, self.sizes[0])
         return means[np.arange(len(means)), actions].cumsum()[checkpoints - 1]
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """(..., H) regret of (..., H) cumulative losses in rounds 1..rounds[h], against the best
-        comparator of each."""
+        """Return (..., H) regret of (..., H) cumulative losses in rounds 1..rounds[h].
+
+        The comparator is the best one in each of these ranges of rounds.
+        """
         played = np.asarray(played)
         if played.dtype.kind not in "fiu" or played.shape[-1:] != (len(rounds),):
             found = f"shape {played.shape} of {played.dtype}"
@@ -111,32 +115,33 @@ class _Oblivious(checks.Checked, ABC):
             wrong = played[~np.isfinite(played)][0]
             raise ValueError(f"run must return finite cumulative losses, got {wrong}")
         key = np.asarray(rounds, np.int64).tobytes()
-        if key not in self._best:  # the same for all runs
+        if key not in self._best:  # computed once for all runs
             self._best[key] = self.comparators(rounds).min(axis=1)
         return played - self._best[key]
 
     @cached_property
     def _best(self) -> dict:
-        """The least of the comparators' cumulative losses at rounds that were asked for."""
+        """Cache the smallest cumulative loss of the comparators at requested rounds."""
         return {}
 
 
 @dataclass(frozen=True, eq=False)
 class Adversary(_Oblivious):
-    """Oblivious adversary: K losses in [0, 1] for every round, fixed in advance, constant on
-    segments of rounds.
+    """Oblivious adversary: K losses in [0, 1] per round, fixed in advance.
+
+    Losses are constant on segments of rounds.
 
     Parameters
     ----------
     name : str
-        How tables and figures call it.
+        Name in tables and figures.
     starts : (S,) increasing ints, the first 0
-        First round of each segment, from 0. The last segment goes on for ever.
+        First round of each segment, from 0. The last segment never ends.
     losses : (S, K) array
-        Losses in [0, 1], one row a segment; K >= 2.
+        Losses in [0, 1], one row per segment; K >= 2.
     bernoulli : bool
-        If true, `losses` are means: each round's losses are independent 0/1 draws, made anew in
-        every replicate, and regret is pseudo-regret.
+        If true, `losses` are means: each round's losses are independent 0/1 draws, fresh in every
+        replicate, and regret is pseudo-regret.
 
     Raises
     ------
@@ -168,17 +173,17 @@ class Adversary(_Oblivious):
 
     @property
     def arms(self) -> int:
-        """Number K of arms."""
+        """Return the number K of arms."""
         return self.losses.shape[1]
 
     @property
     def law(self) -> tuple:
-        """What decides the law of the data, and with it random streams; never a name."""
+        """Return what determines the distribution of the data and the streams, no name."""
         return "adversary", self.starts, self.losses, self.bernoulli
 
     @property
     def sizes(self) -> tuple[int]:
-        """(K,), what an algorithm's memory has to hold."""
+        """Return (K,), the size of an algorithm's memory."""
         return (self.arms,)
 
     def counted(
@@ -187,8 +192,9 @@ class Adversary(_Oblivious):
         checkpoints: np.ndarray,
         rng: np.random.Generator | None,
     ) -> np.ndarray:
-        """(H,) cumulative (mean) losses at the checkpoints, when `play` plays a table drawn from
-        `rng`.
+        """Return (H,) cumulative (mean) losses at the checkpoints.
+
+        `play` plays a table drawn from `rng`.
 
         Examples
         --------
@@ -200,7 +206,7 @@ class Adversary(_Oblivious):
         return self._paid(play(self.table(horizon, rng), rng), self.means(horizon), checkpoints)
 
     def means(self, horizon: int) -> np.ndarray:
-        """(horizon, K) losses, or their means of a Bernoulli adversary.
+        """Return (horizon, K) losses, or their means for a Bernoulli adversary.
 
         Examples
         --------
@@ -211,8 +217,9 @@ class Adversary(_Oblivious):
         return self.losses[_segment(self.starts, np.arange(horizon))]
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
-        """(horizon, K) table of losses; a Bernoulli adversary needs the generator to draw them
-        from.
+        """Return a (horizon, K) table of losses.
+
+        A Bernoulli adversary needs the generator `rng` to draw them from.
 
         Examples
         --------
@@ -224,7 +231,7 @@ class Adversary(_Oblivious):
         return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means  # type: ignore[union-attr]
 
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """(H, K) cumulative (mean) loss of each arm after each of the (H,) `rounds`.
+        """Return the (H, K) cumulative (mean) loss of each arm after `rounds`.
 
         Examples
         --------
@@ -239,13 +246,13 @@ class Adversary(_Oblivious):
 
     @cached_property
     def data(self) -> Tables:
-        """What kernels take: the losses, and an expert for each arm."""
+        """Return what kernels take: the losses, and an expert per arm."""
         return self.advised(
             Advice("arms", [0], np.eye(self.arms)[None], np.arange(self.arms)[None])
         )
 
     def advised(self, advice: "Advice") -> Tables:
-        """What kernels take of these losses and that advice.
+        """Return what kernels take of these losses and that advice.
 
         Examples
         --------
@@ -266,7 +273,7 @@ class Adversary(_Oblivious):
 
 @dataclass(frozen=True, eq=False)
 class Advice(checks.Checked):
-    """What N experts recommend: distributions over K arms, constant on segments of rounds.
+    """Hold the advice of N experts: distributions over K arms, constant on segments.
 
     Experts who recommend the same distribution in a segment share a row: a thousand experts who
     each name one of four arms need four rows.
@@ -274,13 +281,13 @@ class Advice(checks.Checked):
     Parameters
     ----------
     name : str
-        How tables and figures call it.
+        Name in tables and figures.
     starts : (A,) increasing ints, the first 0
         First round of each segment, from 0.
     rows : (A, D, K) array
         Distributions over the arms.
     group : (A, N) ints in [0, D)
-        Which row is each expert's; N >= 2.
+        Row of each expert; N >= 2.
 
     Raises
     ------
@@ -317,11 +324,13 @@ class Advice(checks.Checked):
 
     @property
     def experts(self) -> int:
-        """Number N of experts."""
+        """Return the number N of experts."""
         return self.group.shape[1]
 
     def dense(self, horizon: int) -> np.ndarray:
-        """(horizon, N, K) each expert's distribution in each round; (1, N, K) if none ever changes.
+        """Return the (horizon, N, K) distribution of each expert in each round.
+
+        If none ever changes, the shape is (1, N, K).
 
         Examples
         --------
@@ -334,7 +343,7 @@ class Advice(checks.Checked):
 
     @classmethod
     def of_table(cls, advice: ArrayLike, name: str = "table") -> "Advice":
-        """From a (T, N, K) table of distributions, or (N, K) if they never change.
+        """Return advice from a (T, N, K) table of distributions, or (N, K) if constant.
 
         Examples
         --------
@@ -357,7 +366,9 @@ class Advice(checks.Checked):
         starts: Sequence[int] | np.ndarray = (0,),
         name: str = "arms",
     ) -> "Advice":
-        """From an (A, N) table of arms: expert j names arm recommended[a, j] all through segment a.
+        """Return advice from an (A, N) table of arms.
+
+        Expert j names arm recommended[a, j] throughout segment a.
 
         Examples
         --------
@@ -370,7 +381,7 @@ class Advice(checks.Checked):
 
 @dataclass(frozen=True, eq=False)
 class ExpertProblem(_Oblivious):
-    """An adversary and the experts who advise against it; the comparators are the experts.
+    """Combine an adversary with experts, who are the comparators.
 
     Examples
     --------
@@ -393,17 +404,17 @@ class ExpertProblem(_Oblivious):
 
     @property
     def name(self) -> str:
-        """How tables and figures call it."""
+        """Return the name in tables and figures."""
         return f"{self.adversary.name}, {self.advice.name}"
 
     @property
     def arms(self) -> int:
-        """Number K of arms."""
+        """Return the number K of arms."""
         return self.adversary.arms
 
     @property
     def law(self) -> tuple:
-        """As of an adversary."""
+        """Return what determines the distribution of the data, as for an adversary."""
         return (
             "experts",
             self.adversary.law,
@@ -414,7 +425,7 @@ class ExpertProblem(_Oblivious):
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """(K, N), what an algorithm's memory has to hold."""
+        """Return (K, N), the sizes of an algorithm's memory."""
         return self.adversary.arms, self.advice.experts
 
     def counted(
@@ -423,7 +434,7 @@ class ExpertProblem(_Oblivious):
         checkpoints: np.ndarray,
         rng: np.random.Generator | None,
     ) -> np.ndarray:
-        """As of an adversary; `play` takes the advice, too.
+        """Return losses as for an adversary; `play` also takes the advice.
 
         Examples
         --------
@@ -437,7 +448,7 @@ class ExpertProblem(_Oblivious):
         return self._paid(actions, self.adversary.means(horizon), checkpoints)
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
-        """(horizon, K) table of losses, as of the adversary.
+        """Return a (horizon, K) table of losses, as for the adversary.
 
         Examples
         --------
@@ -447,7 +458,7 @@ class ExpertProblem(_Oblivious):
         return self.adversary.table(horizon, rng)
 
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """(H, N) cumulative (mean) loss of each expert after each of the (H,) `rounds`.
+        """Return the (H, N) cumulative (mean) loss of each expert after `rounds`.
 
         Examples
         --------
@@ -468,14 +479,15 @@ class ExpertProblem(_Oblivious):
 
     @cached_property
     def data(self) -> Tables:
-        """What kernels take: losses and advice."""
+        """Return what kernels take: losses and advice."""
         return self.adversary.advised(self.advice)
 
 
 @checks.arguments(arms=SEVERAL, gap=checks.number_in(0, 1))
 def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
-    """The first arm of loss 1/2 - gap/2, all others 1/2 + gap/2, in every round (or 0/1 draws with
-    these means).
+    """Return an adversary with one arm of loss 1/2 - gap/2 and others of 1/2 + gap/2.
+
+    The losses are constant, or 0/1 draws with these means.
 
     Examples
     --------
@@ -490,8 +502,9 @@ def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
 
 @checks.arguments(arms=SEVERAL, drop=checks.nonnegative_int)
 def riser(arms: int, drop: int) -> Adversary:
-    """Arm 1 always loses 1/2; arm 2 loses 1 until round `drop`, 0 from then on; the others always
-    1.
+    """Return an adversary whose arm 2 loses 1 until round `drop`, and 0 afterwards.
+
+    Arm 1 always loses 1/2, and the others always lose 1.
 
     Examples
     --------
@@ -510,8 +523,9 @@ def riser(arms: int, drop: int) -> Adversary:
 
 @checks.arguments(drop=checks.nonnegative_int)
 def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
-    """asi2025, Section 5.2: arm 1 loses 1/2, arm 2 loses 1; in the second of the pair 0 after round
-    `drop`.
+    """Return the pair of adversaries of asi2025, Section 5.2.
+
+    Arm 1 loses 1/2 and arm 2 loses 1; in the second adversary arm 2 loses 0 after round `drop`.
 
     Examples
     --------
@@ -531,10 +545,10 @@ def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
 def stochastically_constrained(
     arms: int, gap: float, horizon: int, ratio: float = 1.6
 ) -> Adversary:
-    """Phases of lengths ratio^m whose base level alternates between 0 and 1 - gap; all but the
-    first arm lose gap more.
+    """Return phases of lengths ratio^m with a base level of 0 or 1 - gap in turn.
 
-    Losses jump, the best arm does not: regret is never negative.
+    All arms except the first lose gap more. Losses jump, the best arm does not: regret is never
+    negative.
 
     Examples
     --------
@@ -557,8 +571,9 @@ def stochastically_constrained(
     arms=SEVERAL, segments=checks.integer_in(1, checks.SIZE), horizon=checks.positive_int
 )
 def switching(arms: int, segments: int, horizon: int) -> Adversary:
-    """Equal segments in which the arms take turns to be best (loss 0, the others 1). Regret may be
-    very negative.
+    """Return equal segments in which the arms take turns to be best.
+
+    The best arm loses 0, the others 1. Regret may be very negative.
 
     Examples
     --------
@@ -567,9 +582,8 @@ def switching(arms: int, segments: int, horizon: int) -> Adversary:
            [5., 5.]])
     """
     segments = checks.integer_in(1, horizon)("segments", segments)
-    starts = [
-        s * horizon // segments for s in range(segments)
-    ]  # in Python's whole numbers, which do not overflow
+    # in Python integers, which do not overflow
+    starts = [s * horizon // segments for s in range(segments)]
     losses = np.ones((segments, arms))
     losses[np.arange(segments), np.arange(segments) % arms] = 0.0
     return Adversary(f"{segments} switches", starts, losses)
@@ -579,8 +593,9 @@ def switching(arms: int, segments: int, horizon: int) -> Adversary:
     arms=SEVERAL, horizon=checks.positive_int, steps=checks.integer_in(1, checks.SIZE)
 )
 def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
-    """Slow waves out of phase, four periods in all, in steps; the first arm is 0.05 better. Regret
-    may be negative.
+    """Return slow waves out of phase, four periods in all, in steps.
+
+    The first arm is 0.05 better. Regret may be negative.
 
     Examples
     --------
@@ -596,7 +611,9 @@ def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
 
 
 def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
-    """asi2025, Figure 1: all losses 1 from the second round on; in the first, (1, 0) or (1, 1).
+    """Return the pair of adversaries of asi2025, Figure 1.
+
+    All losses are 1 from the second round on; in the first round they are (1, 0) or (1, 1).
 
     Examples
     --------
@@ -612,7 +629,7 @@ def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
 
 @checks.arguments(experts=SEVERAL, arms=SEVERAL)
 def fixed_experts(experts: int, arms: int) -> Advice:
-    """Expert j always names arm j mod K: the plain bandit, each arm with N / K copies.
+    """Return advice in which expert j always names arm j mod K: the plain bandit.
 
     Examples
     --------
@@ -632,8 +649,9 @@ def fixed_experts(experts: int, arms: int) -> Advice:
 def tracking_experts(
     adversary: Adversary, experts: int, horizon: int, block: int, seed: int
 ) -> Advice:
-    """The first expert names the arm that is best now, the others a random one, afresh in each
-    block of rounds.
+    """Return advice whose first expert names the currently best arm.
+
+    The others name a random arm, with a new draw for each block of rounds.
 
     Examples
     --------
@@ -649,8 +667,9 @@ def tracking_experts(
 
 @checks.arguments(experts=SEVERAL, arms=SEVERAL)
 def one_dissenter(experts: int, arms: int) -> Advice:
-    """Expert 1 names arm 1, all others arm 2: once expert 1 holds the weight, arm 2's loss moves N
-    - 1 scores most.
+    """Return advice in which expert 1 names arm 1, and all others arm 2.
+
+    Once expert 1 holds the weight, arm 2's loss moves N - 1 scores by the largest amount.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Stochastic bandits. Rewards: larger is better."""
+"""Define stochastic bandits, with rewards: larger is better."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ class BernoulliBandit(checks.Checked):
     Parameters
     ----------
     name : str
-        How tables and figures call it.
+        Name in tables and figures.
     means : tuple of float
         Mean reward of each arm, in [0, 1]; at least two.
     source : str
-        Where it comes from (paper key and place).
+        Source of the instance (paper key and place).
 
     Raises
     ------
@@ -45,34 +45,34 @@ class BernoulliBandit(checks.Checked):
 
     @property
     def arms(self) -> int:
-        """Number K of arms."""
+        """Return the number K of arms."""
         return len(self.means)
 
     shortest = arms  # horizon: every arm is pulled once
 
     @property
     def sizes(self) -> tuple[int]:
-        """(K,), what an algorithm's memory has to hold."""
+        """Return (K,), the size of an algorithm's memory."""
         return (len(self.means),)
 
     @property
     def data(self) -> np.ndarray:
-        """What kernels take: the means."""
+        """Return what kernels take: the means."""
         return np.array(self.means)
 
     @property
     def gaps(self) -> np.ndarray:
-        """(K,) gaps to the best mean; 0 for every best arm."""
+        """Return (K,) gaps to the best mean; 0 for every best arm."""
         means = np.array(self.means)
         return means.max() - means
 
     @property
     def law(self) -> tuple:
-        """What decides the law of the data, and with it random streams; never a name."""
+        """Return what determines the distribution of the data and the streams, no name."""
         return "bernoulli bandit", self.means
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """(..., H) pseudo-regret of (..., H, K) pulls of each arm in rounds 1..rounds[h].
+        """Return (..., H) pseudo-regret of (..., H, K) pulls in rounds 1..rounds[h].
 
         Examples
         --------
@@ -82,7 +82,9 @@ class BernoulliBandit(checks.Checked):
         return regret_of(played, rounds, self.gaps)
 
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
-        """(horizon, K) table of independent 0/1 rewards; `rng` is a seed or a generator.
+        """Return a (horizon, K) table of independent 0/1 rewards.
+
+        `rng` is a seed or a generator.
 
         Examples
         --------
@@ -99,7 +101,9 @@ class BernoulliBandit(checks.Checked):
         checkpoints: np.ndarray,
         rng: int | np.random.Generator,
     ) -> np.ndarray:
-        """(H, K) pulls of each arm by the checkpoints, when `play` plays a table drawn from `rng`.
+        """Return (H, K) pulls of each arm by the checkpoints.
+
+        `play` plays a table drawn from `rng`.
 
         Examples
         --------
@@ -112,13 +116,12 @@ class BernoulliBandit(checks.Checked):
 
 
 def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.ndarray:
-    """(H, K) number of rounds 1..checkpoints[h] with each arm, after a check that there is one arm
-    for each round.
+    """Return the (H, K) number of rounds 1..checkpoints[h] with each arm.
 
     Raises
     ------
     TypeError, ValueError
-        If there is not.
+        If `actions` does not have one arm per round.
 
     Examples
     --------
@@ -145,15 +148,16 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
 def regret_of(
     played: ArrayLike, rounds: Sequence[int] | np.ndarray, gaps: np.ndarray
 ) -> np.ndarray:
-    """(..., H) sums of gaps over (..., H, K) whole numbers: how often each arm was played in rounds
-    1..rounds[h].
+    """Return (..., H) sums of gaps over (..., H, K) pull counts.
+
+    The counts are those of rounds 1..rounds[h].
 
     Raises
     ------
     TypeError
-        If they are not whole numbers of that shape.
+        If the counts are not whole numbers of that shape.
     ValueError
-        If one is negative, or they do not add up to the rounds.
+        If a count is negative, or the counts do not sum to the rounds.
 
     Examples
     --------
@@ -188,7 +192,7 @@ def _summed(counts, rounds, gaps):
 
 
 def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:
-    """One best arm of mean `best`, all others lower by `gap`.
+    """Return one best arm of mean `best`, with all others lower by `gap`.
 
     Examples
     --------

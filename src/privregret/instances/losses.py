@@ -1,6 +1,6 @@
-"""Stochastic losses with full information: smaller is better.
+"""Define stochastic losses with full information: smaller is better.
 
-Actions that are alike form groups, so that an instance may have more actions than fit into memory.
+Equal actions form groups, so that an instance may have more actions than fit into memory.
 """
 
 import math
@@ -23,8 +23,11 @@ def _counts(name, value):
 
 
 class Losses(NamedTuple):
-    """What kernels take: outcomes (M, G), their probabilities (M,), how many actions in each group
-    (G,), and whether actions suffer bits; see `StochasticLosses`."""
+    """Hold what kernels take; see `StochasticLosses`.
+
+    These are outcomes (M, G), their probabilities (M,), the number of actions in each group (G,),
+    and whether actions suffer Bernoulli losses.
+    """
 
     outcomes: np.ndarray
     probabilities: np.ndarray
@@ -34,29 +37,29 @@ class Losses(NamedTuple):
 
 @dataclass(frozen=True)
 class StochasticLosses(checks.Checked):
-    """Losses of all actions, independent over rounds: every round draws one of a few outcomes.
+    """Losses of all actions: in each round one of a few outcomes, independently.
 
     An outcome is one loss for each *group* of equal actions. With `bits`, every action of the group
-    then suffers an independent bit of that mean instead; without, all actions of the group suffer
-    that very loss. So one outcome with bits is the model of independent Bernoulli losses, one
-    outcome without bits is deterministic, and several outcomes are losses of a joint law, dependent
-    between the groups.
+    then suffers an independent Bernoulli loss of that mean; without, all actions of the group
+    suffer exactly that loss. So one outcome with bits is the model of independent Bernoulli losses,
+    one outcome without bits is deterministic, and several outcomes are losses with a joint
+    distribution, dependent between the groups.
 
     Parameters
     ----------
     name : str
-        How tables and figures call it.
+        Name in tables and figures.
     outcomes : tuple of tuples of float
         (M, G): the loss of each group in each outcome, in [0, 1].
     log_counts : tuple of float
         (G,): natural logarithm of the number of actions in each group; 0 for a single action.
-        Groups too large to simulate (more than 10^7 actions) are for `exact` only.
+        Groups that are too large to simulate (more than 10^7 actions) are for `exact` only.
     probabilities : tuple of float
-        (M,): of the outcomes; they sum to 1.
+        (M,): probabilities of the outcomes; they sum to 1.
     bits : bool
-        See above.
+        Whether actions suffer Bernoulli losses, see above.
     source : str
-        Where it comes from (paper key and place).
+        Source of the instance (paper key and place).
 
     Raises
     ------
@@ -105,43 +108,45 @@ class StochasticLosses(checks.Checked):
 
     @property
     def law(self) -> tuple:
-        """What decides the law of the data, and with it random streams; never a name."""
+        """Return what determines the distribution of the data and the streams, no name."""
         return "stochastic losses", self.outcomes, self.log_counts, self.probabilities, self.bits
 
     @property
     def sizes(self) -> tuple[int]:
-        """(K,), what an algorithm's memory has to hold."""
+        """Return (K,), the size of an algorithm's memory."""
         return (int(self.counts.sum()),)
 
     @property
     def arms(self) -> int:
-        """Number of groups: all actions of a group count as one arm."""
+        """Return the number of groups: all actions of a group count as one arm."""
         return len(self.log_counts)
 
     @cached_property
     def data(self) -> Losses:
-        """What kernels take."""
+        """Return what kernels take."""
         return Losses(np.array(self.outcomes), np.array(self.probabilities), self.counts, self.bits)
 
     @property
     def means(self) -> np.ndarray:
-        """(G,) mean loss of an action of each group."""
+        """Return the (G,) mean loss of an action of each group."""
         return np.array(self.probabilities) @ np.array(self.outcomes)
 
     @property
     def gaps(self) -> np.ndarray:
-        """(G,) gaps to the smallest mean loss; 0 for every best group."""
+        """Return (G,) gaps to the smallest mean loss; 0 for every best group."""
         return self.means - self.means.min()
 
     @property
     def log_actions(self) -> float:
-        """Natural logarithm of the number K of actions."""
+        """Return the natural logarithm of the number K of actions."""
         return float(np.logaddexp.reduce(self.log_counts))
 
     @property
     def counts(self) -> np.ndarray:
-        """(G,) number of actions in each group, as integers; more than 10^7 actions are too many to
-        list."""
+        """Return the (G,) number of actions in each group, as integers.
+
+        More than 10^7 actions raise an error.
+        """
         if self.log_actions > math.log(1.01e7):
             raise ValueError(
                 f"e^{self.log_actions:.1f} actions are too many to simulate: use privregret.exact"
@@ -149,8 +154,9 @@ class StochasticLosses(checks.Checked):
         return np.exp(self.log_counts).round().astype(np.int64)
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """(..., H) pseudo-regret, when actions of each group were played (..., H, G) times in
-        rounds 1..rounds[h].
+        """Return (..., H) pseudo-regret of (..., H, G) plays of each group.
+
+        The plays are those of rounds 1..rounds[h].
 
         Examples
         --------
@@ -161,8 +167,9 @@ class StochasticLosses(checks.Checked):
         return regret_of(played, rounds, self.gaps)
 
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
-        """(horizon, K) table of losses, one row a round, groups in their order; `rng` is a seed or
-        a generator.
+        """Return a (horizon, K) table of losses, one row per round, groups in order.
+
+        `rng` is a seed or a generator.
 
         Examples
         --------
@@ -181,8 +188,9 @@ class StochasticLosses(checks.Checked):
         checkpoints: np.ndarray,
         rng: int | np.random.Generator,
     ) -> np.ndarray:
-        """(H, G) rounds with each group by the checkpoints, when `play` plays a table drawn from
-        `rng`.
+        """Return (H, G) rounds with each group by the checkpoints.
+
+        `play` plays a table drawn from `rng`.
 
         Examples
         --------
@@ -209,8 +217,20 @@ def bernoulli_losses(
     name: str = "",
     source: str = "",
 ) -> StochasticLosses:
-    """Independent Bernoulli losses: groups of the given means, with `counts` actions each (or their
-    logarithms); default one.
+    """Return independent Bernoulli losses, in groups of given means.
+
+    Parameters
+    ----------
+    means : sequence of float
+        Mean loss of each group.
+    counts : sequence of int, optional
+        Actions in each group; by default one.
+    log_counts : sequence of float, optional
+        Their logarithms, in place of `counts`.
+    name : str
+        Name in tables and figures.
+    source : str
+        Source of the instance.
 
     Examples
     --------
@@ -232,7 +252,20 @@ def deterministic_losses(
     name: str = "",
     source: str = "",
 ) -> StochasticLosses:
-    """Every action suffers its mean in every round; groups as in `bernoulli_losses`.
+    """Return losses that equal their means in every round.
+
+    Parameters
+    ----------
+    means : sequence of float
+        Loss of each group.
+    counts : sequence of int, optional
+        Actions in each group; by default one.
+    log_counts : sequence of float, optional
+        Their logarithms, in place of `counts`.
+    name : str
+        Name in tables and figures.
+    source : str
+        Source of the instance.
 
     Examples
     --------
@@ -243,6 +276,21 @@ def deterministic_losses(
 
 
 def _one_outcome(means, counts, log_counts, bits, name, source):
+    """Return losses with a single outcome.
+
+    Parameters
+    ----------
+    means : sequence of float
+        Loss of each group.
+    counts : sequence of int or None
+        Actions in each group.
+    log_counts : sequence of float or None
+        Their logarithms.
+    bits : bool
+        Whether actions suffer Bernoulli losses.
+    name : str
+    source : str
+    """
     if log_counts is None:
         log_counts = (
             np.log([checks.positive_int("count", c) for c in counts])
@@ -254,7 +302,7 @@ def _one_outcome(means, counts, log_counts, bits, name, source):
 
 @checks.arguments(instance=checks.instance_of(BernoulliBandit))
 def with_losses(instance: BernoulliBandit) -> StochasticLosses:
-    """The full-information twin of a bandit instance: losses are 1 minus rewards.
+    """Return the full-information twin of a bandit: losses are 1 minus rewards.
 
     Examples
     --------
@@ -268,10 +316,10 @@ def with_losses(instance: BernoulliBandit) -> StochasticLosses:
 
 @checks.arguments(actions=checks.integer_in(2, checks.LARGEST), gap=checks.number_in(0, 1))
 def packing(actions: int, gap: float) -> StochasticLosses:
-    """The instance of hu2021's Theorem 10: fair coins, but one action is better by `gap`; also
-    equal-gap DTOL.
+    """Return the instance of hu2021's Theorem 10: one action is better by `gap`.
 
-    In hu2021's rewards the good action has mean 1/2 + gap, so its loss is 1/2 - gap.
+    All other losses are fair coins. In hu2021's rewards the good action has mean 1/2 + gap, so its
+    loss is 1/2 - gap. This is also equal-gap DTOL.
 
     Examples
     --------
@@ -297,23 +345,25 @@ def doubling(
     bernoulli: bool = True,
     log_per_bracket: float | None = None,
 ) -> StochasticLosses:
-    """The doubling instance: gaps `largest` 2^(b - brackets) for b = 1..brackets, `per_bracket`
-    actions in each.
+    """Return the doubling instance: `per_bracket` actions in each bracket of gaps.
 
-    As printed in hu2021 (after Theorem 7) it has one action a bracket; then no bracket pays a
-    logarithm. Many actions a bracket make the instance that the text wants. Best loss 0.05, so the
-    smallest gap is `largest` 2^(1 - brackets).
+    The gaps are `largest` 2^(b - brackets) for b = 1..brackets. As printed in hu2021 (after Theorem
+    7) the instance has one action per bracket, and no bracket then costs a logarithm. Many actions
+    per bracket give the instance that the text describes. The best loss is 0.05, and the smallest
+    gap is `largest` 2^(1 - brackets).
 
     Parameters
     ----------
     brackets : int
         B >= 1.
     per_bracket : int
-        Actions with each gap; or `log_per_bracket`, its natural logarithm.
+        Actions with each gap; or use `log_per_bracket`, its natural logarithm.
     largest : float
         The largest gap, in (0, 0.95].
     bernoulli : bool
         Independent Bernoulli losses, else deterministic ones.
+    log_per_bracket : float, optional
+        Natural logarithm of the number of actions with each gap.
 
     Examples
     --------
@@ -340,12 +390,12 @@ def doubling(
 def cyclic(
     actions: int | None, gap: float, bernoulli: bool = False, log_actions: float | None = None
 ) -> StochasticLosses:
-    """The lower-bound family of wu2026's Theorem 3: losses 0, gap, gap, 1, ..., 1, up to a rotation
-    of the actions.
+    """Return the lower-bound family of wu2026's Theorem 3: 0, gap, gap, 1, ..., 1.
 
     In instance l of the family, action l has loss 0 and its two neighbours on the circle have loss
-    `gap`; the algorithms here treat all actions alike, so one member stands for the family. At
-    least 6 actions; `log_actions` in place of `actions` (None) gives their number's logarithm.
+    `gap`; the algorithms here treat all actions alike, so one member stands for the family. There
+    are at least 6 actions; `log_actions` in place of `actions` (None) gives the logarithm of their
+    number.
 
     Examples
     --------
@@ -369,13 +419,13 @@ def cyclic(
 
 @checks.arguments(gap=checks.number_in(0, 1))
 def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
-    """Losses whose coordinates depend on each other within a round, as cesari2026 allows; one best
-    action, equal gaps.
+    """Return losses that depend on each other within a round, as in cesari2026.
 
-    kind "antithetic": two actions, losses 0 and 1 or 1 and 0, the second suffers 1 with probability
-    (1 + gap) / 2. kind "comonotone": one uniform U a round, an action suffers 1 if U is below its
-    mean (1 - gap) / 2 or (1 + gap) / 2. kind "copies": the best action is one bit of mean (1 - gap)
-    / 2, all others share another one of mean (1 + gap) / 2.
+    There is one best action, and the gaps are equal. kind "antithetic": two actions, losses 0 and 1
+    or 1 and 0, the second suffers 1 with probability (1 + gap) / 2. kind "comonotone": one uniform
+    U per round, and an action suffers 1 if U is below its mean (1 - gap) / 2 or (1 + gap) / 2. kind
+    "copies": the best action has a Bernoulli loss of mean (1 - gap) / 2, and all others share
+    another one of mean (1 + gap) / 2.
 
     Examples
     --------
@@ -406,6 +456,19 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
 
 
 def _two_actions(name, constant, values, probabilities, source):
+    """Return losses of two actions, one of them constant.
+
+    Parameters
+    ----------
+    name : str
+    constant : float
+        Loss of the constant action.
+    values : sequence of float
+        Losses of the other action.
+    probabilities : sequence of float
+        Their probabilities.
+    source : str
+    """
     outcomes = tuple((constant, value) for value in values)
     return StochasticLosses(name, outcomes, (0.0, 0.0), probabilities, source=source)
 

@@ -1,5 +1,4 @@
-"""The least worst-case regret of any private learner, by linear programming, and the project's
-learners beside it."""
+"""Minimax regret of private learners by linear programming, and our learners"""
 
 from privregret.minimax.games import Game, Minimax, minimax
 from privregret.minimax.plans import batched_plan, epoch_plan

@@ -1,11 +1,11 @@
-"""The least worst-case regret of any private learner over a few rounds, by linear programming.
+"""Compute the minimax regret of private learners over a few rounds.
 
-A learner is a plan in sequence form: x_t(h, a) is the probability of the actions of the history h
-and of a after them, if the losses seen are those of h. Such x are what a linear flow allows;
-expected losses are linear in them, and so is privacy. A history is a sequence of symbols (action,
-what was seen), read as a number with the first symbol as highest digit. Permuting the actions
-changes nothing, so plans that do not care for their names are enough: variables of one orbit are
-one variable, and only regret against action 0 needs to be bounded.
+The method is linear programming. A learner is a plan in sequence form: x_t(h, a) is the probability
+of the actions of the history h and of a after them, if the losses seen are those of h. Such x are
+the feasible set of a linear flow; expected losses are linear in them, and so is privacy. A history
+is a sequence of symbols (action, observation), read as a number with the first symbol as highest
+digit. Permuting the actions changes nothing, so plans that are symmetric in the actions are enough:
+variables of one orbit are one variable, and only regret against action 0 needs to be bounded.
 """
 
 import math
@@ -21,21 +21,23 @@ from scipy.sparse import block_array, coo_array, eye_array, hstack, vstack
 from privregret import checks, store
 
 FEEDBACKS = ("bandit", "full")
-LARGEST = 2**18  # most sequences of a game: about what memory and patience allow
-WASTE = 1e-12  # a plan's probabilities below this are 0 in `policy`: the solver's rounding
+LARGEST = 2**18  # largest number of sequences of a game, for memory and time
+# Without these the solver stops early at small epsilon, where all plans are almost equally good.
+TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+WASTE = 1e-12  # probabilities below this are rounding of the solver, and 0 in `policy`
 
 
 class Certificate(NamedTuple):
-    """What proves that no private learner does better: weights that need no solver to be checked.
+    """Prove a lower bound for all private learners, checkable without a solver.
 
     Attributes
     ----------
     adversary : (K, R^(T-1)) array
-        Probability of each comparator and table; in the last round all actions but the comparator
-        lose 1.
+        Probability of each comparator and table; in the last round all actions except the
+        comparator lose 1.
     pairs : (sequences, T-1, seen-1) array
-        Multipliers, at least 0, of w(s) <= e^epsilon w(s'), where in round t of s' what is seen is
-        d+1 further on.
+        Multipliers, at least 0, of w(s) <= e^epsilon w(s'), where in round t of s' the observation
+        is d+1 further on.
     tables : (R^(T-1), T-1, R-1) array
         With delta > 0: multipliers of the pairs of neighbouring tables; else of size 0.
     """
@@ -47,7 +49,7 @@ class Certificate(NamedTuple):
 
 @dataclass(frozen=True)
 class Minimax:
-    """The best plan and the proof that it is the best.
+    """Hold the best plan and the proof that it is the best.
 
     Attributes
     ----------
@@ -55,7 +57,7 @@ class Minimax:
         Minimax regret, as the solver reports it.
     plan : (sequences,) array
         Probability of all T actions of each sequence (histories of T - 1 rounds and a last action)
-        if the losses seen are its own.
+        if the losses seen are those of the sequence.
     certificate : Certificate
     game : Game
     epsilon, delta : float
@@ -70,13 +72,15 @@ class Minimax:
 
     @property
     def upper(self) -> float:
-        """Worst regret of the plan on all tables: recomputed from the plan."""
+        """Return the worst regret of the plan on all tables, computed from the plan."""
         return self.game.worst_regret(self.plan)
 
     @property
     def lower(self) -> float:
-        """What the certificate proves, by backward induction: the least that any private learner
-        has for regret."""
+        """Return the lower bound on the regret of private learners that is certified.
+
+        It is computed by backward induction.
+        """
         return self.game.certified(self.certificate, self.epsilon, self.delta)
 
 
@@ -84,11 +88,11 @@ class Minimax:
 class Game(checks.Checked):
     """T rounds against tables of 0/1 losses that are fixed in advance.
 
-    Nothing is lost by 0/1: a learner who replaces each loss in [0, 1] that it sees by a bit of that
-    mean has the same expected regret on the table as on the random table of bits, and mixing keeps
-    privacy. With full information rows whose losses are all equal can go, too: seeing one, the
-    learner draws an action's bit by a fair coin, gives all others the opposite one, and on average
-    no action is better than another.
+    Restricting losses to 0/1 loses no generality: a learner that replaces each loss in [0, 1] by a
+    Bernoulli loss of that mean has the same expected regret on the table as on the random table,
+    and mixing keeps privacy. With full information, rows whose losses are all equal can be removed
+    as well: on such a row, the learner draws an action's Bernoulli loss by a fair coin, gives all
+    others the opposite one, and on average no action is better than another.
 
     Parameters
     ----------
@@ -128,30 +132,32 @@ class Game(checks.Checked):
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """(R, K) losses that a round can have."""
+        """Return the (R, K) losses that a round can have."""
         rows = np.array(list(product((0, 1), repeat=self.actions)))
         return rows if self.feedback == "bandit" else rows[1:-1]
 
     @cached_property
     def symbols(self) -> np.ndarray:
-        """(R, K) symbol that an action and a row put into the history."""
+        """Return the (R, K) symbol that an action and a row add to the history."""
         shown = self.rows if self.feedback == "bandit" else np.arange(len(self.rows))[:, None]
         return np.arange(self.actions) * self.seen + shown
 
     @property
     def seen(self) -> int:
-        """Number of things that can be seen in a round."""
+        """Return the number of possible observations in a round."""
         return 2 if self.feedback == "bandit" else len(self.rows)
 
     @property
     def sequences(self) -> int:
-        """Number of histories of T - 1 rounds with a last action."""
+        """Return the number of histories of T - 1 rounds with a last action."""
         return (self.actions * self.seen) ** (self.rounds - 1) * self.actions
 
     @cached_property
     def histories(self) -> list:
-        """For t = 1..T, (R^(t-1), K^(t-1)): the history that t - 1 rows and a sequence of actions
-        lead to."""
+        """Return for t = 1..T the history that rows and actions lead to.
+
+        The arrays have shape (R^(t-1), K^(t-1)), for t - 1 rows and a sequence of actions.
+        """
         levels = [np.zeros((1, 1), int)]
         for _ in range(self.rounds - 1):
             h = (
@@ -163,7 +169,7 @@ class Game(checks.Checked):
 
     @cached_property
     def renamings(self) -> list:
-        """For each permutation of the actions: itself, what becomes of symbols, and of rows."""
+        """Return each permutation of the actions, with its effect on symbols and rows."""
         index = {tuple(row): i for i, row in enumerate(self.rows)}
         result = []
         for names in permutations(range(self.actions)):
@@ -176,7 +182,7 @@ class Game(checks.Checked):
         return result
 
     def renamed(self, rounds: int, digits: np.ndarray) -> np.ndarray:
-        """What becomes of each number of so many digits when each digit d becomes digits[d].
+        """Return all numbers of `rounds` digits with each digit d replaced by digits[d].
 
         Examples
         --------
@@ -189,7 +195,7 @@ class Game(checks.Checked):
         return result
 
     def swapped(self, rounds: int, names: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-        """What becomes of sequences of `rounds` actions when they are renamed.
+        """Return the sequences of `rounds` actions after renaming the actions.
 
         Examples
         --------
@@ -201,7 +207,10 @@ class Game(checks.Checked):
         return (self.renamed(rounds - 1, symbols)[:, None] * self.actions + names).ravel()
 
     def neighbours(self) -> np.ndarray:
-        """(sequences, T-1, seen-1): the sequences that differ in what is seen in one round."""
+        """Return the sequences that differ in the observation of one round.
+
+        The shape is (sequences, T-1, seen-1).
+        """
         codes, step = np.arange(self.sequences), self.actions * self.seen
         result = np.empty((self.sequences, self.rounds - 1, self.seen - 1), int)
         for t in range(self.rounds - 1):
@@ -212,7 +221,7 @@ class Game(checks.Checked):
         return result
 
     def neighbouring_tables(self) -> np.ndarray:
-        """(R^(T-1), T-1, R-1): the tables that differ in one row."""
+        """Return the (R^(T-1), T-1, R-1) tables that differ in one row."""
         count = len(self.rows)
         codes = np.arange(count ** (self.rounds - 1))
         result = np.empty((len(codes), self.rounds - 1, count - 1), int)
@@ -225,8 +234,10 @@ class Game(checks.Checked):
 
     @cached_property
     def opposed(self) -> np.ndarray:
-        """(R^(T-1), T-1, R-1) of bool: which neighbouring tables matter; a bandit's, if all of a
-        row changes."""
+        """Return which neighbouring tables matter, (R^(T-1), T-1, R-1) of bool.
+
+        For a bandit these are the tables in which all of a row changes.
+        """
         if self.feedback == "full":
             return np.ones(self.neighbouring_tables().shape, bool)
         place = len(self.rows) ** np.arange(self.rounds - 1)[::-1]
@@ -235,8 +246,10 @@ class Game(checks.Checked):
         return digits[:, :, None] + other == len(self.rows) - 1
 
     def paired(self) -> np.ndarray:
-        """(opposed pairs of tables, K^T): the pairs of sequences under the two, as places in
-        `neighbours` flattened."""
+        """Return the pairs of sequences under two opposed tables, (pairs, K^T).
+
+        The entries are places in `neighbours` flattened.
+        """
         first, t, d = np.nonzero(self.opposed)
         codes = (self.histories[-1][:, :, None] * self.actions + np.arange(self.actions)).reshape(
             len(self.opposed), -1
@@ -245,12 +258,13 @@ class Game(checks.Checked):
         which = (self.neighbours()[here, t] == there[:, :, None]).argmax(axis=2)
         return (here * (self.rounds - 1) + t) * (self.seen - 1) + which
 
-    # What a plan is worth
+    # Value of a plan
     # ---------------------------------------------------------------------------------------
 
     def prefixes(self, plan: np.ndarray) -> list:
-        """For t = 1..T, (histories of t-1 rounds, K) probabilities; what is seen from round t on
-        does not matter.
+        """Return for t = 1..T the (histories of t-1 rounds, K) probabilities of a plan.
+
+        Observations from round t on do not matter.
 
         Examples
         --------
@@ -264,8 +278,9 @@ class Game(checks.Checked):
         return levels
 
     def regrets(self, plan: np.ndarray) -> np.ndarray:
-        """(K, R^(T-1)) expected regret of a plan against each action, on each table; the last row
-        is the worst one.
+        """Return the (K, R^(T-1)) expected regret of a plan per action and table.
+
+        The row of losses in the last round is the worst one.
 
         Examples
         --------
@@ -282,7 +297,7 @@ class Game(checks.Checked):
         return total + 1 - last.T
 
     def worst_regret(self, plan: np.ndarray) -> float:
-        """Largest expected regret of a plan, over all tables.
+        """Return the largest expected regret of a plan, over all tables.
 
         Examples
         --------
@@ -292,7 +307,7 @@ class Game(checks.Checked):
         return float(self.regrets(plan).max())
 
     def privacy(self, plan: np.ndarray) -> float:
-        """Smallest epsilon for which a plan is epsilon-DP; inf if there is none.
+        """Return the smallest epsilon for which a plan is epsilon-DP, perhaps inf.
 
         Examples
         --------
@@ -306,7 +321,7 @@ class Game(checks.Checked):
         return float(np.where((plan > 0)[:, None, None], ratio, -np.inf).max())
 
     def delta(self, plan: np.ndarray, epsilon: float) -> float:
-        """Smallest delta for which a plan is (epsilon, delta)-DP.
+        """Return the smallest delta for which a plan is (epsilon, delta)-DP.
 
         Examples
         --------
@@ -319,8 +334,10 @@ class Game(checks.Checked):
         return float(np.maximum(above, 0).sum(axis=-1).max())
 
     def policy(self, plan: np.ndarray) -> list:
-        """For t = 1..T, (histories of t-1 rounds, K): probability of each action given the history;
-        else uniform.
+        """Return for t = 1..T the probability of each action given the history.
+
+        The arrays have shape (histories of t-1 rounds, K); after impossible histories play is
+        uniform.
 
         Examples
         --------
@@ -335,7 +352,9 @@ class Game(checks.Checked):
         return result
 
     def plan_of(self, policy: list[np.ndarray]) -> np.ndarray:
-        """The plan of a policy, given for t = 1..T as (histories of t-1 rounds, K) arrays.
+        """Return the plan of a policy.
+
+        The policy has an array of shape (histories of t-1 rounds, K) for each t = 1..T.
 
         Examples
         --------
@@ -350,12 +369,11 @@ class Game(checks.Checked):
                 plan = np.repeat(plan.ravel(), self.seen)
         return plan.ravel()
 
-    # What nobody can go below
+    # Lower bound for all learners
     # -----------------------------------------------------------------------------------
 
     def certified(self, certificate: Certificate, epsilon: float, delta: float = 0.0) -> float:
-        """What a certificate proves: a lower bound on the worst regret of every (epsilon, delta)-DP
-        learner.
+        """Return the lower bound that a certificate proves for private learners.
 
         A private learner's worst regret is at least its mean regret against the adversary plus the
         weighted privacy constraints, which are at most 0. That is linear in the plan; its minimum
@@ -376,7 +394,7 @@ class Game(checks.Checked):
         left = adversary
         for t in range(
             self.rounds, 0, -1
-        ):  # what the actions of round t cost, less what the comparator does
+        ):  # losses of the actions of round t minus those of the comparator
             h = self.histories[t - 1]
             if t == self.rounds:
                 weight = 1 - np.eye(self.actions)
@@ -398,15 +416,18 @@ class Game(checks.Checked):
             cost[-1] += extra.reshape(-1, self.actions)
         best = np.zeros((len(cost[-1]), self.actions))
         for step in reversed(cost):
-            least = (step + best).min(axis=1)
+            smallest = (step + best).min(axis=1)
             best = (
-                least.reshape(-1, self.actions, self.seen).sum(axis=2) if len(least) > 1 else least
+                smallest.reshape(-1, self.actions, self.seen).sum(axis=2)
+                if len(smallest) > 1
+                else smallest
             )
         return constant + float(best[0])
 
     def repaired(self, plan: np.ndarray, epsilon: float, delta: float = 0.0) -> np.ndarray:
-        """A plan made one, and private, up to rounding: with the uniform play that the solver's
-        tolerance calls for.
+        """Return a plan that is normalised and private up to rounding.
+
+        The plan is mixed with uniform play to the extent that the solver's tolerance requires.
 
         Examples
         --------
@@ -421,18 +442,17 @@ class Game(checks.Checked):
             return plan
         if delta > 0:
             spent = self.delta(plan, epsilon)
-            share = max(0.0, 1 - delta / spent) if spent > 0 else 0.0
+            fraction = max(0.0, 1 - delta / spent) if spent > 0 else 0.0
         else:
             above = float((plan[:, None, None] - math.exp(epsilon) * plan[self.neighbours()]).max())
-            share = above / (above + uniform * math.expm1(epsilon)) if above > 0 else 0.0
-        return (1 - share) * plan + share * uniform
+            fraction = above / (above + uniform * math.expm1(epsilon)) if above > 0 else 0.0
+        return (1 - fraction) * plan + fraction * uniform
 
 
 @checks.arguments(game=checks.instance_of(Game))
 @store.kept
 def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
-    """The least worst-case regret of any (epsilon, delta)-DP learner, a learner that has it, and
-    the proof.
+    """Return the minimax regret of private learners, a best learner and a proof.
 
     Privacy is of the whole sequence of actions, when one round's losses are all replaced. Only
     whole sequences need constraints: those of shorter ones are their sums. In the last round only
@@ -467,11 +487,12 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         epsilon = checks.number_in(0, 700)("epsilon", epsilon)
     delta = checks.number_in(0, 1 - 1e-9)("delta", delta)
     K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
+    # one variable per orbit of sequences, ordered by level
     orbit, first, plans = (
         [],
         [],
         0,
-    )  # one variable for each orbit of sequences; they stand level after level
+    )
     for t in range(1, T + 1):
         kept, classes, _ = _orbits(
             [game.swapped(t, names, symbols) for names, symbols, _ in game.renamings]
@@ -479,16 +500,14 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         orbit.append(plans + classes)
         first.append(kept)
         plans += len(kept)
-    starts = plans + np.cumsum(
-        [0] + [len(h) for h in game.histories]
-    )  # the worst regret still to come, table by table
+    # worst future regret, per table
+    starts = plans + np.cumsum([0] + [len(h) for h in game.histories])
     width = starts[-1]
 
     flow: list[tuple] = [(orbit[0][None], 1.0)]
     regret: list[tuple] = []
-    last = int(
-        (rows == np.arange(K).clip(max=1)).all(axis=1).argmax()
-    )  # action 0 loses nothing, the others 1
+    # action 0 loses nothing, the others 1
+    last = int((rows == np.arange(K).clip(max=1)).all(axis=1).argmax())
     for t in range(T - 1):
         codes = np.repeat(first[t], seen)
         after = (codes * seen + np.tile(np.arange(seen), len(first[t])))[:, None] * K + np.arange(K)
@@ -521,9 +540,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         above = vstack([above, _matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
         right = np.zeros(above.shape[0])
     helpers = len(kept) if delta > 0 else 0
-    if (
-        helpers
-    ):  # what is above e^epsilon times the other probability; it must not add up to more than delta
+    if helpers:  # excess over e^epsilon times the other probability; its sum is at most delta
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
         here, t, d = np.nonzero(game.opposed)  # type: ignore[assignment]
         there = game.neighbouring_tables()[here, t, d]
@@ -542,13 +559,16 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     bounds[plans:width, 0] = -np.inf
     known = np.zeros(equal.shape[0])
     known[0] = 1.0
-    found = linprog(cost, above.tocsr(), right, equal.tocsr(), known, bounds, method="highs-ipm")
+    programme = cost, above.tocsr(), right, equal.tocsr(), known, bounds
+    found = linprog(*programme, method="highs-ipm", options=TIGHT)
+    if found.status:  # the interior point method may fail where the simplex method does not
+        found = linprog(*programme, method="highs-ds", options=TIGHT)
     if found.status:
         raise RuntimeError(f"the solver failed at rounds={T}, epsilon={epsilon:g}: {found.message}")
 
     weights = np.maximum(-found.ineqlin.marginals, 0)
     adversary = np.zeros((K, len(game.histories[-1])))
-    for names, _, moved in game.renamings:  # everybody's name may be action 0
+    for names, _, moved in game.renamings:  # any action may be named 0
         adversary[names[0], game.renamed(T - 1, moved)] += weights[leaves] / len(game.renamings)
     pairs = np.zeros((game.sequences, T - 1, seen - 1))
     tables = np.zeros(game.opposed.shape if helpers else 0)
@@ -565,13 +585,15 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
 
 
 def _orbits(numbers):
-    """Classes of things that renamings turn into each other, given the number that each renaming
-    gives each thing: the least number of each class, everything's class, sizes."""
+    """Return the orbits of numbers under renamings: smallest members, classes, sizes.
+
+    `numbers` gives the number that each renaming maps each number to.
+    """
     return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
 
 
 def _matrix(blocks, width):
-    """Rows given as blocks of (rows, entries) columns and their factors, as a sparse matrix."""
+    """Return blocks of (rows, entries) columns with factors as a sparse matrix."""
     parts, height = [], 0
     for columns, factors in blocks:
         rows = np.broadcast_to(height + np.arange(len(columns))[:, None], columns.shape)

@@ -1,5 +1,7 @@
-"""The project's learners as plans of a small game (`exact.minimax`): exact laws of all their
-actions, two actions."""
+"""Express learners as plans of a small game: exact distributions of all actions.
+
+The games have two actions (`minimax.games`).
+"""
 
 import numpy as np
 
@@ -14,19 +16,21 @@ from privregret.privacy.adversarial import batched_probabilities
 @checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
 @store.kept
 def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
-    """The plan of a learner that plays one action an epoch, with full information and two actions.
+    """Return the plan of a learner that plays one action per epoch.
+
+    The game has full information and two actions.
 
     Parameters
     ----------
     game : Game
         Full information, two actions.
-    learner : FTNL, RandomPrefixSoftmax, EpochLeader or NaiveFTNL
-        Without resampling, which does nothing to losses of 0 and 1.
+    learner : FTNL, PhasedFTNL, RandomPrefixSoftmax, EpochLeader or NaiveFTNL
+        Without resampling, which does not change losses of 0 and 1.
 
     Returns
     -------
     (sequences,) array
-        Probability of the actions of each sequence, if the losses seen are its own.
+        Probability of the actions of each sequence, if the losses seen are those of the sequence.
 
     Examples
     --------
@@ -37,15 +41,38 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     """
     _of_two_actions(game, "full")
     scale = float(learner.noise_scale(2))
-    policy = []
+    plans = [
+        weight * game.plan_of(_epoch_policy(game, learner, scale, lengths))
+        for lengths, weight in _patterns(game.rounds, learner)
+    ]
+    return np.sum(plans, axis=0)
+
+
+def _patterns(rounds, learner):
+    """Return the epoch lengths that start in the rounds, with their probabilities."""
+    if not learner.random_phase:
+        return [(learner.epoch_lengths(rounds), 1.0)]
+    # phases at which a length changes
+    turns = np.log(np.arange(1, rounds + 1)) / np.log(learner.growth) % 1
+    ends = np.unique(np.append(turns, [0.0, 1.0]))
+    middles = (ends[1:] + ends[:-1]) / 2
+    return [
+        (learner.epoch_lengths(rounds, middle), weight)
+        for middle, weight in zip(middles, np.diff(ends), strict=True)
+    ]
+
+
+def _epoch_policy(game, learner, scale, epochs):
+    """The policy on epochs of these lengths."""
+    starts, policy = np.cumsum(epochs), []
     for t in range(game.rounds):
         steps = _steps(game, t)
         if t == 0:
             law = np.full((1, 2), 0.5)
-        elif t & (t + 1):  # rounds 2^k, ..., 2^(k+1) - 1 are an epoch, from 1
+        elif t not in starts:
             law = np.eye(2)[steps[:, -1, 0]]
         else:
-            length = (t + 1) // 2
+            length = int(epochs[np.searchsorted(starts, t)])
             losses = game.rows[steps[:, -length:, 1]]  # (histories, rounds of the epoch, actions)
             lengths = {
                 "full": [length],
@@ -57,7 +84,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
                 [_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used], axis=0
             )
         policy.append(law)
-    return game.plan_of(policy)
+    return policy
 
 
 @checks.arguments(
@@ -67,8 +94,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
 )
 @store.kept
 def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
-    """The plan of a bandit algorithm made private by batches of rounds, by quadrature over the
-    noise; two actions.
+    """Return the plan of a bandit algorithm in batches, by quadrature over the noise.
 
     Parameters
     ----------
@@ -77,12 +103,12 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
     learner : BatchedPrivate or LocallyPrivate
         Around EXP3 or HTINF.
     nodes : int
-        Even: as many values as each noise takes (`privacy.adversarial.batched_probabilities`).
+        Even: number of values that each noise takes (`privacy.adversarial.batched_probabilities`).
 
     Returns
     -------
     (sequences,) array
-        Probability of the actions of each sequence, if the losses seen are its own.
+        Probability of the actions of each sequence, if the losses seen are those of the sequence.
 
     Examples
     --------
@@ -101,12 +127,11 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
     chosen = actions[:, :: learner.tau]
     constant = (actions == chosen[:, batch]).all(axis=1)
     path = chosen @ (1 << np.arange(batches)[::-1])
-    full = (batches - 1) * learner.tau  # a last batch is never told of
+    full = (batches - 1) * learner.tau  # the last batch is never observed
     for seen in np.unique(losses[:, :full], axis=0):
-        told = seen.reshape(batches - 1, learner.tau).mean(axis=1)
-        averages = np.append(told, 0.0)[:, None].repeat(
-            2, axis=1
-        )  # whatever is played, this is what is seen
+        noticed = seen.reshape(batches - 1, learner.tau).mean(axis=1)
+        # the observation does not depend on the action
+        averages = np.append(noticed, 0.0)[:, None].repeat(2, axis=1)
         law = (
             batched_probabilities(learner.base, averages, learner.scale, nodes)
             if batches > 1
@@ -123,15 +148,16 @@ def _of_two_actions(game, feedback):
 
 
 def _selected(sums, noise, scale):
-    """(histories, 2) probabilities that report noisy max picks each action, given its sum of
-    losses."""
+    """Return the (histories, 2) selection probabilities given each sum of losses."""
     different, which = np.unique(sums, axis=0, return_inverse=True)
     return probabilities_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
 
 
 def _steps(game, rounds):
-    """(histories, rounds, 2): action and what was seen, round by round, of all histories of so many
-    rounds."""
+    """Return (histories, rounds, 2): the action and observation of each round.
+
+    The histories are all those of this number of rounds.
+    """
     base = game.actions * game.seen
     digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
     return np.stack(np.divmod(digits, game.seen), axis=2)

@@ -12,7 +12,10 @@ REFUSED = (ParameterError, jobs.UsageError, Damaged)  # printed in one line, wit
 
 
 def main(args: Namespace) -> int:
-    """Run the parsed command and return the exit code; raise one of `REFUSED` for bad input."""
+    """Run the parsed command and return the exit code.
+
+    Bad input raises one of `REFUSED`.
+    """
     if args.command == "site":
         from privregret.press import site  # it needs more packages than notebooks do
 

@@ -178,7 +178,10 @@ def regret_panel(summary, title: str = "", limits=None):
     fig, ax = subplots()
     regret_axes(ax, summary, limits, "linear", legend_values=True)
     ax.set_title(title)
-    ax.legend(loc="lower right", title="final mean regret", title_fontsize=7)
+    low, top = np.log(ax.get_ylim())
+    is_low = np.log(summary.high.max()) < low + 0.65 * (top - low)  # the legend needs a third
+    corner = "upper right" if is_low else "lower right"
+    ax.legend(loc=corner, title="final mean regret", title_fontsize=7)
     return fig
 
 

@@ -120,7 +120,7 @@ def table(
     formats : dict, optional
         Format specifications of printed columns, such as {"regret": ".0f"}.
     widths : dict, optional
-        Printed columns of running text, and their shares of the line: {"reason": 0.3}.
+        Printed columns of running text, and their fractions of the line: {"reason": 0.3}.
     """
     _stands_alone(name, caption)
     shown = frame[list(columns)].copy()
@@ -202,7 +202,7 @@ def number(name: str, value, meaning: str) -> None:
         Letters only.
     value : Estimate or float
     meaning : str
-        What it is, for a comment beside the macro.
+        What the number is, for a comment next to the macro.
     """
     _number(name, exactly(value), meaning)
 

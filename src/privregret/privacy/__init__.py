@@ -1,1 +1,1 @@
-"""What algorithms release, what that costs, and audits that look for more."""
+"""What algorithms release, its privacy loss, and audits that search for more"""

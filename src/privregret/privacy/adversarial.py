@@ -1,8 +1,7 @@
-"""Exact privacy losses of small runs of the algorithms of asi2025: by enumeration, by quadrature,
-by convolution.
+"""Compute exact privacy losses of small runs of the algorithms of asi2025.
 
-Two arms throughout; a path is a sequence of actions, read as a binary number with its first action
-as highest bit.
+The methods are enumeration, quadrature and convolution. There are two arms throughout. A path is a
+sequence of actions, read as a binary number with its first action as highest bit.
 """
 
 import itertools
@@ -35,10 +34,9 @@ from privregret.jit import jit
     gamma=checks.probability,
 )
 def exp3_path(adversary: Adversary, actions: ArrayLike, eta: float, gamma: float) -> np.ndarray:
-    """(T,) probability with which EXP3 plays arm 2 in each round, given the actions so far
-    (asi2025, Figure 1).
+    """Return (T,) probabilities that EXP3 plays arm 2, given the actions so far.
 
-    Works on x = ln(w_2 / w_1), so that no weight underflows.
+    See asi2025, Figure 1. The computation uses x = ln(w_2 / w_1), so that no weight underflows.
 
     Parameters
     ----------
@@ -46,7 +44,7 @@ def exp3_path(adversary: Adversary, actions: ArrayLike, eta: float, gamma: float
         Two arms.
     actions : (T,) array of 0 and 1
     eta, gamma : float
-        As of `EXP3`.
+        As in `EXP3`.
 
     Examples
     --------
@@ -80,7 +78,7 @@ def _exp3_path(losses, actions, eta, gamma):
 def exp3_log_probabilities(
     adversary: Adversary, horizon: int, eta: float, gamma: float
 ) -> np.ndarray:
-    """(2^T,) log-probability of every path of EXP3; T at most 22.
+    """Return the (2^T,) log-probability of every path of EXP3; T at most 22.
 
     Examples
     --------
@@ -104,7 +102,7 @@ def exp3_log_probabilities(
     gamma=checks.probability,
 )
 def exp3_expected_loss(adversary: Adversary, horizon: int, eta: float, gamma: float) -> float:
-    """Expected cumulative loss of EXP3, over all 2^T paths.
+    """Return the expected cumulative loss of EXP3, over all 2^T paths.
 
     Examples
     --------
@@ -128,7 +126,17 @@ def exp3_expected_loss(adversary: Adversary, horizon: int, eta: float, gamma: fl
 def exp3_divergence(
     one: Adversary, other: Adversary, horizon: int, eta: float, gamma: float
 ) -> dict:
-    """How far EXP3's laws on two adversaries are apart, over all 2^T paths.
+    """Compare the path distributions of EXP3 on two adversaries, over all 2^T paths.
+
+    Parameters
+    ----------
+    one : Adversary
+    other : Adversary
+    horizon : int
+        T, at most 22.
+    eta : float
+    gamma : float
+        As in `EXP3`.
 
     Returns
     -------
@@ -160,7 +168,9 @@ def exp3_divergence(
     q=checks.array_in(1e-300, 1, "[)", shape=1),
 )
 def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """(T,) ln P / P' of a path's beginnings, from the probabilities of arm 2 in each round.
+    """Return (T,) ln P / P' of the beginnings of a path.
+
+    p and q are the probabilities of arm 2 in each round.
 
     Examples
     --------
@@ -180,11 +190,10 @@ def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarr
 def batched_probabilities(
     base: RealLossBandit, averages: ArrayLike, scale: float, nodes: int = 200
 ) -> np.ndarray:
-    """(2^J,) probability of every sequence of choices of J batches, told averages with noise
-    Lap(scale).
+    """Return the (2^J,) probability of every sequence of choices of J batches.
 
-    By quadrature: each of the J - 1 noises that matter takes `nodes` equally likely values, Laplace
-    quantiles.
+    The algorithm observes averages with noise Lap(scale). By quadrature, each of the J - 1 noises
+    that matter takes `nodes` equally likely values, which are Laplace quantiles.
 
     Parameters
     ----------
@@ -227,10 +236,20 @@ def batched_probabilities(
 def many_looks(
     base: RealLossBandit, rounds: int, zeros: Iterable[int], epsilon: float, nodes: int = 200
 ) -> float:
-    """P(arm 2 is played more than twice in the last four rounds) on Lemma 11's losses, by batches
-    of one round.
+    """Return P(arm 2 is played more than twice in the last four rounds) for Lemma 11.
 
-    Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`.
+    Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`. Batches have one
+    round.
+
+    Parameters
+    ----------
+    base : EXP3 or HTINF
+    rounds : int
+    zeros : collection of int
+    epsilon : float
+        Privacy parameter; the noise has scale 1 / epsilon.
+    nodes : int
+        As in `batched_probabilities`.
 
     Examples
     --------
@@ -245,14 +264,16 @@ def many_looks(
 
 
 def _ftpl_probabilities(base, averages, quantiles):
-    """Both arms lead with probability 1/2 at first, so that the number of resamplings is geometric
-    up to the cap."""
+    """Return `batched_probabilities` for FTPL and two batches.
+
+    Both arms lead with probability 1/2 at first, so the number of resamplings is geometric up to
+    the cap.
+    """
     number = np.arange(1, base.cap + 1)
     law = 0.5**number
     law[-1] = 0.5 ** (base.cap - 1)
-    ahead = base.eta * np.multiply.outer(
-        averages[0][:, None] + quantiles, number
-    )  # (2, nodes, cap), of the arm played
+    # (2, nodes, cap), of the arm played
+    ahead = base.eta * np.multiply.outer(averages[0][:, None] + quantiles, number)
     again = 0.5 * np.exp(-np.abs(ahead)) * (1 + np.abs(ahead) / 2)
     again = (np.where(ahead > 0, again, 1 - again) @ law).mean(axis=1)
     return 0.5 * np.array([again[0], 1 - again[0], 1 - again[1], again[1]])
@@ -260,11 +281,13 @@ def _ftpl_probabilities(base, averages, quantiles):
 
 @jit
 def _batched_probabilities(settings, averages, quantiles):
-    """A walk through the tree of choices and noises, depth first: what has been worked out serves
-    all that follows."""
+    """Walk through the tree of choices and noises, depth first.
+
+    Results of a node are used for all nodes below it.
+    """
     rate, last, nodes = settings.rate, len(averages) - 1, len(quantiles)
     result = np.zeros(2 << last)
-    choices, weight = np.zeros((last + 1, 2), CHOICE), np.ones(last + 1)  # by batch
+    choices, weight = np.zeros((last + 1, 2), CHOICE), np.ones(last + 1)  # one entry per batch
     choices[0, 0]["p"] = choices[0, 1]["p"] = 0.5
     path, tried = np.zeros(last + 1, np.int64), np.zeros(last + 1, np.int64)
     j = 0
@@ -278,7 +301,7 @@ def _batched_probabilities(settings, averages, quantiles):
             y, p = averages[j, i] + quantiles[noise], choices[j, i]["p"]
             for k in range(2):
                 choices[j + 1, k]["estimate"] = choices[j, k]["estimate"]
-                choices[j + 1, k]["weight"] = 0.0  # unknown: worked out anew
+                choices[j + 1, k]["weight"] = 0.0  # unknown, so it is computed
             if settings.kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p):
                 choices[j + 1, i]["estimate"] += y / p
             weight[j + 1], path[j + 1] = weight[j] * p, 2 * path[j] + i
@@ -303,11 +326,24 @@ def _batched_probabilities(settings, averages, quantiles):
 def worst_batched_loss(
     base: RealLossBandit, scale: float, later: ArrayLike = (), nodes: int = 200, tau: int = 1
 ) -> float:
-    """Largest privacy loss over action sequences when one round of the first batch changes between
-    corners of [0, 1]^2.
+    """Return the largest privacy loss when one round of the first batch changes.
 
-    As many batches as there are rows in `later`, plus two; the last one's losses do not matter. The
-    other tau - 1 rounds of the first batch cost each arm nothing, or all that they can.
+    The round changes between corners of [0, 1]^2, and the loss is that of the action sequences. The
+    number of batches is that of the rows in `later`, plus two; the losses of the last batch do not
+    matter. In the other tau - 1 rounds of the first batch, each arm loses 0 throughout or 1
+    throughout.
+
+    Parameters
+    ----------
+    base : EXP3, HTINF or FTPL
+    scale : float
+        Laplace scale.
+    later : array
+        Average losses of the batches in between, one row per batch.
+    nodes : int
+        As in `batched_probabilities`.
+    tau : int
+        Batch size.
 
     Examples
     --------
@@ -329,8 +365,10 @@ def worst_batched_loss(
 
 
 def _neighbouring_averages(tau):
-    """Groups of four average losses of two arms over tau rounds, one of which is (0, 0), (0, 1),
-    (1, 0) or (1, 1)."""
+    """Return groups of four average losses of two arms over tau rounds.
+
+    In one of the rounds, the losses are (0, 0), (0, 1), (1, 0) or (1, 1).
+    """
     corners = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
     rests = corners if tau > 1 else corners[:1]
     return [(rest * (tau - 1) + corners) / tau for rest in rests]
@@ -344,14 +382,13 @@ def _neighbouring_averages(tau):
 )
 @store.kept
 def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> float:
-    """Largest privacy loss of three batches over adversaries whose losses in the second depend on
-    the first action.
+    """Return the largest privacy loss of three batches over adaptive adversaries.
 
-    Over all such adversaries of 0/1 losses that are alike in all rounds of a batch but one, and all
+    The losses in the second batch depend on the first action. The maximum is over all such
+    adversaries of 0/1 losses that are equal in all rounds of a batch except one, and over all
     neighbours: they differ in that round, whatever was played before it (`privacy.enumeration`
-    calls such inputs trees). A path has the probability that it has under the losses that the
-    adversary answers it with, so every pair of answers to the two first actions is covered by every
-    one of them.
+    calls such inputs trees). A path has its probability under the losses that the adversary assigns
+    to it, so every pair of losses after the two first actions is covered by every path.
 
     Examples
     --------
@@ -360,13 +397,13 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     0.01651
     """
     averages = np.concatenate(_neighbouring_averages(tau))
-    laws = [
+    chances = [
         [batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages]
         for a in averages
     ]
-    logs, groups = np.log(laws), len(averages) // 4
+    logs, groups = np.log(chances), len(averages) // 4
     first = logs.reshape(groups, 4, -1)  # the first batch changes within its group
-    second = logs.reshape(-1, groups, 4, 8)  # the second does
+    second = logs.reshape(-1, groups, 4, 8)  # the second batch changes
     return max(float(np.ptp(first, axis=1).max()), float(np.ptp(second, axis=2).max()))
 
 
@@ -378,11 +415,10 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
 )
 @store.kept
 def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
-    """delta(epsilon) of releasing `count` numbers with Laplace noise when each moves by `shift`
-    scales; an upper bound.
+    """Return an upper bound on delta(epsilon) for `count` numbers with Laplace noise.
 
-    The privacy losses of the numbers add up; each is rounded up to a multiple of shift / grid and
-    their law convolved.
+    Each number moves by `shift` scales. The privacy losses of the numbers add up; each is rounded
+    up to a multiple of shift / grid and their distributions are convolved.
 
     Examples
     --------
@@ -393,9 +429,8 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
     if shift * count <= epsilon:
         return 0.0
     losses = np.arange(-grid, grid + 1) * (shift / grid)
-    below = 0.5 * np.exp(
-        -(shift - losses) / 2
-    )  # P(loss <= losses[k]); at -shift an atom, at +shift the rest
+    # P(loss <= losses[k]); at -shift an atom, at +shift the rest
+    below = 0.5 * np.exp(-(shift - losses) / 2)
     below[-1] = 1.0
     mass = np.diff(below, prepend=0.0)
     law, low = np.ones(1), 0
@@ -420,8 +455,10 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
 )
 @store.kept
 def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) -> float:
-    """Smallest c for which `count` numbers, each moved by epsilon / (c sqrt(count ln(1 / delta)))
-    scales, are (epsilon, delta)-private: Theorem 10 has 3. Found in [0.05, 3] to 1e-3.
+    """Return the smallest c for which `count` numbers are (epsilon, delta)-private.
+
+    Each number moves by epsilon / (c sqrt(count ln(1 / delta))) scales; Theorem 10 has c = 3. c is
+    searched in [0.05, 3] to 1e-3.
 
     Examples
     --------

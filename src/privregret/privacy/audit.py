@@ -1,7 +1,6 @@
-"""A black-box audit: run an algorithm on two neighbouring tables and bound its privacy loss from
-below.
+"""Bound privacy losses from below by running an algorithm on neighbouring tables.
 
-It can show that an algorithm is not epsilon-DP; it cannot show that it is.
+Such a black-box audit can show that an algorithm is not epsilon-DP; it cannot show that it is.
 """
 
 import math
@@ -25,7 +24,7 @@ def loss_lower_bound(
     seed: int,
     failure: float = 1e-06,
 ) -> float:
-    """A lower confidence bound on the privacy loss that an event of the action sequence shows.
+    """Return a lower confidence bound on the privacy loss that an event shows.
 
     Parameters
     ----------
@@ -71,8 +70,9 @@ def loss_lower_bound(
 
 
 class Found(NamedTuple):
-    """A lower confidence bound, and the actions of the event that shows it, of which there are
-    `sequences`.
+    """Hold a lower confidence bound and the actions of the event that shows it.
+
+    The event consists of `sequences` action sequences.
     """
 
     value: float
@@ -88,11 +88,10 @@ def searched_loss(
     seed: int,
     failure: float = 1e-06,
 ) -> Found:
-    """A lower confidence bound on the privacy loss of the action sequence, with an event found by
-    search.
+    """Return a lower confidence bound on the privacy loss, from a searched event.
 
-    Half of the plays choose the event: sequences are sorted by how often they came on one table and
-    on the other, and the event is a head of that list. The other half measures it, with exact
+    Half of the plays choose the event: sequences are sorted by their frequencies on the two tables,
+    and the event is the beginning of that list. The other half measures the event, with exact
     binomial (Clopper-Pearson) limits.
 
     Parameters
@@ -140,7 +139,7 @@ def searched_loss(
 
 
 def _neighbours(tables):
-    """Two tables that differ in one row."""
+    """Check two tables that differ in one row."""
     shapes = [np.shape(table) for table in tables]
     if len(shapes) != 2 or len(set(shapes)) > 1 or len(shapes[0]) != 2:
         raise ValueError(
@@ -153,7 +152,10 @@ def _neighbours(tables):
 
 
 def _log_ratio(hits, others, runs, level):
-    """Lower limit of ln(P / P'), each limit of the two wrong with probability `level` at most."""
+    """Return a lower limit of ln(P / P').
+
+    Each of its two limits fails with probability `level` at most.
+    """
     if hits == 0:
         return -math.inf
     at_most = stats.beta.ppf(1 - level, others + 1, runs - others) if others < runs else 1.0

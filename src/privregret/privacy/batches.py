@@ -1,9 +1,9 @@
-"""Exact privacy loss of DP-KLUCB and DP-IMED on the smallest instance where a decision follows a
-decision.
+"""Compute the exact privacy loss of DP-KLUCB and DP-IMED on a smallest instance.
 
-Two arms, batches of 1, 2, 4, ... pulls, five rounds: the actions are 1, 2, d, d, d', and the
-decisions d and d' see three noisy sums. Rounding these to a fine grid is post-processing, so the
-loss of the rounded algorithm is exact, and at most that of the algorithm.
+It is the smallest instance on which one decision follows another. There are two arms, batches of 1,
+2, 4, ... pulls and five rounds: the actions are 1, 2, d, d, d', and the decisions d and d' use
+three noisy sums. Rounding these to a fine grid is post-processing, so the loss of the rounded
+algorithm is exact, and at most that of the algorithm.
 """
 
 from itertools import product
@@ -17,12 +17,28 @@ from privregret.bandits.dp_klucb import IMED, GeometricBatches
 from privregret.divergence import d_epsilon, d_epsilon_inverse
 from privregret.jit import jit
 
-TIE = 1e-12  # indices closer than this are equal: rounding must not decide
+TIE = 1e-12  # indices closer than this are equal, so that rounding does not decide
 
 
 @jit
 def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
-    """Probability that arm 0 is pulled in round t; 1/2 if the indices are equal."""
+    """Return the probability that arm 0 is pulled in round t; 1/2 for equal indices.
+
+    Parameters
+    ----------
+    mean_0 : float
+        Private mean of arm 0.
+    pulls_0 : int
+        Pulls of arm 0.
+    mean_1 : float
+        Private mean of arm 1.
+    pulls_1 : int
+        Pulls of arm 1.
+    t : int
+    epsilon : float
+    rule : int
+        KLUCB or IMED.
+    """
     x = min(max(mean_0, 0.0), 1.0)
     y = min(max(mean_1, 0.0), 1.0)
     if rule == IMED:
@@ -40,8 +56,10 @@ def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
 
 @jit
 def _action_law(grid, mass, epsilon, rule):
-    """(2, 2, 3, 2, 2): rewards of the two first pulls and sum of the next two -> probabilities of
-    (d, d')."""
+    """Return (2, 2, 3, 2, 2) probabilities of the decisions (d, d').
+
+    The first three axes are the rewards of the first two pulls and the sum of the next two.
+    """
     law = np.zeros((2, 2, 3, 2, 2))
     cells = len(grid)
     for i in range(cells):
@@ -75,11 +93,10 @@ def _action_law(grid, mass, epsilon, rule):
 @checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
 @store.kept
 def action_law(algorithm: Any, cells: int = 160) -> np.ndarray:
-    """Probabilities of the decisions (d, d') of DPKLUCB or DPIMED with alpha = 2 and n0 = 1, for
-    the 16 reward lists.
+    """Return the probabilities of the decisions (d, d') for the 16 reward lists.
 
-    Shape (2, 2, 2, 2, 2, 2): rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to
-    `cells` cells.
+    The algorithm is DPKLUCB or DPIMED with alpha = 2 and n0 = 1. The shape is (2, 2, 2, 2, 2, 2):
+    rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to `cells` cells.
 
     Examples
     --------
@@ -111,11 +128,11 @@ def action_law(algorithm: Any, cells: int = 160) -> np.ndarray:
 def prefix_losses(
     blocks: Any, rewards: np.ndarray, other: np.ndarray, epsilon: float, rng: np.random.Generator
 ) -> tuple[float, ...]:
-    """Log-ratio of the densities of all released prefix sums under two lists of rewards, at one
-    draw under the first.
+    """Return a log-ratio of the densities of all released prefix sums, in two designs.
 
-    In the algorithms' way, sums of noisy block sums (azize2025, Lemma E.1), and with fresh noise on
-    each prefix sum.
+    The ratio compares two lists of rewards, at one draw under the first. In the first design prefix
+    sums are sums of noisy block sums (azize2025, Lemma E.1), as in the algorithms; in the second
+    each prefix sum has fresh noise.
 
     Parameters
     ----------
@@ -135,7 +152,7 @@ def prefix_losses(
     """
     sums = np.add.reduceat([rewards, other], blocks, axis=1)
     noise = rng.laplace(size=len(blocks)) / epsilon
-    # who knows the sums of noisy block sums knows the noisy block sums
+    # sums of noisy block sums determine the noisy block sums
     logs = [
         laplace.logpdf(c[0] + noise - c, scale=1 / epsilon).sum(axis=1)
         for c in (sums, sums.cumsum(axis=1))
@@ -146,8 +163,9 @@ def prefix_losses(
 @checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
 @store.kept
 def privacy_loss(algorithm: Any, cells: int = 160) -> float:
-    """Largest log-ratio of the probabilities of an action sequence under two reward lists that
-    differ in one entry.
+    """Return the largest log-ratio of an action sequence over neighbouring lists.
+
+    Neighbouring reward lists differ in one entry.
 
     Examples
     --------

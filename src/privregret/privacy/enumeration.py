@@ -1,10 +1,10 @@
-"""Exact laws of small policies, and their privacy loss under each way to say what the input is
-(azize2025, Appendix B).
+"""Compute exact distributions of small policies, and their privacy losses.
 
-A policy is a list with one array per round: `policy[t][a_1, .., a_t, r_1, .., r_t]` are the
-probabilities of the K arms in round t + 1 after those actions and rewards (0 or 1). Inputs are
-reward functions of the actions so far: of none in a *list*, the last in a *table*, all in a *tree*
-(an adaptive adversary). Neighbours differ in one round.
+The inputs are those of azize2025, Appendix B. A policy is a list with one array per round:
+`policy[t][a_1, .., a_t, r_1, .., r_t]` are the probabilities of the K arms in round t + 1 after
+those actions and rewards (0 or 1). Inputs are reward functions of the actions so far: of none in a
+*list*, of the last in a *table*, of all in a *tree* (an adaptive adversary). Neighbours differ in
+one round.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,9 @@ MODELS = ("list", "table", "tree")
 
 
 def random_policy(arms: int, rounds: int, rng: np.random.Generator, spread: float = 1.0) -> list:
-    """A policy whose log-probabilities are normal with standard deviation `spread`, independently
-    for each history.
+    """Return a policy with independent normal log-probabilities for each history.
+
+    Their standard deviation is `spread`.
 
     Examples
     --------
@@ -36,11 +37,11 @@ def random_policy(arms: int, rounds: int, rng: np.random.Generator, spread: floa
 
 
 def stay_or_switch(rounds: int, epsilon: float) -> list:
-    """A two-armed policy: stays with its arm if reward + Laplace(1 / epsilon) > 1/2, else switches.
-    Starts at random.
+    """Return a two-armed policy that keeps its arm if reward + noise exceeds 1/2.
 
-    epsilon-DP: each reward is seen once. With epsilon infinite it is win-stay, lose-shift, which is
-    not private at all.
+    Otherwise it switches. The first arm is random, and the noise is Laplace(1 / epsilon). The
+    policy is epsilon-DP, because each reward is used once. With epsilon infinite it is win-stay,
+    lose-shift, which is not private.
 
     Examples
     --------
@@ -65,8 +66,9 @@ def stay_or_switch(rounds: int, epsilon: float) -> list:
 
 
 def view_law(policy: list) -> np.ndarray:
-    """(2,) * T + (K,) * T array: probability of the actions (last T axes) when the rewards seen are
-    the first T.
+    """Return the probability of the actions given the rewards observed.
+
+    The shape is (2,) * T + (K,) * T, with the actions in the last T axes.
 
     Examples
     --------
@@ -85,14 +87,13 @@ def view_law(policy: list) -> np.ndarray:
 
 
 def views(policy: list, tree: list) -> list:
-    """(probability, actions, rewards seen) of every play of a policy against an adversary, branch
-    by branch.
+    """Yield (probability, actions, rewards seen) of every play against an adversary.
 
     Parameters
     ----------
     policy : list
     tree : list
-        The adversary's rewards of rounds 1, 2, ...: arrays with one axis for each action so far.
+        The adversary's rewards of rounds 1, 2, ...: arrays with one axis per action so far.
 
     Examples
     --------
@@ -118,8 +119,9 @@ def views(policy: list, tree: list) -> list:
 
 
 def reward_functions(model: str, arms: int, t: int) -> list:
-    """What one round's input can be: (K,) * t arrays, the reward of round t after each sequence of
-    t actions.
+    """Return the possible inputs of one round: (K,) * t arrays.
+
+    Each holds the reward of round t after each sequence of t actions.
 
     Examples
     --------
@@ -133,16 +135,15 @@ def reward_functions(model: str, arms: int, t: int) -> list:
     return [np.broadcast_to(np.reshape(value, shape), (arms,) * t) for value in values]
 
 
-def laws(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
-    """(inputs, K^T) probabilities of the action sequences, and the (pairs, 2) ordered pairs of
-    neighbouring inputs.
+def distributions(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return (inputs, K^T) probabilities of action sequences, and neighbouring inputs.
 
-    The last round's reward comes after the last action: it does not matter and is left out of the
-    inputs.
+    The neighbours are (pairs, 2) ordered pairs. The last round's reward comes after the last
+    action: it does not matter and is left out of the inputs.
 
     Examples
     --------
-    >>> p, pairs = laws(stay_or_switch(3, epsilon=1.0), "table")
+    >>> p, pairs = distributions(stay_or_switch(3, epsilon=1.0), "table")
     >>> p.shape, pairs.shape
     ((16, 8), (96, 2))
     """
@@ -160,15 +161,16 @@ def laws(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def privacy_loss(policy: list, model: str) -> float:
-    """Smallest epsilon for which the policy is epsilon-DP: largest log-ratio over neighbours and
-    action sequences.
+    """Return the smallest epsilon for which the policy is epsilon-DP.
+
+    It is the largest log-ratio over neighbours and action sequences.
 
     Examples
     --------
     >>> round(privacy_loss(stay_or_switch(3, epsilon=1.0), "table"), 4)
     0.8318
     """
-    p, pairs = laws(policy, model)
+    p, pairs = distributions(policy, model)
     a, b = p[pairs[:, 0]], p[pairs[:, 1]]
     possible = a > 0
     with np.errstate(divide="ignore"):
@@ -176,25 +178,27 @@ def privacy_loss(policy: list, model: str) -> float:
 
 
 def delta(policy: list, model: str, epsilon: float) -> float:
-    """Smallest delta for which the policy is (epsilon, delta)-DP: here the three models part.
+    """Return the smallest delta for which the policy is (epsilon, delta)-DP.
+
+    Here the three models differ.
 
     Examples
     --------
     >>> round(delta(stay_or_switch(3, epsilon=1.0), "table", epsilon=0.5), 4)
     0.1967
     """
-    p, pairs = laws(policy, model)
+    p, pairs = distributions(policy, model)
     return float(np.maximum(p[pairs[:, 0]] - np.exp(epsilon) * p[pairs[:, 1]], 0).sum(axis=1).max())
 
 
 def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -> float:
-    """Left over right side of Lemma C.1's first inequality (azize2025), for a two-armed policy.
+    """Return left / right side of Lemma C.1's first inequality, for two arms.
 
-    Arm 2 goes from mean mu to mu' by a coupling that the policy does not see, and on to mu'' by a
-    change of measure. Left: the probability of at most n2 pulls of arm 2, at most (1 + alpha) n2
-    (mu' - mu) coupled rewards that differ, and a log-likelihood ratio of at most (1 + alpha) n2
-    kl(mu', mu''). Right: exp((1 + alpha) n2 (epsilon (mu' - mu) + kl(mu', mu''))) times the
-    probability of at most n2 pulls under mu'', with the policy's exact epsilon.
+    See azize2025. Arm 2 goes from mean mu to mu' by a coupling that the policy does not see, and on
+    to mu'' by a change of measure. Left: the probability of at most n2 pulls of arm 2, at most (1 +
+    alpha) n2 (mu' - mu) coupled rewards that differ, and a log-likelihood ratio of at most (1 +
+    alpha) n2 kl(mu', mu''). Right: exp((1 + alpha) n2 (epsilon (mu' - mu) + kl(mu', mu''))) times
+    the probability of at most n2 pulls under mu'', with the policy's exact epsilon.
 
     Parameters
     ----------
@@ -212,9 +216,8 @@ def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -
     """
     mu, middle, best, beyond = means
     rounds, seen, shift, change = len(policy), view_law(policy), middle - mu, kl(middle, beyond)
-    pairs = np.array(
-        [(0, 1, 1), (0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)]
-    )  # arm, its reward, the coupled reward
+    # arm, its reward, the coupled reward
+    pairs = np.array([(0, 1, 1), (0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)])
     picks = np.array(list(product(range(5), repeat=rounds)))
     arms, rewards, coupled = pairs[picks].transpose(2, 0, 1)
     chance = (

@@ -1,8 +1,7 @@
-"""Which sums an arm's algorithm releases, over which pulls, with how much noise; and what that
-costs.
+"""List the noisy sums that an arm's algorithm releases, and their privacy costs.
 
-Pulls of an arm are numbered from 1. A sum of rewards in [0, 1] with Laplace noise of scale b costs
-every reward in it 1 / b of privacy; independent releases of the same reward add up.
+Pulls of an arm are numbered from 1. A sum of rewards in [0, 1] with Laplace noise of scale b has a
+privacy cost of 1 / b for every reward in it; the costs of independent releases of a reward add up.
 """
 
 from dataclasses import dataclass, replace
@@ -16,8 +15,10 @@ from privregret.bandits.hybrid_ucb import TREES
 
 @dataclass(frozen=True)
 class Release:
-    """A noisy sum of the rewards of pulls first..last, released after pull `at`; `scale` is
-    Laplace's times epsilon."""
+    """Hold a noisy sum of the rewards of pulls first..last, released after pull `at`.
+
+    `scale` is the Laplace scale times epsilon.
+    """
 
     kind: str  # "array" or "node"
     first: int
@@ -34,8 +35,9 @@ def _releases(name, value):
 
 @checks.arguments(pulls=checks.nonnegative_int)
 def lazy_releases(pulls: int) -> list[Release]:
-    """Releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls: arrays of 1, 2, 4, ... pulls,
-    each once.
+    """Return the releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls.
+
+    They are arrays of 1, 2, 4, ... pulls, each released once.
 
     Examples
     --------
@@ -48,8 +50,9 @@ def lazy_releases(pulls: int) -> list[Release]:
 
 @checks.arguments(pulls=checks.integer_in(0, checks.SIZE))
 def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
-    """Releases of Hybrid-UCB in an arm's first `pulls` pulls, in the order in which their noise is
-    drawn.
+    """Return the releases of Hybrid-UCB in an arm's first `pulls` pulls.
+
+    The order is that in which their noise is drawn.
 
     Examples
     --------
@@ -64,9 +67,8 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
             if (pull + 1).bit_count() > 1
             else (pull + 1).bit_length() - 2
         )
-        position = pull - (
-            2**depth - 1
-        )  # within the tree whose leaves are pulls 2^depth .. 2^(depth + 1) - 1
+        # within the tree whose leaves are pulls 2^depth .. 2^(depth + 1) - 1
+        position = pull - (2**depth - 1)
         full = position == 2**depth
         if depth > 0 and not (full and tree == "rootfree"):
             leaves = position & -position
@@ -83,8 +85,9 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
     beta=checks.number_in(1e-300, 1),
 )
 def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
-    """Releases of DP-SE about all arms together, after so many pulls of each: one of each active
-    arm in an epoch.
+    """Return the releases of DP-SE about all arms, after this number of pulls of each.
+
+    There is one release per active arm and epoch.
 
     Examples
     --------
@@ -98,7 +101,7 @@ def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
         epoch += 1
         done += int(np.ceil(epoch_length(epoch, active, epsilon, beta)))
         if np.sum(pulls >= done) < active:
-            break  # the horizon came first
+            break  # the horizon ended before
         released += active
         active = int(np.sum(pulls > done))
     return released
@@ -106,8 +109,9 @@ def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
 
 @checks.arguments(releases=_releases)
 def through_children(releases: list[Release]) -> list[Release]:
-    """The same, but the last prefix of a tree is the sum of the root's two children: the right one
-    is released.
+    """Return releases in which a root is replaced by its right child.
+
+    The last prefix of a tree is then the sum of the root's two children.
 
     Examples
     --------
@@ -125,7 +129,7 @@ def through_children(releases: list[Release]) -> list[Release]:
 
 @checks.arguments(releases=_releases, pulls=checks.integer_in(1, checks.SIZE))
 def cost(releases: list[Release], pulls: int) -> np.ndarray:
-    """(pulls,) privacy cost of each reward, in units of epsilon, by composition.
+    """Return the (pulls,) privacy cost of each reward, in epsilon, by composition.
 
     Examples
     --------
@@ -142,7 +146,7 @@ def cost(releases: list[Release], pulls: int) -> np.ndarray:
     releases=_releases, pulls=checks.integer_in(1, checks.SIZE), kind=checks.one_of("node", "array")
 )
 def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray:
-    """(pulls,) number of releases of the given kind that each reward is part of.
+    """Return the (pulls,) number of releases of a kind that contain each reward.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Privacy of softmax on random prefixes, by enumeration of all data sets.
+"""Compute the privacy of softmax on random prefixes, by enumeration of data sets.
 
-The law of a choice depends on the differences of the actions' losses only. Actions may be put into
-groups whose losses are the same in every round, so that many actions can be gone through too (as
+The distribution of a choice depends only on the differences of the actions' losses. Actions can be
+put into groups with equal losses in every round, so that many actions can be enumerated as well (as
 far as such data sets show).
 """
 
@@ -11,15 +11,16 @@ import numpy as np
 
 from privregret import checks
 
-LARGEST = 2**21  # numbers in the largest law that is listed
+LARGEST = 2**21  # largest number of entries of an enumerated distribution
 
 
 @checks.arguments(eta=checks.number_in(1e-15, 30))
 def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) -> np.ndarray:
-    """Largest change of a choice's log-probability when one position's losses are replaced.
+    """Return the largest change of a choice's log-probability, per position.
 
-    cesari2026, Lemma 3: at most 2 eta. Softmax(-eta L), L the losses of the first M of the block's
-    rounds, M uniform on rounds/2 + 1, ..., rounds.
+    One position's losses are replaced. By cesari2026, Lemma 3, the change is at most 2 eta. The
+    choice is Softmax(-eta L), where L are the losses of the first M of the block's rounds, and M is
+    uniform on rounds/2 + 1, ..., rounds.
 
     Parameters
     ----------
@@ -28,8 +29,8 @@ def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) 
     eta : float
         Inverse temperature, above 0.
     counts : sequence of int
-        Actions in each group: (1, 1, 1) goes through all tables of three actions' losses in {0, 1},
-        (1, 999) through those in which 999 of a thousand actions suffer the same.
+        Actions in each group: (1, 1, 1) enumerates all tables of three actions' losses in {0, 1},
+        and (1, 999) those in which 999 of a thousand actions have equal losses.
 
     Returns
     -------
@@ -49,11 +50,11 @@ def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) 
 def sequence_loss(
     blocks: int, eta: float, counts: tuple[int, ...] = (1, 1), forget: bool = True
 ) -> float:
-    """Largest change of the log-probability of a whole sequence of actions when one round's losses
-    are replaced.
+    """Return the largest change of the log-probability of a sequence of actions.
 
-    cesari2026, Proposition 1: at most 2 eta. Blocks of 1, 2, 4, ... rounds, each with its action,
-    and one block more, of which only the action counts; the law is summed over all prefix lengths.
+    One round's losses are replaced. By cesari2026, Proposition 1, the change is at most 2 eta.
+    Blocks have 1, 2, 4, ... rounds, each with its action. Of one more block only the action counts.
+    The distribution is summed over all prefix lengths.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def sequence_loss(
     eta, counts
         As in `loss_by_position`.
     forget : bool
-        False for a learner that adds the prefix to the losses of all earlier blocks: it sees a
+        False for a learner that adds the prefix to the losses of all earlier blocks: it uses a
         round many times.
 
     Examples
@@ -85,7 +86,7 @@ def sequence_loss(
 
 
 def _lengths(rounds):
-    """The prefixes that may be drawn of a block."""
+    """Return the possible prefix lengths of a block."""
     return [1] if rounds == 1 else list(range(rounds // 2 + 1, rounds + 1))
 
 
@@ -99,12 +100,24 @@ def _check(rounds, choices, counts):
 
 
 def _choice(axes, start, lengths, eta, counts):
-    """One axis for each round's losses (of length 1 where they do not matter), the last for the
-    kind of action: the probability of one given action, softmax of the losses of rounds start ..
-    start + M - 1, M uniform on `lengths`."""
-    outcomes = np.array(
-        list(product((0.0, 1.0), repeat=len(counts)))[:-1]
-    )  # all 1 is as good as all 0
+    """Return the probability of one given action of each kind, given the losses.
+
+    There is one axis per round's losses (of length 1 where they do not matter), and the last axis
+    is the kind of action. The choice is softmax of the losses of rounds start .. start + M - 1, M
+    uniform on `lengths`.
+
+    Parameters
+    ----------
+    axes : int
+        Number of axes of losses.
+    start : int
+    lengths : sequence of int
+    eta : float
+    counts : sequence of int
+        As in `loss_by_position`.
+    """
+    # all losses 1 are equivalent to all losses 0
+    outcomes = np.array(list(product((0.0, 1.0), repeat=len(counts)))[:-1])
     total, law = np.zeros((1,) * (axes + 1)), 0.0
     for s in range(start, start + max(lengths)):
         total = total + outcomes.reshape(

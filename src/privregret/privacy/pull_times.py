@@ -1,4 +1,4 @@
-"""An attack on Hybrid-UCB: what the rounds in which an arm is pulled tell about a reward."""
+"""Attack Hybrid-UCB: infer a reward from the rounds in which an arm is pulled."""
 
 import itertools
 import math
@@ -12,7 +12,9 @@ LATE = 2.0 ** (26 + 0.01 * np.arange(7))  # rounds of the attacked arm's pulls 2
 
 
 def log_density(reward: float, epsilon: float, shifts: np.ndarray, more: int) -> np.ndarray:
-    """Log-density of the private sums that the pull times tell; see `hybrid_loss`.
+    """Return the log-density of the private sums that the pull times reveal.
+
+    See `hybrid_loss`.
 
     Examples
     --------
@@ -29,9 +31,8 @@ def log_density(reward: float, epsilon: float, shifts: np.ndarray, more: int) ->
     )
     s = k * (leader - np.sqrt(3 * log_t / k) - factor * log_t * np.floor(np.log2(k + 1)) / k)
     array, shallow, deep = 2 / epsilon, 2 * (1 + more) / epsilon, 2 * (2 + more) / epsilon  # scales
-    z = np.arange(
-        math.floor(s[-1]), -s[-1], min(0.25, 1 / math.ceil(20 * epsilon))
-    )  # noise of the full array
+    # noise of the full array
+    z = np.arange(math.floor(s[-1]), -s[-1], min(0.25, 1 / math.ceil(20 * epsilon)))
     y = np.subtract.outer(s, s[0] + reward + z)
     tree = np.abs(y[3]) + np.abs(y[4]) + np.abs(y[5] - y[4]) + np.abs(y[6])
     inside = logsumexp(-np.abs(z) / array - tree / deep)
@@ -45,29 +46,30 @@ def log_density(reward: float, epsilon: float, shifts: np.ndarray, more: int) ->
 @checks.arguments(epsilon=checks.number_in(0.1, 100), more=checks.integer_in(0, 100))
 @store.kept
 def hybrid_loss(epsilon: float, more: int = 0) -> float:
-    """Log-ratio of the probabilities of one event, for Hybrid-UCB with released roots, on
-    neighbouring tables.
+    """Return the log-ratio of one event for Hybrid-UCB with released roots.
 
-    Two arms; all rewards are 0, but arm 1's second one may be 1. The event: arm 1 is pulled in
-    round 2, then in the rounds `LATE`, arm 0 in all others. By then arm 0's index h is known, up to
-    its noise divided by 2^26. So each pull of arm 1 tells where its private sum is: S_k = k (h -
-    width_k) in the round of the next pull, within a window that narrows as 1 / t. With x the
-    reward, Z noise of arrays and Y of nodes (Y_2 and Y_6 are roots), S_1 = Z_0, S_2 = S_1 + x +
-    Y_1, S_3 = S_1 + x + Y_2, and S_4.. = S_1 + x + Z_1 + (Y_3, Y_4, Y_4 + Y_5, Y_6).
+    The ratio compares neighbouring tables. There are two arms, and all rewards are 0, except that
+    arm 1's second reward may be 1. The event: arm 1 is pulled in round 2, then in the rounds
+    `LATE`, and arm 0 in all others. By then arm 0's index h is known, up to its noise divided by
+    2^26. So each pull of arm 1 determines its private sum: S_k = k (h - width_k) in the round of
+    the next pull, within a window that narrows as 1 / t. With x the reward, Z noise of arrays and Y
+    of nodes (Y_2 and Y_6 are roots), S_1 = Z_0, S_2 = S_1 + x + Y_1, S_3 = S_1 + x + Y_2, and S_4..
+    = S_1 + x + Z_1 + (Y_3, Y_4, Y_4 + Y_5, Y_6).
 
     Parameters
     ----------
     epsilon : float
-        Of the algorithm, at least 0.1.
+        Parameter of the algorithm, at least 0.1.
     more : int
-        Noise of nodes is made for r + `more` nodes.
+        Noise of nodes is calibrated to r + `more` nodes.
 
     Returns
     -------
     float
-        The smallest over what arm 0's noise may do, a tenth in its mean either way at each pull.
-        That it does more has probability below exp(-6000), by Chernoff's bound for some fifty
-        Laplace variables of scale at most 52 / epsilon; the event's own is above exp(-1500).
+        The minimum over deviations of arm 0's mean by up to a tenth, either way, at each pull.
+        Larger deviations have probability below exp(-6000), by Chernoff's bound for some fifty
+        Laplace variables of scale at most 52 / epsilon; the event's own probability is above
+        exp(-1500).
 
     Examples
     --------

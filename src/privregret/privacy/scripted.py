@@ -1,9 +1,9 @@
-"""Exact laws of the actions of bandit algorithms on two arms and a few rounds, from their own code.
+"""Compute exact action distributions of two-armed bandit algorithms from code.
 
-Every number that is released is rounded to a grid. That is post-processing: the loss of the
-algorithm so rounded is exact, and at most that of the released numbers. The algorithm runs,
-uncompiled, on every combination of the grid's cells; a noise that is drawn after the last row of
-rewards was read decides nothing, and is left out.
+Every number that is released is rounded to a grid. That is post-processing: the loss of the rounded
+algorithm is exact, and at most that of the released numbers. The algorithm runs, uncompiled, on
+every combination of the grid's cells. A noise that is drawn after the last row of rewards was read
+decides nothing, and is left out.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from privregret.noise import LAPLACE
 from privregret.privacy import trace
 
 UNUSED = np.random.default_rng(0)
-REACH = 8.0  # of the grid beyond the sums, in scales of the noise; outer cells reach to infinity
+REACH = 8.0  # margin of the grid beyond the sums, in scales of the noise; outer cells are infinite
 
 
 class Worst(NamedTuple):
-    """The largest log-ratio, the two lists of rewards and the actions that have it."""
+    """Hold the largest log-ratio, with its two lists of rewards and its actions."""
 
     value: float
     before: tuple
@@ -34,17 +34,32 @@ class Worst(NamedTuple):
 
 
 class _NotInScript(Exception):
-    """The script ends here: it must go on with each of so many picks."""
+    """End a script: it must continue with each of the given number of picks."""
 
 
 class _Script(trace.Tracer):
-    """A source of randomness that gives what a script says: cells of the grid, and sides of fair
-    coins.
-    """
+    """Replace randomness by a script: cells of the grid, and sides of fair coins."""
 
     FOLLOWED = ("laplace", "random")
 
     def __init__(self, picks, notes, cells, rounds, most, traced=False):
+        """Prepare a script.
+
+        Parameters
+        ----------
+        picks : sequence of int
+            Cells and sides, in the order of use.
+        notes : _Plain
+            The table, which knows the last row read.
+        cells : int
+            Cells of the grid.
+        rounds : int
+            Rows of the table; noise after the last one decides nothing.
+        most : int
+            Largest sum of rewards.
+        traced : bool
+            Whether noises are `Value`s.
+        """
         super().__init__(UNUSED, notes, "this algorithm")
         self.picks, self.traced = iter(picks), traced
         self.cells, self.rounds, self.most = cells, rounds, most
@@ -62,7 +77,8 @@ class _Script(trace.Tracer):
         if self.notes.row == self.rounds - 1:
             return 0.0
         cell, inner = self._pick(self.cells, scale), grid(self.cells, scale, self.most)
-        inside = cell - 0.5 + 0.05 * len(self.kinds)  # differs, so that rounding makes no ties
+        # differs per draw, so that rounding makes no ties
+        inside = cell - 0.5 + 0.05 * len(self.kinds)
         value = float(inner[0] + inside * (inner[1] - inner[0]))
         return self.drawn(value, scale, False) if self.traced else value
 
@@ -74,7 +90,7 @@ class _Script(trace.Tracer):
 
 
 class _Plain:
-    """A table of rewards that notes which row was read last."""
+    """Hold a table of rewards that records which row was read last."""
 
     def __init__(self, table, notes):
         self.numbers, self.shape, self.notes = table.tolist(), table.shape, notes
@@ -89,8 +105,9 @@ class _Plain:
 
 @lru_cache(maxsize=64)
 def grid(cells: int, scale: float, most: int) -> np.ndarray:
-    """(cells - 1,) inner edges of the cells to which noisy sums of at most `most` rewards are
-    rounded.
+    """Return the (cells - 1,) inner edges of the cells of noisy sums.
+
+    The sums have at most `most` rewards.
 
     Examples
     --------
@@ -104,7 +121,7 @@ def grid(cells: int, scale: float, most: int) -> np.ndarray:
 def action_law(
     algorithm: Any, table: ArrayLike, rounds: Sequence[int] | None = None, cells: int = 24
 ) -> dict:
-    """Probabilities of the sequences of actions, for all 0/1 rewards in some rounds.
+    """Return the probabilities of action sequences, for 0/1 rewards in some rounds.
 
     Parameters
     ----------
@@ -113,10 +130,10 @@ def action_law(
     table : (T, 2) array
         Rewards of all other rounds.
     rounds : sequence of int, optional
-        Rounds, from 0, whose rewards go through all lists of 0 and 1, whatever stands in the table;
-        by default all but the last, whose reward comes after the last action.
+        Rounds, from 0, whose rewards take all values 0 and 1, whatever the table holds; by default
+        all except the last, whose reward comes after the last action.
     cells : int
-        Of the grid, at least 4. Work is cells to the power of the number of noises.
+        Cells of the grid, at least 4. Work is cells to the power of the number of noises.
 
     Returns
     -------
@@ -152,7 +169,7 @@ def action_law(
         source = _Script(picked[0], notes, *size, traced=True)
         with trace.uncompiled(*trace.code(algorithm)):
             trace.play(algorithm, trace.Table(table, notes), source, trace.memory_of_values)
-        # by how much each noise falls if a reward is 1 and what is released stays
+        # decrease of each noise if a reward is 1 and the releases are unchanged
         units = [trace.moves(notes, {(t, actions[t]): 1.0}) for t in free]
         if any(unit is None for unit in units):
             raise ValueError("a reward enters without noise: the privacy loss is infinite")
@@ -163,8 +180,21 @@ def action_law(
 
 
 def _probabilities(picked, kinds, units, scales, cells):
-    """(2,) * F probability of all scripts with the same actions and draws, for all lists of F
-    rewards.
+    """Return the (2,) * F probability of all scripts with equal actions and draws.
+
+    It is computed for all lists of F rewards.
+
+    Parameters
+    ----------
+    picked : (scripts, draws) int array
+        Cells and sides of the scripts.
+    kinds : sequence
+        Scale of each noise, 0 for a coin.
+    units : array
+        Decrease of each noise if a reward is 1 and the releases are unchanged.
+    scales : array
+        Scales of the noises.
+    cells : int
     """
     result, noises = np.zeros((2,) * len(units)), picked[:, kinds > 0]
     for rewards in product((0, 1), repeat=len(units)):
@@ -176,19 +206,20 @@ def _probabilities(picked, kinds, units, scales, cells):
     return result
 
 
-def worst(law: dict) -> Worst:
-    """The largest log-ratio of the probabilities of a sequence of actions under lists that differ
-    in one reward.
+def worst(chances: dict) -> Worst:
+    """Return the largest log-ratio of an action sequence over neighbouring lists.
+
+    Neighbouring lists differ in one reward.
 
     Examples
     --------
-    >>> law = {(0, 1): np.array([0.5, 0.25]), (0, 0): np.array([0.5, 0.75])}
-    >>> found = worst(law)
+    >>> chances = {(0, 1): np.array([0.5, 0.25]), (0, 0): np.array([0.5, 0.75])}
+    >>> found = worst(chances)
     >>> round(found.value, 4), found.before, found.after, found.actions
     (0.6931, (1,), (0,), (0, 1))
     """
     found = Worst(0.0, (), (), ())
-    for actions, p in law.items():
+    for actions, p in chances.items():
         for t in range(p.ndim):
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.nan_to_num(np.log(np.flip(p, t) / p), nan=0.0, posinf=np.inf)

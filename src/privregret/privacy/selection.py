@@ -1,4 +1,4 @@
-"""Privacy of report noisy max, in closed form."""
+"""Compute the privacy loss of report noisy max in closed form."""
 
 from math import exp, expm1, log
 from typing import NamedTuple
@@ -10,8 +10,11 @@ from privregret.exact import selection_from_sums
 
 
 class SelectionLoss(NamedTuple):
-    """`value` is the loss of privacy; `before` and `after` are the neighbouring sums that attain
-    it, of the action that becomes likelier and of each of the others."""
+    """Hold the privacy loss, `value`, and neighbouring sums that attain it.
+
+    `before` and `after` are the sums of the action that becomes more likely and of each of the
+    others.
+    """
 
     value: float
     before: tuple[int, int]
@@ -19,11 +22,11 @@ class SelectionLoss(NamedTuple):
 
 
 def privacy_loss(actions: int, rounds: int, noise: str, scale: float) -> SelectionLoss:
-    """Loss of privacy when report noisy max has chosen an action by the losses of an epoch.
+    """Return the privacy loss when report noisy max selects by the losses of an epoch.
 
-    The largest log-ratio of the probabilities of an action over all pairs of data sets that differ
-    in one round, all losses of which are replaced (hu2021, Theorem 6; wu2026, Theorem 2). At most 2
-    / scale, whatever the noise.
+    It is the largest log-ratio of the probabilities of an action over all pairs of data sets that
+    differ in one round, all losses of which are replaced (hu2021, Theorem 6; wu2026, Theorem 2). It
+    is at most 2 / scale, whatever the noise.
 
     Parameters
     ----------
@@ -41,13 +44,13 @@ def privacy_loss(actions: int, rounds: int, noise: str, scale: float) -> Selecti
 
     Notes
     -----
-    The worst pair is known. With d_i how far an action is behind action i, f and F the density and
-    the distribution function of the noise, the action's probability P(d) is the integral of f(y)
-    prod_i F(y - d_i) dy. It falls in each d_i, and one round moves each by at most 2, so no ratio
-    from d is above P(d - 2) / P(d): the mean of f(y - 2) / f(y) over the law with density
-    proportional to f(y) prod_i F(y - d_i). All three laws are log-concave. So the ratio of
-    densities grows with y, and the law moves up with each d_i; hence the maximum is at the largest
-    d, where d_i = n.
+    The worst pair is known. With d_i the deficit of an action to action i, f and F the density and
+        the distribution function of the noise, the action's probability P(d) is the integral of
+        f(y) prod_i F(y - d_i) dy. It falls in each d_i, and one round moves each by at most 2, so
+        no ratio from d is above P(d - 2) / P(d): the mean of f(y - 2) / f(y) over the distribution
+        with density proportional to f(y) prod_i F(y - d_i). All three noises are log-concave. So
+        the ratio of densities grows with y, and the distribution moves up with each d_i; hence the
+        maximum is at the largest d, where d_i = n.
 
     Examples
     --------
@@ -67,11 +70,13 @@ def privacy_loss(actions: int, rounds: int, noise: str, scale: float) -> Selecti
 
 
 def _log_excess(u, actions, noise):
-    """u plus the logarithm of the probability that an action wins, by u behind all others, for
-    noise of scale 1."""
+    """Return u plus the log-probability that an action wins, by u behind all others.
+
+    The noise has scale 1.
+    """
     if noise == "gumbel":
         return -float(np.logaddexp(log(actions - 1), -u))
-    if u < 0:  # after a single round; no closed form for Laplace noise, and no small number
+    if u < 0:  # after a single round; Laplace noise has no closed form, and the number is not small
         return u + log(selection_from_sums([u, 0.0], [0.0, log(actions - 1)], noise, 1.0)[0])
     if noise == "exponential":
         return -log(actions)

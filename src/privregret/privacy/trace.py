@@ -1,14 +1,13 @@
-"""The ledger of any algorithm, from a run of its own code: what it uses of the data, and through
-which noise.
+"""Trace what an algorithm's code uses of the data, and through which noise.
 
-`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value`: numbers
-that remember how they were added up from rewards (or losses) and noises. Whenever the algorithm
-compares such a number, or takes a function of it, it uses it: that is noted. The cost of a round is
-then a question about these sums alone. Replace the round, and ask for the cheapest change of the
-noises, each in units of its scale, with which everything that was used stays as it was: then the
-algorithm does the same as before, and the probability of that has changed by at most the
-exponential of the cost. If no change of the noises will do, the cost is infinite. (Proofs that a
-machine makes of such couplings are known as randomness alignment; Zhang and Kifer 2017.)
+`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value` objects.
+These are numbers that remember how they were added up from rewards (or losses) and noises. If the
+algorithm compares such a number, or takes a function of it, the use is recorded. The cost of a
+round is then determined by these sums alone. Replace the round, and find the cheapest change of the
+noises, each in units of its scale, that keeps everything that was used unchanged: then the
+algorithm does the same as before, and the probability of this has changed by at most the
+exponential of the cost. If no change of the noises suffices, the cost is infinite. (Machine-made
+proofs of such couplings are known as randomness alignment; Zhang and Kifer 2017.)
 """
 
 import math
@@ -29,8 +28,9 @@ KEEPS = ("numbers", "outcomes")
 
 
 class Value:
-    """A number, and its coefficients on data, keys (round, action), and on noises, keys 0, 1, 2,
-    ... as drawn.
+    """Hold a number with its coefficients on data and noises.
+
+    Data have keys (round, action), and noises have keys 0, 1, 2, ... in the order of their draws.
     """
 
     __slots__ = ("form", "notes", "value")
@@ -40,7 +40,7 @@ class Value:
 
     def __add__(self, other):
         if isinstance(other, np.ndarray):
-            return NotImplemented  # numpy goes through it
+            return NotImplemented  # makes numpy use the operators of this class
         if not isinstance(other, Value):
             return Value(self.value + float(other), self.form, self.notes)
         form = dict(self.form)
@@ -51,7 +51,7 @@ class Value:
     def __mul__(self, factor):
         if isinstance(factor, np.ndarray):
             return NotImplemented
-        factor = float(factor)  # a product of two is not linear: the other one is used
+        factor = float(factor)  # a product of two values is not linear, so one of them is used
         form = {key: c * factor for key, c in self.form.items()} if factor else {}
         return Value(self.value * factor, form, self.notes)
 
@@ -86,11 +86,11 @@ class Value:
         return float(self) != 0
 
     def _compare(self, other, sign, strict):
-        gap = (self - other) * sign  # is it above 0?
+        gap = (self - other) * sign  # whether the value is positive
         outcome = gap.value > 0 or (gap.value == 0 and not strict)
         rounds = {key[0] for key in gap.form if isinstance(key, tuple)}
         if len(rounds) == 1 and len(gap.form) == sum(isinstance(key, tuple) for key in gap.form):
-            # a bit of one round's data, no use of it yet
+            # a Bernoulli draw from one round's data is not yet a use
             return Value(float(outcome), {min(gap.form): 1.0}, self.notes)
         for side in (self, other):
             if gap.form and isinstance(side, Value):
@@ -112,29 +112,29 @@ class Value:
         return self._compare(other, -1, False)
 
     def __eq__(self, other):
-        # next to a comparison by size: with continuous noise, equal only if the same sum
+        # with continuous noise, values are equal only if they are the same sum
         return self.value == (other.value if isinstance(other, Value) else other)
 
     __hash__ = None
 
 
 def _normal(form):
-    """A form up to a positive factor, to be compared with others."""
+    """Return a form up to a positive factor, for comparison with others."""
     size = max(abs(c) for c in form.values())
     return frozenset((key, round(c / size, 12)) for key, c in form.items())
 
 
 class Notes:
-    """What was drawn and what was used: forms, as frozensets of (key, coefficient)."""
+    """Record draws and uses: forms, as frozensets of (key, coefficient)."""
 
     def __init__(self, plain: str = ""):
-        self.scales, self.upward = [], []  # of the noises; whether one may only be raised
+        self.scales, self.upward = [], []  # per noise: whether it may only be raised
         self.numbers, self.kept, self.outcomes = set(), set(), set()
         self.row = -1  # last row of the table that was read
-        self.plain = plain  # the name of an algorithm whose memory is not the ledger's
+        self.plain = plain  # name of an algorithm that manages its own memory
 
     def use(self, form: dict, kept: bool = True) -> None:
-        """The number itself was used (`kept`), or only compared.
+        """Record that the number itself was used (`kept`), or only compared.
 
         Examples
         --------
@@ -155,7 +155,7 @@ class Notes:
 
 
 class Table:
-    """Rewards or losses as `Value` objects; what loops ask of an array."""
+    """Hold rewards or losses as `Value` objects, with the methods that loops call on arrays."""
 
     def __init__(self, numbers, notes):
         self.numbers, self.notes = np.asarray(numbers, float).tolist(), notes
@@ -176,7 +176,7 @@ class Table:
 
 
 def python(kernel: loops.Any) -> loops.Any:
-    """A kernel as the Python that it is written in.
+    """Return the Python function of a kernel.
 
     Examples
     --------
@@ -190,7 +190,7 @@ PLAIN_DRAW = python(noise.draw)
 
 
 class Tracer(np.random.Generator):
-    """A Generator whose noises are `Value` objects; other random numbers are what they are."""
+    """Generate noises as `Value` objects, and other random numbers as plain numbers."""
 
     FOLLOWED = (
         *("laplace", "exponential", "standard_exponential", "gumbel"),  # noises
@@ -211,8 +211,10 @@ class Tracer(np.random.Generator):
         return given
 
     def noise(self, kind: int, scale: float, draw: loops.Callable = PLAIN_DRAW) -> Value | float:
-        """`noise.draw`. The densities of exponential and Gumbel noise fall by exp(-x / scale) at
-        most if it is raised by x; lowered, they may fall by any factor.
+        """Draw like `noise.draw`.
+
+        The densities of exponential and Gumbel noise fall by exp(-x / scale) at most if the noise
+        is raised by x; if it is lowered, they may fall by any factor.
 
         Examples
         --------
@@ -231,7 +233,7 @@ class Tracer(np.random.Generator):
     def drawn(
         self, value: np.typing.ArrayLike, scale: np.typing.ArrayLike, upward: bool
     ) -> Value | np.ndarray:
-        """A noise of that value, or an array of them.
+        """Return a noise of that value, or an array of noises.
 
         Examples
         --------
@@ -250,7 +252,7 @@ class Tracer(np.random.Generator):
     def laplace(
         self, loc: float = 0.0, scale: np.typing.ArrayLike = 1.0, size: loops.Any = None
     ) -> Value | np.ndarray:
-        """Laplace noise: its density falls by the same factor either way.
+        """Draw Laplace noise, whose density falls by equal factors either way.
 
         Examples
         --------
@@ -264,7 +266,7 @@ class Tracer(np.random.Generator):
     def gumbel(
         self, loc: float = 0.0, scale: np.typing.ArrayLike = 1.0, size: loops.Any = None
     ) -> Value | np.ndarray:
-        """Gumbel noise, which may only be raised.
+        """Draw Gumbel noise, which may only be raised.
 
         Examples
         --------
@@ -278,7 +280,7 @@ class Tracer(np.random.Generator):
     def exponential(
         self, scale: np.typing.ArrayLike = 1.0, size: loops.Any = None
     ) -> Value | np.ndarray:
-        """Exponential noise, which may only be raised.
+        """Draw exponential noise, which may only be raised.
 
         Examples
         --------
@@ -290,7 +292,7 @@ class Tracer(np.random.Generator):
         return self.drawn(super().exponential(scale, size), scale, True)
 
     def standard_exponential(self, size: loops.Any = None) -> Value | np.ndarray:
-        """Exponential noise of scale 1.
+        """Draw exponential noise of scale 1.
 
         Examples
         --------
@@ -317,8 +319,11 @@ NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 def uncompiled(
     *functions: loops.Callable, values: bool = True, noises: dict = NOISES
 ) -> store.Iterator[None]:
-    """Kernels that these functions call, as Python: all of them, which then take `Value` or
-    only those that draw. Noises come from the source's own `noise`. Not for threads.
+    """Replace kernels that these functions call by their Python functions.
+
+    Either all kernels are replaced, which can then take `Value` objects, or only those that draw.
+    Noises
+    come from the source's own `noise`. Not thread-safe.
 
     Examples
     --------
@@ -355,7 +360,7 @@ def uncompiled(
 
 
 def code(algorithm: loops.Any) -> tuple:
-    """The functions that `play` runs.
+    """Return the functions that `play` runs.
 
     Examples
     --------
@@ -376,8 +381,21 @@ def play(
     memory: loops.Callable,
     advice: tuple = (),
 ) -> tuple:
-    """The actions of `algorithm.play`, with another kind of table, source and memory; for
-    `uncompiled` code.
+    """Return the actions of `algorithm.play`, with other tables, sources and memories.
+
+    It needs `uncompiled` code.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    table : (T, K) table
+        Array or `Table`.
+    source : generator
+        Of random numbers.
+    memory : callable
+        Makes the memory.
+    advice : tuple
+        Empty, or one table of advice.
 
     Examples
     --------
@@ -398,7 +416,7 @@ def play(
 
 
 def memory_of_values(steps: loops.Any, *sizes: int) -> tuple:
-    """`Steps.memory` whose floats can hold a `Value`; whole numbers stay what they are.
+    """Return `Steps.memory` whose floats can hold a `Value`; integers stay integers.
 
     Examples
     --------
@@ -423,7 +441,7 @@ def _objects(array):
 
 
 class Trace(NamedTuple):
-    """The actions of a run, and what was drawn and used."""
+    """Hold the actions of a run, its draws and its uses."""
 
     actions: tuple
     notes: Notes
@@ -435,8 +453,7 @@ def traced(
     rng: int | np.random.Generator,
     advice: np.typing.ArrayLike | None = None,
 ) -> Trace:
-    """Run an algorithm on a (T, K) table of rewards or losses, its own code, line by line, and note
-    what it uses.
+    """Run an algorithm's own code on a (T, K) table, and record what it uses.
 
     Parameters
     ----------
@@ -445,14 +462,15 @@ def traced(
         added up in float fields of the steps' records; in plain Python, in lists or arrays of dtype
         object.
     table : (T, K) array
+        Rewards or losses.
     rng : int or numpy.random.Generator
     advice : (N, K) or (T, N, K) array, optional
-        Of experts, for algorithms that take advice; by default there is one for each arm.
+        Advice of experts, for algorithms that take it; by default one expert per arm.
 
     Raises
     ------
     TypeError
-        If the algorithm draws noise that is not followed, or makes plain numbers of rewards before
+        If the algorithm draws noise that is not traced, or turns sums into plain numbers before
         noise is added.
 
     Examples
@@ -476,18 +494,19 @@ def traced(
 
 
 def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | None:
-    """(noises,) the cheapest changes of the noises that undo a change of the data; None if nothing
-    does.
+    """Return the cheapest changes of the noises that undo a change of the data.
+
+    The result has shape (noises,), or is None if no change does.
 
     Parameters
     ----------
     notes : Notes
     change : dict
-        (round, action) -> by how much it is changed.
+        (round, action) -> change of its reward or loss.
     keep : {"numbers", "outcomes"}
-        What is to stay: every number that was used, which is composition; or of numbers that were
-        only compared, no more than which was larger. The second is enough, and cheaper for noisy
-        maxima and sparse vectors.
+        What must not change: every number that was used, which is composition; or, of numbers that
+        were only compared, only which one was larger. The second is sufficient, and cheaper for
+        noisy maxima and sparse vectors.
 
     Examples
     --------
@@ -521,7 +540,7 @@ def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | Non
         return None
     rows, right, unequal = np.array(rows), np.array(right), np.array(kinds)
     scales = np.array(notes.scales)
-    split = np.hstack([rows * scales, -rows * scales])  # in scales; up, down
+    split = np.hstack([rows * scales, -rows * scales])  # costs in scales: up, down
     limits = [(0, None)] * noises + [(0, 0 if up else None) for up in notes.upward]
     solved = linprog(
         np.ones(2 * noises),
@@ -536,8 +555,9 @@ def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | Non
 
 
 def costs(trace: Trace, keep: str = "numbers", rounds: loops.Any = None) -> np.ndarray:
-    """(T,) privacy cost of each round along a run: the dearest replacement of what was read; inf if
-    not hidden.
+    """Return the (T,) privacy cost of each round along a run; inf if not hidden.
+
+    The cost of a round is that of the most expensive replacement of what was read.
 
     Parameters
     ----------
@@ -562,7 +582,7 @@ def costs(trace: Trace, keep: str = "numbers", rounds: loops.Any = None) -> np.n
         keys = sorted(key for key in read if key[0] == t)
         for signs in product((-1.0, 1.0), repeat=len(keys)):
             if keep == "numbers" and signs[0] < 0 and not any(trace.notes.upward):
-                continue  # as dear as its opposite
+                continue  # as expensive as its opposite
             moved = moves(trace.notes, dict(zip(keys, signs, strict=True)), keep)
             result[t] = max(
                 result[t], math.inf if moved is None else float((np.abs(moved) / scales).sum())

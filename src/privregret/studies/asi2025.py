@@ -1,7 +1,7 @@
-"""What the notebooks on asi2025 measure: worst gaps, adaptive adversaries, Lemma 11, leakage.
+"""Measurements for the notebooks on asi2025: worst gaps, adaptive adversaries, Lemma 11, leakage.
 
-HTINF here is plain numpy over many runs at once, written apart from the kernel in `bases.py`, so
-that each tests the other. Losses of an adaptive adversary may depend on what was played before.
+HTINF here is plain numpy over many runs at once, written independently of the kernel in `bases.py`,
+so that each tests the other. An adaptive adversary's losses may depend on earlier actions.
 """
 
 import itertools
@@ -26,7 +26,7 @@ NOTHING = dict.fromkeys(("bound", "rate", "drop", "pulls"), np.nan)
 
 
 def four_adversaries(arms: int, horizon: int, epsilon: float) -> list[instances.Adversary]:
-    """Adversaries for Corollary 2: a gap, 0/1 losses, a drop, stochastically constrained."""
+    """Make adversaries: gap, Bernoulli gap, drop, stochastically constrained."""
     return [
         instances.gap_adversary(arms, 0.5),
         instances.gap_adversary(arms, 0.5, bernoulli=True),
@@ -36,13 +36,16 @@ def four_adversaries(arms: int, horizon: int, epsilon: float) -> list[instances.
 
 
 def fixed_experts(experts: int, arms: int, gap: float) -> instances.ExpertProblem:
-    """Experts who always name one arm each, at least one per arm; one arm is better by `gap`."""
+    """Make experts who name one arm each; one arm is better by `gap`."""
     advice = instances.fixed_experts(max(experts, arms), arms)
     return instances.ExpertProblem(instances.gap_adversary(arms, gap), advice)
 
 
 def one_tracks(experts: int, arms: int, horizon: int, seed: int) -> instances.ExpertProblem:
-    """The best arm changes 40 times; one expert names it, the others guess anew in 200 blocks."""
+    """Make a problem whose best arm changes 40 times.
+
+    One expert names it; the others guess in each of 200 blocks.
+    """
     moving = instances.switching(arms, 41, horizon)
     block = max(horizon // 200, 1)
     advice = instances.tracking_experts(moving, experts, horizon, block, seed)
@@ -50,7 +53,7 @@ def one_tracks(experts: int, arms: int, horizon: int, seed: int) -> instances.Ex
 
 
 def three_for_experts(horizon: int, arms: int, experts: int, epsilon: float, delta: float) -> list:
-    """The algorithms of Corollary 8, Theorem 9 and Theorem 10."""
+    """Make the algorithms of Corollary 8, Theorem 9 and Theorem 10."""
     return [
         tuning.batched_htinf_over_experts(epsilon),
         tuning.local_exp4(horizon, arms, experts, epsilon),
@@ -75,9 +78,9 @@ def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
     grid = pd.DataFrame(points, columns=["logs", "N", "epsilon"])
     rows = [bounds.table_1(horizon, arms, int(r.N), r.epsilon, r.logs) for r in grid.itertuples()]
     values = pd.DataFrame(rows)[list(bounds.FOR_EXPERTS)].to_numpy()
-    least = values.min(axis=1, keepdims=True)
-    first = (values <= least * (1 + 1e-9)).argmax(axis=1)
-    grid["best"] = np.where(least[:, 0] < horizon, first, 3)
+    smallest = values.min(axis=1, keepdims=True)
+    first = (values <= smallest * (1 + 1e-9)).argmax(axis=1)
+    grid["best"] = np.where(smallest[:, 0] < horizon, first, 3)
     regimes = [
         grid.N <= arms,
         grid.epsilon >= arms / grid.N * (1 - 1e-9),
@@ -91,57 +94,77 @@ def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
 
 
 def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.DataFrame:
-    """Regret at the worst of `GAPS`, in runs that did not choose it, and at the ends of that range.
+    """Measure regret at the worst of `GAPS`, and at the ends of that range.
 
     Parameters
     ----------
     algorithm : AdversarialAlgorithm
     arms, horizon, runs, seed : int
-        A sixth of `runs`, at least 4, chooses the gap.
+        A quarter of `runs`, at least 8 on each gap, choose the two candidates.
 
     Returns
     -------
     pandas.DataFrame
-        One row: algorithm, instance, mean, sd, se, runs; K, T; end, end_se: the larger mean regret
-        of the two at the smallest and the largest gap, in the runs that chose.
+        One row: algorithm, instance, mean, se as of `at_worst`; K, T; end, end_se: the larger mean
+        regret of the two at the smallest and the largest gap, in the runs that chose.
     """
     problems = [instances.gap_adversary(arms, gap) for gap in GAPS]
-    choosing = max(runs // 6, 4)
-    pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
-    tried = estimates.means(pilot, ["instance"])
-    worst = problems[tried["mean"].argmax()]
-    fresh = simulate.regret_curves(algorithm, worst, horizon, runs, seed, points=1)
+    found, tried = _worst(algorithm, problems, horizon, runs, seed, max(runs // 4, 8), 2)
     end = tried.iloc[[0, -1]].sort_values("mean").iloc[-1]
-    row = estimates.means(fresh, ["algorithm", "instance"])
-    return row.assign(K=arms, T=horizon, end=end["mean"], end_se=end.se)
+    more = {"K": arms, "T": horizon, "end": end["mean"], "end_se": end.se}
+    return pd.DataFrame([{"algorithm": algorithm.label} | found | more])
 
 
-def at_worst(algorithm, problems, horizon: int, runs: int, seed: int, choosing: int) -> dict:
-    """Regret on the problem where it is largest: its name as `instance`, mean, se.
+def at_worst(
+    algorithm, problems, horizon: int, runs: int, seed: int, choosing: int, candidates: int = 3
+) -> dict:
+    """Measure regret on the problem where it is largest.
+
+    Other runs choose as candidates the problems with the largest means. All candidates are
+    measured; the largest of their means is returned, with an error that holds for all at once.
 
     Parameters
     ----------
-    algorithm, problems, horizon, runs, seed, choosing
-        As of `simulate.hardest`: other runs, `choosing` of them on each problem, choose it.
+    algorithm : Algorithm
+    problems : sequence
+    horizon, seed : int
+    runs : int
+        On each candidate.
+    choosing : int
+        Runs on each problem.
+    candidates : int
+
+    Returns
+    -------
+    dict
+        instance (name of the problem), mean, se.
     """
-    problem, sample = simulate.hardest(algorithm, problems, horizon, runs, seed, choosing)
-    mean = estimates.mean(sample)
-    name = getattr(problem, "adversary", problem).name
-    return {"instance": name, "mean": mean.value, "se": mean.se}
+    return _worst(algorithm, problems, horizon, runs, seed, choosing, candidates)[0]
+
+
+def _worst(algorithm, problems, horizon, runs, seed, choosing, count=3):
+    pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
+    tried = estimates.means(pilot, ["instance"])
+    candidates = [problems[i] for i in tried["mean"].nlargest(count).index]
+    fresh = simulate.regret_curves(algorithm, candidates, horizon, runs, seed, points=1)
+    means = estimates.means(fresh, ["instance"])
+    largest = estimates.largest(means)
+    name = means.instance[means["mean"].idxmax()]
+    return {"instance": name, "mean": largest.value, "se": largest.se}, tried
 
 
 def exp4_worst_gap(
     horizon: int, arms: int, experts: int, epsilon: float, delta: float, gaps, runs: int, seed: int
 ) -> dict:
-    """Regret of batched EXP4 at its worst of several gaps, as `at_worst` returns it.
+    """Measure regret of batched EXP4 at its worst gap, as `at_worst` does.
 
-    One expert names the best arm, all others agree on another.
+    Gamma is as printed. One expert names the best arm, all others agree on another.
     """
     advice = instances.one_dissenter(experts, arms)
     adversaries = [instances.gap_adversary(arms, gap) for gap in gaps]
     problems = [instances.ExpertProblem(adversary, advice) for adversary in adversaries]
     algorithm = tuning.batched_exp4(horizon, arms, experts, epsilon, delta)
-    return at_worst(algorithm, problems, horizon, runs, seed, choosing=2)
+    return at_worst(algorithm, problems, horizon, runs, seed, choosing=2, candidates=2)
 
 
 # Privacy
@@ -151,8 +174,8 @@ def exp4_worst_gap(
 def two_round_paths(algorithm, first_loss: float, draws: int, seed: int) -> list:
     """Estimate the probabilities of the two paths of two rounds that begin with arm 1.
 
-    Two fixed experts. Arm 1 costs `first_loss`, then 1/4; arm 2 costs 1/2, then nothing: what is
-    paid determines the actions.
+    Two fixed experts. Arm 1 costs `first_loss`, then 1/4; arm 2 costs 1/2, then nothing. The losses
+    paid determine the actions.
 
     Parameters
     ----------
@@ -182,17 +205,22 @@ def two_round_paths(algorithm, first_loss: float, draws: int, seed: int) -> list
 def htinf_choices(
     answer, choices: int, arms: int, sigma: float, scale: float, runs: int, rng
 ) -> np.ndarray:
-    """Play HTINF on the losses `answer` plus Lap(scale) noise: (choices, runs) arms chosen.
+    """Play HTINF on the losses of `answer` plus Lap(scale) noise.
 
     Parameters
     ----------
     answer : callable
-        (number of the choice from 0, (runs,) arms chosen) -> (runs,) losses, averages over batches
-        for example. It may remember earlier calls.
+        (index of the choice, (runs,) arms chosen) -> (runs,) losses, such as averages over batches.
+        It may remember earlier calls.
     choices, arms, runs : int
     sigma, scale : float
         Of `HTINF`, and of the Laplace noise; 0 means none.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    (choices, runs) array
+        Arms chosen.
     """
     estimate, every = np.zeros((runs, arms)), np.arange(runs)
     chosen = np.empty((choices, runs), np.int64)
@@ -217,13 +245,17 @@ def htinf_choices(
 
 @store.kept
 def regret_on_averages(averages, sigma: float, scale: float, runs: int, rng) -> np.ndarray:
-    """(runs,) regret of HTINF on given average losses of batches, seen with Lap(scale) noise.
+    """Measure regret of HTINF on average losses of batches with Lap(scale) noise.
 
     Parameters
     ----------
     averages : (batches, K) array
     sigma, scale, runs, rng
         As of `htinf_choices`.
+
+    Returns
+    -------
+    (runs,) array
     """
     batches, arms = averages.shape
     chosen = htinf_choices(lambda j, arm: averages[j, arm], batches, arms, sigma, scale, runs, rng)
@@ -232,15 +264,26 @@ def regret_on_averages(averages, sigma: float, scale: float, runs: int, rng) -> 
 
 @store.kept
 def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.ndarray:
-    """(runs,) regret of HTINF in batches against an adversary that punishes the arm of each batch.
+    """Measure regret of HTINF in batches against an adaptive adversary.
 
-    In the first round of a batch all losses are 0; then the arm that was played costs 1, all others
-    0. Compared with the arm with the fewest punishments. A last partial batch is left out.
+    In the first round of a batch all losses are 0. Then the arm that was played costs 1, all others
+    0. The comparator is the arm with the smallest total loss. A last partial batch is omitted.
 
     Parameters
     ----------
     algorithm : BatchedPrivate
         Around HTINF.
+    arms, horizon, runs : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (runs,) array
+
+    Raises
+    ------
+    TypeError
+        If `algorithm` is not around HTINF.
     """
     if not isinstance(getattr(algorithm, "base", None), HTINF):
         raise TypeError(f"algorithm must be BatchedPrivate around HTINF, got {algorithm!r}")
@@ -257,11 +300,11 @@ def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.nd
 def regret_on_draws(
     losses, advice, tau: int, sigma: float, scale: float, runs: int, rng
 ) -> np.ndarray:
-    """(runs,) regret, per round of a batch, of HTINF over experts on the losses of drawn advice.
+    """Measure regret of HTINF over experts on the losses of drawn advice.
 
-    Every expert draws an arm in each round. HTINF chooses among experts and sees the average loss
-    of the chosen one's draws over tau rounds plus Lap(scale); it is compared with the best expert's
-    draws. The right sides of Theorems 6 (tau = 1) and 7.
+    Every expert draws an arm in each round. HTINF chooses among experts and receives the average
+    loss of the chosen expert's draws over tau rounds plus Lap(scale). The comparator is the best
+    expert's draws. These are the right sides of Theorems 6 (tau = 1) and 7.
 
     Parameters
     ----------
@@ -270,6 +313,12 @@ def regret_on_draws(
     tau, runs : int
     sigma, scale : float
         As of `htinf_choices`.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    (runs,) array
+        Regret per round of a batch.
     """
     experts, every = advice.shape[1], np.arange(runs)
     totals, paid = np.zeros((runs, experts)), np.zeros(runs)
@@ -291,7 +340,7 @@ def regret_on_draws(
 
 
 def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estimate]:
-    """Compute the chain in the proof of Lemma 11 for batched EXP3, p = 2, by quadrature.
+    """Compute the chain in Lemma 11's proof for batched EXP3, p = 2, by quadrature.
 
     The losses change after `horizon` - 4 rounds. The error is the change when the points are
     halved.
@@ -327,9 +376,9 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
 
 
 def worst_on_lemma_11(algorithms, horizon: int, runs: int, seed: int) -> list[Estimate]:
-    """Largest mean regret of each tuning of batched EXP3 on Lemma 11's losses, for all at once.
+    """Measure the largest mean regret of tunings of batched EXP3 on Lemma 11's losses.
 
-    The losses without a change, and with one after round 0, T / 16 and T / 4.
+    Without a change of the losses, and with one after round 0, T / 16 and T / 4.
     """
     changed = [lemma_11_pair(drop)[1] for drop in (0, horizon // 16, horizon // 4)]
     problems = [lemma_11_pair(0)[0], *changed]
@@ -340,9 +389,9 @@ def worst_on_lemma_11(algorithms, horizon: int, runs: int, seed: int) -> list[Es
 
 
 def best_on_lemma_11(epsilon: float, horizon: int, runs: int, seed: int) -> Estimate:
-    """Regret, as of `worst_on_lemma_11`, of the best of 48 tunings of batched EXP3.
+    """Measure the regret of `worst_on_lemma_11` for the best of 48 tunings.
 
-    Twelve runs on each of the losses choose the tuning; `runs` others say what its regret is.
+    Twelve runs on each loss sequence choose the tuning; `runs` fresh ones measure its regret.
     """
     grid = itertools.product(np.geomspace(0.003, 1, 6), (0.003, 0.03, 0.1, 0.3), (1, 4))
     tunings = [
@@ -355,10 +404,10 @@ def best_on_lemma_11(epsilon: float, horizon: int, runs: int, seed: int) -> Esti
 
 
 def drop_time(horizon: int, seed: int) -> Estimate:
-    """First of 200 rounds from which on EXP3 plays the bad arm no more often than on average.
+    """Find the round from which on EXP3 plays the bad arm no more than on average.
 
-    On Lemma 11's first losses, eta = gamma = 1 / sqrt(horizon), 100 runs; rounds are evenly spaced
-    in the logarithm, and the error is the distance to the next one.
+    On Lemma 11's first losses with eta = gamma = 1 / sqrt(horizon), 100 runs. The 200 rounds tried
+    are evenly spaced in the logarithm; the error is the distance to the next one.
     """
     rounds = np.unique(np.geomspace(1, horizon, 200).round().astype(int))
     algorithm, plain = EXP3(horizon**-0.5, horizon**-0.5), lemma_11_pair(0)[0]
@@ -380,7 +429,7 @@ def _drops(name, value):
     algorithm=checks.instance_of(AdversarialAlgorithm),
     epsilon=checks.positive,
     horizon=checks.integer_in(64, checks.ROUNDS),
-    # half of them must be able to show at level 0.001 what has probability 1/2
+    # half of them must be able to certify probability 1/2 at level 0.001
     runs=checks.integer_in(20, checks.RUNS),
     seed=checks.nonnegative_int,
     drops=_drops,
@@ -389,11 +438,11 @@ def _drops(name, value):
 def lemma_11_certificate(
     algorithm, epsilon: float, horizon: int, runs: int, seed: int, drops=None
 ) -> dict:
-    """Certify the best bound of Lemma 11 by runs on its first losses; regrets on its pair.
+    """Certify the best bound of Lemma 11, and measure the regrets on its pair.
 
-    On the first losses the number of pulls of arm 2 is twice the regret. The second losses drop
-    where the certified bound has it (at T / 16 if there is none), with a quarter of the runs, at
-    least 10; then at each of `drops`.
+    On the first losses the number of pulls of arm 2 is twice the regret. The second losses change
+    where the certified bound has it (at T / 16 if there is none), then at each of `drops`. A
+    quarter of the runs, at least 10, is made there.
 
     Parameters
     ----------
@@ -403,7 +452,7 @@ def lemma_11_certificate(
         Its privacy.
     horizon, runs, seed : int
     drops : dict, optional
-        Name -> further round of the drop.
+        Name -> further round of the change.
 
     Returns
     -------
@@ -435,17 +484,33 @@ def lemma_11_certificate(
     return numbers
 
 
-# What EXP3 gives away
+# What EXP3 reveals
 
 
 def first_beyond(values, level: float) -> float:
-    """Round, from 1, in which a probability first exceeds the level; nan if it never does."""
+    """Find the first round, from 1, with a value above the level; nan if none."""
     beyond = np.asarray(values) > level
     return np.argmax(beyond) + 1 if beyond.any() else np.nan
 
 
+def round_losses(p, q) -> np.ndarray:
+    """Compute the privacy loss of each round from the two probabilities of arm 2.
+
+    Parameters
+    ----------
+    p, q : (T,) arrays
+        On the two loss sequences.
+
+    Returns
+    -------
+    (T,) array
+        Larger absolute log-ratio of the two arms' probabilities.
+    """
+    return np.maximum(np.abs(np.log(p / q)), np.abs(np.log1p(-p) - np.log1p(-q)))
+
+
 def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
-    """Follow a raw weight of the paper's listing of EXP3, which is exp(-eta * sum of estimates).
+    """Follow a raw weight of the listing of EXP3, exp(-eta * sum of estimates).
 
     Parameters
     ----------
@@ -461,7 +526,8 @@ def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
     Returns
     -------
     dict
-        zero_from_round: when it becomes zero in double precision, nan if never; log10_at_the_end.
+        zero_from_round: first round in which it is zero in double precision, nan if none;
+        log10_at_the_end.
     """
     paid = adversary.table(len(actions))[:, arm] / (path if arm else 1 - path)
     log_weight = -eta * np.cumsum(np.where(actions == arm, paid, 0.0))
@@ -471,23 +537,25 @@ def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
 
 @store.kept
 def split_time(eta: float) -> dict:
-    """Find when EXP3, gamma = eta, on alternating actions plays arm 2 with more than 3/4.
+    """Find when EXP3 on alternating actions plays arm 2 with more than 3/4.
+
+    With gamma = eta, on the first losses of Figure 1.
 
     Returns
     -------
     dict
-        eta; split: the round; law: ln(1 / eta) / eta; ratio of the two.
+        eta; split: the round; predicted: ln(1 / eta) / eta; ratio of the two.
     """
     rounds = int(2 / eta * np.log(1 / eta)) + 10
     actions = (np.arange(rounds) % 2 == 0).astype(int)  # arm 2 first
     path = privacy.exp3_path(instances.exp3_leakage_pair()[0], actions, eta, eta)
-    split, law = first_beyond(path, 0.75), np.log(1 / eta) / eta
-    return {"eta": eta, "split": split, "law": law, "ratio": split / law}
+    split, predicted = first_beyond(path, 0.75), np.log(1 / eta) / eta
+    return {"eta": eta, "split": split, "predicted": predicted, "ratio": split / predicted}
 
 
 @store.kept
 def exact_leakage(tunings, longest: int) -> pd.DataFrame:
-    """Compare EXP3 on the two loss sequences over all paths of 2, 4, ..., `longest` rounds.
+    """Compare EXP3 on two loss sequences over all paths of 2, 4, ... rounds.
 
     Parameters
     ----------

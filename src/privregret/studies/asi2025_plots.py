@@ -1,16 +1,14 @@
-"""Pictures of the notebooks on asi2025; what they show is measured in `studies.asi2025`."""
+"""Figures of the notebooks on asi2025; `studies.asi2025` measures what they show."""
 
 import itertools
 
 import numpy as np
 import pandas as pd
 from matplotlib.colors import ListedColormap
-from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator
 
 from privregret.press import draw, style
 
-EXPERT_ALGORITHMS = ("Batched HTINF over experts", "Local EXP4", "Batched EXP4")
 LOOKS = (  # of four tunings of EXP3
     {"color": style.BLUE, "marker": "o", "linestyle": style.SOLID},
     {"color": style.ORANGE, "marker": "s", "linestyle": style.DASHED},
@@ -20,7 +18,7 @@ LOOKS = (  # of four tunings of EXP3
 
 
 def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame) -> None:
-    """Draw regret at the worst gap against T, epsilon and K, one panel each, titled by the slopes.
+    """Draw worst-gap regret against T, epsilon and K, and the slopes of the bounds.
 
     Parameters
     ----------
@@ -28,20 +26,25 @@ def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame) -> None:
     worst : pandas.DataFrame
         Columns algorithm, varied ("T", "epsilon" or "K"), x, mean, se.
     slopes : pandas.DataFrame
-        Columns algorithm, varied, slope.
+        Columns algorithm, varied, slope (measured), bound (its exponent in the bound).
     """
     names = {"T": "horizon $T$", "epsilon": r"privacy parameter $\epsilon$", "K": "arms $K$"}
     for ax, varied in zip(axes, names, strict=True):
-        for label, curve in worst[worst.varied == varied].groupby("algorithm", sort=False):
+        texts = []
+        for row in slopes[slopes.varied == varied].itertuples():
+            curve = worst[(worst.varied == varied) & (worst.algorithm == row.algorithm)]
             curve = curve.sort_values("x")
-            ax.errorbar(curve.x, curve["mean"], yerr=curve.se, label=label, **style.look(label))
-        shown = slopes[slopes.varied == varied].itertuples()
-        texts = [f"{row.algorithm.split()[0].lower()} ${row.slope:.2f}$" for row in shown]
+            look = style.look(row.algorithm) | {"linestyle": "none"}
+            ax.errorbar(curve.x, curve["mean"], yerr=curve.se, label=row.algorithm, **look)
+            x = curve.x.astype(float)
+            centre = np.exp(np.log([x, curve["mean"]]).mean(axis=1))
+            draw.bound(ax, x, centre[1] * (x / centre[0]) ** row.bound, "slope of the bound")
+            texts.append(f"{row.algorithm.split()[0].lower()} ${row.slope:.2f}$")
         ax.set(xlabel=names[varied], title="slope: " + ", ".join(texts))
 
 
 def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
-    """Draw regret per round, central and local model, against epsilon (left) and T (right).
+    """Draw regret per round, central and local, against epsilon (left) and T.
 
     Parameters
     ----------
@@ -61,7 +64,7 @@ def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
             x = curve[varied].astype(float)
             ax.errorbar(x, curve["mean"], yerr=curve.se, label=label, **look)
         floor = part[part.any_local > 0.01].sort_values(varied)
-        draw.bound(ax, floor[varied], floor.any_local, "no local algorithm below")
+        draw.bound(ax, floor[varied], floor.any_local, "lower bound, local model")
     for x, text in ((1 / horizon, "$1/T$"), (1 / np.sqrt(horizon), r"$1/\sqrt{T}$")):
         left.axvline(x, color="#BBBBBB", linewidth=0.8)
         place = {"xytext": (2, 4), "textcoords": "offset points"}
@@ -74,7 +77,7 @@ def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
 
 
 def price(ax, prices: pd.DataFrame) -> None:
-    """Draw the price of privacy against epsilon, with the two rates through its first point.
+    """Draw the price of privacy against epsilon, and the two rates.
 
     Parameters
     ----------
@@ -98,7 +101,7 @@ def price(ax, prices: pd.DataFrame) -> None:
 
 
 def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
-    """Draw which bound for experts is smallest, without and with logarithms, and Table 2.
+    """Draw which bound for experts is smallest, and the regimes of Table 2.
 
     Parameters
     ----------
@@ -108,29 +111,29 @@ def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
     arms, horizon : int
     """
     largest, smallest = grid.N.max(), grid.epsilon.min()
-    colours = [style.BLUE, style.VERMILION, style.GREEN, "#CCCCCC"]
+    names = ("Cor. 8", "Thm. 9", "Thm. 10", "none")
+    colours = ["#8FBBDD", "#F7DFC9", "#4F9B7C", "#FFFFFF"]  # of different lightness
     shading = {"cmap": ListedColormap(colours), "vmin": 0, "vmax": 3, "shading": "nearest"}
     for ax, logs, title in zip(
         axes, (False, True), ("without logarithms", "with logarithms"), strict=True
     ):
-        best = grid[grid.logs == logs].pivot(index="epsilon", columns="N", values="best")
+        part = grid[grid.logs == logs]
+        best = part.pivot(index="epsilon", columns="N", values="best")
         ax.set(xscale="log", yscale="log", xlim=(2, largest), ylim=(smallest, 1), title=title)
-        ax.pcolormesh(
-            best.columns, best.index, best, linewidth=0, rasterized=True, alpha=0.75, **shading
-        )
+        ax.pcolormesh(best.columns, best.index, best, linewidth=0, rasterized=True, **shading)
         line = {"color": "black", "linewidth": 0.9}
         ax.plot([arms, arms, largest], [smallest, 1, arms / largest], **line)
         ax.plot([arms, largest], [horizon**-0.5] * 2, linestyle=style.DASHED, **line)
+        for number, region in part.groupby("best"):
+            place = np.exp(np.log(region[["N", "epsilon"]]).median())
+            ax.annotate(names[number], place, ha="center", va="center", fontsize=8)
         ax.grid(False)
-    texts = [*EXPERT_ALGORITHMS, "all bounds above $T$"]
-    handles = [
-        Patch(color=c, alpha=0.75, label=text) for c, text in zip(colours, texts, strict=True)
-    ]
-    axes[0].figure.legend(handles=handles, loc="outside lower center", ncols=4)
 
 
 def experts(axes, measured: pd.DataFrame, arms: int) -> None:
-    """Draw regret per round against the number of experts, one panel per problem and epsilon.
+    """Draw regret per round against the number of experts.
+
+    One panel per problem and epsilon.
 
     Parameters
     ----------
@@ -149,7 +152,7 @@ def experts(axes, measured: pd.DataFrame, arms: int) -> None:
             ax.errorbar(curve.N, curve["mean"], yerr=curve.se, label=label, **style.look(label))
         draw.bound(ax, numbers, [level] * len(numbers), "uniform play")
         ax.set(xlabel="experts $N$", ylabel="regret / $T$", title=rf"{name}, $\epsilon={eps:g}$")
-        ax.set(xscale="log", ylim=(0, None))
+        ax.set(xscale="log", ylim=(-0.03, None))
         ax.label_outer()
 
 
@@ -217,7 +220,7 @@ def leakage_rounds(axes, data: pd.DataFrame, eta: float, cap: float, turn: int) 
 
 
 def exact_leakage(axes, data: pd.DataFrame) -> None:
-    """Draw EXP3's exact privacy loss (left) and total variation (right) for four tunings.
+    """Draw EXP3's exact privacy loss (left) and total variation (right), four tunings.
 
     Parameters
     ----------

@@ -1,25 +1,29 @@
-"""What the notebooks on azize2025 need: rules of parameters and measures of regret."""
+"""Parameter rules and measures of regret for the notebooks on azize2025."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 
 from privregret import checks, estimates, rare, store
 from privregret.bandits import DPIMED, DPKLUCB
 from privregret.bounds import azize2025 as bounds
+from privregret.divergence import kl
 from privregret.instances import BernoulliBandit
 from privregret.privacy import batches
 
 
 def separated_means(name: str, value: object) -> np.ndarray:
-    """Means of Bernoulli arms as `checks.means`, with one best arm and a second-best mean above 0.
+    """Check means of Bernoulli arms with a unique best arm and a second-best mean above 0.
 
-    Otherwise a gap or a divergence by which the notebooks divide is 0.
+    Other means make a gap or a divergence 0, by which the notebooks divide.
 
     Raises
     ------
     TypeError, ValueError
+        As `checks.means` does, or for several best arms or a second-best mean of 0.
 
     Examples
     --------
@@ -39,11 +43,14 @@ def separated_means(name: str, value: object) -> np.ndarray:
 
 
 def tail_case(name: str, value: list) -> tuple[float, float, float]:
-    """Mean, epsilon and level of a tail: 0 < mean < level <= 1.
+    """Check mean, epsilon and level of a tail, with 0 < mean < level <= 1.
 
     Raises
     ------
-    TypeError, ValueError
+    TypeError
+        If `value` is not a list of three numbers.
+    ValueError
+        If a number is outside its range.
 
     Examples
     --------
@@ -62,23 +69,23 @@ def tail_case(name: str, value: list) -> tuple[float, float, float]:
 def largest_prefix_losses(
     blocks: list, length: int, epsilon: float, tries: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Largest log-ratios of `batches.prefix_losses` over random neighbouring reward lists.
+    """Compute the largest `batches.prefix_losses` over random neighbouring reward lists.
 
     Parameters
     ----------
     blocks : list of int
-        Where the blocks begin.
+        First index of each block.
     length : int
-        Rewards of a list, uniform in [0, 1]; one of them is drawn anew for the neighbour.
+        Length of a list. Rewards are uniform in [0, 1]; the neighbour has another draw of one.
     epsilon : float
     tries : int
-        Random pairs of neighbours.
+        Number of random pairs of neighbours.
     rng : numpy.random.Generator
 
     Returns
     -------
     (2,) array
-        Of sums of noisy block sums, and with fresh noise on each prefix sum.
+        Largest |log-ratio| for sums of noisy block sums, and for fresh noise on each prefix sum.
 
     Examples
     --------
@@ -103,7 +110,17 @@ def largest_excesses(
     runs: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """The largest excesses of `bounds.azize2025.theorem_f7` over several runs, as a (3,) array.
+    """Compute the largest excesses of `bounds.azize2025.theorem_f7` over several runs.
+
+    Parameters
+    ----------
+    means, epsilon, horizon, delta, rng
+        As in `bounds.azize2025.theorem_f7`.
+    runs : int
+
+    Returns
+    -------
+    (3,) array
 
     Examples
     --------
@@ -116,19 +133,19 @@ def largest_excesses(
 
 
 def usual_growth(curves: pd.DataFrame, constant: float) -> pd.DataFrame:
-    """Mean growth per ln T without the worst run in a thousand (at least one), by algorithm, alpha.
+    """Estimate growth of regret per ln T without the largest 0.1 % of runs (at least one).
 
     Parameters
     ----------
     curves : pandas.DataFrame
-        As `simulate.regret_curves` makes them, for several ratios alpha.
+        As `simulate.regret_curves` returns them, for several ratios alpha.
     constant : float
-        Of the lower bound.
+        Constant of the lower bound.
 
     Returns
     -------
     pandas.DataFrame
-        Columns of `estimates.means`, and bound: alpha times the constant.
+        Columns of `estimates.means` by algorithm and alpha, and bound: alpha times the constant.
 
     Examples
     --------
@@ -146,8 +163,50 @@ def usual_growth(curves: pd.DataFrame, constant: float) -> pd.DataFrame:
     return found.assign(bound=found.alpha * constant)
 
 
+def extent(numbers: list[estimates.Estimate]) -> estimates.Estimate:
+    """Return an Estimate whose interval reaches from the smallest to the largest of several.
+
+    Its verdict about a limit is undecided if some numbers are on either side of the criterion.
+
+    Examples
+    --------
+    >>> extent([estimates.Estimate(0.5), estimates.Estimate(1.5)])
+    Estimate(value=1.0, se=0.0, bound=0.5)
+    """
+    low, high = estimates.smallest(numbers).low, estimates.largest(numbers).high
+    return estimates.Estimate((low + high) / 2, bound=(high - low) / 2)
+
+
+def adap_klucb_constant(mean: float, best: float, epsilon: float, tau: float) -> float:
+    """Compute the leading constant of AdaP-KLUCB's regret bound, equation (49), per unit of gap.
+
+    It is the infimum over beta of max((1 + beta) tau / kl(mean, best), (1 + tau) / (c epsilon
+    (best - mean))), where kl(mean + c (best - mean), best) = kl(mean, best) / (1 + beta). The
+    equation has c - gamma with gamma > 0 in place of c, which makes the constant larger.
+
+    Parameters
+    ----------
+    mean, best : float
+        0 < mean < best < 1.
+    epsilon : float
+    tau : float
+        Optimism of AdaP-KLUCB, above 3.
+
+    Examples
+    --------
+    >>> round(adap_klucb_constant(0.5, 0.75, epsilon=0.25, tau=3.1), 1)
+    113.3
+    """
+    gap = best - mean
+
+    def excess(c):  # ln of the first term / second term, increasing in c
+        return math.log(tau * c * epsilon * gap / (1 + tau) / kl(mean + c * gap, best))
+
+    return (1 + tau) / (brentq(excess, 1e-9, 1 - 1e-6) * epsilon * gap)
+
+
 def lemma_d3_proved(*case: float) -> float:
-    """Lemma D.3 with the constant that its proof gives: `bounds.azize2025.lemma_d3` otherwise.
+    """Return `bounds.azize2025.lemma_d3` with the constant that its proof gives.
 
     Examples
     --------
@@ -163,15 +222,15 @@ def lemma_d3_proved(*case: float) -> float:
 
 @store.kept
 def at_batch_ends(log_of: Callable, grid: list, lower: bool = False) -> np.ndarray:
-    """`bounds.azize2025.at_batch_end` for each batches, mean, epsilon and level of a grid.
+    """Compute `bounds.azize2025.at_batch_end` for each batches, mean, epsilon, level of a grid.
 
     Parameters
     ----------
     log_of : callable
-        A tail of the sum or a bound on it, as `at_batch_end` takes it.
+        A tail of the sum or a bound on it, as for `at_batch_end`.
     grid : list of (int, float, float, float)
     lower : bool
-        Whether it is the tail below the level, for tails that can be either.
+        Whether to compute the lower tail; only for tails.
 
     Returns
     -------
@@ -187,7 +246,7 @@ def at_batch_ends(log_of: Callable, grid: list, lower: bool = False) -> np.ndarr
 
 
 def first_batch(multiple: float, epsilon: float) -> int:
-    """A first batch n0 of `multiple` / epsilon pulls, at least 1.
+    """Return a first batch n0 of `multiple` / epsilon pulls, at least 1.
 
     Examples
     --------
@@ -200,7 +259,7 @@ def first_batch(multiple: float, epsilon: float) -> int:
 def regret_over_bound(
     algorithms: list, problems: list, horizon: int, runs: int, seed: int
 ) -> pd.DataFrame:
-    """Expected regret over ln T times the constant of Theorem 3.1, by algorithm and problem.
+    """Estimate expected regret / (ln T times the constant of Theorem 3.1).
 
     Parameters
     ----------
@@ -212,7 +271,7 @@ def regret_over_bound(
     Returns
     -------
     pandas.DataFrame
-        Columns of `estimates.means`, bound, ratio, ratio_se, horizon.
+        Columns of `estimates.means` by algorithm and problem, bound, ratio, ratio_se, horizon.
 
     Examples
     --------
@@ -234,7 +293,15 @@ def regret_over_bound(
 def survival_by_first_batch(
     problem: BernoulliBandit, epsilon: float, n0: int, horizon: int, runs: int, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Distribution of the final regret with a first batch of n0 pulls.
+    """Estimate the distribution of the final regret with a first batch of n0 pulls.
+
+    Parameters
+    ----------
+    problem : BernoulliBandit
+    epsilon, n0
+        As in DPKLUCB and DPIMED.
+    horizon, runs, seed
+        As in `rare.regrets`.
 
     Returns
     -------
@@ -259,7 +326,7 @@ def survival_by_first_batch(
 
 
 def times_log(frame: pd.DataFrame, means: tuple, horizon: int) -> pd.DataFrame:
-    """A frame with column epsilon, and the constants of the lower bounds times ln T as columns.
+    """Add the constants of the three lower bounds times ln T to a frame with column epsilon.
 
     Examples
     --------

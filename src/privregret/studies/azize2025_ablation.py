@@ -1,4 +1,4 @@
-"""DP-KLUCB with parts undone: the ablation of azize2025, Section 5."""
+"""Variants of DP-KLUCB for the ablation of azize2025, Section 5."""
 
 import math
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from privregret.noise import laplace
 
 
 class Ablation(NamedTuple):
-    """What the kernels take."""
+    """Settings of the kernels."""
 
     epsilon: float
     ends: np.ndarray  # pulls of an arm after each of its batches
     rule: int
-    first: bool  # of arms with equal indices
-    optimism: float  # times ln t in the index
+    first: bool  # whether the first of arms with equal indices is pulled
+    optimism: float  # factor of ln t in the index
     forget: bool  # whether only an arm's last batch counts
 
 
@@ -46,7 +46,7 @@ def _observe(arms, own, settings, t, j, reward, rng):
     own["total"] += reward
     if t + 1 == own["end"]:
         arm, batch = arms[j], arms[j]["batches"]
-        arm["pulls"] = settings.ends[batch]  # that the mean is of
+        arm["pulls"] = settings.ends[batch]  # behind the private mean
         if settings.forget:
             arm["noisy"] = 0.0
             arm["pulls"] -= settings.ends[batch - 1] if batch > 0 else 0
@@ -57,7 +57,7 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 @jit
 def _batches(means, checkpoints, settings, given_arm, given, rng):
-    """As in `bandits.dp_klucb`, but for the optimism, and what is forgotten."""
+    """Run as `bandits.dp_klucb` does, with another optimism and perhaps with forgetting."""
     ends, epsilon = settings.ends, settings.epsilon
     horizon, arms = checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
@@ -112,14 +112,16 @@ def _pull_counts_given(means, checkpoints, settings, arm, given, rng):
 
 @dataclass(frozen=True)
 class AblatedDPKLUCB(DPKLUCB):
-    """DP-KLUCB that forgets, or is more optimistic, or both; with neither it is DP-KLUCB.
+    """DP-KLUCB with forgetting, with another optimism, or with both.
+
+    With neither it is DP-KLUCB.
 
     Parameters
     ----------
     forget : bool
-        Whether an arm's mean is of its last batch alone, as in AdaP-KLUCB.
+        Whether an arm's private mean uses its last batch only, as in AdaP-KLUCB.
     optimism : float
-        Times ln t in the index, above 0: 3.1 in AdaP-KLUCB, 1 in DP-KLUCB.
+        Factor of ln t in the index, above 0; AdaP-KLUCB has 3.1, DP-KLUCB has 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures of the notebooks on azize2025, in a file without kernels: an edit compiles nothing."""
+"""Figures of the notebooks on azize2025, apart from kernels so that edits compile nothing."""
 
 import itertools
 
@@ -17,7 +17,7 @@ _divergence, _kl = np.vectorize(d_epsilon), np.vectorize(kl)
 
 
 def divergence(data: pd.DataFrame, low: float, high: float) -> Figure:
-    """d_epsilon and its minimiser for one pair of means, for epsilon from `low` to `high`."""
+    """Draw d_epsilon and its minimiser for one pair of means, for epsilon from `low` to `high`."""
     x, y, critical = data.x[0], data.y[0], data.critical[0]
     fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
     for column, label, colour, dash in (
@@ -43,7 +43,7 @@ def divergence(data: pd.DataFrame, low: float, high: float) -> Figure:
 
 
 def cheapest_path(mean: float, y: float, epsilon: float) -> Figure:
-    """What a path from `mean` through z to y costs for each z; and d_epsilon to y from each x."""
+    """Draw the cost of the path from `mean` through each z to y, and d_epsilon from each x to y."""
     fig, (left, right) = draw.subplots(1, 2, figsize=style.PAGE)
     z, x, smallest = np.linspace(mean, y, 201), np.linspace(0, 1, 401), d_epsilon(mean, y, epsilon)
     shift, change = epsilon * abs(z - mean), _kl(z, y)
@@ -52,7 +52,7 @@ def cheapest_path(mean: float, y: float, epsilon: float) -> Figure:
     left.plot(z, shift + change, color=style.BLACK)
     label = rf"$d_\epsilon(x,y)={smallest:.4f}$"
     left.plot(z[(shift + change).argmin()], smallest, "o", color=style.BLACK, label=label)
-    left.set(xlabel=rf"$z$, from $x={mean:g}$ to $y={y:g}$", ylabel="price", ylim=(0, None))
+    left.set(xlabel=rf"$z$, from $x={mean:g}$ to $y={y:g}$", ylabel="cost", ylim=(0, None))
     draw.bound(right, x, _kl(x, y), r"kl$(x,y)$")
     draw.bound(right, x, epsilon * abs(x - y), r"$\epsilon\,|x-y|$", linestyle=style.DOTTED)
     right.plot(x, _divergence(x, y, epsilon), color=style.BLUE, label=r"$d_\epsilon(x,y)$")
@@ -65,7 +65,7 @@ def cheapest_path(mean: float, y: float, epsilon: float) -> Figure:
 
 
 def lower_bounds(data: pd.DataFrame, low: float, high: float) -> Figure:
-    """Theorem 3.1, the older bound and their ratio for each instance, by epsilon."""
+    """Draw Theorem 3.1, the older bound and their ratio against epsilon, for each instance."""
     fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.1))
     for name, look in draw.looks(data.instance.unique().tolist()).items():
         here, line = data[data.instance == name], {"color": look["color"], "linewidth": 1}
@@ -75,7 +75,7 @@ def lower_bounds(data: pd.DataFrame, low: float, high: float) -> Figure:
         axes[1].plot(here.epsilon, here.ratio, label=name, **line, **at)
     title = "Theorem 3.1, and (dotted) the older bound"
     axes[0].set(yscale="log", ylabel=r"lower bound on regret$/\ln T$", title=title)
-    axes[1].set(ylabel="ratio", title="Theorem 3.1 over the older bound")
+    axes[1].set(ylabel="ratio", title="ratio of the two bounds")
     for ax in axes:
         ax.set(xscale="log", xlim=(low, high), xlabel=r"privacy parameter $\epsilon$")
     draw.legend_below(fig, 5)
@@ -83,7 +83,7 @@ def lower_bounds(data: pd.DataFrame, low: float, high: float) -> Figure:
 
 
 def gain(data: pd.DataFrame, means: np.ndarray, best: float, low: float, high: float) -> Figure:
-    """Theorem 3.1 over the older bound by an arm's mean and epsilon, with the critical epsilon."""
+    """Draw Theorem 3.1 / older bound by an arm's mean and epsilon, with the critical epsilon."""
     fig, ax = draw.subplots()
     table = data.pivot(index="epsilon", columns="mean", values="gain")
     levels = np.arange(1, 7, 0.5)
@@ -91,11 +91,11 @@ def gain(data: pd.DataFrame, means: np.ndarray, best: float, low: float, high: f
     ax.plot(means, bounds.critical_epsilon(means, best), color="white", linewidth=1)
     middle = 0.45 * best
     height, white = 2.2 * bounds.critical_epsilon(middle, best), {"color": "white", "fontsize": 7}
-    ax.text(middle, height, "no gain: low privacy", ha="center", **white)
+    ax.text(middle, height, "bounds equal: low privacy", ha="center", **white)
     ax.set(yscale="log", ylim=(low, high), xlim=(table.columns[0], table.columns[-1]))
     ax.set(xlabel=r"mean $\mu_a$ of the suboptimal arm", ylabel=r"privacy parameter $\epsilon$")
     ax.grid(False)
-    fig.colorbar(mesh, label="Theorem 3.1 over the older bound")
+    fig.colorbar(mesh, label="Theorem 3.1 / older bound")
     return fig
 
 
@@ -103,7 +103,7 @@ def gain(data: pd.DataFrame, means: np.ndarray, best: float, low: float, high: f
 
 
 def indices(data: pd.DataFrame, best: float, log_t: float) -> Figure:
-    """Indices of DP-KLUCB and DP-IMED against an arm's pulls, one curve for each epsilon."""
+    """Draw the indices of DP-KLUCB and DP-IMED against an arm's pulls, one curve per epsilon."""
     epsilons = data.epsilon.unique()
     names = {e: rf"$\epsilon={e:g}$" if e < np.inf else "no privacy" for e in epsilons}
     colours = style.VERMILION, style.ORANGE, style.BLUE, style.BLACK
@@ -126,8 +126,8 @@ def indices(data: pd.DataFrame, best: float, log_t: float) -> Figure:
 
 
 def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Figure:
-    """Regret over the bound against rounds, one panel for each epsilon, with both first batches."""
-    labels = {"xlabel": "round $t$", "ylabel": r"regret over bound $\times\ln t$"}
+    """Draw regret / (bound ln t) against t for both first batches, one panel per epsilon."""
+    labels = {"xlabel": "round $t$", "ylabel": r"regret / (bound $\ln t$)"}
     fig, axes = draw.panels(len(epsilons), height=3.0, xscale="log", **labels)
     for ax, e in zip(axes, epsilons, strict=True):
         for label, here in data.query("epsilon == @e").groupby("algorithm", sort=False):
@@ -147,10 +147,10 @@ def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Fig
 
 
 def batch_ratios(data: pd.DataFrame, algorithms: list, n0: int, alphas: list[float]) -> Figure:
-    """Final regret against the ratio of the batches, one panel for each algorithm."""
+    """Draw final regret against the batch ratio, one panel per algorithm."""
     hollow = {"linestyle": style.DOTTED, "markerfacecolor": "white"}
     dashed = {"linestyle": style.DASHED, "marker": "^"}
-    label = r"ratio $\alpha$, by the logarithm of $\alpha-1$"
+    label = r"batch ratio $\alpha$ (axis: $\ln(\alpha-1)$)"
     labels = {"xlabel": label, "ylabel": "final regret"}
     fig, axes = draw.panels(2, height=3.3, xscale="log", yscale="log", **labels)
     for ax, label in zip(axes, algorithms, strict=True):
@@ -175,7 +175,7 @@ def batch_ratios(data: pd.DataFrame, algorithms: list, n0: int, alphas: list[flo
 
 
 def regret_over_time(data: pd.DataFrame, names: list[str]) -> Figure:
-    """Regret against rounds with one panel for each named instance, on common axes."""
+    """Draw regret against rounds on common axes, one panel per named instance."""
     fig, axes = draw.panels(len(names), height=3.0)
     for ax, name in zip(axes, names, strict=True):
         draw.regret_axes(ax, data[data.instance == name], draw.regret_limits(data))
@@ -186,7 +186,7 @@ def regret_over_time(data: pd.DataFrame, names: list[str]) -> Figure:
 
 
 def survivals(data: pd.DataFrame) -> Figure:
-    """Distribution of the final regret with one panel for each instance."""
+    """Draw the distribution of the final regret, one panel per instance."""
     panels = data.groupby("instance", sort=False)
     fig, axes = draw.panels(len(panels), height=2.8)
     for ax, (name, curves) in zip(axes, panels, strict=True):
@@ -198,11 +198,11 @@ def survivals(data: pd.DataFrame) -> Figure:
 
 
 def ablation(data: pd.DataFrame, names: list[str], epsilons: list[float]) -> Figure:
-    """Mean final regret of DP-KLUCB, its variants and AdaP-KLUCB against epsilon, by instance."""
+    """Draw mean final regret of DP-KLUCB, its variants and AdaP-KLUCB against epsilon."""
     looks = {v: style.look(v) for v in ("DP-KLUCB", "AdaP-KLUCB")} | {
-        "forgets": {"color": style.BLUE, "marker": "^", "linestyle": style.DASHED},
-        "3.1 ln t": {"color": style.GREEN, "marker": "v", "linestyle": style.DASHED},
-        "both": {"color": style.BLACK, "marker": "s", "linestyle": style.DOTTED},
+        "with forgetting": {"color": style.BLUE, "marker": "^", "linestyle": style.DASHED},
+        r"with $3.1\,\ln t$": {"color": style.GREEN, "marker": "v", "linestyle": style.DASHED},
+        "with both": {"color": style.BLACK, "marker": "s", "linestyle": style.DOTTED},
     }
     labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "final regret"}
     fig, axes = draw.panels(len(names), xscale="log", yscale="log", **labels)
@@ -219,7 +219,15 @@ def ablation(data: pd.DataFrame, names: list[str], epsilons: list[float]) -> Fig
 
 
 def reward_models(models: dict, path: tuple) -> Figure:
-    """The three kinds of input: model -> reward functions of rounds 1, 2, ..., and the actions."""
+    """Draw the three models of the input.
+
+    Parameters
+    ----------
+    models : dict
+        Model -> reward functions of rounds 1, 2, ...
+    path : tuple
+        Arms pulled, from 0.
+    """
     fig, axes = draw.subplots(1, 3, figsize=(style.PAGE[0], 2.1), width_ratios=(0.8, 1, 1.9))
     for ax, letter, (model, rewards) in zip(axes, "abc", models.items(), strict=True):
         _reward_model(ax, model, path, rewards, f"({letter}) {model} of rewards")
@@ -227,7 +235,15 @@ def reward_models(models: dict, path: tuple) -> Figure:
 
 
 def release_games(games: dict, change: int) -> Figure:
-    """One play for each side: "L" or "R" -> actions, left rewards and right rewards."""
+    """Draw one play per side.
+
+    Parameters
+    ----------
+    games : dict
+        "L" or "R" -> actions, left rewards and right rewards.
+    change : int
+        Round, from 1, in which the policy observes that side.
+    """
     fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 1.9))
     for ax, (side, (actions, left, right)) in zip(axes, games.items(), strict=True):
         _release_game(ax, actions, left, right, change, side)
@@ -235,7 +251,7 @@ def release_games(games: dict, change: int) -> Figure:
 
 
 def _reward_model(ax, model, path, rewards, title):
-    """A list, table or tree of rewards for two arms; framed, those that the actions `path` observe.
+    """Draw a list, table or tree of rewards for two arms, and frame those observed along `path`.
 
     Parameters
     ----------
@@ -290,14 +306,15 @@ def _reward_model(ax, model, path, rewards, title):
 
 
 def _release_game(ax, actions, left, right, change, side):
-    """The adaptive game: two rewards for each action, of which round `change` shows `side`.
+    """Draw the adaptive game: two rewards per round, of which one is observed.
 
     Parameters
     ----------
     actions, left, right : sequence
         Arm (from 0) and the two rewards of each round.
     change : int
-        The round, from 1, in which the policy sees `side`, "L" or "R"; in others the left reward.
+        Round, from 1, in which the policy observes the reward of `side`, "L" or "R"; in other
+        rounds it observes the left reward.
     """
     boxes = []
     for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
@@ -314,9 +331,8 @@ def _release_game(ax, actions, left, right, change, side):
             va="center",
             fontsize=6,
         )
-    for start, end in itertools.pairwise(
-        boxes
-    ):  # from edge to edge; above the boxes, which are laid out first
+    # from edge to edge; above the boxes, which are laid out first
+    for start, end in itertools.pairwise(boxes):
         ends = {
             "patchA": start.get_bbox_patch(),
             "patchB": end.get_bbox_patch(),
@@ -325,7 +341,7 @@ def _release_game(ax, actions, left, right, change, side):
         }
         arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"} | ends
         ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
-    for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy sees")):
+    for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy observes")):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
     ax.set(xlim=(-0.75, len(actions) + 0.5), ylim=(-0.8, 2.5), title=f"$b={side}$")
     ax.axis("off")
@@ -339,14 +355,14 @@ _DASHES = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
 
 
 def _curve_looks(names, markers=("",) * 4):
-    """A colour, dash and perhaps marker for each curve."""
+    """Return a colour, dash and perhaps marker for each curve."""
     looks = zip(_COLOURS, _DASHES, markers, strict=True)
     each = [{"color": c, "linestyle": dash, "marker": mark} for c, dash, mark in looks]
     return dict(zip(names, each, strict=False))
 
 
 def laplace_tails(data: pd.DataFrame) -> Figure:
-    """Tails of sums of Laplace variables and their bounds, one panel for each number of them."""
+    """Draw tails of sums of Laplace variables and bounds, one panel per number of variables."""
     panels = data.groupby("m", sort=False)
     labels = {
         "xlabel": r"$\epsilon z$",
@@ -363,8 +379,8 @@ def laplace_tails(data: pd.DataFrame) -> Figure:
 
 
 def exponents(data: pd.DataFrame, cases: list) -> Figure:
-    """Exponents over d_epsilon against pulls, one panel for each mean, epsilon and level."""
-    labels = {"xlabel": "pulls $n$", "ylabel": r"exponent over $d_\epsilon(x,\mu)$"}
+    """Draw exponent / d_epsilon against pulls, one panel per mean, epsilon and level."""
+    labels = {"xlabel": "pulls $n$", "ylabel": r"exponent / $d_\epsilon(x,\mu)$"}
     fig, axes = draw.panels(len(cases), height=2.6, xscale="log", **labels)
     looks = _curve_looks(data.curve.unique(), "os^D")
     for ax, (mu, e, x) in zip(axes, cases, strict=True):
@@ -379,24 +395,24 @@ def exponents(data: pd.DataFrame, cases: list) -> Figure:
 
 
 def together_or_apart(data: pd.DataFrame) -> Figure:
-    """The probability of one level, and its bounds, against pulls."""
+    """Draw the probability of one level and bounds on it against pulls."""
     fig, ax = draw.subplots(figsize=(style.COLUMN[0], 2.9))
     looks = _curve_looks(data.curve.unique(), "os^D")
     draw.lines(ax, data, "n", "log10", "curve", looks=looks, markevery=1)
     ax.axhline(0, color=style.GREY, linewidth=0.6)
     label = r"$\log_{10}$ of probability or bound"
-    ax.set(xscale="log", ylim=(-60, 40), xlabel="pulls $n$", ylabel=label)
+    ax.set(xscale="log", xlabel="pulls $n$", ylabel=label)
     draw.legend_below(fig)
     return fig
 
 
 # Equation (14): the first batch
 
-_OVER_BOUND = r"regret over bound $\times\ln T$"
+_OVER_BOUND = r"regret / (bound $\ln T$)"
 
 
 def first_batches(data: pd.DataFrame, alphas: list[float]) -> Figure:
-    """Regret over the bound against n0 epsilon, one panel for each instance and epsilon."""
+    """Draw regret / bound against n0 epsilon, one panel per instance and epsilon."""
     dashes = (style.SOLID, style.DASHED, style.DOTTED, style.MIXED)
     dash = dict(zip(alphas, dashes, strict=False))
     panels = data.groupby(["instance", "epsilon"], sort=False)
@@ -416,7 +432,7 @@ def first_batches(data: pd.DataFrame, alphas: list[float]) -> Figure:
 def survival_by_first_batch(
     curves: pd.DataFrame, one: pd.DataFrame, horizon: int, title: str
 ) -> Figure:
-    """Distribution of the final regret with a long first batch, and of DP-IMED with n0 = 1."""
+    """Draw the distribution of the final regret for a long first batch, and for n0 = 1."""
     fig, (ax,) = draw.panels(1, width=5.0, height=3.0)
     grey = {"color": style.GREY, "drawstyle": "steps-post"}
     ax.plot(one.regret, one.fraction, label="DP-IMED, $n_0=1$", **grey)
@@ -428,7 +444,7 @@ def survival_by_first_batch(
 
 
 def first_batch_by_horizon(data: pd.DataFrame, horizons: list, scaled: list) -> Figure:
-    """Regret over the bound against n0 epsilon / ln T, one curve for each horizon."""
+    """Draw regret / bound against n0 epsilon / ln T, one curve per horizon."""
     labels = {"xlabel": r"$n_0\epsilon/\ln T$", "ylabel": _OVER_BOUND}
     fig, axes = draw.panels(2, xscale="log", yscale="log", **labels)
     colours = style.SKY, style.BLUE, style.ORANGE, style.VERMILION, style.BLACK
@@ -450,7 +466,7 @@ _EPSILON = r"privacy parameter $\epsilon$"
 
 
 def survivals_by_epsilon(data: pd.DataFrame) -> Figure:
-    """Distribution of the final regret in one environment, one panel for each epsilon."""
+    """Draw the distribution of the final regret in one environment, one panel per epsilon."""
     panels = data.groupby("epsilon", sort=False)
     fig, axes = draw.panels(len(panels), height=2.5)
     for ax, (e, part) in zip(axes, panels, strict=True):
@@ -464,7 +480,7 @@ def survivals_by_epsilon(data: pd.DataFrame) -> Figure:
 
 
 def regret_panel(data: pd.DataFrame, limits: tuple[float, float], title: str) -> Figure:
-    """Regret against rounds, with final means in the legend."""
+    """Draw regret against rounds, with final means in the legend."""
     fig, (ax,) = draw.panels(1, height=3.0)
     draw.regret_axes(ax, data, limits, legend_values=True)
     ax.set_title(title)
@@ -480,7 +496,7 @@ def _three_bounds(ax, data):
 
 
 def figure_8(data: pd.DataFrame, label: str) -> Figure:
-    """Final regret of DP-IMED against epsilon, with linear and logarithmic epsilon."""
+    """Draw final regret of DP-IMED against epsilon, on a linear and a logarithmic axis."""
     look = style.look("DP-IMED")
     labels = {"xlabel": _EPSILON, "ylabel": "final regret"}
     fig, axes = draw.panels(2, height=2.9, yscale="log", **labels)
@@ -497,7 +513,7 @@ def figure_8(data: pd.DataFrame, label: str) -> Figure:
 def figure_8_extended(
     data: pd.DataFrame, lower: pd.DataFrame, critical: float, alpha: float
 ) -> Figure:
-    """Final regret of DP-IMED past the critical epsilon, with both kinds of batches."""
+    """Draw final regret of DP-IMED beyond the critical epsilon, for both kinds of batches."""
     look = style.look("DP-IMED")
     labels = {"xlabel": _EPSILON, "ylabel": "final regret"}
     fig, (ax,) = draw.panels(1, height=3.4, xscale="log", yscale="log", **labels)

@@ -1,4 +1,4 @@
-"""The floor of what a run costs: the random numbers that it draws."""
+"""Count the random numbers that a run draws, a lower bound on its cost."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from privregret.privacy import trace
 
 
 def problem_of(algorithm: Algorithm, actions: int):
-    """Arms with means from 0.1 to 0.9, or fair coins of which one is better by 0.1."""
+    """Make arms with means from 0.1 to 0.9, or fair coins of which one is better by 0.1."""
     if isinstance(algorithm, BanditAlgorithm):
         return BernoulliBandit(f"{actions} arms", tuple(np.linspace(0.1, 0.9, actions)))
     return packing(actions, 0.1)
@@ -26,7 +26,7 @@ _draw = trace.python(noise.draw)
 
 
 class _Noting:
-    """A Generator that notes which random numbers are drawn from it: (kind, parameters...)."""
+    """Generator that records which random numbers are drawn: (kind, parameters...)."""
 
     def __init__(self, rng):
         self.numpys, self.noted = np.random.default_rng(rng), []
@@ -39,7 +39,7 @@ class _Noting:
         return draw
 
     def noise(self, kind, scale, draw=_draw):
-        """As uncompiled kernels ask for it; Laplace noise counts as one number."""
+        """Draw for uncompiled kernels; Laplace noise counts as one number."""
         if kind == noise.LAPLACE:
             self.noted.append(("laplace", 0.0, scale))
         return draw(kind, scale, self.numpys if kind == noise.LAPLACE else self)
@@ -88,21 +88,21 @@ def random_numbers(algorithm, problem, horizon: int, runs: int, rng) -> list[tup
 def numbers_drawn(
     algorithm: Algorithm, actions: int, horizon: int, runs: int, seed: int
 ) -> Estimate:
-    """How many random numbers a run draws: the mean over runs."""
+    """Return the mean number of random numbers per run."""
     problem = problem_of(algorithm, actions)
     drawn = [random_numbers(algorithm, problem, horizon, 1, seed + run) for run in range(runs)]
     return estimates.mean([len(numbers) for numbers in drawn])
 
 
 def growth(counts: pd.DataFrame, algorithm: str, by: str, low: int, high: int) -> Estimate:
-    """An algorithm's random numbers at the high value of a column over those at the low value."""
+    """Divide an algorithm's count at the high value of a column by its count at the low one."""
     rows = counts[counts.algorithm == algorithm].set_index(by)
     few, many = (Estimate(rows.numbers[x], rows.se[x]) for x in (low, high))
     return many / few
 
 
 def time_of_a_run(measured: pd.DataFrame, axis: str, by: str, at: int, algorithm: str) -> Estimate:
-    """Processor time in ms, as measured; from the least to the most counts as three errors."""
+    """Return measured processor time in ms; the range counts as three standard errors."""
     rows = measured[(measured.axis == axis) & (measured.algorithm == algorithm)]
     row = rows[rows[by] == at].iloc[0]
     error = (row.most - row.least) / estimates.STANDARD_ERRORS

@@ -51,12 +51,12 @@ def excess_exponent(a: float, b: float, name: str) -> float:
 
 
 def noise_term(mode: str, delta: float = 1e-6) -> float:
-    """The noise term of Theorem 10's proof over 90 A, gamma as in the statement or the proof."""
+    """Noise term of Theorem 10's proof over 90 A, with gamma "printed" or "corrected"."""
     horizon, arms, experts = 10**8, 4, 16
     algorithm = tuning.batched_exp4(horizon, arms, experts, 1.0, delta, mode)
     logs = experts * math.log(1 / delta) * math.log(experts * horizon) ** 2
     variance = logs / (algorithm.gamma * algorithm.tau) ** 2
-    leading = asi2025.theorem_10(horizon, arms, experts, 1.0, delta) / 107
+    leading = asi2025.theorem_10_leading(horizon, arms, experts, 1.0, delta)
     return algorithm.eta * horizon * arms**2 * variance / leading
 
 

@@ -1,4 +1,4 @@
-"""What the notebooks on hu2021 need and no other does, in the order settings, measure, plot."""
+"""Helpers of the notebooks on hu2021, in the order settings, measure, plot."""
 
 import math
 
@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from privregret import estimates, exact, instances, simulate, store
 from privregret.algorithm import Algorithm
+from privregret.bandits import DPSE
 from privregret.bounds import hu2021 as bounds
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
@@ -19,11 +20,11 @@ from privregret.privacy import ledger, selection
 
 # Settings
 
-EQUAL = f"{FTNL(1.0).label}, equal gaps"  # FTNL on as many experts, all with the smallest gap
+EQUAL = f"{FTNL(1.0).label}, equal gaps"  # same K, all gaps equal to the smallest
 
 
 def described(setting: BernoulliBandit) -> str:
-    """A setting of five arms as captions name it, with its means."""
+    """Name a setting of five arms and its means, for captions."""
     means = ", ".join(f"{mean:g}" for mean in setting.means)
     return f"{setting.name} (five Bernoulli arms with means {means})"
 
@@ -32,7 +33,7 @@ def described(setting: BernoulliBandit) -> str:
 
 
 def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) -> pd.DataFrame:
-    """The rows of one setting and one epsilon: the curves of one panel."""
+    """Select one setting and one epsilon: the curves of one panel."""
     here = (per_round.instance == setting.name) & (per_round.epsilon == epsilon)
     return per_round[here].drop(columns="instance")
 
@@ -40,7 +41,9 @@ def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) 
 def limits_of(
     per_round: pd.DataFrame, setting: BernoulliBandit, epsilons: list[float]
 ) -> tuple[float, float]:
-    """One range of regrets for all panels of a setting, from its curves at these epsilons."""
+    """Return one range of regrets for all panels of a setting.
+
+    It is the range of its curves at `epsilons`."""
     here = (per_round.instance == setting.name) & per_round.epsilon.isin(epsilons)
     return draw.regret_limits(per_round[here])
 
@@ -48,14 +51,16 @@ def limits_of(
 def regret_ratio(
     final: pd.DataFrame, algorithm: str, over: str, setting: BernoulliBandit, epsilon: float
 ) -> estimates.Estimate:
-    """Mean regret of one algorithm over that of another, in one setting at one epsilon."""
+    """Divide the mean regret of one algorithm by that of another.
+
+    In one setting, at one epsilon."""
     here = {"instance": setting.name, "epsilon": epsilon}
     above = estimates.row(final, algorithm=algorithm, **here)
     return above / estimates.row(final, algorithm=over, **here)
 
 
 def release_table(released: dict[str, list[ledger.Release]], pulls: int) -> pd.DataFrame:
-    """The releases about an arm, and what each of its rewards costs, algorithm by algorithm."""
+    """List the releases about an arm and the cost of each reward, by algorithm."""
     rewards = pd.DataFrame({"kind": "reward", "first": range(1, pulls + 1)})
     parts = []
     for name, releases in released.items():
@@ -65,7 +70,9 @@ def release_table(released: dict[str, list[ledger.Release]], pulls: int) -> pd.D
 
 
 def per_log_round(data: pd.DataFrame) -> pd.DataFrame:
-    """Regret, its band and a bound over ln t, from the columns that `estimates.bands` makes."""
+    """Divide regret, its band and a bound by ln t.
+
+    The columns are those of `estimates.bands`."""
     columns = {"per_log": "mean", "per_log_se": "se", "per_log_low": "low"}
     columns |= {"per_log_high": "high", "constant": "bound"}
     log_t = np.log(data.t)
@@ -74,18 +81,57 @@ def per_log_round(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: int) -> dict:
-    """The largest mean regret over equal gaps at multiples of the critical gap, by fresh runs."""
+    """Return the largest mean regret over equal gaps at multiples of the critical gap.
+
+    The three multiples with the largest means are measured again by fresh runs; the error is that
+    of the largest of the three.
+    """
     unit = bounds.critical_gap(arms, T)
     multiples = 2.0 ** np.arange(-2, math.floor(math.log2(0.75 / unit)) + 1)
     problems = [instances.equal_gaps(arms, multiple * unit) for multiple in multiples]
-    problem, sample = simulate.hardest(algorithm, problems, T, runs, seed, runs)
-    found = estimates.mean(sample)
-    multiple = multiples[problems.index(problem)]
+    pilot = simulate.regret_summary(algorithm, problems, T, runs, seed + 1, points=1)
+    best = np.argsort(-pilot["mean"].to_numpy(), kind="stable")[:3]
+    chosen = [problems[i] for i in best]
+    again = simulate.regret_curves(algorithm, chosen, T, runs, seed, points=1)
+    means = estimates.means(again, "instance")
+    found = estimates.largest(means)
+    multiple = multiples[best[int(means["mean"].argmax())]]
     return {"T": T, "multiple": multiple, "mean": found.value, "se": found.se}
 
 
+def restarted(
+    problem: BernoulliBandit, epsilon: float, restarts: int, runs: int, seed: int
+) -> tuple[list[estimates.Estimate], list[estimates.Estimate]]:
+    """Return regret of DP-SE with restarts, and regret of DP-SE that knows T.
+
+    The restarts have horizons 2^(2^i). T takes the powers of two in the last restart, which ends at
+    2^(2^restarts).
+    """
+    ends = [2**2**i for i in range(2, restarts + 1)]  # shorter ones hardly matter
+    starts = [0, *ends[:-1]]
+    before = estimates.Estimate(0.0)
+    for start, end in zip(starts[:-1], ends[:-1], strict=True):
+        segment = DPSE(epsilon, beta=1 / end)
+        curve = simulate.regret_curves(segment, problem, end - start, runs, seed, points=1)
+        before = before + estimates.row(estimates.means(curve, []))
+    horizons = 2 ** np.arange(2 ** (restarts - 1) + 1, 2**restarts + 1)
+    last, rounds = DPSE(epsilon, beta=1 / ends[-1]), horizons - starts[-1]
+    played = simulate.regret_curves(last, problem, int(rounds[-1]), runs, seed, points=rounds)
+    known = [
+        estimates.row(
+            estimates.means(
+                simulate.regret_curves(DPSE(epsilon), problem, int(T), runs, seed, points=1), []
+            )
+        )
+        for T in horizons
+    ]
+    return [before + part for part in estimates.rows(estimates.means(played, "t"))], known
+
+
 def reused(times: int, actions: int, epsilon: float) -> float:
-    """Privacy loss, over epsilon, of the first observation after choices from all rounds so far."""
+    """Return the privacy loss / epsilon of the first observation.
+
+    After `times` choices, each from all rounds so far."""
     scale = FTNL(epsilon).noise_scale(actions)
     losses = [
         selection.privacy_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
@@ -95,7 +141,7 @@ def reused(times: int, actions: int, epsilon: float) -> float:
 
 @store.kept
 def over_lemma_13(scale: str, epsilon: float, gap: float, n: int) -> estimates.Estimate:
-    """Exact probability over Lemma 13's bound, that the worse of two experts wins."""
+    """Return the exact probability that the worse of two experts wins / Lemma 13."""
     pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
     noise = FTNL(epsilon, scale=scale).noise_scale(2)
     chosen = exact.selection_probabilities(pair, n, "laplace", noise)
@@ -104,7 +150,7 @@ def over_lemma_13(scale: str, epsilon: float, gap: float, n: int) -> estimates.E
 
 
 def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:
-    """The largest exact regret of FTNL over instances with equal or doubling gaps, and where."""
+    """Return the largest exact regret of FTNL over equal and doubling gaps."""
     log_actions = math.log(actions)
     critical, private = math.sqrt(log_actions / T), log_actions / (epsilon * T)
     equal = {0.5} | {critical * 2.0**k for k in (*range(-2, 3), *range(4, 20, 4))}
@@ -120,19 +166,52 @@ def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:
     return {"T": T, "instance": worst.instance, "regret": worst.regret, "error": worst.error}
 
 
+def equal_gaps_as(instance: StochasticLosses) -> StochasticLosses:
+    """Return as many experts as in a doubling instance, all with its smallest gap."""
+    gap, log_k = instance.gaps[1], instance.log_actions
+    others = (0.0, np.log(np.expm1(log_k)) if log_k < 30 else log_k)
+    return instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
+
+
+def over_equal_gaps(
+    instance: StochasticLosses, epsilon: float, horizon: int, phases: int = 8
+) -> estimates.Estimate:
+    """Return the largest ratio of FTNL's regret on doubling gaps and on equal gaps.
+
+    The largest over `phases` values of epsilon from `epsilon` down by a factor of two.
+    """
+    learners = [FTNL(epsilon / 2 ** (i / phases)) for i in range(phases)]
+    regrets = (
+        estimates.rows(exact.regret_curves(learners, gaps, horizon))
+        for gaps in (instance, equal_gaps_as(instance))
+    )
+    return estimates.largest([a / b for a, b in zip(*regrets, strict=True)])
+
+
+def bound_over_rate(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int) -> float:
+    """Divide the bound in Theorem 7's proof by its second form, on a doubling instance."""
+    gaps = np.append(0.0, 0.9 * 2.0 ** np.arange(1 - brackets, 1))
+    log_counts = np.append(0.0, np.full(brackets, log_size))
+    epsilon = epsilon_over_gap * gaps[1]
+    log_k = np.logaddexp.reduce(log_counts)
+    rate = bounds.theorem_7_rate(log_k, gaps[1], horizon, epsilon)
+    return bounds.theorem_7(gaps, log_counts, epsilon) / rate
+
+
 def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.DataFrame:
-    """Exact regrets and Theorem 7's bounds on a doubling instance, in units of ln K / epsilon."""
+    """Compute exact regrets and Theorem 7's bounds in units of ln K / epsilon.
+
+    On a doubling instance."""
     gaps, counts, log_k = instance.gaps, instance.log_counts, instance.log_actions
     gap = gaps[1]
-    others = (0.0, np.log(np.expm1(log_k)) if log_k < 30 else log_k)
-    equal = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
+    equal = equal_gaps_as(instance)
     learners = [FTNL(epsilon, scale="hu2021"), FTNL(epsilon), FTNL(epsilon, "gumbel")]
     learners.append(RandomPrefixSoftmax(epsilon))
     of_equal = exact.regret_curves(FTNL(epsilon), equal, horizon).assign(algorithm=EQUAL)
     curves = pd.concat([exact.regret_curves(learners, instance, horizon), of_equal])
     forms = {
         "proved": bounds.theorem_7(gaps, counts, epsilon),
-        "proved_equal": bounds.theorem_7(equal.gaps, others, epsilon),
+        "proved_equal": bounds.theorem_7(equal.gaps, equal.log_counts, epsilon),
         "first_form": bounds.theorem_7_printed(gaps, counts, epsilon),
         "second_form": bounds.theorem_7_rate(log_k, gap, horizon, epsilon),
     }
@@ -144,9 +223,10 @@ def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.Dat
 
 
 def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int) -> dict:
-    """Smallest and largest regret over ln K / epsilon as epsilon falls by a factor of two.
+    """Return the range of regret / (ln K / epsilon) over the phase of the epochs.
 
-    FTNL with Gumbel noise on doubling gaps with deterministic losses.
+    FTNL with Gumbel noise on doubling gaps with deterministic losses, as epsilon falls by a factor
+    of two.
     """
     instance = instances.doubling(brackets, log_per_bracket=log_size, bernoulli=False)
     found = []
@@ -154,17 +234,21 @@ def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int
         epsilon = epsilon_over_gap * instance.gaps[1] / 2**shift
         regret = estimates.row(exact.regret_curves(FTNL(epsilon, "gumbel"), instance, horizon))
         found.append(regret / (instance.log_actions / epsilon))
-    least, largest = estimates.smallest(found), estimates.largest(found)
-    ends = {"least": least.value, "least_error": least.bound}
+    smallest, largest = estimates.smallest(found), estimates.largest(found)
+    ends = {"smallest": smallest.value, "smallest_error": smallest.bound}
     return {"log_m": log_size} | ends | {"largest": largest.value, "largest_error": largest.bound}
 
 
 def paid_per_epoch(
     instance: StochasticLosses, lengths: np.ndarray, scale: float, unit: float
 ) -> pd.DataFrame:
-    """What FTNL with Gumbel noise pays in 2n rounds for a choice from n, bracket by bracket."""
+    """Compute the regret of 2n rounds after a choice from n, by bracket.
+
+    FTNL with Gumbel noise."""
     chosen = [exact.selection_probabilities(instance, int(n), "gumbel", scale) for n in lengths]
-    wrong = [np.where(c.group > c.error, c.group, 0.0)[1:] for c in chosen]  # below it, unknown
+    wrong = [
+        np.where(c.group > c.error, c.group, 0.0)[1:] for c in chosen
+    ]  # smaller values are rounding
     cost = 2 * lengths[:, None] * instance.gaps[1:] * np.array(wrong) / unit
     paid = pd.DataFrame(cost, columns=[f"bracket_{k}" for k in range(1, len(instance.gaps))])
     paid["epoch"] = paid.sum(axis=1)
@@ -178,7 +262,9 @@ def paid_per_epoch(
 def misses(
     selector: FTNL | EpochLeader, instance: StochasticLosses, epsilon: float, n: int
 ) -> dict:
-    """Exact probability that a selector misses the best expert, 0 below its numerical error."""
+    """Return the exact probability that a selector misses the best expert.
+
+    It is 0 below its numerical error."""
     scale = selector.noise_scale(math.exp(instance.log_actions)) or 1.0
     chosen = exact.selection_probabilities(instance, n, selector.noise, scale)
     value = chosen.group[1] if chosen.group[1] > chosen.error else 0.0
@@ -186,8 +272,23 @@ def misses(
     return {"epsilon": epsilon, "n": n, "algorithm": selector.label} | found
 
 
+def most_played_wrong(
+    learner: FTNL | EpochLeader, actions: int, gap: float, epsilon: float
+) -> float:
+    """Return the exact probability that the expert played most by round m* is wrong.
+
+    By the last round 2^(s+1) - 1 up to m*: there it is the expert of epoch s, chosen from epoch
+    s - 1.
+    """
+    m = bounds.theorem_10_rounds(math.log(actions), gap, epsilon)
+    s = int(math.log2(m + 1)) - 1
+    return misses(learner, instances.packing(actions, gap), epsilon, 2 ** (s - 1))["misses"]
+
+
 def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
-    """Exact regret at round m*, if there is one, and after 2^50 rounds, over ln K / epsilon."""
+    """Compute exact regret / (ln K / epsilon) at round m* and after 2^50 rounds.
+
+    Round m* is left out where it is below 1."""
     m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
     learners = [FTNL(epsilon), RandomPrefixSoftmax(epsilon), EpochLeader()]
     rounds = [m, 2**50] if m else [2**50]
@@ -202,7 +303,7 @@ def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
 
 
 def exact_and_simulated(data: pd.DataFrame) -> Figure:
-    """Draw exact regret as lines and simulated means as markers with two standard errors."""
+    """Draw exact regret as lines and simulated means as markers with error bars."""
     fig, (ax,) = draw.panels(
         1, height=2.7, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret"
     )
@@ -216,7 +317,7 @@ def exact_and_simulated(data: pd.DataFrame) -> Figure:
 
 
 def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
-    """Draw the privacy loss of one choice against the rounds of its epoch, for each noise scale."""
+    """Draw the privacy loss of one choice against n, for each noise scale."""
     curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.scale]}" for r in loss.itertuples()])
     colours = {"hu2021": (style.VERMILION, "-"), "corrected": (style.BLUE, ":")}
     looks = {
@@ -224,7 +325,7 @@ def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
         for scale, (colour, dashes) in colours.items()
         for k, marker in ((2, "o"), (3, "^"), (5, "s"), (100, "D"))
     }
-    axes = {"xlabel": "rounds $n$ of the epoch", "ylabel": r"loss of privacy over $\epsilon$"}
+    axes = {"xlabel": "rounds $n$ of the epoch", "ylabel": r"privacy loss / $\epsilon$"}
     title, how = r"$\epsilon={:g}$", {"curves": "curve", "looks": looks, "markevery": 1}
     fig, axes = draw.family(curves, "epsilon", "n", "loss", title, axes=axes, **how)
     for ax in axes:
@@ -235,7 +336,7 @@ def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
 
 
 def release_schedule(released: dict[str, list[ledger.Release]], pulls: int) -> Figure:
-    """Draw for each algorithm what it releases about an arm, and when."""
+    """Draw the releases about an arm for each algorithm."""
     fig, axes = draw.subplots(
         len(released), 1, figsize=(style.PAGE[0], 4.0), sharex=True, height_ratios=(2, 6, 5)
     )
@@ -247,7 +348,7 @@ def release_schedule(released: dict[str, list[ledger.Release]], pulls: int) -> F
 
 
 def repairs(data: pd.DataFrame) -> Figure:
-    """Draw regret of Hybrid-UCB and its bounds, and below it that of the repaired trees over it."""
+    """Draw regret of Hybrid-UCB and its bounds, and the ratio of its repairs to it."""
     fig, (top, below) = draw.subplots(
         2, 3, sharex=True, sharey="row", figsize=(style.PAGE[0], 3.6), height_ratios=(2, 1)
     )
@@ -266,7 +367,7 @@ def repairs(data: pd.DataFrame) -> Figure:
         upper.set(xscale="log", yscale="log", title=name)
         lower.set(xlabel=r"$\epsilon$")
     top[0].set_ylabel("regret")
-    below[0].set_ylabel("over printed")
+    below[0].set_ylabel("ratio to printed")
     draw.legend_below(fig, 3)
     return fig
 
@@ -274,14 +375,16 @@ def repairs(data: pd.DataFrame) -> Figure:
 def show_releases(
     ax: Axes, released: list[ledger.Release], pulls: int, title: str, color: str, alarm: str
 ) -> None:
-    """Draw what is released about an arm, one bar per release, and what each reward costs.
+    """Draw one bar per release about an arm, and the cost of each reward.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
     released : list of privacy.ledger.Release
     pulls : int
+        Pulls drawn.
     title : str
+        Of the panel.
     color, alarm : str
         Colours of the arrays, and of costs above 1.
     """
@@ -315,11 +418,10 @@ def show_releases(
 
 
 def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str]) -> Figure:
-    """Draw Theorem 7's bounds above, and regrets below, for three families of instances."""
-    fig = plt.figure(figsize=(style.PAGE[0], 5.2))
-    plt.close(fig)  # shown where it is published
-    halves = fig.subfigures(2, 1)
-    top, below = (half.subplots(1, 3, sharey=True) for half in halves)
+    """Draw Theorem 7's bounds above and regrets below, for three families."""
+    fig, (top, below) = draw.subplots(
+        2, 3, sharex="col", sharey="row", figsize=(style.PAGE[0], 5.0)
+    )
     corrected = FTNL(1.0).label
     learners = [corrected, FTNL(1.0, scale="hu2021").label, RandomPrefixSoftmax(1.0).label]
     for upper, lower, family in zip(top, below, families, strict=True):
@@ -330,32 +432,32 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str
         draw.bound(upper, one[x], one.proved, "Theorem 7, as proved")
         draw.bound(upper, one[x], one.second_form, second, linestyle=style.MIXED)
         draw.bound(upper, one[x], one.first_form, first, linestyle=style.DOTTED)
-        alone = {"linestyle": "none"} if x == "log_m" else {}  # other phases lie between
+        alone = {"linestyle": "none"} if x == "log_m" else {}  # the phase changes in between
         for ax, curves in ((upper, one), (lower, part[part.algorithm.isin(learners)])):
             draw.lines(ax, curves, x, "regret", markevery=1, **alone)
-            ax.set_xlabel(r"$\ln m$" if x == "log_m" else "number of brackets $B$")
+        lower.set_xlabel(r"$\ln m$" if x == "log_m" else "number of brackets $B$")
         dots = {"color": "black", "marker": ".", "linestyle": "none"}
         lower.plot(equal[x], equal.regret, label="FTNL (Laplace) on equal gaps", **dots)
         upper.set(yscale="log", title=family)
         lower.set(ylim=(0, 9))
     grey = {"color": style.GREY, "alpha": 0.3, "linewidth": 0, "label": "FTNL (Gumbel), all phases"}
-    below[2].fill_between(phases.log_m, phases.least, phases.largest, **grey)
+    below[2].fill_between(phases.log_m, phases.smallest, phases.largest, **grey)
     brackets = data[data.family == families[0]].brackets.unique()
-    for half, axes, across in zip(halves, (top, below), (4, 3), strict=True):
-        axes[0].set_ylabel(r"regret, in $\ln K/\epsilon$")
+    for axes in (top, below):
+        axes[0].set_ylabel(r"regret / $(\ln K/\epsilon)$")
         for ax in axes[:2]:
             ax.set_xticks(brackets)
         axes[2].set_xscale("symlog", linthresh=2)
         axes[2].set_xlim(-0.2, 1.3 * max(2, data[data.family == families[2]].log_m.max()))
-        draw.legend_below(half, across)
+    draw.legend_below(fig, 3)
     return fig
 
 
 def epochs_figure(paid: pd.DataFrame) -> Figure:
-    """Draw what each epoch pays, a colour for each bracket, in the frame of its bound."""
-    units = r"regret, in units of $\ln K/\epsilon$"
+    """Draw the regret of each epoch by bracket, inside the frame of its bound."""
+    units = r"regret / $(\ln K/\epsilon)$"
     fig, (ax,) = draw.panels(
-        1, width=style.PAGE[0], height=2.4, xlabel="rounds $n$ behind a choice", ylabel=units
+        1, width=style.PAGE[0], height=2.4, xlabel="rounds $n$ before the choice", ylabel=units
     )
     epoch, bottom = np.log2(paid.rounds), np.zeros(len(paid))
     frame = {"color": "#EEEEEE", "edgecolor": style.GREY, "linestyle": style.DASHED}
@@ -375,7 +477,7 @@ def epochs_figure(paid: pd.DataFrame) -> Figure:
 
 
 def lower_bound_figure(data: pd.DataFrame, titles: dict[int, str]) -> Figure:
-    """Draw regret at round m* with Theorem 10 above, and at convergence below, for each K."""
+    """Draw regret at round m* with Theorem 10, and final regret, for each K."""
     size = {"figsize": (style.PAGE[0], 4.2), "height_ratios": (3, 2), "squeeze": False}
     fig, axes = draw.subplots(2, len(titles), sharex=True, sharey="row", **size)
     for row, when in zip(axes, ("round m", "convergence"), strict=True):
@@ -387,7 +489,7 @@ def lower_bound_figure(data: pd.DataFrame, titles: dict[int, str]) -> Figure:
                 ax.set_title(titles[k])
             else:
                 ax.set_xlabel(r"$\epsilon$")
-    axes[0, 0].set_ylabel("regret at round $m^*$")
-    axes[1, 0].set_ylabel("at convergence")
+    axes[0, 0].set_ylabel("regret at $m^*$ / $(\\ln K/\\epsilon)$")
+    axes[1, 0].set_ylabel("final regret / $(\\ln K/\\epsilon)$")
     draw.legend_below(fig, 4)
     return fig

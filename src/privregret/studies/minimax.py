@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array, vstack
 
 from privregret import store
 from privregret.adversarial import BatchedPrivate
@@ -34,6 +36,12 @@ def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
     return Estimate(upper, bound=max(upper - lower, 0.0))
 
 
+def gain(game: Game, epsilon: float) -> Estimate:
+    """How much less than guessing the best learner loses, over epsilon."""
+    guessing = game.rounds * (1 - 1 / game.actions)
+    return (guessing - value(game, epsilon)) / epsilon
+
+
 def differ(pairs: Iterable[tuple[float, float]]) -> float:
     """How many of these pairs of numbers differ by more than 1e-8."""
     return float(sum(abs(a - b) > 1e-8 for a, b in pairs))
@@ -49,6 +57,53 @@ def enumerated_privacy(rounds: int, epsilon: float) -> float:
         axes = [*range(0, 2 * t, 2), *range(1, 2 * t, 2), 2 * t]
         policy.append(step.reshape((2,) * (2 * t) + (2,)).transpose(axes))
     return enumeration.privacy_loss(policy, "table")
+
+
+@store.kept
+def fixed_value(game: Game, epsilon: float) -> Estimate:
+    """Minimax regret if losses are the same in every round: a linear programme, solved as it is.
+
+    Variables are the probabilities of all prefixes of play, and the largest regret.
+    """
+    K, T, seen = game.actions, game.rounds, game.seen
+    sizes = [(K * seen) ** t * K for t in range(T)]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    worst, width = starts[-1], starts[-1] + 1
+    flow = [coo_array((np.ones(K), (np.zeros(K, int), np.arange(K))), shape=(1, width))]
+    for t in range(T - 1):
+        before = np.repeat(np.arange(sizes[t]), seen)
+        after = starts[t + 1] + np.arange(sizes[t + 1]).reshape(-1, K)
+        rows = np.arange(len(before))
+        entries = np.concatenate([np.full(len(before), -1.0), np.ones(after.size)])
+        columns = np.concatenate([starts[t] + before, after.ravel()])
+        places = np.concatenate([rows, np.repeat(rows, K)])
+        flow.append(coo_array((entries, (places, columns)), shape=(len(rows), width)))
+    regret, right = [], []
+    for r, row in enumerate(game.rows):
+        line = np.zeros(width)
+        for t, histories in enumerate(game.histories):
+            same = sum(r * len(game.rows) ** i for i in range(t))
+            for a in range(K):
+                line[starts[t] + histories[same] * K + a] += row[a]
+        line[worst] = -1.0
+        regret.append(line)
+        right.append(T * row.min())
+    first, second = np.repeat(np.arange(sizes[-1]), (T - 1) * (seen - 1)), game.neighbours().ravel()
+    rows = np.arange(len(first))
+    data = np.concatenate([np.ones(len(first)), np.full(len(first), -math.exp(epsilon))])
+    columns = starts[-2] + np.concatenate([first, second])
+    private = coo_array((data, (np.tile(rows, 2), columns)), shape=(len(first), width))
+    cost = np.zeros(width)
+    cost[worst] = 1.0
+    equal = vstack(flow).tocsr()
+    known = np.zeros(equal.shape[0])
+    known[0] = 1.0
+    above = vstack([coo_array(np.array(regret)), private]).tocsr()
+    limits = np.concatenate([right, np.zeros(len(first))])
+    found = linprog(cost, above, limits, equal, known, (0, None), method="highs")
+    if found.status:
+        raise RuntimeError(f"the solver gave up on {game} at epsilon={epsilon:g}: {found.message}")
+    return Estimate(float(found.fun), bound=1e-7)
 
 
 # Plans ------------------------------------------------------------------------------------------

@@ -107,6 +107,14 @@ def slope_at_zero(rounds: int, epsilon: float) -> float:
 
 
 @store.kept
+def gain_of_three(rounds: int, epsilon: float) -> Estimate:
+    """Gain over guessing with three actions and full information, over epsilon."""
+    found = minimax(Game(rounds, "full", 3), epsilon)
+    guessing = 2 / 3 * rounds
+    return Estimate(guessing - found.upper, bound=found.upper - found.lower) / epsilon
+
+
+@store.kept
 def harder(count: int, rng: np.random.Generator) -> list[float]:
     """Divergences of random laws on {0, 1/2, 1} over those of Bernoulli laws with their means."""
     ratios = []

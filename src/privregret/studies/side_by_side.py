@@ -49,7 +49,7 @@ def private(epsilon: float) -> list[BanditAlgorithm]:
 
 
 def played(algorithms, problems, horizon: int, runs: int, seed: int) -> pd.DataFrame:
-    """Final regrets, with a column `name` that tells first batches apart."""
+    """Final regrets, with a column `name` that distinguishes first batches."""
     frame = simulate.regret_curves(algorithms, problems, horizon, runs, seed, points=1)
     name = frame.algorithm
     if "n0" in frame:
@@ -143,7 +143,7 @@ def leaders(table, by) -> pd.DataFrame:
     [True, True, False]
     """
     smallest = table.groupby(by, sort=False).high.transform("min")
-    # regrets are often equal but for rounding
+    # regrets are often equal up to rounding
     return table.assign(leads=table.low <= smallest * (1 + ROUNDING))
 
 

@@ -1,4 +1,4 @@
-"""What `companion/whole-epochs` checks: lemmas by enumeration, the theorem by exact regret."""
+"""Check the lemmas of `companion/whole-epochs` by enumeration, and its theorem by exact regret."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -116,7 +116,7 @@ def lemma_rows(outcomes, probabilities, noise: str, eta: float, longest: int) ->
 
 @store.kept
 def random_laws(noise: str, count: int, longest: int, rng: np.random.Generator) -> pd.DataFrame:
-    """`lemma_rows` of random joint laws: up to five actions and four outcomes."""
+    """`lemma_rows` of random joint distributions: up to five actions and four outcomes."""
     rows = []
     for _ in range(count):
         kinds, actions = int(rng.integers(2, 5)), int(rng.integers(2, 6))
@@ -132,7 +132,7 @@ def random_laws(noise: str, count: int, longest: int, rng: np.random.Generator) 
 
 @store.kept
 def opposite_pairs(gaps: np.ndarray, etas: tuple) -> pd.DataFrame:
-    """E[Q d] / E[Q] for two actions, one of which suffers 1 in a round, and the bound of Lemma 3.
+    """E[Q d] / E[Q] for two actions, one of which has loss 1 in a round, and the bound of Lemma 3.
 
     d has the gap for mean; epochs have 64 / eta rounds. Next to the three noises there is Gaussian
     noise with the variance of Laplace noise.

@@ -1,4 +1,4 @@
-"""What the notebooks on wu2026 need and no other does, in the order settings, measure, plot."""
+"""Instances, measurements and plots that only the notebooks on wu2026 use."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from scipy.optimize import brentq, differential_evolution
+from scipy.optimize import differential_evolution
 
 from privregret import estimates, exact, instances, store
 from privregret.bounds import wu2026 as bounds
@@ -17,47 +17,62 @@ from privregret.instances import StochasticLosses
 from privregret.press import draw, style
 from privregret.privacy import selection
 
-# Settings
+# Instances
 
 
 def two_values(actions: int, rng: np.random.Generator) -> StochasticLosses:
-    """A random instance: one coin decides the first action's loss, the others' are fixed."""
+    """Draw an instance: the first action has one of two losses, all others a fixed loss."""
     values, others, p = rng.random(2), rng.random(actions - 1), rng.random()
     outcomes = [(value, *others) for value in values]
     return StochasticLosses("two values", outcomes, (0.0,) * actions, (p, 1 - p))
 
 
 def bits_of(problem: StochasticLosses) -> StochasticLosses:
-    """The instance of independent Bernoulli losses of the same means, as a joint distribution."""
+    """Return the instance of independent Bernoulli losses of the same means."""
     actions = len(problem.means)
     corners = np.array(list(product((0.0, 1.0), repeat=actions)))
     chances = np.prod(np.where(corners == 1, problem.means, 1 - problem.means), axis=1)
-    return StochasticLosses("bits", corners, (0.0,) * actions, chances / chances.sum())
+    return StochasticLosses("Bernoulli losses", corners, (0.0,) * actions, chances / chances.sum())
 
 
 def binomial_cdf(k: int, n: int, p: Fraction) -> Fraction:
-    """F(k; n, p) in rational arithmetic."""
+    """Compute the binomial distribution function F(k; n, p) in rational arithmetic."""
     return sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
 
 
-# Measure: privacy
+def deterministic_family(kind: str, log_actions: float, gap: float) -> StochasticLosses:
+    """Return deterministic losses: "cyclic", "one gap" (of 1) or "doubling" (six brackets)."""
+    if kind == "cyclic":
+        return instances.cyclic(None, gap, log_actions=log_actions)
+    if kind == "doubling":
+        return instances.doubling(6, bernoulli=False, log_per_bracket=log_actions - np.log(6))
+    others = log_actions + np.log1p(-np.exp(-log_actions))
+    return instances.deterministic_losses((0.0, 1.0), log_counts=(0.0, others))
+
+
+def votes(losses: np.ndarray) -> np.ndarray:
+    """Replace a loss vector by 1 for every action that is not the best, and 0 for the best."""
+    return (losses > losses.min()).astype(float)
+
+
+# Privacy
 
 
 @store.kept
 def largest_loss(actions: int, variants: list[tuple[str, float]]) -> estimates.Estimate:
-    """Largest exact privacy loss over numbers of actions and lengths of epochs, at epsilon = 1."""
+    """Return the largest exact privacy loss over epochs and numbers of actions, epsilon = 1."""
     sizes = product((2, 3, actions), (1, 2, 64, 2**20), variants)
     return estimates.largest([selection.privacy_loss(K, n, *v).value for K, n, v in sizes])
 
 
-# Measure: selection
+# Selection
 
 
 @store.kept
 def worse_of_two(
     means: tuple[float, float], level: float, n: int, noise: str, scale: float
 ) -> dict:
-    """Probability of the worse of two actions, with the steps of Lemma 5 and its bound."""
+    """Return the probability of the worse of two actions, the steps of Lemma 5 and its bound."""
     d = means[1] - means[0]
     problem = instances.bernoulli_losses(means)
     chosen = exact.selection_probabilities(problem, n, noise, scale / level)
@@ -68,9 +83,10 @@ def worse_of_two(
 
 
 def raw_and_resampled(problem: StochasticLosses, n: int, level: float) -> dict:
-    """Probability of the worse of two actions, as it is and with losses resampled to bits.
+    """Return the probability of the worse of two actions without and with resampling.
 
-    Noise is Gumbel of scale 2 / level, or none; what is below its numerical error is 0.
+    The noise is Gumbel of scale 2 / level; there is none at infinite level. A probability below its
+    numerical error is returned as 0.
     """
     noise = ("none", 1.0) if np.isinf(level) else ("gumbel", 2 / level)
     found = {"instance": problem.name, "n": n, "epsilon": level}
@@ -84,10 +100,21 @@ def raw_and_resampled(problem: StochasticLosses, n: int, level: float) -> dict:
 def orders_and_ranks(
     count: int, noises: list[str], rng: np.random.Generator
 ) -> tuple[list[estimates.Estimate], list[estimates.Estimate]]:
-    """Selection on random instances, for Lemma 1.
+    """Measure selection probabilities on random instances, for Lemma 1.
 
-    Returns the probabilities of an action over that of the next better one, and ranks times
-    probabilities, wherever these are far above their numerical error.
+    Parameters
+    ----------
+    count : int
+        Number of instances.
+    noises : list of str
+        Used in turn.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    list, list
+        Probability of an action / probability of the next better one; rank times probability.
+        Probabilities that are close to their numerical error are left out.
     """
     orders, ranks = [], []
     for i in range(count):
@@ -106,7 +133,7 @@ def orders_and_ranks(
 
 
 def by_rank(problem: StochasticLosses, n: int) -> pd.DataFrame:
-    """Rank times the probability to be chosen after n rounds with Gumbel noise of scale 10."""
+    """Return rank times selection probability after n rounds, Gumbel noise of scale 10."""
     chosen = exact.selection_probabilities(problem, n, "gumbel", 10.0)
     p = np.where(chosen.group > chosen.error, chosen.group, 0.0)
     j = np.arange(1, len(p) + 1)
@@ -114,18 +141,25 @@ def by_rank(problem: StochasticLosses, n: int) -> pd.DataFrame:
 
 
 def bad_action(level: float, actions: int, gap: float, noise: str, n: int) -> dict:
-    """Probability of a bad action from n losses on the circle, and the bound in the next round."""
+    """Return the probability of an action of loss 1 on the cyclic family, and its lower bounds.
+
+    The choice is made from n loss vectors and played in the 2n rounds that end at round 4n - 1;
+    the bounds are those of the first of them, round 2n.
+    """
     chosen = exact.selection_probabilities(instances.cyclic(actions, gap), n, noise, 2 / level)
-    bound = bounds.theorem_3_rounds(np.log(actions), level, 2 * n)
-    return {"p": chosen.group[2], "p_error": chosen.error, "bound": bound}
+    printed, sharp = (
+        bounds.theorem_3_rounds(np.log(actions), level, 2 * n, sharp=which)
+        for which in (False, True)
+    )
+    return {"p": chosen.group[2], "p_error": chosen.error, "printed": printed, "sharp": sharp}
 
 
 @store.kept
 def deterministic_ratios(count: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Largest ratios on random instances of deterministic losses.
+    """Return the largest of three ratios over random instances of deterministic losses.
 
-    Probability to bound, for three noises; expected gap with exponential noise to that with Gumbel
-    noise; regret to the telescoping bound.
+    They are selection probability / bound of Corollary 2's proof, expected gap with exponential
+    noise / with Gumbel noise, and regret / telescoping bound.
     """
     return tuple(float(x) for x in np.max([_deterministic(rng) for _ in range(count)], axis=0))
 
@@ -140,7 +174,8 @@ def _deterministic(rng):
     pointwise = [0.0]
     for variant in bounds.COROLLARY_2:
         bound = bounds.deterministic_selection(n, problem.gaps, level, *variant)
-        seen = (chosen[variant].group > 1e-5) & (problem.gaps > 0)  # far above the numerical error
+        seen = (chosen[variant].group > 1e-5) & (problem.gaps > 0)  # well above numerical error
+        bound = np.maximum(bound, 1e-300)  # it may underflow
         pointwise += (np.exp(chosen[variant].log_action[seen]) / bound[seen]).tolist()
     exponential, gumbel = (chosen[v, 2.0].group @ problem.gaps for v in ("exponential", "gumbel"))
     regret = exact.expected_regret(FTNL(level, "gumbel"), problem, 2**50).value[0]
@@ -149,14 +184,18 @@ def _deterministic(rng):
 
 
 def one_group(log_actions: float, phase: float) -> float:
-    """Lemma 3's sum over ln K for one group of K - 1 equal a, 2^(phase - 5)."""
+    """Return Lemma 3's sum / ln K for one group of K - 1 numbers a, all 2^(phase - 5)."""
     others = log_actions + np.log1p(-np.exp(-log_actions))
     return bounds.lemma_3((0.0, 2.0 ** (phase - 5)), (0.0, others))
 
 
 @store.kept
 def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Largest values on random a of what Lemmas 2 and 3 bound, and of the antiderivative's rise."""
+    """Return the largest values over random a of three quantities in Lemmas 2 and 3.
+
+    They are (f' / ln 2 - f) / mean square, the sum of f / ln K, and the antiderivative's increase
+    / ln K.
+    """
     return tuple(float(x) for x in np.max([_lemmas(rng) for _ in range(count)], axis=0))
 
 
@@ -174,7 +213,11 @@ def _lemmas(rng):
 
 
 def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
-    """log10 of the constant c1 that Remark 4's conjecture needs, with no bad action or many."""
+    """Return log10 of the constant c1 that Remark 4's conjecture needs.
+
+    There are two actions if `bad` is "none", and infinitely many further ones of mean 1 if it is
+    "unbounded".
+    """
     if bad == "none":
         log_c1 = bounds.remark_4(-np.inf, n, middle, level, 2.0, c2)
     else:
@@ -183,13 +226,22 @@ def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
     return case | {"log10_c1": log_c1 / np.log(10)}
 
 
-# Measure: regret
+def tail_over_bound(rate: float, first: int) -> float:
+    """Return the sum in (8) over epochs after `first` / its bound, for exponents rate 2^r.
+
+    The sum is that of 2^(r - 1) e^(-rate 2^r), the bound e^(-rate 2^first) / rate.
+    """
+    r = np.arange(first + 1, first + 60)
+    return float(np.sum(2.0 ** (r - 1) * rate * np.exp(rate * (2.0**first - 2.0**r))))
+
+
+# Regret
 
 
 def two_values_over_bits(
     actions: int, T: int, noise: str, rng: np.random.Generator
 ) -> estimates.Estimate:
-    """Regret with resampling on a random instance over that of the original on its bits."""
+    """Return regret with resampling / regret without on the Bernoulli losses of equal means."""
     problem = two_values(actions, rng)
     resampled = exact.regret_curves(FTNL(1.0, noise, bernoulli_resampling=True), problem, T)
     raw = exact.regret_curves(FTNL(1.0, noise), bits_of(problem), T)
@@ -198,10 +250,10 @@ def two_values_over_bits(
 
 @store.kept
 def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
-    """Largest regret found over instances with two losses per action, Gumbel noise.
+    """Search for the largest regret over instances with two losses per action, Gumbel noise.
 
-    Over all of them, and over the Bernoulli instances that resampling leaves; the worst of these
-    is where the first search starts.
+    "raw" is the maximum over all instances, "resampled" the maximum over Bernoulli instances, to
+    which resampling reduces them. The first search starts from the result of the second.
     """
     options = {"maxiter": 40, "popsize": 6, "tol": 1e-8, "rng": seed}
 
@@ -219,25 +271,37 @@ def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
 
 
 def late_growth(curves: pd.DataFrame) -> list[estimates.Estimate]:
-    """Regret at T = 2^50 over that at T = 2^25, curve by curve."""
+    """Return regret at T = 2^50 / regret at T = 2^25 for each curve."""
     late, early = (estimates.rows(curves[curves["T"] == T]) for T in (2**50, 2**25))
     return [a / b for a, b in zip(late, early, strict=True)]
 
 
-def rate_crossing(log_actions: float) -> float:
-    """ln T at which the rates of Theorems 1 and 2 are equal, over ln K."""
-    new = bounds.theorem_2_rate(log_actions, 0.1, 1.0)
+def exponents_over(curve: pd.DataFrame, bound: str, lag: int) -> list[estimates.Estimate]:
+    """Return exponents of ln K in regret / bound between rows that are `lag` apart."""
+    x, logs = np.log(curve.log_actions.to_numpy()), estimates.logs(curve)
+    y = [log - float(b) for log, b in zip(logs, np.log(curve[bound].astype(float)), strict=True)]
+    return [(b - a) / (t - s) for a, b, s, t in zip(y, y[lag:], x, x[lag:], strict=False)]
 
-    def apart(log_T):
-        return bounds.theorem_1_rate(log_actions, 0.1, np.exp(log_T), 1.0) - new
 
-    return brentq(apart, 0.01, 100.0) / log_actions
+def voting_regret(losses: tuple[float, ...], epsilon: float, epochs: int = 40) -> float:
+    """Compute the regret of FTNL with Gumbel noise when it sees votes in place of losses.
+
+    The losses are deterministic. One vote vector depends on one loss vector, so that the privacy is
+    that of FTNL.
+    """
+    seen = np.array(losses)
+    gaps = seen - seen.min()
+    regret, n = float(gaps.mean()), 1
+    for _ in range(epochs):
+        chosen = exact.selection_from_sums(n * votes(seen), 0 * gaps, "gumbel", 2 / epsilon)
+        regret, n = regret + 2 * n * float(chosen @ gaps), 2 * n
+    return regret
 
 
 def equal_gaps(
     log_actions: float, gap_exponents: list[int], exponents: list[int], learners: list[FTNL]
 ) -> pd.DataFrame:
-    """Exact regrets on equal gaps 2^-k with this many actions, at horizons that are powers of 2."""
+    """Compute exact regrets on instances of equal gaps 2^-k, at horizons that are powers of 2."""
     sizes = (0.0, log_actions + np.log1p(-np.exp(-log_actions)))
     problems = [
         instances.bernoulli_losses(
@@ -253,15 +317,15 @@ def equal_gaps(
 
 
 def two_actions_figure(two: pd.DataFrame) -> Figure:
-    """Draw how likely the worse of two actions is, with and without resampling and noise."""
+    """Draw the probability of the worse of two actions against the number of losses."""
     examples = list(two.groupby("instance", sort=False))
-    axes = {"xscale": "log", "xlabel": "losses behind the choice", "ylabel": "P[worse action]"}
+    axes = {"xscale": "log", "xlabel": "loss vectors $n$", "ylabel": "P[worse action selected]"}
     fig, row = draw.panels(len(examples), **axes)
     noises = (np.inf, style.SOLID, "no noise"), (1.0, style.DOTTED, r"Gumbel, $\epsilon=1$")
     for ax, (title, part) in zip(row, examples, strict=True):
         for level, dashes, name in noises:
             curve = part[part.epsilon == level]
-            raw = {"color": style.BLUE, "marker": "o", "label": f"as it is, {name}"}
+            raw = {"color": style.BLUE, "marker": "o", "label": f"original, {name}"}
             resampled = {"color": style.VERMILION, "marker": "s", "label": f"resampled, {name}"}
             ax.plot(curve.n, curve.raw, linestyle=dashes, **raw)
             ax.plot(curve.n, curve.resampled, linestyle=dashes, **resampled)

@@ -1,5 +1,4 @@
-"""What `companion/your-own-algorithm` needs: a table of losses, runs on it, and a source that
-drifts."""
+"""Tables of losses, runs on them, and a drifting source for `companion/your-own-algorithm`."""
 
 import tempfile
 from pathlib import Path
@@ -17,7 +16,7 @@ SHORTEST = 100  # rounds of a table on which regret can be told from luck
 
 
 def table_of_arms(name: str, value) -> str:
-    """A rule: a CSV file (or "") that is long enough, and on which it matters what is played.
+    """Check a CSV file (or ""): it is long enough, and arms have different sums.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ def table_of_arms(name: str, value) -> str:
 
 
 def read(path: str, seed: int) -> pd.DataFrame:
-    """The losses in a CSV file; if there is none, in one made here, of beta distributions."""
+    """Read losses from a CSV file, or make a table with beta distributions if there is none."""
     if path:
         return pd.read_csv(path)
     columns = {
@@ -64,7 +63,7 @@ def read(path: str, seed: int) -> pd.DataFrame:
 
 
 def drifting(t: int | np.ndarray, rounds: int) -> tuple:
-    """Means of the two arms in round t: from 0.9 and 0.1 to 0.1 and 0.9."""
+    """Return the means of the two arms in round t: from 0.9 and 0.1 to 0.1 and 0.9."""
     ahead = 0.4 * np.cos(np.pi * t / rounds)
     return 0.5 + ahead, 0.5 - ahead
 
@@ -74,13 +73,13 @@ def drifting(t: int | np.ndarray, rounds: int) -> tuple:
 
 @store.kept
 def played(algorithm, table: np.ndarray, runs: int, seed: int) -> np.ndarray:
-    """(runs, T) actions on a table."""
+    """Return (runs, T) actions on a table."""
     return np.array([algorithm.play(table, seed + run) for run in range(runs)])
 
 
 @store.kept
 def live(algorithm: BanditAlgorithm, rounds: int, runs: int, seed: int) -> np.ndarray:
-    """(runs, rounds) actions of learners on the source that drifts."""
+    """Return (runs, rounds) actions of a learner on the drifting source."""
     actions = np.empty((runs, rounds), np.int64)
     means = np.transpose(drifting(np.arange(rounds), rounds))
     for run in range(runs):

@@ -1,4 +1,4 @@
-"""Figures of `companion/your-own-algorithm`, apart from kernels: an edit compiles nothing."""
+"""Figures of `companion/your-own-algorithm`."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,7 +21,7 @@ MARKERS = "os^Dv<>"
 
 
 def measured_loss(data: pd.DataFrame, epsilon: float) -> Figure:
-    """Measured and computed privacy loss for each number of rewards by which an arm is behind."""
+    """Draw measured and exact privacy loss against the lead of the other arm."""
     fig, (ax,) = draw.panels(
         1,
         xlabel="rewards $d$ by which arm 1 is behind",
@@ -39,7 +39,7 @@ def measured_loss(data: pd.DataFrame, epsilon: float) -> Figure:
 
 
 def comparison(data: pd.DataFrame, environments: list[BernoulliBandit], horizon: int) -> Figure:
-    """Regret against rounds, one panel per environment, with that of uniform play."""
+    """Draw regret against rounds, one panel per environment, and the regret of uniform play."""
     fig, axes = draw.panels(2, height=3.0)
     for ax, environment in zip(axes, environments, strict=True):
         draw.regret_axes(ax, data[data.instance == environment.name])
@@ -52,7 +52,7 @@ def comparison(data: pd.DataFrame, environments: list[BernoulliBandit], horizon:
 
 
 def regret_on_table(data: pd.DataFrame) -> Figure:
-    """Median regret on one table and its band, with that of uniform play."""
+    """Draw median regret on one table with its band, and the regret of uniform play."""
     fig, (ax,) = draw.panels(
         1, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret to the best arm"
     )
@@ -68,7 +68,7 @@ def regret_on_table(data: pd.DataFrame) -> Figure:
 
 
 def timeline(data: pd.DataFrame, arms: list[str]) -> Figure:
-    """Above: which arm is pulled, and when its sum is released; below: the index of each arm."""
+    """Draw the arm pulled and the releases (top), and the index of each arm (bottom)."""
     size = (style.PAGE[0], 3.4)
     fig, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=size, height_ratios=(2, 3))
     for j, arm in enumerate(arms):
@@ -91,9 +91,9 @@ def timeline(data: pd.DataFrame, arms: list[str]) -> Figure:
 
 
 def better_arm(data: pd.DataFrame, rounds: int) -> Figure:
-    """How often the better arm is pulled while the arms drift and cross."""
-    fig, (ax,) = draw.panels(1, xlabel="round $t$", ylabel="share of the better arm")
-    draw.lines(ax, data, "t", "share", markevery=4)
+    """Draw how often the better arm is pulled while the arms drift and cross."""
+    fig, (ax,) = draw.panels(1, xlabel="round $t$", ylabel="fraction of pulls of the better arm")
+    draw.lines(ax, data, "t", "fraction", markevery=4)
     ax.axvline(rounds / 2, **style.BOUND, label="the arms cross")
     ax.set(xlim=(0, rounds), ylim=(0, 1.02))
     draw.legend_below(fig, 3)

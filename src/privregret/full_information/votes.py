@@ -1,0 +1,352 @@
+"""Learn from votes: each round votes for an action with the smallest loss."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from privregret import checks
+from privregret.algorithm import Privacy, Steps
+from privregret.full_information.base import FullInformationAlgorithm
+from privregret.jit import jit
+from privregret.noise import GUMBEL, draw
+
+LONGEST = 2.0**60  # largest number of rounds of an epoch, so that 64 bits can count and add them
+
+VOTED = np.dtype([("votes", np.int64), ("weight", float)])
+BOTH = np.dtype([("votes", np.int64), ("weight", float), ("loss", float)])
+EPOCH = np.dtype([(name, np.int64) for name in ("leader", "next", "length", "epoch")])
+
+
+class Ballot(NamedTuple):
+    """Hold what kernels take of the votes: a draw after epoch i, and its length.
+
+    P(k) is proportional to exp(rate max(c_k - s_i, 0)). Epoch i has 2 s_i + window rounds, s_i = 1
+    + ceil((bonus + i) / rate).
+    """
+
+    rate: float
+    bonus: float
+    window: int
+
+    def threshold(self, epoch: int) -> int:
+        """Return s_i, for i = 1, 2, ...
+
+        Examples
+        --------
+        >>> Votes(1.0).ballot(math.log(10)).threshold(1)
+        6
+        """
+        return int(min(1 + math.ceil((self.bonus + epoch) / self.rate), LONGEST))
+
+    def length(self, epoch: int) -> int:
+        """Return the number of rounds of epoch i = 1, 2, ...
+
+        Examples
+        --------
+        >>> Votes(1.0).ballot(math.log(10)).length(1)
+        13
+        """
+        return int(min(2.0 * self.threshold(epoch) + self.window, LONGEST))
+
+
+class Hybrid(NamedTuple):
+    """Hold what kernels take: the first ballot, and the draws of later epochs."""
+
+    rate: float
+    bonus: float
+    window: int
+    scale: float  # scale of the leader's noise
+    tilt: float  # rate of the test's votes
+    margin: int  # s_i = length of the epoch - margin
+    first: int  # rounds of the first of the later epochs
+
+
+@jit
+def _threshold(ballot, epoch):
+    return int(min(1 + math.ceil((ballot.bonus + epoch) / ballot.rate), LONGEST))
+
+
+@jit
+def _length(ballot, epoch):
+    return int(min(2.0 * _threshold(ballot, epoch) + ballot.window, LONGEST))
+
+
+@jit
+def _elected(actions, ballot, epoch, rng):
+    """Return the action drawn from the votes of an epoch."""
+    threshold, most, mass = _threshold(ballot, epoch), 0, 0.0
+    for i in range(len(actions)):
+        most = max(most, actions[i]["votes"] - threshold)
+    for i in range(len(actions)):
+        above = max(actions[i]["votes"] - threshold, 0)
+        actions[i]["weight"] = math.exp(ballot.rate * (above - most))
+        mass += actions[i]["weight"]
+    return _picked(actions, rng.random() * mass)
+
+
+@jit
+def _picked(actions, pick):
+    """Return the action whose interval holds `pick`.
+
+    The intervals, as long as the weights, follow each other from 0 to the sum of the weights.
+    """
+    for i in range(len(actions) - 1):
+        if pick < actions[i]["weight"]:
+            return i
+        pick -= actions[i]["weight"]
+    return len(actions) - 1
+
+
+@jit
+def _vote(losses):
+    """Return the action with the smallest loss; of several, the first."""
+    vote = 0
+    for i in range(1, len(losses)):
+        if losses[i] < losses[vote]:
+            vote = i
+    return vote
+
+
+@jit
+def _choose(actions, own, ballot, t, rng):
+    """Return the action of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    ballot : Ballot
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
+    if t == 1:
+        own["leader"] = int(rng.random() * len(actions))
+    elif t == own["next"]:
+        own["leader"] = _elected(actions, ballot, own["epoch"], rng)
+        for i in range(len(actions)):
+            actions[i]["votes"] = 0
+    else:
+        return own["leader"]
+    own["epoch"] += 1
+    own["next"] = t + _length(ballot, own["epoch"])
+    return own["leader"]
+
+
+@jit
+def _observe(actions, own, ballot, t, j, losses, rng):
+    """Update the memory with the losses of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    ballot : Ballot
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    j : int
+        Action that was played.
+    losses : (K,) array
+        Losses of all actions.
+    rng : numpy.random.Generator
+    """
+    actions[_vote(losses)]["votes"] += 1
+
+
+@dataclass(frozen=True)
+class Votes(FullInformationAlgorithm):
+    """Play in each epoch an action drawn from the votes of the previous epoch.
+
+    A round votes for its action with the smallest loss, of several for the first. Epoch i = 1, 2,
+    ... has n_i = 2 s_i + window rounds with s_i = 1 + ceil((2 ln lam + i) / epsilon_0), epsilon_0 =
+    epsilon / (1 + 1 / lam) and window = floor(ln(K / lam) / epsilon_0). After it an action is drawn
+    with probability proportional to exp(epsilon_0 max(c_k - s_i, 0)), c_k its votes. The first
+    epoch plays a uniform action.
+
+    The learner exploits unanimity. If losses are the same in every round its regret is at most (ln
+    K + 3 ln(1 + ln K) + 9) / epsilon + 6. On other stochastic losses regret can be linear in T.
+
+    Privacy: epsilon for the sequence of actions.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    lam : float, optional
+        At least 1 and at most K; 1 + ln K by default.
+    """
+
+    epsilon: float
+    lam: float | None = None
+    id = "votes"
+    label = "votes"
+    source = "companion/constants, Theorem 2"
+    rules = {
+        "epsilon": checks.positive,
+        "lam": lambda name, value: (
+            None if value is None else checks.number_in(1, math.inf)(name, value)
+        ),
+    }
+    steps = Steps(VOTED, EPOCH, _choose, _observe)
+
+    @property
+    def privacy(self) -> Privacy:
+        return Privacy(self.epsilon, self.epsilon)
+
+    def ballot(self, log_actions: float) -> Ballot:
+        """Return what determines a draw, for e^log_actions actions.
+
+        Examples
+        --------
+        >>> Votes(0.5).ballot(math.log(10)).window
+        2
+        """
+        lam = 1 + log_actions if self.lam is None else self.lam
+        if math.log(lam) > log_actions:
+            raise ValueError(f"lam must be at most the number of actions, got {lam:g}")
+        rate = self.epsilon / (1 + 1 / lam)
+        window = math.floor(min((log_actions - math.log(lam)) / rate, LONGEST))
+        return Ballot(rate, 2 * math.log(lam), window)
+
+    def settings(self, horizon: int | None, actions: int) -> Ballot:
+        return self.ballot(math.log(actions))
+
+
+@jit
+def _choose_hybrid(actions, own, settings, t, rng):
+    """Return the action of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    settings : Hybrid
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    rng : numpy.random.Generator
+    """
+    if t == 1:
+        own["leader"] = int(rng.random() * len(actions))
+        own["length"] = _length(settings, 1)
+    elif t == own["next"]:
+        if own["epoch"] == 1:
+            own["leader"] = _elected(actions, settings, 1, rng)
+            own["length"] = settings.first
+        else:
+            best, leader = -math.inf, 0
+            for i in range(len(actions)):
+                score = draw(GUMBEL, settings.scale, rng) - actions[i]["loss"]
+                if score > best:
+                    best, leader = score, i
+            tested = _tested(actions, settings, own["length"], rng)
+            own["leader"] = leader if tested < 0 else tested
+            own["length"] = min(2 * own["length"], int(LONGEST))
+        for i in range(len(actions)):
+            actions[i]["votes"], actions[i]["loss"] = 0, 0.0
+    else:
+        return own["leader"]
+    own["epoch"] += 1
+    own["next"] = t + own["length"]
+    return own["leader"]
+
+
+@jit
+def _tested(actions, settings, length, rng):
+    """Return the action that has almost all votes of an epoch, or -1."""
+    most = 0
+    for i in range(len(actions)):
+        most = max(most, actions[i]["votes"] - (length - settings.margin))
+    nothing = math.exp(-settings.tilt * most)
+    mass = nothing
+    for i in range(len(actions)):
+        above = actions[i]["votes"] - (length - settings.margin)
+        actions[i]["weight"] = math.exp(settings.tilt * (above - most))
+        mass += actions[i]["weight"]
+    pick = rng.random() * mass
+    return -1 if pick < nothing else _picked(actions, pick - nothing)
+
+
+@jit
+def _observe_hybrid(actions, own, settings, t, j, losses, rng):
+    """Update the memory with the losses of round t.
+
+    Parameters
+    ----------
+    actions : (K,) record array
+        Memory of the actions.
+    own : record
+        The rest of the memory.
+    settings : Hybrid
+        Parameters of the algorithm.
+    t : int
+        Round, from 1.
+    j : int
+        Action that was played.
+    losses : (K,) array
+        Losses of all actions.
+    rng : numpy.random.Generator
+    """
+    actions[_vote(losses)]["votes"] += 1
+    for i in range(len(actions)):
+        actions[i]["loss"] += losses[i]
+
+
+@dataclass(frozen=True)
+class VotesOrLeader(FullInformationAlgorithm):
+    """Follow unanimous votes while a private test finds them, else a noisy leader.
+
+    The first epoch of `Votes` plays a uniform action and ends with a draw from its votes. Then come
+    epochs of y_i = 2^i y_0 rounds, y_0 = ceil(20 ln(4 lam K) / epsilon) with lam = 1 + ln K: the
+    first plays that draw. After each of them the Gumbel leader at scale 4 / epsilon is drawn, and
+    from the votes a test: action k with probability proportional to exp(epsilon (c_k - s_i) / 4),
+    or none, with probability proportional to 1; s_i = y_i - ceil(4 ln(2 lam) / epsilon). The next
+    epoch plays the action that the test names, or the leader if it names none.
+
+    For epsilon <= 1 its regret has constant 1 in front of ln K / epsilon on losses that are the
+    same in every round, and the order ln K / gap + ln K / epsilon on all stochastic losses.
+
+    Privacy: epsilon for the sequence of actions, half for the leader and half for the test.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    """
+
+    epsilon: float
+    id = "votes-or-leader"
+    label = "votes or leader"
+    source = "companion/constants, Theorem 3"
+    rules = {"epsilon": checks.positive}
+    steps = Steps(BOTH, EPOCH, _choose_hybrid, _observe_hybrid)
+
+    @property
+    def privacy(self) -> Privacy:
+        return Privacy(self.epsilon, self.epsilon)
+
+    def constants(self, log_actions: float) -> Hybrid:
+        """Return all constants, for e^log_actions actions.
+
+        Examples
+        --------
+        >>> VotesOrLeader(0.5).constants(math.log(10)).first
+        196
+        """
+        lam, e = 1 + log_actions, self.epsilon
+        first = min(math.ceil(20 / e * (log_actions + math.log(4 * lam))), LONGEST)
+        margin = min(math.ceil(4 / e * math.log(2 * lam)), LONGEST)
+        return Hybrid(*Votes(e).ballot(log_actions), 4 / e, e / 4, int(margin), int(first))
+
+    def settings(self, horizon: int | None, actions: int) -> Hybrid:
+        return self.constants(math.log(actions))
