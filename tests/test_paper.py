@@ -140,6 +140,7 @@ Overfull \hbox (4.9pt too wide) in paragraph at lines 1--2
 Overfull \hbox (5.1pt too wide) in paragraph at lines 3--4
 LaTeX Warning: Reference `sec:a' on page 1 undefined on input line 3.
 Package natbib Warning: Citation `nowhere' on page 2 undefined on input line 5.
+LaTeX Warning: Float too large for page by 9.5pt on input line 7.
 Figure hu2021/theorem-6.pdf at 86 per cent
 Figure hu2021/theorem-7.pdf at 85 per cent
 """
@@ -153,8 +154,8 @@ def check(path):
 def test_the_log_is_checked(tmp_path):
     (tmp_path / "main.log").write_text(LOG)
     run = check(tmp_path / "main.log")
-    assert run.returncode == 1 and len(run.stderr.splitlines()) == 4
-    assert all(part in run.stderr for part in ("5.1pt", "sec:a", "nowhere", "theorem-7"))
+    assert run.returncode == 1 and len(run.stderr.splitlines()) == 5
+    assert all(part in run.stderr for part in ("5.1pt", "sec:a", "nowhere", "9.5pt", "theorem-7"))
     (tmp_path / "main.log").write_text(LOG.splitlines()[1])
     assert check(tmp_path / "main.log").returncode == 0
     assert "paper/check_log.py" in (ROOT / "Makefile").read_text()
