@@ -138,9 +138,9 @@ def test_references():
 LOG = r"""
 Overfull \hbox (4.9pt too wide) in paragraph at lines 1--2
 Overfull \hbox (5.1pt too wide) in paragraph at lines 3--4
+LaTeX Warning: Float too large for page by 9.5pt on input line 7.
 LaTeX Warning: Reference `sec:a' on page 1 undefined on input line 3.
 Package natbib Warning: Citation `nowhere' on page 2 undefined on input line 5.
-LaTeX Warning: Float too large for page by 9.5pt on input line 7.
 Figure hu2021/theorem-6.pdf at 86 per cent
 Figure hu2021/theorem-7.pdf at 85 per cent
 """
