@@ -1,5 +1,7 @@
 """Settings of the site: `make site` stages these pages with those of the notebooks and figures."""
 
+from pathlib import Path
+
 import privregret
 
 project = html_title = "privregret"
@@ -17,7 +19,7 @@ extensions = [
     "numpydoc",
     "privregret.press.site.extension",  # after autodoc, whose event it uses
 ]
-templates_path = ["_templates"]
+templates_path = [str(Path(__file__).parent / "_templates")]  # autosummary looks in the source
 exclude_patterns = ["**/*.inc"]
 
 nb_execution_mode = "off"
@@ -29,10 +31,12 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 numpydoc_show_class_members = False
-autosummary_ignore_module_all = False
 autodoc_preserve_defaults = True  # values such as ROOT are of one machine
 
+nb_code_prompt_show = nb_code_prompt_hide = "Code"
+
 html_theme = "pydata_sphinx_theme"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["fonts.css", "site.css"]
 html_js_files = [("filter.js", {"defer": "defer"}), ("explore.js", {"defer": "defer"})]

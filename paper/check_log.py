@@ -1,20 +1,29 @@
-"""What a log of LaTeX complains of that must not be: `python3 check_log.py main.log` ends with 1
-and says it."""
+"""What a log of LaTeX reports that must not be: `python3 check_log.py main.log` prints it and exits
+with 1."""
 
 import re
 import sys
 from pathlib import Path
 
 WIDEST = 5.0  # points by which a line may stick out
+SMALLEST = 86  # per cent of its size at which a figure's type of 7 pt is 6 pt
 
 
 def complaints(log: str) -> list[str]:
-    """One line for each undefined reference, citation or command, repeated label and line that
-    is too wide."""
+    """One line for each undefined reference, citation or command, repeated label, line that is too
+    wide and figure that is too small.
+
+    Examples
+    --------
+    >>> complaints("Figure hu2021/theorem-6.pdf at 100 per cent")
+    []
+    """
     log = re.sub(r"(?<=.{79})\n", "", log)  # LaTeX breaks its lines there
     found = re.findall(r"^(?:LaTeX|Package \w+) Warning: (.*(?:undefined|multiply).*)", log, re.M)
     wide = re.findall(r"^(Overfull \\[hv]box \(([\d.]+)pt too (?:wide|high).*)", log, re.M)
-    return found + [line for line, points in wide if float(points) > WIDEST]
+    figures = re.findall(r"^(Figure \S+ at (\d+) per cent)", log, re.M)
+    found += [line for line, points in wide if float(points) > WIDEST]
+    return found + [line for line, size in figures if int(size) < SMALLEST]
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import sys
 import pytest
 
 from privregret.files import ROOT
-from privregret.press import findings
+from privregret.press import findings, style
 
 PAPER, FIGURES = ROOT / "paper", ROOT / "figures"
 LEFT_OUT = set()  # published figures, tables and numbers that the draft does without on purpose
@@ -46,18 +47,48 @@ def test_every_quoted_figure_and_table_is_published():
         assert all((FIGURES / graphic).exists() for graphic in inside), name
 
 
-def test_every_published_figure_and_table_is_quoted_once():
+def test_every_published_figure_and_table_is_in_the_draft_the_supplement_or_on_the_list():
     assert len(QUOTED) == len(set(QUOTED))
-    assert set(MANIFEST["outputs"]) - set(QUOTED) - LEFT_OUT == set()
+    assert set(MANIFEST["outputs"]) - set(QUOTED) == set()
+
+
+def test_only_figures_are_left_to_the_site():
+    listed = re.findall(r"\\input\{\.\./figures/([^}]+)\}", SECTIONS["site"])
+    assert listed and all(MANIFEST["outputs"][name]["kind"] == "figure" for name in listed)
+    printed = [n for n in set(QUOTED) - set(listed) if n in MANIFEST["outputs"]]
+    assert sum(MANIFEST["outputs"][name]["kind"] == "figure" for name in printed) > len(listed)
 
 
 def test_numbers():
-    defined = set(re.findall(r"\\newcommand\{\\(\w+)\}", read(PAPER / "numbers.tex")))
+    defined = dict(re.findall(r"\\newcommand\{\\(\w+)\}\{(.*)\}", read(PAPER / "numbers.tex")))
     published = {n for entry in MANIFEST["notebooks"].values() for n in entry.get("numbers", {})}
-    quoted = set(re.findall(r"\\([a-z]+[A-Z]\w*)", DRAFT))  # nothing else is spelt like these
-    assert defined == published
-    assert quoted <= defined
-    assert defined - quoted - LEFT_OUT == set()
+    counts = {name: int(number) for name, number in defined.items() if number.isdigit()}
+    quoted = set(re.findall(r"\\(?!theH)([a-z]+[A-Z]\w*)", DRAFT))  # nothing else is spelt so
+    assert set(defined) ^ (published | set(counts)) == set()
+    assert quoted - defined.keys() == set()
+    assert published - quoted - LEFT_OUT == set()
+    assert {"claimsTotal", "claimsReproduced", "claimsNotReproduced", "companionErrata"} <= quoted
+
+
+def test_the_counts_are_those_of_the_manifest():
+    rows = [row for entry in MANIFEST["notebooks"].values() for row in entry.get("findings", [])]
+    numbers = read(PAPER / "numbers.tex")
+    for kind, name in (
+        (findings.CLAIM, "claims"),
+        (findings.STEP, "steps"),
+        (findings.OURS, "ours"),
+    ):
+        verdicts = [row["verdict"] for row in rows if row["kind"] == kind]
+        fail = findings.NOT_REPRODUCED if kind == findings.CLAIM else findings.FAILS
+        word = "NotReproduced" if kind == findings.CLAIM else "Fail"
+        assert rf"\newcommand{{\{name}Total}}{{{len(verdicts)}}}" in numbers
+        assert rf"\newcommand{{\{name}{word}}}{{{verdicts.count(fail)}}}" in numbers
+
+
+@pytest.mark.parametrize("section", ["introduction", "discussion"])
+def test_counts_of_findings_are_not_typed_by_hand(section):
+    typed = r"\b(?:\d+|two|three|four|six|seven|eight|nine|ten)\b (?:claims|errata|steps|findings)"
+    assert not re.search(typed, SECTIONS[section] + MAIN)
 
 
 def test_verdicts_come_first_and_all_findings_in_an_appendix():
@@ -81,11 +112,6 @@ def test_every_finding_is_in_tex_and_what_fails_is_marked():
     assert tex.count("\n\\finding{") == len(rows)
     fails = [row for row in rows if row["verdict"] in (findings.NOT_REPRODUCED, findings.FAILS)]
     assert len(re.findall(r"\n\\finding\{.*\\disagrees\{", tex)) == len(fails)
-    claims = sum(row["verdict"] == findings.NOT_REPRODUCED for row in rows)
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    number = rf"\b({claims}|{words[claims] if claims < len(words) else claims})\b"
-    for section in ("introduction", "discussion"):
-        assert re.search(number, SECTIONS[section]), (section, number)
 
 
 def test_the_table_of_times_names_notebooks():
@@ -114,6 +140,8 @@ Overfull \hbox (4.9pt too wide) in paragraph at lines 1--2
 Overfull \hbox (5.1pt too wide) in paragraph at lines 3--4
 LaTeX Warning: Reference `sec:a' on page 1 undefined on input line 3.
 Package natbib Warning: Citation `nowhere' on page 2 undefined on input line 5.
+Figure hu2021/theorem-6.pdf at 86 per cent
+Figure hu2021/theorem-7.pdf at 85 per cent
 """
 
 
@@ -125,11 +153,17 @@ def check(path):
 def test_the_log_is_checked(tmp_path):
     (tmp_path / "main.log").write_text(LOG)
     run = check(tmp_path / "main.log")
-    assert run.returncode == 1 and len(run.stderr.splitlines()) == 3
-    assert all(part in run.stderr for part in ("5.1pt", "sec:a", "nowhere"))
+    assert run.returncode == 1 and len(run.stderr.splitlines()) == 4
+    assert all(part in run.stderr for part in ("5.1pt", "sec:a", "nowhere", "theorem-7"))
     (tmp_path / "main.log").write_text(LOG.splitlines()[1])
     assert check(tmp_path / "main.log").returncode == 0
     assert "paper/check_log.py" in (ROOT / "Makefile").read_text()
+
+
+def test_the_type_of_figures_is_at_least_6_points_in_print():
+    smallest = runpy.run_path(PAPER / "check_log.py")["SMALLEST"]
+    sizes = [size for name, size in style.RC.items() if re.search(r"label|title|font", name)]
+    assert min(size for size in sizes if isinstance(size, int)) * smallest / 100 >= 6
 
 
 @pytest.fixture(scope="module")

@@ -152,7 +152,9 @@ def test_a_csv_has_plain_headers(root, column):
 def test_numbers_become_macros_once(root, monkeypatch):
     publish.number("huRatio", Estimate(0.98279, 0.0022), "one over the other")
     render.render(root)
-    line = r"\newcommand{\huRatio}{\ensuremath{0.9828}} % one over the other, 0.9828 ± 0.0022"
+    line = (
+        r"\newcommand{\huRatio}{\ensuremath{0.983 \pm 0.002}} % one over the other, 0.9828 ± 0.0022"
+    )
     assert line in (root / "paper/numbers.tex").read_text()
     refused(lambda: publish.number("hu2021", 1, ""), "'hu2021'", error=ValueError)
     monkeypatch.setattr(notebook.current, "name", "hu2021/two")

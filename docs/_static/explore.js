@@ -1,12 +1,13 @@
 // Figures that move: one line chart of the numbers of a csv, and a control for each column to choose from.
 // Without this script only the published figure is shown.
 const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"], DASHES = ["", "7 4", "2 3", "8 3 2 3"];
-const WIDTH = 640, HEIGHT = 380, LEFT = 70, RIGHT = 20, TOP = 24, BOTTOM = 48;
+const HEIGHT = 380, LEFT = 70, RIGHT = 20, TOP = 24, BOTTOM = 48;
 const SVG = "http://www.w3.org/2000/svg";
 const number = (text) => (text === "" || Number.isNaN(Number(text)) ? text : Number(text));
 const order = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
 
 function draw(svg, plot, chosen) {
+  const WIDTH = svg.viewBox.baseVal.width;
   const add = (name, attributes, text = "") => {
     const node = document.createElementNS(SVG, name);
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
@@ -49,8 +50,9 @@ function draw(svg, plot, chosen) {
     const path = plot.steps ? points.map(([px, py], j) => (j ? `V${py}H${px}` : `M${px} ${py}`)).join("") : `M${points.map((p) => p.join(" ")).join("L")}`;
     const look = { fill: "none", stroke: plot.colours[line] ?? COLOURS[i % COLOURS.length], "stroke-width": 2.2, "stroke-dasharray": DASHES[i % DASHES.length] };
     add("path", { d: path, ...look });
-    add("path", { d: `M${LEFT + 10 + 150 * shown} 12h26`, ...look });
-    add("text", { x: LEFT + 42 + 150 * shown, y: 16 }, typeof line === "number" ? `${name(plot.line)} = ${line}` : line);
+    const start = LEFT + (shown * (WIDTH - LEFT)) / lines.length;
+    add("path", { d: `M${start} 12h18`, ...look });
+    add("text", { x: start + 22, y: 16 }, typeof line === "number" ? `${name(plot.line)} = ${line}` : line);
     shown += 1;
   });
 }
@@ -58,12 +60,12 @@ function draw(svg, plot, chosen) {
 for (const box of document.querySelectorAll(".explore")) {
   const plot = JSON.parse(box.dataset.plot), form = document.createElement("form"), svg = document.createElementNS(SVG, "svg");
   plot.rows = plot.rows.map((row) => row.map(number));
-  svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
   svg.setAttribute("role", "img");
   const chosen = {};
   const controls = plot.choose.map((column) => {
-    const values = [...new Set(plot.rows.map((row) => row[plot.columns.indexOf(column)]))].sort(order);
-    const slides = values.length > 2 && values.every((value) => typeof value === "number");
+    const values = [...new Set(plot.rows.map((row) => row[plot.columns.indexOf(column)]))];
+    if (values.every((value) => typeof value === "number")) values.sort(order);
+    const slides = values.every((value) => typeof value === "number");
     const control = document.createElement(slides ? "input" : "select"), label = document.createElement("label"), output = document.createElement("output");
     control.name = column;
     if (slides) Object.assign(control, { type: "range", min: 0, max: values.length - 1, step: 1, value: 0 });
@@ -84,5 +86,6 @@ for (const box of document.querySelectorAll(".explore")) {
   form.addEventListener("submit", (event) => event.preventDefault());
   box.append(form, svg);
   box.hidden = false;
+  svg.setAttribute("viewBox", `0 0 ${Math.max(320, Math.min(720, form.clientWidth))} ${HEIGHT}`); // type as large on a phone
   update();
 }

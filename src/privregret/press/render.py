@@ -16,6 +16,8 @@ from privregret.press.findings import (
     HOLDS,
     KINDS,
     NOT_REPRODUCED,
+    OURS,
+    STEP,
     UNDECIDED,
     VERDICTS,
 )
@@ -43,6 +45,7 @@ TEMPLATES.globals |= {
     "measured": tex.measured,
     "value": tex.value,
     "power": tex.power,
+    "quoted": tex.quoted,
 }
 TEMPLATES.globals |= {"quantity": tex.quantity, "endings": record.KINDS}
 
@@ -96,7 +99,9 @@ def texts(manifest: dict) -> dict[str, str]:
         "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every, failed=failed),
-        "paper/numbers.tex": filled("numbers.tex", numbers=sorted(chain(*numbers))),
+        "paper/numbers.tex": filled(
+            "numbers.tex", numbers=sorted(chain(*numbers)), counts=_counts(total)
+        ),
         "README.md": filled("README.md", count=total, claims=claims, rows=rows),
     }
     for paper in papers:
@@ -107,6 +112,15 @@ def texts(manifest: dict) -> dict[str, str]:
 
 def _count(rows, papers):
     return Counter((row["kind"], row["verdict"]) for row in rows if row["paper"] in papers)
+
+
+def _counts(count):
+    """Names of macros of the draft, and how many findings each counts."""
+    for kind, name in ((CLAIM, "claims"), (STEP, "steps"), (OURS, "ours")):
+        numbers = [count[kind, verdict] for verdict in VERDICTS[kind]]
+        words = ("Reproduced", "NotReproduced") if kind == CLAIM else ("Hold", "Fail")
+        yield from zip([name + word for word in (*words, "Undecided")], numbers, strict=True)
+        yield f"{name}Total", sum(numbers)
 
 
 def said(rows: list[dict]) -> str:

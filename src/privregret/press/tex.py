@@ -34,6 +34,38 @@ def value(entry: dict) -> str:
     return rounded(entry["value"], _reach(entry))
 
 
+def quoted(entry: dict) -> str:
+    r"""A number with its standard error for a sentence, in TeX: three significant digits.
+
+    An error below the last of these digits is not printed. A number that would look whole keeps
+    a fourth digit.
+
+    Examples
+    --------
+    >>> print(quoted({"value": 5.4197, "error": 0.0631, "numerical_error": 0.0}))
+    5.42 \pm 0.06
+    >>> print(quoted({"value": 5.4197, "error": 0.001, "numerical_error": 0.0}))
+    5.42
+    """
+    value, error = entry["value"], _reach(entry)
+    if not math.isfinite(value) or (value == round(value) and error == 0):
+        return power(f"{value:.6g}")
+    third = 2 - math.floor(math.log10(abs(value) or 1))
+    if error and math.isfinite(error):
+        first = -math.floor(math.log10(error))
+        last = first + (error * 10**first < 1.95)  # two digits of an error that starts with 1
+        if last <= third or error * 10**third >= 0.5:
+            return " \\pm ".join(_decimals(x, min(third, last)) for x in (value, error))
+    if abs(float(f"{value:.3g}") - value) <= 1e-4 * abs(value):
+        return power(f"{value:.3g}")
+    whole = third > 0 and round(value, third) == round(value)
+    return _decimals(value, third + whole)
+
+
+def _decimals(number, places):
+    return power(f"{round(number, places):.{max(places, 0)}f}" if places < 6 else f"{number:.2e}")
+
+
 def _reach(entry):
     """The error that decides the digits; a numerical one only if it is seen in four of them."""
     if entry["error"] == 0 and entry["numerical_error"] < 1e-4 * abs(entry["value"]):

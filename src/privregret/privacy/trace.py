@@ -1,13 +1,13 @@
 """Trace what an algorithm's code uses of the data, and through which noise.
 
-`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value` objects: numbers
-that remember how they were added up from rewards (or losses) and noises. If the algorithm compares
-such a number, or takes a function of it, the use is recorded. The cost of a round is then
-determined by these sums alone. Replace the round, and find the cheapest change of the noises, each
-in units of its scale, that keeps everything that was used unchanged: then the algorithm does the
-same as before, and the probability of this has changed by at most the exponential of the cost. If
-no change of the noises suffices, the cost is infinite. (Machine-made proofs of such couplings are
-known as randomness alignment; Zhang and Kifer 2017.)
+`traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value` objects.
+These are numbers that remember how they were added up from rewards (or losses) and noises. If the
+algorithm compares such a number, or takes a function of it, the use is recorded. The cost of a
+round is then determined by these sums alone. Replace the round, and find the cheapest change of the
+noises, each in units of its scale, that keeps everything that was used unchanged: then the
+algorithm does the same as before, and the probability of this has changed by at most the
+exponential of the cost. If no change of the noises suffices, the cost is infinite. (Machine-made
+proofs of such couplings are known as randomness alignment; Zhang and Kifer 2017.)
 """
 
 import math
@@ -321,7 +321,8 @@ def uncompiled(
 ) -> store.Iterator[None]:
     """Replace kernels that these functions call by their Python functions.
 
-    Either all kernels are replaced, which can then take `Value` objects, or only those that draw. Noises
+    Either all kernels are replaced, which can then take `Value` objects, or only those that draw.
+    Noises
     come from the source's own `noise`. Not thread-safe.
 
     Examples

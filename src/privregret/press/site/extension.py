@@ -14,7 +14,7 @@ from privregret.press.site import tex
 
 LOG = logging.getLogger(__name__)
 SKIPPED = (nodes.section, nodes.comment, nodes.literal_block, addnodes.desc, addnodes.toctree)
-HIDDEN = re.compile(r'<(pre|form|script|table class="numbers")\b.*?</\w+>|<[^>]*>', re.S)
+HIDDEN = re.compile(r'<(pre|form|script|table(?= class="numbers")|dl)\b.*?</\1>|<[^>]*>', re.S)
 
 
 def setup(app):
@@ -81,17 +81,19 @@ def _words(node):
 def _records(env):
     """Page, anchor, title of the page, title, words: of each section and each documented name."""
     for name in sorted(env.found_docs):
-        tree, page = env.get_doctree(name), env.titles[name].astext()
-        page = _clean(_words(env.titles[name])) or page
+        tree, title = env.get_doctree(name), _clean(_words(env.titles[name]))
+        if name.startswith("figures/"):  # their sections are alike
+            yield [name, "", title, title, _clean("".join(map(_words, tree.findall(nodes.raw))))]
+            continue
         for section in tree.findall(nodes.section):
             first = section.parent is tree
             anchor = "" if first else section["ids"][0]
             text = "".join(map(_words, section.children[1:]))
-            yield [name, anchor, page, _clean(_words(section[0])), _clean(text)]
+            yield [name, anchor, title, _clean(_words(section[0])), _clean(text)]
         for described in tree.findall(addnodes.desc):
             if ids := described[0].get("ids"):
                 text = "".join(map(_words, described.children[1:]))
-                yield [name, ids[0], page, ids[0], _clean(text)]
+                yield [name, ids[0], title, ids[0], _clean(text)]
 
 
 def _clean(text):
@@ -104,6 +106,8 @@ def _finish(app, error):
     static, rows = app.outdir / "_static", list(_records(app.env))
     text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
     (static / "words.js").write_text(f"const WORDS = {text};\n", encoding="utf-8")
+    (app.outdir / "searchindex.js").write_text("")  # every page of the theme loads Sphinx's own
+    (static / "webpack-macros.html").unlink(missing_ok=True)  # a template of the theme
 
     def embedded(found):  # browsers differ on fonts of pages from disk
         font = base64.b64encode((static / found[1]).read_bytes()).decode()

@@ -44,6 +44,8 @@ def staged(notebook, outputs: dict, findings: list[dict], shown, relink):
                 cell.metadata["tags"].append("hide-input")
             published = number in calls
             cell.outputs = [] if published else [o for out in cell.outputs for o in _kept(out)]
+            if cells and _folded(cells[-1]) and _folded(cell):  # one box for both
+                cell.source = f"{cells.pop().source}\n\n{cell.source}"
         cells.append(cell)
         cells += [_markdown(shown(one)) for one in calls.get(number, [])]
     if left:
@@ -52,6 +54,11 @@ def staged(notebook, outputs: dict, findings: list[dict], shown, relink):
     notebook.cells = cells
     notebook.metadata = {k: notebook.metadata[k] for k in ("kernelspec", "language_info")}
     return notebook
+
+
+def _folded(cell):
+    """Whether a cell shows nothing but a box that opens."""
+    return cell.cell_type == "code" and "hide-input" in cell.metadata["tags"] and not cell.outputs
 
 
 def _markdown(text):
@@ -64,18 +71,15 @@ def _calls(notebook, outputs, findings):
     for number, cell in enumerate(notebook.cells):
         for call in ast.walk(ast.parse(cell.source)) if cell.cell_type == "code" else ():
             match call:
-                case ast.Call(
-                    ast.Attribute(ast.Name("publish"), "figure" | "table"), [_, name, *_]
-                ):
-                    calls.append((number, call.lineno, _pattern(name)))
                 case ast.Call(ast.Attribute(ast.Name("publish"), "finding"), [place, claim, *_]):
                     calls.append((number, call.lineno, f"{_pattern(place)}\n{_pattern(claim)}"))
+                case ast.Call(ast.Attribute(ast.Name("publish")), [_, name, *_]):
+                    calls.append((number, call.lineno, _pattern(name)))
     wanted = {name: name for name in outputs}
     rows = {f"{row['place']}\n{row['claim']}": row for row in findings}
     taken, made = set(), {}
-    for number, line, pattern in sorted(
-        calls, key=lambda call: -len(call[2])
-    ):  # literal ones first
+    calls.sort(key=lambda call: -len(call[2]))  # the most literal ones first
+    for number, line, pattern in calls:
         for key, one in (rows if "\n" in pattern else wanted).items():
             if key not in taken and re.fullmatch(pattern, key, re.S):
                 taken.add(key)

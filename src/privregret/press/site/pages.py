@@ -20,8 +20,9 @@ from privregret.press.site import notebooks, tex
 STRIP = "hu2021/theorem-6", "asi2025/separation", "cesari2026/extra-logarithm"  # on the first page
 # Figures that move: columns for the axes, for lines, and for what a reader chooses.
 TAILS = {"x": "regret", "y": "fraction", "line": "algorithm", "choose": ["instance", "epsilon"]}
-TAILS |= {"steps": True, "log": ["x", "y"]}
-LOSSES = {"x": "n", "y": "loss", "line": "K", "choose": ["epsilon", "scale"], "log": ["x"]}
+TAILS |= {"steps": True, "log": ["regret", "fraction"]}
+LOSSES = {"x": "n", "y": "loss", "line": "K", "choose": ["epsilon", "scale"], "log": ["n"]}
+LOSSES["steps"] = False
 MOVING = {f"azize2025/figure-0{n}-tails": TAILS for n in (4, 5, 6, 7)}
 MOVING["hu2021/theorem-6"] = LOSSES
 NAMES = {"epsilon": "ε", "n": "rounds in the epoch", "loss": "privacy loss / ε", "scale": "noise"}
@@ -54,7 +55,7 @@ class Pages:
         )
         self.jinja.filters |= {"plain": tex.plain, "words": tex.words, "md": markdown}
         self.jinja.globals |= {"papers": PAPERS, "kinds": fnd.KINDS, "verdicts": fnd.VERDICTS}
-        self.jinja.globals |= {"link": link}
+        self.jinja.globals |= {"link": link, "short": short}
 
     def page(self, path, template, **values):
         """Write one page; `up` leads from it to the site's root."""
@@ -110,6 +111,8 @@ class Pages:
         cards, every = self.cards, {"books": books, "cards": self.cards}
         for paper, mine in books.items():
             self.page(f"papers/{paper}.md", "paper.md", paper=paper, mine=mine, cards=cards)
+            path = f"figures/{paper}/index.md"
+            self.page(path, "paper-figures.md", paper=paper, mine=mine, cards=cards)
         choices = {
             "algorithm": sorted({a for card in cards.values() for a in card["algorithms"]}),
             "place": sorted({p for card in cards.values() for p in card["places"]}, key=_natural),
@@ -120,8 +123,8 @@ class Pages:
         errata = [card for name, card in cards.items() if name.startswith("companion/errata-")]
         self.page("errata.md", "errata.md", parts=errata)
         headlines = [f for f in self.findings if f["headline"]]
-        told = {f["figure"]: f["headline"] for f in headlines}
-        strip = [cards[name] | {"headline": told[name]} for name in STRIP if name in told]
+        first = {f["figure"]: f for f in headlines}
+        strip = [(cards[name], first[name]) for name in STRIP if name in first]
         claims = [f for f in self.findings if f["kind"] == fnd.CLAIM]
         count = sum(f["verdict"] == fnd.REPRODUCED for f in claims), len(claims)
         every |= {"strip": strip, "tally": self.tally(), "count": count}
@@ -141,7 +144,7 @@ class Pages:
 
     def target(self, path):
         """The page for a file of the project; None if the site has none."""
-        stem, dot, ending = path.rpartition(".")
+        stem, _, ending = path.rpartition(".")
         if path.startswith("figures/") and stem.removeprefix("figures/") in self.outputs:
             return f"{stem}.md"
         module = path.removeprefix("src/privregret/").removesuffix(".py").replace("/", ".")
@@ -198,7 +201,7 @@ class Pages:
         return card
 
     def tally(self):
-        """How many findings have which verdict: paper -> (kind, verdict, count), as in the table."""
+        """Count findings by verdict: paper -> (kind, verdict, count), as in the table."""
         count = pd.DataFrame(self.findings, columns=["paper", "kind", "verdict"]).value_counts()
         columns = [(kind, verdict) for kind in fnd.KINDS for verdict in fnd.VERDICTS[kind]]
         papers = _ordered({f["paper"] for f in self.findings})
@@ -206,26 +209,45 @@ class Pages:
 
 
 def title(caption: str) -> str:
-    """Return the place and the subject that a caption starts with, without the paper's name.
+    """Return the place and the subject that a caption starts with.
 
     Examples
     --------
     >>> title("Theorem 3 of Wu and Wang (2026, PMLR 313): exact regret over $K$, at two gaps.")
     'Theorem 3: exact regret over $K$'
-    >>> title("Ours, on Section 3 of Wu and Wang (2026, PMLR 313): the price.")
-    'On Section 3: the price'
+    >>> title("The exact price of privacy (four rounds). Solid: two actions.")
+    'The exact price of privacy'
     """
-    for paper in PAPERS.values():
-        caption = re.sub(rf",? of {re.escape(paper.cited)}|{re.escape(paper.cited)}", "", caption)
-    caption = re.sub(r"^(Reproduces|Ours,)\s+", "", caption)
-    parts = re.split(r"(\$.*?\$|\([^()]*\))", caption)  # formulas and brackets are not cut
-    text = ""
-    for number, part in enumerate(parts):
-        end = None if number % 2 else re.search(r"[;,.](?=\s|$)|: (?=.*: )", part)
-        text += part[: end.start()] if end else part
-        if end and len(text) > 25:
+    cited = "|".join(re.escape(paper.cited) for paper in PAPERS.values())
+    found = re.match(rf"(?:Reproduces |Ours, )?([^:$]{{3,60}}?),? of (?:{cited})(.*)", caption)
+    place, rest = found.groups() if found else ("", re.sub(rf",? of (?:{cited})", "", caption))
+    setting, _, subject = rest.partition(": ")  # ": exact regret", ", with numbers: the rates"
+    if place and subject and len(setting) < 60 and ". " not in setting:
+        rest = subject
+    text, depth, rest = "", 0, rest.lstrip(" ,:")
+    for part in re.findall(r"\$[^$]*\$|[()]|[^$()]+", rest):  # formulas stay, brackets go
+        depth += {"(": 1, ")": -1}.get(part, 0)
+        if depth or part == ")":
+            continue
+        ends = re.finditer(r"[.,;](?=\s|$)", "" if part[0] == "$" else part)
+        end = next((e.start() for e in ends if e[0] == "." or len(text) + e.start() > 20), None)
+        text += part[:end]
+        if end is not None:
             break
-    return text[:1].upper() + text[1:].strip(" .,;:")
+    text = re.sub(r"\s+(?=[,.;:])|\s+(?:and|of|in|with|by|from)$", "", text.strip(" .,;:"))
+    whole = re.sub(r"\s+", " ", f"{place}: {text}" if place and text else place or text)
+    return whole[0].upper() + whole[1:]
+
+
+def short(name: str) -> str:
+    """Return a name in words, for lists at the side.
+
+    Examples
+    --------
+    >>> short("hu2021/figure-05"), short("companion/minimax-price")
+    ('Figure 5', 'Minimax price')
+    """
+    return re.sub(r"\b0+(?=\d)", "", _name(name).replace("-", " ")).capitalize()
 
 
 def link(paper: str) -> str:
@@ -290,6 +312,10 @@ def _short(text):
 
 def _paper(name):
     return name.split("/")[0]
+
+
+def _name(name):
+    return name.split("/")[1]
 
 
 def _order(name):
