@@ -32,6 +32,9 @@ html_math_renderer = "mathml"
 
 numpydoc_show_class_members = False
 autodoc_preserve_defaults = True  # values such as ROOT are of one machine
+autodoc_typehints = "none"  # docstrings have them, in words
+autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 
 nb_code_prompt_show = nb_code_prompt_hide = "Code"
 

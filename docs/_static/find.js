@@ -29,7 +29,7 @@ function find(query) {
     const heads = words.filter((word) => hit(row.heads, word) === 2).length / words.length;
     const starts = row.title.toLowerCase().startsWith(phrase) ? 4 : 0;
     const score = 8 * head + starts + 6 * heads + 3 * body + hits.reduce((a, b) => a + b) / words.length
-      - (ofApi(row) && body < 2 ? 6 : 0) + 40 / (40 + row.text.length);
+      - (ofApi(row) && !head ? 6 : 0) + 40 / (40 + row.text.length);
     found.push([score, row]);
   }
   return found.sort((a, b) => b[0] - a[0]).map(([, row]) => row);

@@ -22,6 +22,7 @@ def setup(app):
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("builder-inited", _no_index)
     app.connect("autodoc-process-docstring", _escape_bars, priority=400)  # before numpydoc
+    app.connect("autodoc-skip-member", _skip)
     app.connect("doctree-read", _typeset)
     app.connect("build-finished", _finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
@@ -54,6 +55,11 @@ def _no_index(app):
 def _escape_bars(app, what, name, obj, options, lines):
     """In reStructuredText, |Y| is a substitution."""
     lines[:] = [line.replace("|", r"\|") for line in lines]
+
+
+def _skip(app, what, name, obj, skip, options):
+    """Fields of a NamedTuple are in its docstring."""
+    return True if (obj.__doc__ or "").startswith("Alias for field number") else None
 
 
 def _typeset(app, tree):

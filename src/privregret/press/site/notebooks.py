@@ -1,11 +1,13 @@
 """Notebooks as Sphinx reads them: short, with what they have published in place of its making."""
 
 import ast
+import math
 import re
 
 import nbformat
 
 from privregret.press.notebook import END
+from privregret.press.record import KINDS
 from privregret.press.site import tex
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -71,19 +73,22 @@ def _calls(notebook, outputs, findings):
     for number, cell in enumerate(notebook.cells):
         for call in ast.walk(ast.parse(cell.source)) if cell.cell_type == "code" else ():
             match call:
-                case ast.Call(ast.Attribute(ast.Name("publish"), "finding"), [place, claim, *_]):
-                    calls.append((number, call.lineno, f"{_pattern(place)}\n{_pattern(claim)}"))
-                case ast.Call(ast.Attribute(ast.Name("publish")), [_, name, *_]):
+                case ast.Call(ast.Attribute(ast.Name("publish"), "finding"), [*said]):
+                    calls.append((number, call.lineno, "\n".join(map(_pattern, said[:3]))))
+                case ast.Call(ast.Attribute(ast.Name("publish"), k), [_, name, *_]) if k in KINDS:
                     calls.append((number, call.lineno, _pattern(name)))
-    wanted = {name: name for name in outputs}
-    rows = {f"{row['place']}\n{row['claim']}": row for row in findings}
-    taken, made = set(), {}
+    rows = {f"{row['place']}\n{row['claim']}\n{row['quantity']}": row for row in findings}
+    taken, cell, made = set(), {}, {}
     calls.sort(key=lambda call: -len(call[2]))  # the most literal ones first
     for number, line, pattern in calls:
-        for key, one in (rows if "\n" in pattern else wanted).items():
+        for key in rows if "\n" in pattern else outputs:
             if key not in taken and re.fullmatch(pattern, key, re.S):
                 taken.add(key)
-                made.setdefault(number, []).append((line, len(made.get(number, [])), one))
+                cell[key] = number
+                made.setdefault(number, []).append((line, len(taken), rows.get(key, key)))
+    for key, row in rows.items():  # published by a helper: below the figure that shows it
+        if key not in taken and row["figure"] in cell:
+            made[cell[row["figure"]]].append((math.inf, len(taken), row))
     return {
         number: [one for *_, one in sorted(found, key=lambda f: f[:2])]
         for number, found in made.items()

@@ -121,6 +121,7 @@ class Pages:
         self.page("figures.md", "figures.md", choices=choices, **every)
         self.page("findings.md", "findings.md", findings=self.findings, outputs=self.outputs)
         errata = [card for name, card in cards.items() if name.startswith("companion/errata-")]
+        errata.sort(key=lambda card: [int(f["id"][1:]) for f in card["findings"]])  # as derived
         self.page("errata.md", "errata.md", parts=errata)
         headlines = [f for f in self.findings if f["headline"]]
         first = {f["figure"]: f for f in headlines}
