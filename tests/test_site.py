@@ -1,5 +1,5 @@
-"""The site: every link leads somewhere, every formula is drawn, and a browser on its pages makes
-no request."""
+"""The site: every link leads somewhere, every formula is drawn, and a browser on its pages asks
+for nothing."""
 
 import html
 import re
@@ -259,8 +259,8 @@ def test_a_notebook_shows_what_it_has_published():
         lambda text: text.replace("last", "LAST"),
     )
     text = nbformat.writes(staged)
-    quoted = [c.source for c in staged.cells if c.source.startswith(("SHOWN", "FOUND"))]
-    assert sorted(quoted) == sorted(
+    stated = [c.source for c in staged.cells if c.source.startswith(("SHOWN", "FOUND"))]
+    assert sorted(stated) == sorted(
         [f"SHOWN {n}" for n in mine] + [f"FOUND {row['claim']}" for row in rows]
     )
     at = next(i for i, c in enumerate(staged.cells) if c.source == f"SHOWN {FIGURE}")
@@ -548,6 +548,20 @@ def test_a_figure_moves(name, reader, built):
         choice.select_by_index(1)
     assert drawn() != before and not any("NaN" in path for path in drawn())
     assert reader.one("figure img").size["width"] > 300  # the published one stays
+
+
+def test_without_scripts_all_is_shown(reader, built):
+    count = "return document.querySelectorAll(arguments[0]).length"
+    reader.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        reader.browser.get((built / "findings.html").as_uri())
+        assert reader.browser.execute_script(count, "tbody tr[hidden]") == 0
+        assert not reader.one("form.filter").is_displayed()
+        reader.browser.get((built / "figures" / "hu2021/theorem-6.html").as_uri())
+        assert not reader.one(".explore").is_displayed()
+        assert reader.one("figure img").size["width"] > 300
+    finally:
+        reader.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_a_page_can_be_dark(reader):
