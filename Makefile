@@ -64,7 +64,7 @@ paper:  ## typeset the draft with the published figures and numbers
 	cd paper && FORCE_SOURCE_DATE=1 SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
 	    latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../build/paper note.tex
 	@$(PYTHON) paper/check_log.py build/paper/note.log
-	@echo "The draft is build/paper/main.pdf, the note on constants build/paper/note.pdf"
+	@echo "The draft with its supplement is build/paper/main.pdf, the note on constants build/paper/note.pdf"
 
 lock:  ## update both lock files (ARGS=--upgrade: to the newest versions)
 	rm -rf build/uv

@@ -10,8 +10,8 @@ SMALLEST = 86  # per cent of its size at which a figure's type of 7 pt is 6 pt
 
 
 def complaints(log: str) -> list[str]:
-    """One line for each undefined reference, citation or command, repeated label, line that is too
-    wide and figure that is too small.
+    """List undefined references, citations and commands, repeated labels, and what is too wide, too
+    large for its page or too small to read.
 
     Examples
     --------
@@ -21,6 +21,7 @@ def complaints(log: str) -> list[str]:
     log = re.sub(r"(?<=.{79})\n", "", log)  # LaTeX breaks its lines there
     found = re.findall(r"^(?:LaTeX|Package \w+) Warning: (.*(?:undefined|multiply).*)", log, re.M)
     wide = re.findall(r"^(Overfull \\[hv]box \(([\d.]+)pt too (?:wide|high).*)", log, re.M)
+    found += re.findall(r"^LaTeX Warning: (Float too large.*)", log, re.M)
     figures = re.findall(r"^(Figure \S+ at (\d+) per cent)", log, re.M)
     found += [line for line, points in wide if float(points) > WIDEST]
     return found + [line for line, size in figures if int(size) < SMALLEST]

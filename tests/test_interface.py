@@ -23,7 +23,7 @@ from privregret.adversarial import HTINF, BatchedPrivate
 from privregret.algorithm import Algorithm
 from privregret.bandits import DPIMED
 from privregret.estimates import Estimate
-from privregret.full_information import FTNL
+from privregret.full_information import FTNL, MarginStop, Votes, VotesOrLeader
 from privregret.instances import Advice, BernoulliBandit, bernoulli_losses, gap_adversary
 from privregret.minimax.games import Game
 from privregret.press.findings import criterion
@@ -34,7 +34,7 @@ from privregret.privacy.ledger import lazy_releases
 ELSEWHERE = (
     *("__main__", "algorithm", "borrowed", "checks", "files", "identity", "jit", "loops"),
     *("progress", "rare", "sources", "store", "streams", "sweep", "grids", "learners"),
-    *("bandits.reporting", "exact.binomial", "exact.selection"),
+    *("bandits.reporting", "exact.binomial", "exact.fixed", "exact.selection"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     # of parts of runs, for each task; rules, as those of `checks`
     *("simulate.moments", "simulate.tidy", "simulate.algorithms_of", "simulate.problems_of"),
@@ -84,9 +84,11 @@ NAMED = {
     "eta": 0.125,
     "experts": 8,
     "factor": 2.0,
+    "fraction": 0.25,
     "gamma": 0.125,
     "gap": 0.25,
     "gaps": GAPS,
+    "growth": 2.0,
     "horizon": 1024,
     "last": 5,
     "log": 4.0,
@@ -234,8 +236,12 @@ OWN = {
     "privacy.batches.prefix_losses": {"blocks": [0, 2], "rewards": MEANS, "other": GAPS},
     "privacy.batches.privacy_loss": {"algorithm": DPIMED(0.5), "cells": 8},
     "privacy.ledger.elimination_releases": {"pulls": np.array([4096, 4096, 9])},
+    "privacy.margin.stop_law": {"learner": MarginStop(0.5), "table": TABLE},
+    "privacy.margin.stop_loss": {"learner": MarginStop(0.5), "rounds": 2, "actions": 2},
     "privacy.prefix.loss_by_position": {"rounds": 4},
     "privacy.prefix.sequence_loss": {"blocks": 2},
+    "privacy.votes.unanimity_loss": {"learner": VotesOrLeader(16.0), "actions": 2, "first": 1.0},
+    "privacy.votes.votes_loss": {"learner": Votes(8.0), "epoch": 1, "extra": 0},
     "press.findings.Finding": {"criterion": criterion(at_most=2.0), "kind": "claim"},
     "simulate.checkpoints": {"points": 4},
     "simulate.hardest": {

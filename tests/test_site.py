@@ -1,5 +1,5 @@
-"""The site: every link leads somewhere, every formula is drawn, and a browser on its pages asks
-for nothing."""
+"""The site: every link leads somewhere, every formula is drawn, and a browser on its pages makes
+no request."""
 
 import html
 import re
@@ -259,8 +259,8 @@ def test_a_notebook_shows_what_it_has_published():
         lambda text: text.replace("last", "LAST"),
     )
     text = nbformat.writes(staged)
-    stated = [c.source for c in staged.cells if c.source.startswith(("SHOWN", "FOUND"))]
-    assert sorted(stated) == sorted(
+    quoted = [c.source for c in staged.cells if c.source.startswith(("SHOWN", "FOUND"))]
+    assert sorted(quoted) == sorted(
         [f"SHOWN {n}" for n in mine] + [f"FOUND {row['claim']}" for row in rows]
     )
     at = next(i for i, c in enumerate(staged.cells) if c.source == f"SHOWN {FIGURE}")

@@ -8,13 +8,15 @@ import numpy as np
 from scipy.special import expit
 
 from privregret import checks
-from privregret.bounds.rules import GAPS, LOG_ACTIONS, POSITIVES, ROUNDS, SHARES, Numbers
+from privregret.bounds.rules import GAPS, LOG_ACTIONS, POSITIVES, ROUNDS, Numbers
 
 TWO_GAPS = (1 + np.sqrt(13)) / 2  # of ln K / epsilon, as K grows: Theorem 7
 GROWTH = checks.array_in(1, 1e6, "(]")
+FRACTIONS = checks.array_in(1e-9, 1 - 1e-9)
 _rounds = checks.integer_in(1, 10**7)
 
 
+@checks.arguments(log_actions=LOG_ACTIONS)
 def log_others(log_actions: Numbers) -> Numbers:
     """ln(K - 1).
 
@@ -167,7 +169,7 @@ def random_phase(log_actions: Numbers, gap: Numbers, epsilon: Numbers, growth: N
 
 
 @checks.arguments(
-    log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, fraction=SHARES, threshold=POSITIVES
+    log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES, fraction=FRACTIONS, threshold=POSITIVES
 )
 def margin_stop(
     log_actions: Numbers, gap: Numbers, epsilon: Numbers, fraction: Numbers, threshold: Numbers = 13

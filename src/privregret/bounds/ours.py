@@ -2,7 +2,8 @@
 constants explicit.
 
 The noise has scale 2 / epsilon: Laplace, exponential or Gumbel. Losses are in [0, 1], independent
-and identically distributed over rounds, and of any joint law over actions. Logs are natural.
+and identically distributed over rounds, with any joint distribution over actions. Logs are
+natural.
 """
 
 import numpy as np
@@ -43,8 +44,9 @@ def maximum(log_actions: Numbers, noise: str) -> Numbers:
 
 @checks.arguments(gap=SHARES, eta=checks.array_in(0, 18))  # beyond, tanh is 1
 def kept(gap: Numbers, eta: Numbers) -> Numbers:
-    """The share c of a gap with E[Q_j(D_n) D_nj] >= c n E[Q_j(D_n)], times the gap:
-    tanh(artanh(gap) - eta), which is at least gap - eta for gaps from eta on.
+    """Return the c of Lemma 3, for which E[Q_j(D_n) D_nj] >= c n E[Q_j(D_n)].
+
+    It is tanh(artanh(gap) - eta), which is at least gap - eta for gaps from eta on.
 
     Examples
     --------

@@ -175,11 +175,11 @@ class _Engine(NBClientEngine):
     ):
         cell_start = nb_man.cell_start
 
-        def told(cell, cell_index=None, **more):
+        def started(cell, cell_index=None, **more):
             tell(cell_index + 1, len(nb_man.nb.cells))
             cell_start(cell, cell_index, **more)
 
-        nb_man.cell_start = told
+        nb_man.cell_start = started
         client = PapermillNotebookClient(
             nb_man, km=manager, kernel_name=kernel_name, startup_timeout=120
         )

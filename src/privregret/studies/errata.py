@@ -1,10 +1,10 @@
-"""What `companion/errata` measures where a formula is not enough: choices, runs, enumeration."""
+"""Measurements of `companion/errata` that need runs or enumeration."""
 
 import math
 
 import numpy as np
 
-from privregret import estimates, exact, store
+from privregret import estimates, exact, instances, simulate, store
 from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit, tuning
 from privregret.bounds import asi2025
 from privregret.divergence import d_epsilon
@@ -16,7 +16,7 @@ from privregret.privacy import adversarial
 
 
 def loss_of_choice(noise: str, scale: float, actions: int, n: int) -> float:
-    """Log-ratio of an action's winning probabilities, behind all others by n - 2 and by n."""
+    """Return the log-ratio of winning probabilities when n - 2 and n behind all others."""
 
     def winning(behind):
         others = np.log(actions - 1)
@@ -27,7 +27,7 @@ def loss_of_choice(noise: str, scale: float, actions: int, n: int) -> float:
 
 @store.kept
 def plays_of_arm_2(runs: int, seed: int) -> tuple[Estimate, Estimate]:
-    """How often round 10 plays arm 2: if all advice names arm 1, and if round 10 names arm 2."""
+    """Estimate how often round 10 plays arm 2: with all advice for arm 1, and with one change."""
     named = np.zeros((20, 3), int)
     changed = named.copy()
     changed[9] = 1
@@ -45,7 +45,7 @@ def plays_of_arm_2(runs: int, seed: int) -> tuple[Estimate, Estimate]:
 
 
 def excess_exponent(a: float, b: float, name: str) -> float:
-    """How far a bound of Table 2 is above the smallest of the three, in exponents of T."""
+    """Subtract the smallest exponent of T in Table 2 from the exponent of a bound."""
     exponents = asi2025.table_1_exponents(a, b)
     return exponents[name] - min(exponents.values())
 
@@ -65,7 +65,7 @@ def noise_term(mode: str, delta: float = 1e-6) -> float:
 
 @store.kept
 def ftpl_over_uniform(resampling: str, horizon: int, runs: int, seed: int) -> Estimate:
-    """Regret of FTPL in batches of four over that of uniform play: four arms, gap 0.8.
+    """Divide the regret of FTPL in batches of four by uniform play's: four arms, gap 0.8.
 
     The learning rate and the cap on resampling have the usual order.
     """
@@ -76,9 +76,17 @@ def ftpl_over_uniform(resampling: str, horizon: int, runs: int, seed: int) -> Es
     return estimates.mean(problem.regret(played, [horizon]).ravel()) / (0.6 * horizon)
 
 
+def regret_of_mixing(eta: float, gamma: float, batch: int, horizon: int, seed: int) -> Estimate:
+    """Estimate the regret of batched EXP3 on the first instance of Lemma 11."""
+    learner, problem = BatchedPrivate(EXP3(eta, gamma), 1.0, batch), instances.lemma_11_pair(0)[0]
+    return estimates.mean(
+        simulate.regret_curves(learner, problem, horizon, 8, seed, points=1).regret
+    )
+
+
 @store.kept
 def many_looks(zeros: tuple, nodes: int) -> Estimate:
-    """P(arm 2 is played more than twice in rounds 2 to 5), epsilon = 1.
+    """Compute P(arm 2 is played more than twice in rounds 2 to 5), epsilon = 1.
 
     Arm 2 loses 0 in the rounds `zeros`, else 1; arm 1 loses 1/2.
     """
@@ -97,7 +105,7 @@ def many_looks(zeros: tuple, nodes: int) -> Estimate:
 
 @store.kept
 def excess_of_decisions(decisions: int, seed: int) -> np.ndarray:
-    """Largest excess in (A) in runs of DP-IMED: split by the best arm, by the largest estimate."""
+    """Return the largest excess in (A) in runs of DP-IMED, for the two splits of decisions."""
     rng = np.random.default_rng(seed)
     return np.max([_excess_of_a_run(rng) for _ in range(decisions)], axis=0)
 

@@ -100,7 +100,7 @@ class DroppedEpsilon(AnytimeLazyUCB):
 
 
 class ReleasedTwice(AnytimeLazyUCB):
-    """The rewards of an array, but for the first pull, stay in the sum of the next one."""
+    """Keep the rewards of an array, except the first, in the sum of the next array."""
 
     id = "lazy-ucb-released-twice"
     steps, events = AnytimeLazyUCB.steps._replace(observe=_twice), None
@@ -128,7 +128,7 @@ class SkippedNoise(DPSE):
 
 
 class ReusedEpoch(FTNL):
-    """Losses stay in the sums of later epochs, but for those of the first round."""
+    """Keep losses in the sums of later epochs, except the losses of the first round."""
 
     id = "ftnl-reused-epoch"
     steps, events = FTNL.steps._replace(choose=_reused), None

@@ -12,7 +12,7 @@ from privregret.bandits import BanditAlgorithm
 # Settings -----------------------------------------------------------------------------------------
 
 AVERAGES = {"north": 0.5, "east": 0.35, "south": 0.45, "west": 0.6}  # loss of each arm of the table
-SHORTEST = 100  # rounds of a table on which regret can be told from luck
+SHORTEST = 100  # rounds of a table on which regret can be distinguished from chance
 
 
 def table_of_arms(name: str, value) -> str:
