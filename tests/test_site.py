@@ -335,7 +335,7 @@ def test_formulas_are_typeset_in_text_only():
 
 def test_tables_and_captions_are_read_from_their_tex():
     alignment, rows = tex.table((ROOT / "figures" / f"{TABLE}.tex").read_text())
-    assert alignment == "llllrlr"
+    assert alignment == "llllllr"
     assert rows[0] == ["setting", "bound", "where", "rate", "value", "FTNL", "regret"]
     assert rows[-1][0] == "deterministic" and {len(row) for row in rows} == {7}
     start = r"\begin{tabular}{@{}lp{0.3\linewidth}r@{}}" + "\n\\toprule\n"
