@@ -219,6 +219,7 @@ def corruptions(world, rng):
         "figures/findings.md",
         "figures/README.md",
         "figures/verdicts.tex",
+        "figures/not-reproduced.tex",
     ]
     for name in [
         *kept,

@@ -8,6 +8,7 @@ import pytest
 from conftest import refused
 
 from privregret import exact, instances, simulate
+from privregret.bounds import constants as bounds
 from privregret.exact.fixed import stopping_chances
 from privregret.full_information import FTNL, MarginStop, PhasedFTNL, Votes, VotesOrLeader
 from privregret.minimax import Game, epoch_plan
@@ -193,3 +194,25 @@ def test_plans_of_phases_are_those_of_play():
     place = codes[0] * 4 + codes[1] * 2 + codes[2]
     regrets = expected[0, place]
     assert abs(cost.mean() - 1 - regrets) < 5 * cost.std() / math.sqrt(len(runs))
+
+
+@pytest.mark.parametrize("learner", [type(x) for x in LEARNERS[::2]] + [FTNL])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 10.0])
+def test_no_learner_is_below_the_packing_bound(learner, epsilon):
+    """Theorem 1 holds for every private learner, at every horizon, and for few actions."""
+    reports = [1, 2, 3, 5, 10, 30, 100, 400, 2000]
+    for actions in (2, 3, 1000):
+        problem = instances.deterministic_losses((0.0, 1.0), (1, actions - 1))
+        found = exact.expected_regret(learner(epsilon), problem, reports)
+        bound = [float(bounds.fixed_sum(math.log(actions), epsilon, rounds=t)) for t in reports]
+        assert (found.value + found.error + 1e-9 >= bound).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0])
+@pytest.mark.parametrize("gap", [0.01, 0.1, 0.4])
+def test_theorem_4_on_random_losses(gap, epsilon):
+    problem = instances.bernoulli_losses(((1 - gap) / 2, (1 + gap) / 2), (1, 49))
+    learner = PhasedFTNL(epsilon, "gumbel")
+    found = exact.expected_regret(learner, problem, [100, 2**20])
+    bound = bounds.random_phase(math.log(50), gap, epsilon, math.e)
+    assert (found.value <= bound).all()

@@ -98,7 +98,8 @@ def texts(manifest: dict) -> dict[str, str]:
         ),
         "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
-        "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every, failed=failed),
+        "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every),
+        "figures/not-reproduced.tex": filled("not-reproduced.tex", failed=failed),
         "paper/numbers.tex": filled(
             "numbers.tex", numbers=sorted(chain(*numbers)), counts=_counts(total)
         ),

@@ -20,12 +20,15 @@ from privregret.bandits import (
 )
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
-from privregret.full_information import FTNL
+from privregret.full_information import FTNL, MarginStop, Votes, VotesOrLeader
 from privregret.instances import BernoulliBandit, StochasticLosses
 from privregret.privacy import ledger
 
 # First batches of DP-KLUCB and DP-IMED, in the names of curves.
 LONG, ONE = r", $n_0=8/\epsilon$", ", $n_0=1$"
+
+# Claimed epsilon -> learner whose exact regret is known if losses never change.
+FOR_FIXED_LOSSES = [Votes, VotesOrLeader, lambda epsilon: MarginStop(epsilon, 0.25, 0.0)]
 
 _positive = checks.number_in(1e-300, 1e300)
 

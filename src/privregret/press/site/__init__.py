@@ -44,7 +44,9 @@ def build(
             shutil.rmtree(folder, ignore_errors=True)
         missing = pages.write(work / "source", root, executed)
         sphinx(root / "docs", work)
-        only = shutil.ignore_patterns(".*", "*.md", "findings.tex", "verdicts.tex")
+        only = shutil.ignore_patterns(
+            ".*", "*.md", "findings.tex", "verdicts.tex", "not-reproduced.tex"
+        )
         shutil.copytree(root / "figures", work / "html/figures", ignore=only, dirs_exist_ok=True)
         if place.exists():
             place.rename(old)
