@@ -28,6 +28,7 @@ nb_ipywidgets_js = {}  # their scripts would come from elsewhere
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_dmath_double_inline = True
 myst_heading_anchors = 3
+default_role = "py:obj"  # `name` in a docstring: code, and a link if it is documented
 html_math_renderer = "mathml"
 
 numpydoc_show_class_members = False

@@ -44,7 +44,7 @@ function draw(svg, plot, chosen) {
   let shown = 0;
   lines.forEach((line, i) => {
     const rows = plot.rows.filter((row) => fits(row) && row[at(plot.line)] === line)
-      .filter((row) => !plot.log.includes(plot.x) || row[at(plot.x)] > 0).sort((a, b) => a[at(plot.x)] - b[at(plot.x)]);
+      .filter((row) => !plot.log.includes(plot.x) || row[at(plot.x)] > 0).sort((a, b) => a[at(plot.x)] - b[at(plot.x)] || b[at(plot.y)] - a[at(plot.y)]);
     if (!rows.length) return;
     const points = rows.map((row) => [x.place(row[at(plot.x)]), y.place(row[at(plot.y)])].map((v) => v.toFixed(1)));
     const path = plot.steps ? points.map(([px, py], j) => (j ? `V${py}H${px}` : `M${px} ${py}`)).join("") : `M${points.map((p) => p.join(" ")).join("L")}`;

@@ -17,7 +17,7 @@ from privregret.press import render, style
 from privregret.press.papers import PAPERS
 from privregret.press.site import notebooks, tex
 
-STRIP = "hu2021/theorem-6", "asi2025/separation", "cesari2026/extra-logarithm"  # on the first page
+STRIP = 3  # pictures on the first page: those of the first headlines
 # Figures that move: columns for the axes, for lines, and for what a reader chooses.
 TAILS = {"x": "regret", "y": "fraction", "line": "algorithm", "choose": ["instance", "epsilon"]}
 TAILS |= {"steps": True, "log": ["regret", "fraction"]}
@@ -124,12 +124,12 @@ class Pages:
         errata.sort(key=lambda card: [int(f["id"][1:]) for f in card["findings"]])  # as derived
         self.page("errata.md", "errata.md", parts=errata)
         headlines = [f for f in self.findings if f["headline"]]
-        first = {f["figure"]: f for f in headlines}
-        strip = [(cards[name], first[name]) for name in STRIP if name in first]
+        drawn = [f for f in headlines if cards.get(f["figure"], {}).get("kind") == "figure"]
+        strip = [(cards[f["figure"]], f) for f in drawn[:STRIP]]
         claims = [f for f in self.findings if f["kind"] == fnd.CLAIM]
         count = sum(f["verdict"] == fnd.REPRODUCED for f in claims), len(claims)
         every |= {"strip": strip, "tally": self.tally(), "count": count}
-        every["headlines"] = [f for f in headlines if f["figure"] not in STRIP]
+        every["headlines"] = [f for f in headlines if f not in drawn[:STRIP]]
         for part in ("strip", "tally", "map"):
             self.page(f"home-{part}.inc", f"home-{part}.md", **every)
 
