@@ -115,7 +115,7 @@ PLANTS = [
         "explore first adds half the noise",
         half_the_noise,
         (
-            ("Explore first", "privacy loss is at most"),
+            ("Explore first", "privacy loss of explore first is at most"),
             ("Explore first", "agree with the exact ones"),
         ),
     ),
