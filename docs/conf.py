@@ -24,6 +24,7 @@ exclude_patterns = ["**/*.inc"]
 
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # outputs may contain formulas
 nb_ipywidgets_js = {}  # their scripts would come from elsewhere
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_dmath_double_inline = True
