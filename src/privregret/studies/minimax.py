@@ -112,7 +112,8 @@ def fixed_value(game: Game, epsilon: float) -> Estimate:
 def policy_rows(game: Game, plan: np.ndarray, name: str) -> Iterator[dict]:
     """Yield the probability of action 1 after each history that starts with action 1.
 
-    It is nan after a history of probability 0."""
+    It is nan after a history of probability 0.
+    """
     laws, weights = game.policy(plan), game.prefixes(plan)
     for t in range(1, game.rounds):
         symbols = itertools.product((1, 2), (0, 1))
