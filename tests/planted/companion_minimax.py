@@ -9,8 +9,8 @@ PLANTS = [
         "a quarter of the noise claimed",
         other_noise(FTNL, 1 / 4),  # no learner with the privacy claimed is so good
         (
-            ("Minimax", "at the privacy that is proved"),
-            ("Minimax", "has the privacy that is proved"),
+            ("Minimax", "optimal learner with the proved privacy loss"),
+            ("Minimax", "exact privacy loss of each learner is at most"),
         ),
     ),
 ]

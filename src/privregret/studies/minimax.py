@@ -1,4 +1,4 @@
-"""What `companion/minimax` computes: exact values of small games, and learners on them."""
+"""Compute exact values of small games, and the regret of learners on them."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ from privregret.privacy import enumeration
 
 @cache
 def bounds(game: Game, epsilon: float, delta: float = 0.0) -> tuple[float, float]:
-    """(upper, lower): what the plan attains, and what the certificate proves."""
+    """Return the upper bound (regret of a plan) and the lower bound (certificate)."""
     return _bounds(game, float(epsilon), delta)
 
 
@@ -31,28 +31,28 @@ def _bounds(game: Game, epsilon: float, delta: float) -> tuple[float, float]:
 
 
 def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
-    """Minimax regret, as the plan attains it; the error bound reaches down to the certificate."""
+    """Return the minimax regret: of the plan, with an error down to the certificate."""
     upper, lower = bounds(game, epsilon, delta)
     return Estimate(upper, bound=max(upper - lower, 0.0))
 
 
 def gain(game: Game, epsilon: float) -> Estimate:
-    """How much less than guessing the best learner loses, over epsilon."""
+    """Return the gain of an optimal learner over guessing / epsilon."""
     guessing = game.rounds * (1 - 1 / game.actions)
     return (guessing - value(game, epsilon)) / epsilon
 
 
 def differ(pairs: Iterable[tuple[float, float]]) -> float:
-    """How many of these pairs of numbers differ by more than 1e-8."""
+    """Count the pairs whose two numbers differ by more than 1e-8."""
     return float(sum(abs(a - b) > 1e-8 for a, b in pairs))
 
 
 @store.kept
 def enumerated_privacy(rounds: int, epsilon: float) -> float:
-    """Exact privacy loss of the optimal bandit plan, by enumeration over neighbouring tables."""
+    """Return the exact privacy loss of the optimal bandit plan, by enumeration."""
     found = minimax(Game(rounds), epsilon)
     steps = found.game.policy(found.plan)
-    policy = []  # all actions first, then what was seen
+    policy = []  # all actions first, then the observations
     for t, step in enumerate(steps):
         axes = [*range(0, 2 * t, 2), *range(1, 2 * t, 2), 2 * t]
         policy.append(step.reshape((2,) * (2 * t) + (2,)).transpose(axes))
@@ -61,7 +61,7 @@ def enumerated_privacy(rounds: int, epsilon: float) -> float:
 
 @store.kept
 def fixed_value(game: Game, epsilon: float) -> Estimate:
-    """Minimax regret if losses are the same in every round: a linear programme, solved as it is.
+    """Solve the linear programme for losses that are the same in every round.
 
     Variables are the probabilities of all prefixes of play, and the largest regret.
     """
@@ -110,7 +110,10 @@ def fixed_value(game: Game, epsilon: float) -> Estimate:
 
 
 def policy_rows(game: Game, plan: np.ndarray, name: str) -> Iterator[dict]:
-    """The probability of action 1, after each history that starts with action 1 and can occur."""
+    """Yield the probability of action 1 after each history that starts with action 1.
+
+    It is nan after a history of probability 0.
+    """
     laws, weights = game.policy(plan), game.prefixes(plan)
     for t in range(1, game.rounds):
         symbols = itertools.product((1, 2), (0, 1))
@@ -125,7 +128,7 @@ def policy_rows(game: Game, plan: np.ndarray, name: str) -> Iterator[dict]:
 
 
 def learner_row(label: str, game: Game, proved: float, *plans: np.ndarray) -> dict:
-    """The numbers of the first plan; their errors are the changes to the last, coarser plan."""
+    """Return the numbers of the first plan; the coarser last plan gives their errors."""
     row, coarse = _measured(game, plans[0], proved), _measured(game, plans[-1], proved)
     errors = {f"{name}_error": abs(x - coarse[name]) for name, x in row.items()}
     setting = {"algorithm": label, "feedback": game.feedback, "T": game.rounds, "proved": proved}
@@ -134,20 +137,20 @@ def learner_row(label: str, game: Game, proved: float, *plans: np.ndarray) -> di
 
 @store.kept
 def _measured(game: Game, plan: np.ndarray, proved: float) -> dict:
-    """Worst regret, privacy, and fractions of the gain possible at this privacy and as proved."""
+    """Return privacy loss, worst regret, optimum and fractions of the possible gain."""
     guess, regret, has = game.rounds / 2, game.worst_regret(plan), game.privacy(plan)
     best, claimed = (value(game, e).value for e in (has, proved))
     return {
         "privacy": has,
         "regret": regret,
-        "share": (guess - regret) / (guess - best) if has > 1e-9 else math.nan,
-        "share_proved": (guess - regret) / (guess - claimed),
+        "fraction": (guess - regret) / (guess - best) if has > 1e-9 else math.nan,
+        "fraction_proved": (guess - regret) / (guess - claimed),
         "optimum": best,
     }
 
 
 def batched_row(label: str, game: Game, learner: BatchedPrivate, nodes: int) -> dict:
-    """The numbers of a learner in batches, by quadrature with and with half of the nodes."""
+    """Return the numbers of a batched learner, by quadrature; half the nodes give errors."""
     many = nodes if game.rounds > 2 * learner.tau else 20 * nodes  # one noise: nodes are cheap
     plans = [batched_plan(game, learner, n) for n in (many, many // 4 * 2)]
     return learner_row(label, game, learner.privacy.proved, *plans)

@@ -1,4 +1,4 @@
-"""What `companion/open-problems` computes: one number for each question that the papers ask."""
+"""Compute one number for each open question of the papers."""
 
 import math
 
@@ -15,27 +15,30 @@ from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
 from privregret.minimax import Game, batched_plan, epoch_plan, minimax
 
-LONG = 2**50  # rounds after which a learner with full information has done all that it will
-SUPPORT = np.array([0.0, 0.5, 1.0])  # of the rewards that are not Bernoulli
+LONG = 2**50  # rounds after which the regret with full information no longer grows
+SUPPORT = np.array([0.0, 0.5, 1.0])  # support of the rewards that are not Bernoulli
 
 
 def row(asked: str, question: str, state: str, quantity: str, number: Estimate | float) -> dict:
-    """A row of the table of answers; digits are those that the error supports."""
+    """Return a row of the table of answers, with the error if above 0.1 per cent."""
     e = estimates.exactly(number)
     error = e.se or e.bound
-    shown = estimates.rounded(e.value, error if error > 1e-3 * abs(e.value) else 0)
+    if error > 1e-3 * abs(e.value):
+        shown = rf"${estimates.rounded(e.value, error)}\pm{estimates.rounded(error, error)}$"
+    else:
+        shown = estimates.rounded(e.value, 0)
     texts = {"asked": asked, "question": question, "state": state, "quantity": quantity}
     return texts | {"number": e.value, "error": error, "shown": shown}
 
 
 def long_run(learner: Algorithm, instance: StochasticLosses) -> Estimate:
-    """Exact regret after 2^50 rounds, times epsilon, over ln K."""
+    """Return the exact regret after 2^50 rounds, divided by ln K / epsilon."""
     curve = exact.regret_curves([learner], [instance], LONG)
     return estimates.rows(curve)[0] * (learner.epsilon / instance.log_actions)
 
 
 def mean_maximum(log_actions: float) -> float:
-    """The expected maximum of K standard Laplace variables, by quadrature."""
+    """Return the expected maximum of K standard Laplace variables, by quadrature."""
     many = math.exp(log_actions)
     below = quad(lambda x: math.exp(many * (math.log(0.5) - x)), 0, 50)[0]
     above = quad(
@@ -49,7 +52,7 @@ def mean_maximum(log_actions: float) -> float:
 
 @store.kept
 def laplace_ratios(epsilon: float, tried: int, rng: np.random.Generator) -> list[Estimate]:
-    """Exact regret of FTNL with Laplace noise over its bound, on random gaps, losses fixed."""
+    """Return exact regret / bound of FTNL, Laplace noise, on random fixed losses."""
     ratios = []
     for _ in range(tried):
         gaps, logs = np.append(0.0, rng.random(3)), np.append(0.0, rng.uniform(0, 10, 3).round())
@@ -63,7 +66,7 @@ def laplace_ratios(epsilon: float, tried: int, rng: np.random.Generator) -> list
 
 @store.kept
 def constant_needed(n: int, epsilon: float, gap: float = 0.11, c2: float = 16.0) -> Estimate:
-    """The c1 that Remark 4 of wu2026 needs from n losses, Gumbel noise.
+    """Return the c1 that Remark 4 of wu2026 needs for n losses and Gumbel noise.
 
     Gaps are (0, gap, 1, ..., 1), with e^(n epsilon / 2) ones.
     """
@@ -77,7 +80,7 @@ def constant_needed(n: int, epsilon: float, gap: float = 0.11, c2: float = 16.0)
 
 @store.kept
 def lazy_fraction(rounds: int, epsilon: float) -> float:
-    """The gain over guessing of FTNL, over that of the best learner with the same privacy."""
+    """Return the gain of FTNL / the gain of an optimal learner of equal privacy."""
     game = Game(rounds, "full")
     plan = epoch_plan(game, FTNL(epsilon, "exponential"))
     best = minimax(game, game.privacy(plan)).lower
@@ -86,7 +89,7 @@ def lazy_fraction(rounds: int, epsilon: float) -> float:
 
 @store.kept
 def price(rounds: int, feedback: str, epsilon: float) -> Estimate:
-    """The price of privacy V(epsilon) - V(infinity) over a few rounds."""
+    """Return the price of privacy V(epsilon) - V(infinity) over a few rounds."""
     free, private = (minimax(Game(rounds, feedback), e) for e in (math.inf, epsilon))
     lower, upper = private.lower, private.upper
     return Estimate(upper, bound=upper - lower) - free.lower
@@ -94,21 +97,21 @@ def price(rounds: int, feedback: str, epsilon: float) -> Estimate:
 
 @store.kept
 def exact_loss(rounds: int, learner: BatchedPrivate) -> float:
-    """Exact privacy loss of a bandit learner over a few rounds, two arms."""
+    """Return the exact privacy loss of a bandit learner over a few rounds, two arms."""
     game = Game(rounds)
     return game.privacy(batched_plan(game, learner, 2))
 
 
 @store.kept
 def slope_at_zero(rounds: int, epsilon: float) -> float:
-    """Gain over guessing with full information, over (epsilon / 4) floor(T^2 / 4)."""
+    """Return gain / ((epsilon / 4) floor(T^2 / 4)) with full information."""
     lower = minimax(Game(rounds, "full"), epsilon).lower
     return (rounds / 2 - lower) / (epsilon / 4 * (rounds**2 // 4))
 
 
 @store.kept
 def gain_of_three(rounds: int, epsilon: float) -> Estimate:
-    """Gain over guessing with three actions and full information, over epsilon."""
+    """Return gain / epsilon with three actions and full information."""
     found = minimax(Game(rounds, "full", 3), epsilon)
     guessing = 2 / 3 * rounds
     return Estimate(guessing - found.upper, bound=found.upper - found.lower) / epsilon
@@ -116,7 +119,7 @@ def gain_of_three(rounds: int, epsilon: float) -> Estimate:
 
 @store.kept
 def harder(count: int, rng: np.random.Generator) -> list[float]:
-    """Divergences of random laws on {0, 1/2, 1} over those of Bernoulli laws with their means."""
+    """Return d_inf / d_epsilon for random distributions on {0, 1/2, 1}."""
     ratios = []
     for _ in range(count):
         law, level = rng.dirichlet(np.ones(3)), float(np.exp(rng.uniform(np.log(0.05), 0)))

@@ -1,4 +1,4 @@
-"""What `companion/side-by-side` compares: who leads, equal proved privacy, epsilon for a target."""
+"""Compare algorithms: leaders, equal proved privacy, epsilon for a regret target."""
 
 import math
 from collections.abc import Callable
@@ -24,10 +24,10 @@ from privregret.full_information import FTNL, MarginStop, Votes, VotesOrLeader
 from privregret.instances import BernoulliBandit, StochasticLosses
 from privregret.privacy import ledger
 
-# First batches of DP-KLUCB and DP-IMED, in the names of curves.
+# First batches of DP-KLUCB and DP-IMED, as parts of the names of curves.
 LONG, ONE = r", $n_0=8/\epsilon$", ", $n_0=1$"
 
-# Claimed epsilon -> learner whose exact regret is known if losses never change.
+# Nominal epsilon -> learner with an exact regret on losses that are the same in every round.
 FOR_FIXED_LOSSES = [Votes, VotesOrLeader, lambda epsilon: MarginStop(epsilon, 0.25, 0.0)]
 
 _positive = checks.number_in(1e-300, 1e300)
@@ -37,12 +37,12 @@ _positive = checks.number_in(1e-300, 1e300)
 
 
 def long_batch(epsilon: float) -> int:
-    """A first batch of ceil(8 / epsilon) pulls, in which a reward outweighs the noise."""
+    """Return ceil(8 / epsilon), a first batch whose rewards outweigh the noise."""
     return max(1, math.ceil(8 / epsilon))
 
 
 def private(epsilon: float) -> list[BanditAlgorithm]:
-    """The private algorithms that go from release to release."""
+    """Return the private algorithms that act from release to release."""
     first = sorted({1, long_batch(epsilon)})
     batched = [make(epsilon, n0=n) for make in (DPKLUCB, DPIMED) for n in first]
     return [AnytimeLazyUCB(epsilon), DPSE(epsilon), AdaPKLUCB(epsilon), *batched]
@@ -52,7 +52,7 @@ def private(epsilon: float) -> list[BanditAlgorithm]:
 
 
 def played(algorithms, problems, horizon: int, runs: int, seed: int) -> pd.DataFrame:
-    """Final regrets, with a column `name` that distinguishes first batches."""
+    """Return final regrets, with a column `name` that distinguishes first batches."""
     frame = simulate.regret_curves(algorithms, problems, horizon, runs, seed, points=1)
     name = frame.algorithm
     if "n0" in frame:
@@ -63,14 +63,14 @@ def played(algorithms, problems, horizon: int, runs: int, seed: int) -> pd.DataF
 
 
 def fraction_led(ranked: pd.DataFrame, name: str) -> float:
-    """The fraction of settings in which an algorithm leads."""
+    """Return the fraction of grid points at which an algorithm leads."""
     mine = ranked[ranked.name == name]
-    # without an upper limit there are too few runs: no evidence
+    # an infinite upper limit means too few runs for evidence
     return float((mine.leads & np.isfinite(mine.high)).sum() / len(mine))
 
 
 def releases(algorithm: BanditAlgorithm, pulls: np.ndarray, horizon: int) -> int:
-    """How many noisy sums an algorithm has released about all arms after these pulls of each."""
+    """Count the noisy sums that an algorithm has released after these pulls of each arm."""
     if isinstance(algorithm, HybridUCB):
         return int(sum(pulls))  # one after each pull
     if isinstance(algorithm, DPSE):
@@ -87,7 +87,7 @@ def releases(algorithm: BanditAlgorithm, pulls: np.ndarray, horizon: int) -> int
 def median_releases(
     algorithm: BanditAlgorithm, problem: BernoulliBandit, horizon: int, runs: int, seed: int
 ) -> float:
-    """The median number of releases over runs."""
+    """Return the median number of releases over runs."""
     pulls = algorithm.run(problem, [horizon], seed, runs)[:, -1]
     return float(np.median([releases(algorithm, row, horizon) for row in pulls]))
 
@@ -96,7 +96,7 @@ def median_releases(
 def smallest_epsilon(
     problem: StochasticLosses, horizon: int, target: float, low: float, high: float
 ) -> float:
-    """The epsilon at which the exact regret of FTNL with Gumbel noise is the target."""
+    """Return the epsilon at which FTNL with Gumbel noise has the target as exact regret."""
 
     def excess(log_epsilon):
         regret = exact.expected_regret(FTNL(math.exp(log_epsilon), "gumbel"), problem, horizon)
@@ -106,7 +106,9 @@ def smallest_epsilon(
 
 
 def printed(epsilon: float, error: float) -> str:
-    """An epsilon in TeX, with its standard error if it has one."""
+    """Return an epsilon in TeX, with its standard error, or that it is not resolved."""
+    if math.isinf(epsilon) or STANDARD_ERRORS * error >= epsilon:
+        return "not resolved"
     if not error:
         return f"${epsilon:.3f}$"
     value, error_shown = (estimates.rounded(x, error) for x in (epsilon, error))
@@ -114,7 +116,7 @@ def printed(epsilon: float, error: float) -> str:
 
 
 def median_regrets(frame: pd.DataFrame, epsilons) -> list[Estimate]:
-    """Medians of the final regrets at each epsilon."""
+    """Return medians of the final regrets at each epsilon."""
     sample = frame.groupby("epsilon").regret
     return [estimates.median(sample.get_group(e)) for e in epsilons]
 
@@ -127,10 +129,10 @@ def _estimates(name, value):
 
 @checks.arguments(table=checks.dataframe, by=checks.list_of(checks.text))
 def leaders(table, by) -> pd.DataFrame:
-    """Add a column `leads`: whether no other row of the group is surely smaller.
+    """Add a column `leads`: whether no row of the group is significantly smaller.
 
-    If a single row of a group leads, it has the smallest quantile there; all these statements hold
-    at once, with the confidence of the limits.
+    If a single row of a group leads, it has the smallest quantile of the group. All these
+    statements hold simultaneously, with the confidence of the limits.
 
     Parameters
     ----------
@@ -152,19 +154,19 @@ def leaders(table, by) -> pd.DataFrame:
 
 @checks.arguments(make=checks.instance_of(Callable), epsilon=_positive)
 def at_privacy(make, epsilon: float):
-    """The algorithm of a family whose proved privacy is epsilon, whatever epsilon it claims.
+    """Return the algorithm of a family whose proved privacy loss is epsilon.
 
     Parameters
     ----------
     make : callable
-        Claimed epsilon -> algorithm; what is proved must be proportional to it.
+        Nominal epsilon -> algorithm. The proved epsilon must be proportional to the nominal one.
     epsilon : float
         Above 0.
 
     Raises
     ------
     ValueError
-        If there is none, as of a temperature that is capped.
+        If no algorithm of the family has this proved privacy loss, because of a capped temperature.
 
     Examples
     --------
@@ -186,27 +188,29 @@ def at_privacy(make, epsilon: float):
     epsilons=checks.array_in(1e-300, 1e300, shape=1), regrets=_estimates, target=_positive
 )
 def affordable(epsilons, regrets, target: float) -> Estimate:
-    """The epsilon from which on regret is at most a target, by interpolation in the logarithms.
+    """Return the smallest epsilon with regret at most a target, by interpolation.
+
+    The interpolation is linear in the logarithms.
 
     Parameters
     ----------
     epsilons : (n,) increasing floats above 0
     regrets : (n,) Estimate, above 0
-        Regret at each of them. The error is a third of the distance to where their limits meet the
-        target.
+        Regret at each epsilon. The error is a third of the distance to the point where their
+        confidence limits meet the target.
     target : float
         Above 0.
 
     Returns
     -------
     Estimate
-        Infinite if regret at the last epsilon is above the target; with an infinite error if a
-        limit is above it there, or nowhere.
+        Infinite if regret at the last epsilon is above the target. The error is infinite if a
+        confidence limit is above the target at the last epsilon, or at no epsilon.
 
     Raises
     ------
     ValueError
-        If regret is at most the target at every epsilon: then the one asked for is below them all.
+        If regret is at most the target at every epsilon, so that the answer is below all of them.
 
     Examples
     --------
@@ -230,7 +234,7 @@ def affordable(epsilons, regrets, target: float) -> Estimate:
 
 
 def _crossing(epsilons, values, target):
-    """Where log-linear interpolation of `values` last falls to the target; infinite if nowhere."""
+    """Return the last point where interpolated values fall to the target, or infinity."""
     above = np.flatnonzero(np.asarray(values) > target)
     if len(above) == 0 or above[-1] == len(values) - 1:
         return math.inf
