@@ -65,7 +65,7 @@ PLANTS = [
         (("Theorem 2", "A draw from votes"),),
     ),
     Plant(
-        CONSTANTS, "a threshold without noise", no_noise, (("Theorem 6", "When the margin stop"),)
+        CONSTANTS, "a threshold without noise", no_noise, (("Theorem 6", "the margin stop are"),)
     ),
     Plant(
         CONSTANTS,
@@ -78,9 +78,9 @@ PLANTS = [
         "bounds half of what they are",
         scaled(bounds, 0.5, "votes", "hybrid_fixed", "random_phase_fixed", "fixed_sum"),
         (
-            ("Theorem 2", "The bound on votes"),
-            ("Theorem 3", "The bound on votes or leader"),
-            ("Theorem 4", "The bound on FTNL"),
+            ("Theorem 2", "The bound on the regret of votes"),
+            ("Theorem 3", "The bound on the regret of votes or leader"),
+            ("Theorem 4", "The bound on the regret of FTNL"),
         ),
     ),
     Plant(
