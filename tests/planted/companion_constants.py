@@ -62,7 +62,7 @@ PLANTS = [
         CONSTANTS,
         "epochs of votes one round too long",
         one_round_too_long,
-        (("Theorem 2", "A draw from votes"),),
+        (("Theorem 2", "under all changes of one vote"),),
     ),
     Plant(
         CONSTANTS, "a threshold without noise", no_noise, (("Theorem 6", "the margin stop are"),)
