@@ -173,17 +173,22 @@ class _Engine(NBClientEngine):
     def execute_managed_notebook(
         cls, nb_man, kernel_name, manager=None, start=None, tell=None, **kwargs
     ):
-        cell_start = nb_man.cell_start
+        cell_start, save = nb_man.cell_start, nb_man.save
 
         def started(cell, cell_index=None, **more):
             tell(cell_index + 1, len(nb_man.nb.cells))
             cell_start(cell, cell_index, **more)
 
         nb_man.cell_start = started
+        nb_man.save = lambda **more: None  # papermill writes the file before and after each cell
         client = PapermillNotebookClient(
             nb_man, km=manager, kernel_name=kernel_name, startup_timeout=120
         )
-        return client.execute(cleanup_kc=True, **start)
+        try:
+            return client.execute(cleanup_kc=True, **start)
+        finally:
+            nb_man.save = save
+            save()
 
 
 papermill_engines.register("privregret", _Engine)
