@@ -31,13 +31,30 @@ def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np
     >>> first, mass
     (0, array([0.0625, 0.25  , 0.375 , 0.25  , 0.0625]))
     """
-    first, _, mass = lattice(n, np.array([p]), step, np.array([low]), high)
+    means, low, high = np.array([p]), np.array([low]), float(high)
+    whole, rest = split_means(np.array([n]), means)
+    first, _, mass = lattice(n, means, whole[0], rest[0], step, low, high)
     return int(first[0]), mass[0]
 
 
-def lattice(
-    n: int, means: np.ndarray, step: int, low: np.ndarray, high: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def split_means(rounds: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return n p as an integer and an exactly rounded rest, for each n and p.
+
+    Examples
+    --------
+    >>> split_means(np.array([3, 4]), np.array([0.5]))
+    (array([[1],
+           [2]]), array([[0.5],
+           [0. ]]))
+    """
+    tops, bottoms = np.array([p.as_integer_ratio() for p in means.tolist()], dtype=object).T
+    products = np.multiply.outer(rounds.astype(object), tops)
+    rest = (products % bottoms / bottoms).astype(float)
+    return (products // bottoms).astype(np.int64), rest
+
+
+@jit
+def lattice(n, means, whole, rest, step, low, high):
     """Return `atoms` of several binomials: first and last multiples, probabilities.
 
     There is one row of probabilities per binomial, from its first multiple on.
@@ -47,39 +64,18 @@ def lattice(
     n, step, high
         As in `atoms`.
     means : (G,) floats in [0, 1]
+    whole : (G,) ints
+    rest : (G,) floats
+        As of `split_means`.
     low : (G,) floats
 
     Examples
     --------
-    >>> first, last, mass = lattice(2, np.array([0.5, 0.0]), 1, np.array([9.0, 9.0]), 9.0)
-    >>> mass
+    >>> means, low = np.array([0.5, 0.0]), np.array([9.0, 9.0])
+    >>> whole, rest = split_means(np.array([2]), means)
+    >>> lattice(2, means, whole[0], rest[0], 1, low, 9.0)[2]
     array([[0.25, 0.5 , 0.25],
            [1.  , 0.  , 0.  ]])
-    """
-    # n p as an integer and an exactly rounded rest
-    ratios = [mean.as_integer_ratio() for mean in means.tolist()]
-    parts = [(*divmod(top * n, bottom), bottom) for top, bottom in ratios]
-    whole = np.array([w for w, _, _ in parts], dtype=np.int64)
-    rest = np.array([r / bottom for _, r, bottom in parts])
-    return _lattice(n, means, whole, rest, step, low, high)
-
-
-@jit
-def _lattice(n, means, whole, rest, step, low, high):
-    """Compute `lattice`.
-
-    Parameters
-    ----------
-    n : int
-    means : (G,) array
-    whole : (G,) int64 array
-        Integer part of n p.
-    rest : (G,) array
-        n p minus `whole`.
-    step : int
-    low : (G,) array
-    high : float
-        As in `lattice`.
     """
     groups = len(means)
     first, last = np.empty(groups, np.int64), np.empty(groups, np.int64)

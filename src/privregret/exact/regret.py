@@ -13,13 +13,11 @@ from scipy.special import comb
 from privregret import checks, identity, store
 from privregret.exact.fixed import fixed_regret
 from privregret.exact.selection import (
-    FORMULA,
     arrays,
-    differences,
     gauss_legendre,
     largest_probabilities,
-    probabilities_from_sums,
     selection_probabilities,
+    selections,
 )
 from privregret.full_information import (
     EpochAlgorithm,
@@ -188,11 +186,20 @@ def expected_regret(
         bounds = _largest_gaps(instance, shortest, algorithm.noise, scale)
         left_out = bounds * starts < NEGLIGIBLE
         error += played[:, left_out] @ bounds[left_out]
-        for i in np.flatnonzero(~left_out):
-            ends = int(shortest[i]), int(starts[i]) // 2
-            gap, gap_error = _epoch_gap(algorithm, instance, *ends, scale, value[-1])
-            value += played[:, i] * gap
-            error += played[:, i] * gap_error
+        some = np.flatnonzero(~left_out)
+
+        def gaps(rounds):
+            return _expected_gaps(instance, rounds, algorithm.noise, scale)
+
+        one = algorithm.prefix != "random"
+        ends = [(int(shortest[i]), int(shortest[i] if one else starts[i] // 2)) for i in some]
+        gaps = _remembered(gaps)
+        if ends:  # of all epochs in one call
+            gaps(np.concatenate([_nodes(*pair) for pair in ends]))
+        for i, (first, last) in zip(some, ends, strict=True):
+            gap, gap_error = _sum_over(gaps, first, last, value[-1] / 4)
+            value += played[:, i] * (gap / (last - first + 1))
+            error += played[:, i] * (gap_error / (last - first + 1))
         return Regret(value, error)
     for start in starts.tolist():
         for i in np.flatnonzero(horizons >= start):
@@ -219,26 +226,16 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
         Numbers to average in place of the gaps.
     """
     gaps = arrays(instance)[0] if gaps is None else gaps
-    scales = np.broadcast_to(scales, len(rounds))
-    if (
-        noise in ("gumbel", "none") and len(instance.outcomes) == 1 and not instance.bits
-    ):  # a formula, all at once
-        sums, log_counts = (
-            np.multiply.outer(rounds, differences(instance.means)),
-            arrays(instance)[1],
-        )
-        group = probabilities_from_sums(sums, log_counts, noise, scales[:, None])
-        return group @ gaps, np.full(len(rounds), FORMULA * gaps.sum())
-    chosen = [
-        selection_probabilities(instance, int(m), noise, float(s))
-        for m, s in zip(rounds, scales, strict=True)
-    ]
-    return np.array([c.group for c in chosen]) @ gaps, np.array(
-        [c.error for c in chosen]
-    ) * gaps.sum()
+    group, error = selections(instance, rounds, noise, scales)
+    return np.vecdot(group, gaps), error * gaps.sum()
 
 
-@checks.arguments(instance=STOCHASTIC, rounds=checks.array_in(0, 2**60, shape=1))
+@checks.arguments(
+    instance=STOCHASTIC,
+    rounds=checks.array_in(0, 2**60, shape=1),
+    noise=checks.one_of(*CODES),
+    scale=checks.number_in(1e-6, 1e15),
+)
 @store.kept
 def prefix_gaps(
     instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
@@ -251,7 +248,7 @@ def prefix_gaps(
     >>> prefix_gaps(packing(10, 0.25), [1, 100], "gumbel", 4.0).round(5)
     array([0.2236 , 0.01412])
     """
-    return np.array([expected_gap(instance, m, noise, scale)[0] for m in rounds])
+    return _expected_gaps(instance, np.asarray(rounds), noise, scale)[0]
 
 
 @checks.arguments(
@@ -375,32 +372,6 @@ def _two_loss_gap(lowest, step, chance, gaps, eta):
     return result
 
 
-def _epoch_gap(algorithm, instance, shortest, length, scale, so_far):
-    """Return the expected gap of the action chosen on an epoch, and its error.
-
-    Parameters
-    ----------
-    algorithm : EpochAlgorithm
-    instance : StochasticLosses
-    shortest : int
-        Shortest prefix.
-    length : int
-        Rounds of the epoch.
-    scale : float
-        Scale of the noise.
-    so_far : float
-        Regret so far, which sets the tolerance.
-    """
-    if algorithm.prefix != "random" or shortest == length:
-        return expected_gap(instance, shortest, algorithm.noise, scale)
-
-    def gaps(rounds):
-        return _expected_gaps(instance, rounds, algorithm.noise, scale)
-
-    total, error = _sum_over(gaps, shortest, length, so_far / 4)
-    return total / (length - shortest + 1), error / (length - shortest + 1)
-
-
 def _phased(algorithm, instance, horizons):
     """Regret on epochs of any growth, at one phase or at the mean over it.
 
@@ -466,11 +437,11 @@ def _sum_over(function, first, last, size):
     is estimated by leaving out every other point, and is made small compared with `size` by halving
     the range.
     """
-    if last - first < 64:
-        return tuple(part.sum() for part in function(np.arange(first, last + 1)))
-    middle, half = (first + last) / 2, (last - first) / 2
-    nodes = np.rint(middle - half * np.cos(np.pi * np.arange(NODES + 1) / NODES)).astype(np.int64)
+    nodes = _nodes(first, last)
     terms, errors = function(nodes)
+    if len(nodes) > last - first:
+        return terms.sum(), errors.sum()
+    middle, half = (first + last) / 2, (last - first) / 2
     if last - first < 4096:
         where, weights = (np.arange(first, last + 1) - middle) / half, np.ones(last - first + 1)
     # a sum of many equally spaced terms is the integral between half-integers, to 1 / (24 first^2)
@@ -488,6 +459,28 @@ def _sum_over(function, first, last, size):
     left = _sum_over(function, first, int(middle), size)
     right = _sum_over(function, int(middle) + 1, last, max(size, left[0]))
     return left[0] + right[0], left[1] + right[1]
+
+
+def _nodes(first, last):
+    """Return where `_sum_over` evaluates its function first."""
+    if last - first < 64:
+        return np.arange(first, last + 1)
+    middle, half = (first + last) / 2, (last - first) / 2
+    return np.rint(middle - half * np.cos(np.pi * np.arange(NODES + 1) / NODES)).astype(np.int64)
+
+
+def _remembered(function):
+    """Return `function` of an array of integers, with a memory of its values."""
+    known = {}
+
+    def remembered(arguments):
+        arguments = arguments.tolist()
+        if missing := [x for x in arguments if x not in known]:
+            values = zip(*function(np.array(missing)), strict=True)
+            known.update(zip(missing, values, strict=True))
+        return np.array([known[x] for x in arguments]).T
+
+    return remembered
 
 
 def _largest_gaps(instance, rounds, noise, scale):

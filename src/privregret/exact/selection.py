@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlogy
 
 from privregret import checks
-from privregret.exact.binomial import atoms, lattice
+from privregret.exact.binomial import atoms, lattice, split_means
 from privregret.instances import StochasticLosses
 from privregret.jit import jit
-from privregret.noise import CODES, EXPONENTIAL, NONE, TIE
+from privregret.noise import CODES, EXPONENTIAL, GUMBEL, LAPLACE, NONE, TIE
 
 TAIL = 50.0  # probability e^-50 is left out of a distribution at most
 ROUNDING = 1e-11  # error of all integrals, which the tests verify
@@ -33,9 +33,15 @@ FINEST, COARSEST = 1e-6, 1e15  # range of noise scales that a lattice supports
 # below this probability of overcoming one unit of loss, noise only breaks ties
 BRIDGED = 1e-50
 NEVER = 1e-30  # groups with a smaller selection probability are left out
+LOG_HALF = log(0.5)
 ROWS = 200_000  # largest number of enumerated compositions of outcomes
 NOISE = checks.one_of(*CODES)
 SUMS, SCALES = checks.array_in(-1e20, 1e20), checks.array_in(1e-200, 1e200)
+
+
+# nodes and weights on [-1, 1], computed once
+gauss_legendre = cache(np.polynomial.legendre.leggauss)
+LEGENDRE = tuple(np.stack(gauss_legendre(points)) for points in (4, 6, 10, 16))
 
 
 class Selection(NamedTuple):
@@ -94,47 +100,56 @@ def selection_probabilities(
     >>> selection_probabilities(packing(10, 0.25), 100, "laplace", 4.0).group.round(5)
     array([0.93595, 0.06405])
     """
-    scale = 1.0 if noise == "none" else checks.positive("scale", scale)
-    log_counts = arrays(instance)[1]
-    if rounds == 0:
-        error = float(np.finfo(float).eps) * (4 + instance.log_actions)
-        return _selection(np.exp(log_counts - instance.log_actions), log_counts, float(error))
-    if not instance.bits:
-        probabilities, sums = _compositions(instance, rounds)
-        if noise == "gumbel":
-            group = _mean_softmax(probabilities, sums, log_counts, scale)
-        else:
-            group = probabilities @ probabilities_from_sums(sums, log_counts, noise, scale)
-        return _selection(group, log_counts, FORMULA)
-    if noise != "none" and not FINEST <= scale <= COARSEST:
-        raise ValueError(
-            f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {scale:g}"
-        )
-    if log_counts.max() > 600:
-        raise ValueError(
-            f"a group of Bernoulli losses must have up to e^600 actions, got e^{log_counts.max():g}"
-        )
-    means, bounds = (
-        independent_means(instance),
-        largest_probabilities(instance, rounds, noise, scale),
-    )
-    kept = bounds > NEVER
-    error = ROUNDING + 2 * len(means) * exp(-TAIL) + float(bounds[~kept].sum())
-    some = means[kept], log_counts[kept], noise, scale
-    step, wider = _step(rounds, *some)
-    # probability that a sum other than the smallest wins
-    behind = exp(min(instance.log_actions + _log_tail(noise, 1 / scale), 0.0))
-    if step == 1 and behind < BRIDGED:
-        some, error = (*some[:2], "none", 1.0), error + behind
-    group = np.zeros(len(means))
-    group[kept] = _binomial(rounds, *some, step)
-    if wider:
-        error += float(np.abs(group[kept] - _binomial(rounds, *some, 2 * step)).max())
-    return _selection(group, log_counts, error)
+    if noise != "none":
+        checks.positive("scale", scale)
+    group, error = selections(instance, np.array([rounds]), noise, scale)
+    with np.errstate(divide="ignore"):
+        return Selection(group[0], np.log(group[0]) - arrays(instance)[1], float(error[0]))
+
+
+def selections(
+    instance: StochasticLosses, rounds: np.ndarray, noise: str, scales: float | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return `selection_probabilities` for several numbers of rounds, all at once.
+
+    Parameters
+    ----------
+    instance, noise
+        As in `selection_probabilities`.
+    rounds : (n,) int array
+    scales : float or (n,) array
+        Scale of the noise for each number of rounds.
+
+    Returns
+    -------
+    (n, G) array
+        Probabilities: `Selection.group`, one row per number of rounds.
+    (n,) array
+        A bound on the error of each row.
+
+    Examples
+    --------
+    >>> from privregret.instances import packing
+    >>> selections(packing(10, 0.25), np.array([0, 100]), "laplace", 4.0)[0].round(5)
+    array([[0.1    , 0.9    ],
+           [0.93595, 0.06405]])
+    """
+    log_counts, some = arrays(instance)[1], rounds > 0
+    group = np.tile(np.exp(log_counts - instance.log_actions), (len(rounds), 1))  # of no rounds
+    error = np.full(len(rounds), np.finfo(float).eps * (4 + instance.log_actions))
+    if some.any():
+        scales = np.broadcast_to(scales if noise != "none" else 1.0, len(rounds))[some]
+        compute = _of_bernoulli_losses if instance.bits else _of_outcomes
+        group[some], error[some] = compute(instance, rounds[some], noise, scales)
+    error = np.maximum(error, np.abs(group.sum(axis=1) - 1))  # a cheap check
+    return np.clip(group, 0.0, 1.0), error
 
 
 def largest_probabilities(
-    instance: StochasticLosses, rounds: int | np.ndarray, noise: str, scale: float
+    instance: StochasticLosses,
+    rounds: int | np.ndarray,
+    noise: str,
+    scale: float | np.ndarray,
 ) -> np.ndarray:
     """Return (..., G) bounds on the probability that an action of group g is selected.
 
@@ -149,7 +164,7 @@ def largest_probabilities(
     array([1.000e+00, 1.474e-06])
     """
     gaps, log_counts = arrays(instance)
-    rounds = np.asarray(rounds, float)[..., None]
+    rounds, scale = np.asarray(rounds, float)[..., None], np.asarray(scale)[..., None]
     if len(instance.outcomes) == 1 and not instance.bits:
         sampling, part = np.where(gaps > 0, -inf, 0.0), 1.0
     else:
@@ -211,13 +226,6 @@ def independent_means(instance: StochasticLosses) -> np.ndarray:
     return np.clip(instance.means, 0, 1)
 
 
-def _selection(group, log_counts, error):
-    error = max(error, abs(float(group.sum()) - 1))  # a cheap check
-    group = np.clip(group, 0.0, 1.0)
-    with np.errstate(divide="ignore"):
-        return Selection(group, np.log(group) - log_counts, error)
-
-
 # Fixed sums
 # -------------------------------------------------------------------------------------------------
 
@@ -277,10 +285,9 @@ def probabilities_from_sums(
         most = u.max(axis=-1, keepdims=True)
         worse = 0.5 * np.exp(-most) * (1 + most / 2 if noise == "laplace" else 1)
         return np.where(d > 0, worse, 1 - worse)  # equal sums: 1/2 each
-    elif sums.ndim == 1:
-        return _from_sums(u, log_counts, noise == "laplace")
     else:
-        return np.array([_from_sums(row, log_counts, noise == "laplace") for row in u])
+        rows = u.reshape(-1, len(log_counts))
+        return _from_sums(rows, log_counts, noise == "laplace", *LEGENDRE[3]).reshape(u.shape)
     weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
 
@@ -360,32 +367,65 @@ def _maximum(d, laplace):
     return top - below.prod(axis=0) @ w
 
 
-def _from_sums(d, log_counts, laplace):
-    group = int(np.argmax(log_counts - d))
-    # then the largest of them is above ahead - 6
-    ahead, many = (
-        (log_counts - d)[group],
-        log_counts[group] >= 6,
-    )
-    low, top = max(ahead - 6 if many else -inf, -TAIL if laplace else 0.0), ahead + TAIL
-    breaks = [low, top, *([x for x in (0.0, *-d) if low < x < top] if laplace else [])]
-    panels = [np.linspace(a, b, 2 + int(2 * (b - a))) for a, b in pairwise(sorted(set(breaks)))]
-    x, w = _composite(np.unique(np.concatenate(panels)), 16)
-    z = x + d[:, None]
-    # of the noise, and ln(1 - F) where z > 0
-    log_density = (log(0.5) if laplace else 0.0) - np.abs(z)
-    far = z > 20  # there ln F is -(1 - F), so N ln F = -e^(ln N + ln(1 - F)) without computing N
-    log_f = np.where(far, 0.0, np.log1p(-np.exp(log_density)))
-    if laplace:
-        log_f = np.where(z < 0, log_density, log_f)
-    with np.errstate(over="ignore"):
-        many = np.where(
-            far,
-            -np.exp(log_counts[:, None] + log_density),
-            np.exp(np.minimum(log_counts, 700.0))[:, None] * log_f,
-        )
-        integrand = np.exp(log_counts[:, None] + log_density + many.sum(axis=0) - log_f)
-    return np.minimum(integrand @ w, 1.0)
+def _composite(edges, points):
+    nodes, weights = gauss_legendre(points)
+    half = np.diff(edges)[:, None] / 2
+    return (edges[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
+
+
+@jit
+def _from_sums(d, log_counts, laplace, nodes, weights):
+    """Integrate over smooth panels for Laplace or exponential noise; return probabilities.
+
+    Parameters
+    ----------
+    d : (n, G) array
+        Sums minus the smallest sum of their row, in scales.
+    log_counts : (G,) array
+    laplace : bool
+    nodes : array
+    weights : array
+        Gauss-Legendre rule on [-1, 1].
+    """
+    groups = len(log_counts)
+    counts = np.exp(np.minimum(log_counts, 700.0))
+    result, breaks = np.zeros(d.shape), np.empty(groups + 3)
+    log_density, log_f = np.empty(groups), np.empty(groups)
+    for row in range(len(d)):
+        group = np.argmax(log_counts - d[row])
+        ahead = log_counts[group] - d[row, group]
+        low = -TAIL if laplace else 0.0
+        if log_counts[group] >= 6:  # then the largest of them is above ahead - 6
+            low = max(low, ahead - 6)
+        breaks[0], breaks[1], many = low, ahead + TAIL, 2
+        for g in range(-1, groups if laplace else -1):  # places where some density has a kink
+            kink = 0.0 if g < 0 else -d[row, g]
+            if low < kink < ahead + TAIL:
+                breaks[many] = kink
+                many += 1
+        breaks[:many].sort()
+        for k in range(many - 1):
+            wide = breaks[k + 1] - breaks[k]
+            panels = 1 + int(2 * wide)
+            half = wide / panels / 2
+            for node in range(panels * len(nodes)):
+                panel, q = divmod(node, len(nodes))
+                x = breaks[k] + half * (2 * panel + 1 + nodes[q])
+                total = 0.0
+                for g in range(groups):  # densities of the noise, and ln F = ln(1 - e^...)
+                    z = x + d[row, g]
+                    log_density[g] = (LOG_HALF if laplace else 0.0) - abs(z)
+                    if z > 20:  # there ln F is -(1 - F): N ln F = -e^(ln N + ln(1 - F)), without N
+                        log_f[g] = 0.0
+                        total -= np.exp(log_counts[g] + log_density[g])
+                    else:
+                        below = laplace and z < 0
+                        log_f[g] = log_density[g] if below else np.log1p(-np.exp(log_density[g]))
+                        total += counts[g] * log_f[g]
+                for g in range(groups):
+                    power = log_counts[g] + log_density[g] + total - log_f[g]
+                    result[row, g] += half * weights[q] * np.exp(power)
+    return np.minimum(result, 1.0)
 
 
 def differences(losses: np.ndarray) -> np.ndarray:
@@ -449,12 +489,61 @@ def _compositions(instance, rounds):
     return mass, counts @ outcomes
 
 
+def _of_outcomes(instance, rounds, noise, scales):
+    """Return probabilities and errors for a joint distribution of few outcomes."""
+    log_counts = arrays(instance)[1]
+    if len(instance.outcomes) == 1:
+        sums = np.multiply.outer(rounds, _relative(instance)[0][0])
+        return probabilities_from_sums(sums, log_counts, noise, scales[:, None]), FORMULA
+    group = np.empty((len(rounds), len(log_counts)))
+    for i, (n, scale) in enumerate(zip(rounds.tolist(), scales.tolist(), strict=True)):
+        probabilities, sums = _compositions(instance, n)
+        if noise == "gumbel":
+            group[i] = _mean_softmax(probabilities, sums, log_counts, scale)
+        else:
+            group[i] = probabilities @ probabilities_from_sums(sums, log_counts, noise, scale)
+    return group, FORMULA
+
+
 # Binomial sums
 # ----------------------------------------------------------------------------------------------
 
 
-def _step(n, means, log_counts, noise, scale):
-    """Return the lattice step, and whether to check it against twice the step.
+def _of_bernoulli_losses(instance, rounds, noise, scales):
+    """Return probabilities and errors for independent Bernoulli losses."""
+    wrong = scales[~((scales >= FINEST) & (scales <= COARSEST))]
+    if len(wrong):
+        raise ValueError(
+            f"scale must be in [{FINEST:g}, {COARSEST:g}] for Bernoulli losses, got {wrong[0]:g}"
+        )
+    means, log_counts = independent_means(instance), arrays(instance)[1]
+    if log_counts.max() > 600:
+        raise ValueError(
+            f"a group of Bernoulli losses must have up to e^600 actions, got e^{log_counts.max():g}"
+        )
+    bounds = largest_probabilities(instance, rounds, noise, scales)
+    kept = bounds > NEVER
+    error = ROUNDING + 2 * len(means) * exp(-TAIL) + np.where(kept, 0.0, bounds).sum(axis=1)
+    steps, wide = _steps(rounds, means, log_counts, kept, noise, scales)
+    # probability that a sum other than the smallest wins
+    behind = np.exp(np.minimum(instance.log_actions + _log_tail(noise, 1 / scales), 0.0))
+    bridged = (steps > 1) | (behind >= BRIDGED)
+    codes = np.where(bridged, CODES[noise], NONE)
+    error += np.where(bridged, 0.0, behind)
+
+    def group(steps, some=slice(None)):
+        # noise far below a wide step: half of it
+        noises = np.maximum(scales[some] / steps, np.where(steps > 1, 0.5, 0.0))
+        return _binomial(rounds[some], means, log_counts, kept[some], codes[some], steps, noises)
+
+    found = group(steps)
+    if wide.any():
+        error[wide] += np.abs(found[wide] - group(2 * steps[wide], wide)).max(axis=1)
+    return found, error
+
+
+def _steps(rounds, means, log_counts, kept, noise, scales):
+    """Return lattice steps, and whether to check them against twice the steps.
 
     Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact
     to e^-39. The kinks of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise
@@ -462,115 +551,125 @@ def _step(n, means, log_counts, noise, scale):
 
     Parameters
     ----------
-    n : int
-        Rounds.
+    rounds : (n,) int array
     means : (G,) array
     log_counts : (G,) array
+    kept : (n, G) bool array
+        Groups that count.
     noise : str
-    scale : float
+    scales : (n,) array
     """
-    variances = n * means * (1 - means)
-    spread = np.sqrt(variances[variances > 0].min()) if variances.any() else inf
-    smooth = min(scale / 4, spread / 2.5) if noise == "gumbel" else min(scale, spread) / 100
-    step = safe = max(1, int(min(smooth, 2.0**50)) if noise != "none" else 1)
-    reach = 2 * np.sqrt(2 * (TAIL + log_counts) * variances) + 2 * (TAIL + log_counts)
-    while reach.max() / step > CELLS:
-        step *= 2
-    return step, step > (safe if noise == "gumbel" else 1)
+    variances = np.where(kept, np.multiply.outer(rounds, means) * (1 - means), 0.0)
+    spread = np.sqrt(np.where(variances > 0, variances, inf).min(axis=1))
+    smooth = np.minimum(scales / 4, spread / 2.5)
+    if noise != "gumbel":
+        smooth = np.minimum(scales, spread) / (100 if noise != "none" else inf)
+    safe = np.maximum(np.minimum(smooth, 2.0**50).astype(np.int64), 1)
+    far = TAIL + log_counts
+    reach = np.where(kept, 2 * np.sqrt(2 * far * variances) + 2 * far, 0.0).max(axis=1)
+    steps = safe.copy()
+    while (over := reach / steps > CELLS).any():
+        steps[over] *= 2
+    return steps, steps > (safe if noise == "gumbel" else 1)
 
 
-def _binomial(n, means, log_counts, noise, scale, step):
-    """Return selection probabilities and errors for independent Bernoulli losses.
+def _binomial(rounds, means, log_counts, kept, codes, steps, scales):
+    """Return (n, G) selection probabilities for independent Bernoulli losses.
 
     Parameters
     ----------
-    n : int
-        Rounds.
+    rounds : (n,) int array
     means : (G,) array
     log_counts : (G,) array
-    noise : str
-    scale : float
-    step : int
-        Lattice step.
+    kept : (n, G) bool array
+        Groups that count; the others have probability 0.
+    codes : (n,) int array
+        Codes of the noise.
+    steps : (n,) int array
+        Lattice steps.
+    scales : (n,) array
+        Scales of the noise, in steps.
     """
-    # noise far below a wide step: half of it
-    scale = scale / step if step == 1 else max(scale / step, 0.5)
-    first, last, mass = lattice(n, means, step, TAIL + log_counts, TAIL)
-    origin = int(first[np.argmin(means)])
-    first, last = np.clip(first - origin, -(2**53), 2**53), last - first
-    if noise == "gumbel":  # no common lattice is needed, so deterministic sums stay exact
-        first = first.astype(float)
-        for g in np.flatnonzero(means * (1 - means) == 0):
-            first[g], last[g], mass[g] = (
-                (n * int(means[g]) - origin * step) / step,
-                0,
-                np.eye(1, mass.shape[1])[0],
-            )
-    last = first + last
     counts = np.exp(np.minimum(log_counts, 690.0))
-    if noise == "gumbel":
-        top = (-first + scale * (log_counts + TAIL)).max()
-        bottom = -last.min() - 4.5 * scale
-        return _gumbel(mass, first, last, counts, scale, top, bottom)
-    if noise == "none":
-        low, high, stride = first.min() - 1, last.min() + 1, 1
-    else:
-        low = int(np.floor((first - scale * (log_counts + TAIL)).min()))
-        high = int(np.ceil(last.min() + (TAIL * scale if noise == "laplace" else 0))) + 1
-        stride = max(1, int(scale / 4))
-    unit, wide = _rule(noise, scale, float((mass.max(axis=1) * counts).max()))
-    return _lattice(mass, first, last, counts, scale, CODES[noise], low, high, stride, *unit, *wide)
-
-
-def _rule(noise, scale, crowd):
-    """Return Gauss-Legendre nodes and weights on [0, 1], for single and wide panels.
-
-    At most `crowd` actions are on one atom. Without noise, nodes are distances from the upper end.
-    """
-    if noise == "none":  # F(x)^N varies only within 1 / crowd of the upper end
-        halvings = max(1, math.ceil(log(crowd, 2)) + 4)
-        nodes, weights = _composite(
-            np.concatenate([[0.0], 0.5 ** np.arange(halvings - 1, -1, -1.0)]), 16
-        )
-        unit = nodes[::-1], weights[::-1]
-    else:
-        ratio = 1 / scale
-        points = 4 if ratio < 0.01 else 6 if ratio < 0.1 else 10 if ratio < 0.3 else 16
-        unit = _even_panels(max(1, math.ceil(ratio / 2)), points)
-    return unit, _even_panels(1, 16)
-
-
-# nodes and weights on [-1, 1], computed once
-gauss_legendre = cache(np.polynomial.legendre.leggauss)
-
-
-@lru_cache(maxsize=64)
-def _even_panels(count, points):
-    return _composite(np.linspace(0, 1, count + 1), points)
-
-
-def _composite(edges, points):
-    nodes, weights = gauss_legendre(points)
-    half = np.diff(edges)[:, None] / 2
-    return (edges[:-1, None] + half * (1 + nodes)).ravel(), (half * weights).ravel()
+    split = split_means(rounds, means)
+    return _rows(rounds, means, *split, log_counts, counts, kept, codes, steps, scales)
 
 
 @jit
-def _lattice(
-    mass,
-    first,
-    last,
-    counts,
-    scale,
-    noise,
-    low,
-    high,
-    stride,
-    unit,
-    unit_weights,
-    wide,
-    wide_weights,
-):
+def _rows(rounds, means, whole, rest, log_counts, counts, kept, codes, steps, scales):
+    """Compute `_binomial`.
+
+    Parameters
+    ----------
+    rounds : (n,) int array
+    means : (G,) array
+    whole : (n, G) int array
+    rest : (n, G) array
+        As of `split_means`.
+    log_counts : (G,) array
+    counts : (G,) array
+        Actions in each group.
+    kept : (n, G) bool array
+    codes : (n,) int array
+    steps : (n,) int array
+    scales : (n,) array
+        As in `_binomial`.
+    """
+    result = np.zeros(kept.shape)
+    for i in range(len(rounds)):
+        some, step, scale = np.flatnonzero(kept[i]), steps[i], scales[i]
+        p, far = means[some], TAIL + log_counts[some]
+        start, last, mass = lattice(rounds[i], p, whole[i][some], rest[i][some], step, far, TAIL)
+        origin = start[np.argmin(p)]
+        first = np.clip(start - origin, -(2**53), 2**53)
+        last = first + last - start
+        if codes[i] == GUMBEL:  # no common lattice is needed, so deterministic sums stay exact
+            begin, end = first.astype(np.float64), last.astype(np.float64)
+            for g in range(len(some)):
+                if p[g] * (1 - p[g]) == 0:
+                    begin[g] = end[g] = (rounds[i] * int(p[g]) - origin * step) / step
+                    mass[g] = 0.0
+                    mass[g, 0] = 1.0
+            top, bottom = (scale * far - begin).max(), -end.min() - 4.5 * scale
+            found = _gumbel(mass, begin, end, counts[some], scale, top, bottom)
+        else:
+            low, high, stride = first.min() - 1, last.min() + 1, 1
+            if codes[i] != NONE:
+                high += int(np.ceil(TAIL * scale)) if codes[i] == LAPLACE else 0
+                low, stride = int(np.floor((first - scale * far).min())), max(1, int(scale / 4))
+            found = _lattice(mass, first, last, counts[some], scale, codes[i], low, high, stride)
+        for g in range(len(some)):
+            result[i, some[g]] = found[g]
+    return result
+
+
+@jit
+def _rule(noise, scale, crowd):
+    """Return Gauss-Legendre nodes and weights on [0, 1], for single cells.
+
+    At most `crowd` actions are on one atom. Without noise, nodes are distances from the upper end.
+    """
+    ratio = 1 / scale
+    kind = 0 if ratio < 0.01 else 1 if ratio < 0.1 else 2 if ratio < 0.3 else 3
+    panels = max(1, int(np.ceil(ratio / 2)))
+    if noise == NONE:  # F(x)^N varies only within 1 / crowd of the upper end
+        kind, panels = 3, max(1, int(np.ceil(np.log(crowd) / np.log(2.0))) + 4)
+    x, w = LEGENDRE[kind]
+    nodes, weights = np.empty(panels * len(x)), np.empty(panels * len(x))
+    for panel in range(panels):
+        left, right = panel * (1 / panels), (panel + 1) * (1 / panels)
+        if noise == NONE:
+            left, right = 0.5 ** (panels - panel) if panel else 0.0, 0.5 ** (panels - 1 - panel)
+        half = (right - left) / 2
+        for q in range(len(x)):
+            k = panel * len(x) + q
+            k = len(nodes) - 1 - k if noise == NONE else k
+            nodes[k], weights[k] = left + half * (1 + x[q]), half * w[q]
+    return nodes, weights
+
+
+@jit
+def _lattice(mass, first, last, counts, scale, noise, low, high, stride):
     """Integrate over the panels between atoms; return probabilities per group.
 
     Parameters
@@ -592,18 +691,17 @@ def _lattice(
         Range of the multiples.
     stride : int
         Cells in a wide panel.
-    unit : array
-    unit_weights : array
-        Quadrature rule of single cells.
-    wide : array
-    wide_weights : array
-        Quadrature rule of wide panels.
     """
     # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no
     # atom inside: every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a
     # constant there. Panels are single cells where some sum has atoms, and wide ones elsewhere.
     # The loop goes from the largest x down, until no score can be below.
     groups, width = mass.shape
+    crowd = 0.0
+    for g in range(groups):
+        crowd = max(crowd, mass[g].max() * counts[g])
+    unit, unit_weights = _rule(noise, scale, crowd)
+    wide, wide_weights = (1 + LEGENDRE[3][0]) / 2, LEGENDRE[3][1] / 2
     below = np.zeros((groups, width + 1))  # P[G <= first + k - 1]
     above = np.zeros((groups, width + 1))  # P[G >= first + k]
     # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
@@ -728,7 +826,8 @@ def _gumbel(mass, first, last, counts, scale, top, bottom):
             tail[g, k] = mass[g, k] + factor * tail[g, k + 1]
             square[g, k] = mass[g, k] + factor**2 * square[g, k + 1]
         atoms += int(last[g] - first[g]) + 1
-    lowest, places = int(np.ceil(-4.5 * scale * parts)), int(22.5 * scale * parts) + 2
+    # one more place at either end, where rounding can put the first or last atom
+    lowest, places = int(np.ceil(-4.5 * scale * parts)) - 1, int(22.5 * scale * parts) + 4
     tabled = places < 20 * atoms  # otherwise each place occurs once
     exceeds, falls = np.empty(places if tabled else 0), np.empty(places if tabled else 0)
     for j in range(len(exceeds)):
