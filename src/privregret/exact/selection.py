@@ -632,44 +632,85 @@ def _rows(rounds, means, whole, rest, log_counts, counts, kept, codes, steps, sc
                     mass[g, 0] = 1.0
             top, bottom = (scale * far - begin).max(), -end.min() - 4.5 * scale
             found = _gumbel(mass, begin, end, counts[some], scale, top, bottom)
+        elif codes[i] == NONE:
+            found = _leader(mass, first, last, counts[some])
         else:
-            low, high, stride = first.min() - 1, last.min() + 1, 1
-            if codes[i] != NONE:
-                high += int(np.ceil(TAIL * scale)) if codes[i] == LAPLACE else 0
-                low, stride = int(np.floor((first - scale * far).min())), max(1, int(scale / 4))
-            found = _lattice(mass, first, last, counts[some], scale, codes[i], low, high, stride)
+            low = int(np.floor((first - scale * far).min()))
+            high = last.min() + 1 + (int(np.ceil(TAIL * scale)) if codes[i] == LAPLACE else 0)
+            found = _lattice(mass, first, last, counts[some], scale, codes[i], low, high)
         for g in range(len(some)):
             result[i, some[g]] = found[g]
     return result
 
 
 @jit
-def _rule(noise, scale, crowd):
-    """Return Gauss-Legendre nodes and weights on [0, 1], for single cells.
+def _leader(mass, first, last, counts):
+    """Integrate over uniform tie-breaks on each atom, without noise; return probabilities.
 
-    At most `crowd` actions are on one atom. Without noise, nodes are distances from the upper end.
+    Parameters
+    ----------
+    mass : (G, n) array
+        Probabilities of the atoms of each group.
+    first : (G,) int array
+        First multiple of each group.
+    last : (G,) int array
+        Last multiple of each group.
+    counts : (G,) array
+        Actions in each group.
     """
-    ratio = 1 / scale
-    kind = 0 if ratio < 0.01 else 1 if ratio < 0.1 else 2 if ratio < 0.3 else 3
-    panels = max(1, int(np.ceil(ratio / 2)))
-    if noise == NONE:  # F(x)^N varies only within 1 / crowd of the upper end
-        kind, panels = 3, max(1, int(np.ceil(np.log(crowd) / np.log(2.0))) + 4)
-    x, w = LEGENDRE[kind]
-    nodes, weights = np.empty(panels * len(x)), np.empty(panels * len(x))
-    for panel in range(panels):
-        left, right = panel * (1 / panels), (panel + 1) * (1 / panels)
-        if noise == NONE:
-            left, right = 0.5 ** (panels - panel) if panel else 0.0, 0.5 ** (panels - 1 - panel)
-        half = (right - left) / 2
-        for q in range(len(x)):
-            k = panel * len(x) + q
-            k = len(nodes) - 1 - k if noise == NONE else k
-            nodes[k], weights[k] = left + half * (1 + x[q]), half * w[q]
-    return nodes, weights
+    # F(x)^N falls by e^-1 within 1 / crowd of the upper end, if crowd actions are on one atom: so
+    # panels are halved towards that end. Nodes are distances from it, perhaps 1e-200.
+    groups, width = mass.shape
+    below, above = np.zeros((groups, width + 1)), np.zeros((groups, width + 1))
+    for g in range(groups):
+        for k in range(width):
+            below[g, k + 1] = below[g, k] + mass[g, k]  # P[G <= first + k]
+        for k in range(width - 1, -1, -1):
+            above[g, k] = above[g, k + 1] + mass[g, k]
+    nodes, weights = LEGENDRE[3]
+    result, cdfs = np.zeros(groups), np.empty(groups)
+    under, over, at = np.empty(groups), np.empty(groups), np.empty(groups)
+    for m in range(first.min(), last.min() + 1):
+        crowd = 0.0
+        for g in range(groups):
+            k = min(max(m - first[g], 0), width)
+            under[g], over[g] = below[g, k], above[g, k]
+            at[g] = mass[g, k] if first[g] <= m < first[g] + width else 0.0
+            crowd = max(crowd, counts[g] * at[g])
+        if crowd == 0:
+            continue
+        halvings = max(1, int(np.ceil(np.log2(crowd))) + 4)
+        seen = False
+        for panel in range(halvings):
+            left = 0.5 ** (halvings - panel) if panel else 0.0
+            half = (0.5 ** (halvings - 1 - panel) - left) / 2
+            for q in range(len(nodes)):
+                node, total = left + half * (1 + nodes[q]), 0.0
+                for g in range(groups):
+                    survival = under[g] + node * at[g]
+                    cdfs[g] = max(over[g] - node * at[g], 1e-300)
+                    total += counts[g] * _log_below(survival, cdfs[g])
+                if total < -60:
+                    continue
+                seen = True
+                product = half * weights[q] * np.exp(total)
+                for g in range(groups):
+                    result[g] += counts[g] * at[g] * product / cdfs[g]
+        if not seen:
+            break
+    return result
 
 
 @jit
-def _lattice(mass, first, last, counts, scale, noise, low, high, stride):
+def _log_below(survival, cdf):
+    """Return ln(1 - survival), with `cdf` = 1 - survival to full relative precision."""
+    if survival < 1e-8:
+        return -survival * (1 + 0.5 * survival)
+    return np.log1p(-survival) if survival < 0.5 else np.log(cdf)
+
+
+@jit
+def _lattice(mass, first, last, counts, scale, noise, low, high):
     """Integrate over the panels between atoms; return probabilities per group.
 
     Parameters
@@ -689,18 +730,19 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride):
     low : int
     high : int
         Range of the multiples.
-    stride : int
-        Cells in a wide panel.
     """
     # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no
     # atom inside: every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a
     # constant there. Panels are single cells where some sum has atoms, and wide ones elsewhere.
     # The loop goes from the largest x down, until no score can be below.
     groups, width = mass.shape
-    crowd = 0.0
-    for g in range(groups):
-        crowd = max(crowd, mass[g].max() * counts[g])
-    unit, unit_weights = _rule(noise, scale, crowd)
+    stride = max(1, int(scale / 4))  # cells in a wide panel
+    x, w = LEGENDRE[0 if scale > 100 else 1 if scale > 10 else 2 if scale > 10 / 3 else 3]
+    panels = max(1, int(np.ceil(0.5 / scale)))  # in a single cell
+    unit, unit_weights = np.empty(panels * len(x)), np.empty(panels * len(x))
+    for k in range(len(unit)):
+        unit[k] = (k // len(x) + 0.5 * (1 + x[k % len(x)])) / panels
+        unit_weights[k] = 0.5 * w[k % len(x)] / panels
     wide, wide_weights = (1 + LEGENDRE[3][0]) / 2, LEGENDRE[3][1] / 2
     below = np.zeros((groups, width + 1))  # P[G <= first + k - 1]
     above = np.zeros((groups, width + 1))  # P[G >= first + k]
@@ -708,7 +750,7 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride):
     decayed_up = np.zeros((groups, width + 1))
     # the same sum over G <= first + k - 1, with distances to first + k - 1
     decayed_down = np.zeros((groups, width + 1))
-    factor = 0.0 if noise == NONE else np.exp(-1 / scale)
+    factor = np.exp(-1 / scale)
     for g in range(groups):
         for k in range(width):
             below[g, k + 1] = below[g, k] + mass[g, k]
@@ -736,12 +778,12 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride):
             under[g], over[g] = below[g, inside], above[g, inside]
             up[g] = decayed_up[g, inside]
             if k < 0:
-                up[g] *= 0.0 if noise == NONE else np.exp(k / scale)
+                up[g] *= np.exp(k / scale)
             k = m - span - first[g] + 1
             inside = min(max(k, 0), width)
             down[g] = decayed_down[g, inside] * (np.exp(-(k - width) / scale) if k > width else 1.0)
         nodes, weights = (unit, unit_weights) if span == 1 else (wide, wide_weights)
-        if noise != NONE and span != tabled:
+        if span != tabled:
             tabled = span
             for q in range(len(nodes)):
                 falls[q] = np.exp(-(nodes[q] * span) / scale)
@@ -751,13 +793,7 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride):
             fall, rise = falls[q], rises[q]
             total = 0.0
             for g in range(groups):
-                if noise == NONE:
-                    # a uniform tie-break in [0, 1) on the atom m; nodes are 1 minus it, perhaps
-                    # 1e-200
-                    survival = under[g] + nodes[q] * up[g]
-                    cdf = over[g] - nodes[q] * up[g]
-                    density[g] = up[g]
-                elif noise == EXPONENTIAL:
+                if noise == EXPONENTIAL:
                     survival = under[g] + fall * up[g]
                     cdf = over[g] - fall * up[g]
                     density[g] = fall * up[g] / scale
@@ -766,12 +802,7 @@ def _lattice(mass, first, last, counts, scale, noise, low, high, stride):
                     cdf = over[g] - 0.5 * (fall * up[g] - rise * down[g])
                     density[g] = 0.5 * (fall * up[g] + rise * down[g]) / scale
                 cdfs[g] = max(cdf, 1e-300)
-                if survival < 1e-8:
-                    total -= counts[g] * survival * (1 + 0.5 * survival)
-                else:
-                    total += counts[g] * (
-                        np.log1p(-survival) if survival < 0.5 else np.log(cdfs[g])
-                    )
+                total += counts[g] * _log_below(survival, cdfs[g])
             if total < -60:
                 continue
             seen = True
