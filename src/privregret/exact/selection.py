@@ -34,6 +34,8 @@ FINEST, COARSEST = 1e-6, 1e15  # range of noise scales that a lattice supports
 BRIDGED = 1e-50
 NEVER = 1e-30  # groups with a smaller selection probability are left out
 LOG_HALF = log(0.5)
+SCALES_OF_FIT = 4.0, 5.0, 6.0, 8.0  # scales of Gumbel noise, in steps, to extrapolate from
+TERMS = 8  # of power series in w < 0.05, exact to 1e-16
 ROWS = 200_000  # largest number of enumerated compositions of outcomes
 NOISE = checks.one_of(*CODES)
 SUMS, SCALES = checks.array_in(-1e20, 1e20), checks.array_in(1e-200, 1e200)
@@ -524,30 +526,62 @@ def _of_bernoulli_losses(instance, rounds, noise, scales):
     bounds = largest_probabilities(instance, rounds, noise, scales)
     kept = bounds > NEVER
     error = ROUNDING + 2 * len(means) * exp(-TAIL) + np.where(kept, 0.0, bounds).sum(axis=1)
-    steps, wide = _steps(rounds, means, log_counts, kept, noise, scales)
+    steps, wide, smooth = _steps(rounds, means, log_counts, kept, noise, scales)
     # probability that a sum other than the smallest wins
     behind = np.exp(np.minimum(instance.log_actions + _log_tail(noise, 1 / scales), 0.0))
     bridged = (steps > 1) | (behind >= BRIDGED)
     codes = np.where(bridged, CODES[noise], NONE)
     error += np.where(bridged, 0.0, behind)
 
-    def group(steps, some=slice(None)):
-        # noise far below a wide step: half of it
-        noises = np.maximum(scales[some] / steps, np.where(steps > 1, 0.5, 0.0))
-        return _binomial(rounds[some], means, log_counts, kept[some], codes[some], steps, noises)
+    def group(some, steps, in_steps):
+        return _binomial(rounds[some], means, log_counts, kept[some], codes[some], steps, in_steps)
 
-    found = group(steps)
+    def lattice_of(some, factor):
+        own = factor * steps[some]
+        # noise far below a wide step: half of it
+        return group(some, own, np.maximum(scales[some] / own, np.where(own > 1, 0.5, 0.0)))
+
+    found = np.empty(kept.shape)
+    found[~smooth] = lattice_of(~smooth, 1)
     if wide.any():
-        error[wide] += np.abs(found[wide] - group(2 * steps[wide], wide)).max(axis=1)
+        error[wide] += np.abs(found[wide] - lattice_of(wide, 2)).max(axis=1)
+    if smooth.any():
+        own = steps[smooth]
+        logs = [np.log(np.maximum(group(smooth, own, own * 0 + b), 1e-300)) for b in SCALES_OF_FIT]
+        fits = [_extrapolated(np.array(logs), scales[smooth] / own, many) for many in (3, 4)]
+        found[smooth] = np.where(kept[smooth], fits[1], 0.0)
+        error[smooth] += np.abs(fits[1] - fits[0]).max(axis=1)
     return found, error
 
 
+def _extrapolated(logs, scales, many):
+    """Return probabilities at these scales of the noise, from those at the scales of the fit.
+
+    Parameters
+    ----------
+    logs : (4, n, G) array
+        Logarithms of probabilities. They are smooth in the scale and have no linear term, since a
+        mean of the noise that all actions share changes nothing.
+    scales : (n,) array
+    many : int
+        Terms of the fit.
+    """
+    at, powers = np.array(SCALES_OF_FIT[:many]), (0, 2, 3, 4)[:many]
+    wanted = np.power.outer(scales, powers)
+    weights = np.linalg.solve(np.power.outer(at, powers).T, wanted.T)
+    return np.exp(np.einsum("bn,bng->ng", weights, logs[:many]))
+
+
 def _steps(rounds, means, log_counts, kept, noise, scales):
-    """Return lattice steps, and whether to check them against twice the steps.
+    """Return lattice steps, and what to do about too wide ones.
 
     Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact
     to e^-39. The kinks of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise
     below the step (step / sd)^2 / 12.
+
+    Where steps are too wide, a mask says whether to compare the result with that of twice the step.
+    Gumbel noise that is small compared with the binomials has a mask of its own: there the result
+    is extrapolated from that of more noise, on a wider lattice.
 
     Parameters
     ----------
@@ -570,7 +604,10 @@ def _steps(rounds, means, log_counts, kept, noise, scales):
     steps = safe.copy()
     while (over := reach / steps > CELLS).any():
         steps[over] *= 2
-    return steps, steps > (safe if noise == "gumbel" else 1)
+    wide = steps > (safe if noise == "gumbel" else 1)
+    wider = np.minimum(spread / (50 * np.sqrt(16 + log_counts.max())), 2.0**50).astype(np.int64)
+    smooth = wide & (wider > steps) & (noise == "gumbel")
+    return np.where(smooth, wider, steps), wide & ~smooth, smooth
 
 
 def _binomial(rounds, means, log_counts, kept, codes, steps, scales):
@@ -838,27 +875,27 @@ def _gumbel(mass, first, last, counts, scale, top, bottom):
     # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like
     # e^(-pi^2 scale / spacing). The spacing is a multiple of the lattice step, or a step is a
     # multiple of the spacing, so that atoms meet the noise's tail at the same few places. Atoms at
-    # y = x + G below -4.5 scale count as certain to be exceeded. Those above 18 scale, where
-    # w = e^(-y / scale) < 2e-8, are summed together by 1 - e^-w = w - w^2 / 2 and
-    # w e^-w = w - w^2.
+    # y = x + G below -4.5 scale count as certain to be exceeded. Those above 3 scale, where
+    # w = e^(-y / scale) < 0.05, are summed together by the power series of 1 - e^-w and w e^-w.
     groups, width = mass.shape
     parts = max(1, int(np.ceil(4 / scale)))  # parts of a step; then nodes are one part apart
     apart = max(1, int(scale / 4)) if parts == 1 else 1
     factor = np.exp(-1 / scale)
     below = np.zeros((groups, width + 1))
-    # sum over G >= first + k of P[G] e^(-(G - first - k) / scale)
-    tail = np.zeros((groups, width + 1))
-    square = np.zeros((groups, width + 1))  # the same sum with the square of that power of e
+    # sum over G >= first + k of P[G] e^(-(j + 1) (G - first - k) / scale)
+    tails = np.zeros((groups, width + 1, TERMS))
     atoms = 0
     for g in range(groups):
         for k in range(width):
             below[g, k + 1] = below[g, k] + mass[g, k]
         for k in range(width - 1, -1, -1):
-            tail[g, k] = mass[g, k] + factor * tail[g, k + 1]
-            square[g, k] = mass[g, k] + factor**2 * square[g, k + 1]
+            power = 1.0
+            for j in range(TERMS):
+                power *= factor
+                tails[g, k, j] = mass[g, k] + power * tails[g, k + 1, j]
         atoms += int(last[g] - first[g]) + 1
     # one more place at either end, where rounding can put the first or last atom
-    lowest, places = int(np.ceil(-4.5 * scale * parts)) - 1, int(22.5 * scale * parts) + 4
+    lowest, places = int(np.ceil(-4.5 * scale * parts)) - 1, int(7.5 * scale * parts) + 4
     tabled = places < 20 * atoms  # otherwise each place occurs once
     exceeds, falls = np.empty(places if tabled else 0), np.empty(places if tabled else 0)
     for j in range(len(exceeds)):
@@ -875,7 +912,7 @@ def _gumbel(mass, first, last, counts, scale, top, bottom):
             size = int(last[g] - first[g]) + 1
             y0 = x + first[g]
             start = min(max(int(np.ceil(-4.5 * scale - y0)), 0), size)
-            end = min(max(int(np.ceil(18 * scale - y0)), 0), size)
+            end = min(max(int(np.ceil(3 * scale - y0)), 0), size)
             s, f = below[g, start], 0.0
             if tabled and size > 1:
                 j = int(np.rint(y0 * parts)) + start * parts - lowest
@@ -894,8 +931,11 @@ def _gumbel(mass, first, last, counts, scale, top, bottom):
                     w *= factor
             if end < size:
                 w = np.exp(-(y0 + end) / scale)
-                s += w * (tail[g, end] - 0.5 * w * square[g, end])
-                f += w * (tail[g, end] - w * square[g, end])
+                power = -1.0
+                for j in range(TERMS):
+                    power *= -w / (j + 1)
+                    s += power * tails[g, end, j]
+                    f += (j + 1) * power * tails[g, end, j]
             survival[g], density[g] = s, f / scale
             total += counts[g] * np.log1p(-s) if s < 1 else -np.inf
         if total >= -60:
