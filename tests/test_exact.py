@@ -22,6 +22,7 @@ from privregret.full_information import (
     FollowTheLeader,
     RandomPrefixSoftmax,
 )
+from privregret.noise import CODES
 
 NOISES = ("laplace", "exponential", "gumbel")
 FOUR = instances.bernoulli_losses((0.3, 0.5, 0.8), (1, 2, 1))
@@ -272,20 +273,44 @@ def test_two_to_the_sixty_rounds_meet_the_normal_limit(noise):
     assert selection.error < 1e-6
 
 
+def on_a_lattice(rounds, means, log_counts, noise, scale, step):
+    """Selection probabilities with a lattice step of one's own."""
+    every = np.ones((1, len(means)), bool)
+    one = np.array([rounds]), means, log_counts, every, np.array([CODES[noise]])
+    return selection._binomial(*one, np.array([step]), np.array([scale / step]))[0]
+
+
 @pytest.mark.parametrize("noise", NOISES)
 def test_wide_steps_agree_with_unit_steps(noise):
-    from privregret.exact import selection as module
-
     pair = instances.bernoulli_losses((0.499, 0.5, 0.6), (1, 3, 50))
     means, counts = np.array([0.499, 0.5, 0.6]), np.log([1.0, 3, 50])
-    fine = module._binomial(10**6, means, counts, noise, 300.0, 1)
+    fine = on_a_lattice(10**6, means, counts, noise, 300.0, 1)
     for step in (2, 4):
         np.testing.assert_allclose(
-            module._binomial(10**6, means, counts, noise, 300.0, step), fine, atol=1e-9
+            on_a_lattice(10**6, means, counts, noise, 300.0, step), fine, atol=1e-9
         )
     assert (
         np.abs(exact.selection_probabilities(pair, 10**6, noise, 300.0).group - fine).max() < 1e-9
     )
+
+
+@pytest.mark.parametrize("step", range(1, 13))
+def test_a_window_of_gumbel_noise_that_ends_at_a_place_up_to_rounding(step):
+    """4.5 scales are 180 steps up to rounding: the first atom once met noise of the last place."""
+    means, counts = np.array([0.45, 0.5]), np.zeros(2)
+    found = on_a_lattice(4096, means, counts, "gumbel", np.nextafter(40.0, 0.0), step)
+    np.testing.assert_allclose(found, [0.98910805, 0.01089195], atol=1e-8)
+
+
+@pytest.mark.parametrize("log_count", [0.0, 3.0, 30.0])
+def test_noise_far_below_the_spread_is_that_of_a_fine_lattice(log_count):
+    rounds, counts = 2**32, np.array([0.0, log_count])
+    gap = 2**-17 * max(1.0, math.sqrt(2 * log_count))
+    losses = instances.bernoulli_losses((0.5 - gap, 0.5), log_counts=(0.0, log_count))
+    found = exact.selection_probabilities(losses, rounds, "gumbel", 40.0)
+    fine = on_a_lattice(rounds, np.array(losses.means), counts, "gumbel", 40.0, 10)
+    assert 0.1 < fine[1] < 0.9
+    assert 1e-11 < np.abs(found.group - fine).max() <= found.error < 2e-6
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -387,7 +412,7 @@ def test_noise_far_below_a_loss_breaks_ties_and_no_more(noise):
             found.group, exact.selection_probabilities(FOUR, 40, "none", 1.0).group, atol=1e-12
         )
     np.testing.assert_allclose(
-        found.group, selection._binomial(40, means, counts, noise, 1 / 110, 1), atol=1e-12
+        found.group, on_a_lattice(40, means, counts, noise, 1 / 110, 1), atol=1e-12
     )
     leader = exact.expected_regret(EpochLeader(), crowd, 2**50)
     cold = exact.expected_regret(FTNL(1e4, noise), crowd, 2**50)

@@ -252,7 +252,7 @@ def test_exact_values_come_from_the_store(kept, tmp_path, monkeypatch):
     problem = instances.bernoulli_losses([0.25, 0.5])
     first = exact.regret_curves(FTNL(0.5), problem, np.array([64]))
     monkeypatch.setattr(
-        exact.regret, "selection_probabilities", lambda *_: pytest.fail("computed again")
+        exact.regret, "selections", lambda *_: pytest.fail("computed again")
     )
     pd.testing.assert_frame_equal(
         exact.regret_curves(FTNL(0.5), problem, horizons=np.array([64])), first

@@ -19,12 +19,14 @@ def select(change, everywhere=True):
     """Compute selection probabilities of changed arguments: instance, rounds, noise, scale."""
 
     def patch(monkeypatch):
-        def chosen(*arguments, real=exact.selection_probabilities):
-            return real(*change(*arguments))
+        def changed(real):
+            return lambda *arguments: real(*change(*arguments))
 
+        chosen = changed(exact.selection_probabilities)
         monkeypatch.setattr(exact, "selection_probabilities", chosen)
         if everywhere:
             monkeypatch.setattr(regret, "selection_probabilities", chosen)
+            monkeypatch.setattr(regret, "selections", changed(regret.selections))
             unbounded = lambda _, rounds, *more: np.full(np.shape(rounds), np.inf)  # noqa: E731
             monkeypatch.setattr(regret, "_largest_gaps", unbounded)  # leaves no epoch out
 
@@ -103,7 +105,7 @@ PLANTS = [
     Plant(
         RESAMPLING,
         "every choice is uniform",
-        select(lambda instance, rounds, *noise: (instance, 0, *noise)),
+        select(lambda instance, rounds, *noise: (instance, 0 * rounds, *noise)),
         (
             ("Lemma 5, (5), (7)", "universal constants"),
             ("Section 3", "strictly reduces the regret"),
@@ -175,7 +177,7 @@ PLANTS = [
     Plant(
         DETERMINISTIC,
         "every choice is uniform",
-        select(lambda instance, rounds, *noise: (instance, 0, *noise)),
+        select(lambda instance, rounds, *noise: (instance, 0 * rounds, *noise)),
         (
             ("Theorem 3", "rejects an algorithm without privacy"),
             ("Remark 3", "Without privacy"),

@@ -31,9 +31,9 @@ def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np
     >>> first, mass
     (0, array([0.0625, 0.25  , 0.375 , 0.25  , 0.0625]))
     """
-    means, low, high = np.array([p]), np.array([low]), float(high)
+    means = np.array([p])
     whole, rest = split_means(np.array([n]), means)
-    first, _, mass = lattice(n, means, whole[0], rest[0], step, low, high)
+    first, _, mass = lattice(n, means, whole[0], rest[0], step, np.array([low]), float(high))
     return int(first[0]), mass[0]
 
 

@@ -467,17 +467,6 @@ def _compositions(instance, rounds):
     The sums are defined up to a constant in each row.
     """
     outcomes, probabilities = _relative(instance)
-    if len(outcomes) == 1:
-        return np.ones(1), rounds * outcomes
-    if len(outcomes) == 2:
-        # a binomial's atoms, which are fast
-        many = 20 * math.sqrt(rounds * probabilities.prod()) > 50 * ROWS
-    else:
-        many = comb(rounds + len(outcomes) - 1, len(outcomes) - 1) > ROWS
-    if many:
-        raise ValueError(
-            f"{instance.name} has too many sums after {rounds} rounds: simulate it instead"
-        )
     if len(outcomes) == 2:
         first, mass = atoms(rounds, min(probabilities[1], 1.0), 1, TAIL, TAIL)
         hits = first + np.arange(len(mass))
@@ -493,18 +482,59 @@ def _compositions(instance, rounds):
 
 def _of_outcomes(instance, rounds, noise, scales):
     """Return probabilities and errors for a joint distribution of few outcomes."""
-    log_counts = arrays(instance)[1]
-    if len(instance.outcomes) == 1:
-        sums = np.multiply.outer(rounds, _relative(instance)[0][0])
+    log_counts, (outcomes, probabilities) = arrays(instance)[1], _relative(instance)
+    longest = int(rounds.max())
+    if len(outcomes) == 1:
+        sums = np.multiply.outer(rounds, outcomes[0])
         return probabilities_from_sums(sums, log_counts, noise, scales[:, None]), FORMULA
+    if len(outcomes) == 2:
+        # a binomial's atoms, which are fast
+        many = 20 * math.sqrt(longest * probabilities.prod()) > 50 * ROWS
+    else:
+        many = comb(longest + len(outcomes) - 1, len(outcomes) - 1) > ROWS
+    if many:
+        raise ValueError(
+            f"{instance.name} has too many sums after {longest} rounds: simulate it instead"
+        )
+    if len(outcomes) == 2 and noise == "gumbel":
+        p = np.minimum(probabilities[1:], 1.0)
+        split = split_means(rounds, p)
+        return _of_two_outcomes(rounds, p, *split, outcomes, log_counts, scales), FORMULA
     group = np.empty((len(rounds), len(log_counts)))
     for i, (n, scale) in enumerate(zip(rounds.tolist(), scales.tolist(), strict=True)):
-        probabilities, sums = _compositions(instance, n)
+        mass, sums = _compositions(instance, n)
         if noise == "gumbel":
-            group[i] = _mean_softmax(probabilities, sums, log_counts, scale)
+            group[i] = _mean_softmax(mass, sums, log_counts, scale)
         else:
-            group[i] = probabilities @ probabilities_from_sums(sums, log_counts, noise, scale)
+            group[i] = mass @ probabilities_from_sums(sums, log_counts, noise, scale)
     return group, FORMULA
+
+
+@jit
+def _of_two_outcomes(rounds, p, whole, rest, outcomes, log_counts, scales):
+    """Return probabilities for a joint distribution of two outcomes, with Gumbel noise.
+
+    Parameters
+    ----------
+    rounds : (n,) int array
+    p : (1,) array
+        Probability of the second outcome.
+    whole : (n, 1) int array
+    rest : (n, 1) array
+        As of `split_means`.
+    outcomes : (2, G) array
+    log_counts : (G,) array
+    scales : (n,) array
+    """
+    result = np.empty((len(rounds), len(log_counts)))
+    for i in range(len(rounds)):
+        first, _, mass = lattice(rounds[i], p, whole[i], rest[i], 1, np.array([TAIL]), TAIL)
+        sums = np.empty((mass.shape[1], len(log_counts)))
+        for k in range(len(sums)):
+            hits = first[0] + k
+            sums[k] = (rounds[i] - hits) * outcomes[0] + hits * outcomes[1]
+        result[i] = _mean_softmax(mass[0], sums, log_counts, scales[i])
+    return result
 
 
 # Binomial sums
