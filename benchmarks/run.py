@@ -42,12 +42,16 @@ from privregret.instances import (
     bernoulli_losses,
     equal_gaps,
     gap_adversary,
+    packing,
 )
 from privregret.press.kernels import ENVIRONMENT as KERNEL_ENVIRONMENT
 from privregret.press.places import BUILD
+from privregret.studies import cost
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets
+LENGTHS = np.arange(1, 513)  # of samples from which Gumbel noise selects
+PREFIXES = RandomPrefixSoftmax(1.0)
 HORIZONS = {
     ROUNDS: "2^22",
     MILLION: "10^6",
@@ -104,7 +108,27 @@ def cases() -> dict:
     for a in FULL:
         for name, problem in PROBLEMS.items():
             todo[a.label, name, LONG] = regret(a, problem), 1, "us/run"
-    return todo | adversarial_cases(rng)
+    return todo | exact_cases() | adversarial_cases(rng)
+
+
+def exact_cases() -> dict:
+    """As `cases`: many exact values, in one call or not, a tiny gap, and counted random numbers."""
+    pair, tiny = packing(10, 0.1), packing(10, 2.0**-20)
+    counted, arms = DPKLUCB(1.0), cost.problem_of(DPKLUCB(1.0), 100)
+    todo = {
+        ("Selection", "one call", LONG): lambda: exact.prefix_gaps(pair, LENGTHS, "gumbel", 20.0),
+        ("Selection", "a call each", LONG): lambda: [
+            exact.expected_gap(pair, int(n), "gumbel", 20.0) for n in LENGTHS
+        ],
+        (PREFIXES.label, "exact, gap 2^-20", LONG): lambda: exact.expected_regret(
+            PREFIXES, tiny, 2**60
+        ),
+        ("Random numbers", "counted", MILLION): lambda: cost.numbers_drawn(
+            counted, 100, MILLION, 2, 1
+        ),
+        ("Random numbers", "drawn", MILLION): lambda: counted.run(arms, [MILLION], 1, 2),
+    }
+    return {case: (function, 1, "us/run") for case, function in todo.items()}
 
 
 def adversarial_cases(rng) -> dict:
@@ -169,6 +193,14 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
         rows.append((f"{algorithm}, exact regret at T = 2^50, K = 10^6: seconds", *seconds, bar))
         ratio = by.loc[algorithm, many, LONG] / by.loc[algorithm, few, LONG]
         rows.append((f"{algorithm}, exact regret: ln K = 300 over ln K = 3", *ratio.median(), bar))
+    ratio = by.loc["Selection", "a call each", LONG] / by.loc["Selection", "one call", LONG]
+    rows.append(("512 selection probabilities: a call each over one call", *ratio.median(), ">= 2"))
+    seconds = by.loc[PREFIXES.label, "exact, gap 2^-20", LONG].median() / 1e6
+    rows.append((f"{PREFIXES.label}, exact regret at gap 2^-20: seconds", *seconds, "<= 5"))
+    ratio = (
+        by.loc["Random numbers", "counted", MILLION] / by.loc["Random numbers", "drawn", MILLION]
+    )
+    rows.append(("DP-KLUCB, K = 100: counting random numbers over a run", *ratio.median(), ""))
     for algorithm in ("Batched HTINF", "Batched EXP3", "Batched FTPL"):
         run = by.loc[algorithm, "run", MILLION].median() / 1e3
         rows.append((f"{algorithm}, ms a run, K = 10, T = 10^6", *run, "<= 200"))

@@ -251,9 +251,7 @@ def test_threads_that_compute_the_same_at_once(kept, tmp_path):
 def test_exact_values_come_from_the_store(kept, tmp_path, monkeypatch):
     problem = instances.bernoulli_losses([0.25, 0.5])
     first = exact.regret_curves(FTNL(0.5), problem, np.array([64]))
-    monkeypatch.setattr(
-        exact.regret, "selections", lambda *_: pytest.fail("computed again")
-    )
+    monkeypatch.setattr(exact.regret, "selections", lambda *_: pytest.fail("computed again"))
     pd.testing.assert_frame_equal(
         exact.regret_curves(FTNL(0.5), problem, horizons=np.array([64])), first
     )

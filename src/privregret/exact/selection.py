@@ -635,7 +635,7 @@ def _steps(rounds, means, log_counts, kept, noise, scales):
     while (over := reach / steps > CELLS).any():
         steps[over] *= 2
     wide = steps > (safe if noise == "gumbel" else 1)
-    wider = np.minimum(spread / (50 * np.sqrt(16 + log_counts.max())), 2.0**50).astype(np.int64)
+    wider = np.minimum(spread / (90 * np.sqrt(16 + log_counts.max())), 2.0**50).astype(np.int64)
     smooth = wide & (wider > steps) & (noise == "gumbel")
     return np.where(smooth, wider, steps), wide & ~smooth, smooth
 
