@@ -53,9 +53,7 @@ def comparison(data: pd.DataFrame, environments: list[BernoulliBandit], horizon:
 
 def regret_on_table(data: pd.DataFrame) -> Figure:
     """Draw median regret on one table with its band, and the regret of uniform play."""
-    fig, (ax,) = draw.panels(
-        1, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret"
-    )
+    fig, (ax,) = draw.panels(1, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret")
     for i, (label, curve) in enumerate(data.groupby("algorithm", sort=False)):
         look = style.look(label)
         ax.fill_between(curve.t, curve.low, curve.high, color=look["color"], alpha=0.2, linewidth=0)
