@@ -38,7 +38,7 @@ class Ballot(NamedTuple):
         >>> Votes(1.0).ballot(math.log(10)).threshold(1)
         6
         """
-        return int(min(1 + math.ceil((self.bonus + epoch) / self.rate), LONGEST))
+        return _threshold(self, epoch)
 
     def length(self, epoch: int) -> int:
         """Return the number of rounds of epoch i = 1, 2, ...
@@ -48,7 +48,7 @@ class Ballot(NamedTuple):
         >>> Votes(1.0).ballot(math.log(10)).length(1)
         13
         """
-        return int(min(2.0 * self.threshold(epoch) + self.window, LONGEST))
+        return _length(self, epoch)
 
 
 class Hybrid(NamedTuple):
