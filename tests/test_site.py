@@ -665,7 +665,9 @@ def test_formulas_and_words_have_the_fonts_of_the_site(reader):
     assert {name.strip('"') for name in loaded} >= {"Source Sans 3", "STIX Two Math"}
 
 
-def test_no_page_is_wider_than_the_screen(built, browser):
+def test_pages_fit_the_screen_and_load_without_error_or_request(built, browser):
+    complaints(browser)
+    requests(browser)  # of other tests
     wide, size = [], {"height": 800, "deviceScaleFactor": 1, "mobile": False}
     folders = ("api", "figures", "notebooks", "papers")
     others = sorted(p for folder in folders for p in (built / folder).rglob("*.html"))
@@ -681,3 +683,5 @@ def test_no_page_is_wider_than_the_screen(built, browser):
                 wide.append((path.name, width))
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert wide == []
+    assert complaints(browser) == []
+    assert [a for a in requests(browser) if urlsplit(a).scheme not in ("file", "data")] == []

@@ -10,15 +10,13 @@ WORDS = {
     r"\\(?:ref\{\w+:|emph\{)(.*?)\}": r"\1",
     r"\\texttt\{(.*?)\}": r"`\1`",
 }
-
-
 # On GitHub a bar ends a cell of a table in a formula, too, and < may start an element.
 COMMANDS = {r"\|": r"\Vert ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt "}
 
 
 def caption(source: str) -> str:
     """The caption of a published `.tex` file, with TeX's formulas but without its escapes."""
-    return words(re.search(r"\\caption\{(.*)\}\n", source)[1])
+    return words(source.partition(r"\caption{")[2].partition("}\n")[0])
 
 
 def words(text: str) -> str:
