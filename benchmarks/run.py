@@ -15,13 +15,15 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from privregret import checks, exact, store
-from privregret.adversarial import tuning
+from privregret.adversarial import EXP3, HTINF, tuning
 from privregret.bandits import (
     DPIMED,
     DPKLUCB,
@@ -43,11 +45,13 @@ from privregret.instances import (
     equal_gaps,
     gap_adversary,
 )
+from privregret.loops import LANES
 from privregret.press.kernels import ENVIRONMENT as KERNEL_ENVIRONMENT
 from privregret.press.places import BUILD
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets
+STEPS = 20_000  # of an adversarial run, alone and in lanes
 HORIZONS = {
     ROUNDS: "2^22",
     MILLION: "10^6",
@@ -121,6 +125,11 @@ def adversarial_cases(rng) -> dict:
         tuning.batched_exp4(rounds, 10, 1000, 0.5, 1e-6),
     ):
         todo[a.label, "play", rounds] = lambda a=a: a.play(losses, advice, rng), 1, "us/run"
+    for a, arms in product((HTINF(1.0), EXP3(0.01, 0.01)), (4, 16)):
+        problem, case = gap_adversary(arms, 0.5), f"{a.label}, K = {arms}"
+        for method, runs in (("alone", None), ("lanes", LANES)):
+            function = partial(a.run, problem, [STEPS], rng, runs)
+            todo[case, method, STEPS] = function, STEPS * (runs or 1), "ns/round"
     return todo
 
 
@@ -172,6 +181,12 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
     for algorithm in ("Batched HTINF", "Batched EXP3", "Batched FTPL"):
         run = by.loc[algorithm, "run", MILLION].median() / 1e3
         rows.append((f"{algorithm}, ms a run, K = 10, T = 10^6", *run, "<= 200"))
+    for algorithm, arms in product(("HTINF", "EXP3"), (4, 16)):
+        case = f"{algorithm}, K = {arms}"
+        ratio = by.loc[case, "alone", STEPS] / by.loc[case, "lanes", STEPS]
+        rows.append((f"{case}: a run alone over one of 32 in lanes", *ratio.median(), ">= 2"))
+    step = by.loc["HTINF, K = 4", "lanes", STEPS].median()
+    rows.append(("HTINF, K = 4, in lanes: ns per step", *step, "<= 50"))
     for algorithm in ("Local EXP4", "Batched EXP4"):
         run = by.loc[algorithm, "play", 10**5].median() / 1e6
         rows.append((f"{algorithm}, s a run, N = 1000, T = 10^5, by rounds", *run, "<= 10"))

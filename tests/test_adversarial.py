@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import chisquare
 
-from privregret import checks, instances, noise, simulate
+from privregret import checks, instances, noise, simulate, streams
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -25,11 +25,11 @@ from privregret.adversarial import (
     ExpertsFromBandit,
     LocallyPrivate,
     SparseSwitch,
-    bases,
+    batches,
     tuning,
 )
 from privregret.adversarial.conversions import batch_size
-from privregret.instances import Adversary, Advice, ExpertProblem
+from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
 from privregret.jit import jit
 from privregret.privacy import adversarial as privacy
 from privregret.studies.asi2025 import (
@@ -70,7 +70,7 @@ def test_experts_who_agree_may_share_a_row(algorithm):
 def test_segments_are_the_table_in_short(base, adversary):
     algorithm = BatchedPrivate(base, 0.21)
     losses = adversary.table(500)
-    actions = algorithm.play(losses, 2)
+    actions = algorithm.play(losses, streams.children(np.random.default_rng(2), 1)[0])
     paid = np.cumsum(losses[np.arange(500), actions])
     rounds = np.array([1, 4, 100, 333, 500])
     reported = algorithm.run(adversary, rounds, 2)
@@ -185,7 +185,7 @@ def test_batch_sizes():
 
 def with_estimates(estimates):
     """Choices with these estimates, as kernels take them."""
-    choices = np.zeros(len(estimates), bases.CHOICE)
+    choices = np.zeros(len(estimates), batches.CHOICE)
     choices["estimate"] = estimates
     return choices
 
@@ -201,9 +201,9 @@ def with_estimates(estimates):
 def test_htinf_reference_values(estimate, t, weights, thresholds):
     choices = with_estimates(estimate)
     for start in (1.0, 1.7, 30.0):  # wherever Newton's method starts
-        bases.htinf_weights(choices, 1 / math.sqrt(6 * t), start)
+        batches.htinf_weights(choices, 1 / math.sqrt(6 * t), start)
         np.testing.assert_allclose(choices["p"], weights, atol=5e-7)
-    skipped_above = bases.THETA * math.sqrt(6 * t) * np.sqrt(choices["p"])
+    skipped_above = batches.THETA * math.sqrt(6 * t) * np.sqrt(choices["p"])
     np.testing.assert_allclose(skipped_above, thresholds, atol=2e-6)
 
 
@@ -220,11 +220,11 @@ def test_htinf_stays_on_the_simplex():
 
 @jit
 def _htinf_walk(steps, rng):
-    choices = np.zeros(8, bases.CHOICE)
+    choices = np.zeros(8, batches.CHOICE)
     w, worst, low, high = 1.0, 0.0, 1.0, 0.0
     sigma = math.sqrt(6)
     for t in range(1, steps + 1):
-        w = bases.htinf_weights(choices, 1 / (sigma * math.sqrt(t)), w)
+        w = batches.htinf_weights(choices, 1 / (sigma * math.sqrt(t)), w)
         total, raw, least = 0.0, 0.0, math.inf
         for i in range(8):
             least = min(least, choices[i]["estimate"])
@@ -234,9 +234,9 @@ def _htinf_walk(steps, rng):
             raw += ((choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + w) ** -2
             low, high = min(low, p), max(high, p)
         worst = max(worst, abs(total - 1), abs(raw - 1))
-        i = bases.drawn(choices, rng)
+        i = batches.drawn(choices, rng)
         y, p = (0.2 if i == 0 else 0.8) + rng.laplace(0.0, 1.0), choices[i]["p"]
-        if abs(y) <= bases.THETA * sigma * math.sqrt(t * p):
+        if abs(y) <= batches.THETA * sigma * math.sqrt(t * p):
             choices[i]["estimate"] += y / p
     return worst, low, high
 
@@ -255,7 +255,7 @@ def htinf_law(answer, choices, arms, sigma):
             for arm in range(arms):
                 p, y = (behind[arm] + w) ** -2, answer((*path, arm))
                 summed = list(estimate)
-                summed[arm] += y / p if abs(y) <= bases.THETA * step * math.sqrt(p) else 0.0
+                summed[arm] += y / p if abs(y) <= batches.THETA * step * math.sqrt(p) else 0.0
                 reached[(*path, arm)] = (probability * p, tuple(summed))
         laws = reached
     return {path: probability for path, (probability, _) in laws.items()}
@@ -325,9 +325,9 @@ def test_geometric_resampling_estimates_the_selection_probability(resampling, pl
     5 standard errors.
     """
     estimate, scale, cap, rng = [0.0, 1.0, 2.5], 1.3, 6, np.random.default_rng(4)
-    runs, choices, variant = 20_000, with_estimates(estimate), bases.RESAMPLINGS.index(resampling)
+    runs, choices, variant = 20_000, with_estimates(estimate), batches.RESAMPLINGS.index(resampling)
     q = leads(estimate, played, scale)
-    g = [bases.resamples(choices, played, scale, cap, variant, rng) for _ in range(runs)]
+    g = [batches.resamples(choices, played, scale, cap, variant, rng) for _ in range(runs)]
     expected = (1 - (1 - q) ** cap) / q - (
         cap * (1 - q) ** cap if resampling == "zero at cap" else 0
     )
@@ -343,8 +343,8 @@ def test_the_printed_resampling_estimates_something_else():
     assert leads(estimate, 1, 1.0) == pytest.approx(q, rel=1e-6)
     choices = with_estimates(estimate)
     right, printed = (
-        np.mean([bases.resamples(choices, 0, 1.0, 100, variant, rng) for _ in range(5000)])
-        for variant in (bases.CORRECTED, bases.PRINTED)
+        np.mean([batches.resamples(choices, 0, 1.0, 100, variant, rng) for _ in range(5000)])
+        for variant in (batches.CORRECTED, batches.PRINTED)
     )
     assert right == pytest.approx(1 / (1 - q), abs=0.01)
     assert printed == pytest.approx((1 - (1 - q) ** 100) / q - 100 * (1 - q) ** 100, rel=0.2)
@@ -536,3 +536,26 @@ def test_looks_and_the_constant_in_the_noise():
     assert 0.5 < constant < 3
     shift = 1 / ((constant + 2e-3) * math.sqrt(16 * math.log(1e6)))
     assert privacy.laplace_delta(1.0, shift, 16, 200) <= 1e-6
+
+
+LANES = [
+    HTINF(1.0),
+    EXP3(0.1, 0.05),
+    EXP3(1.5, 1e-4),  # its weights leave their range, and are made anew
+    BatchedPrivate(HTINF(2.0), 0.13),
+    LocallyPrivate(EXP3(0.02, 0.2), 0.3),
+    FTPL(0.1, 50),
+]
+
+
+@pytest.mark.parametrize("algorithm", LANES, ids=repr)
+@pytest.mark.parametrize("runs", [1, 3, 33])
+def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
+    """Bit by bit, for any number of neighbours; the last checkpoint ends within a batch."""
+    for problem in (instances.gap_adversary(4, 0.5), lemma_11_pair(100)[1]):
+        checkpoints = np.array([7, 8, 300])
+        played = algorithm.run(problem, checkpoints, 5, runs=runs)
+        settings = algorithm.settings(300, *problem.sizes)
+        for one, rng in zip(played, streams.children(np.random.default_rng(5), runs), strict=True):
+            alone = batches.cumulative_losses(problem.data, checkpoints, settings, rng)
+            assert one.tolist() == alone.tolist()

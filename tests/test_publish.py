@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import PIL.Image
 import pytest
-from conftest import refused
+from conftest import ROOT, refused
 
 from privregret import files
 from privregret.estimates import Estimate
@@ -99,6 +99,33 @@ def test_bad_names_are_refused(root, name):
 def test_a_caption_stands_alone(root, caption):
     refused(lambda: draw(caption=caption), "caption", error=ValueError)
     assert not (root / "figures").exists()
+
+
+def test_a_caption_explains_what_labels_abbreviate(root):
+    fig, ax = plt.subplots()
+    ax.plot([0, 1], **style.look("FTNL (Gumbel)"), label="FTNL (Gumbel)")
+    ax.legend()
+    caption = f"{HU}: regret of Follow-the-Noisy-Leader"
+    refused(
+        lambda: publish.figure(fig, "hu2021/one", DATA, f"{caption}."), "FTNL", error=ValueError
+    )
+    publish.figure(fig, "hu2021/one", DATA, f"{caption} (FTNL, Gumbel noise).")
+
+
+def test_faults_of_a_figure_stand_in_the_manifest(root):
+    fig, ax = plt.subplots()
+    ax.plot([0, 1], label="UCB1", **style.look("UCB1"))
+    publish.figure(fig, "hu2021/good", DATA, f"{HU}: regret.")
+    fig, ax = plt.subplots()
+    ax.plot([0, 1], label="UCB1", **(style.look("UCB1") | {"color": "red"}))
+    publish.figure(fig, "hu2021/bad", DATA, f"{HU}: regret.")
+    entries = record.read(root)["outputs"]
+    assert "faults" not in entries["hu2021/good"] and "UCB1" in entries["hu2021/bad"]["faults"][0]
+
+
+def test_the_committed_figures_have_no_faults():
+    outputs = record.read(ROOT)["outputs"]
+    assert outputs and not {n: e["faults"] for n, e in outputs.items() if "faults" in e}
 
 
 def test_integers():

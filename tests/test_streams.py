@@ -160,7 +160,7 @@ def test_the_stream_of_a_block_is_numpys():
 
 def test_blocks_belong_to_the_class():
     for case in cases.CASES:
-        assert case.algorithm.block == type(case.algorithm).block in (4, 64)
+        assert case.algorithm.block == type(case.algorithm).block in (4, 32, 64)
 
 
 def test_loops_of_algorithms_that_share_a_step_are_their_own():

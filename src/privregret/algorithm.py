@@ -31,8 +31,11 @@ class Algorithm(checks.Checked, ABC):
     events: ClassVar[Callable | None] = (
         None  # optional, faster: (data, checkpoints, settings, rng) -> played
     )
+    lanes: ClassVar[Callable | None] = (
+        None  # optional, runs side by side: (data, checkpoints, settings, rngs, runs) -> played
+    )
     block: ClassVar[int] = (
-        4  # runs that share a stream, never changed: 64 where `events` skips rounds
+        4  # runs that share a stream: 64 where `events` skips rounds, 32 in lanes
     )
     longest: ClassVar[int] = checks.ROUNDS  # largest horizon of a run
 
@@ -61,8 +64,8 @@ class Algorithm(checks.Checked, ABC):
             Increasing rounds; the last one is the horizon.
         rng : int or numpy.random.Generator
         runs : int, optional
-            Number of runs, made one after the other from `rng`. By default there is one run, and
-            the result has no axis for it.
+            Number of runs, made one after the other from `rng`, or from generators that are seeded
+            from it. By default there is one run, and the result has no axis for it.
 
         Returns
         -------
@@ -96,6 +99,8 @@ class Algorithm(checks.Checked, ABC):
             once = partial(problem.counted, self.play, checkpoints)
             return lambda runs, rng: np.array([once(rng) for _ in range(runs)])
         settings = self.settings(int(checkpoints[-1]), *problem.sizes)
+        if lanes := type(self).lanes:
+            return partial(loops.side_by_side, lanes, data, checkpoints, settings)
         return partial(loops.many(kernel), data, checkpoints, settings)
 
     def data_of(self, problem: Any) -> Any:

@@ -12,7 +12,9 @@ from numba.extending import is_jitted
 
 from privregret.borrowed import borrowed
 from privregret.jit import jit
+from privregret.streams import children
 
+LANES = 32  # runs that are played side by side
 NOTHING = np.dtype([("nothing", np.int64)])
 LOCK = Lock()
 choose = observe = kernel = ARM = OWN = EXPERT = (
@@ -106,6 +108,42 @@ def many(kernel: Callable) -> Callable:
     (3, 1, 2)
     """
     return _made(_many, (("kernel", kernel),), False)
+
+
+def side_by_side(
+    kernel: Callable,
+    data: Any,
+    checkpoints: np.ndarray,
+    settings: Any,
+    runs: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return what is played in several runs, `LANES` at a time, each from its own generator.
+
+    Parameters
+    ----------
+    kernel : callable
+        (data, checkpoints, settings, rngs, runs) -> (runs, H) array. It is compiled for one number
+        of generators, so the tuple is filled up.
+    data, checkpoints, settings
+        As `kernel` takes them.
+    runs : int
+    rng : numpy.random.Generator
+        Seeds the generators of the runs.
+
+    Examples
+    --------
+    >>> def drawn(data, checkpoints, settings, rngs, runs):
+    ...     return np.array([[rng.integers(10)] for rng in rngs[:runs]])
+    >>> side_by_side(drawn, (), [], (), 3, np.random.default_rng(1)).ravel()
+    array([8, 7, 9])
+    """
+    played = []
+    for first in range(0, runs, LANES):
+        rngs = children(rng, min(LANES, runs - first))
+        filled = (*rngs, *rngs[:1] * (LANES - len(rngs)))
+        played.append(kernel(data, checkpoints, settings, filled, len(rngs)))
+    return np.concatenate(played)
 
 
 def _names(steps):

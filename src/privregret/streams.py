@@ -38,3 +38,16 @@ def generator(key: tuple[int, ...], seed: int, block: int) -> np.random.Generato
     return np.random.Generator(
         np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*key, block)))
     )
+
+
+def children(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
+    """Return generators seeded from a stream; fewer are the first of more.
+
+    Examples
+    --------
+    >>> first, second = children(np.random.default_rng(1), 2)
+    >>> first.integers(10) == children(np.random.default_rng(1), 1)[0].integers(10)
+    np.True_
+    """
+    seeds = rng.integers(2**63, size=(count, 4))
+    return [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]

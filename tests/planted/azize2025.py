@@ -8,6 +8,7 @@ from privregret import divergence
 from privregret.bandits import dp_klucb
 from privregret.bounds import azize2025 as bounds
 from privregret.privacy import batches, enumeration
+from privregret.studies import azize2025 as study
 
 
 def scaled(module, name, factor):
@@ -77,6 +78,11 @@ def many_noises(monkeypatch):
     monkeypatch.setattr(bounds, "tail", tail)
 
 
+def left_reward_in_both(monkeypatch):
+    right = study.release_game
+    monkeypatch.setattr(study, "release_game", lambda policy, _, *rest: right(policy, "L", *rest))
+
+
 def forgets_kl(x, y, epsilon):
     return divergence.kl(x, y)
 
@@ -126,6 +132,21 @@ PLANTS = [
         (("Lemma C.1", "double change"),),
     ),
     Plant(
+        LOWER,
+        "the proof's coupling has all rounds",
+        replaced(study, "rounds_of_step_4", lambda log_horizon, price, slack: log_horizon / price),
+        (("Proof of Theorem 3.1, Step 4", "by algebra"),),
+    ),
+    Plant(
+        ALGORITHMS,
+        "AdaP-KLUCB's constant depends on kl alone",
+        replaced(study, "adap_klucb_constant", lambda x, y, *_: 1 / divergence.kl(x, y)),
+        (
+            ("Comment (b) on Theorem 4.3", "strictly below"),
+            ("Appendix F, comparison with AdaP-KLUCB", "depend on the means"),
+        ),
+    ),
+    Plant(
         ALGORITHMS,
         "both play uniformly",
         uniform,
@@ -164,6 +185,12 @@ PLANTS = [
         "neighbouring tables and trees differ anywhere",
         groups_of_rewards,
         (("Proposition 2.4", "equivalent"), ("Proposition B.5 (b)", "equivalent")),
+    ),
+    Plant(
+        MODELS,
+        "the policy observes the left reward in both games",
+        left_reward_in_both,
+        (("Caption of Figure 2", "with $b=L$"),),
     ),
     Plant(MODELS, "half the noise", too_little_noise, (("Appendix B", "with noise"),)),
     Plant(
@@ -220,6 +247,12 @@ PLANTS = [
         "the separate bound is far too small",
         scaled(bounds, "separate", 20.0),
         (("Discussion (c) after Proposition 4.1", "Lemma D.3"),),
+    ),
+    Plant(
+        TAILS,
+        "kl a hundredth of its size",
+        scaled(divergence, "kl", 0.01),
+        (("Proof of Lemma D.3, (24)", "of the statement"),),
     ),
     Plant(
         TAILS,

@@ -52,7 +52,7 @@ PLANTS = [
         EPOCHS,
         "choices that do not look at the losses",
         uniform_choice,
-        (("Lemma 2", "exchangeable"),),
+        (("Lemma 2", "for exchangeable rounds"),),
     ),
     Plant(
         EPOCHS, "a kept gap that is too large", scaled(ours, 1.2, "kept"), (("Lemma 3", "tanh"),)

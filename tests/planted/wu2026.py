@@ -1,5 +1,6 @@
 """Deliberate bugs that must flip verdicts of the notebooks on wu2026."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -53,6 +54,32 @@ def half_the_noise(monkeypatch):
         selection, "privacy_loss", lambda K, n, noise, scale: real(K, n, noise, scale / 2)
     )
     times(0.001, "theorem_2", "corollary_1", "selection")(monkeypatch)
+
+
+def twice_the_noise(monkeypatch):
+    real = selection.privacy_loss
+    monkeypatch.setattr(
+        selection, "privacy_loss", lambda K, n, noise, scale: real(K, n, noise, 2 * scale)
+    )
+
+
+def wrong_lemmas(monkeypatch):
+    binomial_cdf, tail_over_bound = wu2026.binomial_cdf, wu2026.tail_over_bound
+    monkeypatch.setattr(wu2026, "binomial_cdf", lambda *args: 1 - binomial_cdf(*args))
+    monkeypatch.setattr(wu2026, "tail_over_bound", lambda *args: 2 * tail_over_bound(*args))
+
+
+def repaired_epochs(monkeypatch):
+    monkeypatch.setattr(wu2026, "epochs", lambda horizon: math.floor(math.log2(horizon)) + 1)
+    monkeypatch.setattr(
+        wu2026, "threshold", lambda K, gap, c2: math.ceil(math.log2(c2 * math.log(K) / gap**2))
+    )
+
+
+def wrong_epoch(monkeypatch):
+    real = bounds.lemma_2
+    monkeypatch.setattr(bounds, "lemma_2", lambda a, log_counts, x: real(a, log_counts, 2 * x))
+    monkeypatch.setattr(bounds, "theorem_3", lambda log_k, epsilon, horizon: log_k / epsilon)
 
 
 def noise_scale(change):
@@ -160,6 +187,40 @@ PLANTS = [
         (
             ("Section 3", "leads to a smaller loss"),
             ("Section 3", "does not reduce the regret"),
+        ),
+    ),
+    Plant(
+        RESAMPLING,
+        "twice the noise",
+        twice_the_noise,
+        (("Theorems 2, 4, Corollaries 1, 2", r"With noise $\mathrm{Exp}(1/\epsilon)$"),),
+    ),
+    Plant(
+        RESAMPLING,
+        "the distribution function from above; tails of twice the size",
+        wrong_lemmas,
+        (
+            ("Lemma 4", "decreases in $p$"),
+            ("Lemma 4, proof", "incomplete beta function"),
+            ("Theorem 2, (6), (8)", "c_1c_2"),
+        ),
+    ),
+    Plant(
+        RESAMPLING,
+        "repaired numbers of epochs in place of the printed ones",
+        repaired_epochs,
+        (
+            ("Theorem 2, proof", r"lceil c_2\ln|H_l|"),
+            ("Algorithm 1, line 4", r"epochs cover all $T\ge2$"),
+        ),
+    ),
+    Plant(
+        DETERMINISTIC,
+        "every other epoch; a bound with the rate of Theorem 3 at every epsilon",
+        wrong_epoch,
+        (
+            ("Lemma 2", r"for all real $a_i$"),
+            ("Theorem 3, proof", "The limit of the bound"),
         ),
     ),
     Plant(

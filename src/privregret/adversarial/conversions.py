@@ -5,18 +5,20 @@ from dataclasses import dataclass, field
 
 from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.adversarial.bases import (
+from privregret.adversarial.bases import RealLossBandit
+from privregret.adversarial.batches import (
     BATCH,
     CHOICE,
     Batches,
-    RealLossBandit,
     cumulative_losses,
     next_choice,
     observe,
 )
 from privregret.adversarial.cells import draw
+from privregret.adversarial.lanes import losses_of_runs
 from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.jit import jit
+from privregret.loops import LANES
 
 PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 
@@ -73,6 +75,7 @@ class BatchedPrivate(AdversarialAlgorithm):
     id = "batched-private"
     source = "asi2025, Algorithm 1"
     steps, events = RealLossBandit.steps, cumulative_losses
+    lanes, block = losses_of_runs, LANES
     rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
 
     def __post_init__(self):
@@ -194,6 +197,7 @@ class ExpertsFromBandit(ExpertAlgorithm):
     id = "experts-from-bandit"
     source = "asi2025, Algorithm 5"
     steps, events = Steps(NOTHING, BATCH, _choose, _observe, CHOICE), cumulative_losses
+    lanes, block = losses_of_runs, LANES
     rules = {"bandit": _bandit}
 
     @property

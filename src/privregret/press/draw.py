@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
 
 from privregret.press import style
+from privregret.press.looks import covered
 
 BANDS = "estimates.bands"  # makes what figures of regret show
 
@@ -122,6 +123,33 @@ def legend_below(fig, columns: int = 2) -> None:
     fig.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
 
 
+CORNERS = "lower right", "upper right", "upper left", "lower left"
+PLACES = (*CORNERS, "center right", "center left", "lower center", "upper center", "center")
+
+
+def legend(ax, **options) -> None:
+    """Put a legend where it covers nothing, or below the axes if there is no room in them.
+
+    Call it last: it looks at what is drawn, and at the limits of the axes.
+
+    Parameters
+    ----------
+    **options
+        As of `ax.legend`; `ncols` is 2 below the axes if not given.
+    """
+    fig = ax.figure
+    inside = ax.legend(loc=PLACES[0], **options)
+    fig.draw_without_rendering()
+    for place in PLACES:
+        inside.set_loc(place)
+        if not covered(inside):
+            return
+    inside.remove()
+    handles, labels = ax.get_legend_handles_labels()
+    below = {"handles": handles, "labels": labels, "ncols": 2} | options
+    fig.legend(loc="outside lower center", **below)
+
+
 def regret_limits(summary) -> tuple[float, float]:
     """A range of regrets for panels that belong together: from below the smallest final mean to
     above the largest.
@@ -178,10 +206,7 @@ def regret_panel(summary, title: str = "", limits=None):
     fig, ax = subplots()
     regret_axes(ax, summary, limits, "linear", legend_values=True)
     ax.set_title(title)
-    low, top = np.log(ax.get_ylim())
-    is_low = np.log(summary.high.max()) < low + 0.65 * (top - low)  # the legend needs a third
-    corner = "upper right" if is_low else "lower right"
-    ax.legend(loc=corner, title="final mean regret", title_fontsize=7)
+    legend(ax, title="final mean regret", title_fontsize=7)
     return fig
 
 
@@ -253,7 +278,7 @@ def final_regret_panel(summary, title: str = "", limits=None):
     )
     ax.set_ylim(limits)
     epsilon_ticks(ax, summary.epsilon.unique())
-    ax.legend(loc="best")
+    legend(ax)
     return fig
 
 
@@ -281,10 +306,8 @@ def survival_axes(ax, curves):
     """
     _needs(curves, "estimates.survivals", "algorithm", "regret", "fraction")
     _needs(curves, "", "mean", "bound")
-    for i, (label, curve) in enumerate(curves.groupby("algorithm", sort=False)):
-        look = style.look(label) | {
-            "linestyle": (style.SOLID, style.DASHED)[i % 2]
-        }  # apart in grey
+    for label, curve in curves.groupby("algorithm", sort=False):
+        look = style.look(label)
         ax.plot(
             curve.regret,
             curve.fraction,

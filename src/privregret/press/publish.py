@@ -17,12 +17,13 @@ import pandas as pd
 import PIL.Image
 from IPython import get_ipython
 from IPython.display import HTML, Image, Markdown, display
+from matplotlib.text import Text
 from PIL.PngImagePlugin import PngInfo
 
 from privregret import files
 from privregret.estimates import Estimate, exactly
 from privregret.files import PACKAGE
-from privregret.press import notebook, record, style
+from privregret.press import looks, notebook, record, style
 from privregret.press.findings import CLAIM, Finding, criterion
 from privregret.press.papers import PAPERS
 from privregret.press.places import output_root
@@ -56,9 +57,15 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     Raises
     ------
     ValueError
-        For a caption that does not stand alone, or a name or column that is not spelt as above.
+        For a caption that does not stand alone or does not explain an abbreviation in the figure,
+        or a name or column that is not spelt as above.
+
+    Notes
+    -----
+    Faults that `looks.faults` finds are recorded in the manifest, and shown in a notebook.
     """
     _stands_alone(name, caption)
+    _explains(name, caption, fig)
     if engine := fig.get_layout_engine():
         engine.execute(fig)
     pdf, png = io.BytesIO(), io.BytesIO()
@@ -66,6 +73,7 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     # figure once more
     with plt.rc_context({"figure.constrained_layout.use": False}):
         fig.set_layout_engine(None)
+        faults = looks.faults(fig)
         about = _about(name, caption)
         undated = dict.fromkeys(("CreationDate", "Producer", "Creator"))
         fig.savefig(pdf, format="pdf", metadata=undated | about)
@@ -88,12 +96,15 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
             rf"\end{{figure{star}}}",
         ]
     )
-    _publish("figure", name, [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)])
+    contents = [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)]
+    _publish("figure", name, contents, **({"faults": faults} if faults else {}))
     if get_ipython():
         display(
             Image(png.getvalue(), width=int(inches * 130)),
             Markdown(f"*{name}.* {one_epsilon(caption)}"),
         )
+        if faults:
+            display(Markdown(f"Faults of the figure: {'; '.join(faults)}."))
 
 
 def table(
@@ -310,6 +321,14 @@ def _stands_alone(name, caption):
             )
 
 
+def _explains(name, caption, fig):
+    """Raise an error unless the caption explains what labels of the figure abbreviate."""
+    shown = " ".join(text.get_text() for text in fig.findobj(Text))
+    for short, words in style.ABBREVIATIONS.items():
+        if re.search(rf"\b{short}\b", shown) and f"{words} ({short}" not in caption:
+            raise ValueError(f"{name}: the caption must explain {short}, as '{words} ({short})'")
+
+
 def _about(name, caption):
     """What a picture says of itself, wherever it is found."""
     keywords = f"privregret, notebooks/{notebook.current.name}.ipynb"
@@ -326,7 +345,7 @@ def _few_colours(fig):
     return picture.convert("RGB").quantize(256, PIL.Image.Quantize.MEDIANCUT, dither=0)
 
 
-def _publish(kind, name, contents):
+def _publish(kind, name, contents, **more):
     if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
         raise ValueError(
             f"a {kind}'s name is paper key, slash, name in small letters, got {name!r}"
@@ -347,6 +366,7 @@ def _publish(kind, name, contents):
             | {p: importlib.metadata.version(p) for p in LIBRARIES},
             "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
             "files": {ending: files.digest(content) for ending, content in written.items()},
+            **more,
         }
     running.shown = name
 

@@ -19,25 +19,25 @@ SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1
 ALGORITHMS = {
     "Anytime-Lazy-UCB": (BLUE, "o", SOLID),
     "Hybrid-UCB": (VERMILION, "s", DASHED),
-    "Hybrid-UCB (rootfree)": (VERMILION, "D", DOTTED),
+    "Hybrid-UCB (rootfree)": (VERMILION, "<", SOLID),
     "Hybrid-UCB (scaled)": (VERMILION, "h", MIXED),
     "DP-SE": (GREEN, "^", MIXED),
     "UCB1": (BLACK, "x", DOTTED),
     "DP-KLUCB": (ORANGE, "D", SOLID),
-    "DP-IMED": (PINK, "o", SOLID),
+    "DP-IMED": (PINK, "P", SOLID),
     "AdaP-KLUCB": (SKY, "s", DASHED),
     "Lazy-DP-TS": (VERMILION, "v", DOTTED),
     "IMED": (BLACK, "+", DASHED),
     "KL-UCB": (BLACK, "*", MIXED),
     # adversarial: the colour is the learner inside, dots are the learner without privacy
-    "HTINF": (BLUE, "*", DOTTED),
+    "HTINF": (BLACK, "*", DOTTED),
     "EXP3": (ORANGE, "X", DOTTED),
     "FTPL": (GREEN, "d", DOTTED),
     "FTPL (zero at cap)": (SKY, "<", DOTTED),
     "FTPL (printed)": (BLACK, "+", MIXED),
-    "explore first": (SKY, "P", DOTTED),
-    "Batched HTINF": (BLUE, "o", SOLID),
-    "Batched EXP3": (ORANGE, "s", SOLID),
+    "explore first": (SKY, "*", DOTTED),
+    "Batched HTINF": (BLACK, "p", SOLID),
+    "Batched EXP3": (ORANGE, "h", SOLID),
     "Batched EXP3, best rate": (ORANGE, "X", MIXED),
     "Batched FTPL": (GREEN, "^", SOLID),
     "Batched FTPL (zero at cap)": (SKY, "v", DASHED),
@@ -46,7 +46,7 @@ ALGORITHMS = {
     "Local EXP3": (VERMILION, "v", DASHED),
     "Local FTPL": (PINK, "P", DASHED),
     "EXP3 over experts": (ORANGE, "x", DOTTED),
-    "Batched HTINF over experts": (BLUE, "o", SOLID),
+    "Batched HTINF over experts": (BLACK, "p", SOLID),
     "Batched EXP3 over experts": (ORANGE, "D", DASHED),
     "Batched FTPL over experts": (GREEN, "v", DOTTED),
     "Local EXP4": (VERMILION, "s", DASHED),
@@ -54,7 +54,7 @@ ALGORITHMS = {
     "sparse switch": (PINK, "P", SOLID),
     # full information: the colour is the noise, dots are half of it, dashes are losses resampled to
     # bits
-    "FTNL (Laplace)": (BLUE, "o", SOLID),
+    "FTNL (Laplace)": (BLUE, "*", MIXED),
     r"FTNL (Laplace, $1/\epsilon$)": (BLUE, "v", DOTTED),
     "FTNL (Laplace, resampled)": (BLUE, "h", DASHED),
     "FTNL (exponential)": (GREEN, "^", SOLID),
@@ -68,7 +68,7 @@ ALGORITHMS = {
     "FTNL (Laplace, random phase)": (SKY, "P", MIXED),
     "FTNL (Gumbel, growth 3)": (VERMILION, "*", MIXED),
     "naive FTNL": (PINK, "X", MIXED),
-    "random-prefix softmax": (ORANGE, "D", SOLID),
+    "random-prefix softmax": (ORANGE, "H", DASHED),
     "random-prefix softmax (no cap)": (ORANGE, "2", DOTTED),
     "full-block softmax": (SKY, "P", DASHED),
     "full-block softmax (resampled)": (SKY, "H", DOTTED),
@@ -77,7 +77,7 @@ ALGORITHMS = {
     "votes": (BLUE, "D", DASHED),
     "votes or leader": (GREEN, "X", MIXED),
     "margin stop": (PINK, "^", SOLID),
-    "margin stop (own threshold)": (PINK, "v", DASHED),
+    "margin stop (own threshold)": (PINK, "<", DASHED),
     "epoch leader": (BLACK, "x", DOTTED),
     "epoch leader, resampled": (BLACK, "4", MIXED),
     "follow the leader": (BLACK, "+", SOLID),
@@ -88,6 +88,9 @@ BOUND = {
     "linestyle": DASHED,
     "linewidth": 1.0,
 }  # a theorem's bound, never a measurement
+
+# What labels abbreviate. A name under which an algorithm was published, such as EXP3, is none.
+ABBREVIATIONS = {"FTNL": "Follow-the-Noisy-Leader", "FTPL": "Follow-the-Perturbed-Leader"}
 
 RC = {
     "font.family": "serif",

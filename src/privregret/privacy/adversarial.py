@@ -14,12 +14,12 @@ from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
 from privregret import checks, store
-from privregret.adversarial.bases import (
+from privregret.adversarial.bases import RealLossBandit
+from privregret.adversarial.batches import (
     CHOICE,
     EXP3_STEP,
     FTPL_STEP,
     THETA,
-    RealLossBandit,
     exp3_weights,
     htinf_weights,
 )

@@ -1,7 +1,8 @@
 """Measurements for the notebooks on asi2025: worst gaps, adaptive adversaries, Lemma 11, leakage.
 
-HTINF here is plain numpy over many runs at once, written independently of the kernel in `bases.py`,
-so that each tests the other. An adaptive adversary's losses may depend on earlier actions.
+HTINF here is plain numpy over many runs at once, written independently of the kernel in
+`batches.py`, so that each tests the other. An adaptive adversary's losses may depend on earlier
+actions.
 """
 
 import itertools
@@ -12,7 +13,8 @@ import pandas as pd
 
 from privregret import checks, estimates, instances, simulate, store
 from privregret.adversarial import EXP3, AdversarialAlgorithm, BatchedPrivate, tuning
-from privregret.adversarial.bases import HTINF, THETA
+from privregret.adversarial.bases import HTINF
+from privregret.adversarial.batches import THETA
 from privregret.bounds import asi2025 as bounds
 from privregret.estimates import Estimate
 from privregret.instances import lemma_11_pair

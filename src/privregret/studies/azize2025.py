@@ -177,6 +177,41 @@ def extent(numbers: list[estimates.Estimate]) -> estimates.Estimate:
     return estimates.Estimate((low + high) / 2, bound=(high - low) / 2)
 
 
+def release_game(policy: list, observed: str, change: int, seed: int) -> tuple[list, list]:
+    """Play the game of Figure 2 with two arms and return actions and observed rewards.
+
+    The left reward is 1 for arm 2 and 0 for arm 1, and the right reward is the opposite.
+
+    Parameters
+    ----------
+    policy : list of arrays
+        As `privacy.enumeration.random_policy` makes it.
+    observed : {"L", "R"}
+        Reward that the policy observes in round `change`; in other rounds it is the left one.
+    change : int
+        Round, from 1.
+    seed : int
+        Games with the same seed have the same random numbers.
+    """
+    rng, actions, seen = np.random.default_rng(seed), [], []
+    for t, step in enumerate(policy, start=1):
+        actions.append(int(rng.random() < step[(*actions, *seen)][1]))
+        right = observed == "R" and t == change
+        seen.append(1 - actions[-1] if right else actions[-1])
+    return actions, seen
+
+
+def rounds_of_step_4(log_horizon: float, price: float, slack: float) -> float:
+    """Return n_2 of the proof of Theorem 3.1, Step 4: (1 - slack) ln T / price.
+
+    Examples
+    --------
+    >>> rounds_of_step_4(100.0, price=0.5, slack=0.2)
+    160.0
+    """
+    return (1 - slack) * log_horizon / price
+
+
 def adap_klucb_constant(mean: float, best: float, epsilon: float, tau: float) -> float:
     """Compute the leading constant of AdaP-KLUCB's regret bound, equation (49), per unit of gap.
 

@@ -10,15 +10,34 @@ from scipy.optimize import brentq
 from privregret import adversarial, bandits, full_information, store
 from privregret.adversarial import BatchedPrivate, LocallyPrivate, SparseSwitch
 from privregret.bandits import DPSE, HybridUCB, dp_se
-from privregret.full_information import FTNL, RandomPrefixSoftmax
+from privregret.full_information import (
+    FTNL,
+    MarginStop,
+    PhasedFTNL,
+    RandomPrefixSoftmax,
+    Votes,
+    VotesOrLeader,
+)
+from privregret.minimax import Game, epoch_plan
 from privregret.privacy import adversarial as quadrature
-from privregret.privacy import audit, batches, prefix, pull_times, scripted, selection, trace
+from privregret.privacy import (
+    audit,
+    batches,
+    margin,
+    prefix,
+    pull_times,
+    scripted,
+    selection,
+    trace,
+    votes,
+)
 from privregret.studies.privacy_audit import HybridChildren
 
 Found = tuple[float, str]  # a loss of privacy, and the pair of data sets that shows it
 
 # Settings -----------------------------------------------------------------------------------------
 
+WEIGHTED = Votes, VotesOrLeader, MarginStop  # draw from weights that are no sums with noise
 BOLD = adversarial.EXP3(8.0, 0.01)  # steps so long that its actions reveal what it sees
 
 
@@ -66,6 +85,8 @@ def _full_information(epsilon):
         RandomPrefixSoftmax(epsilon, cap=math.inf, bernoulli_resampling=True),
         RandomPrefixSoftmax(epsilon, "full", math.inf),
         RandomPrefixSoftmax(epsilon, "half", math.inf),
+        PhasedFTNL(epsilon, "gumbel"),
+        *(make(epsilon) for make in WEIGHTED),
         full_information.EpochLeader(),
         full_information.FollowTheLeader(),
         full_information.DecreasingHedge(),
@@ -88,8 +109,9 @@ def _adversarial(epsilon):
 
 
 def printed(losses: Iterable[float]) -> list[str]:
-    """Losses for a table, in TeX."""
-    return [r"$\infty$" if math.isinf(x) else f"{x:.3f}" for x in losses]
+    """Losses for a table, in TeX; a dash where there is none."""
+    words = {math.inf: r"$\infty$"}
+    return ["--" if math.isnan(x) else words.get(x) or f"{x:.3f}" for x in losses]
 
 
 # Measure: ledgers ---------------------------------------------------------------------------------
@@ -97,9 +119,11 @@ def printed(losses: Iterable[float]) -> list[str]:
 
 @store.kept
 def added_up(algorithm, rounds: int, traces: int, seed: int) -> float:
-    """The dearest round of a few runs on random tables, by the ledger; DP-SE and the sparse switch
-    have tables, and two rounds, of their own.
+    """The dearest round of a few runs on random tables, by the ledger, which follows sums with
+    noise and nothing else; DP-SE and the sparse switch have tables, and two rounds, of their own.
     """
+    if isinstance(algorithm, WEIGHTED):
+        return math.nan
     noisy_maxima = isinstance(algorithm, (full_information.EpochAlgorithm, SparseSwitch))
     outcomes = noisy_maxima and not isinstance(algorithm, full_information.NaiveFTNL)
     dearest = 0.0
@@ -144,7 +168,10 @@ def quick_losses(epsilon: float) -> dict[str, Found]:
     for a in known["full information"]:
         if isinstance(a, RandomPrefixSoftmax) and a.prefix == "random":
             found[a.label] = prefix.sequence_loss(3, a.eta), "all pairs, 7 rounds"
-        elif np.isfinite(a.privacy.printed):
+        elif isinstance(a, PhasedFTNL):
+            game = Game(5, "full")
+            found[a.label] = game.privacy(epoch_plan(game, a)), "all pairs, 5 rounds"
+        elif np.isfinite(a.privacy.printed) and not isinstance(a, WEIGHTED):
             found[a.label] = _of_a_maximum(a)
     for a, more in ((HybridUCB(epsilon), 0), (HybridUCB(epsilon, "scaled"), 1)):
         loss = pull_times.hybrid_loss(epsilon, more)
@@ -158,6 +185,17 @@ def quick_losses(epsilon: float) -> dict[str, Found]:
             found[a.label] = loss, "one round's losses, corners"
     local = quadrature.worst_batched_loss(BOLD, 1 / epsilon)
     return found | {"Local EXP4": (local, "an expert for each arm")}
+
+
+@store.kept
+def weighted_losses(epsilon: float) -> dict[str, Found]:
+    """Label -> exact loss of a draw from weights: of votes for epsilon at most 1."""
+    first, hybrid, stop = (make(epsilon) for make in WEIGHTED)
+    return {
+        first.label: (votes.votes_loss(first, 1000), "epoch 1, $K=1000$, one vote moved"),
+        hybrid.label: (votes.unanimity_loss(hybrid, 2), "test of unanimity, one vote moved"),
+        stop.label: (margin.stop_loss(stop, 4, 2), "all pairs, 4 rounds"),
+    }
 
 
 def _of_a_maximum(algorithm) -> Found:

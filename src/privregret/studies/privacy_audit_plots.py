@@ -31,8 +31,8 @@ def _rows(ax, rows):
     for kind, marker, label in (("exact", "o", "exact"), ("bound", ">", "lower bound")):
         of = (rows.kind == kind).to_numpy()
         found = (rows.exact / rows.claimed)[of].clip(lower=0)
-        ax.scatter(found, y[of], s=8, c=colour[of], marker=marker, label=label)
+        ax.scatter(found, y[of], s=8, color=colour[of], marker=marker, label=label)
     ax.set(yticks=y, yticklabels=rows.index, ylim=(-0.7, len(rows) - 0.3))
-    ax.set(xlim=(-0.08, 2.15), xlabel=r"loss of privacy over the claimed $\epsilon$")
+    ax.set(xlim=(-0.08, 2.15), xlabel=r"privacy loss / claimed $\epsilon$")
     ax.grid(axis="y", linewidth=0.3)
     ax.tick_params(axis="y", labelsize=6)

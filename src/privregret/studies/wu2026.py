@@ -1,5 +1,6 @@
 """Instances, measurements and plots that only the notebooks on wu2026 use."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
@@ -38,6 +39,28 @@ def bits_of(problem: StochasticLosses) -> StochasticLosses:
 def binomial_cdf(k: int, n: int, p: Fraction) -> Fraction:
     """Compute the binomial distribution function F(k; n, p) in rational arithmetic."""
     return sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
+
+
+def epochs(horizon: int) -> int:
+    """Return the number of epochs of Algorithm 1, line 4, as printed.
+
+    Examples
+    --------
+    >>> [epochs(horizon) for horizon in (2, 3, 4)]
+    [1, 2, 3]
+    """
+    return math.ceil(math.log2(horizon - 1)) + 1
+
+
+def threshold(actions: int, gap: float, c2: float) -> int:
+    """Return tau_l of the proof of Theorem 2, as printed, for a group of actions.
+
+    Examples
+    --------
+    >>> threshold(2, 0.5, 16.0)
+    45
+    """
+    return math.ceil(c2 * math.log(actions) / gap**2)
 
 
 def deterministic_family(kind: str, log_actions: float, gap: float) -> StochasticLosses:

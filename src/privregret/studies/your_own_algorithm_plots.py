@@ -24,17 +24,17 @@ def measured_loss(data: pd.DataFrame, epsilon: float) -> Figure:
     """Draw measured and exact privacy loss against the lead of the other arm."""
     fig, (ax,) = draw.panels(
         1,
-        xlabel="rewards $d$ by which arm 1 is behind",
+        xlabel="sum of arm 2 minus sum of arm 1, $d$",
         ylabel="privacy loss",
         ylim=(0, 1.25 * epsilon),
     )
     look = style.look("explore first")
     dots = {"fmt": look["marker"], "color": look["color"], "label": "measured"}
-    ax.plot(data.behind, data.exact, color=look["color"], label="computed")
+    ax.plot(data.behind, data.exact, color=look["color"], label="exact")
     ax.errorbar(data.behind, data.loss, 3 * data.loss_se, **dots)
-    draw.bound(ax, [1, 3], [epsilon, epsilon], r"promised, $\epsilon$")
+    draw.bound(ax, [1, 3], [epsilon, epsilon], r"claimed, $\epsilon$")
     ax.set_xticks(data.behind)
-    ax.legend(loc="lower right")
+    draw.legend(ax)
     return fig
 
 
@@ -53,9 +53,7 @@ def comparison(data: pd.DataFrame, environments: list[BernoulliBandit], horizon:
 
 def regret_on_table(data: pd.DataFrame) -> Figure:
     """Draw median regret on one table with its band, and the regret of uniform play."""
-    fig, (ax,) = draw.panels(
-        1, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret to the best arm"
-    )
+    fig, (ax,) = draw.panels(1, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret")
     for i, (label, curve) in enumerate(data.groupby("algorithm", sort=False)):
         look = style.look(label)
         ax.fill_between(curve.t, curve.low, curve.high, color=look["color"], alpha=0.2, linewidth=0)
@@ -63,7 +61,7 @@ def regret_on_table(data: pd.DataFrame) -> Figure:
         ax.plot(curve.t, curve["median"], label=label, markevery=every, **look)
     draw.bound(ax, curve.t, curve.uniform, "uniform play")
     ax.set(xlim=(10, curve.t.iloc[-1]), ylim=(1, 2 * curve.uniform.iloc[-1]))
-    ax.legend()
+    draw.legend(ax)
     return fig
 
 
@@ -95,6 +93,6 @@ def better_arm(data: pd.DataFrame, rounds: int) -> Figure:
     fig, (ax,) = draw.panels(1, xlabel="round $t$", ylabel="fraction of pulls of the better arm")
     draw.lines(ax, data, "t", "fraction", markevery=4)
     ax.axvline(rounds / 2, **style.BOUND, label="the arms cross")
-    ax.set(xlim=(0, rounds), ylim=(0, 1.02))
+    ax.set(xlim=(0, rounds), ylim=(-0.03, 1.03))
     draw.legend_below(fig, 3)
     return fig

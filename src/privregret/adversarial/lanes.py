@@ -1,0 +1,197 @@
+"""Play several runs of HTINF or EXP3 side by side, so that vector instructions serve all of them.
+
+The adversary is oblivious and all batches have one length. So runs share rounds, batches and
+segments, and only their choices differ. Each run has a generator of its own and the numbers that
+`batches.cumulative_losses` gives with that generator, bit by bit: formulas and their order are the
+same, on one lane of an array for each run. `np.divide` stands for a division that raises no error,
+because a branch would keep the loop from being vectorised.
+"""
+
+import math
+
+import numpy as np
+
+from privregret.adversarial.batches import (
+    FTPL_STEP,
+    HTINF_STEP,
+    THETA,
+    cumulative_losses,
+)
+from privregret.adversarial.cells import next_segments
+from privregret.borrowed import borrowed
+from privregret.jit import jit
+from privregret.noise import laplace
+
+
+@jit
+def _htinf(estimates, p, w, eta, sums):
+    """Set p, and the normalisation w from where it was, as `batches.htinf_weights` does.
+
+    A lane that has converged keeps its w until all have: its next step is the same again.
+
+    Parameters
+    ----------
+    estimates : (N, R) array
+        Estimated sum of each choice's losses, per run.
+    p : (N, R) array
+        Probabilities.
+    w : (R,) array
+    eta : float
+        Learning rate.
+    sums : (5, R) array
+        Memory.
+    """
+    choices, runs = p.shape
+    low, squares, cubes, fourths, change = sums[0], sums[1], sums[2], sums[3], sums[4]
+    for r in range(runs):
+        low[r], w[r] = estimates[0, r], max(1.0, w[r])
+    for i in range(1, choices):
+        for r in range(runs):
+            low[r] = min(low[r], estimates[i, r])
+    for _ in range(100):
+        for r in range(runs):
+            squares[r], cubes[r], fourths[r] = 0.0, 0.0, 0.0
+        for i in range(choices):
+            for r in range(runs):
+                inverse = np.divide(1.0, eta * (estimates[i, r] - low[r]) + w[r])
+                square = inverse * inverse
+                p[i, r] = inverse
+                squares[r] += square
+                cubes[r] += square * inverse
+                fourths[r] += square * square
+        unfinished = 0
+        for r in range(runs):
+            step = np.divide(squares[r] - 1, 2 * cubes[r])
+            if abs(step) < 0.1:
+                step += np.divide(1.5 * fourths[r] * step * step, cubes[r])
+            step = max(1 - w[r], step)
+            far = abs(step) >= 3e-5
+            w[r] += step if far else 0.0
+            change[r] = step
+            unfinished += far
+        if unfinished == 0:
+            break
+    for r in range(runs):
+        w[r] += change[r]
+    for i in range(choices):
+        for r in range(runs):
+            x = p[i, r] * change[r]
+            p[i, r] *= p[i, r] * (1 + x * (3 * x - 2))
+
+
+@jit
+def _exp3(estimates, p, weights, low, total, settings):
+    """Set p as `batches.exp3_weights` does.
+
+    Parameters
+    ----------
+    estimates, p : (N, R) array
+        As for HTINF.
+    weights : (N, R) array
+        Weight of each choice, not normalised.
+    low : (R,) array
+        The estimate whose weight is 1.
+    total : (R,) array
+        Memory.
+    settings : Batches
+    """
+    choices, runs = p.shape
+    for r in range(runs):
+        total[r] = 0.0
+    for i in range(choices):
+        for r in range(runs):
+            total[r] += weights[i, r]
+    for r in range(runs):
+        if not 1e-100 < total[r] < 1e100:
+            low[r], total[r] = math.inf, 0.0
+            for i in range(choices):
+                low[r] = min(low[r], estimates[i, r])
+            for i in range(choices):
+                weights[i, r] = math.exp(-settings.rate * (estimates[i, r] - low[r]))
+                total[r] += weights[i, r]
+        total[r] = np.divide(1 - settings.mixing, total[r])
+    uniform = settings.mixing / choices
+    for i in range(choices):
+        for r in range(runs):
+            p[i, r] = total[r] * weights[i, r] + uniform
+
+
+@jit
+def losses_of_runs(tables, checkpoints, settings, rngs, runs):
+    """Return (runs, H) cumulative losses of several runs, each from its own generator.
+
+    FTPL draws until its choice leads again, and advice that mixes arms is followed by drawn counts:
+    there is nothing to share, and such runs are played one after the other.
+
+    Parameters
+    ----------
+    tables : Tables
+    checkpoints : (H,) int64 array
+        Increasing rounds.
+    settings : Batches
+    rngs : tuple of numpy.random.Generator
+        At least `runs` of them.
+    runs : int
+    """
+    losses, bernoulli, point, tau = tables.losses, tables.bernoulli, tables.point, settings.tau
+    horizon, choices, rate = checkpoints[-1], tables.group.shape[1], settings.rate
+    paid, all_rngs = np.empty((runs, len(checkpoints))), rngs
+    rngs = borrowed(all_rngs)
+    if settings.kind == FTPL_STEP or runs == 1 or point.min() < 0:
+        for r in range(runs):
+            one = cumulative_losses(tables, checkpoints, settings, rngs[r])
+            for h in range(len(checkpoints)):
+                paid[r, h] = one[h]
+        return paid
+    htinf = settings.kind == HTINF_STEP
+    estimates, p = np.zeros((choices, runs)), np.zeros((choices, runs))
+    weights, sums = np.ones((choices, runs)), np.zeros((5, runs))
+    w, low, u, chosen = np.zeros(runs), np.zeros(runs), np.zeros(runs), np.zeros(runs, np.int64)
+    observed, total = np.zeros(runs), np.zeros(runs)
+    segment, advised, change, reported, t, number = 0, 0, 0, 0, 0, 0
+    while t < horizon:
+        number += 1
+        if htinf:
+            _htinf(estimates, p, w, 1 / (rate * math.sqrt(number)), sums)
+        else:
+            _exp3(estimates, p, weights, low, sums[0], settings)
+        for r in range(runs):
+            u[r], chosen[r], observed[r] = rngs[r].random(), 0, 0.0
+        for i in range(choices - 1):
+            for r in range(runs):
+                u[r] -= p[i, r]
+                chosen[r] += u[r] >= 0
+        end = t + tau
+        last = min(end, horizon)
+        while t < last:
+            if t == change:
+                segment, advised, change = next_segments(
+                    tables.loss_starts, tables.advice_starts, segment, advised, t
+                )
+            stop = min(last, checkpoints[reported], change)
+            for r in range(runs):
+                mean = losses[segment, point[advised, tables.group[advised, chosen[r]]]]
+                total[r] += (stop - t) * mean
+                if not bernoulli:
+                    observed[r] += (stop - t) * mean
+                elif stop - t == 1:
+                    observed[r] += 1.0 if rngs[r].random() < mean else 0.0
+                else:
+                    observed[r] += rngs[r].binomial(stop - t, mean)
+            t = stop
+            if t == checkpoints[reported]:
+                for r in range(runs):
+                    paid[r, reported] = total[r]
+                reported += 1
+        if t < end:
+            break
+        for r in range(runs):
+            j, y = chosen[r], observed[r] / tau
+            if settings.scale > 0:
+                y += laplace(settings.scale, rngs[r])
+            if not htinf:
+                estimates[j, r] += y / p[j, r]
+                weights[j, r] = math.exp(min(700.0, -rate * (estimates[j, r] - low[r])))
+            elif abs(y) <= THETA * rate * math.sqrt(number * p[j, r]):
+                estimates[j, r] += y / p[j, r]
+    return paid
