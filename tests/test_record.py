@@ -58,7 +58,7 @@ def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):  #
     assert set(record.read(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
     assert not list((root / "figures/hu2021").glob("dropped*"))
     assert pd.read_csv(root / "figures/hu2021/kept.csv").regret[2] == 5.0
-    assert "huOld" not in render.texts(record.read(root))["paper/numbers.tex"]
+    assert "huOld" not in render.texts(root)["paper/numbers.tex"]
 
 
 def test_adopting_refuses_what_another_notebook_has(root, stage, monkeypatch):  # noqa: F811

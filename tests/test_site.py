@@ -18,7 +18,7 @@ from browser import complaints, requests
 
 from privregret import __main__
 from privregret.files import PACKAGE, ROOT
-from privregret.press import record, render
+from privregret.press import captions, record, render
 from privregret.press.places import BUILD
 
 pytest.importorskip("sphinx")
@@ -348,12 +348,12 @@ def test_tables_and_captions_are_read_from_their_tex():
     assert tex.table(start + rows) == ("llr", [["a", "b", "c"], ["d", "e & f", "1"]])
     for name, entry in RECORD["outputs"].items():
         source = (ROOT / "figures" / f"{name}.tex").read_text()
-        assert tex.caption(source)
+        assert captions.caption(source)
         if entry["kind"] == "table":
             alignment, rows = tex.table(source)
             assert {len(row) for row in rows} == {len(alignment)}, name
     assert (
-        tex.words(r"5\% of $a\%$, see~\ref{fig:a/b}, A et al.\ 2025")
+        captions.words(r"5\% of $a\%$, see~\ref{fig:a/b}, A et al.\ 2025")
         == "5% of $a\\%$, see\xa0a/b, A et al. 2025"
     )
 
@@ -410,16 +410,66 @@ def test_no_notebook_depends_on_the_site():
     ] == []
 
 
-def test_the_index_beside_the_figures_names_them_all():
-    text = render.texts(RECORD)["figures/README.md"]
+def test_the_index_of_the_figures_names_them_all():
+    text = render.texts(ROOT)["figures/README.md"]
     links = re.findall(r'\]\(([^)]+)\)|src="([^"]+)"', text)
     assert {a or b for a, b in links if not (ROOT / "figures" / (a or b)).exists()} == set()
     for name, entry in RECORD["outputs"].items():
         (line,) = (line for line in text.splitlines() if f"]({name}.csv)" in line)
         assert (f'<img src="{name}.png"' in line) == (entry["kind"] == "figure")
-    assert "| 1 reproduced, 1 not reproduced, 2 hold |" in next(
-        n for n in text.splitlines() if "| theorem-6 |" in n
-    )
+    assert "**Theorem 6: " in line_of(text, "hu2021/theorem-6")
+    assert "; 1 reproduced, 1 not reproduced, 2 hold |" in line_of(text, "hu2021/theorem-6")
+
+
+def line_of(text, name):
+    return next(line for line in text.splitlines() if f"(`{name}`)" in line)
+
+
+def eaten(markdown: str) -> list[str]:
+    """Formulas that Markdown would change, and dollars and emphasis where there should be none."""
+    from markdown_it import MarkdownIt
+
+    wrong = []
+    for block in MarkdownIt("commonmark").enable("table").parse(markdown):
+        parts = [t for t in block.children or () if t.type != "html_inline"]
+        for before, part, after in zip(parts, parts[1:], parts[2:], strict=False):
+            if part.type == "code_inline" and before.content.endswith("$"):
+                good = after.content.startswith("$") and not re.search(r"\w\$$", before.content)
+                good &= not re.search(r"[|<>]|\\\\", part.content)
+                bare = re.sub(r"\\[{}]", "", part.content)
+                wrong += [] if good and bare.count("{") == bare.count("}") else [part.content]
+                before.content, after.content = before.content[:-1], after.content[1:]
+        wrong += [
+            t.content for t in parts if "$" in t.content and t.type in ("text", "code_inline")
+        ]
+    return wrong
+
+
+def test_no_formula_is_changed_by_markdown():
+    texts = render.texts(ROOT)
+    for path in ("figures/findings.md", "figures/README.md", "README.md"):
+        assert eaten(texts[path]) == [] and texts[path].count("$`") == texts[path].count("`$") > 0
+    said = [f[k] for f in render.findings(RECORD) for k in ("place", "claim", "quantity")]
+    formulas = sum(len(re.findall(r"\$.*?\$", text)) for text in said)
+    assert texts["figures/findings.md"].count("$`") == formulas > 1000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$x_1$",
+        "$`a|b`$",
+        "$`a`",
+        "`a`$",
+        "b$`a`$",
+        "$`{a`$",
+        "$`a<b`$",
+        "| a |\n|---|\n| $`a\\|b`$ |",
+    ],
+)
+def test_the_check_of_formulas_finds(text):
+    assert eaten(text)
+    assert not eaten(r"In *all* $`\{a_1,\,a_2\}`$-rounds and **for $`x*y*z`$**.")
 
 
 @pytest.fixture
@@ -532,6 +582,36 @@ def test_the_search_starts_from_any_page_by_keys_alone(reader):
     assert reader.one("#find input").get_attribute("value") == "Theorem 10"
 
 
+def test_keys_alone_reach_the_search_a_filter_and_a_notebook(reader, built):
+    from selenium.webdriver import ActionChains, Keys
+
+    def tab_to(selector):
+        for _ in range(60):
+            ActionChains(reader.browser).send_keys(Keys.TAB).perform()
+            if reader.browser.execute_script(
+                "return document.activeElement.matches(arguments[0])", selector
+            ):
+                return
+        pytest.fail(f"60 tabs do not reach {selector}")
+
+    press = lambda *keys: ActionChains(reader.browser).send_keys(*keys).perform()  # noqa: E731
+    reader.browser.get((built / "figures.html").as_uri())
+    tab_to("button.search-button__button")
+    press(Keys.ENTER)
+    reader.wait.until(lambda _: reader.showing("dialog input[type=search]"))
+    press(Keys.ESCAPE)
+    reader.wait.until(lambda _: not reader.showing("dialog input[type=search]"))
+    tab_to("button.theme-switch-button")
+    tab_to("select[name=paper]")
+    press("wu")
+    reader.wait.until(lambda _: 0 < len(reader.showing(".tile")) < len(RECORD["outputs"]))
+    assert reader.browser.current_url.endswith("paper=wu2026")
+    reader.browser.get((built / "papers/wu2026.html").as_uri())
+    tab_to('main a[href*="notebooks/wu2026"]')
+    press(Keys.ENTER)
+    reader.wait.until(lambda b: "/notebooks/wu2026/" in b.current_url)
+
+
 @pytest.mark.parametrize("name", ["azize2025/figure-04-tails", "hu2021/theorem-6"])
 def test_a_figure_moves(name, reader, built):
     from selenium.webdriver import Keys
@@ -585,7 +665,9 @@ def test_formulas_and_words_have_the_fonts_of_the_site(reader):
     assert {name.strip('"') for name in loaded} >= {"Source Sans 3", "STIX Two Math"}
 
 
-def test_no_page_is_wider_than_the_screen(built, browser):
+def test_pages_fit_the_screen_and_load_without_error_or_request(built, browser):
+    complaints(browser)
+    requests(browser)  # of other tests
     wide, size = [], {"height": 800, "deviceScaleFactor": 1, "mobile": False}
     folders = ("api", "figures", "notebooks", "papers")
     others = sorted(p for folder in folders for p in (built / folder).rglob("*.html"))
@@ -601,3 +683,5 @@ def test_no_page_is_wider_than_the_screen(built, browser):
                 wide.append((path.name, width))
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert wide == []
+    assert complaints(browser) == []
+    assert [a for a in requests(browser) if urlsplit(a).scheme not in ("file", "data")] == []

@@ -78,6 +78,7 @@ for (const box of document.querySelectorAll(".explore")) {
     };
   });
   const update = () => {
+    svg.setAttribute("viewBox", `0 0 ${Math.max(320, Math.min(720, form.clientWidth))} ${HEIGHT}`); // type as large on a phone
     for (const read of controls) read();
     draw(svg, plot, chosen);
     svg.setAttribute("aria-label", `${plot.y} against ${plot.x}; ${plot.choose.map((column) => `${column} ${chosen[column]}`).join(", ")}`);
@@ -86,6 +87,5 @@ for (const box of document.querySelectorAll(".explore")) {
   form.addEventListener("submit", (event) => event.preventDefault());
   box.append(form, svg);
   box.hidden = false;
-  svg.setAttribute("viewBox", `0 0 ${Math.max(320, Math.min(720, form.clientWidth))} ${HEIGHT}`); // type as large on a phone
-  update();
+  new ResizeObserver(update).observe(box); // also at once
 }

@@ -9,7 +9,7 @@ import jinja2
 import pandas as pd
 
 from privregret.files import write
-from privregret.press import record, tex
+from privregret.press import captions, record, tex
 from privregret.press.findings import (
     CLAIM,
     FAILS,
@@ -38,7 +38,7 @@ TEMPLATES = jinja2.Environment(
     comment_start_string="<#",
     comment_end_string="#>",
 )
-TEMPLATES.filters |= {"cell": lambda text: text.replace("|", r"\|"), "tex": tex.tex_escape}
+TEMPLATES.filters |= {"md": captions.github, "tex": tex.tex_escape}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
 TEMPLATES.globals |= {
     "claim": CLAIM,
@@ -47,7 +47,7 @@ TEMPLATES.globals |= {
     "power": tex.power,
     "quoted": tex.quoted,
 }
-TEMPLATES.globals |= {"quantity": tex.quantity, "endings": record.KINDS}
+TEMPLATES.globals |= {"quantity": tex.quantity, "endings": record.KINDS, "short": captions.short}
 
 
 def findings(manifest: dict) -> list[dict]:
@@ -66,15 +66,16 @@ def findings(manifest: dict) -> list[dict]:
     return rows
 
 
-def texts(manifest: dict) -> dict[str, str]:
-    """Path below the root -> text; for the README, its generated block."""
+def texts(root: Path) -> dict[str, str]:
+    """Path below `root` -> text; for the README, its generated block."""
+    manifest = record.read(root)
     rows = findings(manifest)
     papers = {row["paper"] for row in rows}
     shown_by: dict[str, list] = {row["figure"]: [] for row in rows}
     for row in rows:
         shown_by[row["figure"]].append(row)
     outputs = [
-        entry | {"name": output, "paper": entry["notebook"].split("/")[0]}
+        entry | {"name": output, "paper": entry["notebook"].split("/")[0]} | _caption(root, output)
         for output, entry in sorted(manifest["outputs"].items())
     ]
     tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)
@@ -96,7 +97,9 @@ def texts(manifest: dict) -> dict[str, str]:
         "figures/findings.csv": frame.to_csv(
             index=False, float_format="%.12g", lineterminator="\n"
         ),
-        "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked),
+        "figures/findings.md": filled(
+            "findings.md", tally=tally + every, rows=ranked, count=total, claims=claims
+        ),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every),
         "figures/not-reproduced.tex": filled("not-reproduced.tex", failed=failed),
@@ -109,6 +112,15 @@ def texts(manifest: dict) -> dict[str, str]:
         mine = [row for row in rows if row["paper"] == paper]
         made[f"figures/{paper}/findings.tex"] = filled("findings.tex", paper=paper, rows=mine)
     return made
+
+
+def _caption(root, output):
+    """The title and caption of an output; the title alone, from its name, if the file is lost."""
+    try:
+        caption = captions.caption((root / f"figures/{output}.tex").read_text(encoding="utf-8"))
+    except OSError:
+        return {"title": captions.short(output), "caption": ""}
+    return {"title": captions.title(caption), "caption": caption}
 
 
 def _count(rows, papers):
@@ -143,7 +155,7 @@ def read_whole(root: Path) -> dict:
     """The manifest below `root`, from which all can be made; else raises `record.Damaged`."""
     manifest = record.read(root)
     try:
-        texts(manifest)
+        texts(root)
     except Exception:  # an entry without its notebook, a number that is a word
         raise record.Damaged(root) from None
     return manifest
@@ -152,9 +164,7 @@ def read_whole(root: Path) -> dict:
 def differing(root: Path) -> dict[str, str]:
     """Which files are not what the manifest says: path -> what they should be."""
     return {
-        path: text
-        for path, text in texts(record.read(root)).items()
-        if _current(root, path) not in (text, None)
+        path: text for path, text in texts(root).items() if _current(root, path) not in (text, None)
     }
 
 

@@ -12,8 +12,8 @@ import nbformat
 import pandas as pd
 
 from privregret.files import write as save
+from privregret.press import captions, render, style
 from privregret.press import findings as fnd
-from privregret.press import render, style
 from privregret.press.papers import PAPERS
 from privregret.press.site import notebooks, tex
 
@@ -53,9 +53,9 @@ class Pages:
             lstrip_blocks=True,
             undefined=jinja2.StrictUndefined,
         )
-        self.jinja.filters |= {"plain": tex.plain, "words": tex.words, "md": markdown}
+        self.jinja.filters |= {"plain": tex.plain, "words": captions.words, "md": captions.markdown}
         self.jinja.globals |= {"papers": PAPERS, "kinds": fnd.KINDS, "verdicts": fnd.VERDICTS}
-        self.jinja.globals |= {"link": link, "short": short}
+        self.jinja.globals |= {"link": link, "short": captions.short}
 
     def page(self, path, template, **values):
         """Write one page; `up` leads from it to the site's root."""
@@ -174,13 +174,13 @@ class Pages:
         entry, path = self.outputs[name], f"{self.root}/figures/{name}"
         source = Path(f"{path}.tex").read_text(encoding="utf-8")
         frame = pd.read_csv(f"{path}.csv", keep_default_na=False, dtype=str)
-        caption = tex.caption(source)
+        caption = captions.caption(source)
         found = [f for f in self.findings if f["figure"] == name]
         cells = {c for column in frame for c in frame[column] if re.search("[A-Za-z]{2}", c)}
         card = {
             "name": name,
             "paper": _paper(name),
-            "title": title(caption),
+            "title": captions.title(caption),
             "kind": entry["kind"],
             "entry": entry,
             "caption": caption,
@@ -209,48 +209,6 @@ class Pages:
         return {p: [(*column, count.get((p, *column), 0)) for column in columns] for p in papers}
 
 
-def title(caption: str) -> str:
-    """Return the place and the subject that a caption starts with.
-
-    Examples
-    --------
-    >>> title("Theorem 3 of Wu and Wang (2026, PMLR 313): exact regret over $K$, at two gaps.")
-    'Theorem 3: exact regret over $K$'
-    >>> title("The exact price of privacy (four rounds). Solid: two actions.")
-    'The exact price of privacy'
-    """
-    cited = "|".join(re.escape(paper.cited) for paper in PAPERS.values())
-    found = re.match(rf"(?:Reproduces |Ours, )?([^:$]{{3,60}}?),? of (?:{cited})(.*)", caption)
-    place, rest = found.groups() if found else ("", re.sub(rf",? of (?:{cited})", "", caption))
-    setting, _, subject = rest.partition(": ")  # ": exact regret", ", with numbers: the rates"
-    if place and subject and len(setting) < 60 and ". " not in setting:
-        rest = subject
-    text, depth, rest = "", 0, rest.lstrip(" ,:")
-    for part in re.findall(r"\$[^$]*\$|[()]|[^$()]+", rest):  # formulas stay, brackets go
-        depth += {"(": 1, ")": -1}.get(part, 0)
-        if depth or part == ")":
-            continue
-        ends = re.finditer(r"[.,;](?=\s|$)", "" if part[0] == "$" else part)
-        end = next((e.start() for e in ends if e[0] == "." or len(text) + e.start() > 20), None)
-        text += part[:end]
-        if end is not None:
-            break
-    text = re.sub(r"\s+(?=[,.;:])|\s+(?:and|of|in|with|by|from)$", "", text.strip(" .,;:"))
-    whole = re.sub(r"\s+", " ", f"{place}: {text}" if place and text else place or text)
-    return whole[0].upper() + whole[1:]
-
-
-def short(name: str) -> str:
-    """Return a name in words, for lists at the side.
-
-    Examples
-    --------
-    >>> short("hu2021/figure-05"), short("companion/minimax-price")
-    ('Figure 5', 'Minimax price')
-    """
-    return re.sub(r"\b0+(?=\d)", "", _name(name).replace("-", " ")).capitalize()
-
-
 def link(paper: str) -> str:
     """Return the address of a paper in the version that is reproduced.
 
@@ -264,19 +222,6 @@ def link(paper: str) -> str:
         return f"https://arxiv.org/abs/{arxiv[1]}"
     volume = re.search(r"PMLR (\d+)", version)[1]
     return f"https://proceedings.mlr.press/v{volume}/"
-
-
-def markdown(text: str) -> str:
-    r"""Return text with Markdown's signs escaped outside formulas.
-
-    Examples
-    --------
-    >>> print(markdown("a_b of $x_1$ [0]"))
-    a\_b of $x_1$ \[0\]
-    """
-    parts = re.split(r"(\$.*?\$)", text)
-    parts[::2] = [re.sub(r"([\\*_\[\]<>|#`{}])", r"\\\1", part) for part in parts[::2]]
-    return "".join(parts)
 
 
 def _findings(manifest):

@@ -1,5 +1,4 @@
-"""TeX for browsers: formulas as MathML, which they draw without a script; captions and tables of
-`.tex` files."""
+"""TeX for browsers: formulas as MathML, which they draw without a script; printed tables."""
 
 import html
 import re
@@ -9,6 +8,7 @@ from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
+from privregret.press.captions import words
 from privregret.press.tex import one_epsilon
 
 MATH = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$", re.S)
@@ -17,14 +17,6 @@ VERBATIM = re.compile(
 )
 RAGGED = re.compile(r"\\rightskip0pt plus1fil\\(?:relax |hspace\{0pt\})")
 CODE = re.compile("`([^`']+)`")
-
-
-WORDS = {
-    r"\\([%&# ])": r"\1",
-    "~": "\N{NO-BREAK SPACE}",
-    r"\\(?:ref\{\w+:|emph\{)(.*?)\}": r"\1",
-    r"\\texttt\{(.*?)\}": r"`\1`",
-}
 SCRIPTS = r"<(?:msub|msup|msubsup|munder|mover|munderover)>"
 BEFORE = {  # what the converter cannot read, in other words
     r"\\[bB]igg?[lr]?\s*(?=\\)": "",  # large brackets other than ( [ |
@@ -124,11 +116,6 @@ def _line(node):
     return (node.text or "") + "".join(inner)
 
 
-def caption(source: str) -> str:
-    """The caption of a published `.tex` file, with TeX's formulas but without its escapes."""
-    return words(re.search(r"\\caption\{(.*)\}\n", source)[1])
-
-
 def table(source: str) -> tuple[str, list[list[str]]]:
     """Alignment (l or r, a letter a column) and cells, the headings first, of a published table."""
     columns, body = re.search(
@@ -142,12 +129,3 @@ def table(source: str) -> tuple[str, list[list[str]]]:
     return re.sub(r"p\{.*?\}", "l", columns), [
         [words(cell.strip()) for cell in row] for row in rows
     ]
-
-
-def words(text: str) -> str:
-    """Text without the TeX that it has outside formulas: escaped signs, spaces, references,
-    code."""
-    parts = re.split(r"(\$.*?\$)", text)
-    for old, new in WORDS.items():
-        parts[::2] = [re.sub(old, new, part) for part in parts[::2]]
-    return "".join(parts)
