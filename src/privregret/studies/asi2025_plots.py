@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import ListedColormap
 from matplotlib.ticker import LogLocator
 
 from privregret.press import draw, style
