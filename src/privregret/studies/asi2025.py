@@ -70,9 +70,9 @@ def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns logs (whether the bounds have their logarithms), N, epsilon; best: number of the
-        smallest bound, the first if they agree to 1e-9, 3 if all are above T; regime of Table 2,
-        from 0, or 3 for none.
+        Columns logs (whether the bounds have their logarithms), N, epsilon; bound_0, bound_1,
+        bound_2, divided by T; best: number of the smallest bound, the first if they agree to 1e-9,
+        3 if all are above T; regime of Table 2, from 0, or 3 for none.
     """
     numbers = np.unique(np.geomspace(2, 1e5, 60).astype(int))
     levels = np.geomspace(1 / horizon, 1, 61)
@@ -82,6 +82,8 @@ def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
     values = pd.DataFrame(rows)[list(bounds.FOR_EXPERTS)].to_numpy()
     smallest = values.min(axis=1, keepdims=True)
     first = (values <= smallest * (1 + 1e-9)).argmax(axis=1)
+    for number, bound in enumerate(values.T):
+        grid[f"bound_{number}"] = bound / horizon
     grid["best"] = np.where(smallest[:, 0] < horizon, first, 3)
     regimes = [
         grid.N <= arms,

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import ListedColormap
 from matplotlib.ticker import LogLocator
 
 from privregret.press import draw, style
@@ -111,19 +110,30 @@ def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
     arms, horizon : int
     """
     largest, smallest = grid.N.max(), grid.epsilon.min()
-    names = ("Cor. 8", "Thm. 9", "Thm. 10", "none")
-    colours = ["#8FBBDD", "#F7DFC9", "#4F9B7C", "#FFFFFF"]  # of different lightness
-    shading = {"cmap": ListedColormap(colours), "vmin": 0, "vmax": 3, "shading": "nearest"}
+    names, columns = ("Cor. 8", "Thm. 9", "Thm. 10", "none"), ("bound_0", "bound_1", "bound_2")
+    colours = ["#8FBBDD", "#F7DFC9", "#4F9B7C"]  # of different lightness
     for ax, logs, title in zip(
         axes, (False, True), ("without logarithms", "with logarithms"), strict=True
     ):
         part = grid[grid.logs == logs]
-        best = part.pivot(index="epsilon", columns="N", values="best")
         ax.set(xscale="log", yscale="log", xlim=(2, largest), ylim=(smallest, 1), title=title)
-        ax.pcolormesh(best.columns, best.index, best, linewidth=0, rasterized=True, **shading)
+        logs_of = [np.log(part.pivot(index="epsilon", columns="N", values=c)) for c in columns]
+        for i, colour in enumerate(colours):  # where a bound is below the others and below T
+            others = np.minimum.reduce([0 * logs_of[i], *logs_of[:i], *logs_of[i + 1 :]])
+            lead = others - logs_of[i]
+            ax.contourf(lead.columns, lead.index, lead, levels=[0, np.inf], colors=[colour])
         line = {"color": "black", "linewidth": 0.9}
         ax.plot([arms, arms, largest], [smallest, 1, arms / largest], **line)
         ax.plot([arms, largest], [horizon**-0.5] * 2, linestyle=style.DASHED, **line)
+        ax.annotate("$N=K$", (arms * 1.15, smallest * 1.4), fontsize=7)
+        ax.annotate(r"$\epsilon=K/N$", (largest / 4, arms / largest * 6), fontsize=7)
+        ax.annotate(
+            r"$\epsilon=1/\sqrt{T}$",
+            (largest / 1.2, 0.8 * horizon**-0.5),
+            ha="right",
+            va="top",
+            fontsize=7,
+        )
         for number, region in part.groupby("best"):
             place = np.exp(np.log(region[["N", "epsilon"]]).median())
             ax.annotate(names[number], place, ha="center", va="center", fontsize=8)

@@ -149,7 +149,7 @@ def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Fig
 def batch_ratios(data: pd.DataFrame, algorithms: list, n0: int, alphas: list[float]) -> Figure:
     """Draw final regret against the batch ratio, one panel per algorithm."""
     hollow = {"linestyle": style.DOTTED, "markerfacecolor": "white"}
-    dashed = {"linestyle": style.DASHED, "marker": "^"}
+    dashed = {"linestyle": style.DASHED, "markersize": 2.5}
     label = r"batch ratio $\alpha$ (axis: $\ln(\alpha-1)$)"
     labels = {"xlabel": label, "ylabel": "final regret"}
     fig, axes = draw.panels(2, height=3.3, xscale="log", yscale="log", **labels)
@@ -350,7 +350,7 @@ def _release_game(ax, actions, left, right, change, side):
 # Appendix D: concentration
 
 
-_COLOURS = style.BLACK, style.BLUE, style.VERMILION, style.GREEN  # the exact curve, bounds
+_COLOURS = style.BLACK, style.BLUE, style.GREY, style.GREEN  # the exact curve, bounds
 _DASHES = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
 
 
@@ -490,7 +490,7 @@ def regret_panel(data: pd.DataFrame, limits: tuple[float, float], title: str) ->
 
 def _three_bounds(ax, data):
     times = r" $\times\ln T$"
-    draw.bound(ax, data.epsilon, data.theorem_3_1, f"Theorem 3.1{times}", color="black")
+    draw.bound(ax, data.epsilon, data.theorem_3_1, f"Theorem 3.1{times}")
     draw.bound(ax, data.epsilon, data.equation_7, f"older bound{times}", linestyle=style.MIXED)
     draw.bound(ax, data.epsilon, data.lai_robbins, f"no privacy{times}", linestyle=style.DOTTED)
 
