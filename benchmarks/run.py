@@ -51,7 +51,7 @@ from privregret.press.places import BUILD
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets
-STEPS = 20_000  # of an adversarial run, alone and in lanes
+STEPS = 200_000  # of an adversarial run: many, since a call costs 0.4 ms at any length
 HORIZONS = {
     ROUNDS: "2^22",
     MILLION: "10^6",
