@@ -55,7 +55,7 @@ ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets
 LENGTHS = np.arange(1, 513)  # of samples from which Gumbel noise selects
 PREFIXES = RandomPrefixSoftmax(1.0)
-STEPS = 20_000  # of an adversarial run, alone and in lanes
+STEPS = 200_000  # of an adversarial run: many, since a call costs 0.4 ms at any length
 HORIZONS = {
     ROUNDS: "2^22",
     MILLION: "10^6",

@@ -9,7 +9,7 @@ import pytest
 from cases import FIRST
 from conftest import refused
 
-from privregret import noise
+from privregret import loops, noise
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -348,7 +348,9 @@ def test_random_numbers_are_those_of_compiled_code():
     ):
         noted = cost.random_numbers(algorithm, problem, horizon, 2, 7)
         rng, again = np.random.default_rng(7), np.random.default_rng(7)
-        algorithm.run(problem, [horizon], rng, runs=2)
+        kernel = type(algorithm).events or loops.rounds(algorithm.templates, algorithm.steps)
+        settings = algorithm.settings(horizon, *problem.sizes)
+        loops.many(kernel)(algorithm.data_of(problem), np.array([horizon]), settings, 2, rng)
         for kind, *given in noted:
             noise.laplace(given[1], again) if kind == "laplace" else getattr(again, kind)(*given)
         assert rng.random() == again.random()
