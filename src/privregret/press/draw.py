@@ -116,10 +116,14 @@ def bound(ax, x, y, label: str, **style_):
 
 
 def legend_below(fig, columns: int = 2) -> None:
-    """One legend for all panels, below them, each label once."""
-    found = {}
+    """One legend for all panels, below them, each label once.
+
+    A line and points of one label in one panel share an entry.
+    """
+    found: dict[str, tuple] = {}
     for ax in fig.axes:
-        found |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+        parts = list(zip(*ax.get_legend_handles_labels(), strict=True))
+        found |= {label: tuple(h for h, name in parts if name == label) for _, label in parts}
     fig.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
 
 
@@ -140,9 +144,9 @@ def legend(ax, **options) -> None:
     fig = ax.figure
     inside = ax.legend(loc=PLACES[0], **options)
     fig.draw_without_rendering()
-    for place in PLACES:
+    for margin, place in itertools.product((8, 0), PLACES):
         inside.set_loc(place)
-        if not covered(inside):
+        if not covered(inside, margin):
             return
     inside.remove()
     handles, labels = ax.get_legend_handles_labels()
@@ -175,7 +179,8 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
         Range of regrets, for panels that share it (see `regret_limits`); of this panel alone if not
         given.
     rounds : {"log", "linear"}
-        The axis of rounds; a logarithmic one shows the last four decades.
+        The axis of rounds; a logarithmic one shows at most the last four decades, from where a
+        mean enters the range.
     legend_values : bool
         Whether labels give the final means.
     """
@@ -195,8 +200,11 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
         ylim=limits or regret_limits(summary),
         xscale=rounds,
     )
-    ax.set_xlim(*((last / 1e4, last) if rounds == "log" else (-0.02 * last, 1.02 * last)))
-    if rounds == "linear":
+    if rounds == "log":
+        entered = summary.t[summary["mean"] > ax.get_ylim()[0]].min()
+        ax.set_xlim(max(0.8 * entered, last / 1e4), last)
+    else:
+        ax.set_xlim(-0.02 * last, 1.02 * last)
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 
@@ -232,12 +240,17 @@ def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$",
     down = -(-len(groups) // across)
     size = (style.PAGE[0], 0.5 + 1.6 * down)
     fig, axes = subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
+    starts = []
     for i, (value, part) in enumerate(groups):
         ax = axes.flat[i]
         regret_axes(ax, part, limits or regret_limits(summary))
         ax.set_title(title.format(value))
+        starts.append(ax.get_xlim()[0])
         ax.label_outer()
-        ax.tick_params(labelbottom=i + across >= len(groups))
+        is_lowest = i + across >= len(groups)
+        ax.set_xlabel("round $t$" if is_lowest else "")
+        ax.tick_params(labelbottom=is_lowest)
+    axes[0, 0].set_xlim(left=min(starts))
     empty = axes.flat[len(groups) :]
     for ax in empty:
         ax.axis("off")

@@ -55,12 +55,16 @@ def algorithm(label: str) -> str | None:
     return max(starts, key=len, default=None)
 
 
-def covered(legend) -> list[str]:
-    """List the labels, or kinds, of what a legend covers in a figure that is laid out."""
+def covered(legend, margin: float = 0.0) -> list[str]:
+    """List the labels, or kinds, of what a legend covers in a figure that is laid out.
+
+    A margin of some points around the legend counts as covered.
+    """
     fig = legend.get_figure(root=True)
     box = legend.get_window_extent()
     if not legend.get_frame_on():  # its margin is invisible
-        box = box.padded(-legend.borderpad * legend.prop.get_size_in_points() * fig.dpi / 72)
+        margin -= legend.borderpad * legend.prop.get_size_in_points()
+    box = box.padded(margin * fig.dpi / 72)
     found = []
     for ax in fig.axes:
         if inside := Bbox.intersection(box, ax.bbox):

@@ -54,7 +54,7 @@ ALGORITHMS = {
     "sparse switch": (PINK, "P", SOLID),
     # full information: the colour is the noise, dots are half of it, dashes are losses resampled to
     # bits
-    "FTNL (Laplace)": (BLUE, "*", MIXED),
+    "FTNL (Laplace)": (BLUE, ">", MIXED),
     r"FTNL (Laplace, $1/\epsilon$)": (BLUE, "v", DOTTED),
     "FTNL (Laplace, resampled)": (BLUE, "h", DASHED),
     "FTNL (exponential)": (GREEN, "^", SOLID),
@@ -81,7 +81,7 @@ ALGORITHMS = {
     "epoch leader": (BLACK, "x", DOTTED),
     "epoch leader, resampled": (BLACK, "4", MIXED),
     "follow the leader": (BLACK, "+", SOLID),
-    "decreasing Hedge": (PINK, "3", DASHED),
+    "decreasing Hedge": (PINK, "D", DASHED),
 }
 BOUND = {
     "color": GREY,

@@ -309,7 +309,7 @@ def exact_and_simulated(data: pd.DataFrame) -> Figure:
     )
     draw.lines(ax, data, "t", "regret", marker="none")
     for label, part in data.dropna(subset=["mean"]).groupby("algorithm", sort=False):
-        look = style.look(label) | {"linestyle": "none"}
+        look = style.look(label) | {"linestyle": "none", "label": label}
         ax.errorbar(part.t, part["mean"], 2 * part.se, elinewidth=0.8, **look)
     ax.set_ylim(bottom=0.2)
     draw.legend_below(fig)
@@ -365,7 +365,7 @@ def repairs(data: pd.DataFrame) -> Figure:
             look = style.look(label)
             lower.errorbar(repaired.epsilon, ratio, error, elinewidth=0.8, label=label, **look)
         upper.set(xscale="log", yscale="log", title=name)
-        lower.set(xlabel=r"$\epsilon$")
+        lower.set(xlabel=r"privacy parameter $\epsilon$")
     top[0].set_ylabel("regret")
     below[0].set_ylabel("ratio to printed")
     draw.legend_below(fig, 3)
@@ -440,8 +440,10 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str
         lower.plot(equal[x], equal.regret, label="FTNL (Laplace) on equal gaps", **dots)
         upper.set(yscale="log", title=family)
         lower.set(ylim=(0, 9))
-    grey = {"color": style.GREY, "alpha": 0.3, "linewidth": 0, "label": "FTNL (Gumbel), all phases"}
-    below[2].fill_between(phases.log_m, phases.smallest, phases.largest, **grey)
+    gumbel = FTNL(1.0, "gumbel").label
+    band = {"color": style.look(gumbel)["color"], "alpha": 0.3, "linewidth": 0}
+    band["label"] = f"{gumbel}, all phases"
+    below[2].fill_between(phases.log_m, phases.smallest, phases.largest, **band)
     brackets = data[data.family == families[0]].brackets.unique()
     for axes in (top, below):
         axes[0].set_ylabel(r"regret / $(\ln K/\epsilon)$")
@@ -449,6 +451,7 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str
             ax.set_xticks(brackets)
         axes[2].set_xscale("symlog", linthresh=2)
         axes[2].set_xlim(-0.2, 1.3 * max(2, data[data.family == families[2]].log_m.max()))
+    fig.align_labels()
     draw.legend_below(fig, 3)
     return fig
 
@@ -488,8 +491,9 @@ def lower_bound_figure(data: pd.DataFrame, titles: dict[int, str]) -> Figure:
                 draw.bound(ax, part.epsilon, part.bound, "Theorem 10")
                 ax.set_title(titles[k])
             else:
-                ax.set_xlabel(r"$\epsilon$")
-    axes[0, 0].set_ylabel("regret at $m^*$ / $(\\ln K/\\epsilon)$")
-    axes[1, 0].set_ylabel("final regret / $(\\ln K/\\epsilon)$")
+                ax.set_xlabel(r"privacy parameter $\epsilon$")
+    axes[0, 0].set_ylabel(r"regret at $m^{\ast}$ / $(\ln K/\epsilon)$")
+    axes[1, 0].set_ylabel(r"final regret / $(\ln K/\epsilon)$")
+    fig.align_labels()
     draw.legend_below(fig, 4)
     return fig
