@@ -66,6 +66,9 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     """
     _stands_alone(name, caption)
     _explains(name, caption, fig)
+    for axis in (axis for ax in fig.axes for axis in (ax.xaxis, ax.yaxis)):
+        if not any(label.get_text() for label in axis.get_minorticklabels()):
+            axis.set_tick_params(which="minor", label1On=False)  # the layout measures empty ones
     if engine := fig.get_layout_engine():
         engine.execute(fig)
     pdf, png = io.BytesIO(), io.BytesIO()
