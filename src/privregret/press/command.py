@@ -21,7 +21,7 @@ def main(args: Namespace) -> int:
 
         return site.main()
     smoke, given = getattr(args, "smoke", False), jobs.overrides(getattr(args, "p", []))
-    todo = jobs.jobs(jobs.select(args.wanted), given, smoke)
+    todo = jobs.jobs(jobs.select(args.wanted), given, smoke, check=args.command != "status")
     if args.command == "status":
         return run.status(todo)
     if args.j < 1:

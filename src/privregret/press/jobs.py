@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
-from papermill.translators import PythonTranslator
 
 from privregret.files import ROOT
 from privregret.press import record
@@ -64,6 +63,8 @@ def declared_parameters(notebook: nbformat.NotebookNode) -> dict:
 
 def check_parameters(notebook: nbformat.NotebookNode, parameters: dict) -> None:
     """Run here the notebook's parameters, the cell that papermill will inject, and its check."""
+    from papermill.translators import PythonTranslator  # a slow import
+
     injected = PythonTranslator.codify(parameters) if parameters else ""
     namespace = {"In": [injected]}
     try:
@@ -139,8 +140,11 @@ def smoke_parameters() -> dict:
         raise UsageError(f"notebooks/smoke.toml cannot be read: {problem}") from None
 
 
-def jobs(names: list[str], given: dict, smoke: bool = False) -> list[Job]:
-    """One job a notebook, each checked by its own rules; UsageError for a bad parameter."""
+def jobs(names: list[str], given: dict, smoke: bool = False, check: bool = True) -> list[Job]:
+    """One job a notebook, each checked by its own rules; UsageError for a bad parameter.
+
+    What only lists notebooks needs no check, which imports what their rules need.
+    """
     small = smoke_parameters() if smoke else {}
     result, known = [], set()
     for name in names:
@@ -151,7 +155,8 @@ def jobs(names: list[str], given: dict, smoke: bool = False) -> list[Job]:
             known |= set(declared)
             mine = {p: v for p, v in given.items() if p in declared}
             wanted = declared | small.get(name, {}) | mine
-            check_parameters(notebook, wanted)
+            if check:
+                check_parameters(notebook, wanted)
             changed = {p: v for p, v in wanted.items() if v != declared[p]}
             result.append(Job(name, wanted, changed))
         except (UsageError, ParameterError) as problem:

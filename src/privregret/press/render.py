@@ -153,18 +153,23 @@ def said(rows: list[dict]) -> str:
 
 def read_whole(root: Path) -> dict:
     """The manifest below `root`, from which all can be made; else raises `record.Damaged`."""
-    manifest = record.read(root)
+    _whole(root)
+    return record.read(root)
+
+
+def _whole(root):
     try:
-        texts(root)
+        return texts(root)
     except Exception:  # an entry without its notebook, a number that is a word
         raise record.Damaged(root) from None
-    return manifest
 
 
 def differing(root: Path) -> dict[str, str]:
     """Which files are not what the manifest says: path -> what they should be."""
     return {
-        path: text for path, text in texts(root).items() if _current(root, path) not in (text, None)
+        path: text
+        for path, text in _whole(root).items()
+        if _current(root, path) not in (text, None)
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from privregret.files import ROOT, locked, sweep
-from privregret.press import drift, kernels, record, render, single, stamps
+from privregret.press import drift, record, render, stamps
 from privregret.press.jobs import Job
 from privregret.press.places import BUILD
 
@@ -23,6 +23,8 @@ DRIFT, INTERRUPTED = 4, 130  # exit codes; `single` has the others
 def _alone(root):
     """Lock a root, and remove the remains of killed runs."""
     build = root / "build"
+    from privregret.press import kernels  # imports papermill, which `status` does not need
+
     with locked(build / ".lock", wait=False), kernels.sockets(build) as sockets:
         for folder in (root / "figures", root / "paper", build / "stamps"):
             sweep(folder)
@@ -66,6 +68,8 @@ def reproduce(
 
 
 def _all(todo, root, at_once, fresh, sockets):
+    from privregret.press import single
+
     todo = sorted(todo, key=lambda job: -stamps.seconds(job.name, root))  # the longest first
     at_once = max(1, min(at_once, len(todo)))
     cores = max(os.cpu_count() // at_once, 1)  # of each kernel
@@ -109,9 +113,9 @@ def _reasons(todo, root):
 
 def status(todo: list[Job]) -> int:
     """Print which notebooks are stale and why, and which files differ from the manifest."""
-    render.read_whole(ROOT)
+    differing = render.differing(ROOT)
     _reasons(todo, ROOT)
-    for path in render.differing(ROOT):
+    for path in differing:
         print(f"{path}: not what figures/manifest.json says; `make` writes it again")
     return 0
 
