@@ -541,7 +541,7 @@ def test_looks_and_the_constant_in_the_noise():
 LANES = [
     HTINF(1.0),
     EXP3(0.1, 0.05),
-    EXP3(1.5, 1e-4),  # its weights leave their range, and are made anew
+    EXP3(1.5, 1e-4),  # its weights leave their range, and are rebuilt
     BatchedPrivate(HTINF(2.0), 0.13),
     LocallyPrivate(EXP3(0.02, 0.2), 0.3),
     FTPL(0.1, 50),

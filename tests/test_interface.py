@@ -44,6 +44,7 @@ ELSEWHERE = (
     *("privacy.pull_times.log_density", "estimates.many.named"),
     "estimates.sample.order_statistics",
     # the batch command, the site and pictures
+    *("press.captions", "press.looks"),
     *("press.command", "press.draw", "press.drift", "press.explorer", "press.fork", "press.jobs"),
     "press.findings.criterion",
     *("press.kernels", "press.notebook", "press.papers", "press.places", "press.publish"),

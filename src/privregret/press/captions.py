@@ -61,7 +61,7 @@ def title(caption: str) -> str:
             break
     text = re.sub(r"\s+(?=[,.;:])|\s+(?:and|of|in|with|by|from)$", "", text.strip(" .,;:"))
     whole = re.sub(r"\s+", " ", f"{place}: {text}" if place and text else place or text)
-    return whole[0].upper() + whole[1:]
+    return whole[:1].upper() + whole[1:]
 
 
 def short(name: str) -> str:

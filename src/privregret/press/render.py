@@ -115,12 +115,12 @@ def texts(root: Path) -> dict[str, str]:
 
 
 def _caption(root, output):
-    """The title and caption of an output; the title alone, from its name, if the file is lost."""
+    """The title and caption of an output; a title from its name if its file is damaged."""
     try:
         caption = captions.caption((root / f"figures/{output}.tex").read_text(encoding="utf-8"))
-    except OSError:
-        return {"title": captions.short(output), "caption": ""}
-    return {"title": captions.title(caption), "caption": caption}
+    except (OSError, UnicodeDecodeError):
+        caption = ""
+    return {"title": captions.title(caption) or captions.short(output), "caption": caption}
 
 
 def _count(rows, papers):
