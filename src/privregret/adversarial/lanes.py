@@ -3,8 +3,9 @@
 The adversary is oblivious and all batches have one length. So runs share rounds, batches and
 segments, and only their choices differ. Each run has a generator of its own and the numbers that
 `batches.cumulative_losses` gives with that generator, bit by bit: formulas and their order are the
-same, on one lane of an array for each run. `np.divide` stands for a division that raises no error,
-because a branch would keep the loop from being vectorised.
+same, on one lane of an array for each run. They are written twice, because one run keeps a record
+per choice, and vector instructions need an array per field. `np.divide` stands for a division that
+raises no error, because a branch would keep the loop from being vectorised.
 """
 
 import math
