@@ -16,14 +16,16 @@ LOOKS = (  # of four tunings of EXP3
 )
 
 
-def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame) -> None:
-    """Draw worst-gap regret against T, epsilon and K, and the slopes of the bounds.
+def exponents(axes, worst: pd.DataFrame, fitted: pd.DataFrame, slopes: pd.DataFrame) -> None:
+    """Draw worst-gap regret against T, epsilon and K, the fits, and the slopes of the bounds.
 
     Parameters
     ----------
     axes : three matplotlib.axes.Axes
     worst : pandas.DataFrame
         Columns algorithm, varied ("T", "epsilon" or "K"), x, mean, se.
+    fitted : pandas.DataFrame
+        The rows behind the slopes.
     slopes : pandas.DataFrame
         Columns algorithm, varied, slope (measured), bound (its exponent in the bound).
     """
@@ -31,15 +33,24 @@ def exponents(axes, worst: pd.DataFrame, slopes: pd.DataFrame) -> None:
     for ax, varied in zip(axes, names, strict=True):
         texts = []
         for row in slopes[slopes.varied == varied].itertuples():
-            curve = worst[(worst.varied == varied) & (worst.algorithm == row.algorithm)]
-            curve = curve.sort_values("x")
-            look = style.look(row.algorithm) | {"linestyle": "none"}
-            ax.errorbar(curve.x, curve["mean"], yerr=curve.se, label=row.algorithm, **look)
-            x = curve.x.astype(float)
-            centre = np.exp(np.log([x, curve["mean"]]).mean(axis=1))
-            draw.bound(ax, x, centre[1] * (x / centre[0]) ** row.bound, "slope of the bound")
+            curve, fit = (
+                rows[(rows.varied == varied) & (rows.algorithm == row.algorithm)].sort_values("x")
+                for rows in (worst, fitted)
+            )
+            look = style.look(row.algorithm) | {"label": row.algorithm}
+            points, line = {"linestyle": "none"}, {"marker": "none", "linewidth": 0.8}
+            ax.errorbar(curve.x, curve["mean"], yerr=curve.se, **(look | points))
+            ax.plot(fit.x, _through_the_middle(fit, fit.x, row.slope), **(look | line))
+            expected = _through_the_middle(curve, curve.x, row.bound)
+            draw.bound(ax, curve.x, expected, "slope of the bound")
             texts.append(f"{row.algorithm.split()[0].lower()} ${row.slope:.2f}$")
         ax.set(xlabel=names[varied], title="slope: " + ", ".join(texts))
+
+
+def _through_the_middle(points, x, slope):
+    """A power of x through the geometric mean of the points."""
+    centre = np.exp(np.log([points.x.astype(float), points["mean"]]).mean(axis=1))
+    return centre[1] * (x.astype(float) / centre[0]) ** slope
 
 
 def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
