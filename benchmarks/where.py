@@ -1,8 +1,8 @@
 """Where a notebook's time goes, for `python benchmarks/run.py --where hu2021/6-experiments ...`.
 
 The notebook runs in this process, with its defaults. Every hundredth of a second of the processor,
-what was spent is put down to the file that is at work: a compiled kernel, a builtin or numpy to
-what called it.
+what was spent is put down to the file that is at work: a compiled kernel, a builtin, numpy or numba
+to what called it, unless numba compiles.
 """
 
 import json
@@ -13,8 +13,6 @@ from pathlib import Path
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 PARTS = {  # a piece of a file's path -> what is done there; the first that fits
-    "/numba/": "compile",
-    "/llvmlite/": "compile",
     "/privregret/exact/": "exact values",
     "/privregret/bounds/": "exact values",
     "/privregret/privacy/": "exact values",
@@ -35,6 +33,8 @@ def part(frame) -> str:
         file = frame.f_code.co_filename
         if file.startswith("<frozen importlib"):
             return "imports"
+        if frame.f_code.co_name == "_compile_for_args":  # of numba's dispatcher
+            return "compile"
         what = what or next((name for piece, name in PARTS.items() if piece in file), "")
         frame = frame.f_back
     return what or "rest"
@@ -42,7 +42,8 @@ def part(frame) -> str:
 
 def measured(name: str) -> dict:
     """What one notebook takes: part -> seconds of the processor."""
-    seconds, namespace = dict.fromkeys(["imports", *PARTS.values(), "rest"], 0.0), {"In": []}
+    seconds = dict.fromkeys(["imports", "compile", *PARTS.values(), "rest"], 0.0)
+    namespace = {"In": [], "__name__": "__main__"}
     counted = time.process_time()
 
     def count(_, frame):
