@@ -18,7 +18,7 @@ from privregret.guarantees import Privacy
 from privregret.progress import progress
 
 TASKS = 4  # tasks per worker and grid point: enough to keep workers busy to the end
-MOST = 64  # largest number of blocks per task, to limit what waits to be merged
+MOST = 4096  # largest number of blocks per task: half a second of the fastest algorithm
 BYTES = 2**24  # memory of the runs that are played at once
 
 
@@ -123,7 +123,7 @@ def regret_curves(
     [['DP-SE', 0, 1000, 250.0], ['DP-SE', 1, 1000, 250.0]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
-    regrets = _played(grid, runs, seed, workers, np.asarray, _listed)
+    regrets = _played(grid, runs, seed, workers, _listed)
     return tidy(grid, np.concatenate([array.ravel() for array in regrets]))
 
 
@@ -159,7 +159,7 @@ def regret_summary(
     [['FTNL (Laplace)', 1000, 100]]
     """
     grid = grid_points(algorithms, problems, horizon, points)
-    kept = _played(grid, runs, seed, workers, moments, _merged)
+    kept = _played(grid, runs, seed, workers, _merged)
     mean, squares, least, greatest = (
         np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:]
     )
@@ -196,16 +196,37 @@ def moments(regrets: np.ndarray) -> Moments:
     return Moments(len(regrets), mean, squares, regrets.min(axis=0), regrets.max(axis=0))
 
 
-def _listed(blocks) -> np.ndarray:
-    return np.concatenate(list(blocks))
+def _listed(parts):
+    """Return the regrets of consecutive blocks as one array, in a list.
 
-
-def _merged(blocks) -> Moments:
-    """Return the moments of all blocks together, merged in their order.
-
-    The fixed order makes the result independent of the number of workers.
+    Parameters
+    ----------
+    parts : iterable of (int, int, array)
+        First block, number of blocks, regrets.
     """
-    return reduce(_both, blocks)
+    first, blocks, regrets = zip(*parts, strict=True)
+    return [(first[0], sum(blocks), np.concatenate(regrets))]
+
+
+def _merged(parts):
+    """Return the moments of consecutive blocks, merged by twos, fours, eights and so on.
+
+    Blocks 2^k i, ..., 2^k (i + 1) - 1 are merged if all are there. So the merges, and their
+    rounding, are the same however blocks are shared among tasks.
+
+    Parameters
+    ----------
+    parts : iterable of (int, int, array or Moments)
+        First block, number of blocks, what is known of their regrets.
+    """
+    kept: list = []
+    for first, blocks, known in parts:
+        known = known if isinstance(known, Moments) else moments(known)
+        while kept and kept[-1][1] == blocks and first // blocks % 2:
+            first, _, before = kept.pop()
+            blocks, known = 2 * blocks, _both(before, known)
+        kept.append((first, blocks, known))
+    return kept
 
 
 def _both(one, other):
@@ -452,7 +473,7 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
 # ----------------------------------------------------------------------------------------
 
 
-def _played(grid, runs, seed, workers, keep, together) -> list:
+def _played(grid, runs, seed, workers, together) -> list:
     """Return for each grid point a result of its runs, from the store if it is there.
 
     Parameters
@@ -462,25 +483,23 @@ def _played(grid, runs, seed, workers, keep, together) -> list:
     seed : int
     workers : int
         As in `regret_curves`.
-    keep : callable
-        Regrets of a block -> what is kept of them.
     together : callable
-        What is kept of all blocks -> the result.
+        `_listed` or `_merged`, applied within each task and then to all of them.
     """
     used, entries = sources.used_by(_blocks), []
     for algorithm, problem, checkpoints in grid:
         known = algorithm, type(problem), problem.law, checkpoints, runs, seed
-        entries.append(store.Entry("regrets", keep.__name__, *known, used=used))
+        entries.append(store.Entry("regrets", together.__name__, *known, used=used))
     found = [entry.get() for entry in entries]
     todo = [i for i, kept in enumerate(found) if kept is None]
-    computed = _computed([grid[i] for i in todo], runs, seed, workers, keep, together)
+    computed = _computed([grid[i] for i in todo], runs, seed, workers, together)
     for i, kept in zip(todo, computed, strict=True):
         found[i] = kept
         entries[i].keep(kept)
     return found
 
 
-def _computed(grid, runs, seed, workers, keep, together):
+def _computed(grid, runs, seed, workers, together):
     """Yield for each grid point what `_played` returns; all share the workers.
 
     Parameters
@@ -490,7 +509,6 @@ def _computed(grid, runs, seed, workers, keep, together):
     seed : int
     workers : int
         As in `regret_curves`.
-    keep : callable
     together : callable
         As in `_played`.
     """
@@ -505,23 +523,24 @@ def _computed(grid, runs, seed, workers, keep, together):
     )
     with progress(None, runs * len(grid)) as bar:
         work = (
-            joblib.delayed(_blocks)(*grid[i], first, last, runs, seed, keep)
+            joblib.delayed(_blocks)(*grid[i], first, last, runs, seed, together)
             for i, first, last in tasks
         )
         for i, parts in groupby(zip(tasks, parallel(work), strict=True), lambda part: part[0][0]):
             bar.set_description(f"{grid[i].algorithm.label}, {grid[i].problem.name}", refresh=False)
-            yield together(_counted(parts, bar, runs, grid[i].algorithm.block))
+            kept = together(_counted(parts, bar, runs, grid[i].algorithm.block))
+            yield reduce(_both, [known for _, _, known in kept])
 
 
 def _counted(parts, bar, runs, size):
-    """Return what was kept, block by block, and advance the progress bar."""
-    for (_, first, last), blocks in parts:
-        yield from blocks
+    """Yield what is known of the blocks of each task, and advance the progress bar."""
+    for (_, first, last), known in parts:
+        yield from known
         bar.update(min(last * size, runs) - first * size)
 
 
-def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):
-    """Return what is kept of the regrets of some blocks, one entry per block.
+def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, together):
+    """Return what is known of the regrets of some blocks.
 
     Parameters
     ----------
@@ -535,26 +554,25 @@ def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, keep):
     runs : int
         All runs of the grid point.
     seed : int
-    keep : callable
+    together : callable
         As in `_played`.
     """
-    play, key, size = (
-        algorithm.prepared(problem, checkpoints),
-        streams.key(algorithm, problem),
-        algorithm.block,
-    )
-    return [
-        keep(
+    play, size = algorithm.prepared(problem, checkpoints), algorithm.block
+    key = streams.key(algorithm, problem)
+    return together(
+        (
+            block,
+            1,
             _regrets(
                 play,
                 problem,
                 checkpoints,
                 min(size, runs - block * size),
                 streams.generator(key, seed, block),
-            )
+            ),
         )
         for block in range(first, last)
-    ]
+    )
 
 
 def _regrets(play, problem, checkpoints, runs, rng):

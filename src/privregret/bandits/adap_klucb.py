@@ -11,6 +11,7 @@ from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
+from privregret.borrowed import borrowed
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
 from privregret.jit import jit
 from privregret.noise import laplace
@@ -132,6 +133,8 @@ def _next(arms, queues, t, settings, rng):
             bonus = alpha * log_t / size
             x = arms[queues[q]["head"]]["mean"] + bonus / epsilon
             if bound >= 1:
+                bound = max(x, 0.0) + math.sqrt(bonus / 2)  # Pinsker's inequality
+            if bound >= 1:
                 bound = kl_inverse_bound(min(max(x, 0.0), 1.0), bonus)
                 if bound >= 1:  # the index stays 1
                     add(arms, queues, 0, take(arms, queues, q), 1.0, False, rng)
@@ -178,7 +181,8 @@ def _pull_counts(means, checkpoints, settings, rng):
     epsilon, horizon, arms = settings.epsilon, checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
-    waiting, queues = no_queues(arms)  # one queue per length of the last episode
+    held, kept = no_queues(arms)  # one queue per length of the last episode
+    waiting, queues, rng = borrowed(held), borrowed(kept), borrowed(rng)
     reported = 0
     t = 0
     while t < horizon:
@@ -189,6 +193,7 @@ def _pull_counts(means, checkpoints, settings, rng):
         pulls[j] += size
         mean = (rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)) / size
         add(waiting, queues, size, j, mean, False, rng)
+    held[0], kept[0] = held[0], kept[0]
     return counts
 
 

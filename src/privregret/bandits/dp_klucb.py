@@ -13,6 +13,7 @@ from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
+from privregret.borrowed import borrowed
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
 from privregret.jit import jit
 from privregret.noise import laplace
@@ -212,12 +213,13 @@ def next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
             if bound == 1:
                 return take(arms, queues, q)
         elif bound >= 1:
-            rest = math.exp(-epsilon * x - log_t / n)
-            # the index, or an upper bound where the logits differ by less
-            value, slope = (1 - rest) / gone, rest / (gone * n)
-            if value >= 1 or log_t >= n * epsilon * (1 - x):
-                # the bound may only round to 1
-                value, slope = d_epsilon_inverse(x, log_t / n, epsilon), HUGE
+            if log_t / n < epsilon * (1 - x):
+                rest = math.exp(-epsilon * x - log_t / n)
+                # the index, or an upper bound where the logits differ by less
+                value, slope = (1 - rest) / gone, rest / (gone * n)
+                if value >= 1 or log_t >= n * epsilon * (1 - x):
+                    # the bound may only round to 1
+                    value, slope = d_epsilon_inverse(x, log_t / n, epsilon), HUGE
             if value == 1:  # the index stays 1
                 add(arms, queues, 0, take(arms, queues, q), 1.0, settings.first, rng)
                 continue
@@ -289,7 +291,8 @@ def _batches(means, checkpoints, settings, given_arm, given, rng):
     noisy_sum = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
     batches = np.zeros(arms, np.int64)
-    waiting, queues = no_queues(arms)
+    held, waiting_queues = no_queues(arms)
+    waiting, queues, rng = borrowed(held), borrowed(waiting_queues), borrowed(rng)
     shrink, gone = math.exp(-settings.epsilon), -math.expm1(-settings.epsilon)
     started = 0
     reported = 0
@@ -315,6 +318,7 @@ def _batches(means, checkpoints, settings, given_arm, given, rng):
             batches[j] += 1
             mean = min(max(noisy_sum[j] / pulls[j], 0.0), 1.0)
             add(waiting, queues, pulls[j], j, mean, settings.first, rng)
+    held[0], waiting_queues[0] = held[0], waiting_queues[0]
     return counts
 
 

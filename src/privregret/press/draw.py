@@ -143,7 +143,7 @@ def legend(ax, **options) -> None:
     """
     fig = ax.figure
     inside = ax.legend(loc=PLACES[0], **options)
-    fig.draw_without_rendering()
+    fig.get_layout_engine().execute(fig)
     for margin, place in itertools.product((8, 0), PLACES):
         inside.set_loc(place)
         if not covered(inside, margin):

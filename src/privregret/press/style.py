@@ -2,9 +2,12 @@
 algorithm."""
 
 import hashlib
+from functools import cache
 
 import matplotlib as mpl
 import seaborn as sns
+from matplotlib.backends import backend_agg
+from matplotlib.mathtext import MathTextParser
 
 COLUMN = (3.4, 2.45)  # inches: one column of a two-column page
 PAGE = (7.0, 2.6)  # across both columns
@@ -124,6 +127,8 @@ RC = {
 
 def use() -> None:
     """Set the look for all figures drawn from now on; a user's matplotlibrc has no part in it."""
+    # every renderer has a parser of formulas, which remembers them: let all renderers share one
+    vars(backend_agg)["MathTextParser"] = cache(MathTextParser)
     mpl.rcdefaults()
     sns.set_theme(context="paper", style="ticks", rc=RC)
 
