@@ -69,10 +69,12 @@ def short(name: str) -> str:
 
     Examples
     --------
-    >>> short("hu2021/figure-05"), short("companion/minimax-price")
-    ('Figure 5', 'Minimax price')
+    >>> short("hu2021/figure-05"), short("wu2026/ftnl-exact")
+    ('Figure 5', 'FTNL exact')
     """
-    return re.sub(r"\b0+(?=\d)", "", name.split("/")[1].replace("-", " ")).capitalize()
+    said = re.sub(r"\b0+(?=\d)", "", name.split("/")[1].replace("-", " ")).capitalize()
+    said = said.replace("bernoulli", "Bernoulli")
+    return re.sub(r"(?i)\b(ftnl|ftpl|exp[34]|d1)\b", lambda found: found[0].upper(), said)
 
 
 def markdown(text: str) -> str:

@@ -308,7 +308,7 @@ def integer(value: int) -> str:
         power = round(math.log(value, base)) if value >= least else 0
         if power and base**power == value:
             return f"{base}^{{{power}}}"
-    return f"{value:,}".replace(",", r"\,")
+    return f"{value:,}".replace(",", r"\,") if value >= 10**4 else str(value)
 
 
 def _stands_alone(name, caption):
