@@ -127,6 +127,18 @@ def legend_below(fig, columns: int = 2) -> None:
     fig.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
 
 
+def lay_out(fig) -> None:
+    """Give what a figure shows its place, unless nothing has changed since this was done."""
+    if not fig.stale:
+        return
+    for axis in (axis for ax in fig.axes for axis in (ax.xaxis, ax.yaxis)):
+        if not any(label.get_text() for label in axis.get_minorticklabels()):
+            axis.set_tick_params(which="minor", label1On=False)  # empty labels would be measured
+    if engine := fig.get_layout_engine():
+        engine.execute(fig)
+    fig.stale = False
+
+
 CORNERS = "lower right", "upper right", "upper left", "lower left"
 PLACES = (*CORNERS, "center right", "center left", "lower center", "upper center", "center")
 
@@ -143,10 +155,11 @@ def legend(ax, **options) -> None:
     """
     fig = ax.figure
     inside = ax.legend(loc=PLACES[0], **options)
-    fig.get_layout_engine().execute(fig)
+    lay_out(fig)
     for margin, place in itertools.product((8, 0), PLACES):
         inside.set_loc(place)
         if not covered(inside, margin):
+            fig.stale = False  # a legend inside moves nothing else
             return
     inside.remove()
     handles, labels = ax.get_legend_handles_labels()

@@ -23,7 +23,7 @@ from PIL.PngImagePlugin import PngInfo
 from privregret import files
 from privregret.estimates import Estimate, exactly
 from privregret.files import PACKAGE
-from privregret.press import looks, notebook, record, style
+from privregret.press import draw, looks, notebook, record, style
 from privregret.press.findings import CLAIM, Finding, criterion
 from privregret.press.papers import PAPERS
 from privregret.press.places import output_root
@@ -66,11 +66,7 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     """
     _stands_alone(name, caption)
     _explains(name, caption, fig)
-    for axis in (axis for ax in fig.axes for axis in (ax.xaxis, ax.yaxis)):
-        if not any(label.get_text() for label in axis.get_minorticklabels()):
-            axis.set_tick_params(which="minor", label1On=False)  # the layout measures empty ones
-    if engine := fig.get_layout_engine():
-        engine.execute(fig)
+    draw.lay_out(fig)
     pdf, png = io.BytesIO(), io.BytesIO()
     # one layout for both files: with any engine, one that does nothing too, each would draw the
     # figure once more
