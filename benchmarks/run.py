@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from privregret import checks, exact, store
-from privregret.adversarial import EXP3, HTINF, tuning
+from privregret.adversarial import EXP3, FTPL, HTINF, tuning
 from privregret.bandits import (
     DPIMED,
     DPKLUCB,
@@ -149,6 +149,8 @@ def adversarial_cases(rng) -> dict:
         tuning.batched_exp4(rounds, 10, 1000, 0.5, 1e-6),
     ):
         todo[a.label, "play", rounds] = lambda a=a: a.play(losses, advice, rng), 1, "us/run"
+    ten = partial(FTPL(0.02, 200).run, gap_adversary(10, 0.5), [STEPS], rng)
+    todo["FTPL, K = 10", "run", STEPS] = ten, STEPS, "ns/round"
     for a, arms in product((HTINF(1.0), EXP3(0.01, 0.01)), (4, 16)):
         problem, case = gap_adversary(arms, 0.5), f"{a.label}, K = {arms}"
         for method, runs in (("alone", None), ("lanes", LANES)):
@@ -219,6 +221,8 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
         rows.append((f"{case}: a run alone over one of 32 in lanes", *ratio.median(), ">= 2"))
     step = by.loc["HTINF, K = 4", "lanes", STEPS].median()
     rows.append(("HTINF, K = 4, in lanes: ns per step", *step, "<= 50"))
+    rounds = by.loc["FTPL, K = 10", "run", STEPS].median()
+    rows.append(("FTPL, K = 10, cap 200: ns per round", *rounds, "<= 450"))
     for algorithm in ("Local EXP4", "Batched EXP4"):
         run = by.loc[algorithm, "play", 10**5].median() / 1e6
         rows.append((f"{algorithm}, s a run, N = 1000, T = 10^5, by rounds", *run, "<= 10"))

@@ -2,9 +2,10 @@
 
 A stream is determined by the algorithm's id and its parameters that differ from their defaults, the
 distribution of the problem, the seed and the number of the block. The class of the algorithm
-determines how many runs share a block. The numbers of a run depend only on the stream and on the
-run's place in the block, not on how many runs of the block are made. So no number changes with the
-number of workers, the order of work, the rest of the call, a new default or a new name of a class.
+determines how many runs share a block. They draw from its stream in turn, or side by side from
+generators that are seeded from it. The numbers of a run depend only on the stream and on the run's
+place in the block, not on how many runs of the block are made. So no number changes with the number
+of workers, the order of work, the rest of the call, a new default or a new name of a class.
 """
 
 from typing import Any
