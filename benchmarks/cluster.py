@@ -3,12 +3,15 @@ same runs.
 
 All of the cluster counts: the client, the scheduler (in this process, too) and a worker with two
 threads. The time that they take when idle, for as long as the work took, is
-printed as well: it depends on how busy the machine is.
+printed as well: it depends on how busy the machine is. The worker has the usual allocator, as one
+that `dask worker --no-nanny` starts; `--nanny` keeps the setting of Dask's nannies.
 """
 
+import argparse
 import time
 from statistics import median
 
+import dask
 import distributed
 
 from privregret import simulate, store
@@ -33,6 +36,10 @@ def play(share, workers):
 
 
 def main():
+    parser = argparse.ArgumentParser(description="Compare a Dask cluster with two threads.")
+    parser.add_argument("--nanny", action="store_true", help="keep MALLOC_TRIM_THRESHOLD_")
+    if not parser.parse_args().nanny:
+        dask.config.set({"distributed.nanny.pre-spawn-environ": {}})
     local = distributed.LocalCluster(
         1, threads_per_worker=2, host="127.0.0.1", dashboard_address=None
     )

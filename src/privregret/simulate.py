@@ -15,6 +15,7 @@ from privregret import checks, identity, sources, store, streams
 from privregret.algorithm import Algorithm
 from privregret.estimates import ROUNDING
 from privregret.guarantees import Privacy
+from privregret.jit import jit
 from privregret.progress import progress
 
 TASKS = 4  # tasks per worker and grid point: enough to keep workers busy to the end
@@ -190,10 +191,29 @@ def moments(regrets: np.ndarray) -> Moments:
     >>> kept.mean, kept.squares
     (array([2.]), array([2.]))
     """
-    apart = regrets - regrets[0]
-    mean = regrets[0] + apart.mean(axis=0)
-    squares = ((regrets - mean) ** 2).sum(axis=0)
-    return Moments(len(regrets), mean, squares, regrets.min(axis=0), regrets.max(axis=0))
+    return Moments(len(regrets), *_moments(regrets))
+
+
+@jit
+def _moments(regrets):
+    """Return mean, squared deviations, least and greatest of each column, without large arrays.
+
+    To get memory from the system for them takes as long as the sums.
+    """
+    runs, points = regrets.shape
+    mean, squares = np.zeros(points), np.zeros(points)
+    least, greatest = regrets[0].copy(), regrets[0].copy()
+    for run in range(runs):
+        for i in range(points):
+            mean[i] += regrets[run, i] - regrets[0, i]
+            least[i] = min(least[i], regrets[run, i])
+            greatest[i] = max(greatest[i], regrets[run, i])
+    for i in range(points):
+        mean[i] = regrets[0, i] + mean[i] / runs
+    for run in range(runs):
+        for i in range(points):
+            squares[i] += (regrets[run, i] - mean[i]) ** 2
+    return mean, squares, least, greatest
 
 
 def _listed(parts):
