@@ -313,6 +313,19 @@ def test_noise_far_below_the_spread_is_that_of_a_fine_lattice(log_count):
     assert 0 < np.abs(found.group - fine).max() <= found.error < 1e-7
 
 
+@pytest.mark.parametrize(("rounds", "scale"), [(2**29, 0.622), (2**33, 26.0), (2**37, 160.0)])
+@pytest.mark.parametrize("mean", [0.01, 0.1, 0.5, 0.9])
+def test_extrapolated_probabilities_are_those_of_a_fine_lattice(rounds, scale, mean):
+    """With groups that are hardly ever selected. Their probabilities, rounding errors of 1e-300 to
+    1e-13, once were extrapolated to 1."""
+    counts = np.array([0.0, 16.2, 1.9, 19.8])
+    means = mean + math.sqrt(mean * (1 - mean) / rounds) * np.array([10.7, 0.0, 35.1, 31.6])
+    losses = instances.bernoulli_losses(tuple(means), log_counts=tuple(counts))
+    found = exact.selection_probabilities(losses, rounds, "gumbel", scale)
+    fine = on_a_lattice(rounds, means, counts, "gumbel", scale, max(1, int(scale / 4)))
+    assert np.abs(found.group - fine).max() <= found.error < 1e-6
+
+
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("log_count", [3.0, 30.0, 300.0])
 def test_probabilities_sum_to_one_within_the_bound(noise, log_count):

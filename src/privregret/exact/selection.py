@@ -34,6 +34,7 @@ FINEST, COARSEST = 1e-6, 1e15  # range of noise scales that a lattice supports
 BRIDGED = 1e-50
 NEVER = 1e-30  # groups with a smaller selection probability are left out
 LOG_HALF = log(0.5)
+FAINT = 1e-13  # a probability whose logarithm is no longer exact
 SCALES_OF_FIT = 4.0, 5.0, 6.0, 8.0  # scales of Gumbel noise, in steps, to extrapolate from
 TERMS = 8  # of power series in w < 0.05, exact to 1e-16
 ROWS = 200_000  # largest number of enumerated compositions of outcomes
@@ -577,10 +578,13 @@ def _of_bernoulli_losses(instance, rounds, noise, scales):
         error[wide] += np.abs(found[wide] - lattice_of(wide, 2)).max(axis=1)
     if smooth.any():
         own = steps[smooth]
-        logs = [np.log(np.maximum(group(smooth, own, own * 0 + b), 1e-300)) for b in SCALES_OF_FIT]
-        fits = [_extrapolated(np.array(logs), scales[smooth] / own, many) for many in (3, 4)]
-        found[smooth] = np.where(kept[smooth], fits[1], 0.0)
-        error[smooth] += np.abs(fits[1] - fits[0]).max(axis=1)
+        seen = np.array([group(smooth, own, own * 0 + b) for b in SCALES_OF_FIT])
+        logs = np.log(np.maximum(seen, FAINT))
+        fits = [_extrapolated(logs, scales[smooth] / own, many) for many in (3, 4)]
+        largest = seen.max(axis=0)  # what is close to rounding must not be extrapolated
+        found[smooth] = np.where(largest > 10 * FAINT, fits[1], seen[0])
+        doubt = np.where(largest > 10 * FAINT, np.abs(fits[1] - fits[0]), largest)
+        error[smooth] += doubt.max(axis=1)
     return found, error
 
 
