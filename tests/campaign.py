@@ -104,11 +104,11 @@ class World(Project):
         ]
 
     def kernels(self):
-        """Processes of kernels that run here."""
-        found = []
-        for line in Path("/proc").glob("[0-9]*/cmdline"):
+        """Processes of kernels that run here, forked ones included."""
+        found, mark = [], f"TMPDIR={self.temporary}\0".encode()
+        for started in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):
-                found += [line] if str(self.temporary).encode() in line.read_bytes() else []
+                found += [started] if mark in started.read_bytes() else []
         return found
 
     def restore(self):

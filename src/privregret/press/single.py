@@ -1,6 +1,7 @@
 """Run one notebook in a folder of its own, and adopt its outputs if it reached its end."""
 
 import os
+import secrets
 import shutil
 import time
 from collections.abc import Callable
@@ -41,11 +42,9 @@ def run(
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
     began, build, file = time.monotonic(), root / "build", f"{job.name}.ipynb"
-    staged, failed, kept = (
-        build / "partial" / job.name,
-        build / "failed" / file,
-        build / "notebooks",
-    )
+    failed, kept = build / "failed" / file, build / "notebooks"
+    # A name of its own: a kernel of a killed run may still write to the old one.
+    staged = build / "partial" / f"{job.name}-{secrets.token_hex(4)}"
     executed = staged / "executed.ipynb"
     try:
         inputs = stamps.inputs(job)
