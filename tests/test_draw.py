@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import refused
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from privregret import estimates
 from privregret.press import draw, style
@@ -129,3 +130,30 @@ def test_labels_of_ticks_do_not_touch():
     assert sorted(ax.get_xticks()) == [0.01, 0.011, 0.1, 1.0, 10.0]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0.01", "", "0.1", "1", "10"]
     plt.close(fig)
+
+
+def drawn(fig):
+    """The pixels of a figure."""
+    canvas = FigureCanvasAgg(fig)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba()).astype(int)
+
+
+@pytest.mark.parametrize("later", [(2, 5000), (0.5, 70)])
+def test_minor_ticks_in_one_artist_are_those_of_matplotlib(later):
+    pictures = []
+    for laid_out in (False, True):
+        fig, axes = draw.subplots(2, 2, sharex=True, figsize=style.PAGE)
+        for ax in axes.flat:
+            ax.plot([1, 1000], [1, 30])
+            ax.set(xscale="log", title="title")
+        axes[0, 0].set(yscale="log", ylim=(0.5, 2)), axes[1, 1].axis("off")  # labelled, hidden
+        if laid_out:
+            draw.lay_out(fig)
+        axes[0, 0].set_xlim(later)
+        axes[1, 0].set_ylim(later[::-1])
+        pictures.append(drawn(fig))
+        own = [ax.xaxis.get_minorticklocs().size for ax in axes.flat]
+        assert set(own) == {0} if laid_out else min(own) > 5
+    assert abs(pictures[0] - pictures[1]).max() <= 1
+    assert (pictures[0] < 255).any()

@@ -1,6 +1,7 @@
 """Captions, titles and sentences of TeX as pages and Markdown show them."""
 
 import re
+from functools import cache
 
 from privregret.press.papers import PAPERS
 
@@ -19,6 +20,7 @@ def caption(source: str) -> str:
     return words(source.partition(r"\caption{")[2].partition("}\n")[0])
 
 
+@cache
 def words(text: str) -> str:
     """Text without the TeX that it has outside formulas: escaped signs, spaces, references,
     code."""
@@ -28,6 +30,7 @@ def words(text: str) -> str:
     return "".join(parts)
 
 
+@cache
 def title(caption: str) -> str:
     """Return the place and the subject that a caption starts with.
 
@@ -90,6 +93,7 @@ def markdown(text: str) -> str:
     return "".join(parts)
 
 
+@cache  # pages are made again after each notebook
 def github(text: str) -> str:
     r"""Return text for GitHub, whose Markdown leaves alone what is in $`...`$ and `...`.
 

@@ -102,6 +102,7 @@ RC = {
     "font.size": 8,
     "axes.labelsize": 8,
     "axes.titlesize": 8,
+    "axes.titley": 1.0,
     "legend.fontsize": 7,
     "legend.frameon": False,
     "legend.handlelength": 2.4,
