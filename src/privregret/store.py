@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from types import FunctionType, MethodType
@@ -39,7 +40,7 @@ F = TypeVar("F", bound=Callable)
 # contexts that switch the store off; bytes written since the last check
 _switch = {
     "off": 0,
-    "written": EVERY,
+    "written": time.time_ns() % EVERY,  # any share: small writers, too, look in proportion
 }
 _lock = Lock()
 
@@ -321,19 +322,19 @@ def _write(place, result):
 
 def _shrink():
     """If the store exceeds its bound, remove old entries down to three quarters of it."""
-    found = []
-    for entry in FOLDER.glob("*/*"):
+    found, folders = [], [folder.path for folder in os.scandir(FOLDER) if folder.is_dir()]
+    for entry in chain(*map(os.scandir, folders)):  # ten times as fast as `Path.glob`
         with suppress(OSError):
             stat = entry.stat()
             if ".partial-" in entry.name and stat.st_mtime < time.time() - LEFT:
-                entry.unlink()
+                os.unlink(entry)
             else:
-                found.append((stat.st_mtime, stat.st_size, entry))
+                found.append((stat.st_mtime, stat.st_size, entry.path))
     size = sum(bytes for _, bytes, _ in found)
     if size > BYTES:
-        for _, bytes, entry in sorted(found, key=lambda row: row[0]):
+        for _, bytes, path in sorted(found):
             if size <= 0.75 * BYTES:
                 break
             with suppress(OSError):
-                entry.unlink()
+                os.unlink(path)
             size -= bytes

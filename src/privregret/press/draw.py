@@ -7,7 +7,7 @@ import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.lines import Line2D
+from matplotlib.artist import Artist
 from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
 
 from privregret.press import style
@@ -128,29 +128,28 @@ def legend_below(fig, columns: int = 2) -> None:
     fig.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
 
 
-class MinorTicks(Line2D):
+class _MinorTicks(Artist):
     """All minor ticks of an axis without their labels, in place of its own.
 
     The axis itself has nine ticks a decade, each with five artists, of which one is drawn.
     """
 
     def __init__(self, axis):
-        ax, self.axis, self.locator = axis.axes, axis, axis.get_minor_locator()
-        tick = axis.get_minor_ticks(1)[0].tick1line
-        super().__init__([], [], zorder=axis.get_zorder())
-        self.update_from(tick)
-        self.set(clip_on=False, in_layout=False)
-        ax.add_artist(self)
+        super().__init__()
+        self.axis, self.locator = axis, axis.get_minor_locator()
+        self.line = axis.get_minor_ticks(1)[0].tick1line
+        self.set(zorder=axis.get_zorder(), in_layout=False)
+        axis.axes.add_artist(self)
 
     def draw(self, renderer):
-        """Draw the ticks between the present limits of the axis."""
+        # between the present limits
         scale = self.axis.get_transform().transform
         low, high = sorted(scale(self.axis.get_view_interval()))
         at = np.asarray(self.locator())
         beyond = np.maximum(low - scale(at), scale(at) - high)
         at = at[beyond <= 1e-10 * (high - low)]
-        self.set_data(*((at, 0 * at) if self.axis.axis_name == "x" else (0 * at, at)))
-        super().draw(renderer)
+        self.line.set_data(*((at, 0 * at) if self.axis.axis_name == "x" else (0 * at, at)))
+        self.line.draw(renderer)
 
 
 def _unlabelled(axis):
@@ -164,7 +163,7 @@ def lay_out(fig) -> None:
     if not fig.stale:
         return
     axes = [axis for ax in fig.axes if ax.axison for axis in (ax.xaxis, ax.yaxis)]
-    for ticks in [MinorTicks(axis) for axis in axes if _unlabelled(axis)]:
+    for ticks in [_MinorTicks(axis) for axis in axes if _unlabelled(axis)]:
         ticks.axis.set_minor_locator(NullLocator())  # which panels may share
     if engine := fig.get_layout_engine():
         engine.execute(fig)

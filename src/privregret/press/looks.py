@@ -69,8 +69,7 @@ def covered(legend, margin: float = 0.0) -> list[str]:
     for ax in fig.axes:
         if inside := Bbox.intersection(box, ax.bbox):
             drawn = (*ax.lines, *ax.collections, *ax.patches, *ax.texts)
-            drawn = [a for a in drawn if a.get_visible() and a.get_in_layout()]  # no minor ticks
-            found += [a for a in drawn if _touches(a, inside, fig.dpi / 72)]
+            found += [a for a in drawn if a.get_visible() and _touches(a, inside, fig.dpi / 72)]
     labels = [(str(a.get_label()), type(a).__name__) for a in found]
     return [kind if label[:1] in ("", "_") else label for label, kind in labels]
 
