@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import chisquare
 
-from privregret import checks, instances, noise, simulate, streams
+from privregret import checks, estimates, instances, noise, simulate, streams
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -36,6 +36,7 @@ from privregret.studies.asi2025 import (
     htinf_choices,
     lemma_11_certificate,
     punished_regret,
+    regret_by_noise,
     regret_on_draws,
 )
 
@@ -559,3 +560,63 @@ def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
         for one, rng in zip(played, streams.children(np.random.default_rng(5), runs), strict=True):
             alone = batches.cumulative_losses(problem.data, checkpoints, settings, rng)
             assert one.tolist() == alone.tolist()
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "base"),
+    [
+        (BatchedPrivate(HTINF(2.0), 0.13), naive.HTINF(4, 2.0)),
+        (LocallyPrivate(EXP3(0.02, 0.2), 0.3), naive.EXP3(4, 0.02, 0.2)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_sums_of_the_noise_are_those_of_the_naive_twin(algorithm, base):
+    """The last batch ends within the horizon, and the adversary's losses are constant."""
+    problem, horizon, tau = instances.gap_adversary(4, 0.5), 205, algorithm.tau
+    expected = np.zeros((4, 3))
+
+    class Noted(type(base)):
+        batches = 0
+
+        def update(self, y, rng):
+            self.batches += 1
+            z = y - problem.losses[0, self.i]
+            expected[self.i] += z, z / math.sqrt(self.batches), z / math.sqrt(self.p[self.i])
+            super().update(y, rng)
+
+    base.__class__ = Noted
+    naive.conversion(
+        problem.table(horizon), base, tau, algorithm.scale, *streams.children(rng_of(5), 1)
+    )
+    losses, noise = algorithm.run_with_noise(problem, horizon, rng_of(5), 3)
+    assert base.batches == horizon // tau and noise.shape == (3, 4, 3)
+    np.testing.assert_allclose(noise[0], expected, rtol=1e-9, atol=1e-9)
+    assert (losses == algorithm.run(problem, [horizon], 5, runs=3)).all()
+
+
+def rng_of(seed):
+    return np.random.default_rng(seed)
+
+
+def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
+    algorithm, problem, runs = tuning.batched_htinf(0.25), instances.gap_adversary(4, 0.25), 2000
+    losses, noise = algorithm.run_with_noise(problem, 4096, 3, runs)
+    sums = noise.reshape(runs, -1)
+    assert abs(sums.mean(axis=0) / sums.std(axis=0)).max() < 5 / runs**0.5
+    regret = problem.regret(losses, [4096])[:, 0]
+    plain = estimates.mean(regret)
+    with_noise = regret_by_noise(algorithm, problem, 4096, 256, seed=4)
+    assert with_noise.se < 0.8 * plain.se * (runs / 256) ** 0.5
+    assert abs((with_noise - plain).value) < 5 * (with_noise - plain).se
+    curves = simulate.regret_curves(algorithm, problem, 4096, 256, 4, points=1)  # the same runs
+    same = estimates.mean(curves.regret)
+    assert 0 < abs((with_noise - same).value) < 5 * same.se
+
+
+def test_sums_of_the_noise_are_refused_where_there_are_none():
+    problem = instances.gap_adversary(4, 0.5)
+    ftpl, htinf = BatchedPrivate(FTPL(0.1, 50), 0.5), BatchedPrivate(HTINF(2.0), 0.5)
+    refused(lambda: ftpl.run_with_noise(problem, 100, 1, 2), "base", "FTPL", error=TypeError)
+    refused(lambda: htinf.run_with_noise(problem, 0, 1, 2), "horizon", 0)
+    refused(lambda: htinf.run_with_noise(problem, 100, 1, 0), "runs", 0)
+    refused(lambda: htinf.run_with_noise(instances.HU2021_1, 100, 1, 2), "Adversary")

@@ -130,6 +130,41 @@ def test_mean_of_a_sample():
     assert estimates.mean(means[0]).reach == pytest.approx(reach[0])
 
 
+def test_controls_take_their_part_out_of_a_mean():
+    rng = np.random.default_rng(2)
+    controls = rng.normal(size=(40, 3))
+    exact = estimates.controlled(7 + controls @ [1, -2, 0.5], controls)
+    assert exact.value == pytest.approx(7) and exact.se == 0
+    padded = np.column_stack([controls, np.full(40, 5.0)])  # the same in all draws: no control
+    sample = rng.normal(size=40) + controls[:, 0]
+    assert estimates.controlled(sample, padded) == estimates.controlled(sample, controls)
+    assert estimates.controlled(sample, padded[:, 3:]).value == pytest.approx(sample.mean())
+    refused(lambda: estimates.controlled(sample[:29], controls[:29]), 29, 3)
+    refused(lambda: estimates.controlled(sample[:39], controls), 39, 40)
+    refused(lambda: estimates.controlled(sample, controls[:, 0]), "controls")
+    refused(lambda: estimates.controlled(sample, put(controls, np.nan)), "controls")
+
+
+def put(array, value):
+    changed = array.copy()
+    changed[3, 1] = value
+    return changed
+
+
+def test_a_controlled_mean_covers():
+    """Also where the spread grows with a control: the usual error of least squares does not."""
+    rng, off, errors = np.random.default_rng(3), [], []
+    for _ in range(DRAWS):
+        controls = rng.laplace(size=(64, 2))
+        spread = 0.2 + abs(controls[:, 0])
+        sample = 5 + 3 * controls[:, 0] + controls[:, 1] ** 2 / 9 + spread * rng.normal(size=64)
+        found = estimates.controlled(sample, controls)
+        off.append(found.value - 5 - 2 / 9), errors.append(found.se)
+    assert abs(np.mean(off)) < 0.1 * np.std(off)
+    assert 0.95 < np.mean(errors) / np.std(off) < 1.15
+    assert np.mean(np.abs(off) > 3 * np.array(errors)) < 0.02
+
+
 @pytest.mark.parametrize("draws", [1, 3, 10, 100, 10_000])
 def test_fraction_at_0_and_1_covers(draws):
     """Never seen in n draws: the interval reaches as far as the exact limit, and is no point."""

@@ -139,6 +139,7 @@ NAMED |= {
     "by": ["a"],
     "cap": 8,
     "cell": ["a"],
+    "controls": (np.arange(64)[:, None] % 7 - 3) / 4,
     "count": 4,
     "curves": CURVES,
     "epsilons": np.array([0.25, 1.0]),

@@ -305,11 +305,19 @@ def test_dask_scheduler_and_workers_on_loopback_only(tmp_path):
             curves = simulate.regret_curves(DPSE(1.0), HU2021_2, 1000, 4, 0, points=1)
         assert len(curves) == 4
     finally:
-        for process in started[::-1]:
-            process.terminate()
-        said = "".join(process.communicate(timeout=600)[1] for process in started)
+        said = "".join(map(ended, started[::-1]))
     addresses = set(re.findall(r"(?:tcp|http)://\[?([\w.:]+?)\]?:\d+", said))
     assert addresses == {"127.0.0.1"}, said
+
+
+def ended(process):
+    """What a process said that is told to end, and made to: a worker of Dask may hang."""
+    process.terminate()
+    try:
+        return process.communicate(timeout=20)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.communicate()[1]
 
 
 def test_the_cluster_is_given_to_a_parameter_that_is_there():

@@ -20,7 +20,7 @@ from privregret.adversarial.batches import (
     cumulative_losses,
     observe,
 )
-from privregret.adversarial.lanes import losses_of_runs
+from privregret.adversarial.lanes import without_noise
 from privregret.algorithm import NOT_PRIVATE, Steps
 from privregret.loops import LANES
 
@@ -33,7 +33,7 @@ class RealLossBandit(AdversarialAlgorithm):
 
     privacy = NOT_PRIVATE
     steps = Steps(CHOICE, BATCH, choose, observe)
-    events, lanes, block = cumulative_losses, losses_of_runs, LANES
+    events, lanes, block = cumulative_losses, without_noise, LANES
 
 
 @dataclass(frozen=True)

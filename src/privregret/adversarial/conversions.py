@@ -3,9 +3,11 @@
 import math
 from dataclasses import dataclass, field
 
-from privregret import checks
+import numpy as np
+
+from privregret import checks, loops
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.adversarial.bases import RealLossBandit
+from privregret.adversarial.bases import FTPL, RealLossBandit
 from privregret.adversarial.batches import (
     BATCH,
     CHOICE,
@@ -15,8 +17,9 @@ from privregret.adversarial.batches import (
     observe,
 )
 from privregret.adversarial.cells import draw
-from privregret.adversarial.lanes import losses_of_runs
+from privregret.adversarial.lanes import losses_of_runs, without_noise
 from privregret.algorithm import NOTHING, Privacy, Steps
+from privregret.instances import Adversary
 from privregret.jit import jit
 from privregret.loops import LANES
 
@@ -75,7 +78,7 @@ class BatchedPrivate(AdversarialAlgorithm):
     id = "batched-private"
     source = "asi2025, Algorithm 1"
     steps, events = RealLossBandit.steps, cumulative_losses
-    lanes, block = losses_of_runs, LANES
+    lanes, block = without_noise, LANES
     rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
 
     def __post_init__(self):
@@ -102,6 +105,59 @@ class BatchedPrivate(AdversarialAlgorithm):
 
     def settings(self, horizon: int | None, arms: int) -> Batches:
         return self.base.settings(horizon, arms)._replace(tau=self.tau, scale=self.scale)
+
+    def run_with_noise(
+        self, problem: Adversary, horizon: int, rng: int | np.random.Generator, runs: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `run` returns at the horizon, and sums of the noise, which have mean zero.
+
+        Runs differ in their regret mostly by their noise. So the sums are control variates for its
+        mean (`estimates.controlled`).
+
+        Parameters
+        ----------
+        problem : Adversary
+        horizon : int
+            Number of rounds T.
+        rng : int or numpy.random.Generator
+        runs : int
+
+        Returns
+        -------
+        losses : (runs, 1) array
+        noise : (runs, K, 3) array
+            For each arm, over the complete batches s in which it is played, with probability p: the
+            sums of the noise z, of z / sqrt s and of z / sqrt p.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `run`, or if `base` is FTPL.
+
+        Examples
+        --------
+        >>> from privregret.adversarial import HTINF
+        >>> from privregret.instances import gap_adversary
+        >>> algorithm, problem = BatchedPrivate(HTINF(2.0), 0.5), gap_adversary(3, 0.5)
+        >>> losses, noise = algorithm.run_with_noise(problem, 100, rng=1, runs=4)
+        >>> losses.shape, noise.shape
+        ((4, 1), (4, 3, 3))
+        >>> bool((losses == algorithm.run(problem, [100], rng=1, runs=4)).all())
+        True
+        """
+        if isinstance(self.base, FTPL):
+            raise TypeError(f"the base must be EXP3 or HTINF, got {self.base}")
+        data, rule = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)
+        rounds, several = rule("horizon", [horizon]), checks.positive_int("runs", runs)
+        settings, rng = self.settings(horizon, *problem.sizes), np.random.default_rng(rng)
+
+        def losses_and_noise(*arguments):
+            noise = np.zeros((arguments[-1], *problem.sizes, 3))
+            losses = losses_of_runs(*arguments, noise)
+            return np.column_stack([losses, noise.reshape(len(noise), -1)])
+
+        found = loops.side_by_side(losses_and_noise, data, rounds, settings, several, rng)
+        return found[:, :1], found[:, 1:].reshape(runs, -1, 3)
 
 
 @dataclass(frozen=True)
@@ -197,7 +253,7 @@ class ExpertsFromBandit(ExpertAlgorithm):
     id = "experts-from-bandit"
     source = "asi2025, Algorithm 5"
     steps, events = Steps(NOTHING, BATCH, _choose, _observe, CHOICE), cumulative_losses
-    lanes, block = losses_of_runs, LANES
+    lanes, block = without_noise, LANES
     rules = {"bandit": _bandit}
 
     @property

@@ -9,6 +9,7 @@ raises no error, because a branch would keep the loop from being vectorised.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -118,11 +119,11 @@ def _exp3(estimates, p, weights, low, total, settings):
 
 
 @jit
-def losses_of_runs(tables, checkpoints, settings, rngs, runs):
+def losses_of_runs(tables, checkpoints, settings, rngs, runs, noise):
     """Return (runs, H) cumulative losses of several runs, each from its own generator.
 
     FTPL draws until its choice leads again, and advice that mixes arms is followed by drawn counts:
-    there is nothing to share, and such runs are played one after the other.
+    there is nothing to share, and such runs are played one after the other, without sums of noise.
 
     Parameters
     ----------
@@ -133,6 +134,10 @@ def losses_of_runs(tables, checkpoints, settings, rngs, runs):
     rngs : tuple of numpy.random.Generator
         At least `runs` of them.
     runs : int
+    noise : (runs, N, 3) array, or (0, 0, 3) for none
+        For each choice, over the complete batches s in which it is played, with probability p: the
+        sums of the noise z, of z / sqrt s and of z / sqrt p are added. A choice is drawn before its
+        noise, so they have mean zero.
     """
     losses, bernoulli, point, tau = tables.losses, tables.bernoulli, tables.point, settings.tau
     horizon, choices, rate = checkpoints[-1], tables.group.shape[1], settings.rate
@@ -189,10 +194,18 @@ def losses_of_runs(tables, checkpoints, settings, rngs, runs):
         for r in range(runs):
             j, y = chosen[r], observed[r] / tau
             if settings.scale > 0:
-                y += laplace(settings.scale, rngs[r])
+                z = laplace(settings.scale, rngs[r])
+                y += z
+                if len(noise):
+                    noise[r, j, 0] += z
+                    noise[r, j, 1] += z / math.sqrt(number)
+                    noise[r, j, 2] += z / math.sqrt(p[j, r])
             if not htinf:
                 estimates[j, r] += y / p[j, r]
                 weights[j, r] = math.exp(min(700.0, -rate * (estimates[j, r] - low[r])))
             elif abs(y) <= THETA * rate * math.sqrt(number * p[j, r]):
                 estimates[j, r] += y / p[j, r]
     return paid
+
+
+without_noise = partial(losses_of_runs, noise=np.empty((0, 0, 3)))

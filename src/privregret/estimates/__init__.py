@@ -38,7 +38,7 @@ from privregret.estimates.number import (
     real,
     rounded,
 )
-from privregret.estimates.sample import fraction, mean, median, quantile, slope
+from privregret.estimates.sample import controlled, fraction, mean, median, quantile, slope
 
 __all__ = [
     "LEVEL",
@@ -47,6 +47,7 @@ __all__ = [
     "Estimate",
     "bands",
     "columns",
+    "controlled",
     "exactly",
     "fraction",
     "fractions",

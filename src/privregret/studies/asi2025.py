@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from privregret import checks, estimates, instances, simulate, store
+from privregret import checks, estimates, instances, simulate, store, streams
 from privregret.adversarial import EXP3, AdversarialAlgorithm, BatchedPrivate, tuning
 from privregret.adversarial.bases import HTINF
 from privregret.adversarial.batches import THETA
@@ -100,6 +100,8 @@ def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
 def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.DataFrame:
     """Measure regret at the worst of `GAPS`, and at the ends of that range.
 
+    With noise and at least 64 runs, the noise serves as control variates (`regret_by_noise`).
+
     Parameters
     ----------
     algorithm : AdversarialAlgorithm
@@ -150,11 +152,49 @@ def _worst(algorithm, problems, horizon, runs, seed, choosing, count=3):
     pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
     tried = estimates.means(pilot, ["instance"])
     candidates = [problems[i] for i in tried["mean"].nlargest(count).index]
-    fresh = simulate.regret_curves(algorithm, candidates, horizon, runs, seed, points=1)
-    means = estimates.means(fresh, ["instance"])
+    if isinstance(algorithm, BatchedPrivate) and runs >= 64:
+        found = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in candidates]
+        means = pd.DataFrame({"mean": [e.value for e in found], "se": [e.se for e in found]})
+        means["instance"] = [problem.name for problem in candidates]
+    else:
+        fresh = simulate.regret_curves(algorithm, candidates, horizon, runs, seed, points=1)
+        means = estimates.means(fresh, ["instance"])
     largest = estimates.largest(means)
     name = means.instance[means["mean"].idxmax()]
     return {"instance": name, "mean": largest.value, "se": largest.se}, tried
+
+
+@store.kept
+def regret_by_noise(
+    algorithm: BatchedPrivate, problem: instances.Adversary, horizon: int, runs: int, seed: int
+) -> Estimate:
+    """Estimate mean regret against one better arm, with sums of the noise as control variates.
+
+    There are six: each sum of `run_with_noise`, over the best arm and over the others. The runs are
+    those of `simulate.regret_curves`.
+
+    Parameters
+    ----------
+    algorithm : BatchedPrivate
+        Around HTINF or EXP3.
+    problem : Adversary
+        With constant losses.
+    horizon : int
+    runs : int
+        At least 60.
+    seed : int
+    """
+    key, size = streams.key(algorithm, problem), algorithm.block
+    found = [
+        algorithm.run_with_noise(
+            problem, horizon, streams.generator(key, seed, block=i), min(size, runs - i * size)
+        )
+        for i in range(math.ceil(runs / size))
+    ]
+    losses, noise = map(np.concatenate, zip(*found, strict=True))
+    best = noise[:, problem.losses[0].argmin()]
+    controls = np.concatenate([best, noise.sum(axis=1) - best], axis=1)
+    return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls)
 
 
 def exp4_worst_gap(
