@@ -311,7 +311,7 @@ def test_dask_scheduler_and_workers_on_loopback_only(tmp_path):
 
 
 def ended(process):
-    """What a process said that is told to end, and made to: a worker of Dask may hang."""
+    """Ends a process, by force if it hangs, as Dask's workers may; returns what it has written."""
     process.terminate()
     try:
         return process.communicate(timeout=20)[1]

@@ -38,7 +38,7 @@ def mean(sample: ArrayLike) -> Estimate:
 def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
     """Estimate the mean of independent draws with control variates.
 
-    The estimate is the value at controls 0 of the least-squares fit. Its error is robust to
+    The estimate is the value of a linear fit by least squares at controls 0. Its error is robust to
     variances that depend on the controls (HC3): each residual counts as it would without its draw.
 
     Parameters

@@ -11,6 +11,7 @@ import platform
 import re
 import sys
 from contextlib import contextmanager
+from functools import cache
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -361,13 +362,18 @@ def _publish(kind, name, contents, **more):
             "notebook": running.name,
             "parameters": running.parameters,
             "seed": running.parameters.get("seed"),
-            "versions": {"python": platform.python_version()}
-            | {p: importlib.metadata.version(p) for p in LIBRARIES},
+            "versions": _versions(),
             "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
             "files": {ending: files.digest(content) for ending, content in written.items()},
             **more,
         }
     running.shown = name
+
+
+@cache
+def _versions():
+    libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {"python": platform.python_version()} | libraries
 
 
 def _with_origin(tex):
