@@ -40,7 +40,7 @@ F = TypeVar("F", bound=Callable)
 # contexts that switch the store off; bytes written since the last check
 _switch = {
     "off": 0,
-    "written": time.time_ns() % EVERY,  # any share: small writers, too, look in proportion
+    "written": time.time_ns() % EVERY,  # at random: who writes little rarely looks at the size
 }
 _lock = Lock()
 
@@ -323,7 +323,7 @@ def _write(place, result):
 def _shrink():
     """If the store exceeds its bound, remove old entries down to three quarters of it."""
     found, folders = [], [folder.path for folder in os.scandir(FOLDER) if folder.is_dir()]
-    for entry in chain(*map(os.scandir, folders)):  # ten times as fast as `Path.glob`
+    for entry in chain(*map(os.scandir, folders)):  # twice as fast as `Path.glob`
         with suppress(OSError):
             stat = entry.stat()
             if ".partial-" in entry.name and stat.st_mtime < time.time() - LEFT:

@@ -141,8 +141,7 @@ class _MinorTicks(Artist):
         self.set(zorder=axis.get_zorder(), in_layout=False)
         axis.axes.add_artist(self)
 
-    def draw(self, renderer):
-        # between the present limits
+    def draw(self, renderer):  # between the limits of this moment, which may have changed
         scale = self.axis.get_transform().transform
         low, high = sorted(scale(self.axis.get_view_interval()))
         at = np.asarray(self.locator())

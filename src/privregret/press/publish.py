@@ -66,7 +66,7 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     Faults that `looks.faults` finds are recorded in the manifest, and shown in a notebook.
     """
     _stands_alone(name, caption)
-    draw.lay_out(fig)
+    draw.lay_out(fig)  # first: a search for texts makes all ticks that an axis still has
     _explains(name, caption, fig)
     pdf, png = io.BytesIO(), io.BytesIO()
     # one layout for both files: with any engine, one that does nothing too, each would draw the

@@ -102,7 +102,7 @@ RC = {
     "font.size": 8,
     "axes.labelsize": 8,
     "axes.titlesize": 8,
-    "axes.titley": 1.0,
+    "axes.titley": 1.0,  # else ticks are measured in each drawing, to place titles above them
     "legend.fontsize": 7,
     "legend.frameon": False,
     "legend.handlelength": 2.4,

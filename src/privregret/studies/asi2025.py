@@ -13,7 +13,7 @@ import pandas as pd
 
 from privregret import checks, estimates, instances, simulate, store, streams
 from privregret.adversarial import EXP3, AdversarialAlgorithm, BatchedPrivate, tuning
-from privregret.adversarial.bases import HTINF
+from privregret.adversarial.bases import FTPL, HTINF
 from privregret.adversarial.batches import THETA
 from privregret.bounds import asi2025 as bounds
 from privregret.estimates import Estimate
@@ -100,7 +100,7 @@ def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
 def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.DataFrame:
     """Measure regret at the worst of `GAPS`, and at the ends of that range.
 
-    With noise and at least 64 runs, the noise serves as control variates (`regret_by_noise`).
+    From 64 runs on, sums of the noise serve as control variates (`regret_by_noise`).
 
     Parameters
     ----------
@@ -127,7 +127,8 @@ def at_worst(
     """Measure regret on the problem where it is largest.
 
     Other runs choose as candidates the problems with the largest means. All candidates are
-    measured; the largest of their means is returned, with an error that holds for all at once.
+    measured; the largest of their means is returned, with an error that holds for all at once. From
+    64 runs on, sums of the noise of EXP3 and HTINF serve as control variates (`regret_by_noise`).
 
     Parameters
     ----------
@@ -152,7 +153,8 @@ def _worst(algorithm, problems, horizon, runs, seed, choosing, count=3):
     pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
     tried = estimates.means(pilot, ["instance"])
     candidates = [problems[i] for i in tried["mean"].nlargest(count).index]
-    if isinstance(algorithm, BatchedPrivate) and runs >= 64:
+    noisy = isinstance(algorithm, BatchedPrivate) and not isinstance(algorithm.base, FTPL)
+    if noisy and runs >= 64:
         found = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in candidates]
         means = pd.DataFrame({"mean": [e.value for e in found], "se": [e.se for e in found]})
         means["instance"] = [problem.name for problem in candidates]
@@ -168,20 +170,19 @@ def _worst(algorithm, problems, horizon, runs, seed, choosing, count=3):
 def regret_by_noise(
     algorithm: BatchedPrivate, problem: instances.Adversary, horizon: int, runs: int, seed: int
 ) -> Estimate:
-    """Estimate mean regret against one better arm, with sums of the noise as control variates.
+    """Estimate mean regret with sums of the noise as control variates.
 
-    There are six: each sum of `run_with_noise`, over the best arm and over the others. The runs are
-    those of `simulate.regret_curves`.
+    There are six: each sum of `run_with_noise`, over the arm that is best at first and over the
+    others. The runs are those of `simulate.regret_curves`.
 
     Parameters
     ----------
     algorithm : BatchedPrivate
         Around HTINF or EXP3.
     problem : Adversary
-        With constant losses.
     horizon : int
     runs : int
-        At least 60.
+        At least 60, as `estimates.controlled` needs for six controls.
     seed : int
     """
     key, size = streams.key(algorithm, problem), algorithm.block
