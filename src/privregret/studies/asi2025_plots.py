@@ -87,7 +87,7 @@ def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
 
 
 def price(ax, prices: pd.DataFrame) -> None:
-    """Draw the price of privacy against epsilon, and the two rates.
+    """Draw regret / regret without privacy against epsilon, and the two rates.
 
     Parameters
     ----------
