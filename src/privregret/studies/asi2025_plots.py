@@ -16,7 +16,9 @@ LOOKS = (  # of four tunings of EXP3
 )
 
 
-def exponents(axes, worst: pd.DataFrame, fitted: pd.DataFrame, slopes: pd.DataFrame) -> None:
+def exponents(
+    axes, worst: pd.DataFrame, fitted: pd.DataFrame, slopes: pd.DataFrame, titles: list
+) -> None:
     """Draw worst-gap regret against T, epsilon and K, the fits, and the slopes of the bounds.
 
     Parameters
@@ -28,10 +30,11 @@ def exponents(axes, worst: pd.DataFrame, fitted: pd.DataFrame, slopes: pd.DataFr
         The rows behind the slopes.
     slopes : pandas.DataFrame
         Columns algorithm, varied, slope (measured), bound (its exponent in the bound).
+    titles : list of str
+        One per panel.
     """
     names = {"T": "horizon $T$", "epsilon": r"privacy parameter $\epsilon$", "K": "arms $K$"}
-    for ax, varied in zip(axes, names, strict=True):
-        texts = []
+    for ax, varied, title in zip(axes, names, titles, strict=True):
         for row in slopes[slopes.varied == varied].itertuples():
             curve, fit = (
                 rows[(rows.varied == varied) & (rows.algorithm == row.algorithm)].sort_values("x")
@@ -43,8 +46,15 @@ def exponents(axes, worst: pd.DataFrame, fitted: pd.DataFrame, slopes: pd.DataFr
             ax.plot(fit.x, _through_the_middle(fit, fit.x, row.slope), **(look | line))
             expected = _through_the_middle(curve, curve.x, row.bound)
             draw.bound(ax, curve.x, expected, "slope of the bound")
-            texts.append(f"{row.algorithm.split()[0].lower()} ${row.slope:.2f}$")
-        ax.set(xlabel=names[varied], title="slope: " + ", ".join(texts))
+            ax.annotate(
+                f"${row.slope:.2f}$",
+                np.exp(np.log([fit.x.astype(float), fit["mean"]]).mean(axis=1)),
+                (0, -14 if row.algorithm.startswith("Batched") else 8),
+                textcoords="offset points",
+                color=look["color"],
+                fontsize=7,
+            )
+        ax.set(xlabel=names[varied], title=title)
 
 
 def _through_the_middle(points, x, slope):
