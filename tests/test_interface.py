@@ -275,7 +275,7 @@ OWN = {
     },
     "instances.bandits.equal_gaps": {"best": 0.75},
     "instances.losses.with_losses": {"instance": BANDIT},
-    "bounds.asi2025.best_composition": {"losses": [0.25, 0.5]},
+    "bounds.asi2025.advanced_composition": {"losses": [0.25, 0.5]},
     "bounds.asi2025.lemma_15": {"losses": [0.25, 0.5]},
     "bounds.asi2025.lemma_11_certified": {
         "pulls": np.outer(np.ones(200), [1.0, 1.0, 2.0, 3.0, 5.0]),

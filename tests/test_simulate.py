@@ -1,5 +1,6 @@
 """Replicates: the same numbers however they are run, streams of their own, and a tidy table."""
 
+import math
 import os
 import signal
 import subprocess
@@ -19,10 +20,11 @@ from joblib.parallel import get_active_backend
 from pandas.testing import assert_frame_equal
 
 import privregret
-from privregret import checks, estimates, instances, simulate, streams
+from privregret import checks, estimates, exact, instances, simulate, streams
 from privregret.adversarial import tuning
 from privregret.algorithm import NOT_PRIVATE
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
+from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
 from privregret.simulate import (
     NoScheduler,
@@ -251,6 +253,7 @@ def test_the_table_is_tidy():
             "t": [2, 6, 10] * 4,
             "regret": [1.0, 2.0, 2.0] * 2 + [0.0] * 6,
             "first": [4] * 6 + [0] * 6,
+            "proved_epsilon": math.inf,
         }
     )
     assert_frame_equal(frame, expected, check_exact=True)
@@ -259,11 +262,24 @@ def test_the_table_is_tidy():
 def test_columns_hold_every_parameter():
     frame = curves()
     assert list(frame.columns[:5]) == ["algorithm", "instance", "run", "t", "regret"]
-    assert set(frame.columns[5:]) == {"epsilon", "beta", "tree", "log_base"}
+    assert set(frame.columns[5:]) == {"epsilon", "beta", "tree", "log_base", "proved_epsilon"}
     assert len(frame) == len(ALGORITHMS) * RUNS * frame.t.nunique()
     assert not frame.duplicated(["algorithm", "run", "t"]).any()
     assert frame.loc[frame.algorithm == "UCB1", "epsilon"].isna().all()
     assert frame.regret.notna().all() and (frame.regret >= 0).all()
+
+
+def test_a_comparison_at_one_epsilon_shows_what_is_proved():
+    """As printed Hybrid-UCB is proved to be 1.5 epsilon-DP, the softmax has its cap."""
+    bandits = curves([HybridUCB(1.0), DPSE(1.0), UCB1()], horizon=20, runs=1, points=1)
+    assert bandits.proved_epsilon.tolist() == [1.5, 1.0, math.inf]
+    learners, problem = (
+        [RandomPrefixSoftmax(1.0), FTNL(1.0, scale="hu2021")],
+        instances.packing(3, 0.2),
+    )
+    simulated = curves(learners, problem, horizon=20, runs=1, points=1)
+    for frame in (simulated, exact.regret_curves(learners, problem, 20)):
+        assert frame.proved_epsilon.tolist() == [0.25, 2.0] and (frame.epsilon == 1).all()
 
 
 @pytest.mark.parametrize("runs", [1, 2, 19, 64, 1000])

@@ -106,8 +106,10 @@ def regret_curves(
     Returns
     -------
     pandas.DataFrame
-        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, and
-        the algorithms' parameters. A row takes about 60 bytes; `regret_summary` keeps no runs.
+        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, the
+        algorithms' parameters, and proved_epsilon (`privacy.proved`, inf if nothing is proved),
+        which can differ from the parameter epsilon. A row takes about 70 bytes; `regret_summary`
+        keeps no runs.
 
     Raises
     ------
@@ -149,7 +151,8 @@ def regret_summary(
     -------
     pandas.DataFrame
         One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run),
-        se (of the mean), runs, least and greatest regret, and the algorithms' parameters.
+        se (of the mean), runs, least and greatest regret, the algorithms' parameters, and
+        proved_epsilon.
 
     Examples
     --------
@@ -323,8 +326,13 @@ def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
 
 
 def _labelled(grid, runs, columns):
-    """Return a table of columns with the algorithms, instances and parameters."""
-    rows = [{"algorithm": a.label, "instance": p.name} | identity.parameters(a) for a, p, _ in grid]
+    """Return a table of columns with the algorithms, instances, parameters and proved epsilons."""
+    rows = [
+        {"algorithm": a.label, "instance": p.name}
+        | identity.parameters(a)
+        | {"proved_epsilon": a.privacy.proved}
+        for a, p, _ in grid
+    ]
     rows = pd.concat([pd.DataFrame([row]) for row in rows], ignore_index=True)
     which = np.repeat(np.arange(len(grid)), [runs * len(point.checkpoints) for point in grid])
     frame = rows.take(which).reset_index(drop=True)

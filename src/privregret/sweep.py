@@ -52,6 +52,7 @@ COLUMNS = {
     "runs": pa.int64(),
     "least": pa.float64(),
     "greatest": pa.float64(),
+    "proved_epsilon": pa.float64(),
 }
 
 
