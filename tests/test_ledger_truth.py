@@ -310,7 +310,7 @@ def test_what_is_not_private_of_a_row_has_no_finite_ledger(rule):
 # is a sum over coins, an integral over the kept noise, and a formula for fresh noise.
 
 KINDS = {"laplace": stats.laplace, "exponential": stats.expon, "gumbel": stats.gumbel_r}
-OF_TWO = {"laplace": None, "exponential": stats.laplace, "gumbel": stats.logistic}
+OF_TWO = {"exponential": stats.laplace, "gumbel": stats.logistic}  # of a difference
 
 ENTRY = {  # what is added for the reward x of an arm
     "x": lambda x, rng: x,
@@ -471,7 +471,7 @@ def difference_above(noise, gap):
     """P[Z_1 - Z_0 > gap] of two fresh noises."""
     kind, scale = noise
     if kind != "laplace":
-        return OF_TWO[kind](scale=scale).sf(gap)
+        return OF_TWO[kind].sf(gap / scale)
     size = np.abs(gap) / scale
     tail = np.exp(-size) * (2 + size) / 4
     return np.where(gap >= 0, tail, 1 - tail)
@@ -497,7 +497,7 @@ def chance(program, sums, kept):
         "below": s1 - 0.75,
     }[name] - kept
     if fresh:
-        return KINDS[fresh[0]](scale=fresh[1]).sf(more)
+        return KINDS[fresh[0]].sf(more / fresh[1])
     return (more <= 0 if name == "one above" else more < 0).astype(float)
 
 
