@@ -17,7 +17,7 @@ import pytest
 from scipy import stats
 
 from privregret import noise
-from privregret.algorithm import NOT_PRIVATE
+from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.bandits import BanditAlgorithm
 from privregret.full_information import FullInformationAlgorithm
 from privregret.privacy import trace
@@ -147,6 +147,18 @@ def pickled_noise(seen, rng):
     return int(seen[-1] + rng.laplace() - clone.laplace() > 0.5)
 
 
+def swallowed(seen, rng):
+    try:
+        return int(float(seen[-1]) > 0.5)
+    except TypeError:
+        return 0
+
+
+def released_with_its_noise(seen, rng):
+    z = rng.laplace()
+    return int(float(z + 1e-12 * seen[-1]) - float(z) > 0.5e-12)
+
+
 def hidden_sum(seen, rng):
     return int(np.sum(np.array(seen, object)) > len(seen) / 2)
 
@@ -227,6 +239,7 @@ LEAKS = {
     "while": counted_down,
     "match": matched,
     "except": caught,
+    "a caught error": swallowed,
     "is": lambda seen, rng: int((seen[-1].item() > 0.5) is True),
     "isinstance": lambda seen, rng: int(isinstance(seen[-1], float) and float(seen[-1]) > 0.5),
     "bytes": lambda seen, rng: int(np.array(seen).tobytes()[-1] != 0),
@@ -256,6 +269,11 @@ LEAKS = {
     "bit_generator": lambda seen, rng: int(seen[-1] > 0.5 and rng.bit_generator is not None),
     "a product with noise": lambda seen, rng: int(seen[-1] * rng.laplace() != 0),
     "noise times data": lambda seen, rng: int(rng.laplace() * seen[-1] != 0),
+    "a noise released, and its sum": released_with_its_noise,
+    "an amplified difference": lambda seen, rng: int(
+        (seen[-1] * (1 + 1e-9) - seen[-1]) * 1e9 > 0.5
+    ),
+    "noise that rounding swallows": lambda seen, rng: int(seen[-1] + 1e-9 * rng.laplace() == 1),
     "exponential noise, lowered": lambda seen, rng: int(seen[-1] - rng.exponential() > 0),
 }
 # on rows of three losses
@@ -302,6 +320,72 @@ def test_what_is_not_private_has_no_finite_ledger(rule):
 @pytest.mark.parametrize("rule", ROW_LEAKS)
 def test_what_is_not_private_of_a_row_has_no_finite_ledger(rule):
     assert math.isinf(ledger(Full(ROW_LEAKS[rule]), TABLES))
+
+
+# Learners with a loss that is known: noise of scale s on what changes by c
+SCALED = {
+    "small numbers": (lambda seen, rng: int(1e-8 * seen[-1] + rng.laplace(0, 1e-9) > 5e-9), 10),
+    "large numbers": (lambda seen, rng: int(seen[-1] + 1e13 * rng.laplace(0, 1e-14) > 0.5), 10),
+    "tiny noise": (lambda seen, rng: int(seen[-1] + rng.laplace(0, 1e-3) > 0.5), 1000),
+    "two comparisons": (
+        lambda seen, rng: int(1 * (seen[-1] > 0.5) - (seen[-1] < 0.5) + rng.laplace() > 0),
+        2,
+    ),
+    "four comparisons": (
+        lambda seen, rng: int(sum(seen[-1] > c for c in (0.2, 0.4, 0.6, 0.8)) + rng.laplace() > 2),
+        4,
+    ),
+    "equality": (lambda seen, rng: int((seen[-1] == 1) + rng.laplace() > 0.5), 1),
+    "two exponentials": (
+        lambda seen, rng: int(seen[-1] + rng.exponential() - rng.exponential() > 0.5),
+        1,
+    ),
+    "an array of noises": (
+        lambda seen, rng: int(np.argmax(rng.laplace(np.array([0.5, seen[-1]], object)))),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", SCALED)
+def test_what_is_known_is_bounded_and_bounds_are_finite(rule):
+    """A round is compared with noise once; the half of the noise's scale to either side."""
+    learner, cost = SCALED[rule]
+    tables = [table[:2] for table in TABLES]
+    assert ledger(Bandit(learner), tables) == pytest.approx(cost, rel=1e-6)
+
+
+def test_comparisons_of_a_round_do_not_cancel():
+    """Which loss is smaller decides both sums: the first minus the second changes by 2."""
+
+    def rule(seen, rng):
+        wins = [sum(x[0] > x[j] for x in seen) for j in (1, 2)]
+        return int(wins[0] - wins[1] + rng.laplace(0, 0.05) > 0)
+
+    assert ledger(Full(rule), TABLES) >= 2 / 0.05
+
+
+KEEPING = {float: 2.0, np.float32: 2.0, np.int64: math.inf, np.bool_: math.inf}
+
+
+@pytest.mark.parametrize("kind", KEEPING)
+def test_integers_in_records_are_plain(kind):
+    """Sums of data in them have no finite ledger; float fields have the right one."""
+
+    def choose(arms, own, settings, t, rng):
+        return t - 1 if t < 3 else int(own["count"] + rng.laplace(0, 0.5) > 0.5) if t == 3 else 0
+
+    def observe(arms, own, settings, t, j, reward, rng):
+        if t == 1:
+            own["count"] += reward > 0.5
+
+    @dataclass(frozen=True)
+    class Counting(BanditAlgorithm):
+        id, label, source, privacy = "rule", "rule", "a test", NOT_PRIVATE
+        steps = Steps(NOTHING, np.dtype([("count", kind)]), choose, observe)
+
+    for table in TABLES:
+        assert trace.costs(trace.traced(Counting(), table, 0)).max() == pytest.approx(KEEPING[kind])
 
 
 # Random learners ----------------------------------------------------------------------------------
@@ -585,3 +669,17 @@ def test_the_ledger_of_random_learners_is_no_less_than_their_loss(part):
     for number, program in enumerate(programs(part, 32)):
         truth, found = compared(program, number)
         assert min(found.values()) >= truth * (1 - 1e-6) - 1e-9, (program, truth, found)
+
+
+def test_the_truth_adds_up_to_one_and_is_what_is_played():
+    """The formulas against plays of the same programs."""
+    rng = np.random.default_rng(0)
+    for program in programs(1, 20):
+        table = rng.choice(program.values, size=(program.rounds, 3)).astype(float)
+        chances = law(program, table)
+        assert sum(chances.values()) == pytest.approx(1, abs=1e-6)
+        algorithm = (FullProgram if program.full else BanditProgram)(program)
+        played = Counter(tuple(map(int, algorithm.play(table, rng))) for _ in range(400))
+        for actions in chances.keys() | played.keys():
+            p = chances[actions]
+            assert abs(played[actions] - 400 * p) <= 5 * math.sqrt(400 * p * (1 - p)) + 3

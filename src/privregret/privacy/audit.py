@@ -15,14 +15,10 @@ from scipy import stats
 
 from privregret import checks, store
 
-RULES = {
-    "runs": checks.integer_in(4, checks.RUNS),
-    "seed": checks.nonnegative_int,
-    "failure": checks.number_in(0, 1, "()"),
-}
+RULES = {"seed": checks.nonnegative_int, "failure": checks.number_in(0, 1, "()")}
 
 
-@checks.arguments(**RULES)
+@checks.arguments(runs=checks.integer_in(2, checks.RUNS), **RULES)
 def loss_lower_bound(
     algorithm: Any,
     rewards: ArrayLike,
@@ -43,7 +39,7 @@ def loss_lower_bound(
     event : callable
         (T,) actions -> bool.
     runs : int
-        Plays on each table, at least 4.
+        Plays on each table, at least 2.
     seed : int
     failure : float
         In (0, 1): the bound exceeds the true loss with at most this probability (exact binomial
@@ -108,7 +104,7 @@ class Found(NamedTuple):
         )
 
 
-@checks.arguments(**RULES)
+@checks.arguments(runs=checks.integer_in(4, checks.RUNS), **RULES)
 @store.kept
 def searched_loss(
     play: Callable[[np.ndarray, np.random.Generator], np.ndarray],

@@ -134,6 +134,7 @@ class Value:
         return self
 
     def __reduce_ex__(self, protocol):
+        self._used()  # even if the error is caught
         raise TypeError("the ledger cannot follow pickled data: copy it, or use float(...)")
 
     def _used(self):
@@ -144,13 +145,14 @@ class Value:
         return self._used() != 0
 
     def __float__(self):
+        value = self._used()
         if self.notes.plain and self.form and all(isinstance(key, tuple) for key in self.form):
             raise TypeError(
                 f"{self.notes.plain} turns data into a plain number before noise is added. "
                 f"If an array does this, give it dtype object; a function of data is hidden by "
                 f"no noise"
             )
-        return self._used()
+        return value
 
     def __getattr__(self, name):
         """Do what numpy's functions, and the methods of float, do with the number."""
