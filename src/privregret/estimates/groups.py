@@ -1,6 +1,7 @@
 """Estimate per group of a tidy frame, as a tidy frame with one row per group."""
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,8 +9,8 @@ import pandas as pd
 
 from privregret import checks
 from privregret.estimates.many import columns, named, rows
-from privregret.estimates.number import ROUNDING, Estimate
-from privregret.estimates.sample import fraction, order_statistics, slope
+from privregret.estimates.number import ROUNDING, Estimate, complete
+from privregret.estimates.sample import dominated, fraction, order_statistics, slope
 
 Columns = str | Sequence[str]
 CONFIDENCE = 0.99  # probability that all limits of a table hold at once
@@ -47,8 +48,9 @@ _open = checks.number_in(1e-15, 1, "[)")
 
 
 def _numbers(name, column, frame):
-    """Check that a frame has a column of finite numbers."""
-    if frame[named(name, column, frame)].dtype.kind not in "biuf":
+    """Check that a frame has a column of finite numbers, none missing."""
+    complete(f"{name} {column!r}", frame[named(name, column, frame)])
+    if frame[column].dtype.kind not in "biuf":
         raise TypeError(f"{name} must be a column of numbers, got {column!r}")
     if not np.isfinite(frame[column]).all():
         raise ValueError(f"{name} must be a column of finite numbers, got {column!r}")
@@ -62,9 +64,17 @@ def _groups(frame, by, weights=None, **columns):
         raise ValueError("weights must be 'weight' if frame has this column, got None")
     for column in by:
         named("by", column, frame)
-    for name, column in (columns | ({"weights": weights} if weights else {})).items():
+    columns |= {"weights": weights} if weights else {}
+    for name, column in columns.items():
         _numbers(name, column, frame)
-    return frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
+    nullable = [c for c in columns.values() if pd.api.types.is_extension_array_dtype(frame[c])]
+    frame = frame.astype(dict.fromkeys(nullable, float)) if nullable else frame
+    groups = frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
+    if weights:
+        if (least := frame[weights].min()) < 0 or not groups[weights].sum().min() > 0:
+            wanted = f"weights {weights!r} must be at least 0, and above 0 in each group"
+            raise ValueError(f"{wanted}, got {min(least, 0):g}")
+    return groups
 
 
 def _each(groups, by, columns, estimate):
@@ -95,10 +105,16 @@ def means(
     Returns
     -------
     pandas.DataFrame
-        Columns `by`, mean, sd (of one run), se (of the mean), runs, in the order of appearance.
-        With weights: `by`, mean, se, top, runs, where top is the largest contribution of a single
-        run to the mean: if it is not small, the error of the standard error is large. The standard
-        error is 0 for a single run, which `rows` reads as infinite.
+        Columns `by`, mean, sd (of one run), se (of the mean), runs, heavy, in the order of
+        appearance. sd and se are nan for a single run, whose error `rows` reads as infinite. With
+        weights: `by`, mean, se, top, runs, heavy, where top is the largest contribution of a single
+        run to the mean.
+
+        heavy marks a mean that its standard error may not cover: rare runs decide it. It is True if
+        one of at least 20 runs makes more than half of the variance, and `rows` then reads an error
+        three times as large; or if the frame has a column heavy that says so, as
+        `simulate.regret_curves` does for a tail index below 2, and then se is infinite. Use
+        `quantiles`, `quantile_limits` or importance sampling (`rare.regrets`).
 
     Raises
     ------
@@ -109,26 +125,44 @@ def means(
     --------
     >>> frame = pd.DataFrame({"arm": ["a", "a", "b", "b"], "regret": [1.0, 3.0, 5.0, 5.0]})
     >>> means(frame, "arm")
-      arm  mean        sd   se  runs
-    0   a   2.0  1.414214  1.0     2
-    1   b   5.0  0.000000  0.0     2
+      arm  mean        sd   se  runs  heavy
+    0   a   2.0  1.414214  1.0     2  False
+    1   b   5.0  0.000000  0.0     2  False
     """
-    groups = _groups(frame, by, weights, value=value)
+    known = {"heavy": "heavy"} if "heavy" in frame else {}
+    groups = _groups(frame, by, weights, value=value, **known)
+    tail = groups["heavy"].any().to_numpy(bool) if known else False
     if weights is not None:
-        return _each(groups, by, [value, weights], _weighted_mean)
-    found = groups[value].agg(mean="mean", sd="std", runs="size").reset_index(drop=not by)
-    sd = np.where(found.sd > ROUNDING * np.abs(found["mean"]), found.sd, 0.0)
-    runs = found.pop("runs")
-    return found.assign(sd=sd, se=sd / np.sqrt(runs), runs=runs)
+        found = _each(groups, by, [value, weights], _weighted_mean)
+        return found.assign(se=np.where(tail, np.inf, found.se), heavy=found.heavy | tail)
+    found = groups[value].agg(["mean", "std", "min", "max", "size"]).reset_index(drop=not by)
+    mean, sd, least, greatest, runs = (found.pop(c) for c in ("mean", "std", "min", "max", "size"))
+    return found.assign(**moments(mean, sd, least, greatest, runs, tail))
+
+
+def moments(mean, sd, least, greatest, runs, tail) -> dict:
+    """Return the columns of `means` from the moments of runs, and whether their tail is heavy.
+
+    Examples
+    --------
+    >>> moments(mean=2.0, sd=1.0, least=0.0, greatest=9.0, runs=50, tail=False)["heavy"]
+    np.True_
+    """
+    sd = np.where(sd <= ROUNDING * np.abs(mean), 0.0, sd)
+    heavy = dominated(np.maximum(greatest - mean, mean - least), (runs - 1) * sd**2, runs)
+    se = np.where(tail, np.inf, sd / np.sqrt(runs))
+    return {"mean": mean, "sd": sd, "se": se, "runs": runs, "heavy": heavy | tail}
 
 
 def _weighted_mean(x, weight):
     portion = weight / weight.sum()
     value = (portion * x).sum()
+    off = np.abs(portion * (x - value))
     equal = np.abs(x - value).max() <= ROUNDING * abs(value)
-    se = 0.0 if equal else np.sqrt(((portion * (x - value)) ** 2).sum())
+    se = np.nan if len(x) < 2 else 0.0 if equal else np.sqrt((off**2).sum())
     top = (portion * x).max() / value if value else 0.0
-    return {"mean": value, "se": se, "top": top, "runs": len(x)}
+    heavy = bool(dominated(off.max(), se**2, len(x)))
+    return {"mean": value, "se": se, "top": top, "runs": len(x), "heavy": heavy}
 
 
 @checks.arguments(
@@ -187,7 +221,8 @@ def _weighted_quantiles(x, weight, levels):
 def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
     """Return means and the 10 % and 90 % quantiles over runs, which figures shade.
 
-    If regret has a long tail, the mean minus one standard deviation is below 0; quantiles are not.
+    If regret has a long tail, the mean minus one standard deviation can be below 0; quantiles are
+    not.
 
     Parameters
     ----------
@@ -197,7 +232,7 @@ def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFra
     Returns
     -------
     pandas.DataFrame
-        Columns `by`, mean, sd, se, runs, low, high.
+        Columns `by`, mean, sd, se, runs, heavy, low, high.
 
     Examples
     --------
@@ -286,8 +321,12 @@ def fractions(
     except Exception as error:  # pandas' parser raises errors of many types
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"condition must be an expression in the columns: {why}") from None
+    for column in {condition, *re.findall(r"(?<!`)\b\w+\b(?!`)|(?<=`)[^`]+(?=`)", condition)}:
+        if column in frame:
+            complete(f"condition {column!r}", frame[column])
     if getattr(met, "dtype", np.dtype(float)).kind != "b":
         raise TypeError(f"condition must be True or False in each row, got {condition!r}")
+    met = met.astype(bool)
     weight = np.ones(len(frame)) if weights is None else frame[named("weights", weights, frame)]
     groups = _groups(frame.assign(met=met, weighted=met * weight), by, weights)
 
@@ -330,7 +369,7 @@ def survivals(
     Returns
     -------
     pandas.DataFrame
-        Columns `by`, `value` (falling), fraction of runs with at least this value.
+        Columns `by`, `value` (falling, each once), fraction of runs with at least this value.
 
     Examples
     --------
@@ -345,11 +384,13 @@ def survivals(
     for key, part in _groups(frame, by, weights, value=value):
         x = part[value].to_numpy()
         order = np.argsort(x)[::-1]
+        fall = -x[order]
         weight = np.ones(len(x)) if weights is None else part[weights].to_numpy()
         portion = weight[order].cumsum()
         portion /= portion[-1]
         spaced = np.geomspace(portion[0], 1, points // 2), np.linspace(portion[0], 1, points // 2)
-        at = np.unique(np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1))
+        at = np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1)
+        at = np.unique(np.searchsorted(fall, fall[at], side="right") - 1)  # the last of equal runs
         curve = pd.DataFrame({value: x[order][at], "fraction": portion[at]})
         parts.append(curve.assign(**dict(zip(by, key, strict=True)) if by else {}))
     return pd.concat(parts, ignore_index=True)[[*by, value, "fraction"]]
@@ -362,8 +403,8 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns `by`, run, t, `value`, and perhaps weight: what `simulate.regret_curves` or
-        `rare.regrets` returns.
+        Columns `by`, run, t, `value`, and perhaps weight and heavy: what `simulate.regret_curves`
+        or `rare.regrets` returns.
     by : str or list of str
         Columns that together with `run` identify a run.
     value : str
@@ -372,7 +413,7 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     Returns
     -------
     pandas.DataFrame
-        Columns `by`, run, growth, and weight if the frame has it; pass to `means`.
+        Columns `by`, run, growth, and weight and heavy if the frame has them; pass to `means`.
 
     Examples
     --------
@@ -381,10 +422,10 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
       arm  run  growth
     0   a    0     2.0
     """
-    for name, column in {"frame": "run", "value": value}.items():
-        named(name, column, frame)
     for column in by:
         named("by", column, frame)
+    named("frame", "run", frame)
+    _numbers("value", value, frame)
     _numbers("frame", "t", frame)
     rounds = frame.t.min(), frame.t.max()
     if not 0 < rounds[0] < rounds[1]:
@@ -393,7 +434,8 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     if not (first.index.is_unique and last.index.is_unique):
         raise ValueError(f"by and 'run' must identify each run, got by={by}")
     grown = last.assign(growth=(last[value] - first[value]) / np.log(last.t / first.t))
-    return grown.reset_index()[[*by, "run", "growth", *(["weight"] if "weight" in frame else [])]]
+    kept = [column for column in ("weight", "heavy") if column in frame]
+    return grown.reset_index()[[*by, "run", "growth", *kept]]
 
 
 @checks.arguments(frame=checks.dataframe, over=_over, by=_columns, value=checks.text)

@@ -8,13 +8,34 @@ import scipy
 from numpy.typing import ArrayLike
 
 from privregret import checks
-from privregret.estimates.number import LEVEL, ROUNDING, STANDARD_ERRORS, Estimate, exactly
+from privregret.estimates.number import (
+    LEVEL,
+    ROUNDING,
+    STANDARD_ERRORS,
+    WIDER,
+    Estimate,
+    complete,
+    exactly,
+)
 
 LARGEST = 1e300  # rule for an entry of a sample
+SHOWN = 20  # with fewer draws one of them often makes most of the variance by chance
+
+
+def dominated(deviation: ArrayLike, squares: ArrayLike, draws: ArrayLike) -> ArrayLike:
+    """Say whether one of at least 20 draws makes more than half of the sum of squared deviations.
+
+    Examples
+    --------
+    >>> dominated(deviation=3.0, squares=12.0, draws=20)
+    True
+    """
+    return (draws >= SHOWN) & (2 * deviation**2 > squares) & (squares > 0)
 
 
 def _sample(name, value):
     """Check a non-empty (n,) array of numbers or bools."""
+    complete(name, value)
     flags = isinstance(value, (list, tuple)) and all(isinstance(v, (bool, np.bool_)) for v in value)
     if flags or getattr(value, "dtype", np.dtype(float)).kind == "b":
         value = np.asarray(value, float)
@@ -25,16 +46,27 @@ def _sample(name, value):
 def mean(sample: ArrayLike) -> Estimate:
     """Estimate the mean of independent draws; its error is infinite for one draw.
 
+    If one of at least 20 draws makes most of the variance, the error is three times as large.
+
     Examples
     --------
     >>> mean([1.0, 2.0, 3.0, 6.0])
     Estimate(value=3.0, se=1.0801234497346435, bound=0.0)
     """
-    value, sd = sample.mean(), sample.std(ddof=1) if len(sample) > 1 else math.inf
-    return Estimate(value, sd / math.sqrt(len(sample)) if sd > ROUNDING * abs(value) else 0.0)
+    n, value = len(sample), sample.mean()
+    sd = sample.std(ddof=1) if n > 1 else math.inf
+    if sd <= ROUNDING * abs(value):
+        return Estimate(value)
+    heavy = dominated(np.abs(sample - value).max(), (n - 1) * sd**2, n)
+    return Estimate(value, (WIDER if heavy else 1) * sd / math.sqrt(n))
 
 
-@checks.arguments(sample=_sample, controls=checks.array_in(-LARGEST, LARGEST, shape=2))
+def _controls(name, value):
+    complete(name, value)
+    return checks.array_in(-LARGEST, LARGEST, shape=2)(name, value)
+
+
+@checks.arguments(sample=_sample, controls=_controls)
 def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
     """Estimate the mean of independent draws with control variates.
 
@@ -76,7 +108,7 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
 
     Parameters
     ----------
-    successes : (n,) array of bool, or int with `draws`
+    successes : (n,) array of True and False, or of 1 and 0; or int with `draws`
         The error is a third of the distance to the farther exact (Clopper-Pearson) limit.
     draws : int, optional
         Number of draws, if `successes` is a count.
@@ -93,7 +125,9 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
             shown = checks.shown(successes)
             raise TypeError(f"draws must be given if successes is a count, got {shown}")
         sample = _sample("successes", successes)
-        hits, n = checks.integer_in(0, len(sample))("successes", sample.sum()), len(sample)
+        if (wrong := sample[(sample != 0) & (sample != 1)]).size:
+            raise ValueError(f"successes must be 0 or 1, got {wrong[0]:g}")
+        hits, n = int(sample.sum()), len(sample)
     else:
         n = checks.positive_int("draws", draws)
         hits = checks.integer_in(0, n)("successes", successes)
@@ -104,6 +138,10 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
 
 def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[float, float, float]:
     """Return a sample quantile, and order statistics that enclose the true one.
+
+    The quantile is the smallest draw that more than n level draws do not exceed, without
+    interpolation: the median of two draws is the larger one. What is guaranteed is that each limit
+    is on the wrong side of the true quantile with at most this chance.
 
     Examples
     --------
@@ -121,7 +159,8 @@ def quantile(sample: ArrayLike, level: float) -> Estimate:
     """Estimate a quantile of independent draws from any distribution.
 
     The error is a third of the distance to the farther of the order statistics that enclose the
-    quantile with the probability of three standard errors; it is infinite for too few draws.
+    quantile with the probability of three standard errors; it is infinite for too few draws. The
+    value is a draw: the smallest that more than n level draws do not exceed.
 
     Examples
     --------
@@ -135,10 +174,12 @@ def quantile(sample: ArrayLike, level: float) -> Estimate:
 def median(sample: ArrayLike) -> Estimate:
     """Estimate the median of independent draws from any distribution; see `quantile`.
 
+    Of an even number of draws it is the upper of the two in the middle.
+
     Examples
     --------
-    >>> median([2.0, 1.0, 3.0]).value
-    2.0
+    >>> median([2.0, 1.0, 3.0]).value, median([1.0, 2.0]).value
+    (2.0, 2.0)
     """
     return quantile(sample, 0.5)
 
@@ -162,7 +203,12 @@ def slope(x: ArrayLike, y: Sequence[Estimate | float]) -> Estimate:
         raise ValueError(f"x must be {wanted}, got {checks.shown(x)}")
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     if any(isinstance(e, Estimate) for e in y):
+        complete("y", y)
         return sum((w * exactly(e) for w, e in zip(weights, y, strict=True)), Estimate(0.0))
-    fit = scipy.stats.linregress(x, _sample("y", y))
-    widen = scipy.stats.t.isf(LEVEL, len(x) - 2) / STANDARD_ERRORS if len(x) > 2 else math.inf
-    return Estimate(fit.slope, fit.stderr * widen if len(x) > 2 else math.inf)
+    y = _sample("y", y)
+    if len(x) < 3:
+        return Estimate(weights @ y, math.inf)
+    if not np.ptp(y):
+        return Estimate(0.0)
+    fit = scipy.stats.linregress(x, y)
+    return Estimate(fit.slope, fit.stderr * scipy.stats.t.isf(LEVEL, len(x) - 2) / STANDARD_ERRORS)

@@ -158,7 +158,7 @@ def usual_growth(curves: pd.DataFrame, constant: float) -> pd.DataFrame:
     setting = ["algorithm", "alpha"]
     grown = estimates.growths(curves, setting)
     worst = grown.groupby(setting).growth.rank(ascending=False, method="first")
-    usual = grown[worst > max(1, grown.run.nunique() // 1000)]
+    usual = grown[worst > max(1, grown.run.nunique() // 1000)].assign(heavy=False)
     found = estimates.means(usual, setting, "growth")
     return found.assign(bound=found.alpha * constant)
 
