@@ -13,7 +13,7 @@ import pandas as pd
 
 from privregret import checks, identity, sources, store, streams
 from privregret.algorithm import Algorithm
-from privregret.estimates.groups import moments as read
+from privregret.estimates import sample
 from privregret.guarantees import Privacy
 from privregret.jit import jit
 from privregret.progress import progress
@@ -167,10 +167,11 @@ def regret_summary(
         np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:]
     )
     sd = np.sqrt(squares / (runs - 1)) if runs > 1 else np.full(len(mean), np.nan)
-    ends = {"least": least, "greatest": greatest}
     columns = {"t": np.concatenate([point.checkpoints for point in grid])}
-    columns |= read(mean, sd, *ends.values(), np.full(len(mean), runs), _heavy(grid, 1))
-    return _labelled(grid, 1, columns | ends)
+    columns |= sample.moments(
+        (mean, sd, least, greatest, np.full(len(mean), runs)), _heavy(grid, 1)
+    )
+    return _labelled(grid, 1, columns | {"least": least, "greatest": greatest})
 
 
 class Moments(NamedTuple):

@@ -74,10 +74,8 @@ def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estim
 
     Parameters
     ----------
-    frame, value
-        As in `rows`.
-    **where
-        Name of a column -> its value.
+    frame, value, **where
+        As in `rows`; name of a column -> its value.
 
     Examples
     --------
@@ -142,12 +140,10 @@ def largest(items: Numbers, over: str | None = None, value: str | None = None) -
 
     Parameters
     ----------
-    items : pandas.DataFrame or sequence of Estimate or float
-        The rows of a frame as `rows` reads them.
+    items, value : pandas.DataFrame or sequence of Estimate or float, str
+        As in `rows`.
     over : str, optional
         Column of bounds by which each number is divided.
-    value : str, optional
-        Column of the numbers; see `rows`.
 
     Examples
     --------

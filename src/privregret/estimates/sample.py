@@ -22,24 +22,29 @@ LARGEST = 1e300  # rule for an entry of a sample
 SHOWN = 20  # with fewer draws one of them often makes most of the variance by chance
 
 
-def dominated(deviation: ArrayLike, squares: ArrayLike, draws: ArrayLike) -> ArrayLike:
-    """Say whether one of at least 20 draws makes more than half of the sum of squared deviations.
+def moments(known: tuple[ArrayLike, ...], tail: ArrayLike = False) -> dict[str, ArrayLike]:
+    """Return the columns of `means` from mean, sd, least, greatest and number of runs.
 
     Examples
     --------
-    >>> dominated(deviation=3.0, squares=12.0, draws=20)
+    >>> bool(moments((2.0, 1.0, 0.0, 9.0, 50))["heavy"])
     True
     """
-    return (draws >= SHOWN) & (2 * deviation**2 > squares) & (squares > 0)
+    mean, sd, least, greatest, runs = known
+    sd = np.where(sd <= ROUNDING * np.abs(mean), 0.0, sd)
+    most = np.maximum(greatest - mean, mean - least) > sd * np.sqrt((runs - 1) / 2)
+    heavy = tail | (most & (runs >= SHOWN) & (sd > 0))
+    se = np.where(tail, np.inf, sd / np.sqrt(runs))
+    return {"mean": mean, "sd": sd, "se": se, "runs": runs, "heavy": heavy}
 
 
-def _sample(name, value):
-    """Check a non-empty (n,) array of numbers or bools."""
+def _sample(name, value, shape=1):
+    """Check a non-empty array of numbers or bools, none missing."""
     complete(name, value)
     flags = isinstance(value, (list, tuple)) and all(isinstance(v, (bool, np.bool_)) for v in value)
     if flags or getattr(value, "dtype", np.dtype(float)).kind == "b":
         value = np.asarray(value, float)
-    return checks.array_in(-LARGEST, LARGEST, shape=1)(name, value)
+    return checks.array_in(-LARGEST, LARGEST, shape=shape)(name, value)
 
 
 @checks.arguments(sample=_sample)
@@ -53,20 +58,14 @@ def mean(sample: ArrayLike) -> Estimate:
     >>> mean([1.0, 2.0, 3.0, 6.0])
     Estimate(value=3.0, se=1.0801234497346435, bound=0.0)
     """
-    n, value = len(sample), sample.mean()
-    sd = sample.std(ddof=1) if n > 1 else math.inf
-    if sd <= ROUNDING * abs(value):
-        return Estimate(value)
-    heavy = dominated(np.abs(sample - value).max(), (n - 1) * sd**2, n)
-    return Estimate(value, (WIDER if heavy else 1) * sd / math.sqrt(n))
+    if len(sample) < 2:
+        return Estimate(sample[0], math.inf)
+    known = sample.mean(), sample.std(ddof=1), sample.min(), sample.max(), len(sample)
+    found = moments(known)
+    return Estimate(found["mean"], found["se"] * (WIDER if found["heavy"] else 1))
 
 
-def _controls(name, value):
-    complete(name, value)
-    return checks.array_in(-LARGEST, LARGEST, shape=2)(name, value)
-
-
-@checks.arguments(sample=_sample, controls=_controls)
+@checks.arguments(sample=_sample, controls=lambda name, value: _sample(name, value, shape=2))
 def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
     """Estimate the mean of independent draws with control variates.
 
@@ -82,8 +81,7 @@ def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
 
     Examples
     --------
-    >>> rng = np.random.default_rng(1)
-    >>> noise, rest = rng.normal(size=(2, 100))
+    >>> noise, rest = np.random.default_rng(1).normal(size=(2, 100))
     >>> sample = 5 + 3 * noise + 0.1 * rest
     >>> mean(sample).se > 20 * controlled(sample, noise[:, None]).se
     True
@@ -115,8 +113,6 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
 
     Examples
     --------
-    >>> fraction([True, True, False, True]).value
-    0.75
     >>> round(fraction(0, 1000).high, 4)
     0.0066
     """
@@ -158,9 +154,9 @@ def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[fl
 def quantile(sample: ArrayLike, level: float) -> Estimate:
     """Estimate a quantile of independent draws from any distribution.
 
-    The error is a third of the distance to the farther of the order statistics that enclose the
-    quantile with the probability of three standard errors; it is infinite for too few draws. The
-    value is a draw: the smallest that more than n level draws do not exceed.
+    The value is a draw, the error a third of the distance to the farther of the `order_statistics`
+    that enclose the quantile with the probability of three standard errors; it is infinite for too
+    few draws.
 
     Examples
     --------
@@ -172,9 +168,7 @@ def quantile(sample: ArrayLike, level: float) -> Estimate:
 
 
 def median(sample: ArrayLike) -> Estimate:
-    """Estimate the median of independent draws from any distribution; see `quantile`.
-
-    Of an even number of draws it is the upper of the two in the middle.
+    """Estimate the median of draws as `quantile` does; of an even number it is the upper middle.
 
     Examples
     --------
