@@ -42,7 +42,7 @@ ELSEWHERE = (
     "instances.bandits.counts_of",
     # of what was checked
     *("privacy.pull_times.log_density", "estimates.many.named"),
-    "estimates.sample.order_statistics",
+    *("estimates.sample.order_statistics", "estimates.sample.moments", "estimates.number.complete"),
     # the batch command, the site and pictures
     *("press.captions", "press.looks"),
     *("press.command", "press.draw", "press.drift", "press.explorer", "press.fork", "press.jobs"),
@@ -322,6 +322,7 @@ INFINITE = {
         "estimates.sample.slope",
     ),
     *("estimates.groups.quantile_limits", "estimates.many.columns", "press.findings.Finding"),
+    "simulate.regret_summary",
     *("studies.side_by_side.affordable", "minimax.games.minimax"),
 }
 UNKNOWN = {"studies.asi2025.lemma_11_certificate"}  # where it says that an answer may be nan

@@ -13,6 +13,7 @@ from conftest import ROOT, refused
 from privregret import files
 from privregret.estimates import Estimate
 from privregret.press import notebook, publish, record, render, style
+from privregret.press.findings import UNDECIDED
 from privregret.press.papers import PAPERS
 
 
@@ -126,6 +127,26 @@ def test_faults_of_a_figure_stand_in_the_manifest(root):
 def test_the_committed_figures_have_no_faults():
     outputs = record.read(ROOT)["outputs"]
     assert outputs and not {n: e["faults"] for n, e in outputs.items() if "faults" in e}
+
+
+def test_a_mean_that_rare_runs_decide_has_a_dagger(root):
+    frame = pd.DataFrame({"arm": ["a", "b"], "mean": [3.25, 4.5], "heavy": [True, False]})
+    columns = {"arm": "arm", "mean": "regret"}
+    publish.table(frame, "hu2021/table-a", f"{HU}: regret.", columns, {"mean": ".1f"})
+    tex = (root / "figures" / "hu2021" / "table-a.tex").read_text()
+    assert r"3.2$^\dagger$" in tex and r"4.5 \\" in tex and tex.count("dagger") == 2
+    publish.table(frame[1:], "hu2021/table-b", f"{HU}: regret.", columns)
+    assert "dagger" not in (root / "figures" / "hu2021" / "table-b.tex").read_text()
+
+
+def test_a_number_of_unknown_error_has_a_dagger_and_decides_nothing(root):
+    mean = Estimate(3.25, np.inf)
+    for bounds in ({"at_most": 9}, {"at_least": 1}, {"between": (0, 9)}):
+        found = publish.finding("Figure 1", "Falls.", "mean", mean, number="huTail", **bounds)
+        assert found.verdict == UNDECIDED
+    render.render(root)
+    macros = (root / "paper/numbers.tex").read_text()
+    assert r"{\huTail}{\ensuremath{3.25^\dagger}}" in macros and "3.25†" in macros
 
 
 def test_integers():

@@ -252,6 +252,7 @@ def test_the_table_is_tidy():
             "run": [0, 0, 0, 1, 1, 1] * 2,
             "t": [2, 6, 10] * 4,
             "regret": [1.0, 2.0, 2.0] * 2 + [0.0] * 6,
+            "heavy": False,
             "first": [4] * 6 + [0] * 6,
             "proved_epsilon": math.inf,
         }
@@ -261,8 +262,8 @@ def test_the_table_is_tidy():
 
 def test_columns_hold_every_parameter():
     frame = curves()
-    assert list(frame.columns[:5]) == ["algorithm", "instance", "run", "t", "regret"]
-    assert set(frame.columns[5:]) == {"epsilon", "beta", "tree", "log_base", "proved_epsilon"}
+    assert list(frame.columns[:6]) == ["algorithm", "instance", "run", "t", "regret", "heavy"]
+    assert set(frame.columns[6:]) == {"epsilon", "beta", "tree", "log_base", "proved_epsilon"}
     assert len(frame) == len(ALGORITHMS) * RUNS * frame.t.nunique()
     assert not frame.duplicated(["algorithm", "run", "t"]).any()
     assert frame.loc[frame.algorithm == "UCB1", "epsilon"].isna().all()
@@ -292,7 +293,7 @@ def test_a_summary_without_the_runs(runs):
     }
     expected = estimates.means(frame := curves(**several), ["instance", "algorithm", "t"])
     found = summarised(**several)
-    kept = ["mean", "sd", "se", "runs"]
+    kept = ["mean", "sd", "se", "runs", "heavy"]
     assert_frame_equal(found[["instance", "algorithm", "t", *kept]], expected, rtol=1e-9, atol=1e-9)
     ends = frame.groupby(["instance", "algorithm", "t"], sort=False).regret.agg(["min", "max"])
     assert (found[["least", "greatest"]].to_numpy() == ends.to_numpy()).all()
@@ -303,7 +304,7 @@ def test_a_summary_without_the_runs(runs):
         *kept,
         "least",
         "greatest",
-        *frame.columns[5:],
+        *frame.columns[6:],
     ]
     assert (found.index == np.arange(len(found))).all()
 
@@ -362,6 +363,16 @@ def test_several_algorithms_on_several_problems():
             and own.algorithm.tolist() == block.algorithm.tolist()
         )
         assert own.regret.tolist() == block.regret.tolist()
+
+
+def test_one_run_has_no_standard_error():
+    found = summarised([UCB1()], runs=1)
+    assert found[["sd", "se"]].isna().all(axis=None)
+    assert all(e.high == np.inf for e in estimates.rows(found))
+
+
+def test_hardest_takes_one_algorithm():
+    refused(lambda: hardest([UCB1(), DPSE(1.0)], [HU2021_2], 100, 2, 1), "algorithm", "DPSE")
 
 
 def test_hardest_measures_where_it_did_not_choose():

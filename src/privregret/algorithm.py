@@ -110,6 +110,18 @@ class Algorithm(checks.Checked, ABC):
         found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
         raise TypeError(f"{self.label} needs a problem of type {self.plays.__name__}, got {found}")
 
+    def tail_index(self, problem: Any) -> float:
+        """Return the exponent of the power tail of regret, where it is known; else infinity.
+
+        Examples
+        --------
+        >>> from privregret.bandits import UCB1
+        >>> from privregret.instances import HU2021_2
+        >>> UCB1().tail_index(HU2021_2)
+        inf
+        """
+        return np.inf
+
     def literal(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
         """Return the actions of `play` on a table (and advice) that has been checked."""
         if not self.steps:

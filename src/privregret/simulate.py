@@ -13,7 +13,7 @@ import pandas as pd
 
 from privregret import checks, identity, sources, store, streams
 from privregret.algorithm import Algorithm
-from privregret.estimates import ROUNDING
+from privregret.estimates import sample
 from privregret.guarantees import Privacy
 from privregret.jit import jit
 from privregret.progress import progress
@@ -106,7 +106,8 @@ def regret_curves(
     Returns
     -------
     pandas.DataFrame
-        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, the
+        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, heavy
+        (whether the algorithm's `tail_index` is below 2: plain means have no reliable error), the
         algorithms' parameters, and proved_epsilon (`privacy.proved`, inf if nothing is proved),
         which can differ from the parameter epsilon. A row takes about 70 bytes; `regret_summary`
         keeps no runs.
@@ -151,8 +152,8 @@ def regret_summary(
     -------
     pandas.DataFrame
         One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run),
-        se (of the mean), runs, least and greatest regret, the algorithms' parameters, and
-        proved_epsilon.
+        se (of the mean), runs, heavy (all as `estimates.means` has them), least and greatest
+        regret, the algorithms' parameters, and proved_epsilon.
 
     Examples
     --------
@@ -167,12 +168,12 @@ def regret_summary(
     mean, squares, least, greatest = (
         np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:]
     )
-    sd = np.sqrt(squares / max(runs - 1, 1))
-    sd = np.where(sd > ROUNDING * np.abs(mean), sd, 0.0)
-    columns = {"t": np.concatenate([point.checkpoints for point in grid]), "mean": mean, "sd": sd}
-    columns |= {"se": sd / np.sqrt(runs), "runs": np.full(len(mean), runs)}
-    columns |= {"least": least, "greatest": greatest}
-    return _labelled(grid, 1, columns)
+    sd = np.sqrt(squares / (runs - 1)) if runs > 1 else np.full(len(mean), np.nan)
+    columns = {"t": np.concatenate([point.checkpoints for point in grid])}
+    columns |= sample.moments(
+        (mean, sd, least, greatest, np.full(len(mean), runs)), _heavy(grid, 1)
+    )
+    return _labelled(grid, 1, columns | {"least": least, "greatest": greatest})
 
 
 class Moments(NamedTuple):
@@ -261,7 +262,11 @@ def _both(one, other):
 
 
 @checks.arguments(
-    problems=checks.one_or_more, runs=RUNS, seed=checks.nonnegative_int, choosing=RUNS
+    algorithm=checks.instance_of(Algorithm),
+    problems=checks.one_or_more,
+    runs=RUNS,
+    seed=checks.nonnegative_int,
+    choosing=RUNS,
 )
 def hardest(
     algorithm: Algorithm,
@@ -321,8 +326,15 @@ def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
         ),
         "t": np.concatenate([np.tile(point.checkpoints, runs) for point in grid]),
         "regret": regrets,
+        "heavy": _heavy(grid, runs),
     }
     return _labelled(grid, runs, columns)
+
+
+def _heavy(grid, runs):
+    """Say for each row whether regret has a power tail with an index below 2."""
+    heavy = [a.tail_index(p) < 2 for a, p, _ in grid]
+    return np.repeat(heavy, [runs * len(point.checkpoints) for point in grid])
 
 
 def _labelled(grid, runs, columns):

@@ -103,7 +103,7 @@ def _one_each(data, *columns):
             c for c in data if c not in columns and data.groupby([*columns])[c].nunique().max() > 1
         ]
         several = ", ".join(
-            c for c in varied if c not in ("mean", "sd", "se", "runs", "low", "high")
+            c for c in varied if c not in ("mean", "sd", "se", "runs", "heavy", "low", "high")
         )
         each = ", ".join(columns)
         raise ValueError(

@@ -35,6 +35,7 @@ from privregret.sources import source_hash
 
 style.use()
 
+MARK = r"$^\dagger$"
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 
@@ -121,7 +122,7 @@ def table(
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row a line.
+        One row a line. A column heavy, as `estimates.means` makes it, marks entries of mean.
     name : str
         Paper key, slash, name: "wu2026/table-1".
     caption : str
@@ -140,6 +141,10 @@ def table(
         shown[column] = [
             "" if pd.isna(v) else words.get(v) or format(v, spec) for v in shown[column]
         ]
+    if "mean" in shown and frame.get("heavy", pd.Series(dtype=bool)).any():
+        means = zip(shown["mean"], frame.heavy, strict=True)
+        shown["mean"] = [f"{mean}{MARK if heavy else ''}" for mean, heavy in means]
+        caption += f" {MARK}: rare runs decide this mean, and its error is not known."
     # \raggedright would change the row's end, and without the space a first word would not be
     # hyphenated
     ragged = r"\rightskip0pt plus1fil\hspace{0pt}"
