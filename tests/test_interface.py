@@ -39,7 +39,7 @@ ELSEWHERE = (
     # of parts of runs, for each task; rules, as those of `checks`
     *("simulate.moments", "simulate.tidy", "simulate.algorithms_of", "simulate.problems_of"),
     *("simulate.rounds_of", "simulate.workers_rule", "instances.bandits.regret_of"),
-    "instances.bandits.counts_of",
+    *("instances.bandits.actions_of", "instances.bandits.counts_of"),
     # of what was checked
     *("privacy.pull_times.log_density", "estimates.many.named"),
     "estimates.sample.order_statistics",
