@@ -46,7 +46,8 @@ LARGEST = 2**62  # rounds of event kernels, which add two of them in 64 bits
 ROUNDS = 10**10  # rounds that are played one by one: minutes per run
 RUNS = 10**8  # runs and other repetitions: a table with 10^8 rows takes gigabytes
 SIZE = 10**6  # arms and points of a grid: entries of an array
-SMALLEST = 1e-300  # smallest divisor
+# parameters lie in SMALLEST..1 / SMALLEST: products of some, with 2^62 rounds, are finite
+SMALLEST = 1e-100
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 80
@@ -226,7 +227,7 @@ def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
 
 
 def positive(name: str, value: Any) -> float:
-    """Check a finite number above 0 whose reciprocal is finite; return a float.
+    """Check a number above 0, from 1e-100 to 1e100; return a float.
 
     Examples
     --------
@@ -237,7 +238,7 @@ def positive(name: str, value: Any) -> float:
     ...
     ValueError: epsilon must be a finite number above 0, got 0
     """
-    if type(value) is float and SMALLEST <= value < math.inf:
+    if type(value) is float and SMALLEST <= value <= 1 / SMALLEST:
         return value
     if _is_number(value) and not (_finite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
@@ -318,7 +319,7 @@ def integer_in(low: int, high: int) -> Rule:
     return rule
 
 
-_positive = number_in(SMALLEST, math.inf)
+_positive = number_in(SMALLEST, 1 / SMALLEST)
 _fraction = number_in(0, 1)
 _from_0 = integer_in(0, LARGEST)
 _from_1 = integer_in(1, LARGEST)
