@@ -34,7 +34,7 @@ from privregret.privacy.ledger import lazy_releases
 ELSEWHERE = (
     *("__main__", "algorithm", "borrowed", "checks", "files", "identity", "jit", "loops"),
     *("progress", "rare", "sources", "store", "streams", "sweep", "grids", "learners"),
-    *("bandits.reporting", "exact.binomial", "exact.fixed", "exact.selection"),
+    *("bandits.reporting", "tables.read", "exact.binomial", "exact.fixed", "exact.selection"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     # of parts of runs, for each task; rules, as those of `checks`
     *("simulate.moments", "simulate.tidy", "simulate.algorithms_of", "simulate.problems_of"),

@@ -30,6 +30,13 @@ def read(path: str | Path) -> pd.DataFrame:
     ------
     ValueError
         If the file is none, naming the line and the column.
+
+    Examples
+    --------
+    >>> read("nowhere.csv")
+    Traceback (most recent call last):
+    ...
+    ValueError: 'nowhere.csv' must be a CSV file, got no such file
     """
     shown = checks.shown(str(path))
     if not Path(path).is_file():
