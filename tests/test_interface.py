@@ -34,12 +34,12 @@ from privregret.privacy.ledger import lazy_releases
 ELSEWHERE = (
     *("__main__", "algorithm", "borrowed", "checks", "files", "identity", "jit", "loops"),
     *("progress", "rare", "sources", "store", "streams", "sweep", "grids", "learners"),
-    *("bandits.reporting", "exact.binomial", "exact.fixed", "exact.selection"),
+    *("bandits.reporting", "tables.read", "exact.binomial", "exact.fixed", "exact.selection"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     # of parts of runs, for each task; rules, as those of `checks`
     *("simulate.moments", "simulate.tidy", "simulate.algorithms_of", "simulate.problems_of"),
     *("simulate.rounds_of", "simulate.workers_rule", "instances.bandits.regret_of"),
-    "instances.bandits.counts_of",
+    *("instances.bandits.actions_of", "instances.bandits.counts_of"),
     # of what was checked
     *("privacy.pull_times.log_density", "estimates.many.named"),
     *("estimates.sample.order_statistics", "estimates.sample.moments", "estimates.number.complete"),

@@ -89,6 +89,14 @@ def test_algorithms_that_look_alike_are_found(monkeypatch):
     assert any("alike" in fault for fault in faults(plot))
 
 
+@pytest.mark.parametrize("label", ["mine", "explore last", "BatchedTS", "two", "three"])
+def test_an_algorithm_of_one_s_own_has_a_look_that_no_other_has(label):
+    own, listed = style.look(label), [*map(style.look, style.ALGORITHMS)]
+    assert own == style.look(label)
+    assert own["color"] not in {look["color"] for look in listed} | {style.GREY}
+    assert own["linestyle"] not in [look["linestyle"] for look in listed]
+
+
 def test_a_bound_is_grey():
     assert faults(lambda ax: ax.plot(X, X, "r--", label="lower bound")) != []
     assert faults(lambda ax: ax.scatter(X, X, label="a bound, measured", facecolors="none")) == []

@@ -99,30 +99,3 @@ def test_the_end_mark_is_found_only_where_it_is():
         nbformat.v4.new_output("display_data", {notebook.END: {"modules": ["src/a.py"]}})
     ]
     assert notebook.end_mark(empty) == {"modules": ["src/a.py"]}
-
-
-def test_a_csv_file_is_checked_before_any_work(tmp_path):
-    def check(content, *shown):
-        path = tmp_path / "losses.csv"
-        path.write_text(content)
-        given = {"table": str(path), "In": [""]}
-        refused(
-            lambda: notebook.start("hu2021/test", given, table=checks.csv_path),
-            "table",
-            *shown,
-            error=notebook.ParameterError,
-        )
-
-    check("a,b\n0.5,1.5\n0,0\n", "losses.csv", "[0, 1]", "1.5", "0", "1")
-    check("a,b\n0.5,left\n0,0\n", "losses.csv", "left")
-    check("a,b\n0.5,\n0,0\n", "losses.csv", "nan", "0", "1")
-    check("a\n0.5\n0\n", "losses.csv", "(2, 1)")
-    check("0.1,0.2\n0.5,0.5\n0,0\n", "losses.csv", "0.1, 0.2")
-    check("a,b\n0.5,0.5,1\n0,0,1,1\n", "losses.csv")
-    check("", "losses.csv")
-    refused(
-        lambda: checks.csv_path("table", "nowhere.csv"), "table", "'nowhere.csv'", error=ValueError
-    )
-    good = tmp_path / "good.csv"
-    good.write_text("a,b\n0,1\n0.5,0.25\n")
-    assert checks.csv_path("table", str(good)) == str(good) and checks.csv_path("table", "") == ""

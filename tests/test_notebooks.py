@@ -64,6 +64,20 @@ def test_its_own_defaults_and_smoke_parameters_pass_its_check(name):
     )
 
 
+def test_a_file_must_come_with_what_it_holds(tmp_path):
+    """Rewards that are taken for losses favour the worst arm."""
+    own, path = read("companion/your-own-algorithm"), tmp_path / "own.csv"
+    path.write_text("a,b\n" + "0,1\n" * 100)
+    for values in ("losses", "rewards"):
+        jobs.check_parameters(own, {"table": str(path), "values": values})
+    short = {"table": str(path)}, "values"
+    path_of_none = {"table": "nowhere.csv", "values": "losses"}, "table", "nowhere.csv"
+    for given, *shown in (short, path_of_none):
+        refused(
+            lambda given=given: jobs.check_parameters(own, given), *shown, error=nb.ParameterError
+        )
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_exist_and_parse(smoke, name):
     root = smoke(name)

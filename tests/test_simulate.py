@@ -123,7 +123,7 @@ def test_what_a_cluster_needs_is_named(monkeypatch):
     refused(
         lambda: cluster("tcp://127.0.0.1:8786"),
         "distributed",
-        "privregret[cluster]",
+        ".[cluster]",
         error=ModuleNotFoundError,
     )
 

@@ -382,7 +382,7 @@ def cluster(scheduler: str = "") -> AbstractContextManager:
     try:
         import distributed
     except ModuleNotFoundError as missing:
-        why = f"a Dask scheduler needs {missing.name}: pip install 'privregret[cluster]'"
+        why = f"a Dask scheduler needs {missing.name}: pip install '.[cluster]' in a clone"
         raise ModuleNotFoundError(why, name=missing.name) from None
 
     stack = contextlib.ExitStack()

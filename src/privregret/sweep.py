@@ -30,7 +30,7 @@ try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ModuleNotFoundError as missing:
-    why = f"a sweep needs {missing.name}: pip install 'privregret[sweep]'"
+    why = f"a sweep needs {missing.name}: pip install '.[sweep]' in a clone"
     raise ModuleNotFoundError(why, name=missing.name) from None
 
 from privregret import files, simulate, sources

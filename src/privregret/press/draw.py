@@ -1,6 +1,7 @@
 """Pictures that recur: regret against rounds, final regret against epsilon, survival curves.
 
-They draw the columns of a frame and compute no statistics: those are made by `estimates`.
+They draw the columns of a frame and compute no statistics: those are made by `estimates`. In a
+script of one's own, call `style.use()` first for the project's look; `publish` does in a notebook.
 """
 
 import itertools

@@ -17,6 +17,8 @@ DPI = 200  # of the PNGs
 # apart in grey.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PINK, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
+# what no algorithm of the package has: for those of one's own
+PURPLE, BROWN, LONG = "#6A3D9A", "#8C510A", (0, (9, 1.5))
 SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))
 
 ALGORITHMS = {
@@ -135,11 +137,11 @@ def use() -> None:
 
 
 def look(label: str) -> dict:
-    """Colour, marker and dashes of an algorithm, as keywords for `plot`; stable for labels not
-    listed here too."""
+    """Colour, marker and dashes of an algorithm, as keywords for `plot`; for a label not listed
+    here always the same, in a colour and dashes that no listed one has."""
     if label not in ALGORITHMS:
         pick = hashlib.sha256(label.encode()).digest()
-        colour = (PINK, ORANGE, SKY)[pick[0] % 3]
-        return {"color": colour, "marker": "vPX*<>"[pick[1] % 6], "linestyle": SOLID}
+        colour = (PURPLE, BROWN)[pick[0] % 2]
+        return {"color": colour, "marker": "vPX*<>"[pick[1] % 6], "linestyle": LONG}
     colour, marker, dashes = ALGORITHMS[label]
     return {"color": colour, "marker": marker, "linestyle": dashes}
