@@ -14,7 +14,7 @@ DPI = 200
 # Okabe and Ito's colours stay apart for the colour-blind, markers and dashes in grey.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PINK, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
-SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))
+SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.8)), (0, (5, 1.2, 1, 1.2))
 # a theorem's bound, never a measurement
 BOUND = {"color": BLACK, "linestyle": DASHED, "linewidth": 0.7}
 

@@ -121,5 +121,6 @@ def tex_escape(text: str) -> str:
     """
     parts = re.split("(?<!`)`([^`']+)`", text)
     parts[::2] = [re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(part)) for part in parts[::2]]
-    parts[1::2] = [rf"\texttt{{{code.translate(str.maketrans(CODE))}}}" for code in parts[1::2]]
+    typed = ("".join(CODE.get(sign, sign) for sign in code) for code in parts[1::2])
+    parts[1::2] = [rf"\texttt{{{code}}}" for code in typed]
     return "".join(parts)
