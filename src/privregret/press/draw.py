@@ -125,14 +125,14 @@ def legend_below(fig, ncols: int = 2, **options) -> None:
 
 
 def legend(ax, **options) -> None:
-    """Put the legend of a single panel where it covers least, or below if it has many entries.
+    """Put the legend of a panel where it covers least; below if it is long and the panel alone.
 
     `options` are those of `ax.legend`.
     """
-    if len(ax.get_legend_handles_labels()[1]) <= 4:
-        ax.legend(loc="best", **options)
-    else:
+    if len(ax.figure.axes) == 1 and len(ax.get_legend_handles_labels()[1]) > 4:
         legend_below(ax.figure, **options)
+    else:
+        ax.legend(loc="best", **options)
 
 
 def regret_limits(summary) -> tuple[float, float]:

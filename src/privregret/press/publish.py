@@ -242,13 +242,9 @@ def finding(
         _number(number, found.measured, f"{place}: {quantity}")
     if get_ipython():
         label = "" if kind == CLAIM else f" ({kind})"
-        display(
-            Markdown(
-                f"**{found.verdict}**: *{place}{label}.* {claim} "
-                f"{quantity[:1].upper()}{quantity[1:]}: "
-                f"**{printed(found.row())}** (criterion: {agrees.text})."
-            )
-        )
+        said = f"{quantity[:1].upper()}{quantity[1:]}: **{printed(found.row())}**"
+        text = f"**{found.verdict}**: *{place}{label}.* {claim} {said} (criterion: {agrees.text})."
+        display(Markdown(text))
     return found
 
 
@@ -288,26 +284,23 @@ def _stands_alone(name, caption):
         raise ValueError(f"{name}: the caption does not name {paper.cited!r}")
     for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
         if found := re.search(bad, caption):
-            raise ValueError(
-                f"{name}: the caption must stand alone, but says {found[0]!r} (see publish.integer)"
-            )
+            text = f"the caption must stand alone, but says {found[0]!r} (see publish.integer)"
+            raise ValueError(f"{name}: {text}")
 
 
 def _few_colours(fig):
     """The figure as a picture of at most 256 colours: a third of the bytes at twice the
     resolution."""
-    pixels = io.BytesIO()
-    fig.savefig(pixels, format="rgba", dpi=style.DPI)
-    size = tuple((fig.get_size_inches() * style.DPI).astype(int))
-    picture = PIL.Image.frombuffer("RGBA", size, pixels.getbuffer(), "raw", "RGBA", 0, 1)
-    return picture.convert("RGB").quantize(256, PIL.Image.Quantize.MEDIANCUT, dither=0)
+    fig.savefig(
+        pixels := io.BytesIO(), format="png", dpi=style.DPI, pil_kwargs={"compress_level": 0}
+    )
+    return PIL.Image.open(pixels).convert("RGB").quantize(256, dither=PIL.Image.Dither.NONE)
 
 
 def _publish(kind, name, contents, **more):
     if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
-        raise ValueError(
-            f"a {kind}'s name is paper key, slash, name in small letters, got {name!r}"
-        )
+        text = f"a {kind}'s name is paper key, slash, name in small letters"
+        raise ValueError(f"{text}, got {name!r}")
     running = notebook.current
     modules = {getattr(m, "__file__", None) for m in list(sys.modules.values())}
     written = dict(zip(KINDS[kind], contents, strict=True))
