@@ -1,6 +1,8 @@
 """Pictures that recur: what is drawn where, and in which look."""
 
+import importlib
 import itertools
+import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 from conftest import ROOT, refused
 from matplotlib.colors import to_rgb
 
-from privregret import estimates
+from privregret import estimates, press
 from privregret.press import draw, style
 
 
@@ -170,3 +172,9 @@ def test_labels_of_ticks_do_not_touch():
     fig.canvas.draw()
     assert sorted(ax.get_xticks()) == [0.01, 0.011, 0.1, 1.0, 10.0]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["0.01", "", "0.1", "1", "10"]
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "seaborn"])
+def test_what_is_not_installed_is_named_with_the_extra_that_has_it(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    refused(lambda: importlib.reload(press), package, "[notebooks]", error=ModuleNotFoundError)
