@@ -30,8 +30,12 @@ status: .venv/.ready  ## list the stale notebooks and the reasons
 check: .venv/.ready  ## compare the committed numbers with a fresh run
 	$(run) -m privregret check $(ARGS)
 
-site: .venv/.ready  ## render a static, offline site: build/site/index.html
-	$(run) -m privregret site $(ARGS)
+site: .venv/.ready  ## build a static site of docs, notebooks and figures: build/site/docs/index.html
+	rm -rf build/source build/site
+	mkdir -p build/source
+	cp -R docs notebooks figures README.md CONTRIBUTING.md CHANGELOG.md build/source
+	[ ! -d build/notebooks ] || cp -R build/notebooks build/source
+	$(run) -m sphinx -W --keep-going -q -j 2 -c docs build/source build/site $(ARGS)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
 	cd notebooks && JUPYTER_CONFIG_PATH="$$PWD/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \

@@ -29,7 +29,7 @@ from privregret.minimax.games import Game
 from privregret.press.findings import criterion
 from privregret.privacy.ledger import lazy_releases
 
-# What the batch command, the site and pictures are made of, and what takes runs, traces or policies
+# What the batch command and pictures are made of, and what takes runs, traces or policies
 # made elsewhere.
 ELSEWHERE = (
     *("__main__", "algorithm", "borrowed", "checks", "files", "identity", "jit", "loops"),
@@ -43,12 +43,12 @@ ELSEWHERE = (
     # of what was checked
     *("privacy.pull_times.log_density", "estimates.many.named"),
     *("estimates.sample.order_statistics", "estimates.sample.moments", "estimates.number.complete"),
-    # the batch command, the site and pictures
-    *("press.captions", "press.looks"),
+    # the batch command and pictures
+    "press.captions",
     *("press.command", "press.draw", "press.drift", "press.explorer", "press.fork", "press.jobs"),
     "press.findings.criterion",
     *("press.kernels", "press.notebook", "press.papers", "press.places", "press.publish"),
-    *("press.record", "press.render", "press.run", "press.single", "press.site"),
+    *("press.record", "press.render", "press.run", "press.single"),
     *("press.stamps", "press.strip", "press.style", "press.tex"),
 )
 # Of what notebooks share, which no user calls, these are general.

@@ -115,12 +115,12 @@ def texts(root: Path) -> dict[str, str]:
 
 
 def _caption(root, output):
-    """The title and caption of an output; a title from its name if its file is damaged."""
+    """The caption of an output; none if its file is damaged."""
     try:
-        caption = captions.caption((root / f"figures/{output}.tex").read_text(encoding="utf-8"))
+        tex_file = (root / f"figures/{output}.tex").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        caption = ""
-    return {"title": captions.title(caption) or captions.short(output), "caption": caption}
+        tex_file = ""
+    return {"caption": captions.caption(tex_file)}
 
 
 def _count(rows, papers):

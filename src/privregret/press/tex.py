@@ -113,13 +113,21 @@ def one_epsilon(text: str) -> str:
     return text.replace(r"\epsilon", r"\varepsilon")
 
 
+# signs that code may have, as TeX prints them
+CODE = {sign: "\\" + sign for sign in "{}$&#_%"}
+CODE |= {"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "\\": r"\textbackslash{}"}
+
+
 def tex_escape(text: str) -> str:
     r"""Text with TeX's formulas, its per cent and other signs made harmless, and `code` as such.
 
     Examples
     --------
-    >>> print(tex_escape(r"50% of $\epsilon$, `runs`"))
-    50\% of $\varepsilon$, \texttt{runs}
+    >>> print(tex_escape(r"50% of $\epsilon$, `many_runs`"))
+    50\% of $\varepsilon$, \texttt{many\_runs}
     """
-    plain = re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(text))
-    return re.sub("(?<!`)`([^`']+)`", r"\\texttt{\1}", plain)
+    parts = re.split("(?<!`)`([^`']+)`", text)
+    parts[::2] = [re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(part)) for part in parts[::2]]
+    typed = ("".join(CODE.get(sign, sign) for sign in code) for code in parts[1::2])
+    parts[1::2] = [rf"\texttt{{{code}}}" for code in typed]
+    return "".join(parts)

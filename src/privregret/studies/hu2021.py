@@ -359,7 +359,7 @@ def repairs(data: pd.DataFrame) -> Figure:
         draw.bound(upper, one.epsilon, one.rate, rate, linestyle=style.DOTTED)
         draw.bound(upper, one.epsilon, one.uniform, "uniform play", linestyle=style.MIXED)
         bound = one.bound.where(one.bound < one.uniform)
-        draw.bound(upper, one.epsilon, bound, "Theorem 5", marker="_")
+        draw.bound(upper, one.epsilon, bound, "Theorem 5")
         for label, repaired in part[part.tree != "paper"].groupby("algorithm", sort=False):
             ratio, error = repaired.over_printed, 2 * repaired.over_printed_se
             look = style.look(label)
