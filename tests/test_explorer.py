@@ -16,11 +16,11 @@ import papermill
 import pytest
 from conftest import ROOT, refused
 
-from privregret.press import explorer, jobs, notebook, publish
+from privregret.press import batch, explorer, notebook, publish
 from privregret.progress import progress
 
 SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
-EXPLORERS = [name for name in jobs.select([]) if "explorer.explorer(" in str(jobs.read(name).cells)]
+EXPLORERS = [name for name in batch.notebooks() if "explorer.explorer(" in batch.read(name)[0]]
 
 
 def turn(picture, **knobs):
@@ -74,7 +74,7 @@ def needed(cells):
 def test_every_knob_changes_the_picture(name, tmp_path, monkeypatch):
     cells = [
         (c.metadata.get("tags", []), c.source)
-        for c in jobs.read(name).cells
+        for c in nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", 4).cells
         if c.cell_type == "code"
     ]
     last = next(i for i, (_, source) in enumerate(cells) if "explorer.explorer(" in source)

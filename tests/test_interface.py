@@ -45,11 +45,9 @@ ELSEWHERE = (
     "estimates.sample.order_statistics",
     # the batch command, the site and pictures
     *("press.captions", "press.looks"),
-    *("press.command", "press.draw", "press.drift", "press.explorer", "press.fork", "press.jobs"),
-    "press.findings.criterion",
-    *("press.kernels", "press.notebook", "press.papers", "press.places", "press.publish"),
-    *("press.record", "press.render", "press.run", "press.single", "press.site"),
-    *("press.stamps", "press.strip", "press.style", "press.tex"),
+    *("press.batch", "press.draw", "press.explorer", "press.findings.criterion"),
+    *("press.notebook", "press.papers", "press.publish"),
+    *("press.record", "press.render", "press.style", "press.tex"),
 )
 # Of what notebooks share, which no user calls, these are general.
 STUDIED = {

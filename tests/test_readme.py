@@ -19,7 +19,7 @@ from conftest import ROOT
 
 import privregret
 from privregret import __main__ as command
-from privregret.press import jobs
+from privregret.press import batch
 
 DOCS = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))]
 NAMES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *DOCS]
@@ -244,9 +244,8 @@ def test_a_sweep_on_slurm(swept, tmp_path):
 @pytest.mark.parametrize("words", mentioned("privregret"), ids=" ".join)
 def test_the_command_takes_what_is_said(words):
     args = command.parser().parse_args(words)
-    if args.command == "sweep":
-        return  # see `swept`
-    assert jobs.jobs(jobs.select(args.wanted), jobs.overrides(getattr(args, "p", [])))
+    names = batch.select(args.wanted, batch.notebooks())
+    assert batch.jobs(names, batch.overrides(getattr(args, "p", [])))
 
 
 @pytest.mark.parametrize("words", mentioned("papermill"), ids=" ".join)
@@ -259,8 +258,9 @@ def test_papermill_takes_what_is_said(words):
     given = dict(context.params["parameters"]) | yaml.safe_load(
         "\n".join(context.params["parameters_yaml"]) or "{}"
     )
-    values = {name: jobs.parse_value(v) if isinstance(v, str) else v for name, v in given.items()}
-    (job,) = jobs.jobs(jobs.select([context.params["notebook_path"]]), values)
+    texts = [(name, value) for name, value in given.items() if isinstance(value, str)]
+    values = given | batch.overrides(texts)
+    (job,) = batch.jobs(batch.select([context.params["notebook_path"]], batch.notebooks()), values)
     assert job.changed == values != {}
 
 
@@ -392,7 +392,7 @@ def there(folder, link):
 
 def test_every_paper_has_a_line_with_its_notebooks_and_figures():
     linked = set(re.findall(r"\((?:notebooks|figures)/(\w+)\)", README))
-    assert linked == {name.split("/")[0] for name in jobs.select([])}
+    assert linked == {name.split("/")[0] for name in batch.notebooks()}
     assert all(README.count(f"/{key})") == 2 for key in linked)
 
 

@@ -169,6 +169,12 @@ def inputs(job: Job) -> dict[str, str]:
     return found | {_shown(file): digest(file.read_bytes()) for file in (ROOT / LOCK, *data)}
 
 
+def origin(name: str, found: dict[str, str]) -> dict[str, str]:
+    """What the manifest says of a notebook's `inputs`."""
+    sources = digest(json.dumps(found, sort_keys=True).encode())
+    return {"code": found[f"notebooks/{name}.ipynb"], "lock": found[LOCK], "sources": sources}
+
+
 def _shown(path):
     return os.path.relpath(path, ROOT)
 
@@ -288,9 +294,7 @@ def run(job: Job, root: Path, variables: dict, gone=(), tell=lambda cell: None) 
         mark = notebook.end_mark(executed.read_bytes())
         if mark is None:
             raise UsageError("it ended before its last cell")
-        code, lock = before[f"notebooks/{file}"], before[LOCK]
-        others = digest(json.dumps(before, sort_keys=True).encode())
-        record.adopt(staged, root, job.name, {"code": code, "lock": lock, "sources": others}, gone)
+        record.adopt(staged, root, job.name, origin(job.name, before), gone)
         render.render(root)
         (build / "notebooks" / file).parent.mkdir(parents=True, exist_ok=True)
         os.replace(executed, build / "notebooks" / file)

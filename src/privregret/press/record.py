@@ -158,7 +158,7 @@ def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str]
                     write(Path(f"{places[0]}{ending}"), Path(f"{places[1]}{ending}").read_bytes())
             record["outputs"][output] = entry
         if not same or any(
-            moved(*frames) for frames in zip(_frames(was), _frames(said), strict=True)
+            moved(*frames) for frames in zip(frames(was), frames(said), strict=True)
         ):
             record["notebooks"][name] = said
 
@@ -228,7 +228,7 @@ def _same(column, kept, fresh):
     return same
 
 
-def _frames(said):
+def frames(said):
     """A notebook's findings and its numbers as frames whose errors `moved` knows."""
     numbers = [{"name": name} | number for name, number in said.get("numbers", {}).items()]
     for rows in (said.get("findings", []), numbers):
