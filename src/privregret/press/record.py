@@ -16,7 +16,7 @@ import pandas as pd
 from privregret.files import ROOT, digest, locked, write
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
-# of a notebook's entry: what decides its outputs, but for rounding
+# of a notebook's entry: what decides its outputs, up to rounding
 ORIGIN = ("parameters", "code", "sources", "lock")
 # relative: less than this is rounding, which differs between processors
 TOLERANCE = 1e-9
@@ -182,7 +182,7 @@ def _remove(root, record, outputs):
 
 
 def _only_rounded(kept, fresh, had, has):
-    """Whether published files are whole and their numbers are the new ones but for rounding."""
+    """Whether published files are whole and their numbers are the new ones up to rounding."""
     for ending, hashed in had.items():
         path = Path(f"{kept}{ending}")
         if not path.is_file() or digest(path.read_bytes()) != hashed:
