@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 
 import nbformat
 import pandas as pd
@@ -330,7 +331,7 @@ def test_without_locks_there_is_a_warning_and_all_works(tmp_path, monkeypatch, c
         raise OSError(errno.ENOSYS, "not implemented")
 
     monkeypatch.setattr(batch, "locked", none)
-    with batch.ExitStack() as held:
+    with ExitStack() as held:
         batch._alone(tmp_path, held)
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -348,7 +349,7 @@ def test_the_longest_run_comes_first(tmp_path, monkeypatch):
     order = []
     monkeypatch.setattr(batch, "run", lambda job, *_: (order.append(job.name), (0, ""))[1])
     todo = [batch.Job(name) for name in ("a/short", "a/long", "a/new")]
-    assert batch._all(todo, tmp_path, 1, False, ()) == 0
+    assert batch._all(todo, tmp_path, 1, False, (), ExitStack()) == 0
     assert order == ["a/new", "a/long", "a/short"]
 
 

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 
 import joblib
 from tqdm import tqdm
@@ -218,42 +218,39 @@ def why_stale(job: Job, root: Path) -> str:
     return next((f"{path} changed" for path in changed), "")
 
 
-def _kernel(variables, log):
+def _kernel(folder, variables):
     """A class of kernels over local sockets, no ports to race for; what they say goes to a log."""
     from jupyter_client.manager import AsyncKernelManager
 
     class Kernel(AsyncKernelManager):
         def __init__(self, **more):
-            self.folder = TemporaryDirectory(prefix="privregret-")
-            super().__init__(**more, transport="ipc", ip=f"{self.folder.name}/kernel")
+            at = {"ip": f"{folder}/kernel", "connection_file": f"{folder}/kernel.json"}
+            super().__init__(**more, transport="ipc", **at)
 
         async def start_kernel(self, **more):
-            with open(log, "wb") as stderr:
-                await super().start_kernel(**more, env=os.environ | variables, stderr=stderr)
+            with open(f"{folder}/log", "wb") as log:
+                await super().start_kernel(**more, env=os.environ | variables, stderr=log)
 
     return Kernel
 
 
-def run(job: Job, root: Path, variables: dict, gone=(), tell=lambda cell: None) -> tuple[int, str]:
+def run(job: Job, root: Path, sockets: str, variables: dict, gone=(), tell=print):
     """Run one notebook and adopt its outputs; a failed run changes nothing that is published.
 
     Parameters
     ----------
-    root : Path
-        Where `figures/`, `paper/` and `build/` are.
+    root, sockets : paths
+        Where `figures/`, `paper/` and `build/` are; a folder with a short path.
     variables : dict
         Of the kernel's environment.
     gone : iterable of str
         Notebooks that are no more, whose outputs may be taken over.
     tell : callable
-        Called with the number of each cell that starts, from 0.
+        Called with the number of each cell that starts, from 1.
 
     Returns
     -------
-    code : int
-        0, or an exit code.
-    line : str
-        The result, for the user.
+    An exit code, and the line for the user.
     """
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
@@ -263,33 +260,28 @@ def run(job: Job, root: Path, variables: dict, gone=(), tell=lambda cell: None) 
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
-    began, build, file, cell = time.monotonic(), root / "build", f"{job.name}.ipynb", 0
-    failed = build / "failed" / file
+    began, build, file, at = time.monotonic(), root / "build", f"{job.name}.ipynb", [0]
+    failed, folder = build / "failed" / file, mkdtemp(dir=sockets)
+    log, left = Path(folder, "log"), failed.with_suffix(".log")
     # a folder of its own: a kernel of a killed run may still write to the old one
     staged = build / "partial" / f"{job.name}-{secrets.token_hex(4)}"
-    executed, log = staged / "executed.ipynb", staged / "kernel.log"
-
-    def at(index):
-        nonlocal cell
-        cell = index + 1
-        tell(cell)
-
+    executed = staged / "executed.ipynb"
+    own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": f"{folder}/ipython"}
     try:
-        for old in (stamp(job.name, root), failed, failed.with_suffix(".log")):
+        for old in (stamp(job.name, root), failed, left):
             shutil.rmtree(old, ignore_errors=True)  # if it is a folder
             old.unlink(missing_ok=True)
         staged.mkdir(parents=True)
         before = inputs(job)
-        own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": str(staged / "ipython")}
         papermill.execute_notebook(
             # papermill takes braces for its own
             *(re.sub("[{}]", r"\g<0>\g<0>", str(path)) for path in (NOTEBOOKS / file, executed)),
             job.changed,
             kernel_name="python3",
-            kernel_manager_class=_kernel(ENVIRONMENT | variables | own, log),
+            kernel_manager_class=_kernel(folder, ENVIRONMENT | variables | own),
             progress_bar=False,
             request_save_on_cell_execute=False,
-            on_cell_start=lambda cell, cell_index: at(cell_index),
+            on_cell_start=lambda cell, cell_index: at.append(cell_index + 1) or tell(at[-1]),
         )
         mark = notebook.end_mark(executed.read_bytes())
         if mark is None:
@@ -299,13 +291,13 @@ def run(job: Job, root: Path, variables: dict, gone=(), tell=lambda cell: None) 
         (build / "notebooks" / file).parent.mkdir(parents=True, exist_ok=True)
         os.replace(executed, build / "notebooks" / file)
         seconds = time.monotonic() - began
-        left = {"files": before | outputs(job.name, root), "seconds": round(seconds, 1)}
-        files.write(stamp(job.name, root), json.dumps(left | mark, indent=1).encode())
+        mark |= {"files": before | outputs(job.name, root), "seconds": round(seconds, 1)}
+        files.write(stamp(job.name, root), json.dumps(mark, indent=1).encode())
         said = record.read(root)["notebooks"][job.name].get("findings", [])
         return 0, f"{job.name}: {seconds:.0f} s, {render.said(said) or 'no findings'}"
     except DeadKernelError:
-        code, error = DIED, f"its kernel died in cell {cell} (out of memory?)"
-        executed, failed = log, failed.with_suffix(".log")
+        code, error = DIED, f"its kernel died in cell {at[-1]} (out of memory?)"
+        executed, failed = log, left
     except PapermillExecutionError as problem:
         code = USAGE if problem.ename == "ParameterError" else FAILED
         error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
@@ -314,12 +306,12 @@ def run(job: Job, root: Path, variables: dict, gone=(), tell=lambda cell: None) 
     except Exception as problem:  # the other notebooks go on
         code, error = FAILED, f"{type(problem).__name__}: {problem}"
         with suppress(OSError):
-            files.write(failed.with_suffix(".log"), traceback.format_exc().encode())
-            error += f"; see {os.path.relpath(failed.with_suffix('.log'))}"
+            log.write_text(traceback.format_exc())
+        executed, failed = log, left
     line = f"FAILED {job.name}: {error.splitlines()[0]}"
     with suppress(OSError):  # it did not start, or the disk is full
         failed.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(executed, failed)
+        shutil.move(executed, failed)
         line += f"; see {os.path.relpath(failed)}"
     return code, line
 
@@ -340,15 +332,13 @@ def reproduce(
     words : list of str
         As `select` takes them.
     given : dict, optional
-        Parameters that differ from those committed; then the output goes below `build/custom`.
+        Parameters that are not the notebooks' own; then the output goes below `build/custom`.
     output : Path, optional
         Where the output goes instead; it must be missing or empty, or hold a manifest.
     smoke : bool
-        Take the small parameters of `notebooks/smoke.toml`; the output goes below `build/smoke`.
-    force : bool
-        Run all, also notebooks that are up to date.
-    fresh : bool
-        As `force`, and do not read stored results.
+        Take the parameters of `notebooks/smoke.toml`; the output goes below `build/smoke`.
+    force, fresh : bool
+        Run all, also what is up to date; and without stored results.
 
     Raises
     ------
@@ -376,12 +366,12 @@ def reproduce(
             raise UsageError(f"--output: {problem}") from None
     with ExitStack() as held:
         _alone(root, held)
-        render.read_whole(root)
+        render.differing(root)  # refuses a damaged manifest
         if not (force or fresh):
             reasons = _reasons(todo, root)
             todo = [job for job in todo if reasons[job.name]]
         gone = record.read(ROOT)["notebooks"].keys() - {*names} if root == ROOT else set()
-        code = _all(todo, root, at_once, fresh, gone)
+        code = _all(todo, root, at_once, fresh, gone, held)
         if gone and not words and not code:
             removed = record.forget(root, gone)
             text = ", ".join(removed) or "nothing is left of their outputs"
@@ -410,19 +400,20 @@ def _alone(root, held):
     shutil.rmtree(root / "build" / "partial", ignore_errors=True)
 
 
-def _all(todo, root, at_once, fresh, gone):
+def _all(todo, root, at_once, fresh, gone, held):
     """Run jobs and print a line for each; the worst exit code."""
     todo = sorted(todo, key=lambda job: -stamped(job.name, root).get("seconds", float("inf")))
     at_once = max(1, min(at_once, len(todo)))
     variables = {"LOKY_MAX_CPU_COUNT": str(max(1, joblib.cpu_count() // at_once))}
     if fresh:
         variables["PRIVREGRET_STORE"] = "off"
+    sockets = held.enter_context(TemporaryDirectory(prefix="privregret-"))
 
     def one(job):
         def tell(cell):
             bar.set_postfix_str(f"{job.name}, cell {cell}")
 
-        code, line = run(job, root, variables, gone, tell)
+        code, line = run(job, root, sockets, variables, gone, tell)
         with bar.external_write_mode():
             print(line, flush=True)
         bar.update()
@@ -437,6 +428,7 @@ def _all(todo, root, at_once, fresh, gone):
         except (KeyboardInterrupt, BrokenPipeError):
             with suppress(BrokenPipeError):
                 print("\ninterrupted: what had finished is kept, the next run goes on", flush=True)
+            held.close()
             os._exit(INTERRUPTED)  # kernels end by themselves once this process is gone
 
 
