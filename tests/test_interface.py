@@ -44,12 +44,9 @@ ELSEWHERE = (
     *("privacy.pull_times.log_density", "estimates.many.named"),
     *("estimates.sample.order_statistics", "estimates.sample.moments", "estimates.number.complete"),
     # the batch command and pictures
-    "press.captions",
-    *("press.command", "press.draw", "press.drift", "press.explorer", "press.fork", "press.jobs"),
-    "press.findings.criterion",
-    *("press.kernels", "press.notebook", "press.papers", "press.places", "press.publish"),
-    *("press.record", "press.render", "press.run", "press.single"),
-    *("press.stamps", "press.strip", "press.style", "press.tex"),
+    *("press.captions", "press.batch", "press.draw", "press.explorer", "press.findings.criterion"),
+    *("press.notebook", "press.papers", "press.publish"),
+    *("press.record", "press.render", "press.style", "press.tex"),
 )
 # Of what notebooks share, which no user calls, these are general.
 STUDIED = {

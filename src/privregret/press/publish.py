@@ -9,7 +9,6 @@ import io
 import math
 import platform
 import re
-import sys
 from contextlib import contextmanager
 from functools import cache
 
@@ -21,15 +20,13 @@ from IPython.display import HTML, Image, Markdown, display
 
 from privregret import files
 from privregret.estimates import Estimate, exactly
-from privregret.files import PACKAGE
 from privregret.press import notebook, record, style
 from privregret.press.findings import CLAIM, Finding, criterion
+from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
-from privregret.press.places import output_root
 from privregret.press.record import KINDS
 from privregret.press.tex import measured as printed
 from privregret.press.tex import one_epsilon, tex_escape
-from privregret.sources import source_hash
 
 style.use()
 
@@ -261,7 +258,8 @@ def _changing():
         if not running.published:
             for folder in ("figures", "paper"):  # what else is there may be somebody else's
                 files.sweep(output_root() / folder)
-            manifest["notebooks"].pop(running.name, None)
+            made_with = {"parameters": running.parameters, "versions": _versions()}
+            manifest["notebooks"][running.name] = made_with
             for output in record.of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]
             running.published = True
@@ -269,7 +267,7 @@ def _changing():
 
 
 def _mine(manifest):
-    return manifest["notebooks"].setdefault(notebook.current.name, {})
+    return manifest["notebooks"][notebook.current.name]
 
 
 def integer(value: int) -> str:
@@ -307,7 +305,6 @@ def _publish(kind, name, contents, **more):
         text = f"a {kind}'s name is paper key, slash, name in small letters"
         raise ValueError(f"{text}, got {name!r}")
     running = notebook.current
-    modules = {getattr(m, "__file__", None) for m in list(sys.modules.values())}
     written = dict(zip(KINDS[kind], contents, strict=True))
     with _changing() as manifest:
         record.refuse_clashes(manifest, running.name, [name])
@@ -316,10 +313,6 @@ def _publish(kind, name, contents, **more):
         manifest["outputs"][name] = {
             "kind": kind,
             "notebook": running.name,
-            "parameters": running.parameters,
-            "seed": running.parameters.get("seed"),
-            "versions": _versions(),
-            "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
             "files": {ending: files.digest(content) for ending, content in written.items()},
             **more,
         }

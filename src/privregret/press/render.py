@@ -151,26 +151,19 @@ def said(rows: list[dict]) -> str:
     )
 
 
-def read_whole(root: Path) -> dict:
-    """The manifest below `root`, from which all can be made; else raises `record.Damaged`."""
-    _whole(root)
-    return record.read(root)
+def differing(root: Path) -> dict[str, str]:
+    """Which files are not what the manifest says: path -> what they should be.
 
-
-def _whole(root):
+    Raises
+    ------
+    Damaged
+        If nothing can be made from the manifest.
+    """
     try:
-        return texts(root)
+        made = texts(root)
     except Exception:  # an entry without its notebook, a number that is a word
         raise record.Damaged(root) from None
-
-
-def differing(root: Path) -> dict[str, str]:
-    """Which files are not what the manifest says: path -> what they should be."""
-    return {
-        path: text
-        for path, text in _whole(root).items()
-        if _current(root, path) not in (text, None)
-    }
+    return {path: text for path, text in made.items() if _current(root, path) not in (text, None)}
 
 
 def _current(root, path):

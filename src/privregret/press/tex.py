@@ -4,7 +4,7 @@ import math
 import re
 
 from privregret.estimates import rounded
-from privregret.press.drift import TOLERANCE
+from privregret.press.record import TOLERANCE
 
 
 def measured(entry: dict, tex: bool = False) -> str:
