@@ -429,27 +429,12 @@ def code(algorithm: Any) -> tuple:
 
 
 def play(
-    algorithm: Any,
-    table: Any,
-    source: Any,
-    memory: Callable,
-    advice: tuple = (),
-) -> tuple:
-    """Return the actions of `algorithm.play`, with other tables, sources and memories.
+    algorithm: Any, table: Any, source: Any, memory: Callable, advice: tuple = ()
+) -> tuple[int, ...]:
+    """Return the actions of `algorithm.play`, `uncompiled`, on an array or a `Table`.
 
-    It needs `uncompiled` code.
-
-    Parameters
-    ----------
-    algorithm : Algorithm
-    table : (T, K) table
-        Array or `Table`.
-    source : generator
-        Of random numbers.
-    memory : callable
-        Makes the memory.
-    advice : tuple
-        Empty, or one table of advice.
+    `source` draws its random numbers, `memory` makes its memory, and `advice` is empty or one
+    table.
 
     Examples
     --------
