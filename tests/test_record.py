@@ -19,7 +19,6 @@ from privregret.files import PACKAGE, ROOT
 from privregret.press import jobs, notebook, publish, record, render, stamps
 from privregret.press.drift import between, first_difference
 from privregret.press.papers import PAPERS
-from privregret.sources import source_hash
 
 ORIGIN = {"code": "c", "lock": "l"}
 

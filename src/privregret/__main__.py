@@ -1,4 +1,4 @@
-"""The command `privregret`: reproduce, status, check, site, sweep"""
+"""The command `privregret`: reproduce, status, check, site"""
 
 import argparse
 import os
@@ -20,24 +20,17 @@ COMMANDS = {
     "status": "List the notebooks that are stale, each with the reason.",
     "check": "Run notebooks in build/check and compare the results with figures/.",
     "site": "Build the website from the published results, in build/site.",
-    "sweep": "Run or resume a grid of algorithms and instances, one Parquet file per grid point.",
 }
 
 
 def parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    text = "Reproduce the figures and tables of the notebooks, and run sweeps."
+    text = "Reproduce the figures and tables of the notebooks."
     main = argparse.ArgumentParser("privregret", description=text, epilog=EXIT_CODES)
     main.add_argument("--version", action="version", version=f"privregret {__version__}")
     kinds = main.add_subparsers(dest="command", required=True)
     command = {name: kinds.add_parser(name, help=s, description=s) for name, s in COMMANDS.items()}
     folder, number = {"type": Path, "metavar": "FOLDER"}, {"type": int, "metavar": "N"}
-
-    sweep = command["sweep"].add_argument
-    sweep("grid", type=Path, metavar="grid.toml", help="description of the grid (docs/sweeps.md)")
-    sweep("--output", **folder, help="folder of the Parquet files (default: grid/)")
-    sweep("--scheduler", default="", metavar="ADDRESS", help="Dask scheduler (default: run here)")
-    sweep("-j", **number, default=-1, help="number of workers (default: all available)")
 
     for name in ("reproduce", "status", "check"):
         text = "such as hu2021 or hu2021/6-experiments (default: all)"
@@ -71,28 +64,6 @@ def needs(missing, extra) -> int:
     return refuse(f"this needs {package}: pip install 'privregret[{extra}]'")
 
 
-def sweep(args) -> int:
-    """Run a sweep and return the exit code."""
-    try:
-        from privregret import sweep
-    except ModuleNotFoundError as missing:
-        return refuse(missing)
-    try:
-        if args.j < 1 and args.j != -1:
-            raise sweep.GridError(f"-j must be at least 1, got {args.j}")
-        folder = args.output or args.grid.with_suffix("")
-        sweep.run(sweep.read(args.grid), folder, args.scheduler, args.j)
-    except sweep.GridError as error:
-        return refuse(error)
-    except KeyboardInterrupt:
-        print(
-            "\ninterrupted: finished grid points are kept; run the command again to resume",
-            flush=True,
-        )
-        os._exit(INTERRUPTED)  # ends threads at once, not after their blocks
-    return 0
-
-
 def notebooks(args) -> int:
     """Run a command for notebooks and return the exit code."""
     if not CHECKOUT:
@@ -121,11 +92,11 @@ def main(arguments=None) -> int:
     for stop in (signal.SIGINT, signal.SIGTERM):  # shells start background jobs without SIGINT
         signal.signal(stop, interrupt)
     try:
-        return sweep(args) if args.command == "sweep" else notebooks(args)
+        return notebooks(args)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except OSError as error:  # disk full, folder not writable, no scheduler
+    except OSError as error:  # disk full, folder not writable
         return refuse(error)
 
 

@@ -9,7 +9,7 @@ the values that it accepts; bounds are given as low, high:
 - one whole number: `positive_int`, `nonnegative_int`, `integer_in(low, high)`;
 - several: `array_in(low, high, ends, shape)`, `means`, `table`, `checkpoints(shortest, longest)`;
 - anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`,
-  `csv_path`, `address`;
+  `csv_path`;
 - lists of these: `list_of(rule, least)`, `one_or_more`.
 
 Examples
@@ -36,6 +36,8 @@ from pathlib import Path
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
+
+from privregret import code_key
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -154,6 +156,10 @@ class Checked:
     """
 
     rules: ClassVar[dict] = {}
+
+    def __init_subclass__(cls, **more):
+        super().__init_subclass__(**more)
+        code_key.look(cls.__module__)
 
     def __post_init__(self):
         for name, rule in self.rules.items():
@@ -691,25 +697,6 @@ def csv_path(name: str, value: Any) -> str:
             )
             raise ValueError(f"{name} must hold the table only, got {shown(value)}: {why}")
         table(f"{name} {shown(value)}", frame)
-    return value
-
-
-def address(name: str, value: Any) -> str:
-    """Check the address of a Dask scheduler, as tcp://127.0.0.1:8786; "" for none.
-
-    Examples
-    --------
-    >>> address("scheduler", "tcp://127.0.0.1:8786")
-    'tcp://127.0.0.1:8786'
-    >>> address("scheduler", "nonsense")
-    Traceback (most recent call last):
-    ...
-    ValueError: scheduler must be an address, such as tcp://127.0.0.1:8786, got 'nonsense'
-    """
-    if text(name, value) and not re.fullmatch(r"[a-z]+://[^\s/]\S*|[^\s:/]+:\d+", value):
-        raise ValueError(
-            f"{name} must be an address, such as tcp://127.0.0.1:8786, got {shown(value)}"
-        )
     return value
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from privregret import checks, identity, simulate, sources, store, streams
+from privregret import checks, identity, simulate, store, streams
 from privregret.algorithm import Algorithm
 from privregret.bandits import BanditAlgorithm
 from privregret.instances import ExpertProblem
@@ -99,8 +99,7 @@ def regret_curves(
         as_given = isinstance(algorithm, BanditAlgorithm) == (given == "rewards")
         seen = table if as_given else 1 - table
         what = algorithm, seen, gains, rounds, runs, seed
-        compute = partial(_shared, *what, workers)
-        regrets = store.recall(compute, *what, used=sources.used_by(_regrets))
+        regrets = store.recall(partial(_shared, *what, workers), store.entry(_regrets, *what))
         grid.append(simulate.GridPoint(algorithm, Table(name), rounds))
         found.append(regrets.ravel())
     return simulate.tidy(grid, np.concatenate(found))

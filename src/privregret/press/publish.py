@@ -21,7 +21,7 @@ from IPython.display import HTML, Image, Markdown, display
 from matplotlib.text import Text
 from PIL.PngImagePlugin import PngInfo
 
-from privregret import files
+from privregret import code_key, files
 from privregret.estimates import Estimate, exactly
 from privregret.files import PACKAGE
 from privregret.press import draw, looks, notebook, record, style
@@ -31,7 +31,6 @@ from privregret.press.places import output_root
 from privregret.press.record import KINDS
 from privregret.press.tex import measured as printed
 from privregret.press.tex import one_epsilon, tex_escape
-from privregret.sources import source_hash
 
 style.use()
 
@@ -363,11 +362,18 @@ def _publish(kind, name, contents, **more):
             "parameters": running.parameters,
             "seed": running.parameters.get("seed"),
             "versions": _versions(),
-            "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
+            "sources": _sources(modules),
             "files": {ending: files.digest(content) for ending, content in written.items()},
             **more,
         }
     running.shown = name
+
+
+def _sources(modules):
+    """Hash the package's code in some files."""
+    loaded = sorted(path for path in PACKAGE.rglob("*.py") if str(path) in modules)
+    meant = [(path.name, code_key.meaning(path.read_bytes())) for path in loaded]
+    return files.digest(repr(meant).encode())
 
 
 @cache

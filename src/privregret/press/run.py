@@ -25,7 +25,9 @@ def _alone(root):
     build = root / "build"
     from privregret.press import kernels  # imports papermill, which `status` does not need
 
-    with locked(build / ".lock", wait=False), kernels.sockets(build) as sockets:
+    with locked(build / ".lock", wait=False) as held, kernels.sockets(build) as sockets:
+        if not held:
+            print("warning: no locks on this file system: do not run this twice at a time")
         for folder in (root / "figures", root / "paper", build / "stamps"):
             sweep(folder)
         for partial in root.glob(".*.partial-*"):  # of the README

@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import Path
 
-from privregret import files, sources
+from privregret import code_key, files
 from privregret.files import PACKAGE, ROOT
 from privregret.press import record
 from privregret.press.jobs import Job
@@ -97,4 +97,4 @@ def _hash(path, job):
     if path.name == "manifest.json":
         said = record.of_notebook(record.read(path.parents[1]), job.name)
         return files.digest(json.dumps(said, sort_keys=True).encode())
-    return (sources.meaning if path.suffix == ".py" else files.digest)(path.read_bytes())
+    return (code_key.meaning if path.suffix == ".py" else files.digest)(path.read_bytes())
