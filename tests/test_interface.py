@@ -32,8 +32,8 @@ from privregret.privacy.ledger import lazy_releases
 # What the batch command, the site and pictures are made of, and what takes runs, traces or policies
 # made elsewhere.
 ELSEWHERE = (
-    *("__main__", "algorithm", "borrowed", "checks", "files", "identity", "jit", "loops"),
-    *("progress", "rare", "sources", "store", "streams", "sweep", "grids", "learners"),
+    *("__main__", "algorithm", "checks", "code_key", "files", "identity", "jit", "loops"),
+    *("progress", "rare", "store", "streams", "learners"),
     *("bandits.reporting", "exact.binomial", "exact.fixed", "exact.selection"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     # of parts of runs, for each task; rules, as those of `checks`
@@ -158,7 +158,7 @@ NAMED |= {
     "run": 2,
     "runs": 3,
     "sample": np.arange(64) / 4,
-    "scheduler": "",
+    "address": "",
     "successes": 7,
     "value": 3.0,
     "workers": 1,

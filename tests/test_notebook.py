@@ -14,7 +14,6 @@ RULES = {
     "means": checks.means,
     "mode": checks.one_of("a", "b"),
     "fraction": checks.probability,
-    "scheduler": checks.text,
 }
 GOOD = {
     "runs": 3,
@@ -23,7 +22,6 @@ GOOD = {
     "means": [0.2, 1],
     "mode": "a",
     "fraction": 0.5,
-    "scheduler": "",
 }
 
 
@@ -57,7 +55,6 @@ def test_good_values_pass_and_integers_become_reals():
         ({"means": [0.5]}, ["means", "2", "(1,)"]),
         ({"mode": "c"}, ["mode", "'a'", "'b'", "'c'"]),
         ({"fraction": 2}, ["fraction", "[0, 1]", "2"]),
-        ({"scheduler": 3}, ["scheduler", "3"]),
     ],
 )
 def test_bad_values_stop_with_one_line_that_names_them(changes, shown):

@@ -284,7 +284,7 @@ def sources(code):
     while new:
         found |= new
         new = {name for module in new for name in imported(MODULES[module].read_text())} - found
-    return source_hash(MODULES[name] for name in found)
+    return publish._sources({str(MODULES[name]) for name in found})
 
 
 def lapsed(name, entries):

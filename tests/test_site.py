@@ -275,7 +275,7 @@ def test_a_notebook_shows_what_it_has_published():
 @pytest.mark.parametrize(
     ("path", "page"),
     [
-        ("docs/sweeps.md", "sweeps.md"),
+        ("docs/large-runs.md", "large-runs.md"),
         ("CONTRIBUTING.md", "contributing.md"),
         ("README.md", "index.md"),
         ("figures/findings.csv", "findings.md"),
@@ -556,7 +556,7 @@ def test_findings_and_errata_are_filtered(reader, built):
         ("figure 5", "figures/hu2021/figure-05.html"),
         ("AnytimeLazyUCB", "api/privregret.bandits.html#privregret.bandits.AnytimeLazyUCB"),
         ("noisy max", "notebooks/hu2021/5-full-information.html"),
-        ("Parquet", "sweeps.html"),
+        ("SLURM", "large-runs.html"),
         ("whole epochs", "notebooks/companion/whole-epochs.html"),
     ],
 )

@@ -16,12 +16,14 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from privregret.files import PACKAGE
 
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 _read: dict[Path, tuple[tuple[int, int], bytes]] = {}
+_lock = Lock()
 
 
 def used(*things: Any) -> frozenset[str]:
@@ -49,14 +51,15 @@ def imported(code: str) -> set[Path]:
     Lines that start with % or ! are left out.
     """
     lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
-    modules = frozenset().union(*map(_reached, _imports(ast.parse("\n".join(lines)), "")))
+    named = _named(_statements(_parsed("\n".join(lines).encode())), "")
+    modules = frozenset().union(*map(_reached, named))
     return {file for name in modules if (file := file_of(name))}
 
 
 @cache
 def key(modules: frozenset[str]) -> str:
     """Return 32 hexadecimal digits for the loaded code of modules."""
-    known = [(name, meaning(_source(file))) for name in sorted(modules) if (file := file_of(name))]
+    known = [(name, _known(file)[1]) for name in sorted(modules) if (file := file_of(name))]
     return hashlib.sha256(repr(known).encode()).hexdigest()[:32]
 
 
@@ -78,7 +81,7 @@ def look(module: str) -> None:
 
 def meaning(source: bytes) -> str:
     """Hash code without docstrings, comments and layout."""
-    tree = ast.parse(source)
+    tree = _parsed(source)
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body[0] = ast.Pass()
@@ -144,30 +147,34 @@ def _reached(module) -> frozenset[str]:
         name = todo.pop()
         if name not in found and (file := file_of(name)):
             found.add(name)
-            package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-            todo += _imports(ast.parse(_source(file)), package)
+            todo += _named(_known(file)[0], _package(name))
     return frozenset(found)
 
 
-def _imports(tree, package) -> set[str]:
-    """Return the modules that code in a package imports or takes names from."""
-    found = set()
+def _package(module):
+    return module if file_of(module).name == "__init__.py" else module.rpartition(".")[0]
+
+
+def _statements(tree) -> list[tuple]:
+    """Return what code imports: ("", module, "") or (module from which, name, name here)."""
+    found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            # anything can be an attribute of a package
-            found |= {inner for alias in node.names for inner in _inside(alias.name)}
+            found += [("", alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            module = _absolute(node, package)
-            found |= {_defining(module, alias.name) for alias in node.names}
+            of = "." * node.level + (node.module or "")
+            found += [(of, alias.name, alias.asname or alias.name) for alias in node.names]
     return found
 
 
-def _absolute(node, package) -> str:
-    return resolve_name("." * node.level + (node.module or ""), package)
+def _named(statements, package) -> set[str]:
+    """Return the modules that import statements in a package name, or take names from."""
+    plain = {inner for of, name, _ in statements if not of for inner in _inside(name)}
+    return plain | {_defining(resolve_name(of, package), name) for of, name, _ in statements if of}
 
 
 def _inside(module) -> set[str]:
-    """Return a module, and the modules in it if it is a package."""
+    """Return a module and, as anything can be an attribute of a package, the modules in it."""
     file = file_of(module)
     if file is None or file.name != "__init__.py":
         return {module}
@@ -182,12 +189,22 @@ def _defining(module, name) -> str:
     if file_of(f"{module}.{name}"):
         return f"{module}.{name}"
     if file and file.name == "__init__.py":
-        for node in ast.parse(_source(file)).body:
-            if isinstance(node, ast.ImportFrom) and (of := _absolute(node, module)) != module:
-                for alias in node.names:
-                    if (alias.asname or alias.name) == name:
-                        return _defining(of, alias.name)
+        for of, there, here in _known(file)[0]:
+            if of and here == name and (source := resolve_name(of, module)) != module:
+                return _defining(source, there)
     return module
+
+
+def _parsed(source):
+    with _lock:  # threads that parse at once disturb each other (CPython issue 106905)
+        return ast.parse(source)
+
+
+@cache
+def _known(file) -> tuple[list, str]:
+    """Return the import statements of a file and its meaning."""
+    source = _source(file)
+    return _statements(_parsed(source)), meaning(source)
 
 
 def _stamp(file):

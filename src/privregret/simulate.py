@@ -403,9 +403,10 @@ def shared(function: Callable, tasks: Iterable[tuple], workers: int) -> Iterator
         parallel = joblib.Parallel(
             n_jobs=workers, prefer="threads", return_as="generator", batch_size=1
         )
+        work = (joblib.delayed(function)(*task) for task in tasks)
         if _on_dask():
-            tasks, function = (_packed(function, task) for task in tasks), _unpacked
-        yield from parallel(joblib.delayed(function)(*task) for task in tasks)
+            work = (joblib.delayed(_unpacked)(*_packed(function, task)) for task in tasks)
+        yield from parallel(work)
 
 
 def _on_dask():
@@ -414,9 +415,9 @@ def _on_dask():
 
 def _packed(function, task):
     """Return a task as bytes, which the scheduler need not understand, and the key of its code."""
-    import cloudpickle
+    from distributed.protocol.pickle import dumps
 
-    return cloudpickle.dumps((function, task)), _code(function, task)
+    return dumps((function, task)), _code(function, task)
 
 
 def _unpacked(packed, code):
@@ -577,7 +578,9 @@ def _played(grid, runs, seed, workers, together) -> list:
         for i, kept in zip(todo, computed, strict=True)
     }
     return [
-        new[i] if i in new else store.recall(partial(_again, point, runs, seed, workers, together), name)
+        new[i]
+        if i in new
+        else store.recall(partial(_again, point, runs, seed, workers, together), name)
         for i, (point, name) in enumerate(zip(grid, names, strict=True))
     ]
 
