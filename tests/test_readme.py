@@ -308,7 +308,9 @@ def test_every_paper_has_a_line_with_its_notebooks_and_figures():
 def test_the_first_result_is_the_printed_one():
     """Words as they stand, numbers within rounding."""
     code, printed = (block.values[1] for block in BLOCKS[1:3])
-    shown = run_in(ROOT, "-c", code).split()
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", code]
+    shown = subprocess.check_output(command, env=environment, text=True).split()
     for here, there in zip(shown, printed.split(), strict=True):
         try:
             assert float(here) == pytest.approx(float(there), abs=0.11)

@@ -92,7 +92,8 @@ def meaning(source: bytes) -> str:
 def file_of(module: str) -> Path | None:
     """Return the source file of a module, or None for a library's and for what has no file."""
     if module == "__main__":
-        file = Path(getattr(sys.modules[module], "__file__", None) or "")
+        prompt = sys.flags.interactive or hasattr(sys, "ps1")
+        file = Path("" if prompt else getattr(sys.modules[module], "__file__", None) or "")
         return file.resolve() if file.suffix == ".py" and not _of_library(file) else None
     top, *rest = module.split(".")
     folder = _folder(top)

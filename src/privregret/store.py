@@ -13,7 +13,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from threading import Lock
@@ -79,31 +79,37 @@ def recall(compute: Callable[[], T], known: str | None) -> T:
     """
     if known is None:
         return compute()
-    begun, made = [], []
+    begun: list = []
+    made: list[T] = []
 
     def once():
         begun.append(True)
         made.append(compute())
         return made[0]
 
-    try:
-        kept = MEMORISED.call_and_shelve(known, once)
-        if not made:
-            return kept.get()
-    except Exception:
-        if begun and not made:
-            raise
-        if not made:
-            kept.clear()
-            return compute()
-    if next(_written) % EVERY == 0:
-        tidy()
-    return made[0]
+    for _ in ("read", "replace what is damaged"):
+        found = None
+        try:
+            found = MEMORISED.call_and_shelve(known, once)
+            if not made:
+                return found.get()
+        except Exception:
+            if begun and not made:
+                raise
+        if made:
+            if next(_written) % EVERY == 0:
+                tidy()
+            return made[0]
+        with suppress(Exception):
+            found.clear()  # type: ignore[union-attr]
+    return compute()
 
 
 def holds(known: str | None) -> bool:
     """Return whether an entry is there."""
-    return known is not None and MEMORISED.check_call_in_cache(known, None)
+    with suppress(OSError):
+        return known is not None and MEMORISED.check_call_in_cache(known, None)
+    return False
 
 
 def kept(function: F) -> F:
@@ -148,10 +154,8 @@ def without() -> Iterator[None]:
 
 def tidy() -> None:
     """Remove what was used longest ago until the store is at most `BYTES` large."""
-    try:
+    with suppress(OSError):  # another process removes as well
         MEMORY.reduce_size(BYTES)
-    except OSError:  # another process removes as well
-        pass
 
 
 @functools.cache
