@@ -37,6 +37,7 @@ ELSEWHERE = (
     *("bandits.reporting", "exact.binomial", "exact.fixed", "exact.selection"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     # of parts of runs, for each task; rules, as those of `checks`
+    *("simulate.cluster", "simulate.scheduled", "simulate.shared"),
     *("simulate.moments", "simulate.tidy", "simulate.algorithms_of", "simulate.problems_of"),
     *("simulate.rounds_of", "simulate.workers_rule", "instances.bandits.regret_of"),
     "instances.bandits.counts_of",
@@ -158,7 +159,6 @@ NAMED |= {
     "run": 2,
     "runs": 3,
     "sample": np.arange(64) / 4,
-    "address": "",
     "successes": 7,
     "value": 3.0,
     "workers": 1,
