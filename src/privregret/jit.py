@@ -35,8 +35,8 @@ def folder_of(function: Callable) -> Path | None:
     if CACHE is None or "<locals>" in getattr(function, "__qualname__", "<locals>"):
         return None
     try:
-        modules = code_key.used(function)
-        if not code_key.unchanged(modules):
+        modules, file = code_key.used(function), Path(function.__code__.co_filename).resolve()
+        if file not in map(code_key.file_of, modules) or not code_key.unchanged(modules):
             return None
         folder = CACHE / f"{function.__module__}-{code_key.key(modules)[:16]}-{numba.__version__}"
         if not folder.is_dir():
