@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret.adversarial.cells import draw, next_segments
-from privregret.jit import jit
+from privregret.jit import jit, keep_alive
 from privregret.noise import laplace
 
 EXP3_STEP, HTINF_STEP, FTPL_STEP = range(3)
@@ -311,9 +311,5 @@ def cumulative_losses(tables, checkpoints, settings, rng):
             break
         batch["observed"] = observed
         learn(choices, batch, settings, rng)
-    # keeps the array of the record alive
-    choices[0], batches[0] = (
-        choices[0],
-        batches[0],
-    )
+    keep_alive(batches)
     return paid

@@ -20,7 +20,6 @@ from privregret.adversarial.batches import (
     cumulative_losses,
 )
 from privregret.adversarial.cells import next_segments
-from privregret.borrowed import borrowed
 from privregret.jit import jit
 from privregret.noise import laplace
 
@@ -141,8 +140,7 @@ def losses_of_runs(tables, checkpoints, settings, rngs, runs, noise):
     """
     losses, bernoulli, point, tau = tables.losses, tables.bernoulli, tables.point, settings.tau
     horizon, choices, rate = checkpoints[-1], tables.group.shape[1], settings.rate
-    paid, all_rngs = np.empty((runs, len(checkpoints))), rngs
-    rngs = borrowed(all_rngs)
+    paid = np.empty((runs, len(checkpoints)))
     if settings.kind == FTPL_STEP or runs == 1 or point.min() < 0:
         for r in range(runs):
             one = cumulative_losses(tables, checkpoints, settings, rngs[r])

@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 import joblib
 from tqdm import tqdm
 
-from privregret import files, sources
+from privregret import code_key, files
 from privregret.files import ROOT, digest, locked
 from privregret.press import notebook, record, render
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
@@ -158,14 +158,14 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
 
 def inputs(job: Job) -> dict[str, str]:
     """Everything that a run depends on but its parameters: what it is -> its hash."""
-    used = sorted(sources.imported(job.code))
+    used = sorted(code_key.imported(job.code))
     data = [Path(v) for v in job.parameters.values() if isinstance(v, str) and v]
     data += [ROOT / path for path in re.findall(r"benchmarks/[\w.-]+", job.code)]
     data += [NOTEBOOKS / f"{job.name}.toml"]
     with suppress(OSError):  # a parameter that is too long for a path
         data = [path for path in data if path.is_file()]
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
-    found |= {_shown(file): sources.meaning(file.read_bytes()) for file in used}
+    found |= {_shown(file): code_key.meaning(file.read_bytes()) for file in used}
     return found | {_shown(file): digest(file.read_bytes()) for file in (ROOT / LOCK, *data)}
 
 
