@@ -1,61 +1,75 @@
-"""Settings of the site: `make site` stages these pages with those of the notebooks and figures."""
+"""Settings of the site. `make site` collects its sources in build/source, in the same folders."""
 
+import re
 from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
 
 import privregret
 
 project = html_title = "privregret"
 author = "the privregret authors"
-html_show_copyright = html_show_sphinx = html_show_sourcelink = html_copy_source = False
 release = version = privregret.__version__
-language = "en"
+html_show_copyright = html_show_sphinx = html_show_sourcelink = html_copy_source = False
+# it would need a server
+html_show_search_summary = False
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
 
 extensions = [
     "myst_nb",
-    "sphinx_design",
-    "sphinx_copybutton",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "numpydoc",
-    "privregret.press.site.extension",  # after autodoc, whose event it uses
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
 ]
-templates_path = [str(Path(__file__).parent / "_templates")]  # autosummary looks in the source
-exclude_patterns = ["**/*.inc"]
+root_doc = "docs/index"
+exclude_patterns = ["README.md"]
+# a notebook's mark of its end; attributes of one name
+suppress_warnings = ["mystnb.unknown_mime_type", "ref.python"]
 
 nb_execution_mode = "off"
 nb_merge_streams = True
-nb_render_markdown_format = "myst"  # outputs may contain formulas
-nb_ipywidgets_js = {}  # their scripts would come from elsewhere
-myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
-myst_dmath_double_inline = True
+nb_render_markdown_format = "myst"
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath", "html_image"]
 myst_heading_anchors = 3
-default_role = "py:obj"  # `name` in a docstring: code, and a link if it is documented
-html_math_renderer = "mathml"
+# formulas in tables that notebooks show
+myst_mathjax_classes = "math|text_html"
+mathjax3_config = {"tex": {"inlineMath": [["$", "$"], ["\\(", "\\)"]]}}
 
-numpydoc_show_class_members = False
-autodoc_preserve_defaults = True  # values such as ROOT are of one machine
-autodoc_typehints = "none"  # docstrings have them, in words
+# `name` in a docstring links to what is documented
+default_role = "py:obj"
+napoleon_google_docstring = False
+autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"
-toc_object_entries_show_parents = "hide"
+autodoc_preserve_defaults = True
+autodoc_typehints = "none"
 
-nb_code_prompt_show = nb_code_prompt_hide = "Code"
 
-html_theme = "pydata_sphinx_theme"
-html_context = {"default_mode": "auto"}
-html_static_path = ["_static"]
-html_css_files = ["fonts.css", "site.css"]
-html_js_files = [("filter.js", {"defer": "defer"}), ("explore.js", {"defer": "defer"})]
-html_additional_pages = {"search": "search.html"}
-html_sidebars = {name: [] for name in ("index", "findings", "errata", "figures", "search")}
-html_theme_options = {
-    "collapse_navigation": True,
-    "header_links_before_dropdown": 6,
-    "navbar_align": "left",
-    "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
-    "footer_start": ["footer.html"],
-    "footer_end": [],
-    "show_toc_level": 2,
-    "pygments_light_style": "default",
-    "pygments_dark_style": "github-dark",
-}
+def setup(app):
+    """Adapt what is written for GitHub, JupyterLab and terminals."""
+    app.connect("source-read", _fold)
+    app.connect("doctree-read", _adapt)
+    app.connect("autodoc-process-docstring", _keep_bars)
+
+
+def _fold(app, name, text):
+    """Hide the cells that JupyterLab hides."""
+    text[0] = re.sub(r'"(check|publish)"(?=\s*\])', '"hide-input"', text[0])
+
+
+def _adapt(app, tree):
+    """Read $`x`$ as a formula; show links to files that are not on the site as text."""
+    for formula in tree.findall(nodes.math):
+        formula.children = [nodes.Text(formula.astext().strip("`"))]
+    folder = (Path(app.confdir).parent / app.env.docname).parent
+    for link in list(tree.findall(addnodes.pending_xref)):
+        path = link["reftarget"].partition("#")[0]
+        if link["reftype"] == "myst" and path and (folder / path).exists():
+            link.replace_self(link.children)
+
+
+def _keep_bars(app, what, name, obj, options, lines):
+    """Escape |x|, which reStructuredText would replace."""
+    lines[:] = [line.replace("|", r"\|") for line in lines]

@@ -2,12 +2,13 @@
 forms, planted faults."""
 
 import math
+import re
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from cases import FIRST
-from conftest import refused
+from conftest import ROOT, refused
 
 from privregret import loops, noise
 from privregret.adversarial import (
@@ -19,6 +20,7 @@ from privregret.adversarial import (
     SparseSwitch,
 )
 from privregret.adversarial.bases import RealLossBandit
+from privregret.algorithm import Steps
 from privregret.bandits import (
     DPIMED,
     DPSE,
@@ -41,6 +43,7 @@ from privregret.full_information import (
 )
 from privregret.guarantees import Privacy
 from privregret.instances import HU2021_2, gap_adversary, packing
+from privregret.jit import jit
 from privregret.privacy import audit, batches, ledger, scripted, selection, trace
 from privregret.studies import cost, privacy_audit
 
@@ -390,3 +393,102 @@ def test_the_search_takes_neighbours_only():
         )
     for tables in ((table, np.zeros((5, 3))), (table, np.zeros((6, 2))), (table,)):
         refused(lambda tables=tables: audit.searched_loss(play, tables, 10, 0), "tables", "(5, 2)")
+
+
+@jit
+def explore(arms, own, settings, t, rng):
+    if t <= 20:
+        return int(rng.random() * len(arms))
+    if t == 21:
+        best = -math.inf
+        for j in range(len(arms)):
+            noisy = arms[j]["total"] + noise.laplace(settings[0], rng)
+            if noisy > best:
+                best, own["best"] = noisy, j
+    return own["best"]
+
+
+@jit
+def add(arms, own, settings, t, j, reward, rng):
+    if t <= 20:
+        arms[j]["total"] += reward
+
+
+class Explorer(BanditAlgorithm):
+    """Plays at random for 20 rounds, then the arm with the largest noisy sum; 1-DP."""
+
+    id, label, source, privacy, scale = "explorer", "explorer", "a test", Privacy(1.0, 1.0), 1.0
+    steps = Steps(np.dtype([("total", float)]), np.dtype([("best", np.int64)]), explore, add)
+
+    def settings(self, horizon, arms):
+        return (self.scale,)
+
+
+class Careless(Explorer):
+    """Planted fault: half of the noise."""
+
+    scale = 0.5
+
+
+def recipe(algorithm, monkeypatch):
+    """What the search of docs/python.md finds in an algorithm."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.S)
+    (code,) = [block for block in blocks if "searched_loss" in block]
+    found, search = [], audit.searched_loss
+
+    def noted(*given, **named):
+        found.append(search(*given, **named))
+        return found[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(audit, "searched_loss", noted)
+        exec(re.sub(r"^algorithm = .*$", "", code, flags=re.M), {"algorithm": algorithm})
+    return found
+
+
+def test_the_documented_search_finds_half_of_the_noise(monkeypatch, capsys):
+    sound, careless = recipe(Explorer(), monkeypatch), recipe(Careless(), monkeypatch)
+    assert 0 < max(found.value for found in sound) < 1 < max(found.value for found in careless)
+    # tables that end before the rewards are used
+    for found in (sound[0], careless[0]):
+        assert not found.evidence and found.value == 0 and "no evidence" in str(found)
+    assert careless[-1].evidence and f"{careless[-1].value:.3f}" in str(careless[-1])
+    assert "costs at most 1.0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("failure", value) for value in (20, math.nan, -1, 0, 1, "0.1")),
+        *(("runs", value) for value in (0, 1, -5, 2.5, math.nan)),
+        *(("seed", value) for value in (-1, 0.5)),
+    ],
+)
+def test_arguments_of_audits(name, value):
+    tables = [np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])]
+    given = {"runs": 10, "seed": 0, name: value}
+    refused(lambda: audit.searched_loss(UCB1().play, tables, **given), name)
+    refused(lambda: audit.loss_lower_bound(UCB1(), *tables, lambda actions: True, **given), name)
+
+
+def test_laws_on_a_grid_refuse_comparisons_of_rewards():
+    class Counting(AnytimeLazyUCB):
+        @staticmethod
+        def _observe(arms, own, settings, t, j, reward, rng):
+            AnytimeLazyUCB.steps.observe.py_func(arms, own, settings, t, j, reward > 0.5, rng)
+
+        steps = AnytimeLazyUCB.steps._replace(observe=_observe.__func__)
+
+    refused(lambda: scripted.action_law(Counting(1.0), np.zeros((3, 2)), cells=8), "Counting")
+    assert trace.costs(traced(Counting(0.5))).max() == pytest.approx(0.5)
+
+
+def test_more_entries_than_corners_are_added_up():
+    """Twelve losses of a round, each of which moves one of twelve noisy sums."""
+    table = np.random.default_rng(0).integers(2, size=(14, 12)).astype(float)
+    run = trace.traced(FTNL(0.5), table, 0)
+    assert trace.costs(run, "outcomes", [1]).max() >= 0.5 * (1 - 1e-9)
+
+
+def test_tables_have_entries_between_0_and_1():
+    refused(lambda: trace.traced(UCB1(), [[0, 1], [2, 0]], 0), "table", "2.0")

@@ -841,7 +841,7 @@ def test_lemmas_of_asi2025():
     assert asi2025.lemma_20(3, 50) == pytest.approx(
         1 - (1 - 2 * laplace.sf(math.sqrt(10) * math.log(150))) ** 150
     )
-    assert asi2025.best_composition([0.1] * 4, 1e-3) == pytest.approx(
+    assert asi2025.advanced_composition([0.1] * 4, 1e-3) == pytest.approx(
         0.4 * math.tanh(0.05) + math.sqrt(0.08 * math.log(1e3))
     )
     assert asi2025.theorem_10_composed(16, 1.0, 1e-6) == pytest.approx(

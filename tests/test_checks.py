@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import refused
 
@@ -74,14 +73,3 @@ def test_the_decorator_checks_what_is_passed_and_leaves_the_rest():
     refused(lambda: run(3, seed=-1), "seed", "-1")
     refused(lambda: run(None), "runs", "None")
     refused(lambda: checks.arguments(horizon=checks.positive_int)(run), "run", "horizon")
-
-
-def test_a_column_that_counts_the_rows_is_not_taken_for_losses(tmp_path):
-    path, table = (
-        str(tmp_path / "losses.csv"),
-        pd.DataFrame({"a": [0.5, 0.0, 1.0], "b": [0.0, 1.0, 1.0]}),
-    )
-    table.to_csv(path)
-    refused(lambda: checks.csv_path("table", path), "table", "losses.csv", "index=False")
-    table.to_csv(path, index=False)
-    assert checks.csv_path("table", path) == path

@@ -101,18 +101,32 @@ def test_operations_propagate_bounds(name):
 
 def test_logarithms():
     assert Estimate(5.0, 0.1).log() == Estimate(math.log(5), 0.02)
-    for value in (-1.0, 0.0, 0.5):
-        refused(Estimate(value, 0.1, 0.5).log, "items", f"{value:g}", "0.5")
+    for value in (-1.0, 0.0):
+        refused(Estimate(value, 0.1, 0.5).log, "items", f"{value:g}")
+    for unknown in (Estimate(0.5, 0.2), Estimate(0.5, 0.0, 0.5)):
+        assert (unknown.log().value, unknown.log().low) == (math.log(0.5), -math.inf)
     e = Estimate(5.0, 0, 0.5).log()
     assert e.bound == pytest.approx(math.log(5) - math.log(4.5)) and e.high >= math.log(5.5)
     assert [e.value for e in estimates.logs([1.0, math.e])] == [0.0, 1.0]
 
 
 def test_a_divisor_that_may_be_0():
-    for wrong in (0.0, Estimate(0.1, 0, 0.1), Estimate(-0.1, 0, 0.2)):
-        value = wrong.value if isinstance(wrong, Estimate) else wrong
-        refused(lambda e=wrong: Estimate(1.0) / e, f"{value:g}", error=ZeroDivisionError)
+    for zero in (0.0, Estimate(0.0, 1.0)):
+        refused(lambda e=zero: Estimate(1.0) / e, "0.0", error=ZeroDivisionError)
+    for near in (Estimate(0.1, 0.1), Estimate(-0.3, 0.1), Estimate(0.1, 0, 0.1)):
+        ratio = Estimate(1.0) / near
+        assert ratio.value == pytest.approx(1 / near.value)
+        assert (ratio.low, ratio.high) == (-math.inf, math.inf)
     assert (Estimate(1.0) / Estimate(0.1, 0, 0.05)).high >= 1 / 0.05  # the asymmetric end is inside
+    assert (Estimate(1.0) / Estimate(0.31, 0.1)).high < math.inf
+
+
+def test_arithmetic_with_a_number_that_is_not_known():
+    unknown = Estimate(2.0, math.inf)
+    assert 0 * unknown == Estimate(0.0)
+    for result in (unknown + 1, 3 * unknown, unknown / 4, 1 / unknown, unknown.log(), -unknown):
+        assert (result.low, result.high) == (-math.inf, math.inf)
+    assert Estimate(math.inf, math.inf).low == -math.inf  # not the exact number infinity
 
 
 # samples
@@ -128,6 +142,17 @@ def test_mean_of_a_sample():
     reach = 3 * means.std(axis=1, ddof=1) / 10
     assert seldom((abs(means.mean(axis=1)) > reach).sum(), stats.t.sf(3, 99) * 2, DRAWS)
     assert estimates.mean(means[0]).reach == pytest.approx(reach[0])
+
+
+def test_a_draw_that_makes_most_of_the_variance_widens_the_error():
+    """Rare draws of 100: the usual error misses 1 from below whenever few of them were seen."""
+    rng, chance = np.random.default_rng(1), 0.02
+    assert estimates.mean([0.0] * 99 + [50.0]).se == pytest.approx(3 * 0.5)
+    assert estimates.mean([0.0] * 98 + [50.0] * 2).se < 0.8
+    assert estimates.mean([0.0] * 18 + [50.0]).se == pytest.approx(50 / 19)  # too few to tell
+    hits = rng.binomial(300, chance, 2000)
+    once = [estimates.mean([0.0] * 299 + [1 / chance])] * (hits == 1).sum()
+    assert len(once) > 10 and all(e.high > 1 for e in once)
 
 
 def test_controls_take_their_part_out_of_a_mean():
@@ -204,6 +229,19 @@ def test_quantiles_cover_for_any_law(law, level):
     assert np.mean([e.reach for e in found]) < 12 * math.sqrt(level * (1 - level) / 150) / law.pdf(
         truth
     )
+
+
+def test_successes_are_0_or_1():
+    for wrong in ([0.0, 2.0], [0.5], [-1.0, 1.0]):
+        refused(lambda w=wrong: estimates.fraction(w), "successes", f"{wrong[-1] or wrong[0]:g}")
+    assert estimates.fraction([0, 1, 1.0]) == estimates.fraction([False, True, True])
+
+
+def test_the_median_of_an_even_number_is_the_upper_middle():
+    """A draw, not a number between two: so that it is a value that regret takes."""
+    assert estimates.median([1.0, 2.0]).value == estimates.median([2.0, 1.0]).value == 2.0
+    frame = pd.DataFrame({"regret": [4.0, 1.0, 3.0, 2.0]})
+    assert estimates.quantile_limits(frame, [])["value"][0] == 3.0
 
 
 def test_median_of_few_draws_is_not_known():
@@ -317,6 +355,7 @@ def test_slope_of_a_line_is_exact():
     assert estimates.slope([0, 1], [5.0, 8.0]) == Estimate(
         3.0, math.inf
     )  # two points scatter about nothing
+    assert estimates.slope([0, 1, 2, 5], [4.0] * 4) == Estimate(0.0)
     powers = estimates.slope(np.log([1, 2, 4, 8]), estimates.logs([1.0, 2**0.5, 2.0, 2**1.5]))
     assert powers.value == pytest.approx(0.5) and powers.se == 0
 

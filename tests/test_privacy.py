@@ -222,7 +222,7 @@ class Tell:
         return rewards[:, 0].astype(int)
 
 
-@pytest.mark.parametrize("runs", [1, 30, 1000])
+@pytest.mark.parametrize("runs", [2, 30, 1000])
 @pytest.mark.parametrize("failure", [1e-2, 1e-6])
 def test_the_audit_is_as_sure_as_it_says(runs, failure):
     """Always against never in n plays: limits a^(1/n) and 1 - a^(1/n), a = failure / 8 for eight

@@ -1,18 +1,19 @@
 """Publishing from a notebook: names, atomic files, same bytes twice, findings and numbers."""
 
-import json
-import re
+import shutil
+import subprocess
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import PIL.Image
 import pytest
-from conftest import ROOT, refused
+from conftest import refused
 
 from privregret import files
 from privregret.estimates import Estimate
-from privregret.press import notebook, publish, record, render, style
+from privregret.press import captions, notebook, publish, record, render, style, tex
+from privregret.press.findings import UNDECIDED
 from privregret.press.papers import PAPERS
 
 
@@ -48,16 +49,10 @@ def test_a_figure_is_four_files_and_a_manifest_entry(root):
     assert r"{hu2021/figure-01.pdf}" in tex and r"\begin{figure}[htbp]" in tex
     assert r"$\varepsilon=1$: 100\% of it" in tex  # the epsilon of the figures
     assert r"\label{fig:hu2021/figure-01}" in tex
-    entry = json.loads((root / "figures" / "manifest.json").read_text())["outputs"][
-        "hu2021/figure-01"
-    ]
-    assert (entry["notebook"], entry["seed"], entry["parameters"]) == (
-        "hu2021/one",
-        3,
-        {"seed": 3, "runs": 2},
-    )
-    assert {"python", "numpy", "matplotlib"} <= set(entry["versions"])
-    assert len(entry["sources"]) == 64 and set(entry["files"]) == {".pdf", ".png", ".csv", ".tex"}
+    said = record.of_notebook(record.read(root), "hu2021/one")
+    assert said["notebook"]["parameters"] == {"seed": 3, "runs": 2}
+    assert {"python", "numpy", "matplotlib"} <= set(said["notebook"]["versions"])
+    assert set(said["outputs"]["hu2021/figure-01"]["files"]) == {".pdf", ".png", ".csv", ".tex"}
 
 
 def test_the_data_hash_follows_the_data(root):
@@ -67,13 +62,15 @@ def test_the_data_hash_follows_the_data(root):
     assert record.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"] != first
 
 
-def test_publishing_twice_gives_the_same_bytes(root):
+@pytest.mark.parametrize("date", ["0", "1700000000"])
+def test_publishing_twice_gives_the_same_bytes(root, monkeypatch, date):
     draw()
-    files = sorted(p for p in (root / "figures").rglob("*") if p.is_file())
-    before = [p.read_bytes() for p in files]
+    written = {path: path.read_bytes() for path in (root / "figures").rglob("*.*")}
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", date)
     draw()
-    assert [p.read_bytes() for p in files] == before
-    assert b"CreationDate" not in (root / "figures/hu2021/figure-01.pdf").read_bytes()
+    assert {path: path.read_bytes() for path in written} == written
+    pdf = (root / "figures/hu2021/figure-01.pdf").read_bytes()
+    assert b"Date" not in pdf and b"(hu2021/figure-01)" in pdf
 
 
 def test_a_failed_write_leaves_the_old_file(root, monkeypatch):
@@ -101,31 +98,24 @@ def test_a_caption_stands_alone(root, caption):
     assert not (root / "figures").exists()
 
 
-def test_a_caption_explains_what_labels_abbreviate(root):
-    fig, ax = plt.subplots()
-    ax.plot([0, 1], **style.look("FTNL (Gumbel)"), label="FTNL (Gumbel)")
-    ax.legend()
-    caption = f"{HU}: regret of Follow-the-Noisy-Leader"
-    refused(
-        lambda: publish.figure(fig, "hu2021/one", DATA, f"{caption}."), "FTNL", error=ValueError
-    )
-    publish.figure(fig, "hu2021/one", DATA, f"{caption} (FTNL, Gumbel noise).")
+def test_a_mean_that_rare_runs_decide_has_a_dagger(root):
+    frame = pd.DataFrame({"arm": ["a", "b"], "mean": [3.25, 4.5], "heavy": [True, False]})
+    columns = {"arm": "arm", "mean": "regret"}
+    publish.table(frame, "hu2021/table-a", f"{HU}: regret.", columns, {"mean": ".1f"})
+    tex = (root / "figures" / "hu2021" / "table-a.tex").read_text()
+    assert r"3.2$^\dagger$" in tex and r"4.5 \\" in tex and tex.count("dagger") == 2
+    publish.table(frame[1:], "hu2021/table-b", f"{HU}: regret.", columns)
+    assert "dagger" not in (root / "figures" / "hu2021" / "table-b.tex").read_text()
 
 
-def test_faults_of_a_figure_stand_in_the_manifest(root):
-    fig, ax = plt.subplots()
-    ax.plot([0, 1], label="UCB1", **style.look("UCB1"))
-    publish.figure(fig, "hu2021/good", DATA, f"{HU}: regret.")
-    fig, ax = plt.subplots()
-    ax.plot([0, 1], label="UCB1", **(style.look("UCB1") | {"color": "red"}))
-    publish.figure(fig, "hu2021/bad", DATA, f"{HU}: regret.")
-    entries = record.read(root)["outputs"]
-    assert "faults" not in entries["hu2021/good"] and "UCB1" in entries["hu2021/bad"]["faults"][0]
-
-
-def test_the_committed_figures_have_no_faults():
-    outputs = record.read(ROOT)["outputs"]
-    assert outputs and not {n: e["faults"] for n, e in outputs.items() if "faults" in e}
+def test_a_number_of_unknown_error_has_a_dagger_and_decides_nothing(root):
+    mean = Estimate(3.25, np.inf)
+    for bounds in ({"at_most": 9}, {"at_least": 1}, {"between": (0, 9)}):
+        found = publish.finding("Figure 1", "Falls.", "mean", mean, number="huTail", **bounds)
+        assert found.verdict == UNDECIDED
+    render.render(root)
+    macros = (root / "paper/numbers.tex").read_text()
+    assert r"{\huTail}{\ensuremath{3.25^\dagger}}" in macros and "3.25†" in macros
 
 
 def test_integers():
@@ -136,29 +126,41 @@ def test_integers():
 
 def test_a_picture_has_few_colours_and_is_large_enough_for_slides(root):
     draw()
-    with PIL.Image.open(root / "figures" / "hu2021" / "figure-01.png") as picture:
+    with PIL.Image.open(root / "figures/hu2021/figure-01.png") as picture:
         assert picture.mode == "P" and picture.width == round(style.COLUMN[0] * style.DPI)
-        assert picture.convert("RGB").getpixel((0, 0)) == (
-            255,
-            255,
-            255,
-        )  # as white as the page around it
+        # as white as the page around it
+        assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
 
 
-def test_a_picture_names_itself_and_its_notebook(root):
+def test_both_files_of_a_figure_have_one_layout(root, monkeypatch):
+    places = []
+
+    def savefig(fig, *args, **more):
+        places.append([ax.get_position().bounds for ax in fig.axes])
+        original(fig, *args, **more)
+        places.append([ax.get_position().bounds for ax in fig.axes])
+
+    original = plt.Figure.savefig
+    monkeypatch.setattr(plt.Figure, "savefig", savefig)
     draw()
-    path = root / "figures/hu2021/figure-01"
-    assert {b"hu2021/figure-01", b"notebooks/hu2021/one.ipynb"} <= set(
-        re.findall(
-            rb"hu2021/figure-01|notebooks/[\w/]+\.ipynb", path.with_suffix(".pdf").read_bytes()
-        )
-    )
-    with PIL.Image.open(path.with_suffix(".png")) as picture:
-        assert picture.text["Title"] == "hu2021/figure-01"
-        assert (
-            "notebooks/hu2021/one.ipynb" in picture.text["Keywords"]
-            and HU in picture.text["Subject"]
-        )
+    assert len(places) == 4 and all(place == places[0] for place in places)
+    assert places[0] != [plt.figure().add_subplot().get_position().bounds]
+
+
+CODE = r"Takes `many_runs` runs, `a{b}^c~\d $x$ 5%`, 5% of $\epsilon$ & more."
+
+
+def test_code_in_a_caption_compiles_and_comes_back(tmp_path):
+    escaped = tex.tex_escape(CODE)
+    assert r"\texttt{many\_runs}" in escaped and r"5\% of $\varepsilon$ \& more" in escaped
+    source = rf"\caption{{{escaped}}}" + "\n"
+    assert captions.caption(source) == CODE.replace("epsilon", "varepsilon")
+    if not shutil.which("pdflatex"):
+        pytest.skip("needs pdflatex")
+    page = rf"\documentclass{{article}}\begin{{document}}{escaped}\end{{document}}"
+    (tmp_path / "page.tex").write_text(page)
+    command = ["pdflatex", "-halt-on-error", "-interaction=batchmode", "page.tex"]
+    assert subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL).returncode == 0
 
 
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
@@ -218,7 +220,7 @@ def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
     draw("hu2021/figure-02")
     manifest = record.read(root)
     assert set(manifest["outputs"]) == {"hu2021/figure-02"}
-    assert not manifest["notebooks"].get("hu2021/one")
+    assert not manifest["notebooks"]["hu2021/one"].keys() & {"findings", "numbers"}
 
 
 def test_what_a_killed_run_left_goes_and_what_others_write_stays(root):

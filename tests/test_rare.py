@@ -6,7 +6,7 @@ from conftest import refused
 
 from privregret import estimates, rare, simulate
 from privregret.bandits import DPIMED, DPKLUCB, AdaPKLUCB
-from privregret.instances import AZIZE2025_1, BernoulliBandit
+from privregret.instances import AZIZE2025_1, AZIZE2025_2, BernoulliBandit
 
 TWO = BernoulliBandit("two arms", (0.75, 0.5))
 CASES = [  # horizons at which two hundred thousand plain runs have seen what there is to see
@@ -61,6 +61,21 @@ def test_same_numbers_with_any_number_of_workers():
     assert one.equals(two)
 
 
+def test_a_plain_mean_of_few_runs_is_marked_and_a_weighted_one_is_right():
+    """16 experiments of 100 runs: mean +- 3 standard errors is below the true mean in several."""
+    algorithm, horizon = DPIMED(0.5), 10**6
+    sample = rare.regrets(algorithm, AZIZE2025_2, horizon, 20_000, 2)
+    truth = estimates.row(means(sample, []))
+    assert not sample.heavy.any() and truth.se < 0.02 * truth.value
+    plain = simulate.regret_curves(algorithm, AZIZE2025_2, horizon, 1600, 1, points=1)
+    found = estimates.means(plain.assign(experiment=plain.run // 100), "experiment")
+    below = found["mean"] + 3 * found.sd / 10 < truth.low
+    assert below.sum() >= 4 and found.heavy.all()
+    assert all(e.low == -np.inf and e.high == np.inf for e in estimates.rows(found))
+    summary = simulate.regret_summary(algorithm, AZIZE2025_2, horizon, 100, 1, points=1)
+    assert summary.heavy.all() and summary.se[0] == np.inf and summary.sd[0] < np.inf
+
+
 def test_every_round_and_growth_against_brute_force():
     algorithm, rounds = DPIMED(0.25, n0=8), [100, 1000]
     plain = simulate.regret_curves(algorithm, TWO, 3000, 100_000, 1, points=rounds)
@@ -82,8 +97,14 @@ def test_every_round_and_growth_against_brute_force():
     assert (sample.regret[sample.t == 3000].to_numpy() == last).all()
 
 
-def test_tail_index():
-    assert rare.tail_index((0.5, 0.75), 1e-6) == pytest.approx(1.5, rel=1e-5)
+@pytest.mark.parametrize("make", [DPKLUCB, DPIMED])
+def test_tail_index(make):
+    def index(means, epsilon):
+        return make(epsilon).tail_index(BernoulliBandit("arms", means))
+
+    assert index((0.5, 0.75), 1e-6) == pytest.approx(1.5, rel=1e-5)
+    assert index((0.5, 0.75, 0.1, 0.75), 1e-6) == pytest.approx(3, rel=1e-5)
+    assert index((0.75, 0.0), 1.0) == index((0.5, 0.5), 1.0) == np.inf
     refused(
         lambda: rare.regrets(AdaPKLUCB(1.0), TWO, 1000, 10, 0),
         "algorithms",

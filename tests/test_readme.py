@@ -19,7 +19,7 @@ from conftest import ROOT
 
 import privregret
 from privregret import __main__ as command
-from privregret.press import jobs
+from privregret.press import batch
 
 DOCS = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))]
 NAMES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *DOCS]
@@ -154,10 +154,10 @@ def test_a_missing_package_is_named_with_the_extra_that_has_it(statement, missin
     )
     last = done.stderr.strip().splitlines()[-1]
     assert done.returncode == 1 and last.startswith("ModuleNotFoundError")
-    assert missing in last and f"privregret[{extra}]" in last
+    assert missing in last and f".[{extra}]" in last
 
 
-@pytest.mark.parametrize("words", ["sweep grid.toml", "status", "reproduce"])
+@pytest.mark.parametrize("words", ["status", "reproduce"])
 def test_the_command_names_what_is_missing(words, tmp_path):
     code = engine_alone()
     code += f"from privregret.__main__ import main; sys.exit(main({words.split()}))"
@@ -165,9 +165,8 @@ def test_the_command_names_what_is_missing(words, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
-    extra = "sweep" if words.startswith("sweep") else "notebooks"
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-    assert f"privregret[{extra}]" in done.stderr
+    assert "'.[notebooks]'" in done.stderr
 
 
 def test_make_has_the_targets():
@@ -244,9 +243,8 @@ def test_a_sweep_on_slurm(swept, tmp_path):
 @pytest.mark.parametrize("words", mentioned("privregret"), ids=" ".join)
 def test_the_command_takes_what_is_said(words):
     args = command.parser().parse_args(words)
-    if args.command == "sweep":
-        return  # see `swept`
-    assert jobs.jobs(jobs.select(args.wanted), jobs.overrides(getattr(args, "p", [])))
+    names = batch.select(args.wanted, batch.notebooks())
+    assert batch.jobs(names, batch.overrides(getattr(args, "p", [])))
 
 
 @pytest.mark.parametrize("words", mentioned("papermill"), ids=" ".join)
@@ -259,8 +257,9 @@ def test_papermill_takes_what_is_said(words):
     given = dict(context.params["parameters"]) | yaml.safe_load(
         "\n".join(context.params["parameters_yaml"]) or "{}"
     )
-    values = {name: jobs.parse_value(v) if isinstance(v, str) else v for name, v in given.items()}
-    (job,) = jobs.jobs(jobs.select([context.params["notebook_path"]]), values)
+    texts = [(name, value) for name, value in given.items() if isinstance(value, str)]
+    values = given | batch.overrides(texts)
+    (job,) = batch.jobs(batch.select([context.params["notebook_path"]], batch.notebooks()), values)
     assert job.changed == values != {}
 
 
@@ -392,7 +391,7 @@ def there(folder, link):
 
 def test_every_paper_has_a_line_with_its_notebooks_and_figures():
     linked = set(re.findall(r"\((?:notebooks|figures)/(\w+)\)", README))
-    assert linked == {name.split("/")[0] for name in jobs.select([])}
+    assert linked == {name.split("/")[0] for name in batch.notebooks()}
     assert all(README.count(f"/{key})") == 2 for key in linked)
 
 
@@ -415,5 +414,5 @@ def test_the_parser_has_help_on_everything():
     parsers = next(
         a for a in command.parser()._actions if isinstance(a, argparse._SubParsersAction)
     ).choices
-    assert set(parsers) >= {"reproduce", "status", "check"}
+    assert set(parsers) >= {"reproduce", "status"}
     assert all(action.help for parser in parsers.values() for action in parser._actions)

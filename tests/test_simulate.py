@@ -1,5 +1,6 @@
 """Replicates: the same numbers however they are run, streams of their own, and a tidy table."""
 
+import math
 import os
 import signal
 import subprocess
@@ -19,10 +20,11 @@ from joblib.parallel import get_active_backend
 from pandas.testing import assert_frame_equal
 
 import privregret
-from privregret import checks, estimates, instances, simulate, streams
+from privregret import checks, estimates, exact, instances, simulate, streams
 from privregret.adversarial import tuning
 from privregret.algorithm import NOT_PRIVATE
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
+from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
 from privregret.simulate import (
     NoScheduler,
@@ -121,7 +123,7 @@ def test_what_a_cluster_needs_is_named(monkeypatch):
     refused(
         lambda: cluster("tcp://127.0.0.1:8786"),
         "distributed",
-        "privregret[cluster]",
+        ".[cluster]",
         error=ModuleNotFoundError,
     )
 
@@ -250,7 +252,9 @@ def test_the_table_is_tidy():
             "run": [0, 0, 0, 1, 1, 1] * 2,
             "t": [2, 6, 10] * 4,
             "regret": [1.0, 2.0, 2.0] * 2 + [0.0] * 6,
+            "heavy": False,
             "first": [4] * 6 + [0] * 6,
+            "proved_epsilon": math.inf,
         }
     )
     assert_frame_equal(frame, expected, check_exact=True)
@@ -258,12 +262,25 @@ def test_the_table_is_tidy():
 
 def test_columns_hold_every_parameter():
     frame = curves()
-    assert list(frame.columns[:5]) == ["algorithm", "instance", "run", "t", "regret"]
-    assert set(frame.columns[5:]) == {"epsilon", "beta", "tree", "log_base"}
+    assert list(frame.columns[:6]) == ["algorithm", "instance", "run", "t", "regret", "heavy"]
+    assert set(frame.columns[6:]) == {"epsilon", "beta", "tree", "log_base", "proved_epsilon"}
     assert len(frame) == len(ALGORITHMS) * RUNS * frame.t.nunique()
     assert not frame.duplicated(["algorithm", "run", "t"]).any()
     assert frame.loc[frame.algorithm == "UCB1", "epsilon"].isna().all()
     assert frame.regret.notna().all() and (frame.regret >= 0).all()
+
+
+def test_a_comparison_at_one_epsilon_shows_what_is_proved():
+    """As printed Hybrid-UCB is proved to be 1.5 epsilon-DP, the softmax has its cap."""
+    bandits = curves([HybridUCB(1.0), DPSE(1.0), UCB1()], horizon=20, runs=1, points=1)
+    assert bandits.proved_epsilon.tolist() == [1.5, 1.0, math.inf]
+    learners, problem = (
+        [RandomPrefixSoftmax(1.0), FTNL(1.0, scale="hu2021")],
+        instances.packing(3, 0.2),
+    )
+    simulated = curves(learners, problem, horizon=20, runs=1, points=1)
+    for frame in (simulated, exact.regret_curves(learners, problem, 20)):
+        assert frame.proved_epsilon.tolist() == [0.25, 2.0] and (frame.epsilon == 1).all()
 
 
 @pytest.mark.parametrize("runs", [1, 2, 19, 64, 1000])
@@ -276,7 +293,7 @@ def test_a_summary_without_the_runs(runs):
     }
     expected = estimates.means(frame := curves(**several), ["instance", "algorithm", "t"])
     found = summarised(**several)
-    kept = ["mean", "sd", "se", "runs"]
+    kept = ["mean", "sd", "se", "runs", "heavy"]
     assert_frame_equal(found[["instance", "algorithm", "t", *kept]], expected, rtol=1e-9, atol=1e-9)
     ends = frame.groupby(["instance", "algorithm", "t"], sort=False).regret.agg(["min", "max"])
     assert (found[["least", "greatest"]].to_numpy() == ends.to_numpy()).all()
@@ -287,7 +304,7 @@ def test_a_summary_without_the_runs(runs):
         *kept,
         "least",
         "greatest",
-        *frame.columns[5:],
+        *frame.columns[6:],
     ]
     assert (found.index == np.arange(len(found))).all()
 
@@ -346,6 +363,16 @@ def test_several_algorithms_on_several_problems():
             and own.algorithm.tolist() == block.algorithm.tolist()
         )
         assert own.regret.tolist() == block.regret.tolist()
+
+
+def test_one_run_has_no_standard_error():
+    found = summarised([UCB1()], runs=1)
+    assert found[["sd", "se"]].isna().all(axis=None)
+    assert all(e.high == np.inf for e in estimates.rows(found))
+
+
+def test_hardest_takes_one_algorithm():
+    refused(lambda: hardest([UCB1(), DPSE(1.0)], [HU2021_2], 100, 2, 1), "algorithm", "DPSE")
 
 
 def test_hardest_measures_where_it_did_not_choose():

@@ -303,7 +303,7 @@ def test_other_bad_words(tmp_path, capsys, monkeypatch):
     monkeypatch.delitem(sys.modules, "privregret.sweep")
     monkeypatch.delattr("privregret.sweep")
     assert command.main(["sweep", str(path)]) == command.USAGE
-    named(capsys.readouterr().err, "pyarrow", "privregret[sweep]")
+    named(capsys.readouterr().err, "pyarrow", ".[sweep]")
 
 
 # Kept, or run again

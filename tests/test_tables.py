@@ -88,6 +88,44 @@ def test_bad_tables(given, shown):
     refused(lambda: curves(UCB1(), **given), *shown)
 
 
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("a,b\n0,1\n0.5,0.5,0\n", ["line 3", 3, 2]),  # pandas would take it for an index
+        ("a,b\n0,1,0\n0.5,0.5,0\n", ["line 2", 3, 2]),
+        ("a,b\n0,1\n0.5\n", ["line 3", 1, 2]),
+        ("a,b\n0,1\n\n0.5,\n", ["line 4", "column b", "[0, 1]", "''"]),
+        ("a,b\n0,NA\n0,1\n", ["line 2", "column b", "'NA'"]),
+        ("a,b\n0,1\nnan,1\n", ["line 3", "column a", "'nan'"]),
+        ("a,b\n0,1\n0,inf\n", ["line 3", "column b", "'inf'"]),
+        ("a,b\n0,left\n0,0\n", ["line 2", "column b", "'left'"]),
+        ("a,b\n0.5,1.5\n0,0\n", ["line 2", "column b", "'1.5'"]),
+        ('a,b\n0,"1\n0,0\n', ["line 3", "column b"]),
+        ("arm,reward\n0,1\n1,0\n0,0\n", ["arm"]),
+        ("t, Action ,click\n0,1,0\n0,0,1\n1,1,1\n", ["action"]),
+        (",a,b\n0,0.5,1\n1,0,0\n", ["line 1", "index=False"]),
+        ("0.1,0.2\n0.5,0.5\n0,0\n", ["line 1", "'0.1', '0.2'"]),
+        ("a,a\n0.5,0.5\n0,0\n", ["line 1", "'a', 'a'"]),
+        ("a\n0.5\n0\n", ["(2, 1)"]),
+        ("a,b\n0,1\n", ["(1, 2)"]),
+        ("", ["line 1"]),
+        (b"\xff\xfe", []),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused_where_it_is_none(tmp_path, content, shown):
+    path = tmp_path / "own.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    refused(lambda: tables.read(path), "own.csv", *shown, error=ValueError)
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path):
+    path, frame = tmp_path / "own.csv", pd.DataFrame(REWARDS, columns=["a", "b", "c"])
+    frame.to_csv(path, index=False)
+    pd.testing.assert_frame_equal(tables.read(path), frame)
+    refused(lambda: tables.read(tmp_path), str(tmp_path))
+    refused(lambda: tables.read("nowhere.csv"), "nowhere.csv")
+
+
 def test_algorithms_that_no_table_suits():
     refused(lambda: curves(tuning.batched_htinf_over_experts(1.0), losses=REWARDS), "advice")
     refused(lambda: curves([UCB1(), UCB1()], losses=REWARDS), "algorithms", "UCB1()")
@@ -101,6 +139,17 @@ class Uniform(BanditAlgorithm):
 
     def play(self, rewards, rng):
         return np.random.default_rng(rng).integers(rewards.shape[1], size=len(rewards))
+
+
+class Missing(Uniform):
+    id = "missing"
+
+    def play(self, rewards, rng):
+        return np.full(len(rewards), -1)
+
+
+def test_an_arm_that_does_not_exist_is_no_play():
+    refused(lambda: curves(Missing(), rewards=REWARDS), "play", "-1")
 
 
 def test_an_algorithm_of_one_s_own_plays_as_well():

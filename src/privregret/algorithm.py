@@ -76,7 +76,8 @@ class Algorithm(checks.Checked, ABC):
         Raises
         ------
         TypeError, ValueError
-            If the problem is of another kind, or `checkpoints` do not increase or end too early.
+            If the problem is of another kind, or `checkpoints` do not increase or end too early;
+            if `choose` of an algorithm of one's own returns an arm that does not exist.
 
         Examples
         --------
@@ -101,7 +102,7 @@ class Algorithm(checks.Checked, ABC):
         settings = self.settings(int(checkpoints[-1]), *problem.sizes)
         if lanes := type(self).lanes:
             return partial(loops.side_by_side, lanes, data, checkpoints, settings)
-        return partial(loops.many(kernel), data, checkpoints, settings)
+        return partial(self._named, loops.many(kernel), data, checkpoints, settings)
 
     def data_of(self, problem: Any) -> Any:
         """Check the kind of a problem and return the data that the kernels take."""
@@ -110,11 +111,30 @@ class Algorithm(checks.Checked, ABC):
         found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
         raise TypeError(f"{self.label} needs a problem of type {self.plays.__name__}, got {found}")
 
+    def tail_index(self, problem: Any) -> float:
+        """Return the exponent of the power tail of regret, where it is known; else infinity.
+
+        Examples
+        --------
+        >>> from privregret.bandits import UCB1
+        >>> from privregret.instances import HU2021_2
+        >>> UCB1().tail_index(HU2021_2)
+        inf
+        """
+        return np.inf
+
     def literal(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
         """Return the actions of `play` on a table (and advice) that has been checked."""
         if not self.steps:
-            return loops.followed(self.start, self.templates, table, rng, *advice)
+            return self._named(loops.followed, self.start, self.templates, table, rng, *advice)
         sizes = table.shape[1], *(a.shape[1] for a in advice)
         memory, settings = self.steps.memory(*sizes), self.settings(len(table), *sizes)
         loop = loops.play(self.templates, self.steps)
-        return loop(table, *advice, *memory, settings, np.random.default_rng(rng))
+        return self._named(loop, table, *advice, *memory, settings, np.random.default_rng(rng))
+
+    def _named(self, loop, *given):
+        """Return loop(*given); the error for an arm that does not exist names the class."""
+        try:
+            return loop(*given)
+        except loops.WrongArm as wrong:
+            raise loops.WrongArm(*wrong.args[:3], type(self).__name__) from None

@@ -9,7 +9,7 @@ the values that it accepts; bounds are given as low, high:
 - one whole number: `positive_int`, `nonnegative_int`, `integer_in(low, high)`;
 - several: `array_in(low, high, ends, shape)`, `means`, `table`, `checkpoints(shortest, longest)`;
 - anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`,
-  `csv_path`, `address`;
+  `address`;
 - lists of these: `list_of(rule, least)`, `one_or_more`.
 
 Examples
@@ -32,7 +32,6 @@ import reprlib
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
-from pathlib import Path
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
@@ -46,7 +45,8 @@ LARGEST = 2**62  # rounds of event kernels, which add two of them in 64 bits
 ROUNDS = 10**10  # rounds that are played one by one: minutes per run
 RUNS = 10**8  # runs and other repetitions: a table with 10^8 rows takes gigabytes
 SIZE = 10**6  # arms and points of a grid: entries of an array
-SMALLEST = 1e-300  # smallest divisor
+# parameters lie in SMALLEST..1 / SMALLEST: products of some, with 2^62 rounds, are finite
+SMALLEST = 1e-100
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = 80
@@ -226,7 +226,7 @@ def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
 
 
 def positive(name: str, value: Any) -> float:
-    """Check a finite number above 0 whose reciprocal is finite; return a float.
+    """Check a number above 0, from 1e-100 to 1e100; return a float.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def positive(name: str, value: Any) -> float:
     ...
     ValueError: epsilon must be a finite number above 0, got 0
     """
-    if type(value) is float and SMALLEST <= value < math.inf:
+    if type(value) is float and SMALLEST <= value <= 1 / SMALLEST:
         return value
     if _is_number(value) and not (_finite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
@@ -318,7 +318,7 @@ def integer_in(low: int, high: int) -> Rule:
     return rule
 
 
-_positive = number_in(SMALLEST, math.inf)
+_positive = number_in(SMALLEST, 1 / SMALLEST)
 _fraction = number_in(0, 1)
 _from_0 = integer_in(0, LARGEST)
 _from_1 = integer_in(1, LARGEST)
@@ -652,45 +652,6 @@ def dataframe(name: str, value: Any) -> Any:
     """
     if not hasattr(value, "groupby"):  # checked without the slow import of pandas
         raise TypeError(f"{name} must be a DataFrame, got {shown(value)}")
-    return value
-
-
-def csv_path(name: str, value: Any) -> str:
-    """Check the path of a CSV file: column names above a `table`; "" for none.
-
-    Examples
-    --------
-    >>> csv_path("rewards", "")
-    ''
-    >>> csv_path("rewards", "no-such-file.csv")
-    Traceback (most recent call last):
-    ...
-    ValueError: rewards must name a CSV file, got 'no-such-file.csv': no such file
-    """
-    if text(name, value):
-        import pandas as pd  # imported here only, because kernels do not need it
-
-        try:
-            if not Path(value).is_file():  # pandas would fetch a URL, and read a device without end
-                raise ValueError("no such file")
-            frame = pd.read_csv(value)
-        except (OSError, ValueError) as error:
-            why = str(error).splitlines()[0][:100]
-            raise ValueError(f"{name} must name a CSV file, got {shown(value)}: {why}") from None
-        if all(column.replace(".", "", 1).isdigit() for column in frame.columns.astype(str)):
-            found = ", ".join(frame.columns)
-            raise ValueError(
-                f"{name} {shown(value)} must have column names in its first line, got {found}"
-            )
-        if frame.columns[0] == "Unnamed: 0" and frame.iloc[:, 0].tolist() == list(
-            range(len(frame))
-        ):
-            why = (
-                "its first column, without a name, is an index; "
-                "in pandas, write the file with index=False"
-            )
-            raise ValueError(f"{name} must hold the table only, got {shown(value)}: {why}")
-        table(f"{name} {shown(value)}", frame)
     return value
 
 

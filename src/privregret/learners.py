@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret import checks
+from privregret.loops import WrongArm
 
 REWARD = checks.number_in(0, 1)
 LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)
@@ -16,7 +17,8 @@ class Learner:
 
     `choose()` returns the action of the next round, and `observe(seen)` takes its reward or loss,
     or with full information the losses of all actions. An algorithm that takes advice is called
-    with the advice of the round: `choose(advice)`.
+    with the advice of the round: `choose(advice)`. A learner can be pickled and copied: the copy
+    goes on with the same numbers.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Learner:
         sizes = (actions, experts) if experts else (actions,)
         self._steps, self._settings = algorithm.steps, algorithm.settings(horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
+        self._of, self._last = type(algorithm).__name__, horizon or checks.ROUNDS
         self._seen, self._shape, self._round, self._arm, self._advice = (
             seen,
             (experts, actions),
@@ -60,9 +63,12 @@ class Learner:
 
         Raises
         ------
+        RuntimeError
+            After `horizon` rounds; without a horizon, after 10^10.
         TypeError, ValueError
             If advice is given to an algorithm that takes none, is missing, or does not consist of
-            distributions of that shape.
+            distributions of that shape; if `choose` of an algorithm of one's own returns an arm
+            that does not exist.
 
         Examples
         --------
@@ -72,11 +78,16 @@ class Learner:
         (0, 0)
         """
         if self._arm < 0:
+            if self._round == self._last:
+                raise RuntimeError(f"horizon is {self._last}, and round {self._round} was the last")
             self._advice = self._checked(advice)
             *arms, own = self._memory
             self._round += 1
             given = *arms, own[0], self._settings, self._round, *self._advice, self._rng
-            self._arm = int(self._steps.choose(*given))
+            arm, actions = self._steps.choose(*given), self._shape[1]
+            if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
+                raise WrongArm(arm, self._round, actions, self._of)
+            self._arm = int(arm)
         return self._arm
 
     def observe(self, seen: Any) -> None:

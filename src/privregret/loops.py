@@ -54,6 +54,15 @@ class Steps(NamedTuple):
         return *advised, np.zeros(actions, self.arm), np.zeros(1, self.own)
 
 
+class WrongArm(ValueError):
+    """An arm that does not exist: (arm, round, number of arms[, class of the algorithm])."""
+
+    def __str__(self):
+        arm, t, arms, *of = self.args
+        who = f" of {of[0]}" if of else ""
+        return f"choose{who} must return one of 0..{arms - 1}, got {arm!r} in round {t}"
+
+
 class Templates(NamedTuple):
     """Hold the loops of a family of algorithms.
 
@@ -202,6 +211,8 @@ def _play_entry(table, arms, owns, settings, rng):
     arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
     for t in range(1, len(table) + 1):
         j = choose(arms, own, settings, t, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
         actions[t - 1] = j
         observe(arms, own, settings, t, j, table[t - 1, j], rng)
     return actions
@@ -225,6 +236,8 @@ def _play_row(table, arms, owns, settings, rng):
     arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
     for t in range(1, len(table) + 1):
         j = choose(arms, own, settings, t, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
         actions[t - 1] = j
         observe(arms, own, settings, t, j, table[t - 1], rng)
     return actions
@@ -254,6 +267,8 @@ def _play_advised(table, advice, experts, arms, owns, settings, rng):
     for t in range(1, len(table) + 1):
         advised = advice[min(t, len(advice)) - 1]
         j = choose(experts, arms, own, settings, t, advised, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
         actions[t - 1] = j
         observe(experts, arms, own, settings, t, advised, j, table[t - 1, j], rng)
     return actions
@@ -274,6 +289,8 @@ def _run_bandit(means, checkpoints, settings, rng):
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
         j = choose(arms, own, settings, t, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
         observe(arms, own, settings, t, j, 1.0 if rng.random() < means[j] else 0.0, rng)
         pulls[j] += 1
         if t == checkpoints[reported]:
@@ -297,6 +314,8 @@ def _run_losses(data, checkpoints, settings, rng):
     reported = 0
     for t in range(1, checkpoints[-1] + 1):
         j = choose(arms, own, settings, t, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
         kind, pick = 0, rng.random()
         while kind < len(probabilities) - 1 and pick >= probabilities[kind]:
             pick -= probabilities[kind]
@@ -324,6 +343,8 @@ def _run_adversary(tables, checkpoints, settings, rng):
         if segment + 1 < len(starts) and starts[segment + 1] == t - 1:
             segment += 1
         j = choose(arms, own, settings, t, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
         loss = losses[segment, j]
         total += loss
         if tables.bernoulli:
@@ -353,6 +374,8 @@ def _run_advised(tables, checkpoints, settings, rng):
                 for i in range(losses.shape[1]):
                     advice[n, i] = tables.rows[advised, group[advised, n], i]
         j = choose(experts, arms, own, settings, t, advice, rng)
+        if j < 0 or j >= len(arms):
+            raise WrongArm(j, t, len(arms))
         loss = losses[segment, j]
         total += loss
         if tables.bernoulli:
@@ -429,7 +452,7 @@ def followed(
     for t, row in enumerate(table):
         action = learner.choose(*(a[min(t, len(a) - 1)] for a in advice))
         if not isinstance(action, (int, np.integer)) or not 0 <= action < arms:
-            raise ValueError(f"choose must return one of 0..{arms - 1}, got {action!r}")
+            raise WrongArm(action, t + 1, arms)
         actions.append(int(action))
         learner.observe(row if templates is LOSSES else row[action])
     return np.array(actions, np.int64)

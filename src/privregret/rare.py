@@ -2,10 +2,10 @@
 
 This concerns DP-KLUCB and DP-IMED. If noise and rewards put the best arm's private mean far down in
 its first batches, the arm is not pulled for a time that is exponential in its pulls. Such a run is
-rare, but its regret is linear for so long that regret has a power tail. With an index below 2 (see
-`tail_index`) the standard error of a plain mean is meaningless. So we draw the best arm's first
-noisy batch sums from distributions under which such runs are common, and weight the runs by the
-ratio of densities.
+rare, but its regret is linear for so long that regret has a power tail. With an index below 2
+(`DPIMED.tail_index`) the standard error of a plain mean is meaningless. So we draw the best arm's
+first noisy batch sums from distributions under which such runs are common, and weight the runs by
+the ratio of densities.
 
 The distributions are those of Chernoff's bound, one for k = 1, 2, ...: rewards and noises of the
 first k batches are exponentially tilted until the private mean after batch k is on average a third
@@ -59,7 +59,8 @@ def regrets(
     Returns
     -------
     pandas.DataFrame
-        The rows of `simulate.regret_curves`, with a column weight.
+        The rows of `simulate.regret_curves`, with a column weight. heavy is False: the weights give
+        the mean a finite variance.
 
     Examples
     --------
@@ -69,8 +70,6 @@ def regrets(
     >>> frame = regrets(DPIMED(0.1), arms, horizon=10**5, runs=500, seed=1)
     >>> round(float(frame.weight.mean()), 1)
     1.0
-    >>> round(tail_index(arms.means, 0.1), 2)
-    1.21
     """
     for algorithm in checks.one_or_more("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
@@ -89,7 +88,8 @@ def regrets(
         for block in range(-(-runs // MANY))
     )
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
-    return tidy(grid, regret.ravel()).assign(weight=np.repeat(weight, len(grid[0].checkpoints)))
+    weight = np.repeat(weight, len(grid[0].checkpoints))
+    return tidy(grid, regret.ravel()).assign(weight=weight, heavy=False)
 
 
 def weighted(
@@ -150,23 +150,6 @@ def weighted(
         log_ratio = -chosen * epsilon * sums[np.arange(runs), m] - norm
         density += (1 - PLAIN) / len(firsts) * np.exp(np.minimum(log_ratio, 700.0))
     return problem.regret(counts, rounds), 1 / density
-
-
-def tail_index(means: Sequence[float], epsilon: float) -> float:
-    """Return the exponent of the power tail of regret.
-
-    It is d_epsilon(0, best mean) / d_epsilon(0, second-best mean): P[regret >= x] falls about like
-    this power of 1 / x. After n pulls the best arm's private mean is 0 with probability about
-    exp(-n d(0, best)). Then the arm waits until n d(0, second) is the logarithm of the second arm's
-    pulls (DP-IMED) or of the round (DP-KLUCB).
-
-    Examples
-    --------
-    >>> round(tail_index([0.75, 0.25], epsilon=1.0), 3)
-    3.736
-    """
-    best, second = sorted(means, reverse=True)[:2]
-    return d_epsilon(0.0, best, epsilon) / d_epsilon(0.0, second, epsilon)
 
 
 def _tilted(mean, rate):

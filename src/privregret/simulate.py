@@ -13,7 +13,7 @@ import pandas as pd
 
 from privregret import checks, identity, sources, store, streams
 from privregret.algorithm import Algorithm
-from privregret.estimates import ROUNDING
+from privregret.estimates import sample
 from privregret.guarantees import Privacy
 from privregret.jit import jit
 from privregret.progress import progress
@@ -106,8 +106,11 @@ def regret_curves(
     Returns
     -------
     pandas.DataFrame
-        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, and
-        the algorithms' parameters. A row takes about 60 bytes; `regret_summary` keeps no runs.
+        One row per (problem, algorithm, run, t): columns algorithm, instance, run, t, regret, heavy
+        (whether the algorithm's `tail_index` is below 2: plain means have no reliable error), the
+        algorithms' parameters, and proved_epsilon (`privacy.proved`, inf if nothing is proved),
+        which can differ from the parameter epsilon. A row takes about 70 bytes; `regret_summary`
+        keeps no runs.
 
     Raises
     ------
@@ -149,7 +152,8 @@ def regret_summary(
     -------
     pandas.DataFrame
         One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run),
-        se (of the mean), runs, least and greatest regret, and the algorithms' parameters.
+        se (of the mean), runs, heavy (all as `estimates.means` has them), least and greatest
+        regret, the algorithms' parameters, and proved_epsilon.
 
     Examples
     --------
@@ -164,12 +168,12 @@ def regret_summary(
     mean, squares, least, greatest = (
         np.concatenate(arrays) for arrays in list(zip(*kept, strict=True))[1:]
     )
-    sd = np.sqrt(squares / max(runs - 1, 1))
-    sd = np.where(sd > ROUNDING * np.abs(mean), sd, 0.0)
-    columns = {"t": np.concatenate([point.checkpoints for point in grid]), "mean": mean, "sd": sd}
-    columns |= {"se": sd / np.sqrt(runs), "runs": np.full(len(mean), runs)}
-    columns |= {"least": least, "greatest": greatest}
-    return _labelled(grid, 1, columns)
+    sd = np.sqrt(squares / (runs - 1)) if runs > 1 else np.full(len(mean), np.nan)
+    columns = {"t": np.concatenate([point.checkpoints for point in grid])}
+    columns |= sample.moments(
+        (mean, sd, least, greatest, np.full(len(mean), runs)), _heavy(grid, 1)
+    )
+    return _labelled(grid, 1, columns | {"least": least, "greatest": greatest})
 
 
 class Moments(NamedTuple):
@@ -258,7 +262,11 @@ def _both(one, other):
 
 
 @checks.arguments(
-    problems=checks.one_or_more, runs=RUNS, seed=checks.nonnegative_int, choosing=RUNS
+    algorithm=checks.instance_of(Algorithm),
+    problems=checks.one_or_more,
+    runs=RUNS,
+    seed=checks.nonnegative_int,
+    choosing=RUNS,
 )
 def hardest(
     algorithm: Algorithm,
@@ -318,13 +326,25 @@ def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
         ),
         "t": np.concatenate([np.tile(point.checkpoints, runs) for point in grid]),
         "regret": regrets,
+        "heavy": _heavy(grid, runs),
     }
     return _labelled(grid, runs, columns)
 
 
+def _heavy(grid, runs):
+    """Say for each row whether regret has a power tail with an index below 2."""
+    heavy = [a.tail_index(p) < 2 for a, p, _ in grid]
+    return np.repeat(heavy, [runs * len(point.checkpoints) for point in grid])
+
+
 def _labelled(grid, runs, columns):
-    """Return a table of columns with the algorithms, instances and parameters."""
-    rows = [{"algorithm": a.label, "instance": p.name} | identity.parameters(a) for a, p, _ in grid]
+    """Return a table of columns with the algorithms, instances, parameters and proved epsilons."""
+    rows = [
+        {"algorithm": a.label, "instance": p.name}
+        | identity.parameters(a)
+        | {"proved_epsilon": a.privacy.proved}
+        for a, p, _ in grid
+    ]
     rows = pd.concat([pd.DataFrame([row]) for row in rows], ignore_index=True)
     which = np.repeat(np.arange(len(grid)), [runs * len(point.checkpoints) for point in grid])
     frame = rows.take(which).reset_index(drop=True)
@@ -362,7 +382,7 @@ def cluster(scheduler: str = "") -> AbstractContextManager:
     try:
         import distributed
     except ModuleNotFoundError as missing:
-        why = f"a Dask scheduler needs {missing.name}: pip install 'privregret[cluster]'"
+        why = f"a Dask scheduler needs {missing.name}: pip install '.[cluster]' in a clone"
         raise ModuleNotFoundError(why, name=missing.name) from None
 
     stack = contextlib.ExitStack()

@@ -6,7 +6,8 @@ pyarrow). Columns that do not apply to an algorithm are null:
 
 - `setting` (string): the algorithm with all parameters, as `DPIMED(epsilon=0.5, alpha=2.0, ...)`;
 - `algorithm`, `instance` (string): names in figures; `horizon`, `t` (int64): T and the checkpoint;
-- `mean`, `sd`, `se`, `least`, `greatest` (float64), `runs` (int64): as in `regret_summary`;
+- `mean`, `sd`, `se`, `least`, `greatest` (float64), `runs` (int64), `heavy` (bool): as in
+  `regret_summary`;
 - one column per parameter of any algorithm of the package, and of the grid's own classes.
 """
 
@@ -29,7 +30,7 @@ try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ModuleNotFoundError as missing:
-    why = f"a sweep needs {missing.name}: pip install 'privregret[sweep]'"
+    why = f"a sweep needs {missing.name}: pip install '.[sweep]' in a clone"
     raise ModuleNotFoundError(why, name=missing.name) from None
 
 from privregret import files, simulate, sources
@@ -50,8 +51,10 @@ COLUMNS = {
     "sd": pa.float64(),
     "se": pa.float64(),
     "runs": pa.int64(),
+    "heavy": pa.bool_(),
     "least": pa.float64(),
     "greatest": pa.float64(),
+    "proved_epsilon": pa.float64(),
 }
 
 
@@ -164,9 +167,10 @@ def load(folder: str | Path, grid: Grid | None = None) -> pd.DataFrame:
     if not tables:
         raise ValueError(f"{folder} has no grid points: run the sweep")
     frame = pa.concat_tables(tables, promote_options="permissive").to_pandas()
+    reach = 3 * frame.se.fillna(float("inf"))  # of a single run
     frame = frame.dropna(axis=1, how="all")
-    frame["low"] = (frame["mean"] - 3 * frame.se).clip(lower=frame.least)
-    frame["high"] = (frame["mean"] + 3 * frame.se).clip(upper=frame.greatest)
+    frame["low"] = (frame["mean"] - reach).clip(lower=frame.least)
+    frame["high"] = (frame["mean"] + reach).clip(upper=frame.greatest)
     order = [c for c in ("instance", "algorithm", "epsilon", "horizon") if c in frame]
     return frame.sort_values(order, kind="stable", ignore_index=True)
 

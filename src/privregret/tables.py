@@ -1,25 +1,75 @@
-"""Compute regret on a recorded table of rewards or losses."""
+"""Read a table of rewards or losses, and compute regret on it."""
 
+import csv
 from collections.abc import Sequence
-from functools import partial
-from itertools import pairwise
-from typing import NamedTuple
+from pathlib import Path
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from privregret import checks, identity, simulate, sources, store, streams
+from privregret import checks, identity, simulate, streams
 from privregret.algorithm import Algorithm
 from privregret.bandits import BanditAlgorithm
 from privregret.instances import ExpertProblem
+from privregret.instances.bandits import actions_of
+
+FORM = "a table has the arms' names in line 1, then a line per round with a number for every arm"
+OF_A_LOG = {"arm", "action", "reward", "loss"}
 
 
-class Table(NamedTuple):
-    """Hold the name that stands in the column `instance`."""
+def read(path: str | Path) -> pd.DataFrame:
+    """Return the table of a CSV file: names of the arms, then a row per round, all in [0, 1].
 
-    name: str
+    Every arm has a number in every row, also the arms that were not played. So a log of arms and
+    their rewards is no table.
+
+    Raises
+    ------
+    ValueError
+        If the file is none, naming the line and the column.
+
+    Examples
+    --------
+    >>> read("nowhere.csv")
+    Traceback (most recent call last):
+    ...
+    ValueError: 'nowhere.csv' must be a CSV file, got no such file
+    """
+    shown = checks.shown(str(path))
+    if not Path(path).is_file():
+        raise ValueError(f"{shown} must be a CSV file, got no such file")
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.reader(file)
+            names = next(lines, [])
+            rows = [(lines.line_num, row) for row in lines if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{shown} must be a CSV file: {error}") from None
+    if not all(names) or len(set(names)) < len(names) or not np.isnan([*map(_real, names)]).any():
+        found = f"got {', '.join(map(repr, names))[:80]} (pandas: write with index=False)"
+        raise ValueError(f"{shown}, line 1: the names of the arms must be distinct words, {found}")
+    if log := OF_A_LOG & {name.strip().lower() for name in names}:
+        raise ValueError(f"{shown} looks like a log, with a column {min(log)!r}: {FORM}")
+    for line, row in rows:
+        if len(row) != len(names):
+            found = f"got {len(row)} fields under {len(names)} names"
+            raise ValueError(f"{shown}, line {line}: {found}: {FORM}")
+    table = np.array([_real(field) for _, row in rows for field in row]).reshape(-1, len(names))
+    for t, j in np.argwhere(~((table >= 0) & (table <= 1)))[:1]:
+        line, row = rows[t]
+        found = f"must be a number in [0, 1], got {checks.shown(row[j])}"
+        raise ValueError(f"{shown}, line {line}, column {names[j]}: {found}")
+    return pd.DataFrame(checks.table(shown, table), columns=names)
+
+
+def _real(field):
+    try:
+        return float(field)
+    except ValueError:
+        return np.nan
 
 
 @checks.arguments(
@@ -39,117 +89,47 @@ def regret_curves(
     points: int | Sequence[int] | np.ndarray = 200,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Return the regret of algorithms on a table, against the best arm in hindsight.
+    """Return the columns of `simulate.regret_curves` for `runs` plays of one table.
 
-    Stochastic bandits take rewards, the other algorithms losses. State which of the two the table
-    holds: an algorithm that takes the other one plays on 1 minus the table, where every sequence of
-    arms has equal regret.
-
-    Parameters
-    ----------
-    algorithms : Algorithm or sequence of them
-        A class may occur several times, with different parameters.
-    rewards, losses : (T, K) array or DataFrame
-        Exactly one of them: one row per round, one column per arm, in [0, 1].
-    runs : int
-        Independent replicates of each algorithm, at least 1, all on this table.
-    seed : int
-        At least 0. The same seed gives the same numbers, whatever else is in the call.
-    name : str
-        Name of the table, for the column `instance`.
-    points, workers
-        As in `simulate.regret_curves`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `simulate.regret_curves`. The regret at t is the sum of the rewards, in
-        rounds 1..t, of the arm that is best in these rounds, minus the sum of the rewards of the
-        arms played.
+    The table is given as `rewards` or as `losses`: (T, K), in [0, 1]. What takes the other one
+    plays on 1 minus the table. The regret at t is the sum of the rewards, in rounds 1..t, of the
+    arm that is best in these rounds, minus that of the arms played.
 
     Raises
     ------
-    TypeError
-        If both tables are given or none, or for an algorithm that needs expert advice.
-    ValueError
-        If the table is ragged, or holds a nan or a number outside [0, 1].
+    TypeError, ValueError
+        Unless one table of such numbers is given; for an algorithm that needs expert advice.
 
     Examples
     --------
     >>> from privregret.bandits import AnytimeLazyUCB
-    >>> from privregret.full_information import FTNL
     >>> losses = np.random.default_rng(1).random((1000, 3)) * (0.5, 0.9, 1.0)
-    >>> algorithms = AnytimeLazyUCB(1.0), FTNL(1.0)
-    >>> curves = regret_curves(algorithms, losses=losses, runs=20, seed=2, points=1)
-    >>> curves.groupby("algorithm").regret.mean().round(1).to_dict()
-    {'Anytime-Lazy-UCB': 113.7, 'FTNL (Laplace)': 8.6}
+    >>> curves = regret_curves(AnytimeLazyUCB(1.0), losses=losses, runs=20, seed=2, points=1)
+    >>> float(curves.regret.mean().round(1))
+    113.7
     """
     if (rewards is None) == (losses is None):
         raise TypeError("pass the table as either rewards or losses")
     algorithms = simulate.algorithms_of(algorithms)
-    given = "rewards" if losses is None else "losses"
-    short = not any(isinstance(a, BanditAlgorithm) for a in algorithms)
-    table = checks.table(given, rewards if losses is None else losses, short=short)
-    gains = table if given == "rewards" else -table
-    rounds = simulate.rounds_of(points, len(table), 1)
-    grid, found = [], []
     for algorithm in algorithms:
         if issubclass(algorithm.plays, ExpertProblem):
             raise TypeError(f"{algorithm.label} needs expert advice, which a table lacks: use play")
-        as_given = isinstance(algorithm, BanditAlgorithm) == (given == "rewards")
-        seen = table if as_given else 1 - table
-        what = algorithm, seen, gains, rounds, runs, seed
-        compute = partial(_shared, *what, workers)
-        regrets = store.recall(compute, *what, used=sources.used_by(_regrets))
-        grid.append(simulate.GridPoint(algorithm, Table(name), rounds))
-        found.append(regrets.ravel())
-    return simulate.tidy(grid, np.concatenate(found))
-
-
-def _shared(algorithm, seen, gains, rounds, runs, seed, workers):
-    """Return (runs, H) regrets; the workers share the runs.
-
-    Parameters
-    ----------
-    algorithm : Algorithm
-    seen : (T, K) array
-        The table as the algorithm sees it.
-    gains : (T, K) array
-        Rewards.
-    rounds : (H,) int64 array
-        Checkpoints.
-    runs : int
-    seed : int
-    workers : int
-    """
-    ends = np.linspace(0, runs, min(runs, 4 * joblib.effective_n_jobs(workers)) + 1).astype(int)
-    tasks = [
-        joblib.delayed(_regrets)(algorithm, seen, gains, rounds, range(*part), seed)
-        for part in pairwise(ends.tolist())
-    ]
-    return np.concatenate(joblib.Parallel(n_jobs=workers, prefer="threads")(tasks))
-
-
-def _regrets(algorithm, seen, gains, rounds, runs, seed):
-    """Return (runs, H) regrets of some runs, each with its own stream.
-
-    Parameters
-    ----------
-    algorithm : Algorithm
-    seen : (T, K) array
-        The table as the algorithm sees it.
-    gains : (T, K) array
-        Rewards.
-    rounds : (H,) int64 array
-        Checkpoints.
-    runs : range
-        Numbers of the runs.
-    seed : int
-    """
-    key = identity.key("table", algorithm, seen)
+    short = not any(isinstance(a, BanditAlgorithm) for a in algorithms)
+    given = "rewards" if losses is None else "losses"
+    table = checks.table(given, rewards if losses is None else losses, short=short)
+    gains, each = table if losses is None else -table, np.arange(len(table))
+    rounds = simulate.rounds_of(points, len(table), 1)
     best = gains.cumsum(axis=0)[rounds - 1].max(axis=1)
-    regrets = np.empty((len(runs), len(rounds)))
-    for i, run in enumerate(runs):
+
+    def regret(algorithm, seen, key, run):
         actions = algorithm.play(seen, streams.generator(key, seed, run))
-        regrets[i] = best - gains[np.arange(len(gains)), actions].cumsum()[rounds - 1]
-    return regrets
+        return best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
+
+    grid, found = [], []
+    for algorithm in algorithms:
+        seen = table if isinstance(algorithm, BanditAlgorithm) == (losses is None) else 1 - table
+        what = algorithm, seen, identity.key("table", algorithm, seen)
+        tasks = (joblib.delayed(regret)(*what, run) for run in range(runs))
+        found += joblib.Parallel(n_jobs=workers, prefer="threads")(tasks)
+        grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
+    return simulate.tidy(grid, np.concatenate(found))

@@ -99,6 +99,7 @@ PLANTS = [
             ("Lemma F.1", "closed form"),
             ("Section 3 (b)", "sim"),
             ("Equation (9)", "Bernoulli"),
+            ("Section 3 (a)", "strict improvement"),
             ("Section 3 (a)", "low privacy"),
         ),
     ),
@@ -112,12 +113,6 @@ PLANTS = [
             ("Proof of Lemma F.5, (33)", "partial"),
             ("Section 3 (a)", "high privacy"),
         ),
-    ),
-    Plant(
-        LOWER,
-        "the new bound is the older one",
-        replaced(bounds, "theorem_3_1", bounds.equation_7),
-        (("Section 3 (a)", "on some instance"),),
     ),
     Plant(
         LOWER,
@@ -152,7 +147,6 @@ PLANTS = [
         uniform,
         (
             ("Theorem 4.3", "grows asymptotically"),
-            ("Theorem 4.3", "Without rare runs"),
             ("Abstract and Section 6", "Forgetting"),
             ("Comment (a) on Theorem 4.3", "close to 1"),
             ("Appendix F, last remark", "KLUCB"),
@@ -216,7 +210,7 @@ PLANTS = [
         TAILS,
         "d_epsilon is kl",
         replaced(divergence, "d_epsilon", forgets_kl),
-        (("Proposition 4.1", "tends"),),
+        (("Proposition 4.1", "at least the exponent"),),
     ),
     Plant(
         TAILS,
@@ -246,7 +240,7 @@ PLANTS = [
         TAILS,
         "the separate bound is far too small",
         scaled(bounds, "separate", 20.0),
-        (("Discussion (c) after Proposition 4.1", "Lemma D.3"),),
+        (("Discussion (c) after Proposition 4.1", "long sequences"),),
     ),
     Plant(
         TAILS,

@@ -212,7 +212,7 @@ PLANTS = [
         DOUBLING,
         "the proof counts all experts in every bracket",
         all_experts_in_every_bracket,
-        (("Section 7", "with one expert per bracket"),),
+        (("Section 7", "With one expert per bracket"),),
     ),
     Plant(
         DOUBLING, "mistakes are twice as likely", likelier_mistakes, (("Section 7", "every epoch"),)

@@ -12,7 +12,7 @@ from papermill.translators import PythonTranslator
 
 from privregret import store
 from privregret.press import notebook, publish, record
-from privregret.press.places import NOTEBOOKS
+from privregret.press.notebook import NOTEBOOKS
 
 
 def by_key(rows) -> dict:

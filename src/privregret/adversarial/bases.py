@@ -1,7 +1,8 @@
 """Run EXP3, HTINF and FTPL, bandit algorithms that tolerate any real losses.
 
-Alone they are not private. The conversions in `conversions.py` run them on noisy averages over
-batches.
+Alone they are not private, and take losses in [0, 1], as `play` and `observe` of all algorithms
+do. Losses outside [0, 1] reach them only inside Algorithm 1 of asi2025 (`conversions.py`), as noisy
+averages over batches.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from privregret.loops import LANES
 
 
 class RealLossBandit(AdversarialAlgorithm):
-    """Choose among arms with any real losses, without privacy of its own.
+    """Choose among arms with any real losses, without privacy of its own: `conversions` adds it.
 
     `settings` has batches of one round.
     """

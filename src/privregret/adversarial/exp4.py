@@ -372,7 +372,7 @@ class EXP4Batched(ExpertAlgorithm):
     steps, events = Steps(ARM, NOTHING, _choose, _observe_batched, EXPERT), _batched_losses
     rules = {
         "epsilon": _fraction,
-        "delta": checks.positive,
+        "delta": checks.number_in(1e-300, 1),
         "eta": checks.positive,
         "gamma": _fraction,
         "tau": checks.positive_int,

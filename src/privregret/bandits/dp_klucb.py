@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -411,6 +411,27 @@ class GeometricBatches(BanditAlgorithm):
         horizon = checks.ROUNDS if horizon is None else horizon
         ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
         return BatchSettings(self.epsilon, ends, self.rule, self.ties == "first")
+
+    def tail_index(self, problem: Any) -> float:
+        """Return the exponent of the power tail of regret.
+
+        P[regret >= x] falls about like this power of 1 / x, which is d_epsilon(0, best mean) /
+        d_epsilon(0, second-best mean), times the number of best arms. After n pulls the best arm's
+        private mean is 0 with probability about exp(-n d(0, best)). Then the arm waits until n d(0,
+        second) is the logarithm of the second arm's pulls (DP-IMED) or of the round (DP-KLUCB).
+
+        Examples
+        --------
+        >>> from privregret.instances import BernoulliBandit
+        >>> round(DPIMED(1.0).tail_index(BernoulliBandit("two arms", [0.75, 0.25])), 3)
+        3.736
+        """
+        means = getattr(problem, "means", [0.0])
+        best, worse = max(means), [m for m in means if 0 < m < max(means)]
+        if not worse:
+            return math.inf
+        wait = d_epsilon(0.0, max(worse), self.epsilon)
+        return sum(m == best for m in means) * d_epsilon(0.0, best, self.epsilon) / wait
 
 
 class DPKLUCB(GeometricBatches):

@@ -601,14 +601,15 @@ def lemma_15(losses: Iterable[float], delta: float) -> float:
 
 
 @checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
-def best_composition(losses: Sequence[float], delta: float) -> float:
-    """Compute the total privacy loss by the best known advanced composition.
+def advanced_composition(losses: Sequence[float], delta: float) -> float:
+    """Bound the total privacy loss by advanced composition.
 
-    Sum of x tanh(x / 2) + sqrt(2 sum of squares ln(1 / delta)).
+    Sum of x tanh(x / 2) + sqrt(2 sum of squares ln(1 / delta)), one of three forms of Kairouz, Oh
+    and Viswanath (2015).
 
     Examples
     --------
-    >>> round(float(best_composition([0.1] * 10, delta=1e-6)), 3)
+    >>> round(float(advanced_composition([0.1] * 10, delta=1e-6)), 3)
     1.712
     """
     squares = sum(x * x for x in losses)

@@ -1,6 +1,6 @@
 """Estimate per group of a tidy frame, as a tidy frame with one row per group."""
 
-import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,8 +8,8 @@ import pandas as pd
 
 from privregret import checks
 from privregret.estimates.many import columns, named, rows
-from privregret.estimates.number import ROUNDING, Estimate
-from privregret.estimates.sample import fraction, order_statistics, slope
+from privregret.estimates.number import ROUNDING, complete
+from privregret.estimates.sample import SHOWN, fraction, mean, moments, order_statistics, slope
 
 Columns = str | Sequence[str]
 CONFIDENCE = 0.99  # probability that all limits of a table hold at once
@@ -17,13 +17,7 @@ CONFIDENCE = 0.99  # probability that all limits of a table hold at once
 
 def _columns(name, value):
     """Check a column name, or a list of distinct ones, which may be empty."""
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) for n in names):
-        shown = checks.shown(value)
-        raise TypeError(f"{name} must be a column name or a list of them, got {shown}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"{name} must not repeat a column, got {checks.shown(value)}")
-    return list(names)
+    return checks.list_of(checks.text, 0)(name, [value] if isinstance(value, str) else value)
 
 
 def _levels(name, value):
@@ -35,22 +29,20 @@ def _levels(name, value):
 
 
 def _over(name, value):
-    if not isinstance(value, (str, dict)) or not value:
-        shown = checks.shown(value)
-        raise TypeError(
-            f"{name} must be a column name or a dict from columns to values, got {shown}"
-        )
-    return value
+    if isinstance(value, (str, dict)) and value:
+        return value
+    wanted = "a column name or a dict from columns to values"
+    raise TypeError(f"{name} must be {wanted}, got {checks.shown(value)}")
 
 
 _open = checks.number_in(1e-15, 1, "[)")
+_RULES = {"frame": checks.dataframe, "by": _columns, "value": checks.text}
 
 
 def _numbers(name, column, frame):
-    """Check that a frame has a column of finite numbers."""
-    if frame[named(name, column, frame)].dtype.kind not in "biuf":
-        raise TypeError(f"{name} must be a column of numbers, got {column!r}")
-    if not np.isfinite(frame[column]).all():
+    """Check that a frame has a column of finite numbers, none missing."""
+    complete(f"{name} {column!r}", frame[named(name, column, frame)])
+    if frame[column].dtype.kind not in "biuf" or not np.isfinite(frame[column]).all():
         raise ValueError(f"{name} must be a column of finite numbers, got {column!r}")
 
 
@@ -62,9 +54,17 @@ def _groups(frame, by, weights=None, **columns):
         raise ValueError("weights must be 'weight' if frame has this column, got None")
     for column in by:
         named("by", column, frame)
-    for name, column in (columns | ({"weights": weights} if weights else {})).items():
+    columns |= {"weights": weights} if weights else {}
+    for name, column in columns.items():
         _numbers(name, column, frame)
-    return frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
+    nullable = [c for c in columns.values() if pd.api.types.is_extension_array_dtype(frame[c])]
+    frame = frame.astype(dict.fromkeys(nullable, float)) if nullable else frame
+    groups = frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
+    if weights:
+        if (least := frame[weights].min()) < 0 or not groups[weights].sum().min() > 0:
+            wanted = f"weights {weights!r} must be at least 0, and above 0 in each group"
+            raise ValueError(f"{wanted}, got {min(least, 0):g}")
+    return groups
 
 
 def _each(groups, by, columns, estimate):
@@ -75,7 +75,7 @@ def _each(groups, by, columns, estimate):
     return found.infer_objects().reset_index(drop=not by)
 
 
-@checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text, weights=checks.text)
+@checks.arguments(**_RULES, weights=checks.text)
 def means(
     frame: pd.DataFrame, by: Columns, value: str = "regret", weights: str | None = None
 ) -> pd.DataFrame:
@@ -95,10 +95,16 @@ def means(
     Returns
     -------
     pandas.DataFrame
-        Columns `by`, mean, sd (of one run), se (of the mean), runs, in the order of appearance.
-        With weights: `by`, mean, se, top, runs, where top is the largest contribution of a single
-        run to the mean: if it is not small, the error of the standard error is large. The standard
-        error is 0 for a single run, which `rows` reads as infinite.
+        Columns `by`, mean, sd (of one run), se (of the mean), runs, heavy, in the order of
+        appearance. sd and se are nan for a single run, whose error `rows` reads as infinite. With
+        weights: `by`, mean, se, top, runs, heavy, where top is the largest contribution of a single
+        run to the mean.
+
+        heavy marks a mean that its standard error may not cover: rare runs decide it. It is True if
+        one of at least 20 runs makes more than half of the variance, and `rows` then reads an error
+        three times as large; or if the frame has a column heavy that says so, as
+        `simulate.regret_curves` does for a tail index below 2, and then se is infinite. Use
+        `quantiles`, `quantile_limits` or importance sampling (`rare.regrets`).
 
     Raises
     ------
@@ -109,31 +115,33 @@ def means(
     --------
     >>> frame = pd.DataFrame({"arm": ["a", "a", "b", "b"], "regret": [1.0, 3.0, 5.0, 5.0]})
     >>> means(frame, "arm")
-      arm  mean        sd   se  runs
-    0   a   2.0  1.414214  1.0     2
-    1   b   5.0  0.000000  0.0     2
+      arm  mean        sd   se  runs  heavy
+    0   a   2.0  1.414214  1.0     2  False
+    1   b   5.0  0.000000  0.0     2  False
     """
-    groups = _groups(frame, by, weights, value=value)
+    known = {"heavy": "heavy"} if "heavy" in frame else {}
+    groups = _groups(frame, by, weights, value=value, **known)
+    tail = groups["heavy"].any().to_numpy(bool) if known else False
     if weights is not None:
-        return _each(groups, by, [value, weights], _weighted_mean)
-    found = groups[value].agg(mean="mean", sd="std", runs="size").reset_index(drop=not by)
-    sd = np.where(found.sd > ROUNDING * np.abs(found["mean"]), found.sd, 0.0)
-    runs = found.pop("runs")
-    return found.assign(sd=sd, se=sd / np.sqrt(runs), runs=runs)
+        found = _each(groups, by, [value, weights], _weighted_mean)
+        return found.assign(se=np.where(tail, np.inf, found.se), heavy=found.heavy | tail)
+    found = groups[value].agg(["mean", "std", "min", "max", "size"]).reset_index(drop=not by)
+    known = (found.pop(c) for c in ("mean", "std", "min", "max", "size"))
+    return found.assign(**moments(tuple(known), tail))
 
 
 def _weighted_mean(x, weight):
     portion = weight / weight.sum()
     value = (portion * x).sum()
+    off = np.abs(portion * (x - value))
     equal = np.abs(x - value).max() <= ROUNDING * abs(value)
-    se = 0.0 if equal else np.sqrt(((portion * (x - value)) ** 2).sum())
+    se = np.nan if len(x) < 2 else 0.0 if equal else np.sqrt((off**2).sum())
     top = (portion * x).max() / value if value else 0.0
-    return {"mean": value, "se": se, "top": top, "runs": len(x)}
+    heavy = len(x) >= SHOWN and 2 * off.max() ** 2 > se**2 > 0
+    return {"mean": value, "se": se, "top": top, "runs": len(x), "heavy": heavy}
 
 
-@checks.arguments(
-    frame=checks.dataframe, by=_columns, levels=_levels, value=checks.text, weights=checks.text
-)
+@checks.arguments(**_RULES, levels=_levels, weights=checks.text)
 def quantiles(
     frame: pd.DataFrame,
     by: Columns,
@@ -166,38 +174,26 @@ def quantiles(
     """
     levels = {"low": 0.1, "high": 0.9} if levels is None else levels
     groups = _groups(frame, by, weights, value=value)
-    if weights is not None:
-        wanted = [*levels.values()]
-        return _each(
-            groups,
-            by,
-            [value, weights],
-            lambda x, w: dict(zip(levels, _weighted_quantiles(x, w, wanted), strict=True)),
-        )
-    found = groups[value].size().reset_index(drop=not by)[by] if by else pd.DataFrame(index=[0])
-    return found.assign(**{k: groups[value].quantile(q).to_numpy() for k, q in levels.items()})
+    if weights is None:
+        found = groups[value].size().reset_index()[by] if by else pd.DataFrame(index=[0])
+        return found.assign(**{k: groups[value].quantile(q).to_numpy() for k, q in levels.items()})
 
+    def one(x, weight):
+        order = np.argsort(x)
+        portion = weight[order].cumsum() / weight.sum()
+        at = np.searchsorted(portion, [*levels.values()]).clip(0, len(x) - 1)
+        return dict(zip(levels, x[order][at], strict=True))
 
-def _weighted_quantiles(x, weight, levels):
-    order = np.argsort(x)
-    portion = weight[order].cumsum() / weight.sum()
-    return x[order][np.searchsorted(portion, levels).clip(0, len(x) - 1)]
+    return _each(groups, by, [value, weights], one)
 
 
 def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
     """Return means and the 10 % and 90 % quantiles over runs, which figures shade.
 
-    If regret has a long tail, the mean minus one standard deviation is below 0; quantiles are not.
+    If regret has a long tail, the mean minus one standard deviation can be below 0; quantiles are
+    not.
 
-    Parameters
-    ----------
-    frame, by, value
-        As in `means`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `by`, mean, sd, se, runs, low, high.
+    It takes what `means` takes, and returns its columns, low and high.
 
     Examples
     --------
@@ -209,9 +205,7 @@ def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFra
     return means(frame, by, value).assign(low=ends.low, high=ends.high)
 
 
-@checks.arguments(
-    frame=checks.dataframe, by=_columns, level=_open, value=checks.text, confidence=_open
-)
+@checks.arguments(**_RULES, level=_open, confidence=_open)
 def quantile_limits(
     frame: pd.DataFrame,
     by: Columns,
@@ -228,10 +222,8 @@ def quantile_limits(
     ----------
     frame, by, value
         As in `means`.
-    level : float
-        In (0, 1); 0.5 is the median.
-    confidence : float
-        Probability that all limits hold, in (0, 1).
+    level, confidence : float
+        Level of the quantile, and probability that all limits hold, in (0, 1).
 
     Returns
     -------
@@ -272,7 +264,7 @@ def fractions(
     -------
     pandas.DataFrame
         Columns `by`, fraction, fraction_se, runs. The error is that of `fraction`; with weights,
-        the standard error of the mean of the weights where the condition is met.
+        that of the `mean` of the weights where the condition is met.
 
     Examples
     --------
@@ -286,30 +278,21 @@ def fractions(
     except Exception as error:  # pandas' parser raises errors of many types
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f"condition must be an expression in the columns: {why}") from None
+    for column in {condition, *re.findall(r"(?<!`)\b\w+\b(?!`)|(?<=`)[^`]+(?=`)", condition)}:
+        if column in frame:
+            complete(f"condition {column!r}", frame[column])
     if getattr(met, "dtype", np.dtype(float)).kind != "b":
         raise TypeError(f"condition must be True or False in each row, got {condition!r}")
-    weight = np.ones(len(frame)) if weights is None else frame[named("weights", weights, frame)]
-    groups = _groups(frame.assign(met=met, weighted=met * weight), by, weights)
+    groups = _groups(frame.assign(met=met.astype(bool)), by, weights)
 
-    def one(met, weighted):
-        found = fraction(met) if weights is None else _plain_mean(weighted)
+    def one(met, *weight):
+        found = mean(met * weight[0]) if weight else fraction(met)
         return {"fraction": found.value, "fraction_se": found.se, "runs": len(met)}
 
-    return _each(groups, by, ["met", "weighted"], one)
+    return _each(groups, by, ["met", *([weights] if weights else [])], one)
 
 
-def _plain_mean(x):
-    se = x.std(ddof=1) / math.sqrt(len(x)) if len(x) > 1 else math.inf
-    return Estimate(x.mean(), se)
-
-
-@checks.arguments(
-    frame=checks.dataframe,
-    by=_columns,
-    value=checks.text,
-    weights=checks.text,
-    points=checks.integer_in(2, checks.SIZE),
-)
+@checks.arguments(**_RULES, weights=checks.text, points=checks.integer_in(2, checks.SIZE))
 def survivals(
     frame: pd.DataFrame,
     by: Columns,
@@ -324,13 +307,12 @@ def survivals(
     frame, by, value, weights
         As in `means`.
     points : int
-        Approximate number of points of a curve, half of them evenly spaced in the fraction, half in
-        its logarithm.
+        About how many points: half evenly spaced in the fraction, half in its logarithm.
 
     Returns
     -------
     pandas.DataFrame
-        Columns `by`, `value` (falling), fraction of runs with at least this value.
+        Columns `by`, `value` (falling, each once), fraction of runs with at least this value.
 
     Examples
     --------
@@ -345,34 +327,33 @@ def survivals(
     for key, part in _groups(frame, by, weights, value=value):
         x = part[value].to_numpy()
         order = np.argsort(x)[::-1]
+        fall = -x[order]
         weight = np.ones(len(x)) if weights is None else part[weights].to_numpy()
         portion = weight[order].cumsum()
         portion /= portion[-1]
         spaced = np.geomspace(portion[0], 1, points // 2), np.linspace(portion[0], 1, points // 2)
-        at = np.unique(np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1))
+        at = np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1)
+        at = np.unique(np.searchsorted(fall, fall[at], side="right") - 1)  # the last of equal runs
         curve = pd.DataFrame({value: x[order][at], "fraction": portion[at]})
         parts.append(curve.assign(**dict(zip(by, key, strict=True)) if by else {}))
     return pd.concat(parts, ignore_index=True)[[*by, value, "fraction"]]
 
 
-@checks.arguments(frame=checks.dataframe, by=_columns, value=checks.text)
+@checks.arguments(**_RULES)
 def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
     """Return each run's growth per unit of ln t, over the checkpoints of the frame.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns `by`, run, t, `value`, and perhaps weight: what `simulate.regret_curves` or
-        `rare.regrets` returns.
-    by : str or list of str
-        Columns that together with `run` identify a run.
-    value : str
-        Column that grows.
+        What `simulate.regret_curves` or `rare.regrets` returns.
+    by, value : str or list of str, str
+        Columns that together with `run` identify a run; column that grows.
 
     Returns
     -------
     pandas.DataFrame
-        Columns `by`, run, growth, and weight if the frame has it; pass to `means`.
+        Columns `by`, run, growth, and weight and heavy if the frame has them; pass to `means`.
 
     Examples
     --------
@@ -381,10 +362,9 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
       arm  run  growth
     0   a    0     2.0
     """
-    for name, column in {"frame": "run", "value": value}.items():
-        named(name, column, frame)
-    for column in by:
+    for column in (*by, "run"):
         named("by", column, frame)
+    _numbers("value", value, frame)
     _numbers("frame", "t", frame)
     rounds = frame.t.min(), frame.t.max()
     if not 0 < rounds[0] < rounds[1]:
@@ -393,10 +373,12 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     if not (first.index.is_unique and last.index.is_unique):
         raise ValueError(f"by and 'run' must identify each run, got by={by}")
     grown = last.assign(growth=(last[value] - first[value]) / np.log(last.t / first.t))
-    return grown.reset_index()[[*by, "run", "growth", *(["weight"] if "weight" in frame else [])]]
+    complete("growth", grown.growth)
+    kept = [column for column in ("weight", "heavy") if column in frame]
+    return grown.reset_index()[[*by, "run", "growth", *kept]]
 
 
-@checks.arguments(frame=checks.dataframe, over=_over, by=_columns, value=checks.text)
+@checks.arguments(**_RULES, over=_over)
 def ratios(
     frame: pd.DataFrame, over: str | dict, by: Columns = (), value: str | None = None
 ) -> pd.DataFrame:
@@ -404,25 +386,18 @@ def ratios(
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-        Rows as `rows` reads them.
+    frame, value
+        As in `rows`.
     over : str or dict
         Column of divisors, with errors as `rows` reads them; or a dict from columns to values that
-        selects the divisor, one row per group.
+        selects the divisor, one row per group (else a ValueError).
     by : str or list of str
         Columns whose combinations are the groups, if `over` is a dict.
-    value : str, optional
-        Column of the numbers; see `rows`.
 
     Returns
     -------
     pandas.DataFrame
         The rows except the divisors, with columns ratio, ratio_se, ratio_error.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or a group has no divisor or several.
 
     Examples
     --------
@@ -440,24 +415,16 @@ def ratios(
             kept |= (frame[named("over", column, frame)] != wanted).to_numpy()
         for column in by:
             named("by", column, frame)
-        group = frame.groupby(list(by) or np.zeros(len(frame), int), sort=False, dropna=False)
-        group = group.ngroup().to_numpy()
-        divisors: dict[int, int] = {}
-        for i in np.flatnonzero(~kept):
-            if divisors.setdefault(group[i], i) != i:
-                raise ValueError(f"over must match one row per group, got several for {over}")
-        if missing := set(group) - set(divisors):
-            raise ValueError(
-                f"over must match one row per group, got none in {len(missing)} groups"
-            )
-        below = [numbers[divisors[g]] for g in group]
+        groups = frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
+        group, at = groups.ngroup().to_numpy(), np.flatnonzero(~kept)
+        if wrong := (np.bincount(group[at], minlength=groups.ngroups) != 1).sum():
+            raise ValueError(f"over must match one row per group, got {over} ({wrong} groups fail)")
+        below = [numbers[i] for i in at[np.argsort(group[at])][group]]
     found = [a / b for a, b, k in zip(numbers, below, kept, strict=True) if k]
     return frame[kept].assign(**columns(found, "ratio"))
 
 
-@checks.arguments(
-    frame=checks.dataframe, by=_columns, x=checks.text, value=checks.text, log=checks.boolean
-)
+@checks.arguments(**_RULES, x=checks.text, log=checks.boolean)
 def slopes(
     frame: pd.DataFrame, by: Columns, x: str, value: str | None = None, log: bool = True
 ) -> pd.DataFrame:
@@ -465,14 +432,10 @@ def slopes(
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    frame, value
         One row per point, as `rows` reads them; their errors make that of the slope.
-    by : str or list of str
+    by, x : str or list of str, str
         Columns; an empty list for the whole frame.
-    x : str
-        Column.
-    value : str, optional
-        Column of the numbers; see `rows`.
     log : bool
         Whether the slope is that of the logarithms: the exponent of a power.
 

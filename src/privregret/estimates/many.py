@@ -10,7 +10,7 @@ import pandas as pd
 import scipy
 
 from privregret import checks
-from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, real
+from privregret.estimates.number import LEVEL, STANDARD_ERRORS, WIDER, Estimate, complete, real
 
 Numbers: TypeAlias = pd.DataFrame | Iterable[Estimate | float]
 NAMES = "mean", "regret", "fraction", "ratio", "slope"  # columns with numbers and errors
@@ -42,8 +42,9 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
         For example of `means` or `exact.regret_curves`.
     value : str, optional
         Column of the numbers; the first of mean, regret, fraction, ratio, slope if not given. The
-        error of `mean` is `se` (infinite if `runs` is 1), the bound of `regret` is `error`; those
-        of another column are <value>_se and <value>_error. An error without a column is 0.
+        error of `mean` is `se` (infinite if `runs` is 1, three times as large if `heavy`), the
+        bound of `regret` is `error`; those of another column are <value>_se and <value>_error. An
+        error without a column is 0.
 
     Examples
     --------
@@ -53,12 +54,18 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
     if value is None:
         value = next((c for c in NAMES if c in frame), NAMES[0])
     named("value", value, frame)
-    zero = np.zeros(len(frame))
-    se = frame.get("se" if value == "mean" else f"{value}_se", zero)
-    bound = frame.get("error" if value == "regret" else f"{value}_error", zero)
-    if value == "mean" and "runs" in frame:
-        se = np.where(frame.runs < 2, np.inf, se)
-    return [Estimate(*row) for row in zip(frame[value], se, bound, strict=True)]
+    is_mean = value == "mean"
+    bound = "error" if value == "regret" else f"{value}_error"
+    names = value, "se" if is_mean else f"{value}_se", bound
+    found = {c: frame[c] if c in frame else pd.Series(0.0, frame.index) for c in names}
+    if is_mean and "runs" in frame:
+        found["se"] = found["se"].mask(frame.runs < 2, np.inf)
+    if is_mean and "heavy" in frame:
+        complete("column 'heavy'", frame.heavy)
+        found["se"] = found["se"] * np.where(frame.heavy, WIDER, 1)
+    for name, column in found.items():
+        complete(f"column {name!r}", column)
+    return [Estimate(*row) for row in zip(*found.values(), strict=True)]
 
 
 @checks.arguments(frame=checks.dataframe, value=checks.text)
@@ -67,10 +74,8 @@ def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estim
 
     Parameters
     ----------
-    frame, value
-        As in `rows`.
-    **where
-        Name of a column -> its value.
+    frame, value, **where
+        As in `rows`; name of a column -> its value.
 
     Examples
     --------
@@ -95,13 +100,15 @@ def columns(numbers: Iterable[Estimate | float], name: str) -> dict[str, list[fl
     0  2    1.0       0.5          0.0
     1  4    3.0       0.0          0.0
     """
-    numbers = [e if isinstance(e, Estimate) else Estimate(real("numbers", e)) for e in numbers]
+    numbers = _items("numbers", numbers)
     values, errors, bounds = ([getattr(e, a) for e in numbers] for a in ("value", "se", "bound"))
     return {name: values, f"{name}_se": errors, f"{name}_error": bounds}
 
 
-def _item(value):
-    return value if isinstance(value, Estimate) else Estimate(real("items", value))
+def _items(name, values):
+    values = values if hasattr(values, "__len__") else list(values)
+    complete(name, values)
+    return [v if isinstance(v, Estimate) else Estimate(real(name, v)) for v in values]
 
 
 def _all(items, over, value):
@@ -109,11 +116,12 @@ def _all(items, over, value):
         if isinstance(items, (str, dict)) or not hasattr(items, "__iter__"):
             shown = checks.shown(items)
             raise TypeError(f"items must be a frame or a list of numbers, got {shown}")
-        estimates = [_item(e) for e in items]
+        estimates = _items("items", items)
     elif over is None:
         estimates = rows(items, value)
     else:
         bounds = items[named("over", over, items)]
+        complete(f"over {over!r}", bounds)
         estimates = [e / b for e, b in zip(rows(items, value), bounds, strict=True)]
     if not estimates:
         raise ValueError("items must hold at least one number, got none")
@@ -132,12 +140,10 @@ def largest(items: Numbers, over: str | None = None, value: str | None = None) -
 
     Parameters
     ----------
-    items : pandas.DataFrame or sequence of Estimate or float
-        The rows of a frame as `rows` reads them.
+    items, value : pandas.DataFrame or sequence of Estimate or float, str
+        As in `rows`.
     over : str, optional
         Column of bounds by which each number is divided.
-    value : str, optional
-        Column of the numbers; see `rows`.
 
     Examples
     --------

@@ -8,33 +8,64 @@ import scipy
 from numpy.typing import ArrayLike
 
 from privregret import checks
-from privregret.estimates.number import LEVEL, ROUNDING, STANDARD_ERRORS, Estimate, exactly
+from privregret.estimates.number import (
+    LEVEL,
+    ROUNDING,
+    STANDARD_ERRORS,
+    WIDER,
+    Estimate,
+    complete,
+    exactly,
+)
 
 LARGEST = 1e300  # rule for an entry of a sample
+SHOWN = 20  # with fewer draws one of them often makes most of the variance by chance
 
 
-def _sample(name, value):
-    """Check a non-empty (n,) array of numbers or bools."""
+def moments(known: tuple[ArrayLike, ...], tail: ArrayLike = False) -> dict[str, ArrayLike]:
+    """Return the columns of `means` from mean, sd, least, greatest and number of runs.
+
+    Examples
+    --------
+    >>> bool(moments((2.0, 1.0, 0.0, 9.0, 50))["heavy"])
+    True
+    """
+    mean, sd, least, greatest, runs = known
+    sd = np.where(sd <= ROUNDING * np.abs(mean), 0.0, sd)
+    most = np.maximum(greatest - mean, mean - least) > sd * np.sqrt((runs - 1) / 2)
+    heavy = tail | (most & (runs >= SHOWN) & (sd > 0))
+    se = np.where(tail, np.inf, sd / np.sqrt(runs))
+    return {"mean": mean, "sd": sd, "se": se, "runs": runs, "heavy": heavy}
+
+
+def _sample(name, value, shape=1):
+    """Check a non-empty array of numbers or bools, none missing."""
+    complete(name, value)
     flags = isinstance(value, (list, tuple)) and all(isinstance(v, (bool, np.bool_)) for v in value)
     if flags or getattr(value, "dtype", np.dtype(float)).kind == "b":
         value = np.asarray(value, float)
-    return checks.array_in(-LARGEST, LARGEST, shape=1)(name, value)
+    return checks.array_in(-LARGEST, LARGEST, shape=shape)(name, value)
 
 
 @checks.arguments(sample=_sample)
 def mean(sample: ArrayLike) -> Estimate:
     """Estimate the mean of independent draws; its error is infinite for one draw.
 
+    If one of at least 20 draws makes most of the variance, the error is three times as large.
+
     Examples
     --------
     >>> mean([1.0, 2.0, 3.0, 6.0])
     Estimate(value=3.0, se=1.0801234497346435, bound=0.0)
     """
-    value, sd = sample.mean(), sample.std(ddof=1) if len(sample) > 1 else math.inf
-    return Estimate(value, sd / math.sqrt(len(sample)) if sd > ROUNDING * abs(value) else 0.0)
+    if len(sample) < 2:
+        return Estimate(sample[0], math.inf)
+    known = sample.mean(), sample.std(ddof=1), sample.min(), sample.max(), len(sample)
+    found = moments(known)
+    return Estimate(found["mean"], found["se"] * (WIDER if found["heavy"] else 1))
 
 
-@checks.arguments(sample=_sample, controls=checks.array_in(-LARGEST, LARGEST, shape=2))
+@checks.arguments(sample=_sample, controls=lambda name, value: _sample(name, value, shape=2))
 def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
     """Estimate the mean of independent draws with control variates.
 
@@ -50,8 +81,7 @@ def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
 
     Examples
     --------
-    >>> rng = np.random.default_rng(1)
-    >>> noise, rest = rng.normal(size=(2, 100))
+    >>> noise, rest = np.random.default_rng(1).normal(size=(2, 100))
     >>> sample = 5 + 3 * noise + 0.1 * rest
     >>> mean(sample).se > 20 * controlled(sample, noise[:, None]).se
     True
@@ -76,15 +106,13 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
 
     Parameters
     ----------
-    successes : (n,) array of bool, or int with `draws`
+    successes : (n,) array of True and False, or of 1 and 0; or int with `draws`
         The error is a third of the distance to the farther exact (Clopper-Pearson) limit.
     draws : int, optional
         Number of draws, if `successes` is a count.
 
     Examples
     --------
-    >>> fraction([True, True, False, True]).value
-    0.75
     >>> round(fraction(0, 1000).high, 4)
     0.0066
     """
@@ -93,7 +121,9 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
             shown = checks.shown(successes)
             raise TypeError(f"draws must be given if successes is a count, got {shown}")
         sample = _sample("successes", successes)
-        hits, n = checks.integer_in(0, len(sample))("successes", sample.sum()), len(sample)
+        if (wrong := sample[(sample != 0) & (sample != 1)]).size:
+            raise ValueError(f"successes must be 0 or 1, got {wrong[0]:g}")
+        hits, n = int(sample.sum()), len(sample)
     else:
         n = checks.positive_int("draws", draws)
         hits = checks.integer_in(0, n)("successes", successes)
@@ -104,6 +134,10 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
 
 def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[float, float, float]:
     """Return a sample quantile, and order statistics that enclose the true one.
+
+    The quantile is the smallest draw that more than n level draws do not exceed, without
+    interpolation: the median of two draws is the larger one. What is guaranteed is that each limit
+    is on the wrong side of the true quantile with at most this chance.
 
     Examples
     --------
@@ -120,8 +154,9 @@ def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[fl
 def quantile(sample: ArrayLike, level: float) -> Estimate:
     """Estimate a quantile of independent draws from any distribution.
 
-    The error is a third of the distance to the farther of the order statistics that enclose the
-    quantile with the probability of three standard errors; it is infinite for too few draws.
+    The value is a draw, the error a third of the distance to the farther of the `order_statistics`
+    that enclose the quantile with the probability of three standard errors; it is infinite for too
+    few draws.
 
     Examples
     --------
@@ -133,12 +168,12 @@ def quantile(sample: ArrayLike, level: float) -> Estimate:
 
 
 def median(sample: ArrayLike) -> Estimate:
-    """Estimate the median of independent draws from any distribution; see `quantile`.
+    """Estimate the median of draws as `quantile` does; of an even number it is the upper middle.
 
     Examples
     --------
-    >>> median([2.0, 1.0, 3.0]).value
-    2.0
+    >>> median([2.0, 1.0, 3.0]).value, median([1.0, 2.0]).value
+    (2.0, 2.0)
     """
     return quantile(sample, 0.5)
 
@@ -162,7 +197,12 @@ def slope(x: ArrayLike, y: Sequence[Estimate | float]) -> Estimate:
         raise ValueError(f"x must be {wanted}, got {checks.shown(x)}")
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
     if any(isinstance(e, Estimate) for e in y):
+        complete("y", y)
         return sum((w * exactly(e) for w, e in zip(weights, y, strict=True)), Estimate(0.0))
-    fit = scipy.stats.linregress(x, _sample("y", y))
-    widen = scipy.stats.t.isf(LEVEL, len(x) - 2) / STANDARD_ERRORS if len(x) > 2 else math.inf
-    return Estimate(fit.slope, fit.stderr * widen if len(x) > 2 else math.inf)
+    y = _sample("y", y)
+    if len(x) < 3:
+        return Estimate(weights @ y, math.inf)
+    if not np.ptp(y):
+        return Estimate(0.0)
+    fit = scipy.stats.linregress(x, y)
+    return Estimate(fit.slope, fit.stderr * scipy.stats.t.isf(LEVEL, len(x) - 2) / STANDARD_ERRORS)

@@ -89,8 +89,8 @@ def regret_curves(
     -------
     pandas.DataFrame
         One row per (problem, algorithm, t): columns algorithm, instance, t, regret, error (a bound
-        on the error of `regret`, whose digits below it are meaningless), and the algorithms'
-        parameters.
+        on the error of `regret`, whose digits below it are meaningless), the algorithms'
+        parameters, and proved_epsilon.
 
     Examples
     --------
@@ -104,9 +104,9 @@ def regret_curves(
         for algorithm in algorithms:
             regret = expected_regret(algorithm, problem, horizons)
             frame = {"algorithm": algorithm.label, "instance": problem.name, "t": horizons}
-            frame |= {"regret": regret.value, "error": regret.error} | identity.parameters(
-                algorithm
-            )
+            frame |= {"regret": regret.value, "error": regret.error}
+            frame |= identity.parameters(algorithm)
+            frame |= {"proved_epsilon": algorithm.privacy.proved}
             frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
 

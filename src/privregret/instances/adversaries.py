@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret import checks
-from privregret.instances.bandits import counts_of
+from privregret.instances.bandits import actions_of
 
 SEVERAL = checks.integer_in(2, checks.SIZE)
 
@@ -97,7 +97,7 @@ class _Oblivious(checks.Checked, ABC):
 
     def _paid(self, actions, means, checkpoints):
         """Return (H,) cumulative (mean) losses of the actions of each round."""
-        counts_of(actions, checkpoints, self.sizes[0])
+        actions = actions_of(actions, len(means), self.sizes[0])
         return means[np.arange(len(means)), actions].cumsum()[checkpoints - 1]
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -115,6 +115,33 @@ class BernoulliBandit(checks.Checked):
         return counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, self.arms)
 
 
+def actions_of(actions: ArrayLike, horizon: int, arms: int) -> np.ndarray:
+    """Check that `play` returned one of the arms for each round; return a (T,) array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it did not.
+
+    Examples
+    --------
+    >>> actions_of([0, 1, 1], horizon=3, arms=2)
+    array([0, 1, 1])
+    """
+    actions = np.asarray(actions)
+    if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
+        found = f"shape {actions.shape} of {actions.dtype}"
+        raise TypeError(
+            f"play must return {horizon} whole numbers, one action per round, got {found}"
+        )
+    if actions.min() < 0 or actions.max() >= arms:
+        t = int(((actions < 0) | (actions >= arms)).argmax())
+        raise ValueError(
+            f"play must return one of 0..{arms - 1}, got {actions[t]} in round {t + 1}"
+        )
+    return actions.astype(np.int64, copy=False)
+
+
 def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.ndarray:
     """Return the (H, K) number of rounds 1..checkpoints[h] with each arm.
 
@@ -129,20 +156,9 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
     array([[1, 1],
            [2, 2]])
     """
-    actions, horizon = np.asarray(actions), int(checkpoints[-1])
-    if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
-        found = f"shape {actions.shape} of {actions.dtype}"
-        raise TypeError(
-            f"play must return {horizon} whole numbers, one action per round, got {found}"
-        )
-    if actions.min() < 0 or actions.max() >= arms:
-        raise ValueError(
-            f"actions must lie in 0..{arms - 1}, "
-            f"got {actions[(actions < 0) | (actions >= arms)][0]}"
-        )
-    plays = np.zeros((horizon + 1, arms), np.int64)
-    plays[np.arange(1, horizon + 1), actions] = 1
-    return plays.cumsum(axis=0)[checkpoints]
+    actions = actions_of(actions, int(checkpoints[-1]), arms)
+    parts = np.split(actions, checkpoints[:-1])
+    return np.array([np.bincount(part, minlength=arms) for part in parts]).cumsum(axis=0)
 
 
 def regret_of(

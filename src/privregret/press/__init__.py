@@ -1,2 +1,9 @@
 """Everything that publishes: figures and their style, findings, the record of both, the batch
-command, the site."""
+command."""
+
+from importlib.util import find_spec
+
+for package in ("matplotlib", "seaborn"):
+    if not find_spec(package):
+        text = f"privregret.press needs {package}: pip install '.[notebooks]'"
+        raise ModuleNotFoundError(text, name=package)

@@ -1,57 +1,51 @@
 """Pictures that recur: regret against rounds, final regret against epsilon, survival curves.
 
-They draw the columns of a frame and compute no statistics: those are made by `estimates`.
+They draw the columns of a frame and compute no statistics: those are made by `estimates`. Importing
+this module sets the look of all figures.
 """
 
 import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
 
 from privregret.press import style
-from privregret.press.looks import covered
 
-BANDS = "estimates.bands"  # makes what figures of regret show
+style.use()
+# makes what figures of regret show
+BANDS = "estimates.bands"
 
 
 def subplots(*shape: int, **options):
-    """A figure and its axes as of `plt.subplots`, shown where it is published.
-
-    JupyterLab would show it at the end of the cell that draws it as well.
-    """
+    """A figure and its axes as of `plt.subplots`, which JupyterLab shows only once published."""
     fig, axes = plt.subplots(*shape, **options)
     plt.close(fig)
     return fig, axes
 
 
 def panels(count: int, width=None, height=None, **axes):
-    """A figure with `count` panels side by side, in the width of a column (one panel) or a page;
-    shared y axis.
+    """A figure with `count` panels side by side, in the width of a column (one panel) or a page.
 
     Parameters
     ----------
-    count : int
-        Number of panels.
     width, height : float, optional
         Inches, if not those of `style.COLUMN` and `style.PAGE`.
     **axes
-        Set on every panel, as by `ax.set`: scales, labels (the y label on the first only), limits.
+        Set on every panel, as by `ax.set`: scales, limits, labels. The y axis is shared, and its
+        label is on the first panel only.
 
     Returns
     -------
     figure, list of axes
     """
     size = style.COLUMN if count == 1 else style.PAGE
-    fig, row = subplots(
-        1, count, sharey=count > 1, squeeze=False, figsize=(width or size[0], height or size[1])
-    )
-    for i, ax in enumerate(row[0]):
-        ax.set(
-            **({} if i else {"ylabel": axes.get("ylabel", "")}),
-            **{k: v for k, v in axes.items() if k != "ylabel"},
-        )
+    size = width or size[0], height or size[1]
+    fig, row = subplots(1, count, sharey=count > 1, squeeze=False, figsize=size)
+    label = axes.pop("ylabel", "")
+    for ax in row[0]:
+        ax.set(**axes)
+    row[0, 0].set_ylabel(label)
     return fig, list(row[0])
 
 
@@ -73,17 +67,13 @@ def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, 
     """
     _needs(data, "", by, x, y, *band)
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
-        look = (
-            {"markevery": (0.03 + 0.03 * i, 0.15)}
-            | (looks[label] if looks else style.look(label))
-            | style_
-        )
+        look = looks[label] if looks else style.look(label)
+        look = {"markevery": (0.03 + 0.03 * i, 0.15)} | look | style_
+        at = curve[x].astype(float)
         if band:
             low, high = (curve[column] for column in band)
-            ax.fill_between(
-                curve[x].astype(float), low, high, color=look["color"], alpha=0.2, linewidth=0
-            )
-        ax.plot(curve[x].astype(float), curve[y], label=str(label), **look)
+            ax.fill_between(at, low, high, color=look["color"], alpha=0.2, linewidth=0)
+        ax.plot(at, curve[y], label=str(label), **look)
 
 
 def _needs(data, maker, *columns):
@@ -99,24 +89,29 @@ def _needs(data, maker, *columns):
 def _one_each(data, *columns):
     """Raise an error in one line if a curve has several rows for one x: it would be a zigzag."""
     if data.duplicated([*columns]).any():
-        varied = [
-            c for c in data if c not in columns and data.groupby([*columns])[c].nunique().max() > 1
-        ]
-        several = ", ".join(
-            c for c in varied if c not in ("mean", "sd", "se", "runs", "low", "high")
-        )
+        kinds = data.groupby([*columns])
+        varied = [c for c in data if c not in columns and kinds[c].nunique().max() > 1]
+        results = ("mean", "sd", "se", "runs", "heavy", "low", "high")
+        several = ", ".join(c for c in varied if c not in results) or "equal ones"
         each = ", ".join(columns)
-        raise ValueError(
-            f"the frame must have one row for each {each}, got several {several or 'equal ones'}"
-        )
+        raise ValueError(f"the frame must have one row for each {each}, got several {several}")
 
 
-def bound(ax, x, y, label: str, **style_):
-    """A theorem's bound or rate: grey and dashed, never to be taken for a measurement."""
-    ax.plot(np.asarray(x, float), y, label=label, **(style.BOUND | style_))
+def bound(ax, x, y, label: str, forbids: bool = False, **style_):
+    """A theorem's bound or rate: thin and black, never to be taken for a measurement.
+
+    Parameters
+    ----------
+    forbids : bool
+        Whether to shade what a lower bound excludes, from 0 to the bound.
+    """
+    x = np.asarray(x, float)
+    if forbids:
+        ax.fill_between(x, 0, y, color=style.BLACK, alpha=0.08, linewidth=0)
+    ax.plot(x, y, label=label, **(style.BOUND | style_))
 
 
-def legend_below(fig, columns: int = 2) -> None:
+def legend_below(fig, ncols: int = 2, **options) -> None:
     """One legend for all panels, below them, each label once.
 
     A line and points of one label in one panel share an entry.
@@ -125,76 +120,19 @@ def legend_below(fig, columns: int = 2) -> None:
     for ax in fig.axes:
         parts = list(zip(*ax.get_legend_handles_labels(), strict=True))
         found |= {label: tuple(h for h, name in parts if name == label) for _, label in parts}
-    fig.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
-
-
-class _MinorTicks(Artist):
-    """All minor ticks of an axis without their labels, in place of its own.
-
-    The axis itself has nine ticks a decade, each with five artists, of which one is drawn.
-    """
-
-    def __init__(self, axis):
-        super().__init__()
-        self.axis, self.locator = axis, axis.get_minor_locator()
-        self.line = axis.get_minor_ticks(1)[0].tick1line
-        self.set(zorder=axis.get_zorder(), in_layout=False)
-        axis.axes.add_artist(self)
-
-    def draw(self, renderer):  # between the limits of this moment, which may have changed
-        scale = self.axis.get_transform().transform
-        low, high = sorted(scale(self.axis.get_view_interval()))
-        at = np.asarray(self.locator())
-        beyond = np.maximum(low - scale(at), scale(at) - high)
-        at = at[beyond <= 1e-10 * (high - low)]
-        self.line.set_data(*((at, 0 * at) if self.axis.axis_name == "x" else (0 * at, at)))
-        self.line.draw(renderer)
-
-
-def _unlabelled(axis):
-    """Whether an axis has minor ticks, none with a label."""
-    at = axis.get_minorticklocs()
-    return len(at) and not any(axis.get_minor_formatter().format_ticks(at))
-
-
-def lay_out(fig) -> None:
-    """Give what a figure shows its place, unless nothing has changed since this was done."""
-    if not fig.stale:
-        return
-    axes = [axis for ax in fig.axes if ax.axison for axis in (ax.xaxis, ax.yaxis)]
-    for ticks in [_MinorTicks(axis) for axis in axes if _unlabelled(axis)]:
-        ticks.axis.set_minor_locator(NullLocator())  # which panels may share
-    if engine := fig.get_layout_engine():
-        engine.execute(fig)
-    fig.stale = False
-
-
-CORNERS = "lower right", "upper right", "upper left", "lower left"
-PLACES = (*CORNERS, "center right", "center left", "lower center", "upper center", "center")
+    options |= {"loc": "outside lower center", "ncols": ncols}
+    fig.legend(found.values(), found.keys(), **options)
 
 
 def legend(ax, **options) -> None:
-    """Put a legend where it covers nothing, or below the axes if there is no room in them.
+    """Put the legend of a panel where it covers least; below if it is long and the panel alone.
 
-    Call it last: it looks at what is drawn, and at the limits of the axes.
-
-    Parameters
-    ----------
-    **options
-        As of `ax.legend`; `ncols` is 2 below the axes if not given.
+    `options` are those of `ax.legend`.
     """
-    fig = ax.figure
-    inside = ax.legend(loc=PLACES[0], **options)
-    lay_out(fig)
-    for margin, place in itertools.product((8, 0), PLACES):
-        inside.set_loc(place)
-        if not covered(inside, margin):
-            fig.stale = False  # a legend inside moves nothing else
-            return
-    inside.remove()
-    handles, labels = ax.get_legend_handles_labels()
-    below = {"handles": handles, "labels": labels, "ncols": 2} | options
-    fig.legend(loc="outside lower center", **below)
+    if len(ax.figure.axes) == 1 and len(ax.get_legend_handles_labels()[1]) > 4:
+        legend_below(ax.figure, **options)
+    else:
+        ax.legend(loc="best", **options)
 
 
 def regret_limits(summary) -> tuple[float, float]:
@@ -232,17 +170,11 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
     finals = summary.groupby("algorithm", sort=False)["mean"].last()
     names = {a: f"{a}: {final:,.0f}" if legend_values else a for a, final in finals.items()}
     named = summary.assign(algorithm=summary.algorithm.map(names))
-    lines(
-        ax, named, "t", "mean", band=("low", "high"), looks={names[a]: style.look(a) for a in names}
-    )
+    looks = {names[a]: style.look(a) for a in names}
+    lines(ax, named, "t", "mean", band=("low", "high"), looks=looks)
+    ax.set(xlabel="round $t$", ylabel="regret", xscale=rounds, yscale="log")
+    ax.set_ylim(limits or regret_limits(summary))
     last = summary.t.max()
-    ax.set(
-        xlabel="round $t$",
-        ylabel="regret",
-        yscale="log",
-        ylim=limits or regret_limits(summary),
-        xscale=rounds,
-    )
     if rounds == "log":
         entered = summary.t[summary["mean"] > ax.get_ylim()[0]].min()
         ax.set_xlim(max(0.8 * entered, last / 1e4), last)
@@ -252,8 +184,10 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
 
 
 def regret_panel(summary, title: str = "", limits=None):
-    """A figure of one panel as papers draw it: rounds linear, the final means in the legend (see
-    `regret_axes`)."""
+    """A figure of one panel as papers draw it: rounds linear, the final means in the legend.
+
+    The parameters are those of `regret_axes`.
+    """
     fig, ax = subplots()
     regret_axes(ax, summary, limits, "linear", legend_values=True)
     ax.set_title(title)
@@ -284,11 +218,12 @@ def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$",
     size = (style.PAGE[0], 0.5 + 1.6 * down)
     fig, axes = subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
     starts = []
-    for i, (value, part) in enumerate(groups):
-        ax = axes.flat[i]
+    for i, (ax, (value, part)) in enumerate(zip(axes.flat, groups, strict=False)):
         regret_axes(ax, part, limits or regret_limits(summary))
         ax.set_title(title.format(value))
         starts.append(ax.get_xlim()[0])
+        # nine ticks a decade in each panel would take most of the drawing
+        ax.minorticks_off()
         ax.label_outer()
         is_lowest = i + across >= len(groups)
         ax.set_xlabel("round $t$" if is_lowest else "")
@@ -325,14 +260,8 @@ def final_regret_panel(summary, title: str = "", limits=None):
     _one_each(summary, "algorithm", "epsilon")
     fig, ax = subplots()
     lines(ax, summary, "epsilon", "mean", band=("low", "high"), markevery=1)
-    ax.set(
-        xscale="log",
-        yscale="log",
-        xlabel=r"privacy parameter $\epsilon$",
-        ylabel="final regret",
-        title=title,
-    )
-    ax.set_ylim(limits)
+    ax.set(title=title, xlabel=r"privacy parameter $\epsilon$", ylabel="final regret")
+    ax.set(xscale="log", yscale="log", ylim=limits)
     epsilon_ticks(ax, summary.epsilon.unique())
     legend(ax)
     return fig
@@ -364,28 +293,15 @@ def survival_axes(ax, curves):
     _needs(curves, "", "mean", "bound")
     for label, curve in curves.groupby("algorithm", sort=False):
         look = style.look(label)
-        ax.plot(
-            curve.regret,
-            curve.fraction,
-            color=look["color"],
-            linestyle=look["linestyle"],
-            drawstyle="steps-post",
-        )
+        steps = look | {"marker": "", "drawstyle": "steps-post"}
+        ax.plot(curve.regret, curve.fraction, **steps)
         mean = curve["mean"].iloc[0]
         at = np.interp(np.log(mean), np.log(curve.regret[::-1]), np.log(curve.fraction[::-1]))
-        ax.plot(
-            [mean],
-            [np.exp(at)],
-            label=label,
-            **(look | {"markersize": 6, "markerfacecolor": "white"}),
-        )
+        open_ = look | {"markersize": 6, "markerfacecolor": "white"}
+        ax.plot([mean], [np.exp(at)], label=label, **open_)
     ax.axvline(curves.bound.iloc[0], label=r"lower bound $\times\ln T$", **style.BOUND)
-    ax.set(
-        xscale="log",
-        yscale="log",
-        xlabel="final regret $x$",
-        ylabel="fraction of runs with at least $x$",
-    )
+    ax.set(xscale="log", yscale="log", xlabel="final regret $x$")
+    ax.set_ylabel("fraction of runs with at least $x$")
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
@@ -400,9 +316,7 @@ def looks(values, dashes=(style.SOLID,)) -> dict:
         Line styles, taken in turn.
     """
     colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
-    series = zip(
-        itertools.cycle(colours), itertools.cycle("o^sDPv"), itertools.cycle(dashes), strict=False
-    )
+    series = zip(*map(itertools.cycle, (colours, "o^sDPv", dashes)), strict=False)
     return {
         v: {"color": c, "marker": m, "linestyle": d}
         for v, (c, m, d) in zip(values, series, strict=False)
@@ -410,15 +324,7 @@ def looks(values, dashes=(style.SOLID,)) -> dict:
 
 
 def family(
-    data,
-    by: str,
-    x: str,
-    y: str,
-    title: str = "{}",
-    bounds=None,
-    curves="algorithm",
-    axes=None,
-    **style_,
+    data, by: str, x: str, y: str, title="{}", bounds=None, curves="algorithm", axes=None, **style_
 ):
     """One panel for each value of a column, side by side with one y axis: its curves and bounds.
 

@@ -45,15 +45,7 @@ class Criterion:
     text: str
 
     def judge(self, number: Estimate) -> bool | None:
-        """Say whether all values within the error agree (True), none (False), or some (None).
-
-        Examples
-        --------
-        >>> criterion(above=1).judge(Estimate(1.0)), criterion(at_least=1).judge(Estimate(1.0))
-        (False, True)
-        >>> print(criterion(above=1).judge(Estimate(1.5, se=0.5)))
-        None
-        """
+        """Say whether all values within the error agree (True), none (False), or some (None)."""
         inside, outside = (lt, le) if self.strict else (le, lt)
         bounded = [math.isfinite(end) for end in (self.low, self.high)]
         pairs = [(self.low, number.low, number.high), (-self.high, -number.high, -number.low)]
@@ -63,29 +55,26 @@ class Criterion:
         return False if any(outside(farthest, end) for end, _, farthest in pairs) else None
 
 
-def criterion(
-    *,
-    at_most: float | None = None,
-    below: float | None = None,
-    at_least: float | None = None,
-    above: float | None = None,
-    between: tuple[float, float] | None = None,
-    equal: float | None = None,
-    within: float = 0.0,
-) -> Criterion:
-    """Make the criterion of a finding from exactly one of the six forms.
+SIGNS = {
+    "at_most": "<=",
+    "below": "<",
+    "at_least": ">=",
+    "above": ">",
+    "between": "in",
+    "equal": "=",
+}
+
+
+def criterion(*, within: float = 0.0, **form: Any) -> Criterion:
+    """Make the criterion of a finding from exactly one of six forms.
 
     Parameters
     ----------
-    at_most, at_least : float, optional
-        The value itself agrees.
-    below, above : float, optional
-        The value itself disagrees.
-    between : tuple of two floats, optional
-        Both ends agree.
-    equal : float, optional
     within : float
         Tolerance of `equal`, `at_most` and `at_least`, at least 0. It is printed.
+    **form
+        `at_most=1`, `at_least=1` or `equal=1`: the value itself agrees; `below=1` or `above=1`: it
+        disagrees; `between=(0.8, 1.25)`: both ends agree.
 
     Raises
     ------
@@ -97,43 +86,21 @@ def criterion(
     --------
     >>> criterion(equal=1, within=1e-6).text, criterion(above=1).text
     ('= 1 within 1e-6', '> 1')
-    >>> criterion(between=(0.8, 1.25)).text
-    'in [0.8, 1.25]'
     """
-    forms: dict[str, Any] = {
-        "at_most": at_most,
-        "below": below,
-        "at_least": at_least,
-        "above": above,
-    }
-    forms |= {"between": between, "equal": equal}
-    given = {name: value for name, value in forms.items() if value is not None}
-    if len(given) != 1:
-        raise ValueError(f"give one of {', '.join(forms)}, got {', '.join(given) or 'none'}")
-    ((form, value),) = given.items()
+    if len(form) != 1 or form.keys() - SIGNS.keys():
+        raise ValueError(f"give one of {', '.join(SIGNS)}, got {', '.join(form) or 'none'}")
+    ((name, value),) = form.items()
     within = real("within", within)
-    low, high = map(real, ("between",) * 2, between) if between else [real(form, value)] * 2
-    if within < 0 or (within and form not in ("equal", "at_most", "at_least")):
-        raise ValueError(f"within must be 0 with {form}, or positive with equal, got {within}")
+    low, high = map(real, (name,) * 2, value if name == "between" else (value,) * 2)
+    if within < 0 or (within and name not in ("equal", "at_most", "at_least")):
+        raise ValueError(f"within must be 0 with {name}, or positive with equal, got {within}")
     if not low <= high or math.isinf(low) or math.isinf(high):
-        raise ValueError(f"{form} must be a finite number or an increasing pair, got {value}")
+        raise ValueError(f"{name} must be a finite number or an increasing pair, got {value}")
     tolerance = f" within {_digits(within)}" if within else ""
-    text = f"{SIGNS[form]} {_digits(low)}{tolerance}"
-    if form == "between":
-        text = f"in [{_digits(low)}, {_digits(high)}]"
-    low = -math.inf if form in ("at_most", "below") else low - within
-    high = math.inf if form in ("at_least", "above") else high + within
-    return Criterion(low, high, form in ("below", "above"), text)
-
-
-SIGNS = {
-    "at_most": "<=",
-    "below": "<",
-    "at_least": ">=",
-    "above": ">",
-    "between": "in",
-    "equal": "=",
-}
+    values = f"[{_digits(low)}, {_digits(high)}]" if name == "between" else _digits(low)
+    low = -math.inf if name in ("at_most", "below") else low - within
+    high = math.inf if name in ("at_least", "above") else high + within
+    return Criterion(low, high, name in ("below", "above"), f"{SIGNS[name]} {values}{tolerance}")
 
 
 def _digits(number):

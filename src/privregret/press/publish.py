@@ -9,7 +9,6 @@ import io
 import math
 import platform
 import re
-import sys
 from contextlib import contextmanager
 from functools import cache
 
@@ -18,23 +17,20 @@ import pandas as pd
 import PIL.Image
 from IPython import get_ipython
 from IPython.display import HTML, Image, Markdown, display
-from matplotlib.text import Text
-from PIL.PngImagePlugin import PngInfo
 
 from privregret import files
 from privregret.estimates import Estimate, exactly
-from privregret.files import PACKAGE
-from privregret.press import draw, looks, notebook, record, style
+from privregret.press import notebook, record, style
 from privregret.press.findings import CLAIM, Finding, criterion
+from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
-from privregret.press.places import output_root
 from privregret.press.record import KINDS
 from privregret.press.tex import measured as printed
 from privregret.press.tex import one_epsilon, tex_escape
-from privregret.sources import source_hash
 
 style.use()
 
+MARK = r"$^\dagger$"
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 
@@ -58,53 +54,38 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     Raises
     ------
     ValueError
-        For a caption that does not stand alone or does not explain an abbreviation in the figure,
-        or a name or column that is not spelt as above.
-
-    Notes
-    -----
-    Faults that `looks.faults` finds are recorded in the manifest, and shown in a notebook.
+        For a caption that does not stand alone, or a name or column that is not spelt as above.
     """
     _stands_alone(name, caption)
-    draw.lay_out(fig)  # first: a search for texts makes all ticks that an axis still has
-    _explains(name, caption, fig)
     pdf, png = io.BytesIO(), io.BytesIO()
     # one layout for both files: with any engine, one that does nothing too, each would draw the
     # figure once more
     with plt.rc_context({"figure.constrained_layout.use": False}):
+        if engine := fig.get_layout_engine():
+            engine.execute(fig)
         fig.set_layout_engine(None)
-        faults = looks.faults(fig)
-        about = _about(name, caption)
         undated = dict.fromkeys(("CreationDate", "Producer", "Creator"))
-        fig.savefig(pdf, format="pdf", metadata=undated | about)
-        texts, dpi = PngInfo(), (style.DPI, style.DPI)
-        for key, text in about.items():
-            texts.add_itxt(key, text)
-        _few_colours(fig).save(png, "png", compress_level=6, dpi=dpi, pnginfo=texts)
+        fig.savefig(pdf, format="pdf", metadata=undated | {"Title": name})
+        _few_colours(fig).save(png, "png", compress_level=6, dpi=(style.DPI, style.DPI))
     plt.close(fig)
     inches = fig.get_figwidth()
-    star = "*" if inches > 1.1 * style.COLUMN[0] else ""
-    tex = "\n".join(
-        [
-            rf"\begin{{figure{star}}}[htbp]",
-            r"  \centering",
-            rf"  \includegraphics[width=\ifdim\linewidth<{inches:g}in\linewidth"
-            rf"\else{inches:g}in\fi]"
-            rf"{{{name}.pdf}}",
-            rf"  \caption{{{tex_escape(caption)}}}",
-            rf"  \label{{fig:{name}}}",
-            rf"\end{{figure{star}}}",
-        ]
-    )
-    contents = [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)]
-    _publish("figure", name, contents, **({"faults": faults} if faults else {}))
-    if get_ipython():
-        display(
-            Image(png.getvalue(), width=int(inches * 130)),
-            Markdown(f"*{name}.* {one_epsilon(caption)}"),
-        )
-        if faults:
-            display(Markdown(f"Faults of the figure: {'; '.join(faults)}."))
+    tex = _FIGURE % {
+        "star": "*" if inches > 1.1 * style.COLUMN[0] else "",
+        "inches": inches,
+        "caption": tex_escape(caption),
+        "name": name,
+    }
+    _publish("figure", name, [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)])
+    _show(Image(png.getvalue(), width=int(inches * 130)), name, caption)
+
+
+_FIGURE = r"""\begin{figure%(star)s}[htbp]
+  \centering
+  \includegraphics[width=\ifdim\linewidth<%(inches)gin\linewidth\else%(inches)gin\fi]{%(name)s.pdf}
+  \caption{%(caption)s}
+  \label{fig:%(name)s}
+\end{figure%(star)s}
+"""
 
 
 def table(
@@ -121,7 +102,7 @@ def table(
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row a line.
+        One row a line. A column heavy, as `estimates.means` makes it, marks entries of mean.
     name : str
         Paper key, slash, name: "wu2026/table-1".
     caption : str
@@ -134,49 +115,41 @@ def table(
         Printed columns of running text, and their fractions of the line: {"reason": 0.3}.
     """
     _stands_alone(name, caption)
-    shown = frame[list(columns)].copy()
+    shown, widths = frame[list(columns)].copy(), widths or {}
     for column, spec in (formats or {}).items():
-        words = {math.inf: r"$\infty$"}
         shown[column] = [
-            "" if pd.isna(v) else words.get(v) or format(v, spec) for v in shown[column]
+            "" if pd.isna(v) else r"$\infty$" if v == math.inf else format(v, spec)
+            for v in shown[column]
         ]
+    if "mean" in shown and frame.get("heavy", pd.Series(dtype=bool)).any():
+        means = zip(shown["mean"], frame.heavy, strict=True)
+        shown["mean"] = [f"{mean}{MARK if heavy else ''}" for mean, heavy in means]
+        caption += f" {MARK}: rare runs decide this mean, and its error is not known."
     # \raggedright would change the row's end, and without the space a first word would not be
     # hyphenated
-    ragged = r"\rightskip0pt plus1fil\hspace{0pt}"
-    running = shown.assign(**{c: [ragged + text for text in shown[c]] for c in widths or {}})
-    running = running.rename(
-        columns={c: ragged * (c in (widths or {})) + heading for c, heading in columns.items()}
-    )
-    shown = shown.rename(columns=columns)
+    ragged = {c: r"\rightskip0pt plus1fil\hspace{0pt}" for c in widths}
+    running = shown.assign(**{c: [r + text for text in shown[c]] for c, r in ragged.items()})
+    headings = {c: ragged.get(c, "") + heading for c, heading in columns.items()}
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
-    stretch = (
-        0.92 / sum(widths.values()) if set(widths or {}) == set(columns) else 1.0
-    )  # the rest is between columns
-    kinds |= {
-        column: rf"p{{{stretch * width:.3g}\linewidth}}" for column, width in (widths or {}).items()
-    }
-    rows = running.to_latex(
-        index=False, column_format="@{}" + "".join(kinds[column] for column in columns) + "@{}"
+    # the rest is between columns
+    stretch = 0.92 / sum(widths.values()) if set(widths) == set(columns) else 1.0
+    kinds |= {c: rf"p{{{stretch * width:.3g}\linewidth}}" for c, width in widths.items()}
+    rows = running.rename(columns=headings).to_latex(
+        index=False, column_format=f"@{{}}{''.join(kinds.values())}@{{}}"
     )
     if widths:
         rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
-    star = "*" if widths or _points(shown) > 72 * style.COLUMN[0] else ""
-    size = (
-        r"\ifdim\linewidth<5in\scriptsize\else\footnotesize\fi\tabcolsep=2.5pt"
-        if widths
-        else r"\small"
-    )
-    rows = one_epsilon(rows).rstrip()
+    shown = shown.rename(columns=columns)
+    size = r"\ifdim\linewidth<5in\scriptsize\else\footnotesize\fi\tabcolsep=2.5pt"
     tex = _TABLE % {
-        "star": star,
-        "size": size,
+        "star": "*" if widths or _is_wide(shown) else "",
+        "size": size if widths else r"\small",
         "caption": tex_escape(caption),
         "name": name,
-        "rows": rows,
+        "rows": one_epsilon(rows).rstrip(),
     }
     _publish("table", name, [_csv(frame), _with_origin(tex)])
-    if get_ipython():
-        display(HTML(shown.to_html(index=False)), Markdown(f"*{name}.* {one_epsilon(caption)}"))
+    _show(HTML(shown.to_html(index=False)), name, caption)
 
 
 # A table that is too wide for its place is set smaller, and shrunk only if that is not enough.
@@ -193,14 +166,15 @@ _TABLE = r"""\begin{table%(star)s}[htbp]
 """
 
 
-def _points(shown):
-    """About how wide a table is in small type: a sign is a letter or a command, and has five
-    points."""
-    signs = [
-        [len(re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(text))) for text in (c, *shown[c])]
-        for c in shown
-    ]
-    return sum(5 * max(column) + 12 for column in signs)
+def _is_wide(shown):
+    """Whether a table in small type, five points a sign, exceeds a column; a command is a sign."""
+    texts = [[re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(t)) for t in (c, *shown[c])] for c in shown]
+    return sum(5 * max(map(len, column)) + 12 for column in texts) > 72 * style.COLUMN[0]
+
+
+def _show(output, name, caption):
+    if get_ipython():
+        display(output, Markdown(f"*{name}.* {one_epsilon(caption)}"))
 
 
 def number(name: str, value, meaning: str) -> None:
@@ -270,13 +244,9 @@ def finding(
         _number(number, found.measured, f"{place}: {quantity}")
     if get_ipython():
         label = "" if kind == CLAIM else f" ({kind})"
-        display(
-            Markdown(
-                f"**{found.verdict}**: *{place}{label}.* {claim} "
-                f"{quantity[:1].upper()}{quantity[1:]}: "
-                f"**{printed(found.row())}** (criterion: {agrees.text})."
-            )
-        )
+        said = f"{quantity[:1].upper()}{quantity[1:]}: **{printed(found.row())}**"
+        text = f"**{found.verdict}**: *{place}{label}.* {claim} {said} (criterion: {agrees.text})."
+        display(Markdown(text))
     return found
 
 
@@ -288,7 +258,8 @@ def _changing():
         if not running.published:
             for folder in ("figures", "paper"):  # what else is there may be somebody else's
                 files.sweep(output_root() / folder)
-            manifest["notebooks"].pop(running.name, None)
+            made_with = {"parameters": running.parameters, "versions": _versions()}
+            manifest["notebooks"][running.name] = made_with
             for output in record.of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]
             running.published = True
@@ -296,7 +267,7 @@ def _changing():
 
 
 def _mine(manifest):
-    return manifest["notebooks"].setdefault(notebook.current.name, {})
+    return manifest["notebooks"][notebook.current.name]
 
 
 def integer(value: int) -> str:
@@ -316,42 +287,24 @@ def _stands_alone(name, caption):
         raise ValueError(f"{name}: the caption does not name {paper.cited!r}")
     for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
         if found := re.search(bad, caption):
-            raise ValueError(
-                f"{name}: the caption must stand alone, but says {found[0]!r} (see publish.integer)"
-            )
-
-
-def _explains(name, caption, fig):
-    """Raise an error unless the caption explains what labels of the figure abbreviate."""
-    shown = " ".join(text.get_text() for text in fig.findobj(Text))
-    for short, words in style.ABBREVIATIONS.items():
-        if re.search(rf"\b{short}\b", shown) and f"{words} ({short}" not in caption:
-            raise ValueError(f"{name}: the caption must explain {short}, as '{words} ({short})'")
-
-
-def _about(name, caption):
-    """What a picture says of itself, wherever it is found."""
-    keywords = f"privregret, notebooks/{notebook.current.name}.ipynb"
-    return {"Title": name, "Subject": caption, "Keywords": keywords}
+            text = f"the caption must stand alone, but says {found[0]!r} (see publish.integer)"
+            raise ValueError(f"{name}: {text}")
 
 
 def _few_colours(fig):
     """The figure as a picture of at most 256 colours: a third of the bytes at twice the
     resolution."""
-    pixels = io.BytesIO()
-    fig.savefig(pixels, format="rgba", dpi=style.DPI)
-    size = tuple((fig.get_size_inches() * style.DPI).astype(int))
-    picture = PIL.Image.frombuffer("RGBA", size, pixels.getbuffer(), "raw", "RGBA", 0, 1)
-    return picture.convert("RGB").quantize(256, PIL.Image.Quantize.MEDIANCUT, dither=0)
+    fig.savefig(
+        pixels := io.BytesIO(), format="png", dpi=style.DPI, pil_kwargs={"compress_level": 0}
+    )
+    return PIL.Image.open(pixels).convert("RGB").quantize(256, dither=PIL.Image.Dither.NONE)
 
 
 def _publish(kind, name, contents, **more):
     if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
-        raise ValueError(
-            f"a {kind}'s name is paper key, slash, name in small letters, got {name!r}"
-        )
+        text = f"a {kind}'s name is paper key, slash, name in small letters"
+        raise ValueError(f"{text}, got {name!r}")
     running = notebook.current
-    modules = {getattr(m, "__file__", None) for m in list(sys.modules.values())}
     written = dict(zip(KINDS[kind], contents, strict=True))
     with _changing() as manifest:
         record.refuse_clashes(manifest, running.name, [name])
@@ -360,10 +313,6 @@ def _publish(kind, name, contents, **more):
         manifest["outputs"][name] = {
             "kind": kind,
             "notebook": running.name,
-            "parameters": running.parameters,
-            "seed": running.parameters.get("seed"),
-            "versions": _versions(),
-            "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
             "files": {ending: files.digest(content) for ending, content in written.items()},
             **more,
         }

@@ -115,12 +115,12 @@ def texts(root: Path) -> dict[str, str]:
 
 
 def _caption(root, output):
-    """The title and caption of an output; a title from its name if its file is damaged."""
+    """The caption of an output; none if its file is damaged."""
     try:
-        caption = captions.caption((root / f"figures/{output}.tex").read_text(encoding="utf-8"))
+        tex_file = (root / f"figures/{output}.tex").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        caption = ""
-    return {"title": captions.title(caption) or captions.short(output), "caption": caption}
+        tex_file = ""
+    return {"caption": captions.caption(tex_file)}
 
 
 def _count(rows, papers):
@@ -151,26 +151,19 @@ def said(rows: list[dict]) -> str:
     )
 
 
-def read_whole(root: Path) -> dict:
-    """The manifest below `root`, from which all can be made; else raises `record.Damaged`."""
-    _whole(root)
-    return record.read(root)
+def differing(root: Path) -> dict[str, str]:
+    """Which files are not what the manifest says: path -> what they should be.
 
-
-def _whole(root):
+    Raises
+    ------
+    Damaged
+        If nothing can be made from the manifest.
+    """
     try:
-        return texts(root)
+        made = texts(root)
     except Exception:  # an entry without its notebook, a number that is a word
         raise record.Damaged(root) from None
-
-
-def differing(root: Path) -> dict[str, str]:
-    """Which files are not what the manifest says: path -> what they should be."""
-    return {
-        path: text
-        for path, text in _whole(root).items()
-        if _current(root, path) not in (text, None)
-    }
+    return {path: text for path, text in made.items() if _current(root, path) not in (text, None)}
 
 
 def _current(root, path):

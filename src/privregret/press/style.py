@@ -1,23 +1,22 @@
-"""One look for every figure of the project: sizes for print, one colour and one marker per
-algorithm."""
+"""One look for every figure: sizes for print; a colour, a marker and dashes for each algorithm."""
 
 import hashlib
-from functools import cache
 
 import matplotlib as mpl
+import numpy as np
 import seaborn as sns
-from matplotlib.backends import backend_agg
-from matplotlib.mathtext import MathTextParser
 
-COLUMN = (3.4, 2.45)  # inches: one column of a two-column page
-PAGE = (7.0, 2.6)  # across both columns
-DPI = 200  # of the PNGs
+# inches: one column of a two-column page, and both
+COLUMN, PAGE = (3.4, 2.45), (7.0, 2.6)
+# of the PNGs
+DPI = 200
 
-# Okabe and Ito's colours, which stay apart for the colour-blind; markers and dashes keep curves
-# apart in grey.
+# Okabe and Ito's colours stay apart for the colour-blind, markers and dashes in grey.
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PINK, SKY, BLACK, GREY = "#CC79A7", "#56B4E9", "#000000", "#7F7F7F"
-SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2))
+SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.8)), (0, (5, 1.2, 1, 1.2))
+# a theorem's bound, never a measurement
+BOUND = {"color": BLACK, "linestyle": DASHED, "linewidth": 0.7}
 
 ALGORITHMS = {
     "Anytime-Lazy-UCB": (BLUE, "o", SOLID),
@@ -42,19 +41,19 @@ ALGORITHMS = {
     "Batched HTINF": (BLACK, "p", SOLID),
     "Batched EXP3": (ORANGE, "h", SOLID),
     "Batched EXP3, best rate": (ORANGE, "X", MIXED),
-    "Batched FTPL": (GREEN, "^", SOLID),
+    "Batched FTPL": (GREEN, "P", SOLID),
     "Batched FTPL (zero at cap)": (SKY, "v", DASHED),
-    "Batched FTPL (printed)": (BLACK, "x", DOTTED),
+    "Batched FTPL (printed)": (BLACK, "d", DOTTED),
     "Local HTINF": (SKY, "D", DASHED),
     "Local EXP3": (VERMILION, "v", DASHED),
     "Local FTPL": (PINK, "P", DASHED),
     "EXP3 over experts": (ORANGE, "x", DOTTED),
-    "Batched HTINF over experts": (BLACK, "p", SOLID),
+    "Batched HTINF over experts": (BLACK, "h", SOLID),
     "Batched EXP3 over experts": (ORANGE, "D", DASHED),
     "Batched FTPL over experts": (GREEN, "v", DOTTED),
-    "Local EXP4": (VERMILION, "s", DASHED),
-    "Batched EXP4": (GREEN, "^", MIXED),
-    "sparse switch": (PINK, "P", SOLID),
+    "Local EXP4": (VERMILION, "X", DASHED),
+    "Batched EXP4": (GREEN, "o", MIXED),
+    "sparse switch": (PINK, "v", SOLID),
     # full information: the colour is the noise, dots are half of it, dashes are losses resampled to
     # bits
     "FTNL (Laplace)": (BLUE, ">", MIXED),
@@ -81,19 +80,11 @@ ALGORITHMS = {
     "votes or leader": (GREEN, "X", MIXED),
     "margin stop": (PINK, "^", SOLID),
     "margin stop (own threshold)": (PINK, "<", DASHED),
-    "epoch leader": (BLACK, "x", DOTTED),
+    "epoch leader": (BLACK, "1", DOTTED),
     "epoch leader, resampled": (BLACK, "4", MIXED),
     "follow the leader": (BLACK, "+", SOLID),
     "decreasing Hedge": (PINK, "D", DASHED),
 }
-BOUND = {
-    "color": GREY,
-    "linestyle": DASHED,
-    "linewidth": 1.0,
-}  # a theorem's bound, never a measurement
-
-# What labels abbreviate. A name under which an algorithm was published, such as EXP3, is none.
-ABBREVIATIONS = {"FTNL": "Follow-the-Noisy-Leader", "FTPL": "Follow-the-Perturbed-Leader"}
 
 RC = {
     "font.family": "serif",
@@ -102,7 +93,8 @@ RC = {
     "font.size": 8,
     "axes.labelsize": 8,
     "axes.titlesize": 8,
-    "axes.titley": 1.0,  # else ticks are measured in each drawing, to place titles above them
+    # else ticks are measured in each drawing, to place titles above them
+    "axes.titley": 1.0,
     "legend.fontsize": 7,
     "legend.frameon": False,
     "legend.handlelength": 2.4,
@@ -120,26 +112,31 @@ RC = {
     "ytick.minor.width": 0.4,
     "figure.figsize": COLUMN,
     "figure.constrained_layout.use": True,
-    "figure.dpi": DPI,  # so that the PNG has the texts that were laid out
+    # so that the PNG has the texts that were laid out
+    "figure.dpi": DPI,
     "pdf.fonttype": 42,
-    "svg.hashsalt": "privregret",
 }
 
 
 def use() -> None:
     """Set the look for all figures drawn from now on; a user's matplotlibrc has no part in it."""
-    # every renderer has a parser of formulas, which remembers them: let all renderers share one
-    vars(backend_agg)["MathTextParser"] = cache(MathTextParser)
     mpl.rcdefaults()
     sns.set_theme(context="paper", style="ticks", rc=RC)
 
 
 def look(label: str) -> dict:
-    """Colour, marker and dashes of an algorithm, as keywords for `plot`; stable for labels not
-    listed here too."""
-    if label not in ALGORITHMS:
-        pick = hashlib.sha256(label.encode()).digest()
-        colour = (PINK, ORANGE, SKY)[pick[0] % 3]
-        return {"color": colour, "marker": "vPX*<>"[pick[1] % 6], "linestyle": SOLID}
-    colour, marker, dashes = ALGORITHMS[label]
+    """Colour, marker and dashes of an algorithm, as keywords for `plot`.
+
+    A label that `ALGORITHMS` does not list has a colour and dashes that no algorithm there has, the
+    same ones each time; add it to `ALGORITHMS` to choose them.
+    """
+    pick = hashlib.sha256(label.encode()).digest()
+    own = (("#7B3294", "#8C510A", "#4D9221")[pick[0] % 3], "ov^<>sDPX"[pick[1] % 9], (0, (8, 1.5)))
+    colour, marker, dashes = ALGORITHMS.get(label, own)
     return {"color": colour, "marker": marker, "linestyle": dashes}
+
+
+def ramp(count: int) -> list[str]:
+    """Colours for the values of an ordered parameter, from light to dark; the last is black."""
+    shades = mpl.colormaps["BuPu"](np.linspace(0.4, 0.95, count - 1)) if count > 1 else ()
+    return [*map(mpl.colors.to_hex, shades), BLACK]

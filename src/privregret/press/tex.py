@@ -4,11 +4,13 @@ import math
 import re
 
 from privregret.estimates import rounded
-from privregret.press.drift import TOLERANCE
+from privregret.press.record import TOLERANCE
 
 
 def measured(entry: dict, tex: bool = False) -> str:
     """A number with its standard error, or the bound on its numerical error if it is not random.
+
+    A dagger says that the error is not known.
 
     Parameters
     ----------
@@ -26,7 +28,10 @@ def measured(entry: dict, tex: bool = False) -> str:
     parts = [rounded(entry["value"], error)]
     if error > TOLERANCE * abs(entry["value"]) and math.isfinite(error):
         parts.append(rounded(error, error))
-    return "$" + r" \pm ".join(map(power, parts)) + "$" if tex else " ± ".join(parts)
+    unknown = not math.isfinite(error)
+    if tex:
+        return "$" + r" \pm ".join(map(power, parts)) + r"^\dagger" * unknown + "$"
+    return " ± ".join(parts) + "†" * unknown
 
 
 def value(entry: dict) -> str:
@@ -48,10 +53,12 @@ def quoted(entry: dict) -> str:
     5.42
     """
     value, error = entry["value"], _reach(entry)
+    if not math.isfinite(error):
+        return quoted(entry | {"error": 0.0, "numerical_error": 0.0}) + r"^\dagger"
     if not math.isfinite(value) or (value == round(value) and error == 0):
         return power(f"{value:.6g}")
     third = 2 - math.floor(math.log10(abs(value) or 1))
-    if error and math.isfinite(error):
+    if error:
         first = -math.floor(math.log10(error))
         last = first + (error * 10**first < 1.95)  # two digits of an error that starts with 1
         if last <= third or error * 10**third >= 0.5:
@@ -106,13 +113,21 @@ def one_epsilon(text: str) -> str:
     return text.replace(r"\epsilon", r"\varepsilon")
 
 
+# signs that code may have, as TeX prints them
+CODE = {sign: "\\" + sign for sign in "{}$&#_%"}
+CODE |= {"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "\\": r"\textbackslash{}"}
+
+
 def tex_escape(text: str) -> str:
     r"""Text with TeX's formulas, its per cent and other signs made harmless, and `code` as such.
 
     Examples
     --------
-    >>> print(tex_escape(r"50% of $\epsilon$, `runs`"))
-    50\% of $\varepsilon$, \texttt{runs}
+    >>> print(tex_escape(r"50% of $\epsilon$, `many_runs`"))
+    50\% of $\varepsilon$, \texttt{many\_runs}
     """
-    plain = re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(text))
-    return re.sub("(?<!`)`([^`']+)`", r"\\texttt{\1}", plain)
+    parts = re.split("(?<!`)`([^`']+)`", text)
+    parts[::2] = [re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(part)) for part in parts[::2]]
+    typed = ("".join(CODE.get(sign, sign) for sign in code) for code in parts[1::2])
+    parts[1::2] = [rf"\texttt{{{code}}}" for code in typed]
+    return "".join(parts)

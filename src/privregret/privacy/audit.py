@@ -6,15 +6,19 @@ Such a black-box audit can show that an algorithm is not epsilon-DP; it cannot s
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from reprlib import repr
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from privregret import store
+from privregret import checks, store
+
+RULES = {"seed": checks.nonnegative_int, "failure": checks.number_in(0, 1, "()")}
 
 
+@checks.arguments(runs=checks.integer_in(2, checks.RUNS), **RULES)
 def loss_lower_bound(
     algorithm: Any,
     rewards: ArrayLike,
@@ -35,22 +39,22 @@ def loss_lower_bound(
     event : callable
         (T,) actions -> bool.
     runs : int
-        Plays on each table.
+        Plays on each table, at least 2.
     seed : int
     failure : float
-        The bound exceeds the true loss with at most this probability (exact binomial limits, both
-        directions).
+        In (0, 1): the bound exceeds the true loss with at most this probability (exact binomial
+        limits, both directions).
 
     Returns
     -------
     float
         max over the event and its complement, and both directions, of ln(P / P'), bounded from
-        below; at least 0.
+        below; at least 0. If it is 0, the event is no evidence, for or against.
 
     Raises
     ------
-    ValueError
-        If the tables are not neighbours.
+    TypeError, ValueError
+        If the tables are not neighbours, or a number is outside its range.
 
     Examples
     --------
@@ -70,16 +74,37 @@ def loss_lower_bound(
 
 
 class Found(NamedTuple):
-    """Hold a lower confidence bound and the actions of the event that shows it.
+    """Hold a lower confidence bound and the event that shows it.
 
-    The event consists of `sequences` action sequences.
+    The event consists of `sequences` sequences of actions in some `rounds`, from 0; `actions` is
+    the most frequent one. If no event differs by more than chance, it has none, and the value 0 is
+    no evidence, for or against the algorithm.
     """
 
     value: float
     actions: tuple
     sequences: int
+    rounds: tuple = ()
+
+    @property
+    def evidence(self) -> bool:
+        """Whether an event differs by more than chance."""
+        return self.sequences > 0
+
+    def __str__(self):
+        if not self.evidence:
+            return (
+                "no evidence: what is played on the two tables differs by no more than chance; "
+                "take longer tables, a row that decides more, or more runs"
+            )
+        rounds, actions = repr(tuple(t + 1 for t in self.rounds)), repr(self.actions)
+        return (
+            f"a loss of at least {self.value:.3f}, by actions {actions} in rounds {rounds} "
+            f"and {self.sequences - 1} more"
+        )
 
 
+@checks.arguments(runs=checks.integer_in(4, checks.RUNS), **RULES)
 @store.kept
 def searched_loss(
     play: Callable[[np.ndarray, np.random.Generator], np.ndarray],
@@ -90,26 +115,27 @@ def searched_loss(
 ) -> Found:
     """Return a lower confidence bound on the privacy loss, from a searched event.
 
-    Half of the plays choose the event: sequences are sorted by their frequencies on the two tables,
-    and the event is the beginning of that list. The other half measures the event, with exact
-    binomial (Clopper-Pearson) limits.
+    Half of the plays choose the event. It is about the actions of all rounds, or about those of the
+    changed round and of the last 1, 2, 4, ... rounds, whichever shows more: their sequences are
+    sorted by their frequencies on the two tables, and the event is the beginning of that list. The
+    other half measures the event, with exact binomial (Clopper-Pearson) limits.
 
     Parameters
     ----------
     play : callable
         (table, rng) -> (T,) actions.
     tables : pair of (T, K) arrays
-        They differ in one row.
+        They differ in one row. T must be so large that actions depend on that row.
     runs : int
         Plays on each table, at least 4.
     seed : int
     failure : float
-        The bound exceeds the true loss with at most this probability.
+        In (0, 1): the bound exceeds the true loss with at most this probability.
 
     Raises
     ------
-    ValueError
-        If the tables are not neighbours.
+    TypeError, ValueError
+        If the tables are not neighbours, or a number is outside its range.
 
     Examples
     --------
@@ -120,22 +146,40 @@ def searched_loss(
     """
     tables, rng = _neighbours(tables), np.random.default_rng(seed)
     drawn = [[tuple(map(int, play(table, rng))) for _ in range(runs)] for table in tables]
-    half = runs // 2
-    best = Found(0.0, (), 0)
-    for one, other in (drawn, drawn[::-1]):
-        counts, others = Counter(one[:half]), Counter(other[:half])
-        order = sorted(
-            counts, key=lambda s: ((counts[s] + 0.5) / (others[s] + 0.5), s), reverse=True
-        )
-        heads = np.cumsum([(counts[s], others[s]) for s in order], axis=0)
-        event = set(
-            order[: 1 + int(np.argmax([_log_ratio(a, b, half, failure / 4) for a, b in heads]))]
-        )
-        hits = [sum(s in event for s in sample[half:]) for sample in (one, other)]
-        value = _log_ratio(hits[0], hits[1], runs - half, failure / 4)
-        if value > best.value:
-            best = Found(value, max(event, key=counts.__getitem__), len(event))
+    half, best = runs // 2, Found(0.0, (), 0)
+    for samples in (drawn, drawn[::-1]):
+        chosen = [sample[:half] for sample in samples]
+        tried = [_shown(chosen, rounds, half // 2, failure / 4) for rounds in _views(tables)]
+        rounds = max(tried, key=lambda found: found.value).rounds
+        best = max(best, _shown(samples, rounds, half, failure / 4), key=lambda found: found.value)
     return best
+
+
+def _views(tables):
+    """Return the rounds whose actions an event may be about."""
+    rounds = len(tables[0])
+    changed = int(np.flatnonzero((tables[0] != tables[1]).any(axis=1))[0])
+    last = [range(rounds - 2**i, rounds) for i in range(rounds.bit_length()) if 2**i < rounds]
+    return [tuple(range(rounds)), *(tuple(sorted({changed, *some})) for some in last)]
+
+
+def _frequencies(sample, rounds):
+    return Counter(tuple(actions[t] for t in rounds) for actions in sample)
+
+
+def _shown(samples, rounds, first, level):
+    """Return what an event in these rounds shows, chosen by the first plays, by the others."""
+    counts, others = (_frequencies(sample[:first], rounds) for sample in samples)
+    order = sorted(counts, key=lambda s: ((counts[s] + 0.5) / (others[s] + 0.5), s), reverse=True)
+    heads = np.cumsum([(counts[s], others[s]) for s in order], axis=0)
+    largest = int(np.argmax([_log_ratio(a, b, first, level) for a, b in heads]))
+    event, rest = set(order[: 1 + largest]), [sample[first:] for sample in samples]
+    hits = [
+        sum(count for s, count in _frequencies(sample, rounds).items() if s in event)
+        for sample in rest
+    ]
+    value = _log_ratio(*hits, len(rest[0]), level)
+    return Found(value, max(event, key=counts.__getitem__), len(event), rounds)
 
 
 def _neighbours(tables):

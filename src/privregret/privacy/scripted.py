@@ -169,6 +169,8 @@ def action_law(
         source = _Script(picked[0], notes, *size, traced=True)
         with trace.uncompiled(*trace.code(algorithm)):
             trace.play(algorithm, trace.Table(table, notes), source, trace.memory_of_values)
+        if notes.indicators:
+            raise ValueError(f"{type(algorithm).__name__} compares rewards: not enumerated")
         # decrease of each noise if a reward is 1 and the releases are unchanged
         units = [trace.moves(notes, {(t, actions[t]): 1.0}) for t in free]
         if any(unit is None for unit in units):

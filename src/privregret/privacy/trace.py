@@ -2,58 +2,114 @@
 
 `traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value` objects.
 These are numbers that remember how they were added up from rewards (or losses) and noises. If the
-algorithm compares such a number, or takes a function of it, the use is recorded. The cost of a
-round is then determined by these sums alone. Replace the round, and find the cheapest change of the
-noises, each in units of its scale, that keeps everything that was used unchanged: then the
-algorithm does the same as before, and the probability of this has changed by at most the
+algorithm compares such a number, branches on it, or takes a function of it, the use is recorded.
+The cost of a round is then determined by these sums alone. Replace the round, and find the cheapest
+change of the noises, each in units of its scale, that keeps everything that was used unchanged:
+then the algorithm does the same as before, and the probability of this has changed by at most the
 exponential of the cost. If no change of the noises suffices, the cost is infinite. (Machine-made
 proofs of such couplings are known as randomness alignment; Zhang and Kifer 2017.)
+
+What the bound covers: one run, on one table with entries in [0, 1]. Neighbours differ in one round,
+whose entries are all replaced by any others in [0, 1]. If no run costs more than c, on any table
+and with any random numbers, the sequence of actions is c-DP; the cost of a single run says nothing
+of runs that do something else. The bound is of real numbers: what rounding reveals is not seen. Nor
+is code that reads the attributes of a `Value`, or asks for identities or types and acts on the
+answer without changing an action of this run.
 """
 
 import math
+import operator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
+from functools import partialmethod
 from inspect import signature
 from itertools import product
+from numbers import Number
 from types import FunctionType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
 from privregret import checks, loops, noise, store
 from privregret.adversarial import ExpertAlgorithm
 from privregret.instances import Advice
+from privregret.loops import Steps
 
 KEEPS = ("numbers", "outcomes")
+LARGEST = 1e100  # of coefficients, so that sums stay finite
+ROUNDING = 1e-13  # what is left of a coefficient that cancels
+CORNERS = 8  # entries of a round whose changes are tried in all combinations
+
+
+def _plain(number):
+    return number._used() if isinstance(number, Value) else number
+
+
+def _use(function):
+    """Return a method that uses the number, and numbers that it is combined with."""
+
+    def method(self, *others):
+        if any(isinstance(other, np.ndarray) for other in others):
+            return NotImplemented
+        return function(self._used(), *map(_plain, others))
+
+    return method
+
+
+def _reflected(function):
+    return lambda self, other: function(other, self._used())
+
+
+def _comparison(holds):
+    return lambda self, other: self._compare(other, holds)
 
 
 class Value:
     """Hold a number with its coefficients on data and noises.
 
-    Data have keys (round, action), and noises have keys 0, 1, 2, ... in the order of their draws.
+    Data have keys (round, action), indicators of a round's data have keys (round, -1), (round, -2),
+    ..., and noises have keys 0, 1, 2, ... in the order of their draws. Sums, differences and
+    multiples have coefficients again. Comparisons of one round's data give an indicator, other
+    comparisons record what decides them. All else is done with `float(value)`, which is a use.
     """
 
     __slots__ = ("form", "notes", "value")
+    # numpy's numbers leave their operators to this class, and its arrays apply them to each entry
+    __array_priority__ = -1.0
 
     def __init__(self, value, form, notes):
         self.value, self.form, self.notes = value, form, notes
 
     def __add__(self, other):
         if isinstance(other, np.ndarray):
-            return NotImplemented  # makes numpy use the operators of this class
+            return NotImplemented
         if not isinstance(other, Value):
             return Value(self.value + float(other), self.form, self.notes)
         form = dict(self.form)
         for key, c in other.form.items():
-            form[key] = form.get(key, 0.0) + c
-        return Value(self.value + other.value, {key: c for key, c in form.items() if c}, self.notes)
+            before = form.pop(key, 0.0)
+            if abs(before + c) > ROUNDING * abs(c):
+                form[key] = before + c
+        return Value(self.value + other.value, form, self.notes)
 
-    def __mul__(self, factor):
+    def _scaled(self, operation, factor):
         if isinstance(factor, np.ndarray):
             return NotImplemented
         factor = float(factor)  # a product of two values is not linear, so one of them is used
-        form = {key: c * factor for key, c in self.form.items()} if factor else {}
-        return Value(self.value * factor, form, self.notes)
+        form = {key: operation(c, factor) for key, c in self.form.items()}
+        if not all(abs(c) < LARGEST for c in form.values()):
+            return operation(float(self), factor)
+        form = {key: c for key, c in form.items() if c}
+        return Value(operation(self.value, factor), form, self.notes)
+
+    def __mul__(self, factor):
+        return self._scaled(operator.mul, factor)
+
+    def __truediv__(self, divisor):
+        return self._scaled(operator.truediv, divisor)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -66,62 +122,89 @@ class Value:
     def __rsub__(self, other):
         return -self + other
 
-    def __truediv__(self, other):
-        return NotImplemented if isinstance(other, np.ndarray) else self * (1 / float(other))
-
-    def __rtruediv__(self, other):
-        return other / float(self)
-
     def __abs__(self):
         return -self if self < 0 else self
 
-    def __float__(self):
+    def __pos__(self):
+        return self
+
+    __copy__ = item = __pos__
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce_ex__(self, protocol):
+        self._used()  # even if the error is caught
+        raise TypeError("the ledger cannot follow pickled data: copy it, or use float(...)")
+
+    def _used(self):
         self.notes.use(self.form)
         return float(self.value)
 
-    def __int__(self):
-        return int(float(self))
-
     def __bool__(self):
-        return float(self) != 0
+        return self._used() != 0
 
-    def _compare(self, other, sign, strict):
-        gap = (self - other) * sign  # whether the value is positive
-        outcome = gap.value > 0 or (gap.value == 0 and not strict)
+    def __float__(self):
+        value = self._used()
+        if self.notes.plain and self.form and all(isinstance(key, tuple) for key in self.form):
+            raise TypeError(
+                f"{self.notes.plain} turns data into a plain number before noise is added. "
+                f"If an array does this, give it dtype object; a function of data is hidden by "
+                f"no noise"
+            )
+        return value
+
+    def __getattr__(self, name):
+        """Do what numpy's functions, and the methods of float, do with the number."""
+        if isinstance(function := getattr(np, name, None), np.ufunc):
+            return lambda *others: function(*map(_plain, (self, *others)))
+        if name.startswith("__") or not hasattr(float, name):
+            raise AttributeError(f"the ledger does not follow .{name} of data: use float(...)")
+        return getattr(self._used(), name)
+
+    __int__, __index__, __complex__ = _use(int), _use(int), _use(complex)
+    __trunc__, __floor__, __ceil__ = _use(math.trunc), _use(math.floor), _use(math.ceil)
+    __round__, __hash__ = _use(round), _use(hash)
+    __repr__, __str__, __format__ = _use(repr), _use(str), _use(format)
+    __floordiv__, __rfloordiv__ = _use(operator.floordiv), _reflected(operator.floordiv)
+    __mod__, __rmod__ = _use(operator.mod), _reflected(operator.mod)
+    __divmod__, __rdivmod__ = _use(divmod), _reflected(divmod)
+    __pow__, __rpow__ = _use(operator.pow), _reflected(operator.pow)
+    __rtruediv__ = _reflected(operator.truediv)
+    __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
+    __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
+    __eq__, __ne__ = _comparison(operator.eq), _comparison(operator.ne)
+
+    def _compare(self, other, holds):
+        if isinstance(other, complex):
+            return holds(self._used(), other)
+        if not isinstance(other, (Value, Number, np.bool_)):
+            return NotImplemented
+        gap, orders = self - other, holds not in (operator.eq, operator.ne)
+        outcome = bool(holds(self.value, other.value if isinstance(other, Value) else other))
+        if not gap.form:
+            return outcome
         rounds = {key[0] for key in gap.form if isinstance(key, tuple)}
-        if len(rounds) == 1 and len(gap.form) == sum(isinstance(key, tuple) for key in gap.form):
+        if len(rounds) == 1 and all(isinstance(key, tuple) for key in gap.form):
             # a Bernoulli draw from one round's data is not yet a use
-            return Value(float(outcome), {min(gap.form): 1.0}, self.notes)
+            return self.notes.indicator(*rounds, outcome)
         for side in (self, other):
-            if gap.form and isinstance(side, Value):
+            if isinstance(side, Value):
                 self.notes.use(side.form, kept=False)
-        if gap.form and not math.isinf(gap.value):
-            self.notes.outcomes.add((_normal(gap.form), 1.0 if outcome else -1.0))
+        if orders and not isinstance(other, Value) and math.isinf(other):
+            return outcome
+        if not orders and not gap.value:  # noise makes no ties
+            self.notes.use(gap.form)
+        above = outcome == (holds in (operator.gt, operator.ge)) if orders else gap.value > 0
+        self.notes.outcomes.add((_normal(gap.form), 1.0 if above else -1.0))
         return outcome
-
-    def __gt__(self, other):
-        return self._compare(other, 1, True)
-
-    def __ge__(self, other):
-        return self._compare(other, 1, False)
-
-    def __lt__(self, other):
-        return self._compare(other, -1, True)
-
-    def __le__(self, other):
-        return self._compare(other, -1, False)
-
-    def __eq__(self, other):
-        # with continuous noise, values are equal only if they are the same sum
-        return self.value == (other.value if isinstance(other, Value) else other)
-
-    __hash__ = None
 
 
 def _normal(form):
-    """Return a form up to a positive factor, for comparison with others."""
+    """Return a form up to a positive factor and rounding, for comparison with others."""
     size = max(abs(c) for c in form.values())
-    return frozenset((key, round(c / size, 12)) for key, c in form.items())
+    parts = {key: math.frexp(c / size) for key, c in form.items()}
+    return frozenset((key, math.ldexp(round(m, 12), e)) for key, (m, e) in parts.items())
 
 
 class Notes:
@@ -130,6 +213,7 @@ class Notes:
     def __init__(self, plain: str = ""):
         self.scales, self.upward = [], []  # per noise: whether it may only be raised
         self.numbers, self.kept, self.outcomes = set(), set(), set()
+        self.indicators = 0
         self.row = -1  # last row of the table that was read
         self.plain = plain  # name of an algorithm that manages its own memory
 
@@ -143,15 +227,21 @@ class Notes:
         >>> len(notes.numbers), len(notes.kept)
         (1, 0)
         """
-        if form and kept and self.plain and all(isinstance(key, tuple) for key in form):
-            raise TypeError(
-                f"{self.plain} turns sums into floats before noise is added: "
-                f"keep them in lists or in arrays of dtype object, so that the ledger sees them"
-            )
         if form:
             self.numbers.add(_normal(form))
             if kept:
                 self.kept.add(_normal(form))
+
+    def indicator(self, t: int, outcome: bool) -> Value:
+        """Return 0 or 1, determined by the data of round t and by what they do not change.
+
+        Examples
+        --------
+        >>> Notes().indicator(3, True).form
+        {(3, -1): 1.0}
+        """
+        self.indicators += 1
+        return Value(float(outcome), {(t, -self.indicators): 1.0}, self)
 
 
 class Table:
@@ -175,7 +265,7 @@ class Table:
         return Value(self.numbers[t][j], {(t, j): 1.0}, self.notes)
 
 
-def python(kernel: loops.Any) -> loops.Any:
+def python(kernel: Any) -> Any:
     """Return the Python function of a kernel.
 
     Examples
@@ -189,6 +279,17 @@ def python(kernel: loops.Any) -> loops.Any:
 PLAIN_DRAW = python(noise.draw)
 
 
+def _noises(name, upward):
+    def draw(self, loc=0.0, scale=1.0, size=None):
+        scale = np.asarray(scale, float)
+        if size is None:
+            size = np.broadcast_shapes(np.shape(loc), scale.shape) or None
+        drawn = getattr(self._source, name)(scale=scale, size=size)
+        return loc + self.drawn(drawn, scale, upward)
+
+    return draw
+
+
 class Tracer(np.random.Generator):
     """Generate noises as `Value` objects, and other random numbers as plain numbers."""
 
@@ -196,21 +297,23 @@ class Tracer(np.random.Generator):
         *("laplace", "exponential", "standard_exponential", "gumbel"),  # noises
         *("random", "uniform", "integers", "binomial", "beta", "choice", "permutation", "shuffle"),
     )
+    COPIES = ("__reduce__", "__reduce_ex__", "__getstate__")  # would tell the noises to come
 
     def __init__(self, rng, notes, owner="the algorithm"):
-        self.source, self.notes, self.owner = np.random.default_rng(rng), notes, owner
-        super().__init__(self.source.bit_generator)
+        self._source, self.notes, self.owner = np.random.default_rng(rng), notes, owner
+        super().__init__(self._source.bit_generator)
 
     def __getattribute__(self, name):
-        given = super().__getattribute__(name)
-        if name[0] != "_" and name in vars(np.random.Generator) and name not in type(self).FOLLOWED:
-            follows = ", ".join(f"rng.{name}" for name in type(self).FOLLOWED)
+        given, known = super().__getattribute__(name), type(self).FOLLOWED
+        public = name[0] != "_" and name in vars(np.random.Generator)
+        if name in Tracer.COPIES or (public and name not in known):
+            follows = ", ".join(f"rng.{name}" for name in known)
             raise TypeError(
                 f"{self.owner} draws rng.{name}: the ledger knows noise.laplace, {follows}"
             )
         return given
 
-    def noise(self, kind: int, scale: float, draw: loops.Callable = PLAIN_DRAW) -> Value | float:
+    def noise(self, kind: int, scale: float, draw: Callable = PLAIN_DRAW) -> Value | float:
         """Draw like `noise.draw`.
 
         The densities of exponential and Gumbel noise fall by exp(-x / scale) at most if the noise
@@ -218,90 +321,44 @@ class Tracer(np.random.Generator):
 
         Examples
         --------
-        >>> source = Tracer(1, Notes())
-        >>> source.noise(noise.EXPONENTIAL, 2.0).form
+        >>> Tracer(1, Notes()).noise(noise.EXPONENTIAL, 2.0).form
         {0: 1.0}
-        >>> source.notes.scales, source.notes.upward
-        ([2.0], [True])
         """
-        return (
-            0.0
-            if kind == noise.NONE
-            else self.drawn(draw(kind, scale, self.source), scale, kind != noise.LAPLACE)
-        )
+        if kind == noise.NONE:
+            return 0.0
+        scale = float(scale)
+        return self.drawn(draw(kind, scale, self._source), scale, kind != noise.LAPLACE)
 
-    def drawn(
-        self, value: np.typing.ArrayLike, scale: np.typing.ArrayLike, upward: bool
-    ) -> Value | np.ndarray:
+    def drawn(self, value: ArrayLike, scale: ArrayLike, upward: bool) -> Any:
         """Return a noise of that value, or an array of noises.
 
         Examples
         --------
-        >>> source = Tracer(1, Notes())
-        >>> [noise.form for noise in source.drawn(np.zeros(2), 1.0, upward=False)]
+        >>> [noise.form for noise in Tracer(1, Notes()).drawn(np.zeros(2), 1.0, upward=False)]
         [{0: 1.0}, {1: 1.0}]
         """
         if np.ndim(value):
             scales = np.broadcast_to(scale, value.shape)
             each = [self.drawn(v, s, upward) for v, s in zip(value.flat, scales.flat, strict=True)]
             return np.array(each, object).reshape(value.shape)
+        if not 0 <= scale < math.inf:
+            raise ValueError(f"{self.owner} draws noise of scale {scale}: it must be in [0, inf)")
+        if scale == 0:
+            return float(value)  # a constant
         self.notes.scales.append(float(scale))
         self.notes.upward.append(upward)
         return Value(float(value), {len(self.notes.scales) - 1: 1.0}, self.notes)
 
-    def laplace(
-        self, loc: float = 0.0, scale: np.typing.ArrayLike = 1.0, size: loops.Any = None
-    ) -> Value | np.ndarray:
-        """Draw Laplace noise, whose density falls by equal factors either way.
+    laplace, gumbel = _noises("laplace", False), _noises("gumbel", True)
+    exponential = partialmethod(_noises("exponential", True), 0.0)
+    standard_exponential = partialmethod(_noises("exponential", True), 0.0, 1.0)
 
-        Examples
-        --------
-        >>> source = Tracer(1, Notes())
-        >>> noise = source.laplace(scale=2.0)
-        >>> source.notes.scales, source.notes.upward
-        ([2.0], [False])
-        """
-        return loc + self.drawn(super().laplace(0.0, scale, size), scale, False)
 
-    def gumbel(
-        self, loc: float = 0.0, scale: np.typing.ArrayLike = 1.0, size: loops.Any = None
-    ) -> Value | np.ndarray:
-        """Draw Gumbel noise, which may only be raised.
+class _Untraced(Tracer):
+    """Generate the same noises, as plain numbers."""
 
-        Examples
-        --------
-        >>> source = Tracer(1, Notes())
-        >>> noise = source.gumbel(scale=2.0)
-        >>> source.notes.scales, source.notes.upward
-        ([2.0], [True])
-        """
-        return loc + self.drawn(super().gumbel(0.0, scale, size), scale, True)
-
-    def exponential(
-        self, scale: np.typing.ArrayLike = 1.0, size: loops.Any = None
-    ) -> Value | np.ndarray:
-        """Draw exponential noise, which may only be raised.
-
-        Examples
-        --------
-        >>> source = Tracer(1, Notes())
-        >>> noise = source.exponential(2.0)
-        >>> source.notes.scales, source.notes.upward
-        ([2.0], [True])
-        """
-        return self.drawn(super().exponential(scale, size), scale, True)
-
-    def standard_exponential(self, size: loops.Any = None) -> Value | np.ndarray:
-        """Draw exponential noise of scale 1.
-
-        Examples
-        --------
-        >>> source = Tracer(1, Notes())
-        >>> noise = source.standard_exponential(2)
-        >>> source.notes.scales, source.notes.upward
-        ([1.0, 1.0], [True, True])
-        """
-        return self.exponential(1.0, size)
+    def drawn(self, value, scale, upward):
+        return value
 
 
 def _laplace(scale, rng, compiled=noise.laplace):
@@ -316,14 +373,11 @@ NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 
 
 @contextmanager
-def uncompiled(
-    *functions: loops.Callable, values: bool = True, noises: dict = NOISES
-) -> store.Iterator[None]:
+def uncompiled(*functions: Callable, values: bool = True, noises: dict = NOISES) -> Iterator[None]:
     """Replace kernels that these functions call by their Python functions.
 
     Either all kernels are replaced, which can then take `Value` objects, or only those that draw.
-    Noises
-    come from the source's own `noise`. Not thread-safe.
+    Noises come from the source's own `noise`. Not thread-safe.
 
     Examples
     --------
@@ -359,7 +413,7 @@ def uncompiled(
             names[name] = found
 
 
-def code(algorithm: loops.Any) -> tuple:
+def code(algorithm: Any) -> tuple:
     """Return the functions that `play` runs.
 
     Examples
@@ -375,10 +429,10 @@ def code(algorithm: loops.Any) -> tuple:
 
 
 def play(
-    algorithm: loops.Any,
-    table: loops.Any,
-    source: loops.Any,
-    memory: loops.Callable,
+    algorithm: Any,
+    table: Any,
+    source: Any,
+    memory: Callable,
     advice: tuple = (),
 ) -> tuple:
     """Return the actions of `algorithm.play`, with other tables, sources and memories.
@@ -415,7 +469,7 @@ def play(
     return tuple(map(int, python(code(algorithm)[0])(table, *advice, *given)))
 
 
-def memory_of_values(steps: loops.Any, *sizes: int) -> tuple:
+def memory_of_values(steps: Any, *sizes: int) -> tuple:
     """Return `Steps.memory` whose floats can hold a `Value`; integers stay integers.
 
     Examples
@@ -448,10 +502,10 @@ class Trace(NamedTuple):
 
 
 def traced(
-    algorithm: loops.Any,
-    table: np.typing.ArrayLike,
+    algorithm: Any,
+    table: ArrayLike,
     rng: int | np.random.Generator,
-    advice: np.typing.ArrayLike | None = None,
+    advice: ArrayLike | None = None,
 ) -> Trace:
     """Run an algorithm's own code on a (T, K) table, and record what it uses.
 
@@ -480,16 +534,22 @@ def traced(
     >>> costs(run).tolist()
     [0.5, 0.5, 0.0]
     """
-    name, table, given = type(algorithm).__name__, np.asarray(table, float), ()
+    name, given = type(algorithm).__name__, ()
+    table, source = checks.table("table", table, short=True), np.random.default_rng(rng)
     notes = Notes(plain="" if algorithm.steps else name)
     if isinstance(algorithm, ExpertAlgorithm):
         given = (
             Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),
         )
-    with uncompiled(*code(algorithm)):
-        actions = play(
-            algorithm, Table(table, notes), Tracer(rng, notes, name), memory_of_values, given
-        )
+    values = Table(table, notes), Tracer(deepcopy(source), notes, name), memory_of_values
+    plain = table, _Untraced(source, notes, name), Steps.memory
+    with uncompiled(*code(algorithm)), np.errstate(all="ignore"):
+        actions = play(algorithm, *values, given)
+        if actions != play(algorithm, *plain, given):
+            raise TypeError(
+                f"{name} plays other actions when its numbers are traced: it asks for types or "
+                f"identities (is), or draws random numbers that do not come from its rng"
+            )
     return Trace(actions, notes)
 
 
@@ -517,47 +577,50 @@ def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | Non
     [-1.0]
     """
     checks.one_of(*KEEPS)("keep", keep)
-    rows, right, kinds = [], [], []
     used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.kept)]
     used += [] if keep == "numbers" else list(notes.outcomes)
-    noises = len(notes.scales)
+    scales, rows, shifts, signs = np.array(notes.scales), [], [], []
     for form, sign in used:
-        row, shift = np.zeros(noises), 0.0
+        row, shift = np.zeros(len(scales)), 0.0
         for key, c in form:
             if isinstance(key, tuple):
                 shift += c * change.get(key, 0.0)
             else:
-                row[key] = c
-        if shift or row.any():
-            (
-                rows.append(row * (-sign or 1.0)),
-                right.append(-shift * (-sign or 1.0)),
-                kinds.append(sign != 0),
-            )
-    if not any(right):
-        return np.zeros(noises)
-    if not noises:
-        return None
-    rows, right, unequal = np.array(rows), np.array(right), np.array(kinds)
-    scales = np.array(notes.scales)
-    split = np.hstack([rows * scales, -rows * scales])  # costs in scales: up, down
-    limits = [(0, None)] * noises + [(0, 0 if up else None) for up in notes.upward]
+                row[key] = c * scales[key]
+        if abs(shift) <= ROUNDING * sum(abs(c) for key, c in form if isinstance(key, tuple)):
+            shift = 0.0
+        if row.any():
+            rows.append(row / np.abs(row).max())
+            shifts.append(shift / np.abs(row).max())
+            signs.append(sign)
+        elif shift and shift * sign <= 0:
+            return None
+    if not any(shifts):
+        return np.zeros(len(scales))
+    rows, shifts, signs = np.array(rows), np.array(shifts), np.array(signs)
+    # the solver's tolerance is to be small next to each move that is needed
+    sizes = np.where(shifts, np.abs(shifts), min(1.0, np.abs(shifts[shifts != 0]).min()))
+    factors, equal = -np.where(signs, signs, 1.0) / sizes, signs == 0
+    rows, right = rows * factors[:, None], -shifts * factors
+    split = np.hstack([rows, -rows])  # costs in scales: up, down
     solved = linprog(
-        np.ones(2 * noises),
-        split[unequal],
-        right[unequal],
-        split[~unequal],
-        right[~unequal],
-        limits,
+        np.ones(2 * len(scales)),
+        split[~equal],
+        right[~equal],
+        split[equal],
+        right[equal],
+        [(0, None)] * len(scales) + [(0, 0 if up else None) for up in notes.upward],
         method="highs",
     )
-    return (solved.x[:noises] - solved.x[noises:]) * scales if solved.success else None
+    up, down = np.split(solved.x if solved.success else np.zeros(2 * len(scales)), 2)
+    return (up - down) * scales if solved.success else None
 
 
-def costs(trace: Trace, keep: str = "numbers", rounds: loops.Any = None) -> np.ndarray:
+def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = None) -> np.ndarray:
     """Return the (T,) privacy cost of each round along a run; inf if not hidden.
 
-    The cost of a round is that of the most expensive replacement of what was read.
+    The cost of a round is that of the most expensive replacement of what was read. If that is more
+    than `CORNERS` entries and indicators, it is at most the sum of their costs, which is returned.
 
     Parameters
     ----------
@@ -575,16 +638,23 @@ def costs(trace: Trace, keep: str = "numbers", rounds: loops.Any = None) -> np.n
     [0.5, 0.0, 0.0]
     """
     checks.one_of(*KEEPS)("keep", keep)
-    read = {key for form in trace.notes.numbers for key, _ in form if isinstance(key, tuple)}
-    result = np.zeros(len(trace.actions))
-    scales = np.array(trace.notes.scales)
+    notes, result = trace.notes, np.zeros(len(trace.actions))
+    read = {key for form in notes.numbers for key, _ in form if isinstance(key, tuple)}
+    opposites = keep == "numbers" and not any(notes.upward)  # cost the same
+
+    def dearest(keys):
+        worst = 0.0
+        for signs in product((1.0, -1.0), repeat=len(keys)):
+            if opposites and signs[0] < 0:
+                break
+            moved = moves(notes, dict(zip(keys, signs, strict=True)), keep)
+            if moved is None:
+                return math.inf
+            worst = max(worst, float((np.abs(moved) / notes.scales).sum()))
+        return worst
+
     for t in {t for t, _ in read} & set(range(len(result)) if rounds is None else rounds):
         keys = sorted(key for key in read if key[0] == t)
-        for signs in product((-1.0, 1.0), repeat=len(keys)):
-            if keep == "numbers" and signs[0] < 0 and not any(trace.notes.upward):
-                continue  # as expensive as its opposite
-            moved = moves(trace.notes, dict(zip(keys, signs, strict=True)), keep)
-            result[t] = max(
-                result[t], math.inf if moved is None else float((np.abs(moved) / scales).sum())
-            )
+        parts = [keys] if len(keys) <= CORNERS else [[key] for key in keys]
+        result[t] = sum(map(dearest, parts))
     return result

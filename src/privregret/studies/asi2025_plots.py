@@ -84,7 +84,7 @@ def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
             x = curve[varied].astype(float)
             ax.errorbar(x, curve["mean"], yerr=curve.se, label=label, **look)
         floor = part[part.any_local > 0.01].sort_values(varied)
-        draw.bound(ax, floor[varied], floor.any_local, "lower bound, local model")
+        draw.bound(ax, floor[varied], floor.any_local, "lower bound, local model", forbids=True)
     for x, text in ((1 / horizon, "$1/T$"), (1 / np.sqrt(horizon), r"$1/\sqrt{T}$")):
         left.axvline(x, color="#BBBBBB", linewidth=0.8)
         place = {"xytext": (2, 4), "textcoords": "offset points"}

@@ -132,37 +132,6 @@ def largest_excesses(
     return np.max(each, axis=0)
 
 
-def usual_growth(curves: pd.DataFrame, constant: float) -> pd.DataFrame:
-    """Estimate growth of regret per ln T without the largest 0.1 % of runs (at least one).
-
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        As `simulate.regret_curves` returns them, for several ratios alpha.
-    constant : float
-        Constant of the lower bound.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of `estimates.means` by algorithm and alpha, and bound: alpha times the constant.
-
-    Examples
-    --------
-    >>> runs = {"algorithm": "a", "alpha": 2.0, "run": [0, 0, 1, 1], "t": [1, 10, 1, 10]}
-    >>> frame = pd.DataFrame(runs | {"regret": [0.0, 2.0, 0.0, 9.0]})
-    >>> usual_growth(frame, 1.0)[["mean", "bound"]].round(3)
-        mean  bound
-    0  0.869    2.0
-    """
-    setting = ["algorithm", "alpha"]
-    grown = estimates.growths(curves, setting)
-    worst = grown.groupby(setting).growth.rank(ascending=False, method="first")
-    usual = grown[worst > max(1, grown.run.nunique() // 1000)]
-    found = estimates.means(usual, setting, "growth")
-    return found.assign(bound=found.alpha * constant)
-
-
 def extent(numbers: list[estimates.Estimate]) -> estimates.Estimate:
     """Return an Estimate whose interval reaches from the smallest to the largest of several.
 

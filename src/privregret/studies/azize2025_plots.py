@@ -350,7 +350,8 @@ def _release_game(ax, actions, left, right, change, side):
 # Appendix D: concentration
 
 
-_COLOURS = style.BLACK, style.BLUE, style.GREY, style.GREEN  # the exact curve, bounds
+# the exact curve, bounds
+_COLOURS = style.BLACK, style.BLUE, style.VERMILION, style.GREEN
 _DASHES = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
 
 

@@ -5,11 +5,12 @@ import math
 import numpy as np
 
 from privregret import estimates, exact, instances, simulate, store
-from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit, tuning
+from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit, tuning
+from privregret.adversarial.batches import CHOICE, RESAMPLINGS, resamples
 from privregret.bounds import asi2025
 from privregret.divergence import d_epsilon
 from privregret.estimates import Estimate
-from privregret.instances import Advice, gap_adversary
+from privregret.instances import Advice
 from privregret.privacy import adversarial
 
 # Privacy ------------------------------------------------------------------------------------------
@@ -64,16 +65,17 @@ def noise_term(mode: str, delta: float = 1e-6) -> float:
 
 
 @store.kept
-def ftpl_over_uniform(resampling: str, horizon: int, runs: int, seed: int) -> Estimate:
-    """Divide the regret of FTPL in batches of four by uniform play's: four arms, gap 0.8.
+def count_over_wanted(resampling: str, draws: int, seed: int) -> Estimate:
+    """Divide the mean count of FTPL's resampling by 1 / q, q the probability of the leader.
 
-    The learning rate and the cap on resampling have the usual order.
+    Two arms 3 / eta apart, cap 10^4.
     """
-    problem, batches = gap_adversary(4, 0.8), horizon / 4
-    eta, cap = math.sqrt(math.log(4) / (4 * batches)), math.ceil(math.sqrt(4 * batches))
-    learner = BatchedPrivate(FTPL(eta, cap, resampling), 0.25)
-    played = learner.run(problem, [horizon], seed, runs)
-    return estimates.mean(problem.regret(played, [horizon]).ravel()) / (0.6 * horizon)
+    choices, rng = np.zeros(2, CHOICE), np.random.default_rng(seed)
+    choices["estimate"] = 0.0, 3.0
+    kind = RESAMPLINGS.index(resampling)
+    counts = [resamples(choices, 0, 1.0, 10**4, kind, rng) for _ in range(draws)]
+    # of two Laplace variables, one exceeds the other by 3 with probability (1 + 3 / 2) e^-3 / 2
+    return estimates.mean(counts) * (1 - 1.25 * math.exp(-3))
 
 
 def regret_of_mixing(eta: float, gamma: float, batch: int, horizon: int, seed: int) -> Estimate:

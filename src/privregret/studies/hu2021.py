@@ -189,12 +189,12 @@ def over_equal_gaps(
 
 
 def bound_over_rate(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int) -> float:
-    """Divide the bound in Theorem 7's proof by its second form, on a doubling instance."""
+    """Divide the bound in Theorem 7's proof by its printed second form, on a doubling instance."""
     gaps = np.append(0.0, 0.9 * 2.0 ** np.arange(1 - brackets, 1))
     log_counts = np.append(0.0, np.full(brackets, log_size))
     epsilon = epsilon_over_gap * gaps[1]
     log_k = np.logaddexp.reduce(log_counts)
-    rate = bounds.theorem_7_rate(log_k, gaps[1], horizon, epsilon)
+    rate = bounds.theorem_7_rate(log_k, gaps[1], horizon, epsilon, repaired=False)
     return bounds.theorem_7(gaps, log_counts, epsilon) / rate
 
 
@@ -359,7 +359,7 @@ def repairs(data: pd.DataFrame) -> Figure:
         draw.bound(upper, one.epsilon, one.rate, rate, linestyle=style.DOTTED)
         draw.bound(upper, one.epsilon, one.uniform, "uniform play", linestyle=style.MIXED)
         bound = one.bound.where(one.bound < one.uniform)
-        draw.bound(upper, one.epsilon, bound, "Theorem 5", marker="_")
+        draw.bound(upper, one.epsilon, bound, "Theorem 5")
         for label, repaired in part[part.tree != "paper"].groupby("algorithm", sort=False):
             ratio, error = repaired.over_printed, 2 * repaired.over_printed_se
             look = style.look(label)

@@ -192,15 +192,18 @@ def _deterministic(rng):
     means, log_counts = (0.0, *np.sort(rng.random(groups))), (0.0, *(rng.random(groups) * 20))
     problem = instances.deterministic_losses(means, log_counts=log_counts)
     level, n = float(np.exp(rng.uniform(-4, 2))), int(2 ** rng.integers(0, 12))
-    variants = *bounds.COROLLARY_2, ("exponential", 2.0)
-    chosen = {v: exact.selection_probabilities(problem, n, v[0], v[1] / level) for v in variants}
+    chosen = {
+        variant: exact.selection_probabilities(problem, n, variant[0], variant[1] / level)
+        for variant in bounds.COROLLARY_2
+    }
     pointwise = [0.0]
     for variant in bounds.COROLLARY_2:
         bound = bounds.deterministic_selection(n, problem.gaps, level, *variant)
         seen = (chosen[variant].group > 1e-5) & (problem.gaps > 0)  # well above numerical error
         bound = np.maximum(bound, 1e-300)  # it may underflow
         pointwise += (np.exp(chosen[variant].log_action[seen]) / bound[seen]).tolist()
-    exponential, gumbel = (chosen[v, 2.0].group @ problem.gaps for v in ("exponential", "gumbel"))
+    printed = ("exponential", 1.0), ("gumbel", 2.0)
+    exponential, gumbel = (chosen[variant].group @ problem.gaps for variant in printed)
     regret = exact.expected_regret(FTNL(level, "gumbel"), problem, 2**50).value[0]
     telescope = bounds.theorem_4_instance(problem.gaps, problem.log_counts, 2 / level)
     return max(pointwise), exponential / gumbel if gumbel > 1e-5 else 0.0, regret / telescope
@@ -321,19 +324,32 @@ def voting_regret(losses: tuple[float, ...], epsilon: float, epochs: int = 40) -
     return regret
 
 
-def equal_gaps(
-    log_actions: float, gap_exponents: list[int], exponents: list[int], learners: list[FTNL]
-) -> pd.DataFrame:
-    """Compute exact regrets on instances of equal gaps 2^-k, at horizons that are powers of 2."""
-    sizes = (0.0, log_actions + np.log1p(-np.exp(-log_actions)))
-    problems = [
-        instances.bernoulli_losses(
-            (0.5 - 2.0**-k / 2, 0.5 + 2.0**-k / 2), log_counts=sizes, name=str(k)
-        )
-        for k in gap_exponents
-    ]
-    horizons = [2**k for k in sorted(exponents)]
-    return exact.regret_curves(learners, problems, horizons).assign(log_actions=log_actions)
+@store.kept
+def worst_equal_gap(learner: FTNL, log_actions: float, T: int, precision: float = 0.01) -> dict:
+    """Search all equal gaps in (0, 1] for the largest exact regret, Bernoulli losses.
+
+    Regret / gap falls as the gap grows, since a better action is selected more often. So regret at
+    a gap bounds regret up to the next gap tried, and T times the smallest gap bounds what is below
+    it. Intervals are divided until all bounds are within `precision` of the largest regret;
+    "error" is the largest bound minus that regret.
+    """
+    others = log_actions + np.log1p(-np.exp(-log_actions))
+    tried, new = pd.DataFrame(), 2.0 ** -np.arange(math.ceil(math.log2(T) / 2) + 4)
+    while len(new):
+        problems = [
+            instances.bernoulli_losses((0.5 - g / 2, 0.5 + g / 2), log_counts=(0.0, others))
+            for g in new
+        ]
+        found = exact.regret_curves(learner, problems, T).assign(gap=new)
+        tried = pd.concat([tried, found], ignore_index=True).sort_values("gap")
+        gaps, worst = tried.gap.to_numpy(), tried.loc[tried.regret.idxmax()]
+        highest = (tried.regret + tried.error).to_numpy()
+        bounds = np.append(gaps[0] * T, highest[:-1] * gaps[1:] / gaps[:-1])
+        lower = np.append(gaps[0] / 4, gaps[:-1])
+        new = np.sqrt(lower * gaps)[bounds > (1 + precision) * worst.regret]
+    largest = max(bounds.max(), highest.max())
+    found = {"noise": learner.noise, "epsilon": learner.epsilon, "log_actions": log_actions, "T": T}
+    return found | {"gap": worst.gap, "regret": worst.regret, "error": largest - worst.regret}
 
 
 # Plot

@@ -1,12 +1,9 @@
 """Tables of losses, runs on them, and a drifting source for `companion/your-own-algorithm`."""
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-from privregret import checks, store
+from privregret import checks, store, tables
 from privregret.bandits import BanditAlgorithm
 
 # Settings -----------------------------------------------------------------------------------------
@@ -31,12 +28,14 @@ def table_of_arms(name: str, value) -> str:
     Raises
     ------
     TypeError, ValueError
-        If `checks.csv_path` refuses it; for fewer than 100 rounds; if the totals of all arms lie
+        If `tables.read` refuses it; for fewer than 100 rounds; if the totals of all arms lie
         within 1 of their average, above or below: then no arm is best.
     """
-    path = checks.csv_path(name, value)
-    if path:
-        totals, rounds = (table := pd.read_csv(path)).sum(), len(table)
+    if path := checks.text(name, value):
+        try:
+            totals, rounds = (table := tables.read(path)).sum(), len(table)
+        except ValueError as error:
+            raise ValueError(f"{name} {error}") from None
         if rounds < SHORTEST:
             raise ValueError(f"{name} must have at least {SHORTEST} rounds, got {rounds}")
         apart = min(totals.mean() - totals.min(), totals.max() - totals.mean())
@@ -48,18 +47,21 @@ def table_of_arms(name: str, value) -> str:
     return path
 
 
+def values_of(table: str):
+    """Return the rule for what a table holds: only the one made here need not say it."""
+    known = checks.one_of("losses", "rewards")
+    return lambda name, value: known(name, value if value or table else "losses")
+
+
 def read(path: str, seed: int) -> pd.DataFrame:
     """Read losses from a CSV file, or make a table with beta distributions if there is none."""
     if path:
-        return pd.read_csv(path)
+        return tables.read(path)
     columns = {
         arm: np.random.default_rng([seed, i]).beta(2, 2 / mean - 2, 5000)
         for i, (arm, mean) in enumerate(AVERAGES.items())
     }
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "losses.csv"
-        pd.DataFrame(columns).round(4).to_csv(made, index=False)
-        return pd.read_csv(made)
+    return pd.DataFrame(columns).round(4)
 
 
 def drifting(t: int | np.ndarray, rounds: int) -> tuple:

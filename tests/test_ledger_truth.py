@@ -1,0 +1,685 @@
+"""The ledger against the truth: small learners that leak in one line each, and random ones whose
+exact losses are computed from formulas."""
+
+import copy
+import math
+import pickle
+from array import array
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from privregret import noise
+from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.bandits import BanditAlgorithm
+from privregret.full_information import FullInformationAlgorithm
+from privregret.privacy import trace
+
+
+class Learner:
+    """Play arm 0, then what the rule makes of all that was observed."""
+
+    def __init__(self, rule, rng):
+        self.rule, self.rng, self.seen, self.action = rule, rng, [], 0
+
+    def choose(self):
+        return self.action
+
+    def observe(self, seen):
+        self.seen.append(seen)
+        self.action = self.rule(self.seen, self.rng)
+
+
+@dataclass(frozen=True)
+class Bandit(BanditAlgorithm):
+    """A rule as a bandit algorithm in plain Python."""
+
+    rule: object
+    id, label, source, privacy = "rule", "rule", "a test", NOT_PRIVATE
+    rules = {}
+
+    def start(self, arms, rng, horizon=None):
+        return Learner(self.rule, np.random.default_rng(rng))
+
+
+@dataclass(frozen=True)
+class Full(FullInformationAlgorithm):
+    """A rule as a full-information algorithm in plain Python."""
+
+    rule: object
+    id, label, source, privacy = "rule", "rule", "a test", NOT_PRIVATE
+    rules = {}
+
+    def start(self, actions, rng, horizon=None):
+        return Learner(self.rule, np.random.default_rng(rng))
+
+
+# Learners that leak -------------------------------------------------------------------------------
+
+
+def float_array(seen, rng):
+    kept = np.zeros(1)
+    kept[0] += seen[-1]
+    return int(kept[0] > 0.5)
+
+
+def int_array(seen, rng):
+    kept = np.zeros(1, int)
+    kept[0] = seen[-1]
+    return int(kept[0])
+
+
+def bool_array(seen, rng):
+    kept = np.zeros(1, bool)
+    kept[0] = seen[-1]
+    return int(kept[0])
+
+
+def counted_down(seen, rng):
+    left, steps = seen[-1], 0
+    while left > 0.5:
+        left, steps = left - 1, steps + 1
+    return steps
+
+
+def matched(seen, rng):
+    match seen[-1]:
+        case 1.0:
+            return 1
+    return 0
+
+
+def caught(seen, rng):
+    try:
+        return [0, 1][int(seen[-1]) * 2 - 1]
+    except IndexError:
+        return 0
+
+
+def shuffled(seen, rng):
+    both = [seen[-1], seen[-1]]
+    rng.shuffle(both)
+    return int(both[0] == 1)
+
+
+def ordered(seen, rng):
+    pairs = [(seen[-1], 1), (0.5, 0)]
+    pairs.sort()
+    return pairs[1][1]
+
+
+def without_its_noise(seen, rng):
+    z = rng.laplace()
+    return int(seen[-1] + z - z > 0.5)
+
+
+def known_noise(seen, rng):
+    z = rng.laplace()
+    return int(seen[-1] + z - float(z) > 0.5)
+
+
+def bracketed_noise(seen, rng):
+    z = rng.laplace()
+    while not 0 < z < 0.5:
+        z = rng.laplace()
+    return int(seen[-1] + z > 0.5)
+
+
+def shared_noise(seen, rng):
+    z = rng.laplace()
+    return int(np.argmax([0.5 + z, seen[-1] + z]))
+
+
+def cloned_noise(seen, rng):
+    clone = copy.deepcopy(rng)
+    return int(seen[-1] + rng.laplace() - clone.laplace() > 0.5)
+
+
+def pickled_noise(seen, rng):
+    clone = pickle.loads(pickle.dumps(rng))
+    return int(seen[-1] + rng.laplace() - clone.laplace() > 0.5)
+
+
+def swallowed(seen, rng):
+    try:
+        return int(float(seen[-1]) > 0.5)
+    except TypeError:
+        return 0
+
+
+def released_with_its_noise(seen, rng):
+    z = rng.laplace()
+    return int(float(z + 1e-12 * seen[-1]) - float(z) > 0.5e-12)
+
+
+def hidden_sum(seen, rng):
+    return int(np.sum(np.array(seen, object)) > len(seen) / 2)
+
+
+LEAKS = {
+    "== 1": lambda seen, rng: 1 if seen[-1] == 1 else 0,
+    "!= 0": lambda seen, rng: 1 if seen[-1] != 0 else 0,
+    "1 ==": lambda seen, rng: 1 if np.float64(1) == seen[-1] else 0,
+    "in": lambda seen, rng: int(seen[-1] in (1.0,)),
+    "count": lambda seen, rng: [1.0].count(seen[-1]),
+    "index": lambda seen, rng: [0.0, 1.0].index(seen[-1]),
+    "dict": lambda seen, rng: {1.0: 1}.get(seen[-1], 0),
+    "set": lambda seen, rng: int(1.0 in set(seen)),
+    "Counter": lambda seen, rng: int(Counter(seen)[1.0] > 0),
+    "a comparison is an index": lambda seen, rng: [0, 1][seen[-1] > 0.5],
+    "a comparison is a branch": lambda seen, rng: 1 if seen[-1] > 0.5 else 0,
+    "a reward is a branch": lambda seen, rng: 1 if seen[-1] else 0,
+    "not": lambda seen, rng: int(not seen[-1]),
+    "and": lambda seen, rng: int(bool(seen[-1] and 1)),
+    "comparisons compared": lambda seen, rng: int(bool((seen[-1] > 0.5) == (seen[-1] > 0.2))),
+    "int": lambda seen, rng: int(seen[-1]),
+    "round": lambda seen, rng: round(seen[-1]),
+    "floor": lambda seen, rng: math.floor(seen[-1] + 0.5),
+    "ceil": lambda seen, rng: math.ceil(seen[-1]),
+    "trunc": lambda seen, rng: math.trunc(seen[-1]),
+    "//": lambda seen, rng: int(seen[-1] // 1),
+    "% on the right": lambda seen, rng: int(1.5 % (seen[-1] + 1) < 0.6),
+    "%": lambda seen, rng: int(seen[-1] * 3 % 2),
+    "divmod": lambda seen, rng: int(divmod(seen[-1], 1)[0]),
+    "**": lambda seen, rng: int(seen[-1] ** 2 > 0.5),
+    "** on the right": lambda seen, rng: int(2.0 ** seen[-1] > 1.5),
+    "/ on the right": lambda seen, rng: int(1 / (1 + seen[-1]) < 0.6),
+    "a square": lambda seen, rng: int(seen[-1] * seen[-1] > 0.5),
+    "abs": lambda seen, rng: int(abs(-seen[-1]) > 0.5),
+    "str": lambda seen, rng: int(str(seen[-1]) == "1.0"),
+    "repr": lambda seen, rng: int("1.0" in repr(seen[-1])),
+    "format": lambda seen, rng: int(f"{seen[-1]:.1f}" == "1.0"),
+    "hash": lambda seen, rng: int(hash(seen[-1]) == hash(1.0)),
+    "is_integer": lambda seen, rng: int((seen[-1] / 2).is_integer()),
+    "as_integer_ratio": lambda seen, rng: seen[-1].as_integer_ratio()[0],
+    "real": lambda seen, rng: int(seen[-1].real > 0.5),
+    "item": lambda seen, rng: int(seen[-1].item() > 0.5),
+    "copy": lambda seen, rng: int(copy.deepcopy(seen)[-1] == 1),
+    "pickle": lambda seen, rng: int(pickle.loads(pickle.dumps(seen[-1])) == 1),
+    "array": lambda seen, rng: int(array("d", seen[-1:])[0]),
+    "Fraction": lambda seen, rng: int(seen[-1] == Fraction(1)),
+    "Decimal": lambda seen, rng: int(seen[-1] == Decimal(1)),
+    "complex": lambda seen, rng: int(seen[-1] == 1 + 0j),
+    "times infinity": lambda seen, rng: int((seen[-1] + seen[0]) * math.inf > 1),
+    "overflow": lambda seen, rng: int(seen[-1] * 1e308 + seen[0] * 1e308 > 1e308),
+    "a float array": float_array,
+    "an int array": int_array,
+    "a bool array": bool_array,
+    "astype": lambda seen, rng: int(np.array(seen).astype(int)[-1]),
+    "np.float64": lambda seen, rng: int(np.float64(seen[-1]) > 0.5),
+    "np.float64 of a comparison": lambda seen, rng: int(np.float64(0.5) < seen[-1]),
+    "np.argmax": lambda seen, rng: int(np.argmax([0.5, seen[-1]])),
+    "np.sign": lambda seen, rng: int(np.sign(seen[-1] - 0.5) > 0),
+    "np.exp": lambda seen, rng: int(np.exp(seen[-1]) > 2),
+    "np.where": lambda seen, rng: int(np.where(seen[-1] > 0.5, 1, 0)),
+    "np.maximum": lambda seen, rng: int(np.maximum(seen[-1], 0.5) > 0.6),
+    "np.round": lambda seen, rng: int(np.round(seen[-1])),
+    "np.clip": lambda seen, rng: int(np.clip(seen[-1], 0.2, 0.8) > 0.5),
+    "np.bincount": lambda seen, rng: int(np.bincount(np.array(seen, int), minlength=2)[1] > 0),
+    "np.unique": lambda seen, rng: int(len(np.unique(np.array([0, *seen], object))) > 1),
+    "np.searchsorted": lambda seen, rng: int(np.searchsorted([0.5], seen[-1])),
+    "np.any": lambda seen, rng: int(np.any(np.array(seen, object) == 1)),
+    "math.exp": lambda seen, rng: int(math.exp(seen[-1]) > 2),
+    "math.isclose": lambda seen, rng: int(math.isclose(seen[-1], 1)),
+    "max": lambda seen, rng: int(max(seen[-1], 0.5) > 0.6),
+    "max of all": lambda seen, rng: int(max(seen) > 0.5),
+    "sort": ordered,
+    "all": lambda seen, rng: int(all(seen)),
+    "a sum": lambda seen, rng: int(sum(seen) > len(seen) / 2),
+    "a sum of comparisons": lambda seen, rng: int(sum(x > 0.5 for x in seen) > len(seen) / 2),
+    "a sum by numpy": hidden_sum,
+    "two rounds": lambda seen, rng: int(bool(seen[-1] == 1 - seen[0])),
+    "while": counted_down,
+    "match": matched,
+    "except": caught,
+    "a caught error": swallowed,
+    "is": lambda seen, rng: int((seen[-1].item() > 0.5) is True),
+    "isinstance": lambda seen, rng: int(isinstance(seen[-1], float) and float(seen[-1]) > 0.5),
+    "bytes": lambda seen, rng: int(np.array(seen).tobytes()[-1] != 0),
+    "a coin": lambda seen, rng: int(rng.random() < seen[-1]),
+    "integers": lambda seen, rng: int(rng.integers(int(seen[-1]) + 1)),
+    "integers up to data": lambda seen, rng: int(rng.integers(seen[-1] + 1)),
+    "choice": lambda seen, rng: int(rng.choice(2, p=[1 - seen[-1], seen[-1]])),
+    "choice of data": lambda seen, rng: int(rng.choice([seen[-1], seen[-1]]) == 1),
+    "permutation": lambda seen, rng: int(rng.permutation([seen[-1], seen[-1]])[0] == 1),
+    "shuffle": shuffled,
+    "binomial": lambda seen, rng: int(rng.binomial(1, seen[-1])),
+    "uniform": lambda seen, rng: int(rng.uniform(seen[-1], 1) >= 1),
+    "beta": lambda seen, rng: int(rng.beta(1 + 1e6 * seen[-1], 1e3) > 0.5),
+    "scale": lambda seen, rng: int(rng.laplace(0, seen[-1]) != 0),
+    "scale of numpy's": lambda seen, rng: int(rng.exponential(seen[-1]) > 0),
+    "scale of ours": lambda seen, rng: int(noise.laplace(seen[-1], rng) != 0),
+    "no noise": lambda seen, rng: int(seen[-1] + rng.laplace(0, 0) > 0.5),
+    "no noise of ours": lambda seen, rng: int(seen[-1] + noise.laplace(0.0, rng) > 0.5),
+    "no noise times a number": lambda seen, rng: int(seen[-1] + 0 * rng.laplace() > 0.5),
+    "a noise that cancels": without_its_noise,
+    "a noise that is known": known_noise,
+    "a noise between two numbers": bracketed_noise,
+    "a noise that both have": shared_noise,
+    "a noise foretold": cloned_noise,
+    "a pickled noise": pickled_noise,
+    "spawn": lambda seen, rng: int(seen[-1] + rng.spawn(1)[0].laplace(0, 1e-9) > 0.5),
+    "bit_generator": lambda seen, rng: int(seen[-1] > 0.5 and rng.bit_generator is not None),
+    "a product with noise": lambda seen, rng: int(seen[-1] * rng.laplace() != 0),
+    "noise times data": lambda seen, rng: int(rng.laplace() * seen[-1] != 0),
+    "a noise released, and its sum": released_with_its_noise,
+    "an amplified difference": lambda seen, rng: int(
+        (seen[-1] * (1 + 1e-9) - seen[-1]) * 1e9 > 0.5
+    ),
+    "noise that rounding swallows": lambda seen, rng: int(seen[-1] + 1e-9 * rng.laplace() == 1),
+    "exponential noise, lowered": lambda seen, rng: int(seen[-1] - rng.exponential() > 0),
+}
+# on rows of three losses
+ROW_LEAKS = {
+    "argmin": lambda seen, rng: int(np.argmin(seen[-1])),
+    "argsort": lambda seen, rng: int(np.argsort(seen[-1])[0]),
+    "method min": lambda seen, rng: int(seen[-1].min() > 0.5),
+    "method sum": lambda seen, rng: int(seen[-1].sum() > 1.5),
+    "tolist": lambda seen, rng: int(seen[-1].tolist() == [1, 1, 1]),
+    "array_equal": lambda seen, rng: int(np.array_equal(seen[-1], [1, 1, 1])),
+    "flatnonzero": lambda seen, rng: int(len(np.flatnonzero(seen[-1])) == 3),
+    "count_nonzero": lambda seen, rng: int(np.count_nonzero(seen[-1]) == 3),
+    "an array compared": lambda seen, rng: int((seen[-1] > 0.5).all()),
+    "an array's product": lambda seen, rng: int(seen[-1] @ np.ones(3) > 1.5),
+    "np.mean": lambda seen, rng: int(np.mean(seen[-1]) > 0.5),
+    "np.prod": lambda seen, rng: int(np.prod(seen[-1]) > 0.5),
+    "one against another": lambda seen, rng: int(bool(seen[-1][0] > seen[-1][1])),
+    "wins": lambda seen, rng: int(
+        np.argmax([seen[-1][0] > seen[-1][1], seen[-1][1] > seen[-1][0], 0.5])
+    ),
+    "a difference of losses": lambda seen, rng: int(sum(x[0] - x[1] for x in seen) > 0.5),
+}
+TABLES = [np.zeros((4, 3)), np.ones((4, 3)), np.eye(4, 3), 1 - np.eye(4, 3)]
+
+
+def ledger(algorithm, tables, seeds=1):
+    """The dearest round of all runs, kept by outcomes or by numbers; infinite if it is refused."""
+    dearest = 0.0
+    for table in tables:
+        for seed in range(seeds):
+            try:
+                run = trace.traced(algorithm, table, seed)
+            except (TypeError, ValueError):
+                return math.inf
+            dearest = max(dearest, min(trace.costs(run, keep).max() for keep in trace.KEEPS))
+    return dearest
+
+
+@pytest.mark.parametrize("rule", LEAKS)
+def test_what_is_not_private_has_no_finite_ledger(rule):
+    assert math.isinf(ledger(Bandit(LEAKS[rule]), TABLES))
+
+
+@pytest.mark.parametrize("rule", ROW_LEAKS)
+def test_what_is_not_private_of_a_row_has_no_finite_ledger(rule):
+    assert math.isinf(ledger(Full(ROW_LEAKS[rule]), TABLES))
+
+
+# Learners with a loss that is known: noise of scale s on what changes by c
+SCALED = {
+    "small numbers": (lambda seen, rng: int(1e-8 * seen[-1] + rng.laplace(0, 1e-9) > 5e-9), 10),
+    "large numbers": (lambda seen, rng: int(seen[-1] + 1e13 * rng.laplace(0, 1e-14) > 0.5), 10),
+    "tiny noise": (lambda seen, rng: int(seen[-1] + rng.laplace(0, 1e-3) > 0.5), 1000),
+    "two comparisons": (
+        lambda seen, rng: int(1 * (seen[-1] > 0.5) - (seen[-1] < 0.5) + rng.laplace() > 0),
+        2,
+    ),
+    "four comparisons": (
+        lambda seen, rng: int(sum(seen[-1] > c for c in (0.2, 0.4, 0.6, 0.8)) + rng.laplace() > 2),
+        4,
+    ),
+    "equality": (lambda seen, rng: int((seen[-1] == 1) + rng.laplace() > 0.5), 1),
+    "two exponentials": (
+        lambda seen, rng: int(seen[-1] + rng.exponential() - rng.exponential() > 0.5),
+        1,
+    ),
+    "an array of noises": (
+        lambda seen, rng: int(np.argmax(rng.laplace(np.array([0.5, seen[-1]], object)))),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", SCALED)
+def test_what_is_known_is_bounded_and_bounds_are_finite(rule):
+    """A round is compared with noise once; the half of the noise's scale to either side."""
+    learner, cost = SCALED[rule]
+    tables = [table[:2] for table in TABLES]
+    assert ledger(Bandit(learner), tables) == pytest.approx(cost, rel=1e-6)
+
+
+def test_comparisons_of_a_round_do_not_cancel():
+    """Which loss is smaller decides both sums: the first minus the second changes by 2."""
+
+    def rule(seen, rng):
+        wins = [sum(x[0] > x[j] for x in seen) for j in (1, 2)]
+        return int(wins[0] - wins[1] + rng.laplace(0, 0.05) > 0)
+
+    assert ledger(Full(rule), TABLES) >= 2 / 0.05
+
+
+KEEPING = {float: 2.0, np.float32: 2.0, np.int64: math.inf, np.bool_: math.inf}
+
+
+@pytest.mark.parametrize("kind", KEEPING)
+def test_integers_in_records_are_plain(kind):
+    """Sums of data in them have no finite ledger; float fields have the right one."""
+
+    def choose(arms, own, settings, t, rng):
+        return t - 1 if t < 3 else int(own["count"] + rng.laplace(0, 0.5) > 0.5) if t == 3 else 0
+
+    def observe(arms, own, settings, t, j, reward, rng):
+        if t == 1:
+            own["count"] += reward > 0.5
+
+    @dataclass(frozen=True)
+    class Counting(BanditAlgorithm):
+        id, label, source, privacy = "rule", "rule", "a test", NOT_PRIVATE
+        steps = Steps(NOTHING, np.dtype([("count", kind)]), choose, observe)
+
+    for table in TABLES:
+        assert trace.costs(trace.traced(Counting(), table, 0)).max() == pytest.approx(KEEPING[kind])
+
+
+# Random learners ----------------------------------------------------------------------------------
+# A program adds something of each round to a sum per arm, and makes some choices from the sums and
+# from noise: a fresh one for each choice (and arm), and one that is drawn once and kept. The truth
+# is a sum over coins, an integral over the kept noise, and a formula for fresh noise.
+
+KINDS = {"laplace": stats.laplace, "exponential": stats.expon, "gumbel": stats.gumbel_r}
+OF_TWO = {"exponential": stats.laplace, "gumbel": stats.logistic}  # of a difference
+
+ENTRY = {  # what is added for the reward x of an arm
+    "x": lambda x, rng: x,
+    "half x": lambda x, rng: x / 2,
+    "-2x": lambda x, rng: -2 * x,
+    "x > .5": lambda x, rng: x > 0.5,
+    "x >= 1": lambda x, rng: 1 * (x >= 1),
+    "x == 1": lambda x, rng: x == 1,
+    "x != 0": lambda x, rng: x != 0,
+    "two comparisons": lambda x, rng: 1 * (x > 0.2) - (x < 0.8),
+    "x and a comparison": lambda x, rng: x - (x > 0.5),
+    "the same comparison twice": lambda x, rng: 1 * (x > 0.5) + (x > 0.5),
+    "coin": lambda x, rng: rng.random() < x,
+    "coin and x": lambda x, rng: x - (rng.random() < x),
+    "if x == 1": lambda x, rng: 1 if x == 1 else 0,
+    "if x > .5": lambda x, rng: 1 if x > 0.5 else 0,
+    "if x": lambda x, rng: 1 if x else 0,
+    "in": lambda x, rng: 1 if x in (1,) else 0,
+    "max": lambda x, rng: max(x, 0.5),
+    "abs": lambda x, rng: abs(x - 0.5),
+    "square": lambda x, rng: x * x,
+    "int": lambda x, rng: int(x),
+    "round": lambda x, rng: round(x + 0.1),
+    "floor": lambda x, rng: x // 1,
+    "power": lambda x, rng: x**2,
+}
+ROW = {  # what is added for the rewards x of both arms
+    "x": lambda x, rng: (x[0], x[1]),
+    "wins": lambda x, rng: (x[0] > x[1], x[1] > x[0]),
+    "wins and ties": lambda x, rng: (x[0] >= x[1], x[1] >= x[0]),
+    "two comparisons": lambda x, rng: (x[0] > x[1], x[0] > 0.5),
+    "opposites": lambda x, rng: (x[0] > x[1], 1 - (x[0] > x[1])),
+    "a win and a loss": lambda x, rng: (x[0] > x[1], -1 * (x[0] > x[1])),
+    "equal": lambda x, rng: (x[0] == x[1], 0),
+    "unequal": lambda x, rng: (x[0] != x[1], x[0] == 1),
+    "difference": lambda x, rng: (x[0] - x[1], 0),
+    "the same twice": lambda x, rng: (x[0] + x[1], x[0] + x[1]),
+    "coins": lambda x, rng: (rng.random() < x[0], rng.random() < x[1]),
+    "a coin and its arm": lambda x, rng: (rng.random() < x[0], x[0]),
+    "vote": lambda x, rng: (1, 0) if x[0] > x[1] else (0, 1),
+    "argmax": lambda x, rng: (0, np.argmax(x[:2])),
+    "larger": lambda x, rng: (max(x[0], x[1]), 0),
+    "product": lambda x, rng: (x[0] * x[1], 0),
+}
+CHOICES = {  # of sums and noises: whether arm 1 is played
+    "larger": lambda s, z: s[1] + z[1] > s[0] + z[0],
+    "argmax": lambda s, z: np.argmax([s[0] + z[0], s[1] + z[1]]) == 1,
+    "above": lambda s, z: s[1] - s[0] + z[1] > 0.25,
+    "one above": lambda s, z: s[1] + z[1] >= 0.75,
+    "all above": lambda s, z: s[0] + s[1] + z[1] > 1.25,
+    "below": lambda s, z: 2 * (s[1] - z[1]) < 1.5,
+    "equal": lambda s, z: s[0] + z[1] == s[1] + z[0],
+    "one equal": lambda s, z: s[0] + z[1] == 1,
+    "sorted": lambda s, z: sorted([(s[0] + z[0], 0), (s[1] + z[1], 1)])[1][1] == 1,
+}
+TWO_FRESH = "larger", "argmax", "sorted", "equal"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A small learner; noises are (kind, scale) or None."""
+
+    update: str
+    choice: str
+    full: bool
+    fresh: tuple | None
+    kept: tuple | None
+    values: tuple  # of the table
+    rounds: int
+    every: int  # rounds between choices
+    forget: bool  # the sums after a choice
+    stop: bool  # after arm 1 is chosen
+    coin: bool  # half of the choices are replaced by a third arm, which is of no use
+
+    @classmethod
+    def drawn(cls, rng):
+        full, kinds = bool(rng.integers(2)), (*KINDS, None, None, *[None] * 4)
+        fresh, kept = (
+            (str(kind), float(rng.choice([0.5, 1.0, 2.0]))) if kind else None
+            for kind in (kinds[rng.integers(5)], kinds[rng.integers(9)])
+        )
+        rounds = int(rng.integers(3, 5))
+        values = (0, 0.5, 1) if rounds == 3 and rng.integers(2) else (0, 1)
+        flags = [bool(flag) for flag in rng.random(3) < (0.4, 0.4, 0.2)]
+        update, choice = rng.choice(list(ROW if full else ENTRY)), rng.choice(list(CHOICES))
+        every = int(rng.integers(1, 3))
+        return cls(str(update), str(choice), full, fresh, kept, values, rounds, every, *flags)
+
+    def added(self, sums, action, seen, rng):
+        """The sums after a round, given plain numbers or those of the ledger."""
+        if self.full:
+            more = ROW[self.update](seen, rng)
+            return [sums[0] + more[0], sums[1] + more[1]]
+        more = ENTRY[self.update](seen, rng)
+        return [s + more if i == action else s for i, s in enumerate(sums)]
+
+    def chooses(self, t, stopped):
+        """Whether there is a choice before round t = 0, 1, ..."""
+        return t % self.every == 0 and not stopped
+
+
+class Chooser:
+    """A program as a learner: the code that is traced."""
+
+    def __init__(self, program, rng):
+        self.program, self.rng, self.t, self.stopped = program, rng, 0, False
+        self.sums, self.action = [0.0, 0.0], 0
+        self.kept = self.noise(program.kept)
+
+    def noise(self, given):
+        return getattr(self.rng, given[0])(scale=given[1]) if given else 0.0
+
+    def choose(self):
+        program, t = self.program, self.t
+        if t < 2:
+            self.action = t
+        elif program.chooses(t, self.stopped):
+            if program.coin and self.rng.random() < 0.5:
+                self.action = 2
+            else:
+                noises = [self.noise(program.fresh), self.noise(program.fresh) + self.kept]
+                self.action = 1 if CHOICES[program.choice](self.sums, noises) else 0
+                self.stopped = program.stop and self.action == 1
+            self.sums = [0.0, 0.0] if program.forget else self.sums
+        return self.action
+
+    def observe(self, seen):
+        self.sums = self.program.added(self.sums, self.action, seen, self.rng)
+        self.t += 1
+
+
+class Coins:
+    """Coins that fall as they are told, which is all that rewards 0, 1/2 and 1 need."""
+
+    def __init__(self, picks):
+        self.picks = iter(picks)
+
+    def random(self):
+        return next(self.picks)
+
+
+@cache
+def nodes(noise):
+    """Points and weights of a kept noise; panels end wherever a sum can decide anything."""
+    if noise is None:
+        return np.zeros(1), np.ones(1)
+    edges = np.arange(-16, 16.1, 0.25)
+    edges = np.concatenate([-16 - np.geomspace(100, 1, 12), edges, 16 + np.geomspace(1, 100, 12)])
+    if noise[0] == "exponential":
+        edges = edges[edges >= 0]
+    x, w = np.polynomial.legendre.leggauss(5)
+    half = np.diff(edges)[:, None] / 2
+    points = (edges[:-1, None] + half * (1 + x)).ravel()
+    return points, (half * w).ravel() * KINDS[noise[0]](scale=noise[1]).pdf(points)
+
+
+def difference_above(noise, gap):
+    """P[Z_1 - Z_0 > gap] of two fresh noises."""
+    kind, scale = noise
+    if kind != "laplace":
+        return OF_TWO[kind].sf(gap / scale)
+    size = np.abs(gap) / scale
+    tail = np.exp(-size) * (2 + size) / 4
+    return np.where(gap >= 0, tail, 1 - tail)
+
+
+def chance(program, sums, kept):
+    """Probabilities of arm 1 in a choice, given each value of the kept noise."""
+    s0, s1 = map(float, sums)
+    fresh, name = program.fresh, program.choice
+    if "equal" in name:
+        left, right = (s0, s1) if name == "equal" else (s0, 1.0)
+        tie = left == right and not (fresh or program.kept)
+        return np.full(kept.shape, float(tie))
+    if name in TWO_FRESH:
+        gap = s0 - s1 - kept
+        if fresh:
+            return difference_above(fresh, gap)
+        return (gap <= 0 if name == "sorted" else gap < 0).astype(float)
+    more = {
+        "above": 0.25 - (s1 - s0),
+        "one above": 0.75 - s1,
+        "all above": 1.25 - s0 - s1,
+        "below": s1 - 0.75,
+    }[name] - kept
+    if fresh:
+        return KINDS[fresh[0]].sf(more / fresh[1])
+    return (more <= 0 if name == "one above" else more < 0).astype(float)
+
+
+def law(program, table):
+    """The probability of each sequence of actions on a table."""
+    kept, weights = nodes(program.kept)
+    found = Counter()
+    drawn = 2 if program.full else 1
+    coins = list(product((0.25, 0.75), repeat=drawn)) if "coin" in program.update else [()]
+
+    def go(actions, sums, stopped, share):
+        t = len(actions)
+        if not np.any(share):
+            return
+        if t == program.rounds:
+            found[actions] += float(share @ weights)
+        elif t < 2:
+            see(actions, t, sums, stopped, share)
+        elif not program.chooses(t, stopped):
+            see(actions, actions[-1], sums, stopped, share)
+        else:
+            left = [0.0, 0.0] if program.forget else sums
+            if program.coin:
+                see(actions, 2, left, False, share / 2)
+                share = share / 2
+            one = chance(program, sums, kept)
+            see(actions, 1, left, program.stop, share * one)
+            see(actions, 0, left, False, share * (1 - one))
+
+    def see(actions, action, sums, stopped, share):
+        t = len(actions)
+        seen = table[t] if program.full else table[t, action]
+        for picks in coins:
+            after = [float(s) for s in program.added(sums, action, seen, Coins(picks))]
+            go((*actions, action), after, stopped, share / len(coins))
+
+    go((), [0.0, 0.0], False, np.ones(kept.shape))
+    return found
+
+
+def loss(program, table, actions):
+    """The largest log-ratio of these actions' probabilities on the table and on a neighbour."""
+    here, worst = law(program, table)[actions], 0.0
+    for t, row in product(range(program.rounds), product(program.values, repeat=2)):
+        other = table.copy()
+        other[t, :2] = row
+        there = law(program, other)[actions]
+        worst = max(worst, math.log(here / there) if there > 1e-14 else math.inf)
+    return worst
+
+
+def compared(program, seed, runs=2):
+    """The exact loss of what some runs did, and their ledgers, by numbers and by outcomes."""
+    rng, truth, found = np.random.default_rng(seed), 0.0, dict.fromkeys(trace.KEEPS, 0.0)
+    for _ in range(runs):
+        table = rng.choice(program.values, size=(program.rounds, 3)).astype(float)
+        algorithm = (FullProgram if program.full else BanditProgram)(program)
+        try:
+            run = trace.traced(algorithm, table, rng.integers(2**32))
+        except TypeError:
+            return truth, dict.fromkeys(found, math.inf)
+        truth = max(truth, loss(program, table, run.actions))
+        for keep in found:
+            found[keep] = max(found[keep], float(trace.costs(run, keep).max()))
+    return truth, found
+
+
+class BanditProgram(Bandit):
+    def start(self, arms, rng, horizon=None):
+        return Chooser(self.rule, np.random.default_rng(rng))
+
+
+class FullProgram(Full):
+    def start(self, actions, rng, horizon=None):
+        return Chooser(self.rule, np.random.default_rng(rng))
+
+
+def programs(seed, number):
+    rng = np.random.default_rng(seed)
+    return [Program.drawn(rng) for _ in range(number)]
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_the_ledger_of_random_learners_is_no_less_than_their_loss(part):
+    for number, program in enumerate(programs(part, 32)):
+        truth, found = compared(program, number)
+        assert min(found.values()) >= truth * (1 - 1e-6) - 1e-9, (program, truth, found)
+
+
+def test_the_truth_adds_up_to_one_and_is_what_is_played():
+    """The formulas against plays of the same programs."""
+    rng = np.random.default_rng(0)
+    for program in programs(1, 20):
+        table = rng.choice(program.values, size=(program.rounds, 3)).astype(float)
+        chances = law(program, table)
+        assert sum(chances.values()) == pytest.approx(1, abs=1e-6)
+        algorithm = (FullProgram if program.full else BanditProgram)(program)
+        played = Counter(tuple(map(int, algorithm.play(table, rng))) for _ in range(400))
+        for actions in chances.keys() | played.keys():
+            p = chances[actions]
+            assert abs(played[actions] - 400 * p) <= 5 * math.sqrt(400 * p * (1 - p)) + 3
