@@ -7,14 +7,16 @@ a paper's key, which gives the paper as captions cite it.
 
 import ast
 import fnmatch
+import json
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from privregret.files import ROOT
-from privregret.press.findings import FORMS, KINDS, criterion
+from privregret.press.findings import KINDS, SIGNS, criterion
 from privregret.press.papers import PAPERS
+from privregret.press.tex import integer
 
 NOTEBOOKS = ROOT / "notebooks"
 SLOT = re.compile("«([^»:]*):?([^»]*)»")
@@ -25,7 +27,7 @@ FIELDS: dict[str, tuple[set, set]] = {
     "claim": (
         {"place", "claim", "quantity"},
         {"kind", "note", "macro", "headline", "rank", "figure", "rows", "repair", "stands"}
-        | {*FORMS, "within"},
+        | {*SIGNS, "within"},
     ),
 }
 CALLS = {"figure": "figure", "table": "table", "verdict": "claim", "verdicts": "claim"}
@@ -51,7 +53,7 @@ def read(file: Path) -> dict[str, dict]:
     for section, (must, may) in FIELDS.items():
         for key, entry in texts[section].items():
             where = f"{file.name}, [{section}.{key}]"
-            if not isinstance(entry, dict) or (missing := must - entry.keys()):
+            if not isinstance(entry, dict) or must - entry.keys():
                 raise TextError(f"{where} must have {', '.join(sorted(must))}")
             if unknown := entry.keys() - must - may:
                 allowed = ", ".join(sorted(must | may))
@@ -61,11 +63,29 @@ def read(file: Path) -> dict[str, dict]:
     return texts
 
 
+def of_notebook(name: str) -> dict[str, dict]:
+    """Return the texts of a notebook; TextError in one line if they and its code do not agree.
+
+    A notebook without a file has none.
+    """
+    file, book = (NOTEBOOKS / f"{name}.{ending}" for ending in ("toml", "ipynb"))
+    if not file.is_file():
+        return {}
+    texts = read(file)
+    cells = json.loads(book.read_bytes())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    if wrong := problems(texts, code):
+        raise TextError(f"{file.name}: {wrong[0]}")
+    return texts
+
+
 def _check_claim(where, entry):
-    forms = {f: v for f, v in entry.items() if f in (*FORMS, "within")}
+    forms = {f: v for f, v in entry.items() if f in (*SIGNS, "within")}
     try:
         # a criterion may name a number of the notebook
-        criterion(**{f: 1.0 if isinstance(v, str) and SLOT.search(v) else v for f, v in forms.items()})
+        criterion(
+            **{f: 1.0 if isinstance(v, str) and SLOT.search(v) else v for f, v in forms.items()}
+        )
     except (TypeError, ValueError) as problem:
         raise TextError(f"{where}: {problem}") from None
     if entry.get("kind", "claim") not in KINDS:
@@ -108,10 +128,19 @@ def fill(template: str, names: dict, phrases: dict) -> str:
     return SLOT.sub(value, template)
 
 
+def filled(thing: Any, names: dict, phrases: dict) -> Any:
+    """Return an entry with all slots of its strings filled."""
+    if isinstance(thing, str):
+        return fill(thing, names, phrases)
+    if isinstance(thing, dict):
+        return {key: filled(value, names, phrases) for key, value in thing.items()}
+    if isinstance(thing, list):
+        return [filled(value, names, phrases) for value in thing]
+    return thing
+
+
 def shown(value: Any, spec: str) -> str:
     """Return a value as a text shows it; a list with commas; `tex` for large whole numbers."""
-    from privregret.press.tex import integer
-
     if isinstance(value, str):
         return value
     if not hasattr(value, "__float__") and hasattr(value, "__iter__"):
@@ -136,7 +165,7 @@ def problems(texts: dict, cells: list[str]) -> list[str]:
     list of str
         One line each: unknown keys, keys that are not used, unknown names.
     """
-    found, assigned, given = [], {"cited"} | set(PAPERS) | set(texts["text"]), set()
+    found, assigned, given = [], {"cited", "value"} | set(PAPERS) | set(texts["text"]), set()
     used: dict[str, list[str]] = {section: [] for section in FIELDS}
     for cell in cells:
         tree = ast.parse("\n".join(line for line in cell.splitlines() if line[:1] not in "%!"))
