@@ -52,8 +52,8 @@ def written(tmp_path, content):
 
 
 def entry(section, key, **fields):
-    lines = [f"{name} = {json.dumps(value)}" for name, value in fields.items()]
-    return "\n".join([f"[{section}.{key}]", *lines, ""])
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    return "\n".join([f'[{section}."{key}"]', *lines, ""])
 
 
 @pytest.mark.parametrize(
