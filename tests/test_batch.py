@@ -2,6 +2,7 @@
 a kill leaves."""
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -330,7 +331,7 @@ def test_without_locks_there_is_a_warning_and_all_works(tmp_path, monkeypatch, c
     def none(*_, **__):
         raise OSError(errno.ENOSYS, "not implemented")
 
-    monkeypatch.setattr(batch, "locked", none)
+    monkeypatch.setattr(fcntl, "flock", none)
     with ExitStack() as held:
         batch._alone(tmp_path, held)
     assert capsys.readouterr().err.count("\n") == 1

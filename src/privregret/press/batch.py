@@ -6,7 +6,6 @@ written last, so what has none has not finished.
 """
 
 import ast
-import errno
 import json
 import os
 import re
@@ -42,8 +41,6 @@ ENVIRONMENT = {
     "SOURCE_DATE_EPOCH": "0",
     "TQDM_DISABLE": "1",
 }
-# where a file system cannot lock files
-NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 LOCK, NEVER = "requirements.lock", "has not run to its end here"
 
 
@@ -234,7 +231,7 @@ def _kernel(folder, variables):
     return Kernel
 
 
-def run(job: Job, root: Path, sockets: str, variables: dict, gone=(), tell=print):
+def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tuple[int, str]:
     """Run one notebook and adopt its outputs; a failed run changes nothing that is published.
 
     Parameters
@@ -384,13 +381,7 @@ def reproduce(
 
 def _alone(root, held):
     """Lock a root, until `held` ends, and remove the remains of killed runs."""
-    try:
-        held.enter_context(locked(root / "build" / ".lock", wait=False))
-    except BlockingIOError:
-        raise
-    except OSError as problem:
-        if problem.errno not in NO_LOCKS:
-            raise
+    if not held.enter_context(locked(root / "build" / ".lock", wait=False)):
         print("warning: no locks here, so run one command at a time", file=sys.stderr)
     for folder in (root / "figures", root / "paper", root / "build" / "stamps"):
         files.sweep(folder)
