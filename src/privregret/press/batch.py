@@ -134,7 +134,7 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
         small = {name: dict(parameters) for name, parameters in tomllib.loads(text).items()}
     except (OSError, ValueError, TypeError) as problem:
         raise UsageError(f"notebooks/smoke.toml cannot be read: {problem}") from None
-    todo, known = [], set()
+    todo, known = [], set[str]()
     for name in names:
         try:
             code, saved = read(name)
@@ -252,7 +252,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
     # nbformat imports this module, which takes a second to compile grammars it never uses
-    sys.modules.setdefault("rfc3987_syntax", None)
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -264,6 +264,11 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     staged = build / "partial" / f"{job.name}-{secrets.token_hex(4)}"
     executed = staged / "executed.ipynb"
     own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": f"{folder}/ipython"}
+
+    def cell_starts(cell, cell_index):
+        at.append(cell_index + 1)
+        tell(at[-1])
+
     try:
         for old in (stamp(job.name, root), failed, left):
             shutil.rmtree(old, ignore_errors=True)  # if it is a folder
@@ -278,7 +283,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
             kernel_manager_class=_kernel(folder, ENVIRONMENT | variables | own),
             progress_bar=False,
             request_save_on_cell_execute=False,
-            on_cell_start=lambda cell, cell_index: at.append(cell_index + 1) or tell(at[-1]),
+            on_cell_start=cell_starts,
         )
         mark = notebook.end_mark(executed.read_bytes())
         if mark is None:
