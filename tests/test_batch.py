@@ -2,6 +2,7 @@
 a kill leaves."""
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -236,7 +237,7 @@ def test_a_failure_is_told_and_does_not_stop_the_others(project):
     said = dict(line.split(": ", 1) for line in failed)
     assert set(said) == {f"demo/{n}" for n in ("bad", "early", "killed", "unended")}
     named(said["demo/bad"], 3, "ZeroDivisionError", "build/failed/demo/bad.ipynb")
-    named(said["demo/early"], 3, "SystemExit")
+    named(said["demo/early"], "build/failed/demo/early.ipynb")
     named(said["demo/killed"], 3, "build/failed/demo/killed.log")
     assert (project.root / "build/failed/demo/killed.log").read_text() == "last words"
     assert "ZeroDivisionError" in (project.root / "build/failed/demo/bad.ipynb").read_text()
@@ -298,7 +299,7 @@ def test_bad_requests_get_one_line_before_any_work(arguments, words, monkeypatch
 
 def test_bad_values_are_refused_by_the_notebook_itself(project):
     path = write(project, "one")
-    line = ran(project, "-p", "runs", "five", code=2)[0]
+    line = ran(project, "-p", "runs", "five", code=2)[1]
     named(line, "demo/one", "runs", "'five'")
     # papermill formats paths
     path, out = (
@@ -330,7 +331,7 @@ def test_without_locks_there_is_a_warning_and_all_works(tmp_path, monkeypatch, c
     def none(*_, **__):
         raise OSError(errno.ENOSYS, "not implemented")
 
-    monkeypatch.setattr(batch, "locked", none)
+    monkeypatch.setattr(fcntl, "flock", none)
     with ExitStack() as held:
         batch._alone(tmp_path, held)
     assert capsys.readouterr().err.count("\n") == 1

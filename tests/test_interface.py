@@ -32,11 +32,12 @@ from privregret.privacy.ledger import lazy_releases
 # What the batch command and pictures are made of, and what takes runs, traces or policies
 # made elsewhere.
 ELSEWHERE = (
-    *("__main__", "algorithm", "borrowed", "checks", "files", "identity", "jit", "loops"),
-    *("progress", "rare", "sources", "store", "streams", "sweep", "grids", "learners"),
+    *("__main__", "algorithm", "checks", "code_key", "files", "identity", "jit", "loops"),
+    *("progress", "rare", "store", "streams", "learners"),
     *("bandits.reporting", "tables.read", "exact.binomial", "exact.fixed", "exact.selection"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     # of parts of runs, for each task; rules, as those of `checks`
+    *("simulate.cluster", "simulate.scheduled", "simulate.shared"),
     *("simulate.moments", "simulate.tidy", "simulate.algorithms_of", "simulate.problems_of"),
     *("simulate.rounds_of", "simulate.workers_rule", "instances.bandits.regret_of"),
     *("instances.bandits.actions_of", "instances.bandits.counts_of"),
@@ -155,7 +156,6 @@ NAMED |= {
     "run": 2,
     "runs": 3,
     "sample": np.arange(64) / 4,
-    "scheduler": "",
     "successes": 7,
     "value": 3.0,
     "workers": 1,

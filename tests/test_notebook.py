@@ -16,7 +16,6 @@ RULES = {
     "means": checks.means,
     "mode": checks.one_of("a", "b"),
     "fraction": checks.probability,
-    "scheduler": checks.text,
 }
 GOOD = {
     "runs": 3,
@@ -25,7 +24,6 @@ GOOD = {
     "means": [0.2, 1],
     "mode": "a",
     "fraction": 0.5,
-    "scheduler": "",
 }
 
 
@@ -59,7 +57,6 @@ def test_good_values_pass_and_integers_become_reals():
         ({"means": [0.5]}, ["means", "2", "(1,)"]),
         ({"mode": "c"}, ["mode", "'a'", "'b'", "'c'"]),
         ({"fraction": 2}, ["fraction", "[0, 1]", "2"]),
-        ({"scheduler": 3}, ["scheduler", "3"]),
     ],
 )
 def test_bad_values_stop_with_one_line_that_names_them(changes, shown):

@@ -153,7 +153,7 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
         in (root / "figures/findings.md").read_text()
     )
     text = readme.read_text()
-    assert "**1 of 2 claims" in text and "\nold\n" not in text
+    assert "**1 of the 2 claims" in text and "\nold\n" not in text
     assert "- It falls by 0.500 times. ([hu2021, Figure 1](figures/hu2021/figure-01.png))" in text
     assert text.startswith("before\n") and text.endswith("after\n")
     (root / "figures/findings.csv").write_text("cut")
@@ -184,7 +184,8 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
         ""
     ]
     page = (root / "figures/findings.md").read_text()
-    assert re.search(r"\n## [^\n]*companion[^\n]*\n\n[^\n]+\n\n### ours\n", page)
+    assert re.search(r"\n## [^\n]*companion[^\n]*\n\n[^\n]+\n\n### \[", page)
+    assert "| Here (ours) |" in page
     assert re.search(r"\| [^|]*companion[^|]*( \| 0){7} \| 1 \| 0 \|", page)
     readme = (root / "README.md").read_text()
     assert "- It is 2. ([companion, Here](figures/companion/figure.png))" in readme

@@ -6,7 +6,6 @@ written last, so what has none has not finished.
 """
 
 import ast
-import errno
 import json
 import os
 import re
@@ -25,7 +24,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 import joblib
 from tqdm import tqdm
 
-from privregret import files, sources
+from privregret import code_key, files
 from privregret.files import ROOT, digest, locked
 from privregret.press import notebook, record, render
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
@@ -42,8 +41,6 @@ ENVIRONMENT = {
     "SOURCE_DATE_EPOCH": "0",
     "TQDM_DISABLE": "1",
 }
-# where a file system cannot lock files
-NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 LOCK, NEVER = "requirements.lock", "has not run to its end here"
 
 
@@ -137,7 +134,7 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
         small = {name: dict(parameters) for name, parameters in tomllib.loads(text).items()}
     except (OSError, ValueError, TypeError) as problem:
         raise UsageError(f"notebooks/smoke.toml cannot be read: {problem}") from None
-    todo, known = [], set()
+    todo, known = [], set[str]()
     for name in names:
         try:
             code, saved = read(name)
@@ -158,14 +155,14 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
 
 def inputs(job: Job) -> dict[str, str]:
     """Everything that a run depends on but its parameters: what it is -> its hash."""
-    used = sorted(sources.imported(job.code))
+    used = sorted(code_key.imported(job.code))
     data = [Path(v) for v in job.parameters.values() if isinstance(v, str) and v]
     data += [ROOT / path for path in re.findall(r"benchmarks/[\w.-]+", job.code)]
     data += [NOTEBOOKS / f"{job.name}.toml"]
     with suppress(OSError):  # a parameter that is too long for a path
         data = [path for path in data if path.is_file()]
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
-    found |= {_shown(file): sources.meaning(file.read_bytes()) for file in used}
+    found |= {_shown(file): code_key.meaning(file.read_bytes()) for file in used}
     return found | {_shown(file): digest(file.read_bytes()) for file in (ROOT / LOCK, *data)}
 
 
@@ -234,7 +231,7 @@ def _kernel(folder, variables):
     return Kernel
 
 
-def run(job: Job, root: Path, sockets: str, variables: dict, gone=(), tell=print):
+def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tuple[int, str]:
     """Run one notebook and adopt its outputs; a failed run changes nothing that is published.
 
     Parameters
@@ -255,7 +252,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone=(), tell=print
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
     # nbformat imports this module, which takes a second to compile grammars it never uses
-    sys.modules.setdefault("rfc3987_syntax", None)
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -267,6 +264,11 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone=(), tell=print
     staged = build / "partial" / f"{job.name}-{secrets.token_hex(4)}"
     executed = staged / "executed.ipynb"
     own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": f"{folder}/ipython"}
+
+    def cell_starts(cell, cell_index):
+        at.append(cell_index + 1)
+        tell(at[-1])
+
     try:
         for old in (stamp(job.name, root), failed, left):
             shutil.rmtree(old, ignore_errors=True)  # if it is a folder
@@ -281,7 +283,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone=(), tell=print
             kernel_manager_class=_kernel(folder, ENVIRONMENT | variables | own),
             progress_bar=False,
             request_save_on_cell_execute=False,
-            on_cell_start=lambda cell, cell_index: at.append(cell_index + 1) or tell(at[-1]),
+            on_cell_start=cell_starts,
         )
         mark = notebook.end_mark(executed.read_bytes())
         if mark is None:
@@ -384,13 +386,7 @@ def reproduce(
 
 def _alone(root, held):
     """Lock a root, until `held` ends, and remove the remains of killed runs."""
-    try:
-        held.enter_context(locked(root / "build" / ".lock", wait=False))
-    except BlockingIOError:
-        raise
-    except OSError as problem:
-        if problem.errno not in NO_LOCKS:
-            raise
+    if not held.enter_context(locked(root / "build" / ".lock", wait=False)):
         print("warning: no locks here, so run one command at a time", file=sys.stderr)
     for folder in (root / "figures", root / "paper", root / "build" / "stamps"):
         files.sweep(folder)

@@ -27,7 +27,7 @@ except ImportError:  # native Windows
     resource = None
 
 from privregret.files import CHECKOUT, ROOT, digest
-from privregret.press import record, render
+from privregret.press import record, render, text
 
 NOTEBOOKS, BUILD = ROOT / "notebooks", ROOT / "build"
 END = "application/vnd.privregret.end+json"
@@ -45,6 +45,9 @@ class Running:
     shown: str = ""
     # whether it has published anything yet
     published: bool = False
+    # its captions and claims, and the names that fill them
+    texts: dict = field(default_factory=dict)
+    names: dict = field(default_factory=dict)
 
 
 current = Running()
@@ -140,6 +143,7 @@ def start(name: str, namespace: dict, /, **rules) -> None:
         raise ParameterError(f"{name} has no parameter {unknown}: {hint(unknown, rules)}")
     global current
     current = Running(name, {parameter: namespace[parameter] for parameter in rules})
+    current.names, current.texts = namespace, text.of_notebook(name)
     with suppress(OSError, ValueError, LookupError, SyntaxError):  # a notebook of somebody's own
         usual = committed(name)
         mine = {p: v for p, v in current.parameters.items() if v != usual.get(p, v)}

@@ -149,13 +149,13 @@ def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str]
         was = old["notebook"]
         same = all(was.get(key) == said.get(key) for key in ORIGIN)
         for output, entry in outputs.items():
-            places = [place / "figures" / output for place in (root, staged)]
+            kept, fresh = (place / "figures" / output for place in (root, staged))
             had = old["outputs"].get(output)
-            if had and same and _only_rounded(*places, had["files"], entry["files"]):
+            if had and same and _only_rounded(kept, fresh, had["files"], entry["files"]):
                 entry = had
             else:
                 for ending in entry["files"]:
-                    write(Path(f"{places[0]}{ending}"), Path(f"{places[1]}{ending}").read_bytes())
+                    write(Path(f"{kept}{ending}"), Path(f"{fresh}{ending}").read_bytes())
             record["outputs"][output] = entry
         if not same or any(
             moved(*frames) for frames in zip(frames(was), frames(said), strict=True)

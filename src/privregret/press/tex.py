@@ -108,6 +108,15 @@ def quantity(row: dict) -> str:
     return f"{row['quantity']}: {measured(row, tex=True)} ({agrees})"
 
 
+def integer(value: int) -> str:
+    r"""A large whole number for TeX's mathematics: `2^{22}`, `10^{6}`, `20\,000`."""
+    for base, least in ((10, 10**5), (2, 2**14)):
+        power = round(math.log(value, base)) if value >= least else 0
+        if power and base**power == value:
+            return f"{base}^{{{power}}}"
+    return f"{value:,}".replace(",", r"\,") if value >= 10**4 else str(value)
+
+
 def one_epsilon(text: str) -> str:
     r"""TeX with the epsilon that figures have: their fonts know no other than `\varepsilon`."""
     return text.replace(r"\epsilon", r"\varepsilon")
