@@ -1,5 +1,5 @@
-"""The package as a wheel, with the packages that it asks for and nothing else: what works does so in
-the right folders, the rest says what it needs."""
+"""The package as a wheel, with the packages that it asks for and nothing else: what works does so
+in the right folders, the rest says what it needs."""
 
 import os
 import re
@@ -87,7 +87,9 @@ def test_documented_code(run, tmp_path, language, code):
         (printed,) = (block.values[1] for block in blocks("text"))
         for here, there in zip(out.split(), printed.split(), strict=True):
             number = re.fullmatch(r"[\d.]+", there)
-            assert here == there or number and float(here) == pytest.approx(float(there), abs=0.11)
+            assert here == there or (
+                number and float(here) == pytest.approx(float(there), abs=0.11)
+            )
 
 
 @pytest.mark.parametrize("words", ["status", "reproduce --smoke"])

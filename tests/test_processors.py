@@ -1,7 +1,6 @@
 """Another processor: other instructions round differently, and what is published must not change by
 it."""
 
-import os
 import subprocess
 import sys
 

@@ -1,7 +1,6 @@
 """What README.md, CONTRIBUTING.md and docs/ tell readers to type works, and what they link to is
 there."""
 
-import os
 import re
 import shlex
 import shutil

@@ -72,12 +72,11 @@ class FTNL(EpochAlgorithm):
     }
 
     def __post_init__(self):
-        if self.noise in tuple(NAMES) and isinstance(
-            self.scale, str
-        ):  # not every preset has every noise
-            checks.one_of(*[name for name, scales in PRESETS.items() if self.noise in scales])(
-                "scale", self.scale
-            )
+        checks.one_of(*NAMES)("noise", self.noise)
+        # not every preset has every noise
+        presets = [name for name, scales in PRESETS.items() if self.noise in scales]
+        if isinstance(self.scale, str):
+            checks.one_of(*presets)("scale", self.scale)
         super().__post_init__()
 
     @property
