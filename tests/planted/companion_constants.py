@@ -1,4 +1,4 @@
-"""Faults for companion/constants: epochs that are too long, missing or twice the noise, a phase that
+"""Faults for companion/constants: epochs that are too long, missing or doubled noise, a phase that
 depends on the losses, a wrong growth, bounds that are too small."""
 
 from dataclasses import replace
