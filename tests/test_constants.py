@@ -444,5 +444,9 @@ def test_what_is_not_hidden_is_found():
 
 @pytest.mark.parametrize("levels", [1, 3, 10])
 def test_a_random_phase_has_2e_on_the_gaps_of_the_lower_bound(levels):
-    row = study.by_gaps(PhasedFTNL(0.01, "gumbel"), 300.0, [levels]).iloc[0]
+    learner, harmonic = PhasedFTNL(0.01, "gumbel"), 1 / np.arange(1, levels + 1)
+    row = study.by_gaps(learner, 300.0, [levels]).iloc[0]
     assert row.ratio == pytest.approx(2 * math.e, rel=1e-3) and row.lower < row.ratio
+    problem = study.priced(300.0, harmonic / harmonic.sum())  # the prices of Lemma 4
+    found = study.scaled_regret(learner, problem)
+    assert found.value == pytest.approx(2 * math.e, rel=1e-3)
