@@ -3,8 +3,11 @@ PYTHON ?= python3
 ARGS ?=
 run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
+# what git keeps of notebooks: no outputs, and nothing that JupyterLab adds
+git_keeps := --keep-id --drop-empty-cells --extra-keys='cell.metadata.trusted \
+    $(addprefix metadata.language_info.,codemirror_mode file_extension mimetype nbconvert_exporter pygments_lexer version)'
 two_at_once := -n 2 --dist loadgroup
-fast := bounds divergence environment estimates examples findings house instances interface noise strip
+fast := bounds divergence environment estimates examples findings house instances interface noise
 
 .DELETE_ON_ERROR:
 .PHONY: all test test-fast faults smoke status check site lab bench bench-peers paper lint format lock test-floors clean help FORCE
@@ -27,8 +30,9 @@ smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 status: .venv/.ready  ## list the stale notebooks and the reasons
 	$(run) -m privregret status $(ARGS)
 
-check: .venv/.ready  ## compare the committed numbers with a fresh run
-	$(run) -m privregret check $(ARGS)
+check: .venv/.ready  ## run all afresh: whatever moved is then changed in git
+	$(run) -m privregret reproduce --fresh $(ARGS)
+	git diff --stat --exit-code figures paper README.md
 
 site: .venv/.ready  ## build a static site of docs, notebooks and figures: build/site/docs/index.html
 	rm -rf build/source build/site
@@ -39,8 +43,7 @@ site: .venv/.ready  ## build a static site of docs, notebooks and figures: build
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
 	cd notebooks && JUPYTER_CONFIG_PATH="$$PWD/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
-	    ../$(run) -m jupyterlab --FileContentsManager.post_save_hook=privregret.press.strip.saved \
-	    $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
+	    ../$(run) -m jupyterlab $(if $(filter 0,$(shell id -u)),--allow-root) $(ARGS)
 
 bench: .venv/.ready  ## time the kernels
 	$(run) benchmarks/run.py $(ARGS)
@@ -91,7 +94,7 @@ help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1: /p' Makefile | while IFS=: read -r name text; do printf '%-12s%s\n' "$$name" "$$text"; done
 
 # .ready is written last, so an interrupted set-up starts over. It holds the path of the folder, because an environment
-# that was moved does not work. The filter strips outputs of notebooks from what git reads, in this clone only.
+# that was moved does not work. The filter is the installed nbstripout, not code of the branch that is checked out.
 ifneq ($(shell $(run) -c 'print(open(".venv/.ready").read())' 2>/dev/null),$(CURDIR))
 .venv/.ready: FORCE
 endif
@@ -105,7 +108,7 @@ endif
 	@$(run) $(pip_install) --require-hashes -r requirements.lock
 	@echo "  installing privregret itself"
 	@$(run) $(pip_install) --no-deps --no-build-isolation -e .
-	@[ ! -e .git ] || git config filter.privregret.clean "$(PYTHON) -IS src/privregret/press/strip.py" || true
+	@[ ! -e .git ] || git config filter.nbstripout.clean "'$(CURDIR)/$(run)' -Im nbstripout $(git_keeps)" || true
 	@pwd -P >$@
 
 # Packages that only tests need. No dependencies: the other lock has them.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from privregret import files
-from privregret.press.places import BUILD
+from privregret.press.notebook import BUILD
 
 HERE = Path(__file__).parent
 
@@ -33,23 +33,18 @@ def hardware() -> str:
 
 
 def times() -> pd.DataFrame:
-    """One row a notebook: seconds, and megabytes if its run recorded them."""
+    """One row a notebook: seconds and megabytes."""
     rows = []
     for path in sorted((BUILD / "stamps").glob("*/*.json")):
         stamp = json.loads(path.read_text(encoding="utf-8"))
-        megabytes = round(stamp["kilobytes"] / 1024) if stamp.get("kilobytes") else None
-        rows.append((f"{path.parent.name}/{path.stem}", round(stamp["seconds"]), megabytes))
-    return pd.DataFrame(rows, columns=["notebook", "seconds", "megabytes"]).astype(
-        {"megabytes": "Int64"}
-    )
+        name = f"{path.parent.name}/{path.stem}"
+        rows.append((name, round(stamp["seconds"]), stamp["megabytes"]))
+    return pd.DataFrame(rows, columns=["notebook", "seconds", "megabytes"])
 
 
 def table(frame: pd.DataFrame, machine: str) -> str:
     """The notebooks in two blocks side by side."""
-    cells = [
-        rf"\texttt{{{r.notebook}}} & {r.seconds} & {'' if pd.isna(r.megabytes) else r.megabytes}"
-        for r in frame.itertuples()
-    ]
+    cells = [rf"\texttt{{{r.notebook}}} & {r.seconds} & {r.megabytes}" for r in frame.itertuples()]
     height = -(-len(cells) // 2)
     cells += [" & & "] * (2 * height - len(cells))
     rows = [

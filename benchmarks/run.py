@@ -47,8 +47,8 @@ from privregret.instances import (
     packing,
 )
 from privregret.loops import LANES
-from privregret.press.kernels import ENVIRONMENT as KERNEL_ENVIRONMENT
-from privregret.press.places import BUILD
+from privregret.press.batch import ENVIRONMENT as KERNEL_ENVIRONMENT
+from privregret.press.notebook import BUILD
 from privregret.studies import asi2025, cost
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12

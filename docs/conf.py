@@ -32,7 +32,7 @@ suppress_warnings = ["mystnb.unknown_mime_type", "ref.python"]
 nb_execution_mode = "off"
 nb_merge_streams = True
 nb_render_markdown_format = "myst"
-myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath", "html_image"]
+myst_enable_extensions = ["amsmath", "dollarmath", "html_image"]
 myst_heading_anchors = 3
 # formulas in tables that notebooks show
 myst_mathjax_classes = "math|text_html"

@@ -8,18 +8,15 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import matplotlib
 import pytest
-import warm
-from browser import chromium
 
 import privregret
 from privregret.files import locked
-from privregret.press import jobs, run
-from privregret.press.places import BUILD
+from privregret.press import batch
+from privregret.press.notebook import BUILD
 
 matplotlib.use("agg")
 os.environ["PRIVREGRET_STORE"] = (
@@ -73,13 +70,9 @@ def smoke():
 
     def ran(name):
         root = BUILD / "smoke" / "each" / name
-        root.mkdir(parents=True, exist_ok=True)
-        with (
-            locked(root / ".turn"),
-            pytest.MonkeyPatch.context() as patch,
-        ):  # two tests about one notebook: the second
-            patch.setenv("JUPYTER_PATH", warm.kernels())  # finds it done
-            assert run.reproduce(jobs.jobs([name], {}, smoke=True), root, at_once=1) == 0
+        # two tests about one notebook: the second finds it done
+        with locked(root.with_name(f".{root.name}.turn")):
+            assert batch.reproduce([name], output=root, at_once=1, smoke=True) == 0
         return root
 
     return functools.cache(ran)
@@ -111,6 +104,7 @@ class Project:
 
     def __init__(self, root: Path):
         self.root = root
+        root.mkdir(exist_ok=True)
         shutil.copytree(
             ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
         )
@@ -136,39 +130,13 @@ class Project:
             stderr=subprocess.PIPE,
         )
 
-    def begin(self, *command, cwd=None, **more):
-        """A forked process that is `python -m <command>`, and the folder of its output; `more` is
-        its environment."""
-        folder, where = Path(tempfile.mkdtemp()), (cwd or self.root, self.environment | more)
-        command = [*map(str, command)], *where, folder / "out", folder / "err"
-        warm.ready()
-        process = warm.FORKS.Process(target=warm.run, args=command)
-        process.start()
-        return process, folder
-
-    def end(self, process, folder):
-        """Wait for what was begun: (exit code, stdout, stderr)."""
-        process.join()
-        files = [folder / name for name in ("out", "err")]
-        said = [
-            file.read_text() if file.exists() else "" for file in files
-        ]  # killed before it could say anything
-        shutil.rmtree(folder)
-        return process.exitcode, *said
-
-    def python(self, *command, cwd=None, **more):
-        """Run `python -m <command>` to its end, with forked kernels: (exit code, stdout,
-        stderr)."""
-        return self.end(*self.begin(*command, cwd=cwd, JUPYTER_PATH=warm.kernels(), **more))
+    def python(self, *command, cwd=None):
+        """Run `python -m <command>` to its end: (exit code, stdout, stderr)."""
+        process = self.start(*command, cwd=cwd)
+        out, err = process.communicate(timeout=600)
+        return process.returncode, out, err
 
 
 @pytest.fixture
 def project(tmp_path):
-    return Project(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """A headless browser for all tests of a module; see `browser.py`."""
-    with chromium(tmp_path_factory.mktemp("profile")) as driver:
-        yield driver
+    return Project(tmp_path / "{a} folder")

@@ -54,7 +54,7 @@ def run(site, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("words", ["status", "reproduce", "reproduce --smoke", "check hu2021"])
+@pytest.mark.parametrize("words", ["status", "reproduce --smoke"])
 def test_the_command_says_that_there_are_no_notebooks(run, site, tmp_path, words):
     script = site / "bin" / "privregret"
     for start in (["-m", "privregret"], [script]):

@@ -32,11 +32,12 @@ from privregret.privacy.ledger import lazy_releases
 # What the batch command and pictures are made of, and what takes runs, traces or policies
 # made elsewhere.
 ELSEWHERE = (
-    *("__main__", "algorithm", "borrowed", "checks", "files", "identity", "jit", "loops"),
-    *("progress", "rare", "sources", "store", "streams", "sweep", "grids", "learners"),
+    *("__main__", "algorithm", "checks", "code_key", "files", "identity", "jit", "loops"),
+    *("progress", "rare", "store", "streams", "learners"),
     *("bandits.reporting", "tables.read", "exact.binomial", "exact.fixed", "exact.selection"),
     *("privacy.audit", "privacy.enumeration", "privacy.scripted", "privacy.trace"),
     # of parts of runs, for each task; rules, as those of `checks`
+    *("simulate.cluster", "simulate.scheduled", "simulate.shared"),
     *("simulate.moments", "simulate.tidy", "simulate.algorithms_of", "simulate.problems_of"),
     *("simulate.rounds_of", "simulate.workers_rule", "instances.bandits.regret_of"),
     *("instances.bandits.actions_of", "instances.bandits.counts_of"),
@@ -44,12 +45,9 @@ ELSEWHERE = (
     *("privacy.pull_times.log_density", "estimates.many.named"),
     *("estimates.sample.order_statistics", "estimates.sample.moments", "estimates.number.complete"),
     # the batch command and pictures
-    "press.captions",
-    *("press.command", "press.draw", "press.drift", "press.explorer", "press.fork", "press.jobs"),
-    "press.findings.criterion",
-    *("press.kernels", "press.notebook", "press.papers", "press.places", "press.publish"),
-    *("press.record", "press.render", "press.run", "press.single"),
-    *("press.stamps", "press.strip", "press.style", "press.tex"),
+    *("press.captions", "press.batch", "press.draw", "press.explorer", "press.findings.criterion"),
+    *("press.notebook", "press.papers", "press.publish"),
+    *("press.record", "press.render", "press.style", "press.tex"),
 )
 # Of what notebooks share, which no user calls, these are general.
 STUDIED = {
@@ -158,7 +156,6 @@ NAMED |= {
     "run": 2,
     "runs": 3,
     "sample": np.arange(64) / 4,
-    "scheduler": "",
     "successes": 7,
     "value": 3.0,
     "workers": 1,

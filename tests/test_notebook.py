@@ -1,8 +1,10 @@
 """The strict check of a notebook's parameters, and the mark that it ended."""
 
-import nbformat
+import json
+from types import SimpleNamespace
+
 import pytest
-from conftest import refused
+from conftest import ROOT, refused
 
 from privregret import checks
 from privregret.press import notebook
@@ -14,7 +16,6 @@ RULES = {
     "means": checks.means,
     "mode": checks.one_of("a", "b"),
     "fraction": checks.probability,
-    "scheduler": checks.text,
 }
 GOOD = {
     "runs": 3,
@@ -23,7 +24,6 @@ GOOD = {
     "means": [0.2, 1],
     "mode": "a",
     "fraction": 0.5,
-    "scheduler": "",
 }
 
 
@@ -57,7 +57,6 @@ def test_good_values_pass_and_integers_become_reals():
         ({"means": [0.5]}, ["means", "2", "(1,)"]),
         ({"mode": "c"}, ["mode", "'a'", "'b'", "'c'"]),
         ({"fraction": 2}, ["fraction", "[0, 1]", "2"]),
-        ({"scheduler": 3}, ["scheduler", "3"]),
     ],
 )
 def test_bad_values_stop_with_one_line_that_names_them(changes, shown):
@@ -74,8 +73,50 @@ def test_a_misspelt_parameter_is_refused_with_a_hint():
     )
 
 
-def test_names_of_other_cells_are_not_parameters():
-    start("unrelated = 3")
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "unrelated = 3",
+        "# Parameters of my own\nunrelated = 3",
+        "# Parameters\nimport math\nunrelated = 3",
+        "# Parameters\n%matplotlib inline",
+    ],
+)
+def test_names_of_other_cells_are_not_parameters(cell):
+    start(cell)
+
+
+def test_a_run_by_hand_with_other_parameters_has_a_folder_of_its_own(monkeypatch):
+    name = "hu2021/H-lower-bound"
+    usual = notebook.committed(name)
+    assert usual == notebook.declared((ROOT / f"notebooks/{name}.ipynb").read_bytes())
+    monkeypatch.delenv("PRIVREGRET_OUTPUT", raising=False)
+    places, rules = [], dict.fromkeys(usual, lambda _, value: value)
+    for changed in ({}, {"gap": 0.1}, {"gap": 0.2}, {}):
+        notebook.start(name, usual | changed, **rules)
+        places.append(notebook.output_root())
+    assert places[0] == places[3] == notebook.BUILD / "lab"
+    assert [place.name for place in places[1:3]] == ["gap=0.1", "gap=0.2"]
+
+
+def test_a_folder_that_cannot_be_used_is_refused_before_any_work(tmp_path, monkeypatch):
+    (tmp_path / "figures").write_text("a file")
+    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
+    refused(start, "PRIVREGRET_OUTPUT", str(tmp_path), error=notebook.ParameterError)
+
+
+@pytest.mark.parametrize(("system", "peak"), [("linux", 300 * 2**10), ("darwin", 300 * 2**20)])
+def test_the_end_mark_has_the_peak_of_memory_in_megabytes(system, peak, tmp_path, monkeypatch):
+    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
+    monkeypatch.setattr(notebook.sys, "platform", system)
+    monkeypatch.setattr(notebook.resource, "getrusage", lambda _: SimpleNamespace(ru_maxrss=peak))
+    monkeypatch.setattr(notebook, "get_ipython", lambda: True)
+    shown = []
+    monkeypatch.setattr(notebook, "display", lambda data, raw: shown.append(data))
+    notebook.end()
+    cells = [{"outputs": [{"data": {"text/plain": ""}}, {"data": data}]} for data in shown]
+    assert notebook.end_mark(json.dumps({"cells": cells}).encode()) == {"megabytes": 300}
+    assert notebook.end_mark(json.dumps({"cells": [{}]}).encode()) is None
 
 
 def test_a_script_says_where_its_output_is_in_one_line(tmp_path, monkeypatch, capsys):
@@ -89,13 +130,3 @@ def test_a_script_says_where_its_output_is_in_one_line(tmp_path, monkeypatch, ca
         and str(tmp_path) in said
         and "{" not in said
     )
-
-
-def test_the_end_mark_is_found_only_where_it_is():
-    cell = nbformat.v4.new_code_cell("notebook.end()")
-    empty = nbformat.v4.new_notebook(cells=[cell])
-    assert notebook.end_mark(empty) is None
-    cell.outputs = [
-        nbformat.v4.new_output("display_data", {notebook.END: {"modules": ["src/a.py"]}})
-    ]
-    assert notebook.end_mark(empty) == {"modules": ["src/a.py"]}

@@ -8,17 +8,31 @@ import nbformat
 import pandas as pd
 import pytest
 from conftest import ROOT, refused
+from papermill.translators import PythonTranslator
 
-from privregret.press import jobs, record
+from privregret.press import batch, record
 from privregret.press import notebook as nb
 from privregret.press.papers import PAPERS
 
-NAMES = jobs.select([])
+NAMES = batch.notebooks()
 SMOKE = tomllib.loads((ROOT / "notebooks" / "smoke.toml").read_text())
 
 
 def read(name):
     return nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+
+
+def defaults(name):
+    return nb.declared((ROOT / "notebooks" / f"{name}.ipynb").read_bytes())
+
+
+def checked(name, injected):
+    """Run a notebook's parameters, the cell that papermill injects, and its check."""
+    injected = PythonTranslator.codify(injected)
+    namespace = {"In": [injected]}
+    _, parameters, check, *_ = read(name).cells
+    for source in (parameters.source, injected, check.source):
+        exec(source, namespace)
 
 
 def test_the_smoke_profile_has_every_notebook_and_no_other():
@@ -42,7 +56,7 @@ def test_contract(name):
         ast.literal_eval(statement.value)
     call = next(line.value for line in ast.parse(check.source).body if isinstance(line, ast.Expr))
     assert call.args[0].value == name
-    assert [k.arg for k in call.keywords] == list(jobs.declared_parameters(notebook))
+    assert [k.arg for k in call.keywords] == list(defaults(name))
     for cell in notebook.cells:
         if cell.cell_type == "code":
             assert not cell.outputs and cell.execution_count is None, (
@@ -55,27 +69,22 @@ def test_contract(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_own_defaults_and_smoke_parameters_pass_its_check(name):
-    jobs.check_parameters(read(name), {})
-    jobs.check_parameters(read(name), SMOKE[name])
-    refused(
-        lambda: jobs.check_parameters(read(name), {"no_such_thing": 1}),
-        "no_such_thing",
-        error=nb.ParameterError,
-    )
+    checked(name, {})
+    checked(name, SMOKE[name])
+    unknown = {"no_such_thing": 1}
+    refused(lambda: checked(name, unknown), "no_such_thing", error=nb.ParameterError)
 
 
 def test_a_file_must_come_with_what_it_holds(tmp_path):
     """Rewards that are taken for losses favour the worst arm."""
-    own, path = read("companion/your-own-algorithm"), tmp_path / "own.csv"
+    own, path = "companion/your-own-algorithm", tmp_path / "own.csv"
     path.write_text("a,b\n" + "0,1\n" * 100)
     for values in ("losses", "rewards"):
-        jobs.check_parameters(own, {"table": str(path), "values": values})
+        checked(own, {"table": str(path), "values": values})
     short = {"table": str(path)}, "values"
     path_of_none = {"table": "nowhere.csv", "values": "losses"}, "table", "nowhere.csv"
     for given, *shown in (short, path_of_none):
-        refused(
-            lambda given=given: jobs.check_parameters(own, given), *shown, error=nb.ParameterError
-        )
+        refused(lambda given=given: checked(own, given), *shown, error=nb.ParameterError)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -110,10 +119,7 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
     assert set(fresh["outputs"]) <= {o for o in published if published[o]["notebook"] == name}
     fresh, mine = (r["notebooks"][name].get("numbers", {}) for r in (fresh, kept))
     assert set(fresh) <= set(mine)
-    defaults = jobs.declared_parameters(read(name))
-    for output, entry in published.items():
-        if entry["notebook"] == name:
-            assert entry["parameters"] == defaults, output
+    assert kept["notebooks"][name]["parameters"] == defaults(name)
 
 
 def test_every_erratum_has_a_check_with_a_computed_verdict(smoke):

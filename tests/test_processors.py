@@ -12,8 +12,7 @@ from conftest import ROOT, Project
 from test_notebooks import SMOKE
 
 from privregret import files
-from privregret.press import drift
-from privregret.press.record import KINDS, adopt, changing, read
+from privregret.press.record import KINDS, ORIGIN, adopt, changing, frames, moved, read
 
 # One notebook for each engine: simulated events and rounds, exact regret, enumeration, adversaries.
 NOTEBOOKS = [
@@ -84,9 +83,10 @@ def test_numbers_and_verdicts_are_the_same(name, elsewhere, smoke):
     outputs = [o for o, entry in here["outputs"].items() if entry["notebook"] == name]
     assert outputs
     for output in outputs:
-        frames = (pd.read_csv(root / "figures" / f"{output}.csv") for root in (root, elsewhere))
-        assert drift.first_difference(output, *frames) == []
-    assert drift.record_difference(*(m["notebooks"][name] for m in (here, there)), name) == []
+        files = (place / "figures" / f"{output}.csv" for place in (root, elsewhere))
+        assert moved(*map(pd.read_csv, files)) == "", output
+    said = (frames(manifest["notebooks"][name]) for manifest in (here, there))
+    assert [moved(*pair) for pair in zip(*said, strict=True)] == ["", ""]
 
 
 def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_path):
@@ -94,10 +94,7 @@ def test_adoption_there_leaves_what_was_published_here(elsewhere, smoke, tmp_pat
     for name in NOTEBOOKS:
         here = smoke(name)
         record = read(here)
-        origin = {
-            key: next(e for e in record["outputs"].values() if e["notebook"] == name)[key]
-            for key in ("code", "lock")
-        }
+        origin = {key: record["notebooks"][name][key] for key in ORIGIN}
         for source in (here, elsewhere):
             part = read(source)
             staged = tmp_path / f"{source.name}-{name.replace('/', '-')}-{source is elsewhere}"

@@ -19,7 +19,7 @@ from conftest import ROOT
 
 import privregret
 from privregret import __main__ as command
-from privregret.press import jobs
+from privregret.press import batch
 
 DOCS = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").glob("*.md"))]
 NAMES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *DOCS]
@@ -53,20 +53,19 @@ def mentioned(program):
 
 def test_every_block_is_of_a_kind_that_is_tested_here():
     assert {block.values[0] for block in BLOCKS} == {
-        "sh", "python", "text", "toml", "tex", "bibtex",
+        "sh", "python", "text", "tex", "bibtex",
     }  # fmt: skip
     assert {Path(words[0]).name for words in commands()} == {
         "make", "privregret", "papermill", "dask", "conda", "pip", "jupyter", "pre-commit",
     }  # fmt: skip
 
 
-SWEEPS = [
-    block for block in blocks("python") if "sweep" in block.values[1]
-]  # they want a grid next to them
+# `test_cluster` runs it
+LARGE = [block for block in blocks("python") if "to_parquet" in block.values[1]]
 
 
 @pytest.mark.parametrize(
-    ("language", "code"), [block for block in blocks("python") if block not in SWEEPS]
+    ("language", "code"), [block for block in blocks("python") if block not in LARGE]
 )
 def test_python(language, code, tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
@@ -118,7 +117,6 @@ def beyond_the_engine():
         "papermill",
         "nbformat",
         "jupyterlab",
-        "pyarrow",
     } <= modules
     return modules
 
@@ -130,7 +128,7 @@ def engine_alone():
 
 @pytest.mark.parametrize(
     ("language", "code"),
-    [block for block in blocks("python") if block not in SWEEPS and "press" not in block.values[1]],
+    [block for block in blocks("python") if block not in LARGE and "press" not in block.values[1]],
 )
 def test_python_with_the_engine_alone(language, code, tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
@@ -142,22 +140,7 @@ def test_python_with_the_engine_alone(language, code, tmp_path):
     assert done.stdout
 
 
-@pytest.mark.parametrize(
-    ("statement", "missing", "extra"),
-    [("from privregret import sweep", "pyarrow", "sweep")],
-)
-def test_a_missing_package_is_named_with_the_extra_that_has_it(statement, missing, extra, tmp_path):
-    code = engine_alone() + statement
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    last = done.stderr.strip().splitlines()[-1]
-    assert done.returncode == 1 and last.startswith("ModuleNotFoundError")
-    assert missing in last and f".[{extra}]" in last
-
-
-@pytest.mark.parametrize("words", ["sweep grid.toml", "status", "reproduce"])
+@pytest.mark.parametrize("words", ["status", "reproduce"])
 def test_the_command_names_what_is_missing(words, tmp_path):
     code = engine_alone()
     code += f"from privregret.__main__ import main; sys.exit(main({words.split()}))"
@@ -165,9 +148,8 @@ def test_the_command_names_what_is_missing(words, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
-    extra = "sweep" if words.startswith("sweep") else "notebooks"
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-    assert f"privregret[{extra}]" in done.stderr
+    assert "'.[notebooks]'" in done.stderr
 
 
 def test_make_has_the_targets():
@@ -177,76 +159,11 @@ def test_make_has_the_targets():
     assert named <= set(targets)
 
 
-@pytest.fixture(scope="module")
-def swept(tmp_path_factory):
-    """A folder with the grid of the README, of fewer runs, after the command that runs it."""
-    folder = tmp_path_factory.mktemp("swept")
-    (grid,) = [block.values[1] for block in blocks("toml")]
-    (folder / "grid.toml").write_text(grid.replace("runs = 1e5", "runs = 20"))
-    (words,) = [
-        words
-        for words in mentioned("privregret")
-        if words[0] == "sweep" and "--scheduler" not in words
-    ]
-    run_in(folder, "-m", "privregret", *words)
-    assert len(list((folder / "grid").glob("*.parquet"))) == 24
-    return folder
-
-
-def run_in(folder, *words, **environment):
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")} | environment
-    command = [sys.executable, *words]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
-def test_a_sweep_is_loaded_and_drawn(swept):
-    shown = run_in(swept, "-c", SWEEPS[0].values[1], MPLBACKEND="agg")
-    assert (
-        shown.count("close arms") == 0
-        and shown.count("Anytime-Lazy-UCB") == shown.count("DP-IMED") == 2
-    )
-    assert (swept / "grid.pdf").stat().st_size > 5000
-
-
-def test_a_sweep_on_slurm(swept, tmp_path):
-    """`sbatch` and `scancel` start and end the jobs here; all else is as it stands.
-
-    As SLURM does, `sbatch` keeps the script, which is removed once it has returned.
-    """
-    for name, line in (
-        (
-            "sbatch",
-            'cp "$1" job.$$\nsetsid sh job.$$ >log.$$ 2>&1 &\necho "Submitted batch job $!"',
-        ),
-        ("scancel", "kill -- -$1"),
-    ):
-        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
-        (tmp_path / name).chmod(0o755)
-    shutil.copy(swept / "grid.toml", tmp_path)
-    code = re.sub(
-        r"cores=\d+|memory=\"\w+\"|jobs=4",
-        lambda m: {"c": "cores=1", "m": 'memory="1GB"', "j": "jobs=2"}[m[0][0]],
-        SWEEPS[1].values[1],
-    )
-    (tmp_path / "main.py").write_text(code)
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    run_in(tmp_path, "main.py", PATH=path, DASK_JOBQUEUE__SLURM__INTERFACE="lo")
-    made, expected = (
-        {p.name: p.read_bytes() for p in (f / "grid").iterdir()} for f in (tmp_path, swept)
-    )
-    assert made == expected
-
-
 @pytest.mark.parametrize("words", mentioned("privregret"), ids=" ".join)
 def test_the_command_takes_what_is_said(words):
     args = command.parser().parse_args(words)
-    if args.command == "sweep":
-        return  # see `swept`
-    assert jobs.jobs(jobs.select(args.wanted), jobs.overrides(getattr(args, "p", [])))
+    names = batch.select(args.wanted, batch.notebooks())
+    assert batch.jobs(names, batch.overrides(getattr(args, "p", [])))
 
 
 @pytest.mark.parametrize("words", mentioned("papermill"), ids=" ".join)
@@ -259,8 +176,9 @@ def test_papermill_takes_what_is_said(words):
     given = dict(context.params["parameters"]) | yaml.safe_load(
         "\n".join(context.params["parameters_yaml"]) or "{}"
     )
-    values = {name: jobs.parse_value(v) if isinstance(v, str) else v for name, v in given.items()}
-    (job,) = jobs.jobs(jobs.select([context.params["notebook_path"]]), values)
+    texts = [(name, value) for name, value in given.items() if isinstance(value, str)]
+    values = given | batch.overrides(texts)
+    (job,) = batch.jobs(batch.select([context.params["notebook_path"]], batch.notebooks()), values)
     assert job.changed == values != {}
 
 
@@ -318,14 +236,6 @@ def ended(process):
     except subprocess.TimeoutExpired:
         process.kill()
         return process.communicate()[1]
-
-
-def test_the_cluster_is_given_to_a_parameter_that_is_there():
-    address = [words for words in mentioned("privregret") if "scheduler" in words]
-    assert (
-        any("tcp://127.0.0.1:8786" in words for words in address)
-        and mentioned("dask")[1][1] in address[0]
-    )
 
 
 @pytest.mark.parametrize(("language", "code"), blocks("tex"))
@@ -392,14 +302,16 @@ def there(folder, link):
 
 def test_every_paper_has_a_line_with_its_notebooks_and_figures():
     linked = set(re.findall(r"\((?:notebooks|figures)/(\w+)\)", README))
-    assert linked == {name.split("/")[0] for name in jobs.select([])}
+    assert linked == {name.split("/")[0] for name in batch.notebooks()}
     assert all(README.count(f"/{key})") == 2 for key in linked)
 
 
 def test_the_first_result_is_the_printed_one():
     """Words as they stand, numbers within rounding."""
     code, printed = (block.values[1] for block in BLOCKS[1:3])
-    shown = run_in(ROOT, "-c", code).split()
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", code]
+    shown = subprocess.check_output(command, env=environment, text=True).split()
     for here, there in zip(shown, printed.split(), strict=True):
         try:
             assert float(here) == pytest.approx(float(there), abs=0.11)
@@ -415,5 +327,5 @@ def test_the_parser_has_help_on_everything():
     parsers = next(
         a for a in command.parser()._actions if isinstance(a, argparse._SubParsersAction)
     ).choices
-    assert set(parsers) >= {"reproduce", "status", "check"}
+    assert set(parsers) >= {"reproduce", "status"}
     assert all(action.help for parser in parsers.values() for action in parser._actions)

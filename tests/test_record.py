@@ -1,27 +1,23 @@
 """The record of what is published: what adoption keeps and replaces, what is rendered, and when
 numbers agree."""
 
-import ast
-import functools
 import json
 import re
 import subprocess
-from itertools import accumulate
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-from conftest import named, refused
+from conftest import refused
 from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
 from privregret import files
-from privregret.files import PACKAGE, ROOT
-from privregret.press import jobs, notebook, publish, record, render, stamps
-from privregret.press.drift import between, first_difference
+from privregret.files import ROOT
+from privregret.press import batch, notebook, publish, record, render
 from privregret.press.papers import PAPERS
-from privregret.sources import source_hash
 
-ORIGIN = {"code": "c", "lock": "l"}
+ORIGIN = {"code": "c", "lock": "l", "sources": "s"}
 
 
 @pytest.fixture
@@ -96,21 +92,39 @@ def test_adopting_keeps_what_differs_by_rounding_only(root, stage):  # noqa: F81
     } <= changed
 
 
-def test_adopting_renews_edited_files_and_changed_pictures(root, stage):  # noqa: F811
+def test_adopting_renews_edited_files_and_all_that_other_code_made(root, stage):  # noqa: F811
     first = adopted(root, stage)
-    (root / "figures/hu2021/figure-01.pdf").write_bytes(b"%PDF edited")
+    pdf = Path("figures/hu2021/figure-01.pdf")
+    (root / pdf).write_bytes(b"%PDF edited")
     assert adopted(root, stage) == first
-    reworded = {"code": "reworded", "lock": "l"}
-    caption = adopted(root, stage, caption=f"{HU}, again.", origin=reworded)
-    assert b"again." in caption[next(n for n in caption if n.name == "figure-01.tex")]
-    staged = stage()  # same numbers, drawn otherwise, by other code
-    fig, ax = plt.subplots()
-    ax.plot(DATA.t, DATA.regret, linewidth=7)
-    publish.figure(fig, "hu2021/figure-01", DATA, f"{HU}, again.")
-    find()
-    record.adopt(staged, root, "hu2021/one", {"code": "other", "lock": "l"})
-    png = next(n for n in caption if n.name == "figure-01.png")
-    assert published(root)[png] != caption[png]
+    other = ORIGIN | {"sources": "other"}
+    with plt.rc_context({"pdf.fonttype": 3}):  # the PNG is the same
+        again = adopted(root, stage, origin=other)
+    assert again[pdf] != first[pdf]
+    assert again[pdf.with_suffix(".png")] == first[pdf.with_suffix(".png")]
+    rounded = adopted(root, stage, DATA * (1 + 1e-11), origin=ORIGIN)
+    assert rounded[pdf.with_suffix(".csv")] != first[pdf.with_suffix(".csv")]
+
+
+def test_a_manifest_has_a_line_for_each_output_finding_and_number(root):  # noqa: F811
+    for i in range(3):
+        draw(f"hu2021/figure-0{i}")
+        publish.finding(
+            "Figure 1", f"It falls {i}.", "ratio", 0.5, at_most=1, number="n" + "xyz"[i]
+        )
+    text = (root / "figures/manifest.json").read_text()
+    assert json.loads(text) == record.read(root)
+    assert text.count("\n") < 9 + 4 + 14
+
+
+def test_a_folder_of_somebody_else_is_refused(tmp_path):
+    (tmp_path / "paper").mkdir()
+    refused(lambda: record.claim(tmp_path), str(tmp_path), "paper", error=ValueError)
+    (tmp_path / "paper").rename(tmp_path / "draft")
+    refused(lambda: record.claim(tmp_path, whole=True), str(tmp_path), "draft", error=ValueError)
+    for _ in range(2):
+        record.claim(tmp_path)
+    record.claim(tmp_path, whole=True)
 
 
 def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
@@ -139,7 +153,7 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
         in (root / "figures/findings.md").read_text()
     )
     text = readme.read_text()
-    assert "**1 of 2 claims" in text and "\nold\n" not in text
+    assert "**1 of the 2 claims" in text and "\nold\n" not in text
     assert "- It falls by 0.500 times. ([hu2021, Figure 1](figures/hu2021/figure-01.png))" in text
     assert text.startswith("before\n") and text.endswith("after\n")
     (root / "figures/findings.csv").write_text("cut")
@@ -170,7 +184,8 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
         ""
     ]
     page = (root / "figures/findings.md").read_text()
-    assert re.search(r"\n## [^\n]*companion[^\n]*\n\n[^\n]+\n\n### ours\n", page)
+    assert re.search(r"\n## [^\n]*companion[^\n]*\n\n[^\n]+\n\n### \[", page)
+    assert "| Here (ours) |" in page
     assert re.search(r"\| [^|]*companion[^|]*( \| 0){7} \| 1 \| 0 \|", page)
     readme = (root / "README.md").read_text()
     assert "- It is 2. ([companion, Here](figures/companion/figure.png))" in readme
@@ -221,122 +236,47 @@ FRAME = pd.DataFrame(
 def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry(column, row, value, moved):
     fresh = FRAME.copy()
     fresh.loc[row, column] = value
-    difference = first_difference("it", FRAME, fresh)
-    assert bool(difference) == moved
-    if moved:
-        (line,) = difference
-        named(line, "it", row + 1, column, FRAME[column][row], fresh[column][row])
+    assert record.moved(FRAME, fresh) == (column if moved else "")
 
 
 @pytest.mark.filterwarnings("error")
 def test_what_is_infinite_agrees_with_itself():
     endless = FRAME.assign(x=float("inf"))
-    assert first_difference("it", endless, endless.copy()) == []
-    (line,) = first_difference("it", endless, endless.assign(x=-float("inf")))
-    named(line, "it", 1, "x", "inf", "-inf")
-
-
-@pytest.mark.parametrize("content", [b"", b"a\xff\n1\n", None])
-def test_a_published_csv_that_cannot_be_read_is_named_in_one_line(tmp_path, content):
-    manifest = {"outputs": {"demo/a": {"notebook": "demo/one"}}, "notebooks": {}}
-    roots = tmp_path / "kept", tmp_path / "fresh"
-    for folder in roots:
-        (folder / "figures/demo").mkdir(parents=True)
-        (folder / "figures/demo/a.csv").write_text("x\n1\n")
-    path = roots[0] / "figures/demo/a.csv"
-    path.unlink() if content is None else path.write_bytes(content)
-    (line,), compared = between(roots, (manifest, manifest), {"demo/one"})
-    assert line.startswith("demo/a") and "\n" not in line and compared == 1
+    assert record.moved(endless, endless.copy()) == ""
+    assert record.moved(endless, endless.assign(x=-float("inf"))) == "x"
 
 
 def test_other_columns_or_rows_are_a_difference():
-    named(first_difference("it", FRAME, FRAME[:1])[0], "it", 2, 1)
-    named(first_difference("it", FRAME, FRAME.rename(columns={"x": "y"}))[0], "it", "x", "y")
+    assert record.moved(FRAME, FRAME[:1]) and record.moved(FRAME, FRAME.rename(columns={"x": "y"}))
 
 
 # What is committed
 # --------------------------------------------------------------------------------------------
 
-MODULES = {
-    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in PACKAGE.rglob("*.py")
-}
 
-
-@functools.cache
-def imported(source):
-    """The project's modules that Python source names in its imports, and the packages that they
-    are in."""
-    names = set()
-    for line in ast.walk(ast.parse(source)):
-        if isinstance(line, ast.Import):
-            names |= {alias.name for alias in line.names}
-        elif isinstance(line, ast.ImportFrom):
-            names |= {f"{line.module}.{alias.name}" for alias in line.names}
-    return {
-        part for name in names for part in accumulate(name.split("."), "{}.{}".format)
-    } & MODULES.keys()
-
-
-def sources(code):
-    """Hash of all modules that a notebook's code imports, and those import in turn, as `publish`
-    takes it."""
-    found, new = set(), imported(code)
-    while new:
-        found |= new
-        new = {name for module in new for name in imported(MODULES[module].read_text())} - found
-    return source_hash(MODULES[name] for name in found)
-
-
-def lapsed(name, entries):
-    """What the manifest's entries of a notebook do not say as a run of it would now."""
-    cells = jobs.read(name)
-    expected = {
-        "code": stamps.code(name),
-        "lock": files.digest((ROOT / "requirements.lock").read_bytes()),
-        "parameters": json.loads(json.dumps(jobs.declared_parameters(cells))),
-        "sources": sources(
-            "\n".join(cell.source for cell in cells.cells if cell.cell_type == "code")
-        ),
-    }
-    found = {
-        key for entry in entries.values() for key, value in expected.items() if entry[key] != value
-    }
-    for output, entry in entries.items():
-        paths = {ending: ROOT / "figures" / f"{output}{ending}" for ending in entry["files"]}
-        if any(
-            not p.exists() or files.digest(p.read_bytes()) != entry["files"][e]
-            for e, p in paths.items()
-        ):
-            found.add("files")
-    return sorted(found) if entries else ["outputs"]
+def lapsed(job, manifest):
+    """What the manifest does not say of a notebook as a run of it would now."""
+    said = record.of_notebook(manifest, job.name)
+    expected = batch.origin(job.name, batch.inputs(job))
+    expected["parameters"] = json.loads(json.dumps(job.parameters))
+    found = [key for key, value in expected.items() if said["notebook"].get(key) != value]
+    for output, entry in said["outputs"].items():
+        for ending, hashed in entry["files"].items():
+            path = ROOT / "figures" / f"{output}{ending}"
+            if not path.exists() or files.digest(path.read_bytes()) != hashed:
+                found.append(path.name)
+    return found
 
 
 def test_what_is_committed_is_what_make_would_leave():
     """On a fresh clone `make` must change nothing; where somebody is at work, it need not be so
     yet."""
     manifest = record.read(ROOT)
-    found = {
-        name: lapsed(name, record.of_notebook(manifest, name)["outputs"])
-        for name in jobs.select([])
-    }
-    wrong = [
-        f"{name}: {', '.join(keys)} in figures/manifest.json lapsed"
-        for name, keys in found.items()
-        if keys
-    ]
+    todo = batch.jobs(batch.notebooks(), {})
+    assert set(manifest["notebooks"]) == {job.name for job in todo}
+    wrong = [f"{job.name}: {', '.join(keys)}" for job in todo if (keys := lapsed(job, manifest))]
     wrong += [f"{path} is not what figures/manifest.json says" for path in render.differing(ROOT)]
-    look = [
-        "git",
-        "-C",
-        ROOT,
-        "status",
-        "--porcelain",
-        "src",
-        "notebooks",
-        "figures",
-        "requirements.lock",
-    ]
+    look = ["git", "-C", ROOT, "status", "--porcelain", "src", "notebooks", "figures", batch.LOCK]
     if wrong and subprocess.run(look, capture_output=True).stdout:
         pytest.skip("not all is committed, and `make` is due: " + "; ".join(wrong))
     assert not wrong, "; ".join(wrong) + ": run make, and commit what it changes"

@@ -2,11 +2,8 @@
 
 import math
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 import tracemalloc
 from dataclasses import dataclass
 from itertools import product
@@ -16,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import refused
-from joblib.parallel import get_active_backend
 from pandas.testing import assert_frame_equal
 
 import privregret
@@ -27,9 +23,7 @@ from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, Hybr
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
 from privregret.simulate import (
-    NoScheduler,
     checkpoints,
-    cluster,
     hardest,
     regret_curves,
     regret_summary,
@@ -64,77 +58,6 @@ def part(frame, algorithm):
 @pytest.mark.parametrize("workers", [2, 4, -1])
 def test_same_numbers_with_any_number_of_workers(workers):
     assert_frame_equal(curves(), curves(workers=workers), check_exact=True)
-
-
-def test_same_numbers_on_a_dask_cluster():
-    import distributed
-
-    with distributed.LocalCluster(
-        1, processes=False, threads_per_worker=2, dashboard_address=None
-    ) as local:
-        with cluster(local.scheduler_address):
-            assert type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
-            remote, summed = curves(workers=-1), summarised(workers=-1)
-    assert_frame_equal(curves(), remote, check_exact=True)
-    assert_frame_equal(summarised(), summed, check_exact=True)
-    with cluster():  # no address: this machine
-        assert type(get_active_backend()[0]).__name__ != "DaskDistributedBackend"
-
-
-def test_a_killed_worker_changes_no_digit():
-    import distributed
-
-    few = {"horizon": 2**18, "algorithms": [HybridUCB(8.0), UCB1()]}
-    with distributed.LocalCluster(
-        2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-    ) as local:
-        with cluster(local.scheduler_address):
-            curves(horizon=100, workers=-1)  # every worker has imported what it needs
-            victim, killed, ended = local.workers[0], [], threading.Event()
-            work = local.scheduler.workers[victim.worker_address].processing
-
-            def kill():
-                while not (work or ended.is_set()):
-                    time.sleep(0.01)
-                os.kill(victim.pid, signal.SIGKILL)
-                killed.append(not ended.is_set())
-
-            thread = threading.Thread(target=kill)
-            thread.start()
-            remote = curves(**few, workers=-1)
-            ended.set()
-            thread.join()
-    assert killed == [True]  # it died in the middle of the work
-    assert_frame_equal(curves(**few, workers=2), remote, check_exact=True)
-
-
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
-def test_an_unreachable_scheduler_gets_one_line_soon(address):
-    start = time.monotonic()
-    with pytest.raises(NoScheduler) as caught:
-        cluster(address)
-    assert time.monotonic() - start < 25  # by itself Dask waits for 30 seconds
-    (line,) = caught.value._render_traceback_()
-    assert address in line and "\n" not in line
-
-
-def test_what_a_cluster_needs_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    refused(
-        lambda: cluster("tcp://127.0.0.1:8786"),
-        "distributed",
-        ".[cluster]",
-        error=ModuleNotFoundError,
-    )
-
-
-def test_a_scheduler_without_workers_gets_one_line_soon():
-    import distributed
-
-    alone = {"cls": distributed.Scheduler, "options": {"host": "127.0.0.1", "dashboard": False}}
-    with distributed.SpecCluster(workers={}, scheduler=alone) as local:
-        address = local.scheduler_address
-        refused(lambda: cluster(address), address, error=NoScheduler)
 
 
 def test_a_curve_depends_on_nothing_but_itself():

@@ -1,4 +1,4 @@
-"""The command `privregret`: reproduce, status, check, site, sweep"""
+"""The command `privregret`: reproduce and status"""
 
 import argparse
 import os
@@ -8,125 +8,82 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from privregret import __version__
-from privregret.files import CHECKOUT
+from privregret.files import CHECKOUT, ROOT
 
-USAGE, INTERRUPTED = 2, 130  # exit codes; the first is argparse's own
-EXIT_CODES = (
-    "Exit codes: 1 a notebook failed, 2 bad arguments, 3 a kernel died, "
-    "4 check found differences, 130 interrupted."
-)
+# exit codes; 2 is argparse's own
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+EXIT_CODES = "Exit codes: 1 a notebook failed, 2 bad arguments, 3 a kernel died, 130 interrupted."
 COMMANDS = {
     "reproduce": "Run the stale notebooks and update figures/ and paper/.",
     "status": "List the notebooks that are stale, each with the reason.",
-    "check": "Run notebooks in build/check and compare the results with figures/.",
-    "site": "Build the website from the published results, in build/site.",
-    "sweep": "Run or resume a grid of algorithms and instances, one Parquet file per grid point.",
 }
 
 
 def parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    text = "Reproduce the figures and tables of the notebooks, and run sweeps."
+    text = "Reproduce the figures and tables of the notebooks."
     main = argparse.ArgumentParser("privregret", description=text, epilog=EXIT_CODES)
     main.add_argument("--version", action="version", version=f"privregret {__version__}")
     kinds = main.add_subparsers(dest="command", required=True)
     command = {name: kinds.add_parser(name, help=s, description=s) for name, s in COMMANDS.items()}
-    folder, number = {"type": Path, "metavar": "FOLDER"}, {"type": int, "metavar": "N"}
-
-    sweep = command["sweep"].add_argument
-    sweep("grid", type=Path, metavar="grid.toml", help="description of the grid (docs/sweeps.md)")
-    sweep("--output", **folder, help="folder of the Parquet files (default: grid/)")
-    sweep("--scheduler", default="", metavar="ADDRESS", help="Dask scheduler (default: run here)")
-    sweep("-j", **number, default=-1, help="number of workers (default: all available)")
-
-    for name in ("reproduce", "status", "check"):
+    for one in command.values():
         text = "such as hu2021 or hu2021/6-experiments (default: all)"
-        command[name].add_argument("wanted", nargs="*", metavar="paper or notebook", help=text)
-    for name in ("reproduce", "check"):
-        text = "notebooks to run at a time (default: number of cores)"
-        command[name].add_argument("-j", **number, default=os.cpu_count(), help=text)
+        one.add_argument("wanted", nargs="*", metavar="paper or notebook", help=text)
     reproduce, flag = command["reproduce"].add_argument, {"action": "store_true"}
+    text = "notebooks to run at a time (default: number of cores)"
+    reproduce("-j", type=int, metavar="N", help=text)
     reproduce("--smoke", **flag, help="use small parameters and write to build/smoke")
     reproduce("--force", **flag, help="run notebooks that are up to date as well")
     reproduce("--fresh", **flag, help="run all notebooks without stored results")
     pairs = {"nargs": 2, "action": "append", "default": [], "metavar": ("NAME", "VALUE")}
     reproduce("-p", **pairs, help="set a parameter and write to build/custom")
-    reproduce("--output", **folder, help="write to FOLDER instead of figures/")
+    text = "write to a new or empty folder, or to one of earlier runs, instead of figures/"
+    reproduce("--output", type=Path, metavar="FOLDER", help=text)
     return main
+
+
+def notebooks(args) -> int:
+    """Run a command for notebooks and return the exit code; ValueError for what it cannot use."""
+    if not CHECKOUT:
+        raise ValueError("the package has no notebooks: run this in a clone of the repository")
+    if not find_spec("fcntl"):  # native Windows
+        raise ValueError("this needs Linux, macOS or WSL: run single notebooks in JupyterLab")
+    try:
+        from privregret.press import batch
+
+        if args.command == "status":
+            return batch.status(args.wanted)
+        given, flags = batch.overrides(args.p), (args.smoke, args.force, args.fresh)
+        return batch.reproduce(args.wanted, given, args.output, args.j, *flags)
+    except ModuleNotFoundError as missing:
+        needed = f"this needs {missing.name}: pip install '.[notebooks]' in {ROOT}"
+        raise ValueError(needed) from None
+    except BlockingIOError:
+        raise ValueError("another run is active in this folder: wait or stop it") from None
 
 
 def interrupt(*_):
     raise KeyboardInterrupt
 
 
-def refuse(why) -> int:
-    """Print an error in one line; return the exit code of a usage error."""
-    print(f"error: {why}", file=sys.stderr)
-    return USAGE
-
-
-def needs(missing, extra) -> int:
-    """Name the package that is not there, and the extra that has it; the exit code."""
-    package = missing.name.split(".")[0]
-    return refuse(f"this needs {package}: pip install 'privregret[{extra}]'")
-
-
-def sweep(args) -> int:
-    """Run a sweep and return the exit code."""
-    try:
-        from privregret import sweep
-    except ModuleNotFoundError as missing:
-        return refuse(missing)
-    try:
-        if args.j < 1 and args.j != -1:
-            raise sweep.GridError(f"-j must be at least 1, got {args.j}")
-        folder = args.output or args.grid.with_suffix("")
-        sweep.run(sweep.read(args.grid), folder, args.scheduler, args.j)
-    except sweep.GridError as error:
-        return refuse(error)
-    except KeyboardInterrupt:
-        print(
-            "\ninterrupted: finished grid points are kept; run the command again to resume",
-            flush=True,
-        )
-        os._exit(INTERRUPTED)  # ends threads at once, not after their blocks
-    return 0
-
-
-def notebooks(args) -> int:
-    """Run a command for notebooks and return the exit code."""
-    if not CHECKOUT:
-        return refuse("the package has no notebooks: run this command in a clone of the repository")
-    if not find_spec("fcntl"):  # native Windows
-        return refuse("this command needs Linux, macOS or WSL: run single notebooks in JupyterLab")
-    # nbformat imports this module, which takes a second to compile grammars it never uses.
-    sys.modules.setdefault("rfc3987_syntax", None)
-    try:
-        from privregret.press import command
-    except ModuleNotFoundError as missing:
-        return needs(missing, "notebooks")
-    try:
-        return command.main(args)
-    except ModuleNotFoundError as missing:
-        return needs(missing, "site")
-    except command.REFUSED as error:
-        return refuse(error)
-    except BlockingIOError:
-        return refuse("another run is active in this folder: wait for it or stop it")
-
-
 def main(arguments=None) -> int:
-    """Run the command and return the exit code."""
+    """Run the command and return the exit code; what is wrong is said in one line."""
     args = parser().parse_args(arguments)
     for stop in (signal.SIGINT, signal.SIGTERM):  # shells start background jobs without SIGINT
         signal.signal(stop, interrupt)
     try:
-        return sweep(args) if args.command == "sweep" else notebooks(args)
+        code = notebooks(args)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except OSError as error:  # disk full, folder not writable, no scheduler
-        return refuse(error)
+    except BrokenPipeError:  # of `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return INTERRUPTED
+    except (OSError, ValueError) as error:  # disk full, folder not writable
+        print(f"error: {error}", file=sys.stderr)
+        return USAGE if isinstance(error, ValueError) else FAILED
 
 
 if __name__ == "__main__":

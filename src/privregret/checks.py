@@ -9,7 +9,6 @@ the values that it accepts; bounds are given as low, high:
 - one whole number: `positive_int`, `nonnegative_int`, `integer_in(low, high)`;
 - several: `array_in(low, high, ends, shape)`, `means`, `table`, `checkpoints(shortest, longest)`;
 - anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`,
-  `address`;
 - lists of these: `list_of(rule, least)`, `one_or_more`.
 
 Examples
@@ -35,6 +34,8 @@ from inspect import Parameter, signature
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
+
+from privregret import code_key
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -154,6 +155,10 @@ class Checked:
     """
 
     rules: ClassVar[dict] = {}
+
+    def __init_subclass__(cls, **more):
+        super().__init_subclass__(**more)
+        code_key.look(cls.__module__)
 
     def __post_init__(self):
         for name, rule in self.rules.items():
@@ -654,23 +659,6 @@ def dataframe(name: str, value: Any) -> Any:
         raise TypeError(f"{name} must be a DataFrame, got {shown(value)}")
     return value
 
-
-def address(name: str, value: Any) -> str:
-    """Check the address of a Dask scheduler, as tcp://127.0.0.1:8786; "" for none.
-
-    Examples
-    --------
-    >>> address("scheduler", "tcp://127.0.0.1:8786")
-    'tcp://127.0.0.1:8786'
-    >>> address("scheduler", "nonsense")
-    Traceback (most recent call last):
-    ...
-    ValueError: scheduler must be an address, such as tcp://127.0.0.1:8786, got 'nonsense'
-    """
-    if text(name, value) and not re.fullmatch(r"[a-z]+://[^\s/]\S*|[^\s:/]+:\d+", value):
-        raise ValueError(
-            f"{name} must be an address, such as tcp://127.0.0.1:8786, got {shown(value)}"
-        )
     return value
 
 

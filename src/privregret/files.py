@@ -87,8 +87,10 @@ def digest(content: bytes) -> str:
 
 
 @contextmanager
-def locked(path: Path, wait: bool = True) -> Iterator[None]:
+def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     """Hold a lock file, created if missing, until the context or the process ends.
+
+    The context is whether it is held: some file systems have no locks.
 
     Raises
     ------
@@ -104,6 +106,12 @@ def locked(path: Path, wait: bool = True) -> Iterator[None]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as lock:
-        if fcntl:
-            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield
+        try:
+            if fcntl:
+                fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            held = fcntl is not None
+        except BlockingIOError:
+            raise
+        except OSError:  # such as Lustre without flock
+            held = False
+        yield held

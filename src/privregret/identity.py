@@ -99,9 +99,10 @@ def identity(thing: Any) -> tuple[str, dict]:
         if not f.compare:
             continue
         value, default = getattr(thing, f.name), f.default
-        if f.default_factory is not MISSING:
+        # a class that was sent to a worker has copies of MISSING
+        if not isinstance(f.default_factory, type(MISSING)):
             default = f.default_factory()
-        if default is MISSING or words(value) != words(default):
+        if isinstance(default, type(MISSING)) or words(value) != words(default):
             given[f.metadata.get("id", f.name)] = value
     return own, given
 

@@ -1,24 +1,24 @@
 """Compile kernels by one decorator, with a cache that follows all sources.
 
 numba's on-disk cache does not notice an edit in a callee or in a module constant, and then runs the
-old code silently. So each kernel is cached in a folder whose name is a hash of all sources that the
-kernel depends on.
+old code silently. So each kernel is cached in a folder whose name holds the key of its code.
 """
 
 import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
 import numba
+import numpy as np
 from numba.core.caching import FunctionCache
 from numba.core.sigutils import normalize_signature
+from numba.extending import overload
 
-from privregret import files, sources
+from privregret import code_key, files
 
 CACHE = files.cache_folder("numba")
 KEPT = 400  # folders that are kept: ten versions of every module with kernels
@@ -27,94 +27,65 @@ LOCK = Lock()  # protects numba's setting, which is global
 
 
 def folder_of(function: Callable) -> Path | None:
-    """Return the cache folder of a kernel, or None if its sources are unknown.
+    """Return the cache folder of a kernel, or None if its code is unknown or was edited.
 
     Without a folder there must be no cache at all: numba would choose a folder that is not keyed by
     source.
-
-    Examples
-    --------
-    >>> folder_of(lambda: 0) is None  # of no module of the package
-    True
     """
-    module = getattr(function, "__module__", None) or ""
-    if CACHE is None or not module.startswith(f"{sources.NAME}."):
+    if CACHE is None or "<locals>" in getattr(function, "__qualname__", "<locals>"):
         return None
     try:
-        return _folder(CACHE, module, sources.used_by(function))
-    except LookupError:
-        return None
-
-
-@cache
-def _folder(caches, module, used):
-    """Return the folder for all kernels of a module, after one look at the sources.
-
-    All sources that the kernels use are loaded before the first kernel.
-    """
-    key = sources.loaded_hash(used)
-    if key is None:
-        return None
-    folder = caches / f"{module}-{key[:16]}-{numba.__version__}"
-    try:
-        if folder.is_dir():
-            os.utime(folder)  # marks the folder as recently used
-        else:
+        modules, file = code_key.used(function), Path(function.__code__.co_filename).resolve()
+        if file not in map(code_key.file_of, modules) or not code_key.unchanged(modules):
+            return None
+        folder = CACHE / f"{function.__module__}-{code_key.key(modules)[:16]}-{numba.__version__}"
+        if not folder.is_dir():
             _tidy()
             folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
+        return folder
+    except (LookupError, OSError):
         return None
-    return folder
 
 
 def _tidy():
-    """Remove all folders except the most recently used ones."""
+    """Remove all folders but the newest."""
     found = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(CACHE) if entry.is_dir()]
     for _, folder in sorted(found, reverse=True)[KEPT:]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Cache(FunctionCache):
-    """Recompile damaged entries of the cache, on which numba itself fails."""
+    """Recompile what is damaged, on which numba fails, and lock the index while it changes.
+
+    Otherwise two processes could give two signatures the same number.
+    """
+
+    @property
+    def _lock(self):
+        return files.locked(Path(self.cache_path) / ".lock")
 
     def load_overload(self, signature, context):
         try:
             found = super().load_overload(signature, context)
-            # a process that was killed between its two writes leaves an index that names the
-            # code of another signature
-            return (
-                found
-                if found and found.signature.args == normalize_signature(signature)[0]
-                else None
-            )
+            # a killed process may have left an index that names the code of another signature
+            wanted = normalize_signature(signature)[0]
+            return found if found and found.signature.args == wanted else None
         except Exception:  # unpickling a truncated file can raise any error
-            with suppress(OSError), files.locked(self._lock):
+            with suppress(OSError), self._lock:
                 self.flush()
             return None
 
     def save_overload(self, *args):
-        with (
-            suppress(Exception),
-            files.locked(self._lock),
-        ):  # disk full or index damaged: compiled again next time
+        # disk full or index damaged: compiled again next time
+        with suppress(Exception), self._lock:
             super().save_overload(*args)
-
-    @property
-    def _lock(self):
-        """Return the lock to hold while the index changes.
-
-        Without it, two processes could give two signatures the same number, and one entry would be
-        lost.
-        """
-        return Path(self.cache_path) / ".lock"
 
 
 def jit(function: F) -> F:
     """Compile `function`: releases the GIL, cached, no fastmath, not parallel.
 
-    Only the package's own kernels are cached, because the name of the cache folder covers the
-    package's sources only. Randomness is drawn from a `numpy.random.Generator` argument, whose
-    stream is the same with and without compilation.
+    Kernels at a prompt, in a notebook or in another function are not cached. Randomness is drawn
+    from a `numpy.random.Generator` argument, whose stream is the same with and without compilation.
 
     Examples
     --------
@@ -136,3 +107,12 @@ def jit(function: F) -> F:
             return kernel
         finally:
             numba.config.CACHE_DIR = configured
+
+
+def keep_alive(*arrays: np.ndarray) -> None:
+    """Keep arrays alive up to this line: a record in compiled code does not."""
+
+
+@overload(keep_alive)
+def _keep_alive(*arrays):
+    return lambda *arrays: None

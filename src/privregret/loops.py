@@ -10,8 +10,7 @@ import numba
 import numpy as np
 from numba.extending import is_jitted
 
-from privregret.borrowed import borrowed
-from privregret.jit import jit
+from privregret.jit import jit, keep_alive
 from privregret.streams import children
 
 LANES = 32  # runs that are played side by side
@@ -208,7 +207,6 @@ def _play_entry(table, arms, owns, settings, rng):
     rng : numpy.random.Generator
     """
     actions, own = np.empty(len(table), np.int64), owns[0]
-    arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
     for t in range(1, len(table) + 1):
         j = choose(arms, own, settings, t, rng)
         if j < 0 or j >= len(arms):
@@ -233,7 +231,6 @@ def _play_row(table, arms, owns, settings, rng):
     rng : numpy.random.Generator
     """
     actions, own = np.empty(len(table), np.int64), owns[0]
-    arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
     for t in range(1, len(table) + 1):
         j = choose(arms, own, settings, t, rng)
         if j < 0 or j >= len(arms):
@@ -262,8 +259,6 @@ def _play_advised(table, advice, experts, arms, owns, settings, rng):
     rng : numpy.random.Generator
     """
     actions, own = np.empty(len(table), np.int64), owns[0]
-    arms, settings, rng = borrowed(arms), borrowed(settings), borrowed(rng)
-    experts = borrowed(experts)
     for t in range(1, len(table) + 1):
         advised = advice[min(t, len(advice)) - 1]
         j = choose(experts, arms, own, settings, t, advised, rng)
@@ -274,14 +269,13 @@ def _play_advised(table, advice, experts, arms, owns, settings, rng):
     return actions
 
 
-# Over rounds drawn on the way ------------------------------------------------------------------
-# Neither a record nor what is borrowed keeps an array alive: the last line of each loop does.
+# Over rounds drawn on the way
+# --------------------------------------------------------------------------------------------------
 
 
 def _run_bandit(means, checkpoints, settings, rng):
-    held, owns = np.zeros(len(means), ARM), np.zeros(1, OWN)
+    arms, owns = np.zeros(len(means), ARM), np.zeros(1, OWN)
     own = owns[0]
-    arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
     counts, pulls = (
         np.empty((len(checkpoints), len(means)), np.int64),
         np.zeros(len(means), np.int64),
@@ -297,16 +291,15 @@ def _run_bandit(means, checkpoints, settings, rng):
             for i in range(len(pulls)):
                 counts[reported, i] = pulls[i]
             reported += 1
-    held[0], owns[0] = held[0], owns[0]
+    keep_alive(owns)
     return counts
 
 
 def _run_losses(data, checkpoints, settings, rng):
     outcomes, probabilities, sizes, bits = data
     group = np.repeat(np.arange(len(sizes)), sizes)
-    held, owns = np.zeros(len(group), ARM), np.zeros(1, OWN)
+    arms, owns = np.zeros(len(group), ARM), np.zeros(1, OWN)
     own, losses = owns[0], np.empty(len(group))
-    arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
     counts, plays = (
         np.empty((len(checkpoints), len(sizes)), np.int64),
         np.zeros(len(sizes), np.int64),
@@ -329,15 +322,14 @@ def _run_losses(data, checkpoints, settings, rng):
             for i in range(len(plays)):
                 counts[reported, i] = plays[i]
             reported += 1
-    held[0], owns[0] = held[0], owns[0]
+    keep_alive(owns)
     return counts
 
 
 def _run_adversary(tables, checkpoints, settings, rng):
     starts, losses = tables.loss_starts, tables.losses
-    held, owns = np.zeros(losses.shape[1], ARM), np.zeros(1, OWN)
+    arms, owns = np.zeros(losses.shape[1], ARM), np.zeros(1, OWN)
     own, paid = owns[0], np.empty(len(checkpoints))
-    arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
     segment, total, reported = 0, 0.0, 0
     for t in range(1, checkpoints[-1] + 1):
         if segment + 1 < len(starts) and starts[segment + 1] == t - 1:
@@ -353,16 +345,15 @@ def _run_adversary(tables, checkpoints, settings, rng):
         if t == checkpoints[reported]:
             paid[reported] = total
             reported += 1
-    held[0], owns[0] = held[0], owns[0]
+    keep_alive(owns)
     return paid
 
 
 def _run_advised(tables, checkpoints, settings, rng):
     starts, losses, group = tables.loss_starts, tables.losses, tables.group
-    known, held = np.zeros(group.shape[1], EXPERT), np.zeros(losses.shape[1], ARM)
+    experts, arms = np.zeros(group.shape[1], EXPERT), np.zeros(losses.shape[1], ARM)
     owns, paid = np.zeros(1, OWN), np.empty(len(checkpoints))
-    own, experts = owns[0], borrowed(known)
-    arms, settings, rng = borrowed(held), borrowed(settings), borrowed(rng)
+    own = owns[0]
     advice = np.empty((group.shape[1], losses.shape[1]))
     segment, advised, total, reported = 0, -1, 0.0, 0
     for t in range(1, checkpoints[-1] + 1):
@@ -384,7 +375,7 @@ def _run_advised(tables, checkpoints, settings, rng):
         if t == checkpoints[reported]:
             paid[reported] = total
             reported += 1
-    known[0], held[0], owns[0] = known[0], held[0], owns[0]
+    keep_alive(owns)
     return paid
 
 

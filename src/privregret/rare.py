@@ -17,7 +17,6 @@ the batches that the run completed.
 from collections.abc import Sequence
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
@@ -26,7 +25,7 @@ from privregret import checks, identity, store
 from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
-from privregret.simulate import grid_points, tidy
+from privregret.simulate import grid_points, shared, tidy
 from privregret.streams import generator
 
 MANY = 1000  # replicates per task and stream
@@ -76,17 +75,13 @@ def regrets(
             raise TypeError(f"algorithms must be DPKLUCB or DPIMED, got {algorithm!r}")
     runs, seed = checks.positive_int("runs", runs), checks.nonnegative_int("seed", seed)
     grid = grid_points(algorithms, problems, horizon, points)
-    blocks = joblib.Parallel(n_jobs=workers, prefer="threads", return_as="generator")(
-        joblib.delayed(weighted)(
-            a,
-            p,
-            rounds,
-            min(MANY, runs - block * MANY),
-            generator(identity.key("rare", a, p.law), seed, block),
-        )
+    tasks = (
+        (a, p, rounds, min(MANY, runs - block * MANY), generator(key, seed, block))
         for a, p, rounds in grid
+        for key in [identity.key("rare", a, p.law)]
         for block in range(-(-runs // MANY))
     )
+    blocks = shared(weighted, tasks, workers)
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
     weight = np.repeat(weight, len(grid[0].checkpoints))
     return tidy(grid, regret.ravel()).assign(weight=weight, heavy=False)

@@ -1,17 +1,21 @@
 """Run replicates of algorithms on problems, and return one tidy table."""
 
 import contextlib
-from collections.abc import Sequence
+import importlib
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
+from joblib.parallel import get_active_backend
 
-from privregret import checks, identity, sources, store, streams
+from privregret import checks, code_key, identity, store, streams
 from privregret.algorithm import Algorithm
 from privregret.estimates import sample
 from privregret.guarantees import Privacy
@@ -352,54 +356,111 @@ def _labelled(grid, runs, columns):
     return pd.DataFrame({name: columns.get(name, frame.get(name)) for name in names}, copy=False)
 
 
-class NoScheduler(ConnectionError):
-    """Report that a Dask scheduler is unreachable or has no workers."""
+class ClusterError(RuntimeError):
+    """Report a Dask cluster that cannot do the work: unreachable, without workers or code."""
 
     def _render_traceback_(self):
-        return [f"NoScheduler: {self}"]  # shown as one line instead of a traceback
+        return [f"ClusterError: {self}"]  # shown as one line instead of a traceback
 
 
-@checks.arguments(scheduler=checks.text)
-def cluster(scheduler: str = "") -> AbstractContextManager:
-    """Return a context that runs replicates on a Dask scheduler, or here if "".
+@contextlib.contextmanager
+def cluster(address: str) -> Iterator[None]:
+    """Run replicates on a Dask scheduler within a context.
+
+    `PRIVREGRET_SCHEDULER` in the environment does the same for a whole program.
+
+    Parameters
+    ----------
+    address : str
+        Such as tcp://127.0.0.1:8786.
 
     Raises
     ------
-    NoScheduler
-        If the scheduler does not answer within five seconds, has no worker within eight, or
-        `scheduler` is not an address.
+    ClusterError
+        If the scheduler does not answer within five seconds or has no worker within eight, or if
+        it or a worker cannot import the package.
     ModuleNotFoundError
         If Dask's package `distributed` is not installed.
-
-    Examples
-    --------
-    >>> with cluster():
-    ...     checkpoints(1000, points=1)
-    array([1000])
     """
-    if not scheduler:
-        return contextlib.nullcontext()
     try:
         import distributed
     except ModuleNotFoundError as missing:
         why = f"a Dask scheduler needs {missing.name}: pip install '.[cluster]' in a clone"
         raise ModuleNotFoundError(why, name=missing.name) from None
 
-    stack = contextlib.ExitStack()
+    with contextlib.ExitStack() as stack:
+        try:
+            client = stack.enter_context(distributed.Client(address, timeout=5))
+        except (OSError, ValueError) as error:
+            why = f"no Dask scheduler at {address!r}: start one, or correct the address"
+            raise ClusterError(f"{why} ({error})") from None
+        try:
+            client.wait_for_workers(1, timeout=8)
+            for imported in (client.run_on_scheduler, client.run):
+                imported(importlib.import_module, __name__)
+        except TimeoutError:
+            why = f"the Dask scheduler at {address!r} has no workers: start one"
+            raise ClusterError(why) from None
+        except ModuleNotFoundError as missing:
+            why = f"the Dask cluster at {address!r} cannot import {missing.name}: install it there"
+            raise ClusterError(why) from None
+        stack.enter_context(joblib.parallel_config(backend="dask"))
+        yield
+
+
+def scheduled() -> AbstractContextManager:
+    """Return a context for the scheduler in the environment, unless one is in use."""
+    address = os.environ.get("PRIVREGRET_SCHEDULER", "")
+    return cluster(address) if address and not _on_dask() else contextlib.nullcontext()
+
+
+def shared(function: Callable, tasks: Iterable[tuple], workers: int) -> Iterator:
+    """Yield `function(*task)` for each task, in order, from threads or from a Dask cluster.
+
+    A worker of a cluster computes nothing if its code is not that of this process.
+    """
+    with scheduled():
+        parallel = joblib.Parallel(
+            n_jobs=workers, prefer="threads", return_as="generator", batch_size=1
+        )
+        work = (joblib.delayed(function)(*task) for task in tasks)
+        if _on_dask():
+            work = (joblib.delayed(_unpacked)(*_packed(function, task)) for task in tasks)
+        yield from parallel(work)
+
+
+def _on_dask():
+    return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
+
+
+def _packed(function, task):
+    """Return a task as bytes, which the scheduler need not understand, and the key of its code."""
+    from distributed.protocol.pickle import dumps
+
+    return dumps((function, task)), _code(function, task)
+
+
+def _unpacked(packed, code):
     try:
-        client = stack.enter_context(distributed.Client(scheduler, timeout=5))
-    except (OSError, ValueError) as error:
-        why = f"no Dask scheduler at {scheduler!r}: start one, or correct the address"
-        raise NoScheduler(f"{why} ({error})") from None
-    try:
-        client.wait_for_workers(1, timeout=8)
-    except TimeoutError:
-        stack.close()
-        raise NoScheduler(
-            f"the Dask scheduler at {scheduler!r} has no workers: start one"
-        ) from None
-    stack.enter_context(joblib.parallel_config(backend="dask"))
-    return stack
+        function, task = pickle.loads(packed)
+    except (ImportError, AttributeError) as missing:
+        why = f"a Dask worker lacks code of yours, {missing}: put it on the PYTHONPATH of workers"
+        raise ClusterError(why) from None
+    if _code(function, task) != code:
+        names = ", ".join(sorted({type(thing).__name__ for thing in task[:2]}))
+        raise ClusterError(f"a Dask worker has other code for {names}: restart the workers")
+    return function(*task)
+
+
+def _code(function, task):
+    """Return the key of the code of a task, apart from a script's own, which is sent with it."""
+    kinds: set = set()
+    with contextlib.suppress(TypeError):
+        store.plain(task, kinds)
+    every = {one for kind in kinds for one in getattr(kind, "__mro__", [kind])}
+    sent = {one for one in every if one.__module__ == "__main__"}
+    known = (one for one in every - sent if code_key.file_of(one.__module__))
+    return code_key.key(code_key.used(function, *known))
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:
@@ -526,17 +587,27 @@ def _played(grid, runs, seed, workers, together) -> list:
     together : callable
         `_listed` or `_merged`, applied within each task and then to all of them.
     """
-    used, entries = sources.used_by(_blocks), []
-    for algorithm, problem, checkpoints in grid:
-        known = algorithm, type(problem), problem.law, checkpoints, runs, seed
-        entries.append(store.Entry("regrets", together.__name__, *known, used=used))
-    found = [entry.get() for entry in entries]
-    todo = [i for i, kept in enumerate(found) if kept is None]
+    names = [
+        store.entry(_blocks, together, algorithm, type(problem), problem.law, rounds, runs, seed)
+        for algorithm, problem, rounds in grid
+    ]
+    todo = [i for i, name in enumerate(names) if not store.holds(name)]
     computed = _computed([grid[i] for i in todo], runs, seed, workers, together)
-    for i, kept in zip(todo, computed, strict=True):
-        found[i] = kept
-        entries[i].keep(kept)
-    return found
+    new = {
+        i: store.recall(lambda kept=kept: kept, names[i])
+        for i, kept in zip(todo, computed, strict=True)
+    }
+    return [
+        new[i]
+        if i in new
+        else store.recall(partial(_again, point, runs, seed, workers, together), name)
+        for i, (point, name) in enumerate(zip(grid, names, strict=True))
+    ]
+
+
+def _again(point, runs, seed, workers, together):
+    """Compute what could not be read."""
+    return next(_computed([point], runs, seed, workers, together))
 
 
 def _computed(grid, runs, seed, workers, together):
@@ -552,21 +623,18 @@ def _computed(grid, runs, seed, workers, together):
     together : callable
         As in `_played`.
     """
-    tasks, at_once = [], TASKS * joblib.effective_n_jobs(workers)
-    for i, point in enumerate(grid):
-        blocks = -(-runs // point.algorithm.block)
-        parts = min(blocks, max(at_once, -(-blocks // MOST)))
-        ends = np.linspace(0, blocks, parts + 1).astype(int)
-        tasks += [(i, first, last) for first, last in pairwise(ends.tolist())]
-    parallel = joblib.Parallel(
-        n_jobs=workers, prefer="threads", return_as="generator", batch_size=1
-    )
-    with progress(None, runs * len(grid)) as bar:
-        work = (
-            joblib.delayed(_blocks)(*grid[i], first, last, runs, seed, together)
-            for i, first, last in tasks
-        )
-        for i, parts in groupby(zip(tasks, parallel(work), strict=True), lambda part: part[0][0]):
+    if not grid:
+        return
+    with scheduled(), progress(None, runs * len(grid)) as bar:
+        tasks, at_once = [], TASKS * joblib.effective_n_jobs(workers)
+        for i, point in enumerate(grid):
+            blocks = -(-runs // point.algorithm.block)
+            parts = min(blocks, max(at_once, -(-blocks // MOST)))
+            ends = np.linspace(0, blocks, parts + 1).astype(int)
+            tasks += [(i, first, last) for first, last in pairwise(ends.tolist())]
+        work = ((*grid[i], first, last, runs, seed, together) for i, first, last in tasks)
+        done = zip(tasks, shared(_blocks, work, workers), strict=True)
+        for i, parts in groupby(done, lambda part: part[0][0]):
             bar.set_description(f"{grid[i].algorithm.label}, {grid[i].problem.name}", refresh=False)
             kept = together(_counted(parts, bar, runs, grid[i].algorithm.block))
             yield reduce(_both, [known for _, _, known in kept])

@@ -2,7 +2,7 @@
 
 A verdict that cannot fail says nothing. One file per paper. `patch` gets pytest's monkeypatch and
 breaks something: a learner that plays uniformly, a bound that is far too small, a noise of the
-wrong scale, a wrong exponent. `turns` names findings by their place and a part of the claim; each
+wrong scale, a wrong exponent. `turns` names findings by their keys; each
 must have another verdict than without the fault, at the parameters of `notebooks/smoke.toml`.
 
 What an algorithm plays is patched in `prepared`, from which `run` and `regret_curves` have it, or
@@ -21,7 +21,7 @@ class Plant(NamedTuple):
     notebook: str
     fault: str
     patch: Callable
-    turns: tuple[tuple[str, str], ...]
+    turns: tuple
 
 
 def through_run(monkeypatch):

@@ -195,26 +195,12 @@ PLANTS = [
         DOUBLING,
         "FTNL pays for each bracket",
         lambda monkeypatch: exact_regret(monkeypatch, lambda instance: len(instance.gaps) - 1),
-        (("Section 7", "is not more difficult"), ("Section 7", "does not depend")),
-    ),
-    Plant(
-        DOUBLING,
-        "the proved bound has lost the 1, the noise is two thirds, "
-        "the telescoped bound is too small",
-        constants_of_the_doubling_instance,
-        (
-            ("Section 7", "does not maximise"),
-            ("Section 7", "The worst phase"),
-            ("Section 7", "regret is at most"),
-        ),
+        ("not-more-difficult", "does-not-grow"),
     ),
     Plant(
         DOUBLING,
         "the proof counts all experts in every bracket",
         all_experts_in_every_bracket,
-        (("Section 7", "With one expert per bracket"),),
-    ),
-    Plant(
-        DOUBLING, "mistakes are twice as likely", likelier_mistakes, (("Section 7", "every epoch"),)
+        ("order-of-the-bound",),
     ),
 ]

@@ -12,12 +12,13 @@ from papermill.translators import PythonTranslator
 
 from privregret import store
 from privregret.press import notebook, publish, record
-from privregret.press.places import NOTEBOOKS
+from privregret.press.notebook import NOTEBOOKS
 
 
 def by_key(rows) -> dict:
-    """(place, claim, quantity) -> row."""
-    return {(r["place"], r["claim"], r["quantity"]): json.loads(json.dumps(r)) for r in rows}
+    """Key, or (place, claim, quantity) -> row."""
+    rows = json.loads(json.dumps(rows))
+    return {r.get("key") or (r["place"], r["claim"], r["quantity"]): r for r in rows}
 
 
 def findings(name: str, monkeypatch, wanted=()) -> dict:
@@ -47,23 +48,24 @@ def findings(name: str, monkeypatch, wanted=()) -> dict:
 
 
 def turned(plant, before: dict) -> dict:
-    """The findings that a planted fault should turn: (place, part of the claim) -> keys."""
-    return {
-        (place, part): [k for k in before if k[0] == place and part in k[1]]
-        for place, part in plant.turns
-    }
+    """The findings that a planted fault should turn: key, or (place, part of the claim) -> keys."""
+
+    def meant(turn, key):
+        if isinstance(turn, str) or isinstance(key, str):
+            return turn == key
+        return key[0] == turn[0] and turn[1] in key[1]
+
+    return {turn: [key for key in before if meant(turn, key)] for turn in plant.turns}
 
 
 def unturned(plant, before: dict, after: dict) -> list[str]:
     """Those that it did not turn; each must be there in the first place."""
     wrong = []
-    for (place, part), keys in turned(plant, before).items():
+    for turn, keys in turned(plant, before).items():
         if not keys:
-            wrong.append(f"{place}: no finding says {part!r}")
+            wrong.append(f"no finding {turn}")
         for key in keys:
             verdict = after[key]["verdict"] if key in after else "no longer there"
             if verdict in (before[key]["verdict"], "no longer there"):
-                wrong.append(
-                    f"{place}, {key[1][:60]}: {before[key]['verdict']}, with the fault {verdict}"
-                )
+                wrong.append(f"{key}: {before[key]['verdict']}, with the fault {verdict}")
     return wrong

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret.adversarial.cells import draw, next_segments
-from privregret.jit import jit
+from privregret.jit import jit, keep_alive
 from privregret.noise import laplace
 
 EXP3_STEP, HTINF_STEP, FTPL_STEP = range(3)
@@ -77,37 +77,23 @@ def exp3_weights(choices, eta, gamma, low):
 def htinf_weights(choices, eta, w):
     """Set p_i = (eta (estimate_i - min) + w)^-2 with sum 1; return w in [1, sqrt K].
 
-    w is found by Newton's method. The sum is convex and decreasing in w: from the left Newton's
-    steps never cross the root; from the right the first step does. The w of the last step is only
-    the starting point. A short step also uses the second derivative. After a very short one the
-    terms are continued from where they were last computed, which saves the divisions.
+    w is found by Newton's method, from where it was. The sum is convex and decreasing in w: from
+    the left Newton's steps never cross the root; from the right the first step does.
     """
     low = choices[0]["estimate"]
     for i in range(1, len(choices)):
         if choices[i]["estimate"] < low:
             low = choices[i]["estimate"]
-    change = 0.0
     for _ in range(100):
-        squares, cubes, fourths = 0.0, 0.0, 0.0
+        total, cubes = 0.0, 0.0
         for i in range(len(choices)):
             inverse = 1 / (eta * (choices[i]["estimate"] - low) + w)
-            square = inverse * inverse
-            choices[i]["p"] = inverse
-            squares += square
-            cubes += square * inverse
-            fourths += square * square
-        change = (squares - 1) / (2 * cubes)
-        if abs(change) < 0.1:
-            change += 1.5 * fourths * change * change / cubes
-        change = max(1 - w, change)
-        w += change
-        if (
-            abs(change) < 3e-5
-        ):  # the step and the series both leave an error of the step's third power
+            choices[i]["p"] = inverse * inverse
+            total += inverse * inverse
+            cubes += inverse * inverse * inverse
+        if abs(total - 1) < 1e-12:
             break
-    for i in range(len(choices)):
-        x = choices[i]["p"] * change
-        choices[i]["p"] *= choices[i]["p"] * (1 + x * (3 * x - 2))
+        w += max(1 - w, (total - 1) / (2 * cubes))
     return w
 
 
@@ -311,9 +297,5 @@ def cumulative_losses(tables, checkpoints, settings, rng):
             break
         batch["observed"] = observed
         learn(choices, batch, settings, rng)
-    # keeps the array of the record alive
-    choices[0], batches[0] = (
-        choices[0],
-        batches[0],
-    )
+    keep_alive(batches)
     return paid

@@ -20,7 +20,6 @@ from privregret.adversarial.batches import (
     cumulative_losses,
 )
 from privregret.adversarial.cells import next_segments
-from privregret.borrowed import borrowed
 from privregret.jit import jit
 from privregret.noise import laplace
 
@@ -29,7 +28,7 @@ from privregret.noise import laplace
 def _htinf(estimates, p, w, eta, sums):
     """Set p, and the normalisation w from where it was, as `batches.htinf_weights` does.
 
-    A lane that has converged keeps its w until all have: its next step is the same again.
+    A lane that has converged keeps its w until all have.
 
     Parameters
     ----------
@@ -40,11 +39,11 @@ def _htinf(estimates, p, w, eta, sums):
     w : (R,) array
     eta : float
         Learning rate.
-    sums : (5, R) array
+    sums : (3, R) array
         Memory.
     """
     choices, runs = p.shape
-    low, squares, cubes, fourths, change = sums[0], sums[1], sums[2], sums[3], sums[4]
+    low, total, cubes = sums[0], sums[1], sums[2]
     for r in range(runs):
         low[r], w[r] = estimates[0, r], max(1.0, w[r])
     for i in range(1, choices):
@@ -52,33 +51,20 @@ def _htinf(estimates, p, w, eta, sums):
             low[r] = min(low[r], estimates[i, r])
     for _ in range(100):
         for r in range(runs):
-            squares[r], cubes[r], fourths[r] = 0.0, 0.0, 0.0
+            total[r], cubes[r] = 0.0, 0.0
         for i in range(choices):
             for r in range(runs):
                 inverse = np.divide(1.0, eta * (estimates[i, r] - low[r]) + w[r])
-                square = inverse * inverse
-                p[i, r] = inverse
-                squares[r] += square
-                cubes[r] += square * inverse
-                fourths[r] += square * square
+                p[i, r] = inverse * inverse
+                total[r] += inverse * inverse
+                cubes[r] += inverse * inverse * inverse
         unfinished = 0
         for r in range(runs):
-            step = np.divide(squares[r] - 1, 2 * cubes[r])
-            if abs(step) < 0.1:
-                step += np.divide(1.5 * fourths[r] * step * step, cubes[r])
-            step = max(1 - w[r], step)
-            far = abs(step) >= 3e-5
-            w[r] += step if far else 0.0
-            change[r] = step
+            far = abs(total[r] - 1) >= 1e-12
+            w[r] += max(1 - w[r], np.divide(total[r] - 1, 2 * cubes[r])) if far else 0.0
             unfinished += far
         if unfinished == 0:
             break
-    for r in range(runs):
-        w[r] += change[r]
-    for i in range(choices):
-        for r in range(runs):
-            x = p[i, r] * change[r]
-            p[i, r] *= p[i, r] * (1 + x * (3 * x - 2))
 
 
 @jit
@@ -141,8 +127,7 @@ def losses_of_runs(tables, checkpoints, settings, rngs, runs, noise):
     """
     losses, bernoulli, point, tau = tables.losses, tables.bernoulli, tables.point, settings.tau
     horizon, choices, rate = checkpoints[-1], tables.group.shape[1], settings.rate
-    paid, all_rngs = np.empty((runs, len(checkpoints))), rngs
-    rngs = borrowed(all_rngs)
+    paid = np.empty((runs, len(checkpoints)))
     if settings.kind == FTPL_STEP or runs == 1 or point.min() < 0:
         for r in range(runs):
             one = cumulative_losses(tables, checkpoints, settings, rngs[r])
@@ -151,7 +136,7 @@ def losses_of_runs(tables, checkpoints, settings, rngs, runs, noise):
         return paid
     htinf = settings.kind == HTINF_STEP
     estimates, p = np.zeros((choices, runs)), np.zeros((choices, runs))
-    weights, sums = np.ones((choices, runs)), np.zeros((5, runs))
+    weights, sums = np.ones((choices, runs)), np.zeros((3, runs))
     w, low, u, chosen = np.zeros(runs), np.zeros(runs), np.zeros(runs), np.zeros(runs, np.int64)
     observed, total = np.zeros(runs), np.zeros(runs)
     segment, advised, change, reported, t, number = 0, 0, 0, 0, 0, 0

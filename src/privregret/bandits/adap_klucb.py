@@ -11,7 +11,6 @@ from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
-from privregret.borrowed import borrowed
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
 from privregret.jit import jit
 from privregret.noise import laplace
@@ -181,8 +180,8 @@ def _pull_counts(means, checkpoints, settings, rng):
     epsilon, horizon, arms = settings.epsilon, checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
-    held, kept = no_queues(arms)  # one queue per length of the last episode
-    waiting, queues, rng = borrowed(held), borrowed(kept), borrowed(rng)
+    # one queue per length of the last episode
+    waiting, queues = no_queues(arms)
     reported = 0
     t = 0
     while t < horizon:
@@ -193,7 +192,6 @@ def _pull_counts(means, checkpoints, settings, rng):
         pulls[j] += size
         mean = (rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)) / size
         add(waiting, queues, size, j, mean, False, rng)
-    held[0], kept[0] = held[0], kept[0]
     return counts
 
 

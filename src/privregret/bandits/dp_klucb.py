@@ -13,7 +13,6 @@ from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
-from privregret.borrowed import borrowed
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
 from privregret.jit import jit
 from privregret.noise import laplace
@@ -291,8 +290,7 @@ def _batches(means, checkpoints, settings, given_arm, given, rng):
     noisy_sum = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
     batches = np.zeros(arms, np.int64)
-    held, waiting_queues = no_queues(arms)
-    waiting, queues, rng = borrowed(held), borrowed(waiting_queues), borrowed(rng)
+    waiting, queues = no_queues(arms)
     shrink, gone = math.exp(-settings.epsilon), -math.expm1(-settings.epsilon)
     started = 0
     reported = 0
@@ -318,7 +316,6 @@ def _batches(means, checkpoints, settings, given_arm, given, rng):
             batches[j] += 1
             mean = min(max(noisy_sum[j] / pulls[j], 0.0), 1.0)
             add(waiting, queues, pulls[j], j, mean, settings.first, rng)
-    held[0], waiting_queues[0] = held[0], waiting_queues[0]
     return counts
 
 

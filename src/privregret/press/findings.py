@@ -54,6 +54,24 @@ class Criterion:
             return True
         return False if any(outside(farthest, end) for end, _, farthest in pairs) else None
 
+    def worst(self, numbers: list[Estimate]) -> int:
+        """Say which of several numbers decides a statement about all: its verdict is the worst.
+
+        Among equal verdicts it is the number whose interval reaches farthest beyond the criterion.
+
+        Examples
+        --------
+        >>> Criterion(-math.inf, 1.25, False, "<= 1.25").worst([Estimate(1.1), Estimate(1.2)])
+        1
+        """
+        order = {False: 0, None: 1, True: 2}
+
+        def rank(i):
+            beyond = max(self.low - numbers[i].low, numbers[i].high - self.high)
+            return order[self.judge(numbers[i])], -beyond
+
+        return min(range(len(numbers)), key=rank)
+
 
 SIGNS = {
     "at_most": "<=",
@@ -136,6 +154,14 @@ class Finding(checks.Checked):
     headline : str
         One sentence for the first page, in which {value} is the number; empty if the finding is not
         one of those.
+    key, note : str
+        Its key in the notebook's TOML file; our comment.
+    repair, stands : str
+        If it fails: what is true instead, and whether the theorem stands (yes, partly, no).
+    rank : int
+        The place of the headline on the first page.
+    rows : list of dict
+        Of a statement about several settings, which its worst row decides: all rows.
     """
 
     place: str
@@ -146,6 +172,12 @@ class Finding(checks.Checked):
     kind: str = CLAIM
     figure: str = ""
     headline: str = ""
+    key: str = ""
+    note: str = ""
+    repair: str = ""
+    stands: str = ""
+    rank: int = 0
+    rows: tuple = ()
     rules = {
         "place": checks.text,
         "claim": checks.text,
@@ -172,7 +204,7 @@ class Finding(checks.Checked):
     def row(self) -> dict:
         """Return one row of `findings.csv`; an end that the criterion does not have is None."""
         low, high = self.criterion.low, self.criterion.high
-        return {
+        row = {
             "kind": self.kind,
             "place": self.place,
             "claim": self.claim,
@@ -187,3 +219,5 @@ class Finding(checks.Checked):
             "figure": self.figure,
             "headline": self.headline,
         }
+        more = {f: getattr(self, f) for f in ("key", "note", "repair", "stands", "rank", "rows")}
+        return row | {name: value for name, value in more.items() if value}

@@ -7,10 +7,14 @@ without the batch command.
 
 import ast
 import difflib
+import json
 import os
+import re
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,10 +26,10 @@ try:
 except ImportError:  # native Windows
     resource = None
 
-from privregret.files import ROOT
-from privregret.press import render
-from privregret.press.places import output_root
+from privregret.files import CHECKOUT, ROOT, digest
+from privregret.press import record, render, text
 
+NOTEBOOKS, BUILD = ROOT / "notebooks", ROOT / "build"
 END = "application/vnd.privregret.end+json"
 
 
@@ -35,15 +39,22 @@ class Running:
 
     name: str = ""
     parameters: dict = field(default_factory=dict)
-    shown: str = ""  # the figure or table that it published last
-    published: bool = False  # whether it has published anything yet
+    # where it publishes when it is run by hand
+    lab: Path = BUILD / "lab"
+    # the figure or table that it published last
+    shown: str = ""
+    # whether it has published anything yet
+    published: bool = False
+    # its captions and claims, and the names that fill them
+    texts: dict = field(default_factory=dict)
+    names: dict = field(default_factory=dict)
 
 
 current = Running()
 
 
 class ParameterError(ValueError):
-    """A notebook was given a parameter that it does not have or cannot use."""
+    """A notebook was given a parameter or a folder that it cannot use."""
 
     def _render_traceback_(self):
         return [f"ParameterError: {self}"]  # one clear line instead of a traceback
@@ -62,8 +73,52 @@ def hint(word: str, known: Iterable[str]) -> str:
     return textwrap.shorten(f"known are {', '.join(sorted(known))}", 200, placeholder=" ...")
 
 
+def folder(parameters: dict) -> str:
+    """The name of a folder for runs with these parameters, which lists them.
+
+    Examples
+    --------
+    >>> folder({"runs": 5}), folder({"runs": 5, "epsilons": [0.5, 1]})
+    ('runs=5', 'epsilons=0.5,1,runs=5-51080cbf')
+    """
+    said = ",".join(f"{name}={value}" for name, value in sorted(parameters.items()))
+    safe = re.sub(r"[^\w.,=+-]+", "", said, flags=re.ASCII)[:80]
+    return safe if safe == said else f"{safe}-{digest(said.encode())[:8]}"
+
+
+def declared(content: bytes) -> dict:
+    """What the parameters cell of a notebook, given as its JSON, assigns: name -> default."""
+    for cell in json.loads(content)["cells"]:
+        if "parameters" in cell["metadata"].get("tags", []):
+            lines = ast.parse("".join(cell["source"])).body
+            lines = [line for line in lines if isinstance(line, ast.AnnAssign) and line.value]
+            return {line.target.id: ast.literal_eval(line.value) for line in lines}
+    raise ValueError("no cell is tagged parameters")
+
+
+def committed(name: str) -> dict:
+    """The parameters of a notebook and their defaults: the committed ones, where git has them."""
+    saved = old = declared((NOTEBOOKS / f"{name}.ipynb").read_bytes())
+    with suppress(OSError, subprocess.CalledProcessError, ValueError, LookupError, SyntaxError):
+        show = ["git", "show", f"HEAD:./{name}.ipynb"]
+        old = declared(subprocess.run(show, cwd=NOTEBOOKS, capture_output=True, check=True).stdout)
+    return {parameter: old.get(parameter, value) for parameter, value in saved.items()}
+
+
+def output_root() -> Path:
+    """The folder below which a notebook publishes.
+
+    The batch command sets it (`PRIVREGRET_OUTPUT`). A notebook run by hand publishes to
+    `build/lab`, with other parameters to a folder in there, and never changes `figures/`; outside a
+    checkout it publishes to the current folder.
+    """
+    if os.environ.get("PRIVREGRET_OUTPUT"):
+        return Path(os.environ["PRIVREGRET_OUTPUT"])
+    return current.lab if CHECKOUT else Path.cwd()
+
+
 def start(name: str, namespace: dict, /, **rules) -> None:
-    """Check the parameters, before any work is done.
+    """Check the parameters and the folder of the output, before any work is done.
 
     Parameters
     ----------
@@ -79,26 +134,44 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     Raises
     ------
     ParameterError
-        For a name that papermill injected and the notebook does not declare, or a value against its
-        rule.
+        For a name that papermill injected and the notebook does not declare, a value against its
+        rule, or a folder that cannot be written or is not ours.
     """
-    for cell in namespace.get("In", []):
-        if cell.startswith("# Parameters"):  # how papermill heads the cell that it injects
-            for line in ast.parse(cell).body:
-                for unknown in {t.id for t in line.targets} - set(rules):
-                    near = hint(unknown, rules)
-                    raise ParameterError(f"{name} has no parameter {unknown}: {near}")
+    for unknown in {name for cell in namespace.get("In", []) for name in _injected(cell)} - {
+        *rules
+    }:
+        raise ParameterError(f"{name} has no parameter {unknown}: {hint(unknown, rules)}")
     global current
     current = Running(name, {parameter: namespace[parameter] for parameter in rules})
+    current.names, current.texts = namespace, text.of_notebook(name)
+    with suppress(OSError, ValueError, LookupError, SyntaxError):  # a notebook of somebody's own
+        usual = committed(name)
+        mine = {p: v for p, v in current.parameters.items() if v != usual.get(p, v)}
+        current.lab /= folder(mine)
     for parameter, rule in rules.items():
         try:
             namespace[parameter] = rule(parameter, namespace[parameter])
         except (TypeError, ValueError, OverflowError) as error:
             raise ParameterError(f"{name}: {error}") from None
+    try:
+        record.claim(output_root())
+    except (OSError, ValueError) as error:
+        message = f"{name}: {error} (PRIVREGRET_OUTPUT names another folder)"
+        raise ParameterError(message) from None
+
+
+def _injected(cell):
+    """The names that a cell assigns if it is one of papermill's: a heading and assignments only."""
+    heading, _, rest = cell.partition("\n")
+    with suppress(SyntaxError):
+        lines = ast.parse(rest).body if heading == "# Parameters" else []
+        if all(isinstance(line, ast.Assign) for line in lines):
+            return {target.id for line in lines for target in line.targets}
+    return set()
 
 
 def end() -> None:
-    """Mark that the notebook ran to its end, and what modules it used; say where its output is."""
+    """Mark that the notebook ran to its end, with its peak of memory; say where its output is."""
     root = output_root()
     render.render(root)
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
@@ -108,15 +181,13 @@ def end() -> None:
     if get_ipython() is None:  # run as a script
         print(message)
         return
-    used = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
-    modules = sorted(
-        str(Path(f).relative_to(ROOT)) for f in used if Path(f).is_relative_to(ROOT / "src")
-    )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else None  # of the kernel
-    display({"text/plain": message, END: {"modules": modules, "kilobytes": peak}}, raw=True)
+    # kilobytes, but bytes on macOS
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else 0
+    megabytes = round(peak / (2**20 if sys.platform == "darwin" else 2**10))
+    display({"text/plain": message, END: {"megabytes": megabytes}}, raw=True)
 
 
-def end_mark(notebook) -> dict | None:
-    """What `end` recorded in an executed notebook (an nbformat node), or None."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+def end_mark(content: bytes) -> dict | None:
+    """What `end` recorded in an executed notebook, given as its JSON, or None."""
+    outputs = [o for cell in json.loads(content)["cells"] for o in cell.get("outputs", [])]
     return next((o["data"][END] for o in outputs if END in o.get("data", {})), None)

@@ -9,9 +9,9 @@ import io
 import math
 import platform
 import re
-import sys
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -19,17 +19,16 @@ import PIL.Image
 from IPython import get_ipython
 from IPython.display import HTML, Image, Markdown, display
 
-from privregret import files
+from privregret import estimates, files
 from privregret.estimates import Estimate, exactly
-from privregret.files import PACKAGE
-from privregret.press import notebook, record, style
-from privregret.press.findings import CLAIM, Finding, criterion
+from privregret.press import notebook, record, style, text
+from privregret.press.findings import CLAIM, SIGNS, Finding, criterion
+from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
-from privregret.press.places import output_root
 from privregret.press.record import KINDS
+from privregret.press.tex import integer as integer
 from privregret.press.tex import measured as printed
 from privregret.press.tex import one_epsilon, tex_escape
-from privregret.sources import source_hash
 
 style.use()
 
@@ -37,7 +36,7 @@ MARK = r"$^\dagger$"
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 
-def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
+def figure(fig, name, data, caption: str = "", **names: Any) -> None:
     """Publish a figure as `figures/<name>.pdf`, `.png`, `.csv` (the numbers drawn) and `.tex` (a
     figure environment).
 
@@ -59,6 +58,10 @@ def figure(fig, name: str, data: pd.DataFrame, caption: str) -> None:
     ValueError
         For a caption that does not stand alone, or a name or column that is not spelt as above.
     """
+    if isinstance(name, pd.DataFrame):  # (fig, data, key)
+        name, data = data, name
+        caption = _text("figure", name, names)["caption"]
+        name = f"{notebook.current.name.split('/')[0]}/{name}"
     _stands_alone(name, caption)
     pdf, png = io.BytesIO(), io.BytesIO()
     # one layout for both files: with any engine, one that does nothing too, each would draw the
@@ -94,10 +97,11 @@ _FIGURE = r"""\begin{figure%(star)s}[htbp]
 def table(
     frame: pd.DataFrame,
     name: str,
-    caption: str,
-    columns: dict,
+    caption: str = "",
+    columns: dict | None = None,
     formats: dict | None = None,
     widths: dict | None = None,
+    **names: Any,
 ) -> None:
     """Publish a table as `figures/<name>.csv` (all numbers) and `.tex` (booktabs, in a table
     environment).
@@ -117,6 +121,11 @@ def table(
     widths : dict, optional
         Printed columns of running text, and their fractions of the line: {"reason": 0.3}.
     """
+    if not caption:  # (frame, key)
+        said = _text("table", name, names)
+        caption, formats, widths = said["caption"], said.get("formats"), said.get("widths")
+        columns = columns or said["columns"]
+        name = f"{notebook.current.name.split('/')[0]}/{name}"
     _stands_alone(name, caption)
     shown, widths = frame[list(columns)].copy(), widths or {}
     for column, spec in (formats or {}).items():
@@ -253,6 +262,94 @@ def finding(
     return found
 
 
+def verdict(key: str, measured: Estimate | float, **names: Any) -> Finding:
+    """Publish the finding `[claim.KEY]` of the notebook's texts; a notebook also displays it.
+
+    Parameters
+    ----------
+    key : str
+    measured : Estimate or float
+    **names
+        More names for the slots of its texts.
+    """
+    return _judge(key, [exactly(measured)], [{}], names)
+
+
+def verdicts(key: str, frame: pd.DataFrame, measured: str = "measured", **names: Any) -> Finding:
+    """Publish one finding about all rows of a frame: the worst row decides.
+
+    Parameters
+    ----------
+    key : str
+    frame : pandas.DataFrame
+        A column of estimates, or of numbers with their `_se` and `_error`, and the columns that
+        `rows` in the notebook's texts names.
+    measured : str
+        The column judged.
+    **names
+        As for `verdict`.
+    """
+    shown = text.entry(notebook.current.texts, "claim", key).get("rows", [])
+    numbers = list(frame[measured])
+    if not any(isinstance(number, Estimate) for number in numbers):
+        numbers = estimates.rows(frame, measured)
+    where = frame[shown].to_dict("records") if shown else [{}] * len(frame)
+    return _judge(key, list(map(exactly, numbers)), where, names)
+
+
+def _judge(key, numbers, where, names):
+    """Judge all numbers by one criterion; the worst is the finding's."""
+    said = _text("claim", key, names | {"value": "\0"})
+    form = {f: said.pop(f) for f in (*SIGNS, "within") if f in said}
+    agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
+    macro, _ = said.pop("macro", ""), said.pop("rows", None)
+    paper = notebook.current.name.split("/")[0]
+    shown = f"{paper}/{said['figure']}" if "figure" in said else notebook.current.shown
+    said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", "")).replace(
+        "\0", "{value}"
+    )
+    worst = agrees.worst(numbers)
+    rows = [w | {"measured": printed(_entry(n))} for w, n in zip(where, numbers, strict=True)]
+    more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
+    measured = numbers[worst]
+    found = Finding(measured=measured, criterion=agrees, **said | more | {"figure": shown})
+    with _changing() as manifest:
+        kept = _mine(manifest).setdefault("findings", [])
+        kept[:] = [row for row in kept if row.get("key") != key]
+        kept.append(found.row())
+    if isinstance(macro, str):
+        macro = {macro: where[worst]} if macro else {}
+    for name, at in macro.items():
+        one = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
+        if len(one) != 1 and at != where[worst]:
+            raise text.TextError(f"[claim.{key}]: macro {name} names {len(one)} rows, not one")
+        _number(name, one[0] if len(one) == 1 else measured, f"{found.place}: {found.quantity}")
+    if get_ipython():
+        label = "" if found.kind == CLAIM else f" ({found.kind})"
+        display(
+            Markdown(
+                f"**{found.verdict}**: *{found.place}{label}.* {found.claim} "
+                f"{found.quantity[:1].upper()}{found.quantity[1:]}: "
+                f"**{printed(found.row())}** (criterion: {agrees.text}). {found.note}"
+            ),
+            *([HTML(pd.DataFrame(rows).to_html(index=False))] if len(rows) > 1 else []),
+        )
+    return found
+
+
+def _entry(number):
+    return {"value": number.value, "error": number.se, "numerical_error": number.bound}
+
+
+def _text(section, key, names):
+    """An entry of the notebook's texts, with its slots filled."""
+    running = notebook.current
+    paper = running.name.split("/")[0]
+    cited = {"cited": PAPERS[paper].cited} if paper in PAPERS else {}
+    found = text.entry(running.texts, section, key)
+    return text.filled(found, cited | running.names | names, running.texts["text"])
+
+
 @contextmanager
 def _changing():
     """The manifest to publish in; what an earlier run of the notebook left there goes first."""
@@ -261,7 +358,8 @@ def _changing():
         if not running.published:
             for folder in ("figures", "paper"):  # what else is there may be somebody else's
                 files.sweep(output_root() / folder)
-            manifest["notebooks"].pop(running.name, None)
+            made_with = {"parameters": running.parameters, "versions": _versions()}
+            manifest["notebooks"][running.name] = made_with
             for output in record.of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]
             running.published = True
@@ -269,16 +367,7 @@ def _changing():
 
 
 def _mine(manifest):
-    return manifest["notebooks"].setdefault(notebook.current.name, {})
-
-
-def integer(value: int) -> str:
-    r"""A large whole number for TeX's mathematics: `2^{22}`, `10^{6}`, `20\,000`."""
-    for base, least in ((10, 10**5), (2, 2**14)):
-        power = round(math.log(value, base)) if value >= least else 0
-        if power and base**power == value:
-            return f"{base}^{{{power}}}"
-    return f"{value:,}".replace(",", r"\,") if value >= 10**4 else str(value)
+    return manifest["notebooks"][notebook.current.name]
 
 
 def _stands_alone(name, caption):
@@ -307,7 +396,6 @@ def _publish(kind, name, contents, **more):
         text = f"a {kind}'s name is paper key, slash, name in small letters"
         raise ValueError(f"{text}, got {name!r}")
     running = notebook.current
-    modules = {getattr(m, "__file__", None) for m in list(sys.modules.values())}
     written = dict(zip(KINDS[kind], contents, strict=True))
     with _changing() as manifest:
         record.refuse_clashes(manifest, running.name, [name])
@@ -316,10 +404,6 @@ def _publish(kind, name, contents, **more):
         manifest["outputs"][name] = {
             "kind": kind,
             "notebook": running.name,
-            "parameters": running.parameters,
-            "seed": running.parameters.get("seed"),
-            "versions": _versions(),
-            "sources": source_hash(p for p in PACKAGE.rglob("*.py") if str(p) in modules),
             "files": {ending: files.digest(content) for ending, content in written.items()},
             **more,
         }

@@ -1,20 +1,25 @@
 """The manifest, `figures/manifest.json`: read it, change it, adopt what a notebook has published.
 
-It holds, for every figure and table, the notebook, parameters and sources behind it and a hash of
-each of its files; and every notebook's findings and numbers.
+It holds the files of every figure and table with their hashes; and of every notebook its findings
+and numbers, its parameters, and hashes of the code behind it.
 """
 
 import json
 from collections.abc import Iterable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from privregret.files import digest, locked, write
-from privregret.press import drift
+from privregret.files import ROOT, digest, locked, write
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
+# of a notebook's entry: what decides its outputs, up to rounding
+ORIGIN = ("parameters", "code", "sources", "lock")
+# relative: less than this is rounding, which differs between processors
+TOLERANCE = 1e-9
 
 
 class Damaged(ValueError):
@@ -43,6 +48,30 @@ def read(root: Path) -> dict:
         raise Damaged(root) from None
 
 
+def claim(root: Path, whole: bool = False) -> None:
+    """Make sure that what will be written below `root` overwrites nothing of somebody else's.
+
+    Parameters
+    ----------
+    whole : bool
+        Whether all of the folder has to be ours, and not just its `figures/` and `paper/`.
+
+    Raises
+    ------
+    ValueError
+        If it holds files and no manifest.
+    OSError
+        If it cannot be written.
+    """
+    there = root.iterdir() if whole and root.exists() else (root / "figures", root / "paper")
+    others = sorted(path.name for path in there if path.exists())
+    known = root.is_relative_to(ROOT) and not whole
+    if others and not known and not (root / "figures" / "manifest.json").exists():
+        raise ValueError(f"{root} holds {others[0]}, but no figures/manifest.json: not ours")
+    with changing(root):
+        pass
+
+
 def still(root: Path):
     """A context in which no other process writes below `root`."""
     return locked(root / "figures" / ".lock")
@@ -54,8 +83,23 @@ def changing(root: Path):
     with still(root):
         record = read(root)
         yield record
-        text = json.dumps(record, indent=1, sort_keys=True) + "\n"
-        write(root / "figures" / "manifest.json", text.encode())
+        write(root / "figures" / "manifest.json", f"{_text(record)}\n".encode())
+
+
+def _text(thing, *path):
+    """JSON with a line for each output, finding and number, and for all else of a notebook."""
+    line = partial(json.dumps, sort_keys=True, ensure_ascii=False)
+    in_notebook = path[:1] == ("notebooks",)
+    split = in_notebook and (len(path) == 2 or path[2:] in (("findings",), ("numbers",)))
+    if not thing or not (split or len(path) < 2):
+        return line(thing)
+    if isinstance(thing, list):
+        ends, items = "[]", [line(one) for one in thing]
+    else:
+        ends, keys = "{}", sorted(thing)
+        items = [f"{line(key)}: {_text(thing[key], *path, key)}" for key in keys]
+    margin = "\n" + " " * len(path)
+    return ends[0] + ",".join(f"{margin} {item}" for item in items) + margin + ends[1]
 
 
 def of_notebook(record: dict, name: str) -> dict:
@@ -73,52 +117,121 @@ def refuse_clashes(record: dict, name: str, wanted: Iterable[str]) -> None:
             raise ValueError(f"{one} is already published by {taken[one]}")
 
 
-def adopt(staged: Path, root: Path, name: str, origin: dict) -> None:
+def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str] = ()) -> None:
     """Move what notebook `name` has published below `staged` to `root`, in place of its last run.
 
-    A published output stays as it is if its numbers agree with the new ones to within rounding and
-    their own error, and nothing else about it changed: on another processor no file changes.
+    With the same code and parameters, a file stays as it is if its numbers agree with the new ones
+    to within rounding and their own error: on another processor nothing changes.
 
     Parameters
     ----------
     origin : dict
-        What else the outputs depend on: hashes of the notebook's code and of the lock.
+        What the outputs depend on: hashes of the notebook's code, of other sources and of the lock.
+    gone : iterable of str
+        Notebooks that are no more, whose outputs and numbers `name` may take over.
+
+    Raises
+    ------
+    ValueError
+        If another notebook publishes one of its outputs or numbers.
     """
     new = of_notebook(read(staged), name)
-    outputs, said = new["outputs"], new["notebook"]
+    outputs, said = new["outputs"], new["notebook"] | origin
     with changing(root) as record:
+        for other in set(gone) & record["notebooks"].keys():
+            for number in said.get("numbers", {}):
+                record["notebooks"][other].get("numbers", {}).pop(number, None)
+            for output in outputs.keys() & of_notebook(record, other)["outputs"].keys():
+                record["outputs"][output]["notebook"] = name
         refuse_clashes(record, name, [*outputs, *said.get("numbers", {})])
-        had = of_notebook(record, name)["outputs"]
-        for gone in had.keys() - outputs.keys():
-            del record["outputs"][gone]
-            for ending in KINDS[had[gone]["kind"]]:
-                (root / "figures" / f"{gone}{ending}").unlink(missing_ok=True)
+        old = of_notebook(record, name)
+        _remove(root, record, old["outputs"].keys() - outputs.keys())
+        was = old["notebook"]
+        same = all(was.get(key) == said.get(key) for key in ORIGIN)
         for output, entry in outputs.items():
-            entry |= origin
-            paths = [place / "figures" / output for place in (root, staged)]
-            if output in had and _says_the_same(output, paths, had[output], entry):
-                entry |= {k: had[output][k] for k in ("files", "versions") if k in had[output]}
+            kept, fresh = (place / "figures" / output for place in (root, staged))
+            had = old["outputs"].get(output)
+            if had and same and _only_rounded(kept, fresh, had["files"], entry["files"]):
+                entry = had
             else:
                 for ending in entry["files"]:
-                    write(Path(f"{paths[0]}{ending}"), Path(f"{paths[1]}{ending}").read_bytes())
+                    write(Path(f"{kept}{ending}"), Path(f"{fresh}{ending}").read_bytes())
             record["outputs"][output] = entry
-        before = record["notebooks"].get(name, {})
-        record["notebooks"][name] = said if drift.record_difference(before, said) else before
+        if not same or any(
+            moved(*frames) for frames in zip(frames(was), frames(said), strict=True)
+        ):
+            record["notebooks"][name] = said
 
 
-_ORIGIN = ("parameters", "sources", "code", "lock")
+def forget(root: Path, gone: Iterable[str]) -> list[str]:
+    """Remove the outputs, findings and numbers of notebooks that are no more; what these are."""
+    removed = []
+    with changing(root) as record:
+        for name in gone:
+            outputs = list(of_notebook(record, name)["outputs"])
+            _remove(root, record, outputs)
+            del record["notebooks"][name]
+            removed += outputs
+    return removed
 
 
-def _says_the_same(output, paths, old, new):
-    """Whether a published output is whole and differs from the new one by rounding at most."""
-    had, has = old.get("files", {}), new["files"]
+def _remove(root, record, outputs):
+    for output in outputs:
+        for ending in record["outputs"].pop(output)["files"]:
+            (root / "figures" / f"{output}{ending}").unlink(missing_ok=True)
+
+
+def _only_rounded(kept, fresh, had, has):
+    """Whether published files are whole and their numbers are the new ones up to rounding."""
     for ending, hashed in had.items():
-        path = Path(f"{paths[0]}{ending}")
+        path = Path(f"{kept}{ending}")
         if not path.is_file() or digest(path.read_bytes()) != hashed:
             return False
-    if had.keys() != has.keys() or drift.first_difference(
-        output, *(pd.read_csv(f"{path}.csv") for path in paths)
-    ):
+    if had.keys() != has.keys():
         return False
-    looks_the_same = all(had.get(ending) == has.get(ending) for ending in (".png", ".tex"))
-    return looks_the_same or all(old.get(key) == new[key] for key in _ORIGIN)
+    return had == has or not moved(*(pd.read_csv(f"{path}.csv") for path in (kept, fresh)))
+
+
+def moved(kept: pd.DataFrame, fresh: pd.DataFrame) -> str:
+    """The first column whose numbers are others than those that were published; "" if none is.
+
+    A number may move by a relative 1e-9 and by the numerical error that the data carry for it: of a
+    column x that of `x_error`, of `regret` that of `error`. Errors may change by a factor of two.
+
+    Examples
+    --------
+    >>> kept = pd.DataFrame({"x": [1.0, 2.0]})
+    >>> moved(kept, kept * (1 + 1e-12)), moved(kept, kept + 1)
+    ('', 'x')
+    """
+    if list(kept.columns) != list(fresh.columns) or len(kept) != len(fresh):
+        return "columns or rows"
+    return next((c for c in kept.columns if not _same(c, kept, fresh).all()), "")
+
+
+def _same(column, kept, fresh):
+    """Whether each row's value of a column is the same in two frames."""
+    pair = kept[column], fresh[column]
+    numeric = all(map(pd.api.types.is_numeric_dtype, pair))
+    if not numeric or all(map(pd.api.types.is_integer_dtype, pair)):
+        return ((pair[0] == pair[1]) | (pair[0].isna() & pair[1].isna())).to_numpy()
+    a, b = (values.to_numpy(float) for values in pair)
+    size = np.maximum(np.abs(a), np.abs(b))
+    allowed, error = TOLERANCE * size, "error" if column == "regret" else f"{column}_error"
+    if column == "error" or column.endswith("_error"):
+        allowed = np.maximum(size / 2, 1e-12)
+    elif error in kept:
+        allowed = allowed + kept[error].to_numpy(float) + fresh[error].to_numpy(float)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    finite = np.isfinite(a) & np.isfinite(b)
+    same[finite] |= np.abs(a[finite] - b[finite]) <= allowed[finite]
+    return same
+
+
+def frames(said):
+    """A notebook's findings and its numbers as frames whose errors `moved` knows."""
+    numbers = [{"name": name} | number for name, number in said.get("numbers", {}).items()]
+    for rows in (said.get("findings", []), numbers):
+        frame = pd.DataFrame(rows).rename(columns={"error": "se", "numerical_error": "value_error"})
+        reals = frame.columns.intersection(["value", "se", "value_error", "low", "high"])
+        yield frame.astype(dict.fromkeys(reals, float))

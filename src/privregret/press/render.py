@@ -18,13 +18,12 @@ from privregret.press.findings import (
     NOT_REPRODUCED,
     OURS,
     STEP,
-    UNDECIDED,
     VERDICTS,
 )
 from privregret.press.papers import PAPERS, title, version
 
-COLUMNS = """notebook kind place version claim quantity value error numerical_error low high
-criterion verdict figure""".split()
+COLUMNS = """notebook key kind place version claim quantity value error numerical_error low high
+criterion verdict rows note repair stands figure""".split()
 BLOCK = re.compile(r"(<!-- findings -->\n)(.*?)(<!-- end of findings -->)", re.S)
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
@@ -62,7 +61,8 @@ def findings(manifest: dict) -> list[dict]:
             more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
             more["measured"] = tex.measured(row)
             more["headline"] = row["headline"].format(value=tex.value(row))
-            rows.append(row | more)
+            more["rows"] = len(row.get("rows", ())) or 1
+            rows.append(dict.fromkeys(("key", "note", "repair", "stands"), "") | row | more)
     return rows
 
 
@@ -85,8 +85,11 @@ def texts(root: Path) -> dict[str, str]:
     every, claims = [("all", total)], sum(total[CLAIM, verdict] for verdict in VERDICTS[CLAIM])
     failed = [row for row in rows if row["verdict"] == NOT_REPRODUCED]
     failed.sort(key=lambda row: [*PAPERS, row["paper"]].index(row["paper"]))
-    ranks = {NOT_REPRODUCED: 0, FAILS: 1, UNDECIDED: 2}
-    ranked = sorted(rows, key=lambda row: ranks.get(row["verdict"], 3))
+    kinds = list(KINDS)
+    ranked = sorted(rows, key=lambda row: kinds.index(row["kind"]))
+    errata = [row for row in rows if row["verdict"] in (NOT_REPRODUCED, FAILS) and row["repair"]]
+    headlines = [row for row in rows if row["headline"]]
+    headlines.sort(key=lambda row: row.get("rank", len(rows)))
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
     frame = pd.DataFrame(rows, columns=COLUMNS)
 
@@ -103,10 +106,14 @@ def texts(root: Path) -> dict[str, str]:
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every),
         "figures/not-reproduced.tex": filled("not-reproduced.tex", failed=failed),
+        "figures/errata.md": filled("errata.md", rows=errata),
+        "figures/errata.tex": filled("errata.tex", rows=errata),
         "paper/numbers.tex": filled(
-            "numbers.tex", numbers=sorted(chain(*numbers)), counts=_counts(total)
+            "numbers.tex",
+            numbers=sorted(chain(*numbers)),
+            counts=[*_counts(total), ("errataTotal", len(errata))],
         ),
-        "README.md": filled("README.md", count=total, claims=claims, rows=rows),
+        "README.md": filled("README.md", count=total, claims=claims, rows=headlines),
     }
     for paper in papers:
         mine = [row for row in rows if row["paper"] == paper]
@@ -151,26 +158,19 @@ def said(rows: list[dict]) -> str:
     )
 
 
-def read_whole(root: Path) -> dict:
-    """The manifest below `root`, from which all can be made; else raises `record.Damaged`."""
-    _whole(root)
-    return record.read(root)
+def differing(root: Path) -> dict[str, str]:
+    """Which files are not what the manifest says: path -> what they should be.
 
-
-def _whole(root):
+    Raises
+    ------
+    Damaged
+        If nothing can be made from the manifest.
+    """
     try:
-        return texts(root)
+        made = texts(root)
     except Exception:  # an entry without its notebook, a number that is a word
         raise record.Damaged(root) from None
-
-
-def differing(root: Path) -> dict[str, str]:
-    """Which files are not what the manifest says: path -> what they should be."""
-    return {
-        path: text
-        for path, text in _whole(root).items()
-        if _current(root, path) not in (text, None)
-    }
+    return {path: text for path, text in made.items() if _current(root, path) not in (text, None)}
 
 
 def _current(root, path):

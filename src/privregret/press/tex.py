@@ -4,7 +4,7 @@ import math
 import re
 
 from privregret.estimates import rounded
-from privregret.press.drift import TOLERANCE
+from privregret.press.record import TOLERANCE
 
 
 def measured(entry: dict, tex: bool = False) -> str:
@@ -106,6 +106,15 @@ def quantity(row: dict) -> str:
         values = values.replace(sign, command)
     agrees = " within ".join(f"${power(text)}$" for text in (values, *tolerance))
     return f"{row['quantity']}: {measured(row, tex=True)} ({agrees})"
+
+
+def integer(value: int) -> str:
+    r"""A large whole number for TeX's mathematics: `2^{22}`, `10^{6}`, `20\,000`."""
+    for base, least in ((10, 10**5), (2, 2**14)):
+        power = round(math.log(value, base)) if value >= least else 0
+        if power and base**power == value:
+            return f"{base}^{{{power}}}"
+    return f"{value:,}".replace(",", r"\,") if value >= 10**4 else str(value)
 
 
 def one_epsilon(text: str) -> str:

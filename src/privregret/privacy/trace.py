@@ -13,8 +13,8 @@ What the bound covers: one run, on one table with entries in [0, 1]. Neighbours 
 whose entries are all replaced by any others in [0, 1]. If no run costs more than c, on any table
 and with any random numbers, the sequence of actions is c-DP; the cost of a single run says nothing
 of runs that do something else. The bound is of real numbers: what rounding reveals is not seen. Nor
-is code that reads the attributes of a `Value`, or asks for identities or types and acts on the
-answer without changing an action of this run.
+is code that reads the attributes of a `Value`. What asks for types or identities is refused if it
+changes an action, on this table or on its opposite.
 """
 
 import math
@@ -429,27 +429,12 @@ def code(algorithm: Any) -> tuple:
 
 
 def play(
-    algorithm: Any,
-    table: Any,
-    source: Any,
-    memory: Callable,
-    advice: tuple = (),
-) -> tuple:
-    """Return the actions of `algorithm.play`, with other tables, sources and memories.
+    algorithm: Any, table: Any, source: Any, memory: Callable, advice: tuple = ()
+) -> tuple[int, ...]:
+    """Return the actions of `algorithm.play`, `uncompiled`, on an array or a `Table`.
 
-    It needs `uncompiled` code.
-
-    Parameters
-    ----------
-    algorithm : Algorithm
-    table : (T, K) table
-        Array or `Table`.
-    source : generator
-        Of random numbers.
-    memory : callable
-        Makes the memory.
-    advice : tuple
-        Empty, or one table of advice.
+    `source` draws its random numbers, `memory` makes its memory, and `advice` is empty or one
+    table.
 
     Examples
     --------
@@ -524,8 +509,10 @@ def traced(
     Raises
     ------
     TypeError
-        If the algorithm draws noise that is not traced, or turns sums into plain numbers before
-        noise is added.
+        If the algorithm draws noise that is not traced, turns data into plain numbers before noise
+        is added, or plays other actions than untraced, on this table or on 1 - table.
+    ValueError
+        If an entry is not in [0, 1], or a scale of noise is negative or infinite.
 
     Examples
     --------
@@ -536,20 +523,22 @@ def traced(
     """
     name, given = type(algorithm).__name__, ()
     table, source = checks.table("table", table, short=True), np.random.default_rng(rng)
-    notes = Notes(plain="" if algorithm.steps else name)
     if isinstance(algorithm, ExpertAlgorithm):
         given = (
             Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),
         )
-    values = Table(table, notes), Tracer(deepcopy(source), notes, name), memory_of_values
-    plain = table, _Untraced(source, notes, name), Steps.memory
     with uncompiled(*code(algorithm)), np.errstate(all="ignore"):
-        actions = play(algorithm, *values, given)
-        if actions != play(algorithm, *plain, given):
-            raise TypeError(
-                f"{name} plays other actions when its numbers are traced: it asks for types or "
-                f"identities (is), or draws random numbers that do not come from its rng"
-            )
+        # opposite data show code that the ledger cannot follow, too
+        for numbers, plain in ((1 - table, deepcopy(source)), (table, source)):
+            notes = Notes(plain="" if algorithm.steps else name)
+            traces = Table(numbers, notes), Tracer(deepcopy(plain), notes, name), memory_of_values
+            actions = play(algorithm, *traces, given)
+            untraced = numbers, _Untraced(plain, notes, name), Steps.memory
+            if actions != play(algorithm, *untraced, given):
+                raise TypeError(
+                    f"{name} plays other actions when it is traced: it asks for types or "
+                    f"identities (is), or draws random numbers that do not come from its rng"
+                )
     return Trace(actions, notes)
 
 

@@ -143,6 +143,8 @@ def extent(numbers: list[estimates.Estimate]) -> estimates.Estimate:
     Estimate(value=1.0, se=0.0, bound=0.5)
     """
     low, high = estimates.smallest(numbers).low, estimates.largest(numbers).high
+    if np.isinf(high - low):
+        return estimates.Estimate(numbers[0].value, np.inf)
     return estimates.Estimate((low + high) / 2, bound=(high - low) / 2)
 
 

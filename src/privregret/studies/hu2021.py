@@ -2,12 +2,8 @@
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from privregret import estimates, exact, instances, simulate, store
 from privregret.algorithm import Algorithm
@@ -15,7 +11,6 @@ from privregret.bandits import DPSE
 from privregret.bounds import hu2021 as bounds
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
-from privregret.press import draw, style
 from privregret.privacy import ledger, selection
 
 # Settings
@@ -36,16 +31,6 @@ def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) 
     """Select one setting and one epsilon: the curves of one panel."""
     here = (per_round.instance == setting.name) & (per_round.epsilon == epsilon)
     return per_round[here].drop(columns="instance")
-
-
-def limits_of(
-    per_round: pd.DataFrame, setting: BernoulliBandit, epsilons: list[float]
-) -> tuple[float, float]:
-    """Return one range of regrets for all panels of a setting.
-
-    It is the range of its curves at `epsilons`."""
-    here = (per_round.instance == setting.name) & per_round.epsilon.isin(epsilons)
-    return draw.regret_limits(per_round[here])
 
 
 def regret_ratio(
@@ -297,203 +282,3 @@ def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
     frame[["regret", "error"]] /= math.log(actions) / epsilon
     frame = frame.assign(K=actions, epsilon=epsilon)
     return frame[["K", "epsilon", "algorithm", "when", "t", "regret", "error"]]
-
-
-# Plot
-
-
-def exact_and_simulated(data: pd.DataFrame) -> Figure:
-    """Draw exact regret as lines and simulated means as markers with error bars."""
-    fig, (ax,) = draw.panels(
-        1, height=2.7, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret"
-    )
-    draw.lines(ax, data, "t", "regret", marker="none")
-    for label, part in data.dropna(subset=["mean"]).groupby("algorithm", sort=False):
-        look = style.look(label) | {"linestyle": "none", "label": label}
-        ax.errorbar(part.t, part["mean"], 2 * part.se, elinewidth=0.8, **look)
-    ax.set_ylim(bottom=0.2)
-    draw.legend_below(fig)
-    return fig
-
-
-def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
-    """Draw the privacy loss of one choice against n, for each noise scale."""
-    curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.scale]}" for r in loss.itertuples()])
-    colours = {"hu2021": (style.VERMILION, "-"), "corrected": (style.BLUE, ":")}
-    looks = {
-        f"$K={k}$, {noise[scale]}": {"marker": marker, "color": colour, "linestyle": dashes}
-        for scale, (colour, dashes) in colours.items()
-        for k, marker in ((2, "o"), (3, "^"), (5, "s"), (100, "D"))
-    }
-    axes = {"xlabel": "rounds $n$ of the epoch", "ylabel": r"privacy loss / $\epsilon$"}
-    title, how = r"$\epsilon={:g}$", {"curves": "curve", "looks": looks, "markevery": 1}
-    fig, axes = draw.family(curves, "epsilon", "n", "loss", title, axes=axes, **how)
-    for ax in axes:
-        ax.axhline(1, **style.BOUND)
-        ax.set_xscale("log", base=2)
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
-    return fig
-
-
-def release_schedule(released: dict[str, list[ledger.Release]], pulls: int) -> Figure:
-    """Draw the releases about an arm for each algorithm."""
-    fig, axes = draw.subplots(
-        len(released), 1, figsize=(style.PAGE[0], 4.0), sharex=True, height_ratios=(2, 6, 5)
-    )
-    for ax, (name, releases) in zip(axes, released.items(), strict=True):
-        color = style.look(name.split(",")[0])["color"]
-        show_releases(ax, releases, pulls, name, color, alarm=style.VERMILION)
-    axes[-1].set_xlabel("pull of the arm")
-    return fig
-
-
-def repairs(data: pd.DataFrame) -> Figure:
-    """Draw regret of Hybrid-UCB and its bounds, and the ratio of its repairs to it."""
-    fig, (top, below) = draw.subplots(
-        2, 3, sharex=True, sharey="row", figsize=(style.PAGE[0], 3.6), height_ratios=(2, 1)
-    )
-    for upper, lower, (name, part) in zip(top, below, data.groupby("instance"), strict=True):
-        one = part[part.tree == "paper"]
-        draw.lines(upper, one, "epsilon", "mean", markevery=1)
-        rate = "printed rate, constant 1"
-        draw.bound(upper, one.epsilon, one.rate, rate, linestyle=style.DOTTED)
-        draw.bound(upper, one.epsilon, one.uniform, "uniform play", linestyle=style.MIXED)
-        bound = one.bound.where(one.bound < one.uniform)
-        draw.bound(upper, one.epsilon, bound, "Theorem 5")
-        for label, repaired in part[part.tree != "paper"].groupby("algorithm", sort=False):
-            ratio, error = repaired.over_printed, 2 * repaired.over_printed_se
-            look = style.look(label)
-            lower.errorbar(repaired.epsilon, ratio, error, elinewidth=0.8, label=label, **look)
-        upper.set(xscale="log", yscale="log", title=name)
-        lower.set(xlabel=r"privacy parameter $\epsilon$")
-    top[0].set_ylabel("regret")
-    below[0].set_ylabel("ratio to printed")
-    draw.legend_below(fig, 3)
-    return fig
-
-
-def show_releases(
-    ax: Axes, released: list[ledger.Release], pulls: int, title: str, color: str, alarm: str
-) -> None:
-    """Draw one bar per release about an arm, and the cost of each reward.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    released : list of privacy.ledger.Release
-    pulls : int
-        Pulls drawn.
-    title : str
-        Of the panel.
-    color, alarm : str
-        Colours of the arrays, and of costs above 1.
-    """
-    top = 0
-    for release in released:
-        length = release.last - release.first + 1
-        level = 0 if release.kind == "array" else length.bit_length()
-        top = max(top, level)
-        fill = color if release.kind == "array" else "#BBBBBB"
-        ax.barh(
-            level, length - 0.16, left=release.first - 0.42, height=0.72, color=fill, linewidth=0
-        )
-        middle = (release.first + release.last) / 2
-        ax.text(
-            middle,
-            level,
-            f"{release.scale:g}",
-            ha="center",
-            va="center_baseline",
-            fontsize=6,
-            color="white" if release.kind == "array" else "black",
-        )
-    for pull, cost in enumerate(ledger.cost(released, pulls), start=1):
-        above = {"color": alarm, "fontweight": "bold"} if cost > 1 + 1e-9 else {}
-        ax.text(pull, -1, f"{cost:.3g}", ha="center", va="center_baseline", fontsize=6, **above)
-    ax.set(xlim=(0.4, pulls + 0.6), ylim=(-1.6, top + 0.6), title=title, xticks=range(1, pulls + 1))
-    names = ["cost", "array", *(f"node of {2 ** (level - 1)}" for level in range(1, top + 1))]
-    ax.set_yticks(range(-1, top + 1), names)
-    ax.grid(False)
-    ax.tick_params(length=0)
-
-
-def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str]) -> Figure:
-    """Draw Theorem 7's bounds above and regrets below, for three families."""
-    fig, (top, below) = draw.subplots(
-        2, 3, sharex="col", sharey="row", figsize=(style.PAGE[0], 5.0)
-    )
-    corrected = FTNL(1.0).label
-    learners = [corrected, FTNL(1.0, scale="hu2021").label, RandomPrefixSoftmax(1.0).label]
-    for upper, lower, family in zip(top, below, families, strict=True):
-        part = data[data.family == family]
-        x = "log_m" if family == families[2] else "brackets"
-        one, equal = (part[part.algorithm == label] for label in (corrected, EQUAL))
-        second, first = "its second form, constant 1", "as printed (first form), constant 1"
-        draw.bound(upper, one[x], one.proved, "Theorem 7, as proved")
-        draw.bound(upper, one[x], one.second_form, second, linestyle=style.MIXED)
-        draw.bound(upper, one[x], one.first_form, first, linestyle=style.DOTTED)
-        alone = {"linestyle": "none"} if x == "log_m" else {}  # the phase changes in between
-        for ax, curves in ((upper, one), (lower, part[part.algorithm.isin(learners)])):
-            draw.lines(ax, curves, x, "regret", markevery=1, **alone)
-        lower.set_xlabel(r"$\ln m$" if x == "log_m" else "number of brackets $B$")
-        dots = {"color": "black", "marker": ".", "linestyle": "none"}
-        lower.plot(equal[x], equal.regret, label="FTNL (Laplace) on equal gaps", **dots)
-        upper.set(yscale="log", title=family)
-        lower.set(ylim=(0, 9))
-    gumbel = FTNL(1.0, "gumbel").label
-    band = {"color": style.look(gumbel)["color"], "alpha": 0.3, "linewidth": 0}
-    band["label"] = f"{gumbel}, all phases"
-    below[2].fill_between(phases.log_m, phases.smallest, phases.largest, **band)
-    brackets = data[data.family == families[0]].brackets.unique()
-    for axes in (top, below):
-        axes[0].set_ylabel(r"regret / $(\ln K/\epsilon)$")
-        for ax in axes[:2]:
-            ax.set_xticks(brackets)
-        axes[2].set_xscale("symlog", linthresh=2)
-        axes[2].set_xlim(-0.2, 1.3 * max(2, data[data.family == families[2]].log_m.max()))
-    fig.align_labels()
-    draw.legend_below(fig, 3)
-    return fig
-
-
-def epochs_figure(paid: pd.DataFrame) -> Figure:
-    """Draw the regret of each epoch by bracket, inside the frame of its bound."""
-    units = r"regret / $(\ln K/\epsilon)$"
-    fig, (ax,) = draw.panels(
-        1, width=style.PAGE[0], height=2.4, xlabel="rounds $n$ before the choice", ylabel=units
-    )
-    epoch, bottom = np.log2(paid.rounds), np.zeros(len(paid))
-    frame = {"color": "#EEEEEE", "edgecolor": style.GREY, "linestyle": style.DASHED}
-    label = r"$4b\,(\phi(n/2)-\phi(n))$"
-    ax.bar(epoch, paid.telescoping_bound, width=0.9, label=label, linewidth=0.8, **frame)
-    names = [name for name in paid if name.startswith("bracket_")]
-    shades = plt.get_cmap("viridis")(np.linspace(0.05, 0.95, len(names)))
-    for k, (name, shade) in enumerate(zip(names, shades, strict=True)):
-        look = {"width": 0.6, "color": shade, "linewidth": 0}
-        gap = rf"gap $2^{{{k}}}\Delta_{{\min}}$"
-        ax.bar(epoch, paid[name], bottom=bottom, label=gap, **look)
-        bottom += paid[name]
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.xaxis.set_major_formatter(lambda x, _: rf"$2^{{{x:.0f}}}$")
-    fig.legend(loc="outside right center")
-    return fig
-
-
-def lower_bound_figure(data: pd.DataFrame, titles: dict[int, str]) -> Figure:
-    """Draw regret at round m* with Theorem 10, and final regret, for each K."""
-    size = {"figsize": (style.PAGE[0], 4.2), "height_ratios": (3, 2), "squeeze": False}
-    fig, axes = draw.subplots(2, len(titles), sharex=True, sharey="row", **size)
-    for row, when in zip(axes, ("round m", "convergence"), strict=True):
-        for ax, (k, part) in zip(row, data[data.when == when].groupby("K"), strict=True):
-            draw.lines(ax, part, "epsilon", "regret")
-            ax.set(xscale="log", yscale="log")
-            if when == "round m":
-                draw.bound(ax, part.epsilon, part.bound, "Theorem 10")
-                ax.set_title(titles[k])
-            else:
-                ax.set_xlabel(r"privacy parameter $\epsilon$")
-    axes[0, 0].set_ylabel(r"regret at $m^{\ast}$ / $(\ln K/\epsilon)$")
-    axes[1, 0].set_ylabel(r"final regret / $(\ln K/\epsilon)$")
-    fig.align_labels()
-    draw.legend_below(fig, 4)
-    return fig

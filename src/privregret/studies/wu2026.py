@@ -8,14 +8,12 @@ from math import comb
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from scipy.optimize import differential_evolution
 
 from privregret import estimates, exact, instances, store
 from privregret.bounds import wu2026 as bounds
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
-from privregret.press import draw, style
 from privregret.privacy import selection
 
 # Instances
@@ -350,25 +348,3 @@ def worst_equal_gap(learner: FTNL, log_actions: float, T: int, precision: float 
     largest = max(bounds.max(), highest.max())
     found = {"noise": learner.noise, "epsilon": learner.epsilon, "log_actions": log_actions, "T": T}
     return found | {"gap": worst.gap, "regret": worst.regret, "error": largest - worst.regret}
-
-
-# Plot
-
-
-def two_actions_figure(two: pd.DataFrame) -> Figure:
-    """Draw the probability of the worse of two actions against the number of losses."""
-    examples = list(two.groupby("instance", sort=False))
-    axes = {"xscale": "log", "xlabel": "loss vectors $n$", "ylabel": "P[worse action selected]"}
-    fig, row = draw.panels(len(examples), **axes)
-    noises = (np.inf, style.SOLID, "no noise"), (1.0, style.DOTTED, r"Gumbel, $\epsilon=1$")
-    for ax, (title, part) in zip(row, examples, strict=True):
-        for level, dashes, name in noises:
-            curve = part[part.epsilon == level]
-            raw = {"color": style.BLUE, "marker": "o", "label": f"original, {name}"}
-            resampled = {"color": style.VERMILION, "marker": "s", "label": f"resampled, {name}"}
-            ax.plot(curve.n, curve.raw, linestyle=dashes, **raw)
-            ax.plot(curve.n, curve.resampled, linestyle=dashes, **resampled)
-        ax.axhline(0.5, color=style.GREY, linewidth=0.6)
-        ax.set(title=title)
-    draw.legend_below(fig, 4)
-    return fig

@@ -1,0 +1,224 @@
+"""Keys of code: what a module, class or function uses, by the import statements of its module.
+
+Both caches on disk are keyed by them. Docstrings, comments and layout do not count; imports are
+followed at any depth and place, out of the package too, but not into libraries. Dynamic imports are
+not seen. A key is of the code that this process has loaded: the package's files are read when the
+package is imported, others when a class, kernel or stored function of theirs is made. Once a file
+differs from what was read, it is not `unchanged`: then nothing is stored under the key.
+"""
+
+import ast
+import hashlib
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec, resolve_name
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from privregret.files import PACKAGE
+
+DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+_read: dict[Path, tuple[tuple[int, int], bytes]] = {}
+_lock = Lock()
+
+
+def used(*things: Any) -> frozenset[str]:
+    """Return the names of the modules that things use, without those of libraries.
+
+    Parameters
+    ----------
+    *things : module, its name, class, function, compiled kernel, or an object of a class
+
+    Raises
+    ------
+    LookupError
+        For what is defined at a prompt or in a notebook.
+    """
+    modules = {name for thing in things for name in _modules(thing, set())}
+    for name in modules:
+        if file_of(name) is None and not getattr(sys.modules.get(name), "__spec__", None):
+            raise LookupError(f"{name} is not defined in a file")
+    return frozenset().union(*map(_reached, modules))
+
+
+def imported(code: str) -> set[Path]:
+    """Return the files that the cells of a notebook use; raise SyntaxError if they are not Python.
+
+    Lines that start with % or ! are left out.
+    """
+    lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
+    named = _named(_statements(_parsed("\n".join(lines).encode())), "")
+    modules = frozenset().union(*map(_reached, named))
+    return {file for name in modules if (file := file_of(name))}
+
+
+@cache
+def key(modules: frozenset[str]) -> str:
+    """Return 32 hexadecimal digits for the loaded code of modules."""
+    known = [(name, _known(file)[1]) for name in sorted(modules) if (file := file_of(name))]
+    return hashlib.sha256(repr(known).encode()).hexdigest()[:32]
+
+
+def unchanged(modules: Iterable[str]) -> bool:
+    """Return whether the files of modules are those that this process has read."""
+    files = filter(None, map(file_of, modules))
+    try:
+        return all(_stamp(f) == _read[f][0] or f.read_bytes() == _read[f][1] for f in files)
+    except OSError:
+        return False
+
+
+def look(module: str) -> None:
+    """Read a module outside the package, and all that it uses, as they are now."""
+    if module.partition(".")[0] != PACKAGE.name:
+        with suppress(LookupError):
+            used(module)
+
+
+def meaning(source: bytes) -> str:
+    """Hash code without docstrings, comments and layout."""
+    tree = _parsed(source)
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body[0] = ast.Pass()
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+@cache
+def file_of(module: str) -> Path | None:
+    """Return the source file of a module, or None for a library's and for what has no file."""
+    if module == "__main__":
+        prompt = sys.flags.interactive or hasattr(sys, "ps1")
+        file = Path("" if prompt else getattr(sys.modules[module], "__file__", None) or "")
+        return file.resolve() if file.suffix == ".py" and not _of_library(file) else None
+    top, *rest = module.split(".")
+    folder = _folder(top)
+    if folder is None:
+        return None
+    base = folder.joinpath(top, *rest)
+    return next((f for f in (base / "__init__.py", base.with_suffix(".py")) if f.is_file()), None)
+
+
+@cache
+def _folder(top):
+    """Return the folder that holds a top-level module or package, or None for a library."""
+    if top == PACKAGE.name:
+        return PACKAGE.parent
+    try:
+        spec = find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not (spec.has_location or spec.submodule_search_locations):
+        return None
+    found = Path(*list(spec.submodule_search_locations or [spec.origin])[:1]).resolve()
+    return None if _of_library(found) else found.parent
+
+
+def _of_library(path):
+    installed = any(part in ("site-packages", "dist-packages") for part in path.parts)
+    return installed or path.resolve().is_relative_to(Path(sysconfig.get_path("stdlib")).resolve())
+
+
+def _modules(thing, seen) -> Iterator[str]:
+    """Yield the modules in which a thing is defined; of a kernel, of the kernels in it as well."""
+    thing = getattr(thing, "py_func", thing)
+    if isinstance(thing, str):
+        yield thing
+    elif isinstance(thing, type(sys)):
+        yield thing.__name__
+    elif (code := getattr(thing, "__code__", None)) is None:
+        yield (thing if isinstance(thing, type) else type(thing)).__module__
+    elif thing not in seen:
+        seen.add(thing)
+        # a loop that is made from a template has its name in one module, its code in another
+        yield from (thing.__module__, thing.__globals__["__name__"])
+        for name in code.co_names:
+            if hasattr(kernel := thing.__globals__.get(name), "py_func"):
+                yield from _modules(kernel, seen)
+
+
+@cache
+def _reached(module) -> frozenset[str]:
+    found, todo = set(), [module]
+    while todo:
+        name = todo.pop()
+        if name not in found and (file := file_of(name)):
+            found.add(name)
+            todo += _named(_known(file)[0], _package(name))
+    return frozenset(found)
+
+
+def _package(module):
+    return module if file_of(module).name == "__init__.py" else module.rpartition(".")[0]
+
+
+def _statements(tree) -> list[tuple]:
+    """Return what code imports: ("", module, "") or (module from which, name, name here)."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [("", alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            of = "." * node.level + (node.module or "")
+            found += [(of, alias.name, alias.asname or alias.name) for alias in node.names]
+    return found
+
+
+def _named(statements, package) -> set[str]:
+    """Return the modules that import statements in a package name, or take names from."""
+    plain = {inner for of, name, _ in statements if not of for inner in _inside(name)}
+    return plain | {_defining(resolve_name(of, package), name) for of, name, _ in statements if of}
+
+
+def _inside(module) -> set[str]:
+    """Return a module and, as anything can be an attribute of a package, the modules in it."""
+    file = file_of(module)
+    if file is None or file.name != "__init__.py":
+        return {module}
+    inner = (f.relative_to(file.parent).with_suffix("").parts for f in file.parent.rglob("*.py"))
+    return {".".join((module, *parts)).removesuffix(".__init__") for parts in inner}
+
+
+@cache
+def _defining(module, name) -> str:
+    """Return the module that defines what `from module import name` gives."""
+    file = file_of(module)
+    if file_of(f"{module}.{name}"):
+        return f"{module}.{name}"
+    if file and file.name == "__init__.py":
+        for of, there, here in _known(file)[0]:
+            if of and here == name and (source := resolve_name(of, module)) != module:
+                return _defining(source, there)
+    return module
+
+
+def _parsed(source):
+    with _lock:  # threads that parse at once disturb each other (CPython issue 106905)
+        return ast.parse(source)
+
+
+@cache
+def _known(file) -> tuple[list, str]:
+    """Return the import statements of a file and its meaning."""
+    source = _source(file)
+    return _statements(_parsed(source)), meaning(source)
+
+
+def _stamp(file):
+    status = file.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def _source(file):
+    """Return the bytes of a file as they were at the first look."""
+    if file not in _read:
+        _read[file] = _stamp(file), file.read_bytes()
+    return _read[file][1]
+
+
+for _file in PACKAGE.rglob("*.py"):
+    _source(_file)

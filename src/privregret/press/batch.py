@@ -1,0 +1,450 @@
+"""The batch command: which notebooks are stale and why, run by papermill and adopted at their end.
+
+Only a run at the committed parameters is adopted into `figures/`, `paper/` and the README. Below a
+root, `build/` has the stamps, the executed and the failed notebooks: a stamp is removed first and
+written last, so what has none has not finished.
+"""
+
+import ast
+import json
+import os
+import re
+import secrets
+import shutil
+import sys
+import time
+import tomllib
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+
+import joblib
+from tqdm import tqdm
+
+from privregret import code_key, files
+from privregret.files import ROOT, digest, locked
+from privregret.press import notebook, record, render
+from privregret.press.notebook import BUILD, NOTEBOOKS, hint
+
+# exit codes; 130 is the shell's for an interrupt
+FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
+# bits change with the number of BLAS threads, and PDF files with the date
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMBA_NUM_THREADS": "1",
+    "MPLBACKEND": "agg",
+    "SOURCE_DATE_EPOCH": "0",
+    "TQDM_DISABLE": "1",
+}
+LOCK, NEVER = "requirements.lock", "has not run to its end here"
+
+
+class UsageError(ValueError):
+    """The command was asked for something that is not there."""
+
+
+@dataclass
+class Job:
+    """One notebook to run."""
+
+    name: str
+    code: str = ""
+    # all parameters, and those that differ from the notebook's file
+    parameters: dict = field(default_factory=dict)
+    changed: dict = field(default_factory=dict)
+    # why it cannot run at all
+    problem: str = ""
+
+
+def read(name: str) -> tuple[str, dict]:
+    """The code of a notebook, its parameters aside, and these; UsageError if it is none of ours."""
+    try:
+        content = (NOTEBOOKS / f"{name}.ipynb").read_bytes()
+        cells = [c for c in json.loads(content)["cells"] if c["cell_type"] == "code"]
+        kept = [c for c in cells if "parameters" not in c["metadata"].get("tags", [])]
+        code = "\n\n".join("".join(cell["source"]) for cell in kept)
+        if not re.search(rf"^notebook\.start\(\s*[\"']{re.escape(name)}[\"']", code, re.M):
+            raise ValueError(f"it does not call notebook.start({name!r}, ...): a copy?")
+        return code, notebook.declared(content)
+    except Exception as problem:  # cut, not JSON, of another format, not Python
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0][:100]
+        raise UsageError(f"notebooks/{name}.ipynb cannot be read: {reason}") from None
+
+
+def notebooks() -> list[str]:
+    """The names of all notebooks. Scratch and copies are skipped with a word, if unpublished."""
+    published, names = record.read(ROOT)["notebooks"], []
+    for path in sorted(NOTEBOOKS.glob("[!.]*/*.ipynb")):
+        name = path.relative_to(NOTEBOOKS).with_suffix("").as_posix()
+        try:
+            if name not in published:
+                read(name)
+            names.append(name)
+        except UsageError as problem:
+            print(f"skipped: {problem}", file=sys.stderr)
+    return names
+
+
+def select(words: list[str], names: list[str]) -> list[str]:
+    """Those that papers, notebooks, bare names and paths stand for; all for no words."""
+    chosen = set()
+    for word in words:
+        path = Path(word).resolve()
+        key = str(path.relative_to(NOTEBOOKS)) if NOTEBOOKS in path.parents else word
+        key = key.removeprefix("notebooks/").removesuffix(".ipynb").rstrip("/")
+        found = {n for n in names if n == key or n.startswith(f"{key}/") or n.endswith(f"/{key}")}
+        if not found:
+            parts = {part for name in names for part in name.split("/")}
+            raise UsageError(f"no notebook or paper {word!r}: {hint(key, [*names, *parts])}")
+        chosen |= found
+    return sorted(chosen) or names
+
+
+def overrides(pairs: list[tuple[str, str]]) -> dict:
+    """Parameters from the command line; UsageError for one that is there twice.
+
+    Examples
+    --------
+    >>> overrides([("epsilons", "0.5,1"), ("flag", "true"), ("noise", "laplace")])
+    {'epsilons': [0.5, 1], 'flag': True, 'noise': 'laplace'}
+    """
+    found: dict = {}
+    for name, text in pairs:
+        if name in found:
+            raise UsageError(f"-p {name} is given twice")
+        try:
+            value = ast.literal_eval(text)
+            found[name] = list(value) if isinstance(value, tuple) else value
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            found[name] = {"true": True, "false": False}.get(text, text)
+    return found
+
+
+def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) -> list[Job]:
+    """What is to be run, with which parameters; UsageError for a parameter that no notebook has."""
+    if not (ROOT / LOCK).is_file():
+        raise UsageError(f"{LOCK} is missing: restore it by git, since all depends on it")
+    try:
+        text = (NOTEBOOKS / "smoke.toml").read_text(encoding="utf-8") if smoke else ""
+        small = {name: dict(parameters) for name, parameters in tomllib.loads(text).items()}
+    except (OSError, ValueError, TypeError) as problem:
+        raise UsageError(f"notebooks/smoke.toml cannot be read: {problem}") from None
+    todo, known = [], set[str]()
+    for name in names:
+        try:
+            code, saved = read(name)
+        except UsageError as problem:  # the others go on
+            todo.append(Job(name, problem=str(problem)))
+            continue
+        known |= saved.keys()
+        usual = notebook.committed(name) if root == ROOT else saved
+        for p in (p for p in saved if repr(usual[p]) != repr(saved[p])):
+            print(f"{name}: {p}={saved[p]!r} is not committed, {p}={usual[p]!r} counts")
+        wanted = usual | small.get(name, {}) | {p: v for p, v in given.items() if p in saved}
+        changed = {p: v for p, v in wanted.items() if repr(v) != repr(saved.get(p))}
+        todo.append(Job(name, code, wanted, changed))
+    for unknown in sorted(given.keys() - known):
+        raise UsageError(f"no selected notebook has a parameter {unknown}: {hint(unknown, known)}")
+    return todo
+
+
+def inputs(job: Job) -> dict[str, str]:
+    """Everything that a run depends on but its parameters: what it is -> its hash."""
+    used = sorted(code_key.imported(job.code))
+    data = [Path(v) for v in job.parameters.values() if isinstance(v, str) and v]
+    data += [ROOT / path for path in re.findall(r"benchmarks/[\w.-]+", job.code)]
+    data += [NOTEBOOKS / f"{job.name}.toml"]
+    with suppress(OSError):  # a parameter that is too long for a path
+        data = [path for path in data if path.is_file()]
+    found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
+    found |= {_shown(file): code_key.meaning(file.read_bytes()) for file in used}
+    return found | {_shown(file): digest(file.read_bytes()) for file in (ROOT / LOCK, *data)}
+
+
+def origin(name: str, found: dict[str, str]) -> dict[str, str]:
+    """What the manifest says of a notebook's `inputs`."""
+    sources = digest(json.dumps(found, sort_keys=True).encode())
+    return {"code": found[f"notebooks/{name}.ipynb"], "lock": found[LOCK], "sources": sources}
+
+
+def _shown(path):
+    return os.path.relpath(path, ROOT)
+
+
+def outputs(name: str, root: Path) -> dict[str, str]:
+    """All that a notebook has published below a root: path -> hash, "" for a missing file."""
+    said = record.of_notebook(record.read(root), name)
+    paths = [f"figures/{o}{ending}" for o, e in said["outputs"].items() for ending in e["files"]]
+    there = {path: root / path for path in paths}
+    found = {path: digest(f.read_bytes()) if f.is_file() else "" for path, f in there.items()}
+    return found | {"figures/manifest.json": digest(json.dumps(said, sort_keys=True).encode())}
+
+
+def stamp(name: str, root: Path) -> Path:
+    """The path of a notebook's stamp."""
+    return root / "build" / "stamps" / f"{name}.json"
+
+
+def stamped(name: str, root: Path) -> dict:
+    """What the last finished run of a notebook left; nothing if that is missing or damaged."""
+    try:
+        found = json.loads(stamp(name, root).read_bytes())
+        return found | {"seconds": float(found["seconds"]), "files": dict(found["files"])}
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
+
+
+def why_stale(job: Job, root: Path) -> str:
+    """The reason to run a notebook again; "" if it is up to date."""
+    if job.problem:
+        return job.problem
+    said = record.of_notebook(record.read(root), job.name)["notebook"].get("parameters", {})
+    was = {p: said[p] for p, v in job.parameters.items() if said.get(p, v) != v}
+    if was:
+        return ", ".join(f"{p}={job.parameters[p]!r} (was {v!r})" for p, v in was.items())
+    known = stamped(job.name, root)
+    if not known:
+        return NEVER
+    old, now = known["files"], inputs(job) | outputs(job.name, root)
+    changed = (path for path in [*now, *old] if old.get(path) != now.get(path))
+    return next((f"{path} changed" for path in changed), "")
+
+
+def _kernel(folder, variables):
+    """A class of kernels over local sockets, no ports to race for; what they say goes to a log."""
+    from jupyter_client.manager import AsyncKernelManager
+
+    class Kernel(AsyncKernelManager):
+        def __init__(self, **more):
+            at = {"ip": f"{folder}/kernel", "connection_file": f"{folder}/kernel.json"}
+            super().__init__(**more, transport="ipc", **at)
+
+        async def start_kernel(self, **more):
+            with open(f"{folder}/log", "wb") as log:
+                await super().start_kernel(**more, env=os.environ | variables, stderr=log)
+
+    return Kernel
+
+
+def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tuple[int, str]:
+    """Run one notebook and adopt its outputs; a failed run changes nothing that is published.
+
+    Parameters
+    ----------
+    root, sockets : paths
+        Where `figures/`, `paper/` and `build/` are; a folder with a short path.
+    variables : dict
+        Of the kernel's environment.
+    gone : iterable of str
+        Notebooks that are no more, whose outputs may be taken over.
+    tell : callable
+        Called with the number of each cell that starts, from 1.
+
+    Returns
+    -------
+    An exit code, and the line for the user.
+    """
+    if job.problem:
+        return FAILED, f"FAILED {job.name}: {job.problem}"
+    # nbformat imports this module, which takes a second to compile grammars it never uses
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    began, build, file, at = time.monotonic(), root / "build", f"{job.name}.ipynb", [0]
+    failed, folder = build / "failed" / file, mkdtemp(dir=sockets)
+    log, left = Path(folder, "log"), failed.with_suffix(".log")
+    # a folder of its own: a kernel of a killed run may still write to the old one
+    staged = build / "partial" / f"{job.name}-{secrets.token_hex(4)}"
+    executed = staged / "executed.ipynb"
+    own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": f"{folder}/ipython"}
+
+    def cell_starts(cell, cell_index):
+        at.append(cell_index + 1)
+        tell(at[-1])
+
+    try:
+        for old in (stamp(job.name, root), failed, left):
+            shutil.rmtree(old, ignore_errors=True)  # if it is a folder
+            old.unlink(missing_ok=True)
+        staged.mkdir(parents=True)
+        before = inputs(job)
+        papermill.execute_notebook(
+            # papermill takes braces for its own
+            *(re.sub("[{}]", r"\g<0>\g<0>", str(path)) for path in (NOTEBOOKS / file, executed)),
+            job.changed,
+            kernel_name="python3",
+            kernel_manager_class=_kernel(folder, ENVIRONMENT | variables | own),
+            progress_bar=False,
+            request_save_on_cell_execute=False,
+            on_cell_start=cell_starts,
+        )
+        mark = notebook.end_mark(executed.read_bytes())
+        if mark is None:
+            raise UsageError("it ended before its last cell")
+        record.adopt(staged, root, job.name, origin(job.name, before), gone)
+        render.render(root)
+        (build / "notebooks" / file).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(executed, build / "notebooks" / file)
+        seconds = time.monotonic() - began
+        mark |= {"files": before | outputs(job.name, root), "seconds": round(seconds, 1)}
+        files.write(stamp(job.name, root), json.dumps(mark, indent=1).encode())
+        said = record.read(root)["notebooks"][job.name].get("findings", [])
+        return 0, f"{job.name}: {seconds:.0f} s, {render.said(said) or 'no findings'}"
+    except DeadKernelError:
+        code, error = DIED, f"its kernel died in cell {at[-1]} (out of memory?)"
+        executed, failed = log, left
+    except PapermillExecutionError as problem:
+        code = USAGE if problem.ename == "ParameterError" else FAILED
+        error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
+    except (UsageError, OSError) as problem:
+        code, error = FAILED, str(problem)
+    except Exception as problem:  # the other notebooks go on
+        code, error = FAILED, f"{type(problem).__name__}: {problem}"
+        with suppress(OSError):
+            log.write_text(traceback.format_exc())
+        executed, failed = log, left
+    line = f"FAILED {job.name}: {error.splitlines()[0]}"
+    with suppress(OSError):  # it did not start, or the disk is full
+        failed.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(executed, failed)
+        line += f"; see {os.path.relpath(failed)}"
+    return code, line
+
+
+def reproduce(
+    words: list[str],
+    given: dict | None = None,
+    output: Path | None = None,
+    at_once: int | None = None,
+    smoke: bool = False,
+    force: bool = False,
+    fresh: bool = False,
+) -> int:
+    """Run stale notebooks, `at_once` at a time and the longest first; returns the exit code.
+
+    Parameters
+    ----------
+    words : list of str
+        As `select` takes them.
+    given : dict, optional
+        Parameters that are not the notebooks' own; then the output goes below `build/custom`.
+    output : Path, optional
+        Where the output goes instead; it must be missing or empty, or hold a manifest.
+    smoke : bool
+        Take the parameters of `notebooks/smoke.toml`; the output goes below `build/smoke`.
+    force, fresh : bool
+        Run all, also what is up to date; and without stored results.
+
+    Raises
+    ------
+    UsageError
+        For words, parameters or a folder that it cannot use.
+    Damaged
+        If the manifest is.
+    BlockingIOError
+        If another run is under way below the same root.
+    """
+    given = given or {}
+    usual = BUILD / "smoke" if smoke else BUILD / "custom" / notebook.folder(given)
+    root = output.resolve() if output else usual if smoke or given else ROOT
+    if output and root == ROOT:
+        raise UsageError("--output must not be the project itself: name another folder")
+    at_once = joblib.cpu_count() if at_once is None else at_once
+    if at_once < 1:
+        raise UsageError(f"-j must be at least 1, got {at_once}")
+    names = notebooks()
+    todo = jobs(select(words, names), given, root, smoke)
+    if output:
+        try:
+            record.claim(root, whole=True)
+        except ValueError as problem:
+            raise UsageError(f"--output: {problem}") from None
+    with ExitStack() as held:
+        _alone(root, held)
+        render.differing(root)  # refuses a damaged manifest
+        if not (force or fresh):
+            reasons = _reasons(todo, root)
+            todo = [job for job in todo if reasons[job.name]]
+        gone = record.read(ROOT)["notebooks"].keys() - {*names} if root == ROOT else set()
+        code = _all(todo, root, at_once, fresh, gone, held)
+        if gone and not words and not code:
+            removed = record.forget(root, gone)
+            text = ", ".join(removed) or "nothing is left of their outputs"
+            print(f"no notebooks any more: {', '.join(sorted(gone))}; removed: {text}")
+        render.render(root)
+    if root != ROOT:
+        print(f"The output is in {os.path.relpath(root)}; what is published stays as it was.")
+    return code
+
+
+def _alone(root, held):
+    """Lock a root, until `held` ends, and remove the remains of killed runs."""
+    if not held.enter_context(locked(root / "build" / ".lock", wait=False)):
+        print("warning: no locks here, so run one command at a time", file=sys.stderr)
+    for folder in (root / "figures", root / "paper", root / "build" / "stamps"):
+        files.sweep(folder)
+    for partial in root.glob(".README.md.partial-*"):
+        partial.unlink()
+    held.callback(shutil.rmtree, root / "build" / "partial", ignore_errors=True)
+    shutil.rmtree(root / "build" / "partial", ignore_errors=True)
+
+
+def _all(todo, root, at_once, fresh, gone, held):
+    """Run jobs and print a line for each; the worst exit code."""
+    todo = sorted(todo, key=lambda job: -stamped(job.name, root).get("seconds", float("inf")))
+    at_once = max(1, min(at_once, len(todo)))
+    variables = {"LOKY_MAX_CPU_COUNT": str(max(1, joblib.cpu_count() // at_once))}
+    if fresh:
+        variables["PRIVREGRET_STORE"] = "off"
+    sockets = held.enter_context(TemporaryDirectory(prefix="privregret-"))
+
+    def one(job):
+        def tell(cell):
+            bar.set_postfix_str(f"{job.name}, cell {cell}")
+
+        code, line = run(job, root, sockets, variables, gone, tell)
+        with bar.external_write_mode():
+            print(line, flush=True)
+        bar.update()
+        return code
+
+    form = "{n_fmt}/{total_fmt} {bar} {elapsed}{postfix}"
+    # on terminals only
+    with tqdm(total=len(todo), bar_format=form, disable=None, leave=False) as bar:
+        pool = ThreadPoolExecutor(at_once)
+        try:
+            return max(pool.map(one, todo), default=0)
+        except (KeyboardInterrupt, BrokenPipeError):
+            with suppress(BrokenPipeError):
+                print("\ninterrupted: what had finished is kept, the next run goes on", flush=True)
+            held.close()
+            os._exit(INTERRUPTED)  # kernels end by themselves once this process is gone
+
+
+def _reasons(todo, root):
+    """Print why each notebook is stale; name -> reason, "" if it is up to date."""
+    reasons = {job.name: why_stale(job, root) for job in todo}
+    if len(reasons) > 1 and {*reasons.values()} == {NEVER}:
+        print(f"none of {len(reasons)} notebooks has run here: what is in figures/ was committed")
+        return reasons
+    for name, why in reasons.items():
+        print(f"{name}: {why or 'up to date'}")
+    return reasons
+
+
+def status(words: list[str]) -> int:
+    """Print which notebooks are stale and why, and which files differ from the manifest."""
+    names, differing = notebooks(), render.differing(ROOT)
+    _reasons(jobs(select(words, names), {}), ROOT)
+    for name in sorted(record.read(ROOT)["notebooks"].keys() - {*names}):
+        print(f"{name}: no notebook any more; `make` removes its outputs")
+    for path in differing:
+        print(f"{path}: not what figures/manifest.json says; `make` writes it again")
+    return 0

@@ -1,0 +1,368 @@
+"""The batch command and bare papermill on tiny notebooks: what runs again, what fails how, and what
+a kill leaves."""
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+
+import nbformat
+import pandas as pd
+import pytest
+from conftest import named
+
+from privregret import __main__ as command
+from privregret.press import batch
+
+PARAMETERS = """\
+runs: int = 3  # number of runs
+table: str = ""  # a file
+"""
+CHECK = """\
+from privregret import checks
+from privregret.press import notebook
+
+notebook.start("demo/{name}", globals(), runs=checks.positive_int, table=checks.text)
+"""
+FIGURE = """\
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from privregret.press import publish
+
+data = pd.DataFrame({{"x": [0, 1], "y": [1.0, runs]}})
+fig, ax = plt.subplots()
+ax.plot(data.x, data.y)
+publish.figure(fig, "demo/{output}", data, "A line.")
+publish.finding("Here", "It is small.", "value", runs, at_most=10, number="demo{macro}")
+"""
+BOUNDS = "from privregret.bounds import hu2021"
+MEASURED = 'from privregret.files import ROOT\n(ROOT / "benchmarks/measured.csv").read_text()'
+FRESH = "up to date"
+
+
+def write(project, name, *cells, output="", end="notebook.end()"):
+    """A notebook demo/<name> that draws one figure, with more code cells before the figure."""
+    output = output or name
+    draw = FIGURE.format(output=output, macro=output.title().replace("-", ""))
+    sources = PARAMETERS, CHECK.format(name=name), *cells, draw, end
+    made = [nbformat.v4.new_code_cell(source, id=f"c{i}") for i, source in enumerate(sources)]
+    made[0].metadata["tags"] = ["parameters"]
+    spec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    path = project.root / "notebooks" / "demo" / f"{name}.ipynb"
+    path.parent.mkdir(exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": spec}), path)
+    return path
+
+
+def figure(project, name, ending="csv"):
+    return project.root / "figures" / "demo" / f"{name}.{ending}"
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def ran(project, *arguments, code=0, **more):
+    """The lines that `reproduce` prints; its exit code is tested."""
+    got, out, err = project.python("privregret", "reproduce", *arguments, **more)
+    assert got == code, out + err
+    assert "Traceback" not in out + err
+    return out.splitlines()
+
+
+def stale(project, *words):
+    """The notebooks that `status` calls stale, with the reason."""
+    code, out, err = project.python("privregret", "status", *words)
+    assert code == 0, err
+    return {n: why for n, why in (line.split(": ", 1) for line in out.splitlines()) if why != FRESH}
+
+
+def published(project):
+    """All that only adoption may change."""
+    folders = project.root / "figures", project.root / "paper"
+    paths = [p for folder in folders for p in folder.rglob("*") if p.is_file()]
+    return {str(p): p.read_bytes() for p in [*paths, project.root / "README.md"]}
+
+
+@pytest.fixture
+def settled(project):
+    """A project under git with a README, whose one notebook has run."""
+    project.notebook = write(project, "one")
+    (project.root / "README.md").write_text("# Demo\n<!-- findings -->\n<!-- end of findings -->\n")
+    for words in (["init", "-q"], ["add", "notebooks"], ["commit", "-qm", "one"]):
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        subprocess.run(git, cwd=project.root, check=True)
+    ran(project)
+    return project
+
+
+def test_only_what_changed_runs_again_and_the_reason_is_named(project):
+    measured = project.root / "benchmarks/measured.csv"
+    measured.parent.mkdir()
+    measured.write_text("x\n1\n")
+    one, two = write(project, "one", BOUNDS), write(project, "two", MEASURED)
+    lines = ran(project, "-j", "2")
+    assert len(lines) == 3 and all("1 reproduced" in line for line in lines[1:])
+    stamp = json.loads((project.root / "build/stamps/demo/one.json").read_text())
+    assert stamp["seconds"] > 0 and 10 < stamp["megabytes"] < 10_000
+    before = figure(project, "one").stat().st_mtime_ns
+    assert [line.split(": ")[1] for line in ran(project)] == [FRESH, FRESH]
+    assert figure(project, "one").stat().st_mtime_ns == before
+
+    saved = nbformat.read(one, 4)  # opened, run by hand and saved
+    saved.cells[1].execution_count = 7
+    saved.cells.insert(0, nbformat.v4.new_markdown_cell("# Reworded"))
+    nbformat.write(saved, one)
+    source = project.root / "src/privregret/bounds/hu2021.py"
+    source.write_text(source.read_text() + "# a comment\n")
+    edit(measured, "1", "2")
+    assert stale(project) == {"demo/two": "benchmarks/measured.csv changed"}
+    two.with_suffix(".toml").write_text("a = 1\n")
+    source.write_text(source.read_text() + "EDITED = 1\n")
+    edit(measured, "2", "1")
+    found = stale(project)
+    named(found["demo/one"], "src/privregret/bounds/hu2021.py")
+    named(found["demo/two"], "notebooks/demo/two.toml")
+    two.with_suffix(".toml").unlink()
+    edit(source, "EDITED = 1\n", "")
+    figure(project, "one").unlink()
+    edit(two, "A line.", "The line.")
+    edit(project.root / "figures/findings.md", "small", "large")
+    found = stale(project)
+    named(found["demo/one"], "figures/demo/one.csv")
+    named(found["demo/two"], "notebooks/demo/two.ipynb")
+    assert "figures/findings.md" in found
+    ran(project)
+    assert stale(project) == {} and figure(project, "one").exists()
+    (project.root / "requirements.lock").unlink()
+    code, out, err = project.python("privregret", "reproduce")
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    named(err, "requirements.lock")
+
+
+def test_a_run_with_own_parameters_or_data_touches_nothing_published(settled):
+    before, data = published(settled), settled.root / "mine.csv"
+    data.write_text("x\n1\n")
+    own = ["one", "-p", "runs", "5", "-p", "table", str(data)]
+    lines = ran(settled, *own, cwd=settled.notebook.parent)
+    (folder,) = (settled.root / "build/custom").iterdir()
+    assert str(folder.name) in lines[-1] and "runs=5" in folder.name
+    assert pd.read_csv(folder / "figures/demo/one.csv").y.tolist() == [1, 5]
+    data.write_text("x\n2\n")
+    named(ran(settled, *own)[0], "demo/one", "mine.csv")
+    assert FRESH in ran(settled, *own)[0]
+    assert published(settled) == before and stale(settled) == {}
+
+
+def test_output_goes_where_nothing_of_anybody_else_is(settled, tmp_path):
+    paper, new = tmp_path / "paper", tmp_path / "new"
+    (paper / "paper").mkdir(parents=True)
+    (paper / "paper/numbers.tex").write_text("mine")
+    (paper / "build/partial").mkdir(parents=True)
+    (paper / "build/partial/draft.txt").write_text("mine")
+    code, out, err = settled.python("privregret", "reproduce", "--output", paper)
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    named(err, "--output", str(paper))
+    assert {p.read_text() for p in paper.rglob("*") if p.is_file()} == {"mine"}
+    ran(settled, "--output", new, "-p", "runs", "0", code=2)
+    ran(settled, "--output", new)
+    assert FRESH in ran(settled, "--output", new)[0]
+    assert (new / "figures/demo/one.csv").read_bytes() == figure(settled, "one").read_bytes()
+
+
+def test_parameters_that_are_not_committed_are_told_and_not_published(settled):
+    before = published(settled)
+    edit(settled.notebook, "runs: int = 3", "runs: int = 7")
+    for line, *rest in (ran(settled), ran(settled, "--force")):
+        named(line, "demo/one", "runs", 3, 7)
+        assert len(rest) == 1
+    assert published(settled) == before
+    shutil.rmtree(settled.root / ".git")
+    ran(settled)
+    assert pd.read_csv(figure(settled, "one")).y.tolist() == [1, 7]
+
+
+def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled):
+    two = write(settled, "two")
+    ran(settled)
+    assert "**2 of 2 claims" in (settled.root / "README.md").read_text()
+    settled.notebook.unlink()
+    two.unlink()
+    write(settled, "uno", output="one")
+    assert {"demo/one", "demo/two"} < set(stale(settled))
+    line = ran(settled)[-1]
+    named(line, "demo/one", "demo/two")
+    said = json.loads((settled.root / "figures/manifest.json").read_text())
+    assert set(said["notebooks"]) == {"demo/uno"} and set(said["outputs"]) == {"demo/one"}
+    assert figure(settled, "one").exists() and not figure(settled, "two", "png").exists()
+    assert "**1 of 1 claims" in (settled.root / "README.md").read_text()
+    assert (
+        stale(settled) == {} and "demoTwo" not in (settled.root / "paper/numbers.tex").read_text()
+    )
+
+
+def test_a_damaged_manifest_is_refused_and_made_anew_when_it_is_removed(settled):
+    before, manifest = published(settled), settled.root / "figures/manifest.json"
+    for text in ("[]", manifest.read_text().replace('"figure"', '"sculpture"')):
+        manifest.write_text(text)
+        for verb in ("status", "reproduce"):
+            code, out, err = settled.python("privregret", verb)
+            assert (code, out) == (2, "") and err.count("\n") == 1 and str(manifest) in err
+    manifest.unlink()
+    (settled.root / "notebooks/demo/Untitled.ipynb").write_text("{}")
+    ran(settled)
+    assert published(settled) == before
+    (settled.root / "build/stamps/demo/one.json").write_text("{")
+    assert set(stale(settled)) == {"demo/one"}
+
+
+def test_a_failure_is_told_and_does_not_stop_the_others(project):
+    write(project, "bad", "1 / 0")
+    write(project, "early", "import sys\nsys.exit(0)")
+    write(project, "good")
+    write(project, "killed", "import os\nos.write(2, b'last words')\nos.kill(os.getpid(), 9)")
+    write(project, "unended", end="pass")
+    figure(project, "bad").parent.mkdir(parents=True)
+    figure(project, "bad").write_text("old")
+    failed = [line.removeprefix("FAILED ") for line in ran(project, code=3) if "FAILED" in line]
+    said = dict(line.split(": ", 1) for line in failed)
+    assert set(said) == {f"demo/{n}" for n in ("bad", "early", "killed", "unended")}
+    named(said["demo/bad"], 3, "ZeroDivisionError", "build/failed/demo/bad.ipynb")
+    named(said["demo/early"], "build/failed/demo/early.ipynb")
+    named(said["demo/killed"], 3, "build/failed/demo/killed.log")
+    assert (project.root / "build/failed/demo/killed.log").read_text() == "last words"
+    assert "ZeroDivisionError" in (project.root / "build/failed/demo/bad.ipynb").read_text()
+    assert figure(project, "bad").read_text() == "old"
+    assert figure(project, "good").exists() and not figure(project, "killed").exists()
+    write(project, "bad")
+    ran(project, "demo/bad")
+    assert not list((project.root / "build/failed/demo").glob("bad.*"))
+
+
+def wait(what, seconds=600):
+    """Until something is so; the time is for machines that are very slow."""
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_run_goes_on_where_it_was_and_nobody_runs_beside_it(project, how):
+    write(project, "a-quick")
+    line = "import os, time\nopen('telling', 'w').write(str(os.getpid()))"
+    slow = write(project, "b-slow", f"{line}\nos.rename('telling', 'running')\ntime.sleep(3600)")
+    process = project.start("privregret", "reproduce", "-j", "1")
+    wait(lambda: (project.root / "running").exists())
+    code, out, err = project.python("privregret", "reproduce")
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    process.send_signal(how)
+    _, err = process.communicate()
+    assert process.returncode == (-9 if how == signal.SIGKILL else 130) and "Traceback" not in err
+    assert figure(project, "a-quick").exists() and not figure(project, "b-slow").exists()
+    kernel = int((project.root / "running").read_text())
+    wait(lambda: not os.path.exists(f"/proc/{kernel}"))  # or the kernel has outlived the command
+    edit(slow, "time.sleep(3600)", "pass")
+    assert FRESH in ran(project)[0]
+    assert figure(project, "b-slow").exists()
+    hidden = {p.name for p in (project.root / "figures").rglob(".*")}
+    assert hidden == {".lock"} and not (project.root / "build/partial").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-p", "rums", "3"], ["rums", "runs?"]),
+        (["hu2021/6-experiment"], ["'hu2021/6-experiment'", "hu2021/6-experiments?"]),
+        (["-j", "0"], ["-j", "0"]),
+        (["-p", "runs", "5", "-p", "runs", "6"], ["-p runs"]),
+        (["--output", str(batch.ROOT)], ["--output"]),
+    ],
+)
+def test_bad_requests_get_one_line_before_any_work(arguments, words, monkeypatch, capsys):
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(batch, "_alone", None)
+    assert command.main(["reproduce", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    named(err, *words)
+
+
+def test_bad_values_are_refused_by_the_notebook_itself(project):
+    path = write(project, "one")
+    line = ran(project, "-p", "runs", "five", code=2)[1]
+    named(line, "demo/one", "runs", "'five'")
+    # papermill formats paths
+    path, out = (
+        str(p).replace("{", "{{").replace("}", "}}") for p in (path, project.root / "o.ipynb")
+    )
+    code, _, err = project.python("papermill", path, out, "-p", "rums", 3)
+    assert code != 0
+    named(next(line for line in err.splitlines() if "ParameterError: " in line), "rums", "runs?")
+    (project.root / "build").rename(project.root / "built")
+    (project.root / "build").write_text("no folder, so nothing can be written there")
+    code, _, err = project.python("papermill", path, out, "-p", "runs", 3)
+    assert code != 0
+    named(next(line for line in err.splitlines() if "ParameterError: " in line), "build/lab")
+    code, out, err = project.python("privregret", "reproduce")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+
+
+def test_what_the_system_refuses_is_one_line_and_no_bad_argument(monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "full", "/somewhere")
+
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(batch, "status", full)
+    assert command.main(["status"]) == command.FAILED
+    named(capsys.readouterr().err, "/somewhere")
+
+
+def test_without_locks_there_is_a_warning_and_all_works(tmp_path, monkeypatch, capsys):
+    def none(*_, **__):
+        raise OSError(errno.ENOSYS, "not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    with ExitStack() as held:
+        batch._alone(tmp_path, held)
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_as_many_run_at_a_time_as_this_process_may_use_cores(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch.joblib, "cpu_count", lambda: 7)
+    monkeypatch.setattr(batch, "_all", lambda todo, root, at_once, *_: at_once)
+    assert batch.reproduce(["hu2021/H-lower-bound"], output=tmp_path / "new") == 7
+
+
+def test_the_longest_run_comes_first(tmp_path, monkeypatch):
+    for name, seconds in (("a/short", 2), ("a/long", 9)):
+        left = json.dumps({"files": {}, "seconds": seconds})
+        batch.files.write(batch.stamp(name, tmp_path), left.encode())
+    order = []
+    monkeypatch.setattr(batch, "run", lambda job, *_: (order.append(job.name), (0, ""))[1])
+    todo = [batch.Job(name) for name in ("a/short", "a/long", "a/new")]
+    assert batch._all(todo, tmp_path, 1, False, (), ExitStack()) == 0
+    assert order == ["a/new", "a/long", "a/short"]
+
+
+def test_a_missing_library_is_named_with_what_installs_it_and_a_closed_pipe_is_no_error():
+    main = "from privregret.__main__ import main; sys.exit(main(['status']))"
+    lacking = [sys.executable, "-c", f"import sys; sys.modules['jinja2'] = None; {main}"]
+    done = subprocess.run(lacking, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    named(done.stderr, "jinja2", "'.[notebooks]'")
+    reading, writing = os.pipe()
+    os.close(reading)
+    status = [sys.executable, "-m", "privregret", "status"]
+    done = subprocess.run(status, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert done.stderr == ""

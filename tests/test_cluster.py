@@ -1,0 +1,216 @@
+"""A real Dask cluster: the numbers of threads, and one line for what it cannot do."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import distributed
+import pandas as pd
+import pytest
+from conftest import ROOT, refused
+from pandas.testing import assert_frame_equal
+
+from privregret import simulate
+from privregret.bandits import UCB1, HybridUCB
+from privregret.instances import HU2021_2
+
+OWN = """
+from dataclasses import dataclass
+from privregret.bandits import DPSE
+from helper import SHIFT
+
+@dataclass(frozen=True)
+class Own(DPSE):
+    id = label = "own"
+
+    def settings(self, horizon, arms):
+        return DPSE(self.epsilon + SHIFT).settings(horizon, arms)
+"""
+PLAY = """
+from privregret import simulate
+from privregret.instances import HU2021_2
+from own import Own
+
+print(simulate.regret_curves(Own(0.5), HU2021_2, 10**4, 8, 1, points=1).regret.sum())
+"""
+
+
+class Cluster:
+    """A scheduler and workers, started as `docs/large-runs.md` says; own modules in a folder."""
+
+    def __init__(self, folder):
+        self.folder, self.file, self.started = folder, folder / "scheduler.json", []
+        self.begin("scheduler", "--port", "0")
+
+    def begin(self, *words):
+        local = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
+        command = [sys.executable, "-m", "dask", *words, "--scheduler-file", str(self.file), *local]
+        with open(self.folder / "log", "a") as log:
+            self.started.append(
+                subprocess.Popen(
+                    command, cwd=self.folder, env=self.environment(), stdout=log, stderr=log
+                )
+            )
+        return self.started[-1]
+
+    def worker(self, *own):
+        return self.begin("worker", "--no-nanny", "--nthreads", "2", *own)
+
+    def environment(self, **more):
+        path = os.pathsep.join([str(ROOT / "src"), str(self.folder / "modules")])
+        return os.environ | {"PYTHONPATH": path, "PRIVREGRET_STORE": "off"} | more
+
+    @property
+    def address(self):
+        with distributed.Client(scheduler_file=str(self.file), timeout=60) as client:
+            return client.scheduler.address
+
+    def wait(self, workers):
+        with distributed.Client(scheduler_file=str(self.file), timeout=60) as client:
+            while len(client.scheduler_info()["workers"]) != workers:
+                time.sleep(0.05)
+
+    def run(self, *words, **more):
+        """What a program of its own says: exit code, stdout, stderr."""
+        command = [sys.executable, *words]
+        where = {"cwd": self.folder, "env": self.environment(**more), "timeout": 120}
+        done = subprocess.run(command, capture_output=True, text=True, **where)
+        return done.returncode, done.stdout, done.stderr
+
+    def close(self):
+        for process in self.started[::-1]:
+            process.terminate()
+        for process in self.started:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:  # as workers without a nanny may
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dask")
+    (folder / "modules").mkdir()
+    (folder / "modules" / "own.py").write_text(OWN)
+    (folder / "modules" / "helper.py").write_text("SHIFT = 0.0\n")
+    found = Cluster(folder)
+    try:
+        found.worker()
+        found.wait(1)
+        yield found
+    finally:
+        found.close()
+
+
+def last(said):
+    return said.strip().splitlines()[-1]
+
+
+def test_own_code_runs_and_workers_with_other_code_refuse(dask):
+    """Workers keep what they have loaded: an edit makes a program's code another than theirs."""
+    scheduler = {"PRIVREGRET_SCHEDULER": dask.address}
+    code, alone, said = dask.run("-c", PLAY)
+    assert code == 0, said
+    code, out, said = dask.run("-c", PLAY, **scheduler)
+    assert (code, out) == (0, alone), said
+    (dask.folder / "modules" / "helper.py").write_text("SHIFT = 4.0\n")
+    assert dask.run("-c", PLAY)[1] != alone
+    code, out, said = dask.run("-c", PLAY, **scheduler)
+    assert (code, out) == (1, "") and "ClusterError" in last(said) and "Own" in last(said)
+    (dask.folder / "modules" / "helper.py").write_text("SHIFT = 0.0  # as the workers have it\n")
+    assert dask.run("-c", PLAY, **scheduler)[:2] == (0, alone)
+
+
+def test_a_class_that_workers_cannot_import_is_named_at_once(dask, tmp_path):
+    for name in ("own", "helper"):
+        text = (dask.folder / "modules" / f"{name}.py").read_text()
+        (tmp_path / f"mine_{name}.py").write_text(text.replace("helper", "mine_helper"))
+    path = os.pathsep.join([str(ROOT / "src"), str(tmp_path)])
+    code = PLAY.replace("own import", "mine_own import")
+    start = time.monotonic()
+    done, out, said = dask.run("-c", code, PYTHONPATH=path, PRIVREGRET_SCHEDULER=dask.address)
+    assert (done, out) == (1, "") and "ClusterError" in last(said) and "mine_own" in last(said)
+    assert time.monotonic() - start < 60
+
+
+def test_a_class_of_a_script_is_sent_with_it(dask):
+    script = OWN.replace("from helper import SHIFT", "SHIFT = 1.0") + PLAY.replace(
+        "from own import Own", ""
+    )
+    (dask.folder / "script.py").write_text(script)
+    alone = dask.run("script.py")
+    assert alone[0] == 0, alone[2]
+    code, out, said = dask.run("script.py", PRIVREGRET_SCHEDULER=dask.address)
+    assert (code, out) == alone[:2], said
+
+
+def test_the_documented_loop_with_a_killed_worker(dask, tmp_path, monkeypatch):
+    """It dies in the middle of the work, and no digit changes."""
+    (code,) = (
+        block
+        for block in (ROOT / "docs/large-runs.md").read_text().split("```python\n")[1:]
+        if "regret_summary" in block
+    )
+    code = code.split("```")[0].replace("100_000", "3000").replace("to_parquet", "to_pickle")
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    alone = pd.read_pickle("grid.parquet")
+
+    address, victim, killed = dask.address, dask.worker(), threading.Event()
+    dask.wait(2)
+
+    def kill():
+        with distributed.Client(address) as client:
+            theirs = {worker for worker, pid in client.run(os.getpid).items() if pid == victim.pid}
+            while not client.processing(list(theirs))[min(theirs)]:
+                time.sleep(0.01)
+        victim.kill()
+        killed.set()
+
+    monkeypatch.setenv("PRIVREGRET_SCHEDULER", address)
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    exec(code, {})
+    assert killed.is_set()
+    assert_frame_equal(pd.read_pickle("grid.parquet"), alone, check_exact=True)
+
+
+def test_a_context_gives_the_numbers_of_threads(dask, monkeypatch):
+    def played():
+        few = {"horizon": 2000, "runs": 139, "seed": 7, "points": 20}
+        return simulate.regret_curves([HybridUCB(8.0), UCB1()], HU2021_2, **few)
+
+    alone = played()
+    monkeypatch.setenv("PRIVREGRET_SCHEDULER", "nonsense")  # the context is nearer
+    with simulate.cluster(dask.address):
+        assert_frame_equal(played(), alone, check_exact=True)
+    refused(played, "nonsense", error=simulate.ClusterError)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
+def test_an_unreachable_scheduler_gets_one_line_soon(address):
+    start = time.monotonic()
+    refused(lambda: simulate.cluster(address).__enter__(), address, error=simulate.ClusterError)
+    assert time.monotonic() - start < 25  # by itself Dask waits for 30 seconds
+
+
+def test_a_scheduler_without_workers_gets_one_line_soon(tmp_path):
+    alone = Cluster(tmp_path)
+    try:
+        address = alone.address
+        refused(lambda: simulate.cluster(address).__enter__(), address, error=simulate.ClusterError)
+    finally:
+        alone.close()
+
+
+def test_what_a_cluster_needs_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    refused(
+        lambda: simulate.cluster("tcp://127.0.0.1:8786").__enter__(),
+        "distributed",
+        "privregret[cluster]",
+        error=ModuleNotFoundError,
+    )

@@ -1,0 +1,97 @@
+"""Captions and claims: every notebook's file agrees with its code, and faults get one line."""
+
+import ast
+import json
+from collections import Counter
+
+import pytest
+from conftest import ROOT, refused
+
+from privregret.press import text
+
+FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
+CLAIM = {"place": "Theorem 1", "claim": "It holds.", "quantity": "ratio", "at_most": 1}
+
+
+def cells(file):
+    book = json.loads(file.with_suffix(".ipynb").read_bytes())
+    return ["".join(c["source"]) for c in book["cells"] if c["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_a_notebook_and_its_texts_agree(file):
+    texts = text.read(file)
+    assert text.problems(texts, cells(file)) == []
+    assert len(texts["claim"]) <= 10
+    for entry in texts["figure"].values():
+        assert len(text.SLOT.sub("name", entry["caption"]).split()) <= 75
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_a_name_is_assigned_in_one_cell_only(file):
+    assigned = Counter()
+    for cell in cells(file):
+        lines = [line for line in cell.splitlines() if line[:1] not in "%!"]
+        found, todo = set(), list(ast.parse("\n".join(lines)).body)
+        while todo:
+            node = todo.pop()
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.add(node.id)
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found.add(node.name)
+            elif not isinstance(node, ast.Lambda | ast.comprehension | ast.ListComp | ast.DictComp):
+                todo += ast.iter_child_nodes(node)
+        assigned.update(name for name in found if name[0] != "_")
+    assert [name for name, count in assigned.items() if count > 1] == []
+
+
+def written(tmp_path, content):
+    file = tmp_path / "one.toml"
+    file.write_text(content, encoding="utf-8")
+    return file
+
+
+def entry(section, key, **fields):
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    return "\n".join([f'[{section}."{key}"]', *lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("[claim", ["one.toml"]),
+        (entry("figures", "a", caption="A."), ["figures"]),
+        (entry("figure", "a", text="A."), ["figure.a", "caption"]),
+        (entry("claim", "a", place="1", claim="It holds."), ["claim.a", "quantity"]),
+        (entry("claim", "a", **CLAIM, repairs="none"), ["claim.a", "repairs"]),
+        (entry("claim", "a", **(CLAIM | {"at_most": [1]})), ["claim.a", "at_most"]),
+        (entry("claim", "a", **CLAIM, above=1), ["claim.a", "above"]),
+        (entry("claim", "a", **CLAIM, kind="guess"), ["claim.a", "guess"]),
+        (entry("claim", "a", **CLAIM, repair="Two.", stands="maybe"), ["claim.a", "stands"]),
+        (entry("claim", "a", **CLAIM, repair="Two."), ["claim.a", "stands"]),
+    ],
+)
+def test_a_bad_file_is_refused(tmp_path, content, shown):
+    file = written(tmp_path, content)
+    refused(lambda: text.read(file), *shown, error=text.TextError)
+
+
+def test_what_code_and_texts_do_not_share_is_found(tmp_path):
+    content = "[text]\nat = 'at «T:tex»'\n" + entry("claim", "used", **CLAIM, note="«at» «typo»")
+    texts = text.read(written(tmp_path, content + entry("figure", "f-*", caption="«n» «cited»")))
+    code = ["T = 2**20", "for k in range(3):\n    publish.figure(fig, data, f'f-{k}', n=k)"]
+    assert text.problems(texts, [*code, "publish.verdict('used', 1.0)"]) == [
+        "claim.used.note: «typo» is no name of the notebook"
+    ]
+    unused = text.problems(texts, [*code, "publish.verdicts('other', frame)"])
+    assert "[claim.used]" in unused[1] and "[claim.other]" in unused[0]
+
+
+def test_slots_are_filled():
+    names = {"T": 2**20, "levels": [0.5, 1.0], "name": "UCB1"}
+    filled = text.fill(
+        "«name», «levels», $«T:tex»$, «half:.1f», «at»", names | {"half": 0.5}, {"at": "«T»"}
+    )
+    assert filled == "UCB1, 0.5, 1, $2^{20}$, 0.5, 1048576"
+    refused(lambda: text.fill("«none»", names, {}), "none", error=text.TextError)
+    refused(lambda: text.fill("«name:tex»", {"name": [None]}, {}), "name", error=text.TextError)
