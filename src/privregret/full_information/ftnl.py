@@ -118,6 +118,8 @@ class PhasedFTNL(FTNL):
     ----------
     growth : float
         Factor in [1.01, 100] by which epochs grow; e is the best with a random phase, 2 without.
+        With e, regret tends to 2 e ln K / epsilon for gaps far above epsilon, and no private
+        learner has a smaller constant on all stochastic losses (companion/constants, Theorem 7).
     random_phase : bool
         Whether U is random.
 
