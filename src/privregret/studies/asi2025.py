@@ -554,8 +554,8 @@ def round_losses(p, q) -> np.ndarray:
     return np.maximum(np.abs(np.log(p / q)), np.abs(np.log1p(-p) - np.log1p(-q)))
 
 
-def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
-    """Follow a raw weight of the listing of EXP3, exp(-eta * sum of estimates).
+def log_weights(adversary, actions, path, eta: float) -> np.ndarray:
+    """Compute the last raw weights of EXP3's two arms, exp(-eta * sum of estimates), as logarithms.
 
     Parameters
     ----------
@@ -564,57 +564,11 @@ def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
     actions : (T,) array of 0 and 1
     path : (T,) array
         Probability of arm 2 in each round, as `privacy.adversarial.exp3_path` returns it.
-    arm : int
-        0 or 1.
     eta : float
 
     Returns
     -------
-    dict
-        zero_from_round: first round in which it is zero in double precision, nan if none;
-        log10_at_the_end.
+    (2,) array
     """
-    paid = adversary.table(len(actions))[:, arm] / (path if arm else 1 - path)
-    log_weight = -eta * np.cumsum(np.where(actions == arm, paid, 0.0))
-    zero = first_beyond(-log_weight, -np.log(np.nextafter(0.0, 1.0)))
-    return {"zero_from_round": zero, "log10_at_the_end": log_weight[-1] / np.log(10)}
-
-
-@store.kept
-def split_time(eta: float) -> dict:
-    """Find when EXP3 on alternating actions plays arm 2 with more than 3/4.
-
-    With gamma = eta, on the first losses of Figure 1.
-
-    Returns
-    -------
-    dict
-        eta; split: the round; predicted: ln(1 / eta) / eta; ratio of the two.
-    """
-    rounds = int(2 / eta * np.log(1 / eta)) + 10
-    actions = (np.arange(rounds) % 2 == 0).astype(int)  # arm 2 first
-    path = privacy.exp3_path(instances.exp3_leakage_pair()[0], actions, eta, eta)
-    split, predicted = first_beyond(path, 0.75), np.log(1 / eta) / eta
-    return {"eta": eta, "split": split, "predicted": predicted, "ratio": split / predicted}
-
-
-@store.kept
-def exact_leakage(tunings, longest: int) -> pd.DataFrame:
-    """Compare EXP3 on two loss sequences over all paths of 2, 4, ... rounds.
-
-    Parameters
-    ----------
-    tunings : sequence of (eta, gamma)
-    longest : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns eta, gamma, T, and loss, kl, tv, worst of `privacy.adversarial.exp3_divergence`.
-    """
-    pair = instances.exp3_leakage_pair()
-    return pd.DataFrame(
-        {"eta": eta, "gamma": gamma, "T": T} | privacy.exp3_divergence(*pair, T, eta, gamma)
-        for eta, gamma in tunings
-        for T in range(2, longest + 1, 2)
-    )
+    paid = adversary.table(len(actions))[np.arange(len(actions)), actions]
+    return -eta * np.bincount(actions, paid / np.where(actions, path, 1 - path), 2)
