@@ -98,7 +98,7 @@ def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
 
 
 def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.DataFrame:
-    """Measure regret at the worst of `GAPS`, and at the ends of that range.
+    """Measure regret at the worst of `GAPS`.
 
     From 64 runs on, sums of the noise serve as control variates (`regret_by_noise`).
 
@@ -111,14 +111,11 @@ def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.Da
     Returns
     -------
     pandas.DataFrame
-        One row: algorithm, instance, mean, se as of `at_worst`; K, T; end, end_se: the larger mean
-        regret of the two at the smallest and the largest gap, in the runs that chose.
+        One row: algorithm, instance, mean, se as of `at_worst`; K, T.
     """
     problems = [instances.gap_adversary(arms, gap) for gap in GAPS]
-    found, tried = _worst(algorithm, problems, horizon, runs, seed, max(runs // 4, 8), 2)
-    end = tried.iloc[[0, -1]].sort_values("mean").iloc[-1]
-    more = {"K": arms, "T": horizon, "end": end["mean"], "end_se": end.se}
-    return pd.DataFrame([{"algorithm": algorithm.label} | found | more])
+    found = at_worst(algorithm, problems, horizon, runs, seed, max(runs // 4, 8), 2)
+    return pd.DataFrame([{"algorithm": algorithm.label} | found | {"K": arms, "T": horizon}])
 
 
 def at_worst(
@@ -146,24 +143,20 @@ def at_worst(
     dict
         instance (name of the problem), mean, se.
     """
-    return _worst(algorithm, problems, horizon, runs, seed, choosing, candidates)[0]
-
-
-def _worst(algorithm, problems, horizon, runs, seed, choosing, count=3):
     pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
     tried = estimates.means(pilot, ["instance"])
-    candidates = [problems[i] for i in tried["mean"].nlargest(count).index]
+    chosen = [problems[i] for i in tried["mean"].nlargest(candidates).index]
     noisy = isinstance(algorithm, BatchedPrivate) and not isinstance(algorithm.base, FTPL)
     if noisy and runs >= 64:
-        found = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in candidates]
+        found = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in chosen]
         means = pd.DataFrame({"mean": [e.value for e in found], "se": [e.se for e in found]})
-        means["instance"] = [problem.name for problem in candidates]
+        means["instance"] = [problem.name for problem in chosen]
     else:
-        fresh = simulate.regret_curves(algorithm, candidates, horizon, runs, seed, points=1)
+        fresh = simulate.regret_curves(algorithm, chosen, horizon, runs, seed, points=1)
         means = estimates.means(fresh, ["instance"])
     largest = estimates.largest(means)
     name = means.instance[means["mean"].idxmax()]
-    return {"instance": name, "mean": largest.value, "se": largest.se}, tried
+    return {"instance": name, "mean": largest.value, "se": largest.se}
 
 
 @store.kept
