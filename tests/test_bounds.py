@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.stats import laplace, norm
 
 from privregret import exact, instances, simulate
-from privregret.adversarial import tuning
+from privregret.adversarial import HTINF, tuning
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.bounds import asi2025, azize2025, cesari2026, hu2021, wu2026
 from privregret.divergence import d_epsilon, kl
@@ -860,6 +860,21 @@ def test_lemma_11_forms():
                 strong = asi2025.lemma_11(10**5, 0.1, rate, drop, pulls)
                 assert strong >= asi2025.lemma_11_weaker(10**5, 0.1, drop, pulls) - 1e-9
     assert asi2025.lemma_11_weaker(10**5, 1.0, 0, 1) == 0.0  # e > 2: no bound
+    # of order sqrt(T / epsilon) with p a small multiple of 1 / epsilon, and void at 1 / epsilon
+    for epsilon in (1e-6, 1e-2):
+        found = asi2025.lemma_11_weaker(10**12, epsilon, 0, int(0.375 / epsilon))
+        assert found == pytest.approx(0.0799 * math.sqrt(10**12 / epsilon), rel=2e-3)
+        assert asi2025.lemma_11_weaker(10**12, epsilon, 0, round(1 / epsilon)) == 0.0
+
+
+def test_no_locally_private_learner_is_below_the_bound_for_the_local_model():
+    """Losses (0, 1) always, epsilon = 1 / sqrt T; without privacy regret is far below."""
+    T, epsilon, easy = 4096, 1 / 64, instances.gap_adversary(2, 1.0)
+    bound = asi2025.any_local(T, epsilon)
+    assert bound == pytest.approx(T / 3, rel=1e-3)
+    for local in (tuning.local_htinf(epsilon), tuning.local_exp3(T, 2, epsilon)):
+        assert simulate.regret_curves(local, easy, T, 200, 1, points=1).regret.mean() >= bound
+    assert simulate.regret_curves(HTINF(1.0), easy, T, 20, 1, points=1).regret.mean() < bound / 10
 
 
 def test_lemma_11_certificate_finds_what_is_there():

@@ -118,6 +118,15 @@ def test_a_number_of_unknown_error_has_a_dagger_and_decides_nothing(root):
     assert r"{\huTail}{\ensuremath{3.25^\dagger}}" in macros and "3.25†" in macros
 
 
+def test_a_verdict_names_the_figure_before_it_another_or_none(root):
+    claim = {"place": "Figure 1", "claim": "Falls.", "quantity": "mean", "at_most": 1}
+    given = {"a": claim, "b": claim | {"figure": "figure-02"}, "c": claim | {"figure": ""}}
+    notebook.current.texts = {"text": {}, "claim": given}
+    draw()
+    figures = [publish.verdict(key, 0.5).figure for key in given]
+    assert figures == ["hu2021/figure-01", "hu2021/figure-02", ""]
+
+
 def test_integers():
     assert [publish.integer(n) for n in (50, 4096, 20_000, 10**6, 2**22)] == [
         "50", "4096", r"20\,000", "10^{6}", "2^{22}",
