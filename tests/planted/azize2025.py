@@ -64,11 +64,6 @@ def too_little_noise(monkeypatch):
     )
 
 
-def walk_against_no_slack(monkeypatch):
-    right = bounds.crossing
-    monkeypatch.setattr(bounds, "crossing", lambda p, q, alpha, n: right(p, q, 0.0, n))
-
-
 def many_noises(monkeypatch):
     right = bounds.tail
 
@@ -94,43 +89,13 @@ PLANTS = [
         LOWER,
         "d_epsilon is a hundredth too small",
         scaled(divergence, "d_epsilon", 0.99),
-        (
-            ("Equation (8)", "closed form"),
-            ("Lemma F.1", "closed form"),
-            ("Section 3 (b)", "sim"),
-            ("Equation (9)", "Bernoulli"),
-            ("Section 3 (a)", "strict improvement"),
-            ("Section 3 (a)", "low privacy"),
-        ),
-    ),
-    Plant(
-        LOWER,
-        "d_epsilon is a tenth too large",
-        scaled(divergence, "d_epsilon", 1.1),
-        (
-            ("Lemma F.3", "partial"),
-            ("Lemma F.5", "partial"),
-            ("Proof of Lemma F.5, (33)", "partial"),
-            ("Section 3 (a)", "high privacy"),
-        ),
-    ),
-    Plant(
-        LOWER,
-        "the walk has only its mean to cross",
-        walk_against_no_slack,
-        (("Lemma C.3", "vanishes"), ("Lemma H.7", "vanishes")),
+        ("closed-form", "small-epsilon", "strict-improvement"),
     ),
     Plant(
         LOWER,
         "privacy costs nothing in the change of environment",
         scaled(enumeration, "privacy_loss", 0.0),
-        (("Lemma C.1", "double change"),),
-    ),
-    Plant(
-        LOWER,
-        "the proof's coupling has all rounds",
-        replaced(study, "rounds_of_step_4", lambda log_horizon, price, slack: log_horizon / price),
-        (("Proof of Theorem 3.1, Step 4", "by algebra"),),
+        ("double-change",),
     ),
     Plant(
         ALGORITHMS,

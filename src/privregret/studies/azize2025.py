@@ -172,17 +172,6 @@ def release_game(policy: list, observed: str, change: int, seed: int) -> tuple[l
     return actions, seen
 
 
-def rounds_of_step_4(log_horizon: float, price: float, slack: float) -> float:
-    """Return n_2 of the proof of Theorem 3.1, Step 4: (1 - slack) ln T / price.
-
-    Examples
-    --------
-    >>> rounds_of_step_4(100.0, price=0.5, slack=0.2)
-    160.0
-    """
-    return (1 - slack) * log_horizon / price
-
-
 def adap_klucb_constant(mean: float, best: float, epsilon: float, tau: float) -> float:
     """Compute the leading constant of AdaP-KLUCB's regret bound, equation (49), per unit of gap.
 
