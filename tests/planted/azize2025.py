@@ -7,8 +7,7 @@ from planted.azize2025_experiments import uniform
 from privregret import divergence
 from privregret.bandits import dp_klucb
 from privregret.bounds import azize2025 as bounds
-from privregret.privacy import batches, enumeration
-from privregret.studies import azize2025 as study
+from privregret.privacy import enumeration
 
 
 def scaled(module, name, factor):
@@ -30,21 +29,6 @@ def hardly_private(monkeypatch):
         return right(self, horizon, arms)._replace(epsilon=100.0)
 
     monkeypatch.setattr(dp_klucb.GeometricBatches, "settings", settings)
-
-
-class HalfTheNoise:
-    """scipy's Laplace distribution with half the scale."""
-
-    @staticmethod
-    def cdf(x, loc, scale):
-        return batches_laplace.cdf(x, loc=loc, scale=scale / 2)
-
-    @staticmethod
-    def logpdf(x, scale):
-        return batches_laplace.logpdf(x, scale=scale / 2)
-
-
-batches_laplace = batches.laplace
 
 
 def groups_of_rewards(monkeypatch):
@@ -87,45 +71,15 @@ PLANTS = [
     ),
     Plant(
         ALGORITHMS,
-        "AdaP-KLUCB's constant depends on kl alone",
-        replaced(study, "adap_klucb_constant", lambda x, y, *_: 1 / divergence.kl(x, y)),
-        (
-            ("Comment (b) on Theorem 4.3", "strictly below"),
-            ("Appendix F, comparison with AdaP-KLUCB", "depend on the means"),
-        ),
-    ),
-    Plant(
-        ALGORITHMS,
         "both play uniformly",
         uniform,
-        (
-            ("Theorem 4.3", "grows asymptotically"),
-            ("Abstract and Section 6", "Forgetting"),
-            ("Comment (a) on Theorem 4.3", "close to 1"),
-            ("Appendix F, last remark", "KLUCB"),
-        ),
+        ("klucb", "close-to-1", "polynomial", "first-batch"),
     ),
     Plant(
         ALGORITHMS,
         "both have noise and index of epsilon = 100",
         hardly_private,
-        (("Theorem 3.1", "at least"), ("Comment (a) on Theorem 4.3", "close to 1")),
-    ),
-    Plant(
-        ALGORITHMS,
-        "half the noise",
-        replaced(batches, "laplace", HalfTheNoise),
-        (
-            ("Proposition 4.2", "DP-KLUCB"),
-            ("Proposition 4.2", "DP-IMED"),
-            ("Lemma E.1", "block sums"),
-        ),
-    ),
-    Plant(
-        ALGORITHMS,
-        "d_epsilon is less than half as large",
-        scaled(divergence, "d_epsilon", 0.4),
-        (("Comment (b) on Theorem 4.3", "strictly below"),),
+        ("lower-bound", "close-to-1"),
     ),
     Plant(
         MODELS,

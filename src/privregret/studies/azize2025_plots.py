@@ -355,55 +355,36 @@ def together_or_apart(data: pd.DataFrame) -> Figure:
 
 # Equation (14): the first batch
 
-_OVER_BOUND = r"regret / (bound $\ln T$)"
 
+def first_batch(lengths: pd.DataFrame, by_horizon: pd.DataFrame, alphas: list[float]) -> Figure:
+    """Draw regret / bound against n0 epsilon, and for DP-IMED at several horizons over ln T.
 
-def first_batches(data: pd.DataFrame, alphas: list[float]) -> Figure:
-    """Draw regret / bound against n0 epsilon, one panel per instance and epsilon."""
-    dashes = (style.SOLID, style.DASHED, style.DOTTED, style.MIXED)
-    dash = dict(zip(alphas, dashes, strict=False))
-    panels = data.groupby(["instance", "epsilon"], sort=False)
-    labels = {"xlabel": r"$n_0\epsilon$", "ylabel": _OVER_BOUND}
-    fig, axes = draw.panels(len(panels), height=2.9, xscale="log", yscale="log", **labels)
-    for ax, ((name, e), here) in zip(axes, panels, strict=True):
-        for (label, alpha), rows in here.groupby(["algorithm", "alpha"], sort=False):
-            look = style.look(label) | {"linestyle": dash[alpha], "markersize": 2.5}
-            ax.plot(rows.n0_epsilon, rows.ratio, label=rf"{label}, $\alpha={alpha:g}$", **look)
-        ends = [here.n0_epsilon.min(), here.n0_epsilon.max()]
-        draw.bound(ax, ends, [1, 1], "lower bound")
-        ax.set_title(rf"{name}, $\epsilon={e:g}$")
-    draw.legend_below(fig, 4)
-    return fig
-
-
-def survival_by_first_batch(
-    curves: pd.DataFrame, one: pd.DataFrame, horizon: int, title: str
-) -> Figure:
-    """Draw the distribution of the final regret for a long first batch, and for n0 = 1."""
-    fig, (ax,) = draw.panels(1, width=5.0, height=3.0)
-    grey = {"color": style.GREY, "drawstyle": "steps-post"}
-    ax.plot(one.regret, one.fraction, label="DP-IMED, $n_0=1$", **grey)
-    draw.survival_axes(ax, curves)
-    ax.set(ylim=(1e-6, 1.5), xlim=(10, horizon), title=title)
-    ax.minorticks_off()
-    ax.legend(loc="upper right")
-    return fig
-
-
-def first_batch_by_horizon(data: pd.DataFrame, horizons: list, scaled: list) -> Figure:
-    """Draw regret / bound against n0 epsilon / ln T, one curve per horizon."""
-    labels = {"xlabel": r"$n_0\epsilon/\ln T$", "ylabel": _OVER_BOUND}
-    fig, axes = draw.panels(2, xscale="log", yscale="log", **labels)
-    colours = style.SKY, style.BLUE, style.ORANGE, style.VERMILION, style.BLACK
-    looks = zip(horizons, colours, "osD^v", strict=False)
-    looks = {t: {"color": colour, "marker": marker} for t, colour, marker in looks}
-    for ax, (name, here) in zip(axes, data.groupby("instance", sort=False), strict=True):
-        for t, rows in here.groupby("horizon", sort=False):
-            ax.plot(rows.scaled, rows.ratio, label=rf"$T=10^{{{np.log10(t):.3g}}}$", **looks[t])
-        label = r"limit of Theorem 4.3, $\alpha=2$"
-        draw.bound(ax, [min(scaled), max(scaled)], [2, 2], label)
-        ax.set_title(rf"{name}, $\epsilon={here.epsilon.iloc[0]:g}$")
-    draw.legend_below(fig, 5)
+    Parameters
+    ----------
+    lengths, by_horizon : pandas.DataFrame
+        What `studies.azize2025.regret_over_bound` returns; the second with a column scaled.
+    alphas : list of float
+        Batch ratios in the order of their dashes.
+    """
+    fig, (left, right) = draw.subplots(1, 2, sharey=True, figsize=(style.PAGE[0], 3.2))
+    dash = dict(zip(alphas, (style.SOLID, style.DASHED, style.DOTTED, style.MIXED), strict=False))
+    ends = (lengths.n0 * lengths.epsilon).agg(["min", "max"])
+    draw.bound(left, ends, [1, 1], "limit of Theorem 3.1")
+    for (label, alpha), rows in lengths.groupby(["algorithm", "alpha"], sort=False):
+        look = style.look(label) | {"linestyle": dash[alpha], "markersize": 2.5}
+        left.plot(rows.n0 * rows.epsilon, rows.ratio, label=rf"{label}, $\alpha={alpha:g}$", **look)
+    ends = by_horizon.scaled.agg(["min", "max"])
+    name = r"limit of Theorem 4.3, $\alpha=2$"
+    draw.bound(right, ends, [2, 2], name, linestyle=style.MIXED)
+    horizons = by_horizon.horizon.unique()
+    for t, colour in zip(horizons, style.ramp(len(horizons)), strict=True):
+        rows, label = by_horizon[by_horizon.horizon == t], rf"$T=10^{{{np.log10(t):.3g}}}$"
+        right.plot(rows.scaled, rows.ratio, color=colour, marker="o", label=label)
+    left.set(xlabel=r"$n_0\epsilon$", ylabel=r"regret / (bound $\ln T$)", yscale="log")
+    right.set(xlabel=r"$n_0\epsilon/\ln T$")
+    for ax in (left, right):
+        ax.set(xscale="log")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
     return fig
 
 
