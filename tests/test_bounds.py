@@ -569,11 +569,15 @@ def test_lower_bound_constants():
 
 
 def test_theorem_3_1_is_never_below_the_older_bound():
+    """It is above it where some arm is in the high-privacy regime, and equals it elsewhere."""
     rng = np.random.default_rng(0)
     for _ in range(2000):
         means, epsilon = rng.uniform(0.01, 0.99, 3), 10 ** rng.uniform(-3, 1)
         new, old = azize2025.theorem_3_1(means, epsilon), azize2025.equation_7(means, epsilon)
         assert old * (1 - 1e-12) <= new <= old / (1 - math.exp(-1 / 6))
+        critical = azize2025.critical_epsilon(means[means < means.max()], means.max()).max()
+        if epsilon >= critical or epsilon < 0.9 * critical:
+            assert (new > old * (1 + 1e-9)) == (epsilon < critical)
         assert azize2025.theorem_4_3(means, epsilon, 2.0, 1000) == pytest.approx(
             2 * new * math.log(1000)
         )
