@@ -19,6 +19,7 @@ from privregret.divergence import d_epsilon, kl
 from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
 from privregret.instances import AZIZE2025_1, AZIZE2025_2, AZIZE2025_3, AZIZE2025_4, ExpertProblem
 from privregret.privacy.adversarial import laplace_delta
+from privregret.studies import wu2026 as study
 
 FOREVER = 2**45
 
@@ -184,6 +185,29 @@ def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
         ):  # a leader that is not private pays the first round only, and goes below
             leader = exact.expected_regret(EpochLeader(), instance, horizons).value
             assert (leader < bounds[1]).any()
+
+
+@pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
+def test_theorem_3_holds_in_every_round(noise):
+    """The first round of an epoch of 2n rounds is round 2n, chosen from n loss vectors."""
+    for log_k, epsilon in ((math.log(6), 1.0), (math.log(1e4), 0.1), (math.log(1e12), 5.0)):
+        for n in 2 ** np.arange(12):
+            problem = instances.cyclic(None, 0.05, log_actions=log_k)
+            chosen = exact.selection_probabilities(problem, int(n), noise, 2 / epsilon)
+            bound = wu2026.theorem_3_rounds(log_k, epsilon, 2 * n)
+            assert bound < 1e-6 or chosen.group[2] >= bound * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("actions", [3, 4, 5])
+def test_three_to_five_actions_cost_private_algorithms_what_their_rotations_do(actions):
+    for gap in (0.1, 0.001):
+        for epsilon in (0.1, 1.0):
+            private = [make(epsilon) for make in PRIVATE]
+            assert study.over_few(actions, gap, epsilon, private).value >= 1
+        assert study.over_few(actions, gap, 0.1, [EpochLeader()]).value < 1  # not private
+    # without the action of loss 1 there is no bound that holds at every gap
+    easy = [study.voting_regret((0.0, gap, gap), 0.1) for gap in (0.1, 0.001)]
+    assert easy[1] == pytest.approx(0.01 * easy[0])
 
 
 def test_theorem_3_known_values():
@@ -459,10 +483,10 @@ def test_the_missing_half_breaks_the_printed_step():
     pair, n, gap, epsilon = instances.bernoulli_losses((0.2, 0.8)), 256, 0.6, 0.25
     selection = exact.selection_probabilities(pair, n, "gumbel", 2 / epsilon)
     p = selection.group[1]
-    assert p - selection.error > 1.8 * (
-        math.exp(-n * gap * epsilon / 2) + math.exp(-n * gap**2 / 4)
-    )
+    printed = math.exp(-n * gap * epsilon / 2) + math.exp(-n * gap**2 / 4)
+    assert p - selection.error > 1.8 * printed
     assert p < math.exp(-n * gap * epsilon / 4) + math.exp(-n * gap**2 / 4)
+    assert exact.selection_probabilities(pair, n, "exponential", 1 / epsilon).group[1] < printed
 
 
 def test_lemma_1_and_its_need_for_independence():
@@ -481,6 +505,45 @@ def test_lemma_1_and_its_need_for_independence():
         exact.selection_probabilities(instances.DEPENDENT_COPIES, 1, "gumbel", 0.5).log_action
     )
     np.testing.assert_allclose(copies, [0.3130, 0.3740], atol=6e-5)
+    # and of resampling
+    raw = exact.selection_probabilities(instances.TWO_ACTION_FIXED, 1, "exponential", 0.1).group
+    assert raw[1] > raw[0]
+
+
+def test_exponential_noise_is_never_worse_than_gumbel_noise_as_printed():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        gaps, counts = np.append(0.0, rng.random(3)), np.append(0.0, 20 * rng.random(3))
+        sums, epsilon = 2.0 ** rng.integers(0, 12) * gaps, float(np.exp(rng.uniform(-4, 2)))
+        exponential, gumbel = (
+            exact.selection_from_sums(sums, counts, noise, scale / epsilon) @ gaps
+            for noise, scale in (("exponential", 1.0), ("gumbel", 2.0))
+        )
+        assert exponential <= gumbel * (1 + 1e-6) + 1e-9
+
+
+def test_regret_does_not_grow_without_resampling_either():
+    """The log T of Theorem 1 is not there, on losses that are not Bernoulli losses."""
+    for problem in (
+        instances.cyclic(1000, 0.1),
+        instances.TWO_ACTION_PRINTED,
+        instances.TWO_ACTION_FIXED,
+    ):
+        early, late = exact.expected_regret(FTNL(0.1), problem, [2**25, 2**50]).value
+        assert late <= 1.001 * early
+
+
+def test_equal_gaps_and_the_cyclic_family_with_and_without_privacy():
+    """Remark 3: equal gaps are the harder without privacy; their rate; both are hard with it."""
+    scaled = []
+    for log_k in math.log(100) * np.array([1, 2, 4]):  # at one position between powers of two
+        others = log_k + math.log1p(-math.exp(-log_k))
+        equal = instances.bernoulli_losses((0.475, 0.525), log_counts=(0.0, others))
+        circle = instances.cyclic(None, 0.05, bernoulli=True, log_actions=log_k)
+        assert regret(EpochLeader(), circle) < 0.05 * regret(EpochLeader(), equal)
+        assert regret(FTNL(0.1, "gumbel"), circle) >= log_k / 0.1
+        scaled.append(regret(FTNL(0.1), equal) / (log_k * (1 / 0.05 + 1 / 0.1)))
+    assert max(scaled) <= 1.25 * min(scaled)
 
 
 def test_lemma_3s_best_constant_is_approached():

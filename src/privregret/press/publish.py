@@ -305,7 +305,8 @@ def _judge(key, numbers, where, names):
     macro, _ = said.pop("macro", ""), said.pop("rows", None)
     paper = notebook.current.name.split("/")[0]
     shown = notebook.current.shown
-    if "figure" in said:  # empty: none
+    # "" for none
+    if "figure" in said:
         shown = said["figure"] and f"{paper}/{said['figure']}"
     said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", "")).replace(
         "\0", "{value}"
