@@ -33,17 +33,6 @@ def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) 
     return per_round[here].drop(columns="instance")
 
 
-def regret_ratio(
-    final: pd.DataFrame, algorithm: str, over: str, setting: BernoulliBandit, epsilon: float
-) -> estimates.Estimate:
-    """Divide the mean regret of one algorithm by that of another.
-
-    In one setting, at one epsilon."""
-    here = {"instance": setting.name, "epsilon": epsilon}
-    above = estimates.row(final, algorithm=algorithm, **here)
-    return above / estimates.row(final, algorithm=over, **here)
-
-
 def release_table(released: dict[str, list[ledger.Release]], pulls: int) -> pd.DataFrame:
     """List the releases about an arm and the cost of each reward, by algorithm."""
     rewards = pd.DataFrame({"kind": "reward", "first": range(1, pulls + 1)})
