@@ -12,7 +12,7 @@ from conftest import refused
 
 from privregret import files
 from privregret.estimates import Estimate
-from privregret.press import captions, notebook, publish, record, render, style, tex
+from privregret.press import captions, notebook, publish, record, render, style, tex, text
 from privregret.press.findings import UNDECIDED
 from privregret.press.papers import PAPERS
 
@@ -220,6 +220,19 @@ def test_a_finding_knows_the_figure_above_it_and_becomes_a_macro(root):
     said = record.read(root)["notebooks"]["hu2021/one"]
     assert len(said["findings"]) == 1, "the same finding again replaces the old one"
     assert said["numbers"]["huRatio"]["value"] == 0.5
+
+
+def test_macros_of_a_finding_with_rows_name_a_row_or_the_one_that_decides(root):
+    said = {"place": "Figure 1", "claim": "It is small.", "quantity": "ratio", "at_most": 1}
+    macros = {"huFirst": {"K": 1}, "huWorst": {}}
+    claim = said | {"rows": ["K"], "macro": macros}
+    notebook.current.texts = {"claim": {"small": claim}, "text": {}}
+    ratios = pd.DataFrame({"K": [1, 2, 3], "measured": [0.1, 0.9, 0.5]})
+    assert publish.verdicts("small", ratios).measured.value == 0.9
+    numbers = record.read(root)["notebooks"]["hu2021/one"]["numbers"]
+    assert {name: numbers[name]["value"] for name in macros} == {"huFirst": 0.1, "huWorst": 0.9}
+    claim["macro"] = {"huNone": {"K": 4}}
+    refused(lambda: publish.verdicts("small", ratios), "huNone", error=text.TextError)
 
 
 def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
