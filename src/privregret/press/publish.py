@@ -304,7 +304,9 @@ def _judge(key, numbers, where, names):
     agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
     macro, _ = said.pop("macro", ""), said.pop("rows", None)
     paper = notebook.current.name.split("/")[0]
-    shown = f"{paper}/{said['figure']}" if "figure" in said else notebook.current.shown
+    shown = said.get("figure", notebook.current.shown)
+    # "" is none; a key is one of the paper's
+    shown = f"{paper}/{shown}" if shown and "figure" in said else shown
     said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", "")).replace(
         "\0", "{value}"
     )

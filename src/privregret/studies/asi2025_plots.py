@@ -1,10 +1,7 @@
 """Figures of the notebooks on asi2025; `studies.asi2025` measures what they show."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import LogLocator
 
 from privregret.press import draw, style
 
@@ -120,102 +117,67 @@ def price(ax, prices: pd.DataFrame) -> None:
     ax.minorticks_off()
 
 
-def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
-    """Draw which bound for experts is smallest, and the regimes of Table 2.
+def best_by_bounds(grid: pd.DataFrame, arms: int, horizon: int):
+    """Return a figure of which bound for experts is smallest, and of the regimes of Table 2.
 
     Parameters
     ----------
-    axes : two matplotlib.axes.Axes
     grid : pandas.DataFrame
         As `studies.asi2025.best_by_bounds` returns it.
     arms, horizon : int
     """
+    names = {"xlabel": "experts $N$", "ylabel": r"privacy parameter $\epsilon$"}
+    fig, axes = draw.panels(2, height=3.1, **names)
     largest, smallest = grid.N.max(), grid.epsilon.min()
-    names, columns = ("Cor. 8", "Thm. 9", "Thm. 10", "none"), ("bound_0", "bound_1", "bound_2")
-    colours = ["#8FBBDD", "#F7DFC9", "#4F9B7C"]  # of different lightness
+    bounds, columns = ("Cor. 8", "Thm. 9", "Thm. 10", "none"), ("bound_0", "bound_1", "bound_2")
+    # of different lightness
+    colours = ["#8FBBDD", "#F7DFC9", "#8CC7A9"]
     for ax, logs, title in zip(
         axes, (False, True), ("without logarithms", "with logarithms"), strict=True
     ):
         part = grid[grid.logs == logs]
         ax.set(xscale="log", yscale="log", xlim=(2, largest), ylim=(smallest, 1), title=title)
         logs_of = [np.log(part.pivot(index="epsilon", columns="N", values=c)) for c in columns]
-        for i, colour in enumerate(colours):  # where a bound is below the others and below T
+        # where a bound is below the others and below T
+        for i, colour in enumerate(colours):
             others = np.minimum.reduce([0 * logs_of[i], *logs_of[:i], *logs_of[i + 1 :]])
             lead = others - logs_of[i]
             ax.contourf(lead.columns, lead.index, lead, levels=[0, np.inf], colors=[colour])
         line = {"color": "black", "linewidth": 0.9}
         ax.plot([arms, arms, largest], [smallest, 1, arms / largest], **line)
         ax.plot([arms, largest], [horizon**-0.5] * 2, linestyle=style.DASHED, **line)
-        ax.annotate("$N=K$", (arms * 1.15, smallest * 1.4), fontsize=7)
-        ax.annotate(r"$\epsilon=K/N$", (largest / 4, arms / largest * 6), fontsize=7)
-        ax.annotate(
-            r"$\epsilon=1/\sqrt{T}$",
-            (largest / 1.2, 0.8 * horizon**-0.5),
-            ha="right",
-            va="top",
-            fontsize=7,
-        )
+        text = {"fontsize": 7, "textcoords": "offset points"}
+        ax.annotate("$N=K$", (arms, smallest), (3, 3), **text)
+        middle = (arms * largest) ** 0.5
+        ax.annotate(r"$\epsilon=K/N$", (middle, arms / middle), (4, 4), **text)
+        ax.annotate(r"$\epsilon=1/\sqrt{T}$", (arms, horizon**-0.5), (3, -9), **text)
         for number, region in part.groupby("best"):
-            place = np.exp(np.log(region[["N", "epsilon"]]).median())
-            ax.annotate(names[number], place, ha="center", va="center", fontsize=8)
+            place = np.exp(np.log(region[["N", "epsilon"]]).mean())
+            ax.annotate(bounds[number], place, ha="center", va="center", fontsize=8)
         ax.grid(False)
+    return fig
 
 
-def experts(axes, measured: pd.DataFrame, arms: int) -> None:
-    """Draw regret per round against the number of experts.
-
-    One panel per problem and epsilon.
+def experts(measured: pd.DataFrame, arms: int):
+    """Return a figure of regret per round against the number of experts, one panel per problem.
 
     Parameters
     ----------
-    axes : (2, n) array of matplotlib.axes.Axes
-        Rows: fixed experts, one tracks.
     measured : pandas.DataFrame
-        Columns problem, N, epsilon, algorithm, mean, se.
+        Columns problem ("fixed experts", "one tracks"), N, algorithm, mean, se.
     arms : int
     """
     uniform = {"fixed experts": 0.5 * (1 - 1 / arms), "one tracks": 1 - 1 / arms}
-    numbers, levels = measured.N.unique(), measured.epsilon.unique()
-    panels = itertools.product(uniform.items(), levels)
-    for ax, ((name, level), eps) in zip(axes.flat, panels, strict=True):
-        panel = measured[(measured.problem == name) & (measured.epsilon == eps)]
+    fig, axes = draw.panels(2, xlabel="experts $N$", ylabel="regret / $T$", xscale="log")
+    for ax, (problem, panel) in zip(axes, measured.groupby("problem", sort=False), strict=True):
         for label, curve in panel.groupby("algorithm", sort=False):
-            ax.errorbar(curve.N, curve["mean"], yerr=curve.se, label=label, **style.look(label))
-        draw.bound(ax, numbers, [level] * len(numbers), "uniform play")
-        ax.set(xlabel="experts $N$", ylabel="regret / $T$", title=rf"{name}, $\epsilon={eps:g}$")
-        ax.set(xscale="log", ylim=(-0.03, None))
-        ax.label_outer()
-
-
-def exp4_exponents(axes, regrets: pd.DataFrame, slopes: pd.DataFrame) -> None:
-    """Draw regret of batched EXP4, logarithms taken out, next to Theorem 10's slopes.
-
-    Parameters
-    ----------
-    axes : three matplotlib.axes.Axes
-    regrets : pandas.DataFrame
-        Columns varied ("T", "N" or "epsilon"), x, power, power_se.
-    slopes : pandas.DataFrame
-        Columns varied, slope and its errors, as `estimates.slopes` returns them.
-    """
-    panels = {
-        "T": (2 / 3, "2/3", "horizon $T$"),
-        "N": (1 / 6, "1/6", "experts $N$"),
-        "epsilon": (-1 / 3, "-1/3", r"privacy parameter $\epsilon$"),
-    }
-    look = style.look("Batched EXP4") | {"linestyle": "none"}
-    for ax, (varied, (power, text, name)) in zip(axes, panels.items(), strict=True):
-        curve = regrets[regrets.varied == varied].sort_values("x")
-        x = curve.x.astype(float)
-        ax.errorbar(x, curve.power, yerr=curve.power_se, label="Batched EXP4", **look)
-        line = curve.power.iloc[0] * (curve.x / curve.x.iloc[0]) ** power
-        draw.bound(ax, curve.x, line, "the bound's slope")
-        slope = slopes.slope[slopes.varied == varied].item()
-        title = f"slope ${slope:.3f}$, in the bound ${text}$"
-        ax.set(xscale="log", yscale="log", xlabel=name, title=title)
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if varied == "T" else range(1, 20)))
-        ax.yaxis.set_major_formatter(draw.EngFormatter(sep=""))
-        ax.yaxis.set_minor_locator(draw.NullLocator())
+            ax.errorbar(curve.N, curve["mean"], yerr=2 * curve.se, label=label, **style.look(label))
+        numbers = panel.N.unique()
+        draw.bound(ax, numbers, [uniform[problem]] * len(numbers), "uniform play")
+        ax.set_title(problem)
+    axes[0].set_ylim(bottom=-0.03)
+    draw.legend_below(fig, 4)
+    return fig
 
 
 def leakage_rounds(axes, data: pd.DataFrame, eta: float, cap: float, turn: int) -> None:
