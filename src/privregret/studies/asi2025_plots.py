@@ -180,6 +180,70 @@ def experts(measured: pd.DataFrame, arms: int):
     return fig
 
 
+def conversions(data: pd.DataFrame, bold: pd.DataFrame, htinf: float, arms: int):
+    """Return a figure of worst-gap regret against T (left) and against EXP3's boldness (right).
+
+    Parameters
+    ----------
+    data : pandas.DataFrame
+        Columns algorithm, T, mean, se, bound.
+    bold : pandas.DataFrame
+        Columns boldness, mean, se.
+    htinf : float
+        Regret of batched HTINF in the setting of `bold`.
+    arms : int
+    """
+    fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.1))
+    lines = {
+        "Batched HTINF": ("Corollary 2", style.DASHED),
+        "Batched EXP3": ("Corollary 22", style.MIXED),
+        "Batched FTPL": ("Corollary 24", style.DOTTED),
+    }
+    for label, curve in data.groupby("algorithm", sort=False):
+        look = style.look(label)
+        left.errorbar(curve["T"], curve["mean"], yerr=2 * curve.se, label=label, **look)
+        name, dashes = lines[label]
+        draw.bound(left, curve["T"], curve.bound, name, linestyle=dashes)
+    horizons = data["T"].unique()
+    uniform = (1 - 1 / arms) * horizons
+    draw.bound(left, horizons, uniform, "uniform play, gap 1", linestyle=style.SOLID)
+    exp3, level = style.look("Batched EXP3"), [htinf] * len(bold)
+    right.errorbar(bold.boldness, bold["mean"], yerr=2 * bold.se, label="Batched EXP3", **exp3)
+    right.plot(bold.boldness, level, label="Batched HTINF", **style.look("Batched HTINF"))
+    right.axvline(1, **style.BOUND)
+    left.set(xlabel="horizon $T$", ylabel="worst-gap regret")
+    right.set_xlabel(r"multiple $\kappa$ of Corollary 22's $\eta$ and $\gamma$")
+    for ax in (left, right):
+        ax.set(xscale="log", yscale="log")
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def ftpl_versions(variants: pd.DataFrame, uniform: float):
+    """Return a figure of regret per round of versions of FTPL against T, a panel per learning rate.
+
+    Parameters
+    ----------
+    variants : pandas.DataFrame
+        Columns rate, algorithm, T, mean, se.
+    uniform : float
+        Regret per round of uniform play.
+    """
+    scales = {"xscale": "log", "yscale": "log"}
+    fig, axes = draw.panels(2, height=2.8, xlabel="horizon $T$", ylabel="regret / $T$", **scales)
+    horizons = variants["T"].unique()
+    for ax, (rate, curves) in zip(axes, variants.groupby("rate", sort=False), strict=True):
+        for label, curve in curves.groupby("algorithm", sort=False):
+            look = style.look(label)
+            ax.errorbar(curve["T"], curve["mean"], yerr=2 * curve.se, label=label, **look)
+        draw.bound(ax, horizons, [uniform] * len(horizons), "uniform play")
+        ax.set_title(rate)
+        ax.set_xticks(horizons, [f"$2^{{{np.log2(T):g}}}$" for T in horizons])
+        ax.minorticks_off()
+    draw.legend_below(fig, 4)
+    return fig
+
+
 def leakage_rounds(axes, data: pd.DataFrame, eta: float, cap: float, turn: int) -> None:
     """Draw EXP3's privacy loss of single rounds (left) and of two paths (right).
 
