@@ -505,7 +505,9 @@ def test_exact_loss_and_divergence_of_exp3():
     """Against play on a small table; and a pair that does not differ."""
     losses = table(6, 2)
     small = Adversary("small", np.arange(6), losses)
-    exact = privacy.exp3_expected_loss(small, 6, 0.5, 0.2)
+    paths = (np.arange(2**6)[:, None] >> np.arange(5, -1, -1)) & 1
+    chances = np.exp(privacy.exp3_log_probabilities(small, 6, 0.5, 0.2))
+    exact = chances @ losses[np.arange(6), paths].sum(axis=1)
     paid = EXP3(0.5, 0.2).run(small, [6], np.random.default_rng(1), 20_000)[:, -1]
     assert abs(paid.mean() - exact) < 5 * paid.std() / math.sqrt(20_000)
     same = privacy.exp3_divergence(small, small, 6, 0.5, 0.2)

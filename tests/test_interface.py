@@ -221,7 +221,6 @@ OWN = {
     "minimax.games.Game": {"rounds": 3},
     "instances.adversaries.Adversary": {"losses": TABLE[:1]},
     "privacy.adversarial.exp3_divergence": {"horizon": 4},
-    "privacy.adversarial.exp3_expected_loss": {"horizon": 4},
     "privacy.adversarial.exp3_log_probabilities": {"horizon": 4},
     "privacy.adversarial.exp3_path": {"actions": PATH},
     "privacy.adversarial.laplace_delta": {"grid": 20},
@@ -272,7 +271,6 @@ OWN = {
     },
     "instances.bandits.equal_gaps": {"best": 0.75},
     "instances.losses.with_losses": {"instance": BANDIT},
-    "bounds.asi2025.advanced_composition": {"losses": [0.25, 0.5]},
     "bounds.asi2025.lemma_15": {"losses": [0.25, 0.5]},
     "bounds.asi2025.lemma_11_certified": {
         "pulls": np.outer(np.ones(200), [1.0, 1.0, 2.0, 3.0, 5.0]),
