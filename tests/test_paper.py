@@ -42,6 +42,7 @@ def test_every_quoted_figure_and_table_is_published():
         *MANIFEST["outputs"],
         "verdicts",
         "not-reproduced",
+        "errata",
         *(f"{paper}/findings" for paper in papers),
     }
     assert set(QUOTED) | set(graphics) <= published
@@ -72,7 +73,7 @@ def test_numbers():
     assert set(defined) ^ (published | set(counts)) == set()
     assert quoted - defined.keys() == set()
     assert published - quoted - LEFT_OUT == set()
-    assert {"claimsTotal", "claimsReproduced", "claimsNotReproduced", "companionErrata"} <= quoted
+    assert {"claimsTotal", "claimsReproduced", "claimsNotReproduced", "errataTotal"} <= quoted
 
 
 def test_the_counts_are_those_of_the_manifest():
