@@ -35,11 +35,11 @@ from privregret.privacy import adversarial as privacy
 from privregret.studies.asi2025 import (
     at_worst,
     htinf_choices,
+    law_over_experts,
     lemma_11_certificate,
     lemma_11_chain,
     punished_regret,
     regret_by_noise,
-    regret_on_draws,
 )
 
 every_base = pytest.mark.parametrize("base", [base for base, _ in BASES], ids=repr)
@@ -477,27 +477,15 @@ def test_the_punisher_makes_regret_linear():
         )
 
 
-def test_regret_on_draws_of_experts_who_always_name_one_arm():
-    """Nothing is left to draw: the regret is that of HTINF on the averages of the arms, in the
-    mean."""
-    losses, experts = table(60, 3), np.broadcast_to(np.eye(3), (60, 3, 3))
-    found = regret_on_draws(losses, experts, 20, 1.0, 0.5, 4000, np.random.default_rng(1))
-    averages = losses.reshape(3, 20, 3).mean(axis=1)
-    chosen = htinf_choices(
-        lambda j, arm: averages[j, arm], 3, 3, 1.0, 0.5, 4000, np.random.default_rng(2)
-    )
-    expected = averages[np.arange(3)[:, None], chosen].sum(axis=0) - averages.sum(axis=0).min()
-    spread = math.hypot(found.std(), expected.std()) / math.sqrt(4000)
-    assert abs(found.mean() - expected.mean()) < 5 * spread
-
-
-def test_regret_on_draws_draws():
-    """Both experts name either arm with probability 1/2: one draw each, and the best of two is 1/4
-    on average."""
-    losses, experts = np.tile([0.0, 1.0], (1, 1)), np.full((1, 2, 2), 0.5)
-    found = regret_on_draws(losses, experts, 1, 1.0, 0.0, 20_000, np.random.default_rng(3))
-    assert found.mean() == pytest.approx(1 / 4, abs=0.02)
-    assert set(np.unique(found)) == {0.0, 1.0}
+def test_the_distribution_of_actions_over_experts_is_that_of_play():
+    """All 16 paths of two batches of two rounds; the first batch costs 1/2 whatever is played."""
+    learner = ExpertsFromBandit(BatchedPrivate(EXP3(8.0, 0.1), 0.5))
+    law = law_over_experts(learner, 0.9, 0.5).ravel()
+    losses, advice = np.repeat([[0.0], [1.0], [0.0], [0.0]], 2, axis=1), [[0.9, 0.1], [0.1, 0.9]]
+    played = [learner.play(losses, advice, seed) @ [8, 4, 2, 1] for seed in range(4000)]
+    counts = np.bincount(played, minlength=16)
+    assert law.sum() == pytest.approx(1)
+    assert chisquare(counts, 4000 * law).pvalue > 1e-4
 
 
 def test_the_certificate_of_lemma_11():
@@ -527,7 +515,9 @@ def test_exact_loss_and_divergence_of_exp3():
     """Against play on a small table; and a pair that does not differ."""
     losses = table(6, 2)
     small = Adversary("small", np.arange(6), losses)
-    exact = privacy.exp3_expected_loss(small, 6, 0.5, 0.2)
+    paths = (np.arange(2**6)[:, None] >> np.arange(5, -1, -1)) & 1
+    chances = np.exp(privacy.exp3_log_probabilities(small, 6, 0.5, 0.2))
+    exact = chances @ losses[np.arange(6), paths].sum(axis=1)
     paid = EXP3(0.5, 0.2).run(small, [6], np.random.default_rng(1), 20_000)[:, -1]
     assert abs(paid.mean() - exact) < 5 * paid.std() / math.sqrt(20_000)
     same = privacy.exp3_divergence(small, small, 6, 0.5, 0.2)

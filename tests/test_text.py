@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from conftest import ROOT, refused
 
+from privregret.estimates import Estimate
 from privregret.press import text
 
 FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
@@ -88,10 +89,12 @@ def test_what_code_and_texts_do_not_share_is_found(tmp_path):
 
 
 def test_slots_are_filled():
-    names = {"T": 2**20, "levels": [0.5, 1.0], "name": "UCB1"}
+    names = {"T": 2**20, "levels": [0.5, 1.0], "name": "UCB1", "ratio": Estimate(0.25, 0.01)}
     filled = text.fill(
-        "«name», «levels», $«T:tex»$, «half:.1f», «at»", names | {"half": 0.5}, {"at": "«T»"}
+        "«name», «levels», $«T:tex»$, «half:.1f», «ratio:.1f», «at»",
+        names | {"half": 0.5},
+        {"at": "«T»"},
     )
-    assert filled == "UCB1, 0.5, 1, $2^{20}$, 0.5, 1048576"
+    assert filled == "UCB1, 0.5, 1, $2^{20}$, 0.5, 0.2, 1048576"
     refused(lambda: text.fill("«none»", names, {}), "none", error=text.TextError)
     refused(lambda: text.fill("«name:tex»", {"name": [None]}, {}), "name", error=text.TextError)

@@ -5,11 +5,10 @@ one that it supports.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 from scipy.stats import beta
 
 from privregret import checks, store
@@ -600,22 +599,6 @@ def lemma_15(losses: Iterable[float], delta: float) -> float:
     return 1.5 * squares + math.sqrt(6 * squares * math.log(1 / delta))
 
 
-@checks.arguments(losses=checks.array_in(0, 1e15, shape=1), delta=DELTA)
-def advanced_composition(losses: Sequence[float], delta: float) -> float:
-    """Bound the total privacy loss by advanced composition.
-
-    Sum of x tanh(x / 2) + sqrt(2 sum of squares ln(1 / delta)), one of three forms of Kairouz, Oh
-    and Viswanath (2015).
-
-    Examples
-    --------
-    >>> round(float(advanced_composition([0.1] * 10, delta=1e-6)), 3)
-    1.712
-    """
-    squares = sum(x * x for x in losses)
-    return sum(x * math.tanh(x / 2) for x in losses) + math.sqrt(2 * squares * math.log(1 / delta))
-
-
 @checks.arguments(epsilon=POSITIVE, shift=POSITIVE, count=checks.integer_in(1, checks.SIZE))
 def laplace_delta(epsilon: float, shift: float, count: int) -> float:
     """Bound delta(epsilon) of releasing numbers with Laplace noise.
@@ -633,74 +616,3 @@ def laplace_delta(epsilon: float, shift: float, count: int) -> float:
     moment = np.logaddexp(np.log(more / both) + less * shift, np.log(less / both) - more * shift)
     conversion = less * np.log(less) - more * np.log(more)
     return math.exp(min(0.0, np.min(count * moment - less * epsilon + conversion)))
-
-
-@checks.arguments(loss=checks.number_in(0, 1e15), scale=POSITIVE, cut=checks.number_in(0, 1e15))
-def lemma_19(loss: float, scale: float, cut: float) -> float:
-    """Compute E[(Z + loss) 1{|Z + loss| > cut}] for Z ~ Lap(scale), in closed form.
-
-    The lemma says that it is not negative.
-
-    Raises
-    ------
-    ValueError
-        If loss or cut exceeds 700 scales.
-
-    Examples
-    --------
-    >>> round(lemma_19(loss=0.5, scale=2.0, cut=3.0), 4)
-    0.2818
-    """
-    if max(cut, loss) > 700 * scale:
-        raise ValueError(f"scale must be at least loss / 700 and cut / 700, got {scale}")
-    if cut >= loss:
-        return (cut + scale) * math.exp(-cut / scale) * math.sinh(loss / scale)
-    return loss - math.exp(-loss / scale) * (
-        cut * math.cosh(cut / scale) - scale * math.sinh(cut / scale)
-    )
-
-
-@checks.arguments(experts=SEVERAL, horizon=HORIZON)
-def lemma_20(experts: float, horizon: float) -> float:
-    """Compute the exact probability that Lemma 20 bounds by 1 / T.
-
-    The largest of N T noises Lap(lambda) is at least sqrt(10) lambda ln(N T) in absolute value.
-
-    Examples
-    --------
-    >>> f"{lemma_20(experts=10, horizon=100):.4g}"
-    '3.26e-07'
-    """
-    count = experts * horizon
-    return -math.expm1(count * math.log1p(-(count ** -math.sqrt(10))))
-
-
-@checks.arguments(losses=TABLE, eta=POSITIVE)
-def lemma_26(losses: ArrayLike, eta: float) -> tuple[float, float]:
-    """Compute both sides of Lemma 26 for multiplicative weights on real losses.
-
-    Parameters
-    ----------
-    losses : (T, N) array
-    eta : float
-
-    Returns
-    -------
-    float, float
-        Loss, and the bound on it.
-
-    Examples
-    --------
-    >>> paid, bound = lemma_26([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], eta=0.5)
-    >>> round(float(paid), 4), round(float(bound), 4)
-    (1.6225, 3.1975)
-    """
-    losses = np.asarray(losses, float)
-    before = np.vstack([np.zeros(losses.shape[1]), losses.cumsum(axis=0)[:-1]])
-    weights = softmax(-eta * before, axis=1)
-    bound = (
-        losses.sum(axis=0).min()
-        + math.log(losses.shape[1]) / eta
-        + eta * np.sum(weights * losses**2)
-    )
-    return np.sum(weights * losses), bound

@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from privregret.estimates import Estimate
 from privregret.files import ROOT
 from privregret.press.findings import KINDS, SIGNS, criterion
 from privregret.press.papers import PAPERS
@@ -140,9 +141,14 @@ def filled(thing: Any, names: dict, phrases: dict) -> Any:
 
 
 def shown(value: Any, spec: str) -> str:
-    """Return a value as a text shows it; a list with commas; `tex` for large whole numbers."""
+    """Return a value as a text shows it; a list with commas; `tex` for large whole numbers.
+
+    An estimate is shown without its error.
+    """
     if isinstance(value, str):
         return value
+    if isinstance(value, Estimate):
+        value = value.value
     if not hasattr(value, "__float__") and hasattr(value, "__iter__"):
         return ", ".join(shown(item, spec) for item in value)
     if spec == "tex":

@@ -96,27 +96,6 @@ def exp3_log_probabilities(
 
 
 @checks.arguments(
-    adversary=checks.instance_of(Adversary),
-    horizon=checks.integer_in(1, 22),
-    eta=checks.number_in(1e-15, 1e3),
-    gamma=checks.probability,
-)
-def exp3_expected_loss(adversary: Adversary, horizon: int, eta: float, gamma: float) -> float:
-    """Return the expected cumulative loss of EXP3, over all 2^T paths.
-
-    Examples
-    --------
-    >>> from privregret.instances import exp3_leakage_pair
-    >>> round(exp3_expected_loss(exp3_leakage_pair()[0], 5, eta=0.5, gamma=0.1), 3)
-    4.5
-    """
-    table = adversary.table(horizon)
-    paths = (np.arange(2**horizon)[:, None] >> np.arange(horizon - 1, -1, -1)) & 1
-    paid = table[np.arange(horizon), paths].sum(axis=1)
-    return float(np.exp(exp3_log_probabilities(adversary, horizon, eta, gamma)) @ paid)
-
-
-@checks.arguments(
     one=checks.instance_of(Adversary),
     other=checks.instance_of(Adversary),
     horizon=checks.integer_in(1, 22),

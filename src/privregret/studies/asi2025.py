@@ -12,7 +12,13 @@ import numpy as np
 import pandas as pd
 
 from privregret import checks, estimates, instances, simulate, store, streams
-from privregret.adversarial import EXP3, AdversarialAlgorithm, BatchedPrivate, tuning
+from privregret.adversarial import (
+    EXP3,
+    AdversarialAlgorithm,
+    BatchedPrivate,
+    ExpertsFromBandit,
+    tuning,
+)
 from privregret.adversarial.bases import FTPL, HTINF
 from privregret.adversarial.batches import THETA
 from privregret.bounds import asi2025 as bounds
@@ -237,6 +243,50 @@ def two_round_paths(algorithm, first_loss: float, draws: int, seed: int) -> list
     return [estimates.fraction(first & second), estimates.fraction(first & ~second)]
 
 
+def law_over_experts(
+    learner: ExpertsFromBandit, certainty: float, average: float, nodes: int = 1000
+) -> np.ndarray:
+    """Compute the distribution of the actions of two batches, for two experts and two arms.
+
+    Each expert names an arm of its own with probability `certainty`, else the other.
+
+    Parameters
+    ----------
+    learner : ExpertsFromBandit
+        Around `BatchedPrivate`; tau rounds in a batch.
+    certainty : float
+    average : float
+        What the first batch costs per round, whatever is played.
+    nodes : int
+        As in `privacy.adversarial.batched_probabilities`.
+
+    Returns
+    -------
+    (2^tau, 2^tau) array
+        Probability of the actions of the first batch and the second.
+    """
+    private = learner.bandit
+    arms = np.array(list(itertools.product((0, 1), repeat=private.tau)))
+    # (2^tau, 2): probability of the actions of a batch for each expert followed
+    drawn = [np.where(arms == j, certainty, 1 - certainty).prod(axis=1) for j in (0, 1)]
+    followed = np.stack(drawn, axis=1)
+    averages = [[average, average], [0.0, 0.0]]
+    chosen = privacy.batched_probabilities(private.base, averages, private.scale, nodes)
+    return followed @ chosen.reshape(2, 2) @ followed.T
+
+
+def loss_over_experts(learner: ExpertsFromBandit, certainty: float, nodes: int = 1000) -> float:
+    """Compute the largest privacy loss of the actions in `law_over_experts`, for 0/1 losses.
+
+    The actions depend on the losses through the average paid in the first batch only, which a
+    change of one round moves by 1 / tau.
+    """
+    steps = np.linspace(0, 1, learner.bandit.tau + 1)
+    laws = np.array([law_over_experts(learner, certainty, x, nodes) for x in steps])
+    possible = laws[0] > 0
+    return float(np.abs(np.diff(np.log(laws[:, possible]), axis=0)).max())
+
+
 # HTINF by a program of its own
 
 
@@ -332,46 +382,6 @@ def punished_regret(algorithm, arms: int, horizon: int, runs: int, rng) -> np.nd
     )
     counts = np.array([(chosen == arm).sum(axis=0) for arm in range(arms)])
     return algorithm.tau * cost * (batches - counts.min(axis=0))
-
-
-@store.kept
-def regret_on_draws(
-    losses, advice, tau: int, sigma: float, scale: float, runs: int, rng
-) -> np.ndarray:
-    """Measure regret of HTINF over experts on the losses of drawn advice.
-
-    Every expert draws an arm in each round. HTINF chooses among experts and receives the average
-    loss of the chosen expert's draws over tau rounds plus Lap(scale). The comparator is the best
-    expert's draws. These are the right sides of Theorems 6 (tau = 1) and 7.
-
-    Parameters
-    ----------
-    losses : (T, K) array
-    advice : (T, N, K) array
-    tau, runs : int
-    sigma, scale : float
-        As of `htinf_choices`.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    (runs,) array
-        Regret per round of a batch.
-    """
-    experts, every = advice.shape[1], np.arange(runs)
-    totals, paid = np.zeros((runs, experts)), np.zeros(runs)
-
-    def answer(j, chosen):
-        rounds = np.arange(j * tau, (j + 1) * tau)
-        u = rng.random((tau, runs, experts, 1))
-        drawn = (u > advice[rounds, None].cumsum(axis=-1)[..., :-1]).sum(axis=-1)
-        costs = losses[rounds[:, None, None], drawn].mean(axis=0)
-        totals[:] += costs
-        paid[:] += costs[every, chosen]
-        return costs[every, chosen]
-
-    htinf_choices(answer, len(losses) // tau, experts, sigma, scale, runs, rng)
-    return paid - totals.min(axis=1)
 
 
 # Lemma 11

@@ -1,10 +1,7 @@
 """Figures of the notebooks on asi2025; `studies.asi2025` measures what they show."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import LogLocator
 
 from privregret.press import draw, style
 
@@ -115,102 +112,131 @@ def price(prices: pd.DataFrame):
     return fig
 
 
-def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
-    """Draw which bound for experts is smallest, and the regimes of Table 2.
+def best_by_bounds(grid: pd.DataFrame, arms: int, horizon: int):
+    """Return a figure of which bound for experts is smallest, and of the regimes of Table 2.
 
     Parameters
     ----------
-    axes : two matplotlib.axes.Axes
     grid : pandas.DataFrame
         As `studies.asi2025.best_by_bounds` returns it.
     arms, horizon : int
     """
+    names = {"xlabel": "experts $N$", "ylabel": r"privacy parameter $\epsilon$"}
+    fig, axes = draw.panels(2, height=3.1, **names)
     largest, smallest = grid.N.max(), grid.epsilon.min()
-    names, columns = ("Cor. 8", "Thm. 9", "Thm. 10", "none"), ("bound_0", "bound_1", "bound_2")
-    colours = ["#8FBBDD", "#F7DFC9", "#4F9B7C"]  # of different lightness
+    bounds, columns = ("Cor. 8", "Thm. 9", "Thm. 10", "none"), ("bound_0", "bound_1", "bound_2")
+    # of different lightness
+    colours = ["#8FBBDD", "#F7DFC9", "#8CC7A9"]
     for ax, logs, title in zip(
         axes, (False, True), ("without logarithms", "with logarithms"), strict=True
     ):
         part = grid[grid.logs == logs]
         ax.set(xscale="log", yscale="log", xlim=(2, largest), ylim=(smallest, 1), title=title)
         logs_of = [np.log(part.pivot(index="epsilon", columns="N", values=c)) for c in columns]
-        for i, colour in enumerate(colours):  # where a bound is below the others and below T
+        # where a bound is below the others and below T
+        for i, colour in enumerate(colours):
             others = np.minimum.reduce([0 * logs_of[i], *logs_of[:i], *logs_of[i + 1 :]])
             lead = others - logs_of[i]
             ax.contourf(lead.columns, lead.index, lead, levels=[0, np.inf], colors=[colour])
         line = {"color": "black", "linewidth": 0.9}
         ax.plot([arms, arms, largest], [smallest, 1, arms / largest], **line)
         ax.plot([arms, largest], [horizon**-0.5] * 2, linestyle=style.DASHED, **line)
-        ax.annotate("$N=K$", (arms * 1.15, smallest * 1.4), fontsize=7)
-        ax.annotate(r"$\epsilon=K/N$", (largest / 4, arms / largest * 6), fontsize=7)
-        ax.annotate(
-            r"$\epsilon=1/\sqrt{T}$",
-            (largest / 1.2, 0.8 * horizon**-0.5),
-            ha="right",
-            va="top",
-            fontsize=7,
-        )
+        text = {"fontsize": 7, "textcoords": "offset points"}
+        ax.annotate("$N=K$", (arms, smallest), (3, 3), **text)
+        middle = (arms * largest) ** 0.5
+        ax.annotate(r"$\epsilon=K/N$", (middle, arms / middle), (4, 4), **text)
+        ax.annotate(r"$\epsilon=1/\sqrt{T}$", (arms, horizon**-0.5), (3, -9), **text)
         for number, region in part.groupby("best"):
-            place = np.exp(np.log(region[["N", "epsilon"]]).median())
-            ax.annotate(names[number], place, ha="center", va="center", fontsize=8)
+            place = np.exp(np.log(region[["N", "epsilon"]]).mean())
+            ax.annotate(bounds[number], place, ha="center", va="center", fontsize=8)
         ax.grid(False)
+    return fig
 
 
-def experts(axes, measured: pd.DataFrame, arms: int) -> None:
-    """Draw regret per round against the number of experts.
-
-    One panel per problem and epsilon.
+def experts(measured: pd.DataFrame, arms: int):
+    """Return a figure of regret per round against the number of experts, one panel per problem.
 
     Parameters
     ----------
-    axes : (2, n) array of matplotlib.axes.Axes
-        Rows: fixed experts, one tracks.
     measured : pandas.DataFrame
-        Columns problem, N, epsilon, algorithm, mean, se.
+        Columns problem ("fixed experts", "one tracks"), N, algorithm, mean, se.
     arms : int
     """
     uniform = {"fixed experts": 0.5 * (1 - 1 / arms), "one tracks": 1 - 1 / arms}
-    numbers, levels = measured.N.unique(), measured.epsilon.unique()
-    panels = itertools.product(uniform.items(), levels)
-    for ax, ((name, level), eps) in zip(axes.flat, panels, strict=True):
-        panel = measured[(measured.problem == name) & (measured.epsilon == eps)]
+    fig, axes = draw.panels(2, xlabel="experts $N$", ylabel="regret / $T$", xscale="log")
+    for ax, (problem, panel) in zip(axes, measured.groupby("problem", sort=False), strict=True):
         for label, curve in panel.groupby("algorithm", sort=False):
-            ax.errorbar(curve.N, curve["mean"], yerr=curve.se, label=label, **style.look(label))
-        draw.bound(ax, numbers, [level] * len(numbers), "uniform play")
-        ax.set(xlabel="experts $N$", ylabel="regret / $T$", title=rf"{name}, $\epsilon={eps:g}$")
-        ax.set(xscale="log", ylim=(-0.03, None))
-        ax.label_outer()
+            ax.errorbar(curve.N, curve["mean"], yerr=2 * curve.se, label=label, **style.look(label))
+        numbers = panel.N.unique()
+        draw.bound(ax, numbers, [uniform[problem]] * len(numbers), "uniform play")
+        ax.set_title(problem)
+    axes[0].set_ylim(bottom=-0.03)
+    draw.legend_below(fig, 4)
+    return fig
 
 
-def exp4_exponents(axes, regrets: pd.DataFrame, slopes: pd.DataFrame) -> None:
-    """Draw regret of batched EXP4, logarithms taken out, next to Theorem 10's slopes.
+def conversions(data: pd.DataFrame, bold: pd.DataFrame, htinf: float, arms: int):
+    """Return a figure of worst-gap regret against T (left) and against EXP3's boldness (right).
 
     Parameters
     ----------
-    axes : three matplotlib.axes.Axes
-    regrets : pandas.DataFrame
-        Columns varied ("T", "N" or "epsilon"), x, power, power_se.
-    slopes : pandas.DataFrame
-        Columns varied, slope and its errors, as `estimates.slopes` returns them.
+    data : pandas.DataFrame
+        Columns algorithm, T, mean, se, bound.
+    bold : pandas.DataFrame
+        Columns boldness, mean, se.
+    htinf : float
+        Regret of batched HTINF in the setting of `bold`.
+    arms : int
     """
-    panels = {
-        "T": (2 / 3, "2/3", "horizon $T$"),
-        "N": (1 / 6, "1/6", "experts $N$"),
-        "epsilon": (-1 / 3, "-1/3", r"privacy parameter $\epsilon$"),
+    fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.1))
+    lines = {
+        "Batched HTINF": ("Corollary 2", style.DASHED),
+        "Batched EXP3": ("Corollary 22", style.MIXED),
+        "Batched FTPL": ("Corollary 24", style.DOTTED),
     }
-    look = style.look("Batched EXP4") | {"linestyle": "none"}
-    for ax, (varied, (power, text, name)) in zip(axes, panels.items(), strict=True):
-        curve = regrets[regrets.varied == varied].sort_values("x")
-        x = curve.x.astype(float)
-        ax.errorbar(x, curve.power, yerr=curve.power_se, label="Batched EXP4", **look)
-        line = curve.power.iloc[0] * (curve.x / curve.x.iloc[0]) ** power
-        draw.bound(ax, curve.x, line, "the bound's slope")
-        slope = slopes.slope[slopes.varied == varied].item()
-        title = f"slope ${slope:.3f}$, in the bound ${text}$"
-        ax.set(xscale="log", yscale="log", xlabel=name, title=title)
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if varied == "T" else range(1, 20)))
-        ax.yaxis.set_major_formatter(draw.EngFormatter(sep=""))
-        ax.yaxis.set_minor_locator(draw.NullLocator())
+    for label, curve in data.groupby("algorithm", sort=False):
+        look = style.look(label)
+        left.errorbar(curve["T"], curve["mean"], yerr=2 * curve.se, label=label, **look)
+        name, dashes = lines[label]
+        draw.bound(left, curve["T"], curve.bound, name, linestyle=dashes)
+    horizons = data["T"].unique()
+    uniform = (1 - 1 / arms) * horizons
+    draw.bound(left, horizons, uniform, "uniform play, gap 1", linestyle=style.SOLID)
+    exp3, level = style.look("Batched EXP3"), [htinf] * len(bold)
+    right.errorbar(bold.boldness, bold["mean"], yerr=2 * bold.se, label="Batched EXP3", **exp3)
+    right.plot(bold.boldness, level, label="Batched HTINF", **style.look("Batched HTINF"))
+    right.axvline(1, **style.BOUND)
+    left.set(xlabel="horizon $T$", ylabel="worst-gap regret")
+    right.set_xlabel(r"multiple $\kappa$ of Corollary 22's $\eta$ and $\gamma$")
+    for ax in (left, right):
+        ax.set(xscale="log", yscale="log")
+    draw.legend_below(fig, 4)
+    return fig
+
+
+def ftpl_versions(variants: pd.DataFrame, uniform: float):
+    """Return a figure of regret per round of versions of FTPL against T, a panel per learning rate.
+
+    Parameters
+    ----------
+    variants : pandas.DataFrame
+        Columns rate, algorithm, T, mean, se.
+    uniform : float
+        Regret per round of uniform play.
+    """
+    scales = {"xscale": "log", "yscale": "log"}
+    fig, axes = draw.panels(2, height=2.8, xlabel="horizon $T$", ylabel="regret / $T$", **scales)
+    horizons = variants["T"].unique()
+    for ax, (rate, curves) in zip(axes, variants.groupby("rate", sort=False), strict=True):
+        for label, curve in curves.groupby("algorithm", sort=False):
+            look = style.look(label)
+            ax.errorbar(curve["T"], curve["mean"], yerr=2 * curve.se, label=label, **look)
+        draw.bound(ax, horizons, [uniform] * len(horizons), "uniform play")
+        ax.set_title(rate)
+        ax.set_xticks(horizons, [f"$2^{{{np.log2(T):g}}}$" for T in horizons])
+        ax.minorticks_off()
+    draw.legend_below(fig, 4)
+    return fig
 
 
 def barrier(regrets: pd.DataFrame, second_form: float):
