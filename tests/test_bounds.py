@@ -100,7 +100,10 @@ def test_upper_bounds_hold(instance):
         ):  # the cap makes large epsilons all the same
             algorithm = RandomPrefixSoftmax(epsilon, prefix)
             found = regret(algorithm, instance)
-            assert found <= cesari2026.theorem_1(instance.log_actions, gap, algorithm.eta)
+            first = np.exp(counts - np.logaddexp.reduce(counts)) @ gaps  # of a uniform first action
+            assert found - first + gaps.max() <= cesari2026.theorem_1(
+                instance.log_actions, gap, algorithm.eta
+            )
             assert found <= cesari2026.theorem_1_steps(instance.log_actions, gap, epsilon)
             assert found <= cesari2026.theorem_1_simple(instance.log_actions, gap, epsilon)
 
@@ -580,6 +583,17 @@ def test_drift_of_the_potential():
             now - expected, abs=1e-12
         )
     assert cesari2026.drift(0.1, np.array([0.1, 0.6]), np.array([0.0, 1e4])) == math.inf  # V is 0
+
+
+def test_steps_of_lemma_5():
+    """The exponential of a large gap's difference of losses, and the last line of (5)."""
+    for eta in (0.001, 0.05, 0.125):
+        for gap in np.linspace(4 * eta, 1, 20):
+            # the difference is 1 or -1 if the losses are opposite, which is the largest variance
+            value = (1 + gap) / 2 * math.exp(-eta) + (1 - gap) / 2 * math.exp(eta)
+            assert value <= math.exp(-7 * eta * gap / 8)
+    for log_actions in (math.log(2), math.log(3), 10.0, 1000.0):
+        assert cesari2026.small_part(log_actions, 0.3) <= 200 * log_actions / 0.3
 
 
 def test_potential_of_actions_that_share_a_bit():

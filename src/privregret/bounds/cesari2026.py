@@ -13,18 +13,12 @@ from privregret import checks
 from privregret.bounds.rules import (
     GAPS,
     LOG_ACTIONS,
-    LOGARITHMS,
     POSITIVE,
     POSITIVES,
     ROUNDS,
     SHARES,
     Numbers,
 )
-from privregret.estimates import Estimate
-
-
-def _total(name, value):
-    return value if isinstance(value, Estimate) else checks.array_in(0, 1e15)(name, value)
 
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)
@@ -140,18 +134,6 @@ def lemma_3(eta: Numbers) -> Numbers:
     return 2 * eta
 
 
-@checks.arguments(total=_total)
-def lemma_4(total: Numbers | Estimate) -> Numbers | Estimate:
-    """Compute the bound on regret from the sum of F_m over m >= 1: 1 + 4 sum.
-
-    Examples
-    --------
-    >>> lemma_4(12.5)
-    51.0
-    """
-    return 1 + 4 * total
-
-
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)
 def lemma_5(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
     """Bound the sum of F_m over m >= 1: 200 ln K / gap_min + 4 ln K / eta, for eta <= 1/8.
@@ -202,42 +184,6 @@ def large_part(log_actions: Numbers, eta: Numbers) -> Numbers:
     221.0
     """
     return 4 * log_actions / eta
-
-
-@checks.arguments(log_size=LOGARITHMS, gap=GAPS)
-def group_part(log_size: Numbers, gap: Numbers) -> Numbers:
-    """Bound the sum of F_m due to one group of gaps in [gap, 2 gap): (32 ln(size + 1) + 18) / gap.
-
-    Examples
-    --------
-    >>> round(float(group_part(np.log(1000), gap=0.1)))
-    2391
-    """
-    return (32 * np.logaddexp(log_size, 0.0) + 18) / gap
-
-
-@checks.arguments(log_size=LOGARITHMS, gap=GAPS)
-def early_part(log_size: Numbers, gap: Numbers) -> Numbers:
-    """Bound a group's sum up to its threshold 16 ln(size + 1) / gap^2: (32 ln(size + 1) + 2) / gap.
-
-    Examples
-    --------
-    >>> round(float(early_part(np.log(1000), gap=0.1)))
-    2231
-    """
-    return (32 * np.logaddexp(log_size, 0.0) + 2) / gap
-
-
-@checks.arguments(gap=GAPS)
-def late_part(gap: Numbers) -> Numbers:
-    """Bound a group's sum after its threshold 16 ln(size + 1) / gap^2: 16 / gap.
-
-    Examples
-    --------
-    >>> late_part(0.1)
-    160.0
-    """
-    return 16 / gap
 
 
 @checks.arguments(

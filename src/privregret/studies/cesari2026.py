@@ -1,4 +1,4 @@
-"""Instances, measurements and plots that only the notebooks on cesari2026 use."""
+"""Instances and measurements that only the notebooks on cesari2026 use."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,14 +10,10 @@ from privregret import estimates, exact, instances, store
 from privregret.algorithm import Algorithm
 from privregret.bounds import cesari2026 as bounds
 from privregret.bounds import wu2026
-from privregret.full_information import RandomPrefixSoftmax
 from privregret.instances import StochasticLosses
 
-ONE, ALL, EXACT = (
-    "action by action",
-    "potential",
-    "exact",
-)  # three ways to add up the cost of an epoch
+# three ways to add up the cost of an epoch
+ONE, ALL, EXACT = "action by action", "potential", "exact"
 
 # Instances
 
@@ -88,24 +84,19 @@ def limits(
     Returns
     -------
     pandas.DataFrame
-        That of `exact.regret_curves` with `log_actions`, `gap` (the smallest one), `worst_start`
-        (the regret if the first action is a worst one) and, for private algorithms, the bounds.
+        That of `exact.regret_curves` with `log_actions`, `gap` (the smallest one) and, for private
+        algorithms, the bounds.
     """
     frames = []
     for problem in problems:
         frame = exact.regret_curves(algorithms, problem, 2**60)
         gap = problem.gaps[problem.gaps > 0].min()
-        mean = float(
-            np.exp(problem.log_counts - np.logaddexp.reduce(problem.log_counts)) @ problem.gaps
-        )
-        frame["worst_start"] = frame.regret - mean + problem.gaps.max()
         frames.append(frame.assign(log_actions=problem.log_actions, gap=gap))
     data = pd.concat(frames, ignore_index=True)
     if "epsilon" in data:
         log_k, eta = data.log_actions, np.minimum(data.epsilon / 2, 1 / 8)
         data["sum_of_terms"] = log_k / data.gap + log_k / data.epsilon
         data["bound"] = bounds.theorem_1(log_k, data.gap, eta)
-        data["steps"] = bounds.theorem_1_steps(log_k, data.gap, data.epsilon)
     return data
 
 
@@ -117,6 +108,12 @@ def exponents(curve: pd.DataFrame, lag: int, value: str | None = None) -> list[e
     x, y = np.log(curve.log_actions.to_numpy()), estimates.logs(curve, value)
     starts = (i for i in range(len(x) - lag) if x[i] > np.log(10))
     return [(y[i + lag] - y[i]) / (x[i + lag] - x[i]) for i in starts]
+
+
+def furthest(frame: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Return the row of each group whose measured exponent is furthest from 1, by a factor."""
+    off = np.array([abs(math.log(number.value)) for number in frame.measured])
+    return frame.assign(off=off).sort_values("off").groupby(by, sort=False).tail(1)
 
 
 @store.kept
@@ -134,13 +131,6 @@ def tallies(log_actions: float, scales: int, epsilon: float) -> pd.DataFrame:
     tally[ALL] = 4 * scale * -np.diff(phi)
     tally[EXACT] = [2 * s * gap for s, gap in zip(n, expected, strict=True)]
     return tally
-
-
-def in_units(tally: pd.DataFrame, panel: str, epsilon: float) -> pd.DataFrame:
-    """Return costs of epochs in long form, in units of ln K / epsilon."""
-    long = tally.melt(["log_actions", "n"], var_name="tally", value_name="cost")
-    units = long.cost * epsilon / long.log_actions
-    return long.assign(panel=panel, epsilon=epsilon, units=units)
 
 
 def printed_tally(log_actions: float, scales: int, epsilon: float) -> float:
@@ -187,25 +177,6 @@ def part(problem: StochasticLosses, eta: float, small: bool) -> tuple[float, flo
     """Sum the selection errors due to small or large gaps over all prefix lengths."""
     mask = (problem.gaps > 0) & ((problem.gaps <= 4 * eta) == small)
     return exact.prefix_sum(problem, "gumbel", 1 / eta, groups=mask) if mask.any() else (0.0, 0.0)
-
-
-def early_and_late(
-    actions: int, gap: float, eta: float
-) -> tuple[estimates.Estimate, estimates.Estimate]:
-    """Bound the sums of selection errors before and after Lemma 5's threshold from above.
-
-    All worse actions form one group, so that the threshold is 16 ln K / gap^2. Regret after whole
-    blocks is known, and so are sums up to powers of two: the early sum goes to the next power above
-    the threshold, the late sum starts at the one below.
-    """
-    problem, algorithm = equal_gaps(actions, gap), RandomPrefixSoftmax(2 * eta)
-    power = math.log2(16 * math.log(actions) / gap**2)
-    ends = [4 * 2 ** math.floor(power) - 1, 4 * 2 ** math.ceil(power) - 1, 2**60]
-    below, above, limit = estimates.rows(exact.regret_curves(algorithm, problem, ends))
-    value, error = exact.expected_gap(problem, 1, "gumbel", 1 / eta)
-    first = estimates.Estimate(value, bound=error)
-    uniform = gap * (actions - 1) / actions
-    return (above - uniform - 2 * first) / 4 + first, (limit - below) / 4
 
 
 def used(frame: pd.DataFrame, bound: str) -> list[estimates.Estimate]:

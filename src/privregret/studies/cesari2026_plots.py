@@ -2,37 +2,63 @@
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from privregret.press import draw, style
 from privregret.studies.cesari2026 import ALL, EXACT, ONE
 
 
-def plain_ticks(ax: Axes, values: list[float]) -> None:
-    """Label these values of a logarithmic axis by plain numbers."""
-    ax.set_yticks(values, [str(value) for value in values])
-    ax.minorticks_off()
+def regret_figure(curves: pd.DataFrame, sample: pd.DataFrame) -> Figure:
+    """Draw exact regret against the round, and means of simulated runs as dots."""
+    axes = {"xscale": "log", "yscale": "log", "xlabel": "round $t$", "ylabel": "regret"}
+    fig, (ax,) = draw.panels(1, **axes)
+    draw.lines(ax, curves, "t", "regret")
+    dots = {"fmt": ".", "color": style.BLACK, "capsize": 2, "zorder": 5, "linewidth": 0.8}
+    ax.errorbar(sample.t, sample["mean"], 2 * sample.se, label="simulated", **dots)
+    draw.legend_below(fig)
+    return fig
 
 
-def errors_figure(followed: pd.DataFrame) -> Figure:
-    """Draw the selection error against the prefix length for three instances."""
-    looks = {"left": {"color": style.ORANGE}, "middle": {"color": style.BLUE}}
-    looks["right"] = {"color": style.VERMILION, "marker": "s"}
-    fig, axes = draw.subplots(1, 3, figsize=style.PAGE)
-    for ax, (panel, curve) in zip(axes, followed.groupby("panel", sort=False), strict=True):
-        ax.plot(curve.m, curve.F_over_first if panel == "middle" else curve.F, **looks[panel])
-        ax.set(xlabel="prefix length $m$")
-    for r in range(3, 9, 2):
-        axes[0].axvspan(2 ** (r - 1) + 0.5, 2**r + 0.5, color=style.GREY, alpha=0.15, linewidth=0)
-    error = "selection error $F_m$"
-    axes[0].set(xscale="log", ylabel=error, ylim=(0, None))
-    axes[0].set_title(r"means $(0.3,0.5,0.5,0.8)$, $\eta=0.1$")
-    axes[1].set(xscale="log", ylabel="$F_m/F_1$")
-    axes[1].set_title(r"0.1, Bernoulli of mean 0.10001, $\eta=\frac{1}{8}$")
-    axes[1].axhline(1, label="$F_1$", **style.BOUND)
-    axes[1].legend(loc="upper left")
-    axes[2].set(ylabel=error, title=r"0.3, and 0.2 or 1, $\eta=50$", ylim=(0, None))
+def corollary_1_figure(ratios: pd.DataFrame) -> Figure:
+    """Draw regret over the lower bound of privacy against ln K, one curve per epsilon."""
+    axes = {"xscale": "log", "xlabel": r"$\ln K$", "ylabel": "regret / lower bound"}
+    fig, (ax,) = draw.panels(1, ylim=(0, 14), **axes)
+    levels = ratios.epsilon.unique()
+    names = {e: rf"$\epsilon = {e:g}$" for e in levels}
+    colours = zip(names.values(), style.ramp(len(levels)), "o^s", strict=True)
+    looks = {name: {"color": colour, "marker": marker} for name, colour, marker in colours}
+    named = ratios.assign(name=ratios.epsilon.map(names))
+    draw.lines(ax, named, "log_actions", "ratio", by="name", looks=looks, markevery=1)
+    draw.epsilon_ticks(ax, ratios.log_actions.unique())
+    draw.legend_below(fig, 3)
+    return fig
+
+
+def lemma_5_figure(drawn: pd.DataFrame) -> Figure:
+    """Draw the sum of selection errors against the gap, and its bounds, in units of ln K / eta."""
+    axes = {"xscale": "log", "yscale": "log", "xlabel": r"gap $\Delta/\eta$"}
+    fig, (ax,) = draw.panels(1, height=2.9, ylabel=r"$\sum F_m\,/\,(\ln K/\eta)$", **axes)
+    look = style.look("random-prefix softmax") | {"label": r"$\sum F_m$"}
+    ax.plot(drawn.relative, drawn.sum_in_units, **look)
+    draw.bound(ax, drawn.relative, drawn.lemma_in_units, "Lemma 5")
+    for _, piece in drawn.groupby("kind"):
+        parts = "its proof's two parts"
+        draw.bound(ax, piece.relative, piece.part_in_units, parts, linestyle=style.DOTTED)
+    draw.legend_below(fig, 3)
+    return fig
+
+
+def potential_figure(path: pd.DataFrame) -> Figure:
+    """Draw the potential against the prefix length, and two lines above it."""
+    top = path.potential[0]
+    axes = {"xlabel": "prefix length $m$", "ylabel": "potential", "ylim": (-0.03 * top, 1.05 * top)}
+    fig, (ax,) = draw.panels(1, **axes)
+    look = style.look("random-prefix softmax") | {"label": r"$\mathrm{E}\,\ln Z_m$"}
+    ax.plot(path.m, path.potential, markevery=150, **look)
+    for line, rate, dashes in (("line", "1/4", style.DASHED), ("line_sharp", "7/8", style.DOTTED)):
+        label = rf"$\ln Z_0-({rate})\,\eta\,\sum\mathrm{{E}}\,V_k$"
+        draw.bound(ax, path.m, path[line], label, linestyle=dashes)
+    ax.legend()
     return fig
 
 
@@ -43,7 +69,7 @@ def logarithms_figure(data: pd.DataFrame, ends: tuple[float, float]) -> Figure:
     ln K, down from the larger of the `ends`, is shaded.
     """
     kinds = list(data.groupby("instance", sort=False))
-    axes = {"height": 3.2, "xscale": "log", "ylim": (3, 12), "xlabel": r"$\ln K$"}
+    axes = {"height": 3.2, "xscale": "log", "ylim": (0, 12), "xlabel": r"$\ln K$"}
     fig, row = draw.panels(len(kinds), ylabel=r"regret $\times\,\epsilon/\ln K$", **axes)
     low, high = ends
     for ax, (kind, part) in zip(row, kinds, strict=True):
@@ -64,17 +90,12 @@ def logarithms_figure(data: pd.DataFrame, ends: tuple[float, float]) -> Figure:
     return fig
 
 
-def tallies_figure(left: pd.DataFrame, right: pd.DataFrame, title: str, exact_label: str) -> Figure:
-    """Draw the cost of each epoch (left) and of all epochs (right), added up in three ways."""
+def tallies_figure(totals: pd.DataFrame, exact_label: str) -> Figure:
+    """Draw the cost of all epochs against ln K, added up in three ways."""
+    axes = {"xscale": "log", "yscale": "log", "xlabel": r"$\ln K$"}
+    fig, (ax,) = draw.panels(1, ylabel=r"sum over epochs $\times\,\epsilon/\ln K$", **axes)
     looks = {ONE: {"color": style.PINK, "marker": "v"}, ALL: style.BOUND}
     looks[EXACT] = style.look(exact_label)
-    fig, axes = draw.subplots(1, 2, figsize=style.PAGE)
-    for ax, half, x in zip(axes, (left, right), ("n", "log_actions"), strict=True):
-        draw.lines(ax, half, x, "units", by="tally", looks=looks)
-        ax.set(xscale="log", yscale="log")
-    axes[0].set(xlabel="loss vectors $n$", title=title)
-    axes[0].set_ylabel(r"cost of the epoch $\times\,\epsilon/\ln K$")
-    axes[1].set(xlabel=r"$\ln K$", title="all epochs")
-    axes[1].set_ylabel(r"sum over epochs $\times\,\epsilon/\ln K$")
+    draw.lines(ax, totals, "log_actions", "units", by="tally", looks=looks)
     draw.legend_below(fig, 3)
     return fig
