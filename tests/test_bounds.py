@@ -322,6 +322,10 @@ def test_lemma_11_has_the_constants_of_its_proof():
     )
     found = max(hu2021.lemma_11(gaps, horizon, epsilons).max() for horizon in (10, 10**4, 10**9))
     assert 0.95 * (math.sqrt(1 / 8) + 1 / 8) < found <= math.sqrt(1 / 8) + 1 / 8 < 1 / 2
+    for horizon in (2, 10**4, 10**9):  # the printed step on 2^d_j, without its logarithm
+        last = hu2021.lazy_last_array(gaps, horizon, epsilons)
+        assert (2.0**last <= 48 * np.log(horizon) / (gaps * np.minimum(gaps, epsilons))).all()
+        assert hu2021.lemma_11_pulls(int(last.min())) < 1
 
 
 def test_lemma_12_has_the_constant_of_its_proof():
@@ -336,6 +340,7 @@ def test_lemma_12_has_the_constant_of_its_proof():
     )
     found = max(hu2021.lemma_12(gaps, horizon, epsilons).max() for horizon in (10, 10**4, 10**9))
     assert 0.1 < found <= (math.sqrt(3) + 3 * math.sqrt(2)) / 16
+    assert hu2021.lemma_12_pulls(int(hu2021.hybrid_last_array(gaps, 2, epsilons).min())) < 1
 
 
 def test_pulls_beyond_the_last_array_are_the_sums_of_the_proofs():

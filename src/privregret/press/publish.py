@@ -304,7 +304,9 @@ def _judge(key, numbers, where, names):
     agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
     macro, _ = said.pop("macro", ""), said.pop("rows", None)
     paper = notebook.current.name.split("/")[0]
-    shown = f"{paper}/{said['figure']}" if "figure" in said else notebook.current.shown
+    shown = notebook.current.shown
+    if "figure" in said:
+        shown = f"{paper}/{said['figure']}" if said["figure"] else ""
     said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", "")).replace(
         "\0", "{value}"
     )

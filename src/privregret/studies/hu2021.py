@@ -54,15 +54,23 @@ def release_table(released: dict[str, list[ledger.Release]], pulls: int) -> pd.D
     return pd.concat(parts)
 
 
-def per_log_round(data: pd.DataFrame) -> pd.DataFrame:
-    """Divide regret, its band and a bound by ln t.
+def peak_growth(growth: pd.DataFrame, horizon: int) -> estimates.Estimate:
+    """Return the growth of the largest regret / ln t per epsilon, largest over epsilon.
 
-    The columns are those of `estimates.bands`."""
-    columns = {"per_log": "mean", "per_log_se": "se", "per_log_low": "low"}
-    columns |= {"per_log_high": "high", "constant": "bound"}
-    log_t = np.log(data.t)
-    scaled = {new: data[column] / log_t for new, column in columns.items()}
-    return data.assign(**scaled)[["algorithm", "epsilon", "t", *columns]]
+    From rounds in (T^(1/2), T^(3/4)] to rounds in (T^(3/4), T]; `growth` has one mean per epsilon
+    and t."""
+    log_t = np.log(growth.t)
+    scaled = growth.assign(per_log=growth["mean"] / log_t, per_log_se=growth.se / log_t)
+    early, late = (
+        [
+            estimates.largest(part, value="per_log")
+            for _, part in scaled[(growth.t > horizon**a) & (growth.t <= horizon**b)].groupby(
+                "epsilon"
+            )
+        ]
+        for a, b in ((0.5, 0.75), (0.75, 1))
+    )
+    return estimates.largest([after / before for before, after in zip(early, late, strict=True)])
 
 
 def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: int) -> dict:
