@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from privregret import estimates, exact, instances, simulate, store
+from privregret import estimates, exact, instances, simulate
 from privregret.algorithm import Algorithm
 from privregret.bandits import DPSE
 from privregret.bounds import hu2021 as bounds
@@ -130,16 +130,6 @@ def reused(times: int, actions: int, epsilon: float) -> float:
         selection.privacy_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
     ]
     return sum(loss.value for loss in losses) / epsilon
-
-
-@store.kept
-def over_lemma_13(scale: str, epsilon: float, gap: float, n: int) -> estimates.Estimate:
-    """Return the exact probability that the worse of two experts wins / Lemma 13."""
-    pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
-    noise = FTNL(epsilon, scale=scale).noise_scale(2)
-    chosen = exact.selection_probabilities(pair, n, "laplace", noise)
-    wrong = estimates.Estimate(chosen.group[1:].sum(), bound=chosen.error)
-    return wrong / bounds.lemma_13(gap, n, epsilon)
 
 
 def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:

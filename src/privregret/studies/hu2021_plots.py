@@ -24,20 +24,6 @@ def limits_of(
     return draw.regret_limits(per_round[here])
 
 
-def exact_and_simulated(data: pd.DataFrame) -> Figure:
-    """Draw exact regret as lines and simulated means as markers with error bars."""
-    fig, (ax,) = draw.panels(
-        1, height=2.7, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret"
-    )
-    draw.lines(ax, data, "t", "regret", marker="none")
-    for label, part in data.dropna(subset=["mean"]).groupby("algorithm", sort=False):
-        look = style.look(label) | {"linestyle": "none", "label": label}
-        ax.errorbar(part.t, part["mean"], 2 * part.se, elinewidth=0.8, **look)
-    ax.set_ylim(bottom=0.2)
-    draw.legend_below(fig)
-    return fig
-
-
 def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
     """Draw the privacy loss of one choice against n, for each noise scale."""
     curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.scale]}" for r in loss.itertuples()])
