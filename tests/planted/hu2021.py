@@ -69,17 +69,13 @@ PLANTS = [
         LOWER,
         "FTNL with noise of scale at most 1",
         capped_noise,
-        (
-            ("Equation (58)", "DP selectors"),
-            ("Theorem 10, step 3", "most"),
-            ("Theorem 10", "at round $m^*$, with"),
-        ),
+        ("selection-needs-rounds", "theorem-10"),
     ),
     Plant(
         LOWER,
         "a packing of two experts, whatever K",
         two_experts,
-        (("Theorem 10", "private or not"),),
+        ("term-without-privacy", "minimax"),
     ),
     Plant(
         FIGURES,

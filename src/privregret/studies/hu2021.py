@@ -242,41 +242,44 @@ def paid_per_epoch(
     return paid.assign(epoch_error=errors)
 
 
-def misses(
-    selector: FTNL | EpochLeader, instance: StochasticLosses, epsilon: float, n: int
-) -> dict:
-    """Return the exact probability that a selector misses the best expert.
+def rounds_needed(actions: int, gap: float, epsilon: float) -> float:
+    """Return the largest n / m* after which Gumbel noise misses the best expert with chance 0.2.
 
-    It is 0 below its numerical error."""
-    scale = selector.noise_scale(math.exp(instance.log_actions)) or 1.0
-    chosen = exact.selection_probabilities(instance, n, selector.noise, scale)
-    value = chosen.group[1] if chosen.group[1] > chosen.error else 0.0
-    found = {"misses": value, "misses_error": chosen.error}
-    return {"epsilon": epsilon, "n": n, "algorithm": selector.label} | found
-
-
-def most_played_wrong(
-    learner: FTNL | EpochLeader, actions: int, gap: float, epsilon: float
-) -> float:
-    """Return the exact probability that the expert played most by round m* is wrong.
-
-    By the last round 2^(s+1) - 1 up to m*: there it is the expert of epoch s, chosen from epoch
-    s - 1.
-    """
+    Among 25 values of n from m*/8 to 120 m*, on the packing."""
     m = bounds.theorem_10_rounds(math.log(actions), gap, epsilon)
-    s = int(math.log2(m + 1)) - 1
-    return misses(learner, instances.packing(actions, gap), epsilon, 2 ** (s - 1))["misses"]
+    scale, instance = FTNL(epsilon, "gumbel").noise_scale(actions), instances.packing(actions, gap)
+
+    def misses(n):
+        return exact.selection_probabilities(instance, int(n), "gumbel", scale).group[1]
+
+    rounds = np.unique(np.geomspace(max(m / 8, 1), 120 * m, 25).round().astype(np.int64))
+    return max((n / m for n in rounds if misses(n) > 0.2), default=0.0)
+
+
+def over_theorem_10(actions: int, gap: float, epsilons: np.ndarray) -> estimates.Estimate:
+    """Return FTNL's exact regret on the packing at round m* / Theorem 10, smallest over epsilon.
+
+    Where m* is below 1 there is no such round."""
+    found = []
+    for epsilon in epsilons:
+        m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
+        if m:
+            curve = exact.regret_curves(FTNL(epsilon), instances.packing(actions, gap), m)
+            found.append(estimates.row(curve) / bounds.theorem_10(math.log(actions), epsilon))
+    return estimates.smallest(found)
 
 
 def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
-    """Compute exact regret / (ln K / epsilon) at round m* and after 2^50 rounds.
+    """Compute exact regret / (ln K / epsilon) at round m* and after 2^50 rounds, and the bound.
 
     Round m* is left out where it is below 1."""
     m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
     learners = [FTNL(epsilon), RandomPrefixSoftmax(epsilon), EpochLeader()]
     rounds = [m, 2**50] if m else [2**50]
     frame = exact.regret_curves(learners, instances.packing(actions, gap), rounds)
-    frame["when"] = np.where(frame.t == m, "round m", "convergence")
+    early = frame.t == m
+    frame["when"] = np.where(early, "at round $m^{\\ast}$", "after $2^{50}$ rounds")
+    frame["bound"] = np.where(early, bounds.theorem_10(1.0, 1.0), np.nan)
     frame[["regret", "error"]] /= math.log(actions) / epsilon
     frame = frame.assign(K=actions, epsilon=epsilon)
-    return frame[["K", "epsilon", "algorithm", "when", "t", "regret", "error"]]
+    return frame[["K", "epsilon", "algorithm", "when", "t", "regret", "error", "bound"]]
