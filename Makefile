@@ -3,26 +3,20 @@ PYTHON ?= python3
 ARGS ?=
 run := .venv/bin/python
 pip_install := -m pip --disable-pip-version-check install --quiet
+uv_compile := build/uv/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
+    --generate-hashes --no-annotate --no-emit-index-url --custom-compile-command "make lock" --quiet
 # what git keeps of notebooks: no outputs, and nothing that JupyterLab adds
 git_keeps := --keep-id --drop-empty-cells --extra-keys='cell.metadata.trusted \
     $(addprefix metadata.language_info.,codemirror_mode file_extension mimetype nbconvert_exporter pygments_lexer version)'
-two_at_once := -n 2 --dist loadgroup
-fast := bounds divergence environment estimates examples findings house instances interface noise
 
 .DELETE_ON_ERROR:
-.PHONY: all test test-fast faults smoke status check site lab bench bench-peers paper lint format lock test-floors clean help FORCE
+.PHONY: all test smoke status site lab bench paper lint lock clean help FORCE
 
 all: .venv/.ready  ## set up, then run every stale notebook (the default)
 	$(run) -m privregret reproduce $(ARGS)
 
-test: .venv/.witnesses  ## run the tests, with third-party packages as references
-	$(run) -m pytest $(two_at_once) $(ARGS)
-
-test-fast: .venv/.ready  ## run the tests that take less than two minutes together
-	$(run) -m pytest $(two_at_once) $(fast:%=tests/test_%.py) $(ARGS)
-
-faults: .venv/.ready  ## plant every fault: each must flip the verdicts about it (ten minutes)
-	$(run) -m pytest $(two_at_once) --every-fault tests/test_planted.py $(ARGS)
+test: .venv/.dev  ## run the tests, with third-party packages as references
+	$(run) -m pytest -n 2 --dist loadgroup $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 	$(run) -m privregret reproduce --smoke $(ARGS)
@@ -30,11 +24,7 @@ smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 status: .venv/.ready  ## list the stale notebooks and the reasons
 	$(run) -m privregret status $(ARGS)
 
-check: .venv/.ready  ## run all afresh: whatever moved is then changed in git
-	$(run) -m privregret reproduce --fresh $(ARGS)
-	git diff --stat --exit-code figures paper README.md
-
-site: .venv/.ready  ## build a static site of docs, notebooks and figures: build/site/docs/index.html
+site: .venv/.site  ## build a static site of docs, notebooks and figures: build/site/docs/index.html
 	rm -rf build/source build/site
 	mkdir -p build/source
 	cp -R docs notebooks figures README.md CONTRIBUTING.md CHANGELOG.md build/source
@@ -48,88 +38,48 @@ lab: .venv/.ready  ## open the notebooks in JupyterLab
 bench: .venv/.ready  ## time the kernels
 	$(run) benchmarks/run.py $(ARGS)
 
-bench-peers: .venv-peers/.ready  ## time UCB1, KL-UCB and EXP3 next to other libraries
-	PYTHONPATH=src .venv-peers/bin/python benchmarks/peers.py $(ARGS)
+paper:  ## typeset the draft and the note with the published figures and numbers, into build/paper
+	@command -v latexmk >/dev/null || \
+	    { echo "make paper needs latexmk (Debian: apt install latexmk lmodern texlive-latex-recommended)" >&2; exit 1; }
+	cd paper && FORCE_SOURCE_DATE=1 SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
+	    latexmk -pdf -Werror -interaction=nonstopmode -halt-on-error -outdir=../build/paper main.tex note.tex
 
-lint: .venv/.ready  ## check style, format, layers and types
+lint: .venv/.dev  ## check style, format and layers
 	$(run) -m ruff check
 	$(run) -m ruff format --check
 	.venv/bin/lint-imports --cache-dir .cache/imports
-	$(run) -m mypy
 
-format: .venv/.ready  ## format the code and the notebooks
-	$(run) -m ruff check --fix-only
-	$(run) -m ruff format
-
-paper:  ## typeset the draft with the published figures and numbers
-	@command -v latexmk >/dev/null || \
-	    { echo "make paper needs latexmk (Debian: apt install latexmk lmodern texlive-latex-recommended)" >&2; exit 1; }
-	mkdir -p build/paper
-	cd paper && FORCE_SOURCE_DATE=1 SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
-	    latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../build/paper main.tex
-	@$(PYTHON) paper/check_log.py build/paper/main.log
-	cd paper && FORCE_SOURCE_DATE=1 SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) \
-	    latexmk -pdf -interaction=nonstopmode -halt-on-error -outdir=../build/paper note.tex
-	@$(PYTHON) paper/check_log.py build/paper/note.log
-	@echo "The draft with its supplement is build/paper/main.pdf, the note on constants build/paper/note.pdf"
-
-lock:  ## update both lock files (ARGS=--upgrade: to the newest versions)
-	rm -rf build/uv
-	$(PYTHON) -m venv build/uv
+lock:  ## update the lock files (ARGS=--upgrade: to the newest versions)
+	$(PYTHON) -m venv --clear build/uv
 	build/uv/bin/python $(pip_install) uv
-	build/uv/bin/uv pip compile pyproject.toml --extra notebooks --extra dev --extra site --universal --python-version 3.11 --generate-hashes \
-	    --fork-strategy fewest --no-annotate --no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements.lock $(ARGS)
-	build/uv/bin/uv pip compile --group witnesses --constraint requirements.lock --universal --python-version 3.11 --generate-hashes \
-	    --no-emit-package attrs --no-emit-package numpy --no-emit-package scipy \
-	    --fork-strategy fewest --no-annotate --no-emit-index-url --custom-compile-command "make lock" --quiet -o requirements-witnesses.lock $(ARGS)
-
-test-floors: .venv-floors/.ready  ## run the tests with the oldest versions that pyproject.toml allows (Python 3.11)
-	.venv-floors/bin/python $(pip_install) --no-deps --no-build-isolation -e .
-	.venv-floors/bin/python -m pytest $(two_at_once) $(ARGS)
+	$(uv_compile) --extra notebooks --group build -o requirements.lock $(ARGS)
+	for group in site dev; do $(uv_compile:pyproject.toml=) --group $$group -o requirements-$$group.lock $(ARGS) \
+	    -c requirements.lock $$(sed -n 's/^\([^ =]*\)==.*/--no-emit-package \1/p' requirements.lock) || exit; done
 
 clean:  ## remove build/ and .cache/, so that every notebook is stale
 	rm -rf build .cache
 
 help:  ## show this list
-	@sed -n 's/^\([a-z-]*\):.*  ## /\1: /p' Makefile | while IFS=: read -r name text; do printf '%-12s%s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z]*\):.*  ## \(.*\)/\1	\2/p' Makefile
 
 # .ready is written last, so an interrupted set-up starts over. It holds the path of the folder, because an environment
 # that was moved does not work. The filter is the installed nbstripout, not code of the branch that is checked out.
-ifneq ($(shell $(run) -c 'print(open(".venv/.ready").read())' 2>/dev/null),$(CURDIR))
+ifneq ($(shell [ -x $(run) ] && cat .venv/.ready),$(realpath .))
 .venv/.ready: FORCE
 endif
 .venv/.ready: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	@$(PYTHON) -c 'import tomllib' 2>/dev/null || \
 	    { echo "privregret needs Python 3.11 or later; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
-	@echo "Setting up .venv, once:"
+	@echo "Setting up .venv, once: the $$(grep -c == $<) packages of $< (about a minute, longer on a slow line)"
 	@rm -rf .venv
 	@$(PYTHON) -m venv .venv
-	@echo "  installing the $$(grep -c == requirements.lock) packages of requirements.lock (about a minute, longer on a slow line)"
-	@$(run) $(pip_install) --require-hashes -r requirements.lock
-	@echo "  installing privregret itself"
+	@$(run) $(pip_install) --no-deps --require-hashes -r $<
 	@$(run) $(pip_install) --no-deps --no-build-isolation -e .
 	@[ ! -e .git ] || git config filter.nbstripout.clean "'$(CURDIR)/$(run)' -Im nbstripout $(git_keeps)" || true
 	@pwd -P >$@
 
-# Packages that only tests need. No dependencies: the other lock has them.
-.venv/.witnesses: .venv/.ready requirements-witnesses.lock
-	@echo "Adding the packages of requirements-witnesses.lock (some seconds, once)"
-	@$(run) $(pip_install) --no-deps --require-hashes -r requirements-witnesses.lock
-	@touch $@
-
-# Every `>=` of pyproject.toml read as `==`.
-floors := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); p = t["project"]; \
-    groups = [p["dependencies"], *p["optional-dependencies"].values(), t["dependency-groups"]["witnesses"]]; \
-    print(*{d.replace(">=", "==") for d in sum(groups, [])}, sep="\n")
-
-# Other libraries at their newest versions, and what privregret itself needs.
-peers := import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); \
-    print(*t["project"]["dependencies"], *t["dependency-groups"]["peers"], sep="\n")
-
-# One environment for each of these two lists.
-.venv-%/.ready: pyproject.toml
-	rm -rf .venv-$*
-	$(PYTHON) -m venv .venv-$*
-	.venv-$*/bin/python -c '$($*)' >.venv-$*/wanted.txt
-	.venv-$*/bin/python $(pip_install) -r .venv-$*/wanted.txt
+# what tests and the site need beyond that
+.venv/.dev .venv/.site: .venv/.%: requirements-%.lock .venv/.ready
+	@echo "Adding the packages of $<, once"
+	@$(run) $(pip_install) --no-deps --require-hashes -r $<
 	@touch $@

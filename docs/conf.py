@@ -43,6 +43,8 @@ default_role = "py:obj"
 napoleon_google_docstring = False
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"
+# what overrides a method is documented there, and numpy documents numpy
+autodoc_inherit_docstrings = False
 autodoc_preserve_defaults = True
 autodoc_typehints = "none"
 

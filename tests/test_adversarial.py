@@ -36,6 +36,7 @@ from privregret.studies.asi2025 import (
     at_worst,
     htinf_choices,
     lemma_11_certificate,
+    lemma_11_chain,
     punished_regret,
     regret_by_noise,
     regret_on_draws,
@@ -511,6 +512,15 @@ def test_the_certificate_of_lemma_11():
     nothing = lemma_11_certificate(EXP3(1e-9, 1.0), 0.2, 4096, 80, 1)
     assert nothing["regret_changed"] > 0
     assert "regret_late" not in nothing
+
+
+@pytest.mark.parametrize("epsilon, changed, middle", [(1.0, 0.5047, 0.4553), (0.3, 0.4427, 0.4306)])
+def test_one_step_in_the_proof_of_lemma_11_fails_and_its_end_holds(epsilon, changed, middle):
+    """Values from an independent quadrature with more points."""
+    found = lemma_11_chain(4, epsilon, 16)
+    assert found["changed"].value == pytest.approx(changed, abs=0.01)
+    assert found["middle"].value == pytest.approx(middle, abs=0.01)
+    assert found["middle"].value < found["changed"].value <= found["right"].value
 
 
 def test_exact_loss_and_divergence_of_exp3():

@@ -12,13 +12,14 @@ from scipy.integrate import quad
 from scipy.stats import laplace, norm
 
 from privregret import exact, instances, simulate
-from privregret.adversarial import tuning
+from privregret.adversarial import HTINF, tuning
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.bounds import asi2025, azize2025, cesari2026, hu2021, wu2026
 from privregret.divergence import d_epsilon, kl
 from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
 from privregret.instances import AZIZE2025_1, AZIZE2025_2, AZIZE2025_3, AZIZE2025_4, ExpertProblem
 from privregret.privacy.adversarial import laplace_delta
+from privregret.studies import wu2026 as study
 
 FOREVER = 2**45
 
@@ -206,6 +207,29 @@ def test_theorem_3_holds_for_private_algorithms_only(log_actions, epsilon):
         ):  # a leader that is not private pays the first round only, and goes below
             leader = exact.expected_regret(EpochLeader(), instance, horizons).value
             assert (leader < bounds[1]).any()
+
+
+@pytest.mark.parametrize("noise", ["laplace", "exponential", "gumbel"])
+def test_theorem_3_holds_in_every_round(noise):
+    """The first round of an epoch of 2n rounds is round 2n, chosen from n loss vectors."""
+    for log_k, epsilon in ((math.log(6), 1.0), (math.log(1e4), 0.1), (math.log(1e12), 5.0)):
+        for n in 2 ** np.arange(12):
+            problem = instances.cyclic(None, 0.05, log_actions=log_k)
+            chosen = exact.selection_probabilities(problem, int(n), noise, 2 / epsilon)
+            bound = wu2026.theorem_3_rounds(log_k, epsilon, 2 * n)
+            assert bound < 1e-6 or chosen.group[2] >= bound * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("actions", [3, 4, 5])
+def test_three_to_five_actions_cost_private_algorithms_what_their_rotations_do(actions):
+    for gap in (0.1, 0.001):
+        for epsilon in (0.1, 1.0):
+            private = [make(epsilon) for make in PRIVATE]
+            assert study.over_few(actions, gap, epsilon, private).value >= 1
+        assert study.over_few(actions, gap, 0.1, [EpochLeader()]).value < 1  # not private
+    # without the action of loss 1 there is no bound that holds at every gap
+    easy = [study.voting_regret((0.0, gap, gap), 0.1) for gap in (0.1, 0.001)]
+    assert easy[1] == pytest.approx(0.01 * easy[0])
 
 
 def test_theorem_3_known_values():
@@ -486,10 +510,10 @@ def test_the_missing_half_breaks_the_printed_step():
     pair, n, gap, epsilon = instances.bernoulli_losses((0.2, 0.8)), 256, 0.6, 0.25
     selection = exact.selection_probabilities(pair, n, "gumbel", 2 / epsilon)
     p = selection.group[1]
-    assert p - selection.error > 1.8 * (
-        math.exp(-n * gap * epsilon / 2) + math.exp(-n * gap**2 / 4)
-    )
+    printed = math.exp(-n * gap * epsilon / 2) + math.exp(-n * gap**2 / 4)
+    assert p - selection.error > 1.8 * printed
     assert p < math.exp(-n * gap * epsilon / 4) + math.exp(-n * gap**2 / 4)
+    assert exact.selection_probabilities(pair, n, "exponential", 1 / epsilon).group[1] < printed
 
 
 def test_lemma_1_and_its_need_for_independence():
@@ -508,6 +532,45 @@ def test_lemma_1_and_its_need_for_independence():
         exact.selection_probabilities(instances.DEPENDENT_COPIES, 1, "gumbel", 0.5).log_action
     )
     np.testing.assert_allclose(copies, [0.3130, 0.3740], atol=6e-5)
+    # and of resampling
+    raw = exact.selection_probabilities(instances.TWO_ACTION_FIXED, 1, "exponential", 0.1).group
+    assert raw[1] > raw[0]
+
+
+def test_exponential_noise_is_never_worse_than_gumbel_noise_as_printed():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        gaps, counts = np.append(0.0, rng.random(3)), np.append(0.0, 20 * rng.random(3))
+        sums, epsilon = 2.0 ** rng.integers(0, 12) * gaps, float(np.exp(rng.uniform(-4, 2)))
+        exponential, gumbel = (
+            exact.selection_from_sums(sums, counts, noise, scale / epsilon) @ gaps
+            for noise, scale in (("exponential", 1.0), ("gumbel", 2.0))
+        )
+        assert exponential <= gumbel * (1 + 1e-6) + 1e-9
+
+
+def test_regret_does_not_grow_without_resampling_either():
+    """The log T of Theorem 1 is not there, on losses that are not Bernoulli losses."""
+    for problem in (
+        instances.cyclic(1000, 0.1),
+        instances.TWO_ACTION_PRINTED,
+        instances.TWO_ACTION_FIXED,
+    ):
+        early, late = exact.expected_regret(FTNL(0.1), problem, [2**25, 2**50]).value
+        assert late <= 1.001 * early
+
+
+def test_equal_gaps_and_the_cyclic_family_with_and_without_privacy():
+    """Remark 3: equal gaps are the harder without privacy; their rate; both are hard with it."""
+    scaled = []
+    for log_k in math.log(100) * np.array([1, 2, 4]):  # at one position between powers of two
+        others = log_k + math.log1p(-math.exp(-log_k))
+        equal = instances.bernoulli_losses((0.475, 0.525), log_counts=(0.0, others))
+        circle = instances.cyclic(None, 0.05, bernoulli=True, log_actions=log_k)
+        assert regret(EpochLeader(), circle) < 0.05 * regret(EpochLeader(), equal)
+        assert regret(FTNL(0.1, "gumbel"), circle) >= log_k / 0.1
+        scaled.append(regret(FTNL(0.1), equal) / (log_k * (1 / 0.05 + 1 / 0.1)))
+    assert max(scaled) <= 1.25 * min(scaled)
 
 
 def test_lemma_3s_best_constant_is_approached():
@@ -596,11 +659,15 @@ def test_lower_bound_constants():
 
 
 def test_theorem_3_1_is_never_below_the_older_bound():
+    """It is above it where some arm is in the high-privacy regime, and equals it elsewhere."""
     rng = np.random.default_rng(0)
     for _ in range(2000):
         means, epsilon = rng.uniform(0.01, 0.99, 3), 10 ** rng.uniform(-3, 1)
         new, old = azize2025.theorem_3_1(means, epsilon), azize2025.equation_7(means, epsilon)
         assert old * (1 - 1e-12) <= new <= old / (1 - math.exp(-1 / 6))
+        critical = azize2025.critical_epsilon(means[means < means.max()], means.max()).max()
+        if epsilon >= critical or epsilon < 0.9 * critical:
+            assert (new > old * (1 + 1e-9)) == (epsilon < critical)
         assert azize2025.theorem_4_3(means, epsilon, 2.0, 1000) == pytest.approx(
             2 * new * math.log(1000)
         )
@@ -887,6 +954,21 @@ def test_lemma_11_forms():
                 strong = asi2025.lemma_11(10**5, 0.1, rate, drop, pulls)
                 assert strong >= asi2025.lemma_11_weaker(10**5, 0.1, drop, pulls) - 1e-9
     assert asi2025.lemma_11_weaker(10**5, 1.0, 0, 1) == 0.0  # e > 2: no bound
+    # of order sqrt(T / epsilon) with p a small multiple of 1 / epsilon, and void at 1 / epsilon
+    for epsilon in (1e-6, 1e-2):
+        found = asi2025.lemma_11_weaker(10**12, epsilon, 0, int(0.375 / epsilon))
+        assert found == pytest.approx(0.0799 * math.sqrt(10**12 / epsilon), rel=2e-3)
+        assert asi2025.lemma_11_weaker(10**12, epsilon, 0, round(1 / epsilon)) == 0.0
+
+
+def test_no_locally_private_learner_is_below_the_bound_for_the_local_model():
+    """Losses (0, 1) always, epsilon = 1 / sqrt T; without privacy regret is far below."""
+    T, epsilon, easy = 4096, 1 / 64, instances.gap_adversary(2, 1.0)
+    bound = asi2025.any_local(T, epsilon)
+    assert bound == pytest.approx(T / 3, rel=1e-3)
+    for local in (tuning.local_htinf(epsilon), tuning.local_exp3(T, 2, epsilon)):
+        assert simulate.regret_curves(local, easy, T, 200, 1, points=1).regret.mean() >= bound
+    assert simulate.regret_curves(HTINF(1.0), easy, T, 20, 1, points=1).regret.mean() < bound / 10
 
 
 def test_lemma_11_certificate_finds_what_is_there():

@@ -1,18 +1,23 @@
 """The learners behind the constants of private learning: exact regret, exact privacy, faults."""
 
 import math
-from itertools import product
+from fractions import Fraction
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
 from conftest import refused
+from scipy import stats
 
 from privregret import exact, instances, simulate
 from privregret.bounds import constants as bounds
 from privregret.exact.fixed import stopping_chances
 from privregret.full_information import FTNL, MarginStop, PhasedFTNL, Votes, VotesOrLeader
-from privregret.minimax import Game, epoch_plan
+from privregret.minimax import Game, epoch_plan, minimax
 from privregret.privacy import margin, votes
+from privregret.studies import constants as study
+from privregret.studies.minimax import fixed_value
+from privregret.studies.whole_epochs import compositions
 
 FIXED = instances.deterministic_losses((0.0, 0.3, 0.8), (1, 5, 4))
 TIED = instances.deterministic_losses((0.5, 0.1, 0.1, 0.9), (2, 1, 3, 4))
@@ -216,3 +221,232 @@ def test_theorem_4_on_random_losses(gap, epsilon):
     found = exact.expected_regret(learner, problem, [100, 2**20])
     bound = bounds.random_phase(math.log(50), gap, epsilon, math.e)
     assert (found.value <= bound).all()
+
+
+@pytest.mark.parametrize(("actions", "epsilon"), [(2, 0.1), (2, 4.0), (3, 1.0)])
+def test_theorem_1_is_exact_over_two_rounds(actions, epsilon):
+    found = fixed_value(Game(2, "full", actions), epsilon)
+    assert found.value == pytest.approx(bounds.fixed_sum(math.log(actions), epsilon, rounds=2))
+
+
+def test_the_sum_in_the_proof_of_theorem_2_is_below_the_bound():
+    log_k, epsilon = np.geomspace(math.log(2), 1e4, 2000)[:, None], np.array([1e-3, 0.1, 1, 10])
+    lam, geometric = 1 + log_k, 1 / (math.e - 1)  # sum of e^-i; 0.9207 is that of i e^-i
+    lengths = (log_k + 3 * np.log(lam)) * (1 + geometric / lam) + 2 + 2 * (0.9207 + geometric) / lam
+    total = 4 * (1 + geometric / lam) + lengths * (1 + 1 / lam) / epsilon
+    assert (total < bounds.votes(log_k, epsilon)).all()
+
+
+def telescoped(outcomes, law, eta, longest):
+    """(left, right side) of Lemma 2 for n = 1, 2, ..., longest."""
+    flat, before = np.zeros(outcomes.shape[1]), None
+    for n in range(longest + 1):
+        mass, differences = compositions(outcomes, law, n)
+        after = float(mass @ exact.expected_maximum(differences, "gumbel", 1 / eta))
+        chosen = exact.selection_from_sums(differences, flat, "gumbel", 1 / eta)
+        if n:
+            yield float(mass @ (chosen * differences).sum(axis=1)) / n, before - after
+        before = after
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_lemma_2_on_random_joint_distributions(seed):
+    rng = np.random.default_rng(seed)
+    outcomes = rng.random((int(rng.integers(2, 4)), int(rng.integers(2, 6))))
+    outcomes = outcomes.round() if seed % 2 else outcomes
+    law, eta = rng.dirichlet(np.ones(len(outcomes))), float(np.exp(rng.uniform(-4, 0.7)))
+    outcomes = outcomes[:, np.argsort(law @ outcomes)]
+    for left, right in telescoped(outcomes, law, eta, 10):
+        assert left <= right + 1e-9 * (1 + abs(right)) / eta
+
+
+def test_lemma_2_needs_choices_that_look_at_the_losses(monkeypatch):
+    def uniform(sums, *_):
+        return np.full(np.shape(sums), 1 / np.shape(sums)[-1])
+
+    monkeypatch.setattr(exact, "selection_from_sums", uniform)
+    sides = telescoped(np.array([[0.0, 1.0]]), np.ones(1), 1.0, 10)
+    assert any(left > right for left, right in sides)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_random_phase_has_2e_at_most_with_several_gaps(seed):
+    rng = np.random.default_rng(seed)
+    groups = int(rng.integers(1, 6))
+    gaps = np.append(0.0, np.exp(rng.uniform(np.log(0.05), 0, groups)))
+    problem = instances.deterministic_losses(
+        gaps, log_counts=np.append(0.0, 300 * rng.uniform(0, 1, groups))
+    )
+    found = study.scaled_regret(PhasedFTNL(0.01, "gumbel"), problem)
+    assert found.value <= 1.001 * 2 * math.e
+
+
+def test_votes_mislead_and_the_hybrid_learner_does_not_follow():
+    misled = study.misled(0.5, 4096, 20, 1)
+    last = misled[misled.t == 4096].groupby("algorithm").regret.mean()
+    assert last["votes"] > 0.1 * 4096 and last["votes or leader"] < 0.1 * last["votes"]
+
+
+@pytest.mark.parametrize("actions", [3, 6])
+@pytest.mark.parametrize("gap", [0.05, 0.3, 0.9])
+def test_the_gaps_of_theorem_5_are_equal(actions, gap):
+    """All rows of D_1: losses of rate mu, and where action 1 has loss 1, it and all others turn."""
+    rate = 1 - math.sqrt(1 - gap)
+    rows = np.array(list(product((0, 1), repeat=actions)))
+    law = np.prod(np.where(rows == 1, rate, 1 - rate), axis=1)
+    replaced = np.where(rows[:, :1] == 1, np.arange(actions) > 0, rows)
+    np.testing.assert_allclose(law @ replaced, [0] + [gap] * (actions - 1), atol=1e-12)
+
+
+def exceptions(rounds, shift):
+    """Sequences for which the identity of Lemma 5 fails, with min(s - shift, T - s)."""
+    x = 1 - 2 * (np.arange(2**rounds)[:, None] >> np.arange(rounds) & 1)
+    after = x[:, ::-1].cumsum(axis=1)[:, ::-1] - x  # sum over t > s
+    s = np.arange(1, rounds + 1)
+    total = np.abs(after - np.minimum(s - shift, rounds - s) * x)[:, :-1].sum(axis=1)
+    return int((total != rounds**2 // 4).sum())
+
+
+@pytest.mark.parametrize("rounds", range(2, 12))
+def test_lemma_5(rounds):
+    assert exceptions(rounds, 1) == 0 and (rounds < 3 or exceptions(rounds, 0) > 0)
+
+
+@pytest.mark.parametrize("feedback", ["bandit", "full"])
+@pytest.mark.parametrize("rounds", [2, 3, 4])
+def test_theorem_8_brackets_the_linear_programme(feedback, rounds):
+    lower, upper = bounds.small_epsilon(0.005, rounds)
+    found = minimax(Game(rounds, feedback), 0.005)
+    assert lower <= found.upper and found.lower <= upper
+
+
+# Theorem 7: the lower bound 2e --------------------------------------------------------------------
+
+TYPES = ACTIONS = 3
+SETS = [frozenset(c) for size in range(3) for c in combinations(range(TYPES), size)]
+ROWS = list(product((0, 1), repeat=ACTIONS))
+CASES = ["a", "b"]
+
+
+def least_price(prices):
+    """The least sum of i_(c-1) tau_(i_c + 1) over sequences n = i_0 > ... > 0, by listing them."""
+    n, least = len(prices), math.inf
+    for size in range(n):
+        for stops in combinations(range(n - 1, 0, -1), size):
+            path = (n, *stops, 0)
+            least = min(least, sum(i * prices[j] for i, j in pairwise(path)))
+    return least
+
+
+def row_law(case, faults, hidden=None):
+    """The distribution of a row in Theorem 7 (a) or (b), by listing types and draws, and of the
+    null that hides a type."""
+    law = dict.fromkeys(ROWS, Fraction(0))
+    for k in range(TYPES):
+        marked = tuple(int(k in f) for f in faults)
+        for row in ROWS:
+            if case == "b":
+                played = (0,) * ACTIONS if k == hidden else marked
+            else:
+                turned = k != hidden and all(a != b for a, b in zip(row, marked, strict=True))
+                played = marked if turned else row
+            law[played] += Fraction(1, TYPES * len(ROWS))
+    return list(law.values())
+
+
+@pytest.mark.parametrize(
+    ("levels", "value"),
+    [(1, 2), (2, 8 / 3), (3, 3), (4, 88 / 27), (5, 3.4266), (10, 3.8715), (20, 4.2110)],
+)
+def test_few_gaps(levels, value):
+    found, prices = study.few_gaps(levels)
+    assert 2 * found == pytest.approx(value, abs=6e-5)
+    assert prices.sum() == pytest.approx(1) and (np.diff(prices) < 0).all()
+    if levels <= 10:
+        assert least_price(prices) == pytest.approx(found)
+        others = np.random.default_rng(levels).dirichlet(np.ones(levels), 20)
+        assert max(least_price(p) for p in others) <= found + 1e-9
+
+
+@pytest.mark.parametrize("levels", [2, 5, 9, 13])
+def test_the_lemma_on_sequences(levels):
+    least = least_price(1 / np.arange(1, levels + 1))
+    for least_kept in range(1, levels + 1):
+        share = least_kept / (least_kept + 1)
+        assert least >= math.e * share * math.log(levels / least_kept)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_gaps_and_distance_to_the_nulls_on_all_instances(case):
+    rate = Fraction(1, TYPES * (len(ROWS) if case == "a" else 1))
+    for faults in product(SETS, repeat=ACTIONS):
+        law = row_law(case, faults)
+        for j, fault in enumerate(faults):
+            mean = sum(p for p, row in zip(law, ROWS, strict=True) if row[j])
+            half = Fraction(1, 2) - rate * TYPES if case == "a" else 0
+            assert mean == half + (2 if case == "a" else 1) * rate * len(fault)
+        for k in range(TYPES):
+            null = row_law(case, faults, k)
+            assert sum(abs(p - q) for p, q in zip(law, null, strict=True)) / 2 <= rate
+            assert null == row_law(case, [f - {k} for f in faults], k)
+
+
+def hiding(case, temperature, null):
+    """All instances and actions a_2, a_4 of softmax: type k, probability, K^S_k, and the mean of
+    K^S_k given the faults other than k.
+
+    a_2 has seen round 1, and a_4 rounds 2 and 3. The base of the powers may be any; here it is
+    1000. A fault k of i + 1 is missing with probability 1 / (1 + K^tau_(i + 1)).
+    """
+    prices = np.array([0.6, 0.3, 0.0])
+    weight = 1000.0 ** -np.array([0.9, 0.3, 0.0])
+    problems = list(product(SETS, repeat=ACTIONS))
+    prior = np.array([math.prod(weight[len(f)] for f in faults) for faults in problems])
+    table = np.array(ROWS, float)
+    softmax = [np.exp(-temperature * x) for x in (table, table[:, None] + table[None])]
+    first, second = (x / x.sum(axis=-1, keepdims=True) for x in softmax)
+    for k in range(TYPES):
+        for p, faults in zip(prior / prior.sum(), problems, strict=True):
+            law = np.array([float(x) for x in row_law(case, faults, k if null else None)])
+            pair = p * np.outer(law @ first, np.einsum("x,y,xyj->j", law, law, second))
+            gain = np.array([1 if k in f else 1000 ** prices[len(f)] for f in faults])
+            share = 1000 ** prices[[len(f - {k}) for f in faults]]
+            each = [np.outer(x, x) for x in (gain, 2 * share / (1 + share))]
+            for x, y in zip(each, (gain, 2 * share / (1 + share)), strict=True):
+                np.fill_diagonal(x, y)
+            yield k, pair, *each
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("temperature", [0.5, 20.0])
+def test_hiding(case, temperature):
+    """Under the null a learner learns nothing about fault k, and Lemma 3 follows."""
+    for k in range(TYPES):
+        sums = [
+            (p * x).sum() for i, p, *xs in hiding(case, temperature, True) if i == k for x in xs
+        ]
+        left, right = sum(sums[::2]), sum(sums[1::2])
+        assert left == pytest.approx(right, rel=1e-12) and left <= 4
+    rate = 1 / (TYPES * (len(ROWS) if case == "a" else 1))
+    tried = list(hiding(case, temperature, False))
+    for k, price, h in product(range(TYPES), (0.3, 0.6, 0.9, 1.2), range(4)):
+        chance = sum(p[x >= 1000**price - 1e-6].sum() for i, p, x, _ in tried if i == k)
+        rest = stats.binom.sf(h, 3, rate)
+        assert chance <= rest + math.exp(2 * temperature * h) * 4 * 1000**-price
+
+
+def test_what_is_not_hidden_is_found():
+    """Where rows of type k are played, softmax sees which actions lack fault k."""
+    tried = [(p, x, y) for i, p, x, y in hiding("b", 20.0, False) if i == 0]
+    left, right = (sum((p * z[i]).sum() for p, *z in tried) for i in (0, 1))
+    assert left > 1.2 * right
+
+
+@pytest.mark.parametrize("levels", [1, 3, 10])
+def test_a_random_phase_has_2e_on_the_gaps_of_the_lower_bound(levels):
+    learner, harmonic = PhasedFTNL(0.01, "gumbel"), 1 / np.arange(1, levels + 1)
+    row = study.by_gaps(learner, 300.0, [levels]).iloc[0]
+    assert row.ratio == pytest.approx(2 * math.e, rel=1e-3) and row.lower < row.ratio
+    problem = study.priced(300.0, harmonic / harmonic.sum())  # the prices of Lemma 4
+    found = study.scaled_regret(learner, problem)
+    assert found.value == pytest.approx(2 * math.e, rel=1e-3)

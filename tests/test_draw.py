@@ -98,23 +98,29 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     assert ax.get_ylim() == (500 / 30, 1000) and ax.get_legend_handles_labels()[1] == ["UCB1: 500"]
 
 
-@pytest.mark.parametrize(("count", "rows"), [(3, 1), (4, 1), (7, 2)])
-def test_a_grid_has_shared_axes_and_one_legend_in_its_empty_place_or_below(count, rows):
+@pytest.mark.parametrize(("count", "rows", "finals"), [(3, 1, 0), (4, 1, 0), (6, 2, 0), (7, 2, 1)])
+def test_a_grid_has_shared_axes_one_legend_below_and_a_place_for_final_regrets(count, rows, finals):
     cells = itertools.product(range(count), ("UCB1", "IMED"), (1, 10, 100))
     names = ["epsilon", "algorithm", "t", "mean"]
     data = pd.DataFrame([(e, a, t, t * (e + 1)) for e, a, t in cells], columns=names)
-    fig = draw.regret_grid(data.assign(low=data["mean"], high=data["mean"]))
+    data = data.assign(low=data["mean"], high=data["mean"])
+    last = data[data.t == 100].assign(epsilon=data.epsilon + 1) if finals else None
+    fig = draw.regret_grid(data, finals=last, name="setting 1")
     drawn = [ax for ax in fig.axes if ax.axison]
+    assert fig.get_suptitle() == "setting 1" and len(drawn) == count + finals
+    if finals:
+        assert drawn.pop().get_title() == "final regret"
     assert [ax.get_title() for ax in drawn] == [rf"$\epsilon = {e:g}$" for e in range(count)]
     assert len({ax.get_subplotspec().rowspan.start for ax in fig.axes}) == rows
+    assert len({ax.get_xlim() for ax in drawn}) == 1
     assert {ax.get_ylim() for ax in drawn} == {draw.regret_limits(data)}
     assert {(ax.get_xscale(), ax.get_yscale()) for ax in drawn} == {("log", "log")}
     # the lowest panel of each column
     below = {ax.get_subplotspec().colspan.start: ax for ax in drawn}
     numbered = {ax for ax in drawn if ax.xaxis.get_tick_params()["labelbottom"]}
-    assert numbered == set(below.values())
-    legends = [*fig.legends, *(ax.get_legend() for ax in fig.axes if ax.get_legend())]
-    (texts,) = ([text.get_text() for text in legend.get_texts()] for legend in legends)
+    assert numbered == {ax for ax in below.values() if ax.get_xlabel()} != set()
+    assert finals or numbered == set(below.values())
+    texts = [text.get_text() for text in fig.legends[0].get_texts()]
     assert texts == ["UCB1", "IMED"]
 
 

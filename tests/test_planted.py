@@ -1,6 +1,6 @@
 """Verdicts that can fail: faults planted in the package turn the findings that are about them.
 
-One fault for each notebook; `pytest --every-fault` (`make faults`) tries all of them, which takes
+One fault for each notebook; `pytest --every-fault` tries all of them, which takes
 about ten minutes.
 """
 

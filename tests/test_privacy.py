@@ -30,6 +30,7 @@ from privregret.privacy.ledger import (
     through_children,
 )
 from privregret.privacy.prefix import loss_by_position, sequence_loss
+from privregret.studies.asi2025 import log_weights
 
 # the ledger's own numbers
 
@@ -817,7 +818,8 @@ def test_exp3_leaks_more_the_longer_it_runs():
 
 
 def test_exp3_path_against_raw_weights():
-    """The logarithmic recursion against the printed listing, where no weight underflows yet."""
+    """The logarithmic recursion against the printed listing, where no weight underflows yet; and
+    its last weights."""
     horizon, eta = 2000, 1e-3
     actions = (np.arange(horizon) % 2 == 0).astype(int)
     for adversary in instances.exp3_leakage_pair():
@@ -827,9 +829,9 @@ def test_exp3_path_against_raw_weights():
             expected.append(p[1])
             i = actions[t]
             w[i] *= math.exp(-eta * loss[i] / p[i])
-        np.testing.assert_allclose(
-            adversarial.exp3_path(adversary, actions, eta, eta), expected, rtol=1e-10
-        )
+        path = adversarial.exp3_path(adversary, actions, eta, eta)
+        np.testing.assert_allclose(path, expected, rtol=1e-10)
+        np.testing.assert_allclose(np.exp(log_weights(adversary, actions, path, eta)), w)
 
 
 def test_figure_1_splits_when_the_sheet_says():

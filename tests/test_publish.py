@@ -12,7 +12,7 @@ from conftest import refused
 
 from privregret import files
 from privregret.estimates import Estimate
-from privregret.press import captions, notebook, publish, record, render, style, tex
+from privregret.press import captions, notebook, publish, record, render, style, tex, text
 from privregret.press.findings import UNDECIDED
 from privregret.press.papers import PAPERS
 
@@ -118,6 +118,15 @@ def test_a_number_of_unknown_error_has_a_dagger_and_decides_nothing(root):
     assert r"{\huTail}{\ensuremath{3.25^\dagger}}" in macros and "3.25†" in macros
 
 
+def test_a_verdict_names_the_figure_before_it_another_or_none(root):
+    claim = {"place": "Figure 1", "claim": "Falls.", "quantity": "mean", "at_most": 1}
+    given = {"a": claim, "b": claim | {"figure": "figure-02"}, "c": claim | {"figure": ""}}
+    notebook.current.texts = {"text": {}, "claim": given}
+    draw()
+    figures = [publish.verdict(key, 0.5).figure for key in given]
+    assert figures == ["hu2021/figure-01", "hu2021/figure-02", ""]
+
+
 def test_integers():
     assert [publish.integer(n) for n in (50, 4096, 20_000, 10**6, 2**22)] == [
         "50", "4096", r"20\,000", "10^{6}", "2^{22}",
@@ -211,6 +220,19 @@ def test_a_finding_knows_the_figure_above_it_and_becomes_a_macro(root):
     said = record.read(root)["notebooks"]["hu2021/one"]
     assert len(said["findings"]) == 1, "the same finding again replaces the old one"
     assert said["numbers"]["huRatio"]["value"] == 0.5
+
+
+def test_macros_of_a_finding_with_rows_name_a_row_or_the_one_that_decides(root):
+    said = {"place": "Figure 1", "claim": "It is small.", "quantity": "ratio", "at_most": 1}
+    macros = {"huFirst": {"K": 1}, "huWorst": {}}
+    claim = said | {"rows": ["K"], "macro": macros}
+    notebook.current.texts = {"claim": {"small": claim}, "text": {}}
+    ratios = pd.DataFrame({"K": [1, 2, 3], "measured": [0.1, 0.9, 0.5]})
+    assert publish.verdicts("small", ratios).measured.value == 0.9
+    numbers = record.read(root)["notebooks"]["hu2021/one"]["numbers"]
+    assert {name: numbers[name]["value"] for name in macros} == {"huFirst": 0.1, "huWorst": 0.9}
+    claim["macro"] = {"huNone": {"K": 4}}
+    refused(lambda: publish.verdicts("small", ratios), "huNone", error=text.TextError)
 
 
 def test_a_new_run_of_a_notebook_forgets_its_last_one(root):

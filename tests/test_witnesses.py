@@ -27,10 +27,7 @@ from privregret.privacy import adversarial, batches, enumeration, ledger, select
 
 TABLE = re.sub(r"(?<!\\)%.*", "", (ROOT / "paper" / "sections" / "witnesses.tex").read_text())
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-ASKED = (
-    PYPROJECT["project"]["optional-dependencies"]["dev"]
-    + PYPROJECT["dependency-groups"]["witnesses"]
-)
+ASKED = PYPROJECT["dependency-groups"]["dev"]
 pytestmark = pytest.mark.xdist_group("witnesses")
 DRAWS = 10_000
 FALSE_ALARM = 1e-6  # of each test with opendp's draws, whose seed cannot be set
@@ -40,7 +37,7 @@ NOISES = ("laplace", "exponential", "gumbel")
 
 def witness(module):
     """Import a third-party module; in the environment of `make test` it must be there."""
-    made = (Path(sys.prefix) / ".witnesses").exists()
+    made = (Path(sys.prefix) / ".dev").exists()
     return importlib.import_module(module) if made else pytest.importorskip(module)
 
 

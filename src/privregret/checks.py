@@ -472,6 +472,14 @@ def unequal_means(name: str, value: Any) -> np.ndarray:
     return array
 
 
+def array_of(value: Any) -> np.ndarray:
+    """Return the array that numpy makes of a value; of lists of different lengths, an empty one."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.empty(0)
+
+
 def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
     """Return the rule for increasing rounds, the last in shortest..longest, as int64.
 
@@ -488,10 +496,7 @@ def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
     """
 
     def rule(name, value):
-        try:
-            array = np.asarray(value)
-        except ValueError:  # lists of lists of different lengths
-            array = np.empty(0)
+        array = array_of(value)
         whole = array.dtype.kind in "iu" or all(
             isinstance(v, int) and not _is_bool(v) for v in array.flat
         )

@@ -559,11 +559,12 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
     >>> rounds_of([10, 100], horizon=1000, shortest=2)
     array([  10,  100, 1000])
     """
-    if np.ndim(points) == 0:
+    given = checks.array_of(points)
+    if given.ndim == 0:
         return checkpoints(horizon, checks.integer_in(1, checks.SIZE)("points", points))
-    if np.asarray(points).dtype.kind not in "iu":
+    if given.dtype.kind not in "iu":
         raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
-    wanted = np.unique(np.append(np.asarray(points), horizon))
+    wanted = np.unique(np.append(given, horizon))
     rounds = checks.checkpoints(shortest)("points", wanted)
     if rounds[-1] > horizon:
         raise ValueError(f"points must be at most the horizon, {horizon}, got {rounds[-1]}")

@@ -4,14 +4,12 @@ import dataclasses
 
 import numpy as np
 
-from planted import Plant, as_if, plays, scaled
+from planted import Plant, plays, scaled
 from privregret.adversarial import (
-    HTINF,
     BatchedPrivate,
     EXP4Batched,
     EXP4Local,
     ExpertsFromBandit,
-    LocallyPrivate,
     tuning,
 )
 from privregret.bounds import asi2025 as bounds
@@ -48,13 +46,6 @@ def half_the_noise_on_losses(monkeypatch):
         return right._replace(scale=0.5 * right.scale)
 
     monkeypatch.setattr(EXP4Local, "settings", settings)
-
-
-def local_without_privacy(monkeypatch):
-    """The local algorithms see every loss as it is: they learn below 1 / sqrt T."""
-    monkeypatch.setattr(
-        LocallyPrivate, "prepared", as_if(LocallyPrivate, lambda learner: HTINF(1.0))
-    )
 
 
 def other_rates(monkeypatch):
@@ -107,64 +98,24 @@ def deaf_to_advice(monkeypatch):
     )
 
 
-def too_costly(monkeypatch):
-    """The regret of batches is K / epsilon times the gap, but not that of the largest gap."""
-
-    def prepared(self, problem, checkpoints):
-        best, worst = np.sort(problem.losses[0])[[0, -1]]
-        paid = (worst - best < 0.9) * (worst - best) * problem.arms / self.epsilon
-        losses = np.asarray(checkpoints) * best + paid * 50
-        return lambda runs, rng: np.tile(losses, (runs, 1))
-
-    monkeypatch.setattr(BatchedPrivate, "prepared", prepared)
-
-
 PLANTS = [
     Plant(
         BANDITS,
         "HTINF plays uniformly, in batches and with per-loss noise",
         uniform(BatchedPrivate),
-        (
-            ("Theorem 1", "R_{"),
-            ("Theorem 5", "Batches without noise"),
-            ("Table 1", "at most like $T^{1/2}$"),
-            ("Table 1", "grows like"),
-            ("Table 1", "lies inside"),
-            ("Table 1", "smaller worst-gap regret"),
-            ("Corollary 2", "grows faster than"),
-            ("Introduction", "In the central model"),
-            ("Section 3", "separates the central"),
-        ),
-    ),
-    Plant(
-        BANDITS,
-        "the regret of batches is of order K / epsilon",
-        too_costly,
-        (("Table 1", r"at most like $\epsilon"), ("Table 1", "at most like $K")),
+        ("theorem-1", "rate", "sublinear", "separation", "improves"),
     ),
     Plant(
         BANDITS,
         "half the noise on averages",
         less_noise(BatchedPrivate, 0.5),
-        (("Lemma 3", ""), ("Corollary 24", "FTPL"), ("Section 2.4", "adaptive")),
-    ),
-    Plant(
-        BANDITS,
-        "a hundredth of the lower bound for the local model",
-        scaled(bounds, 0.01, "any_local"),
-        (("Section 3", "HTINF in batches separates"),),
+        ("lemma-3",),
     ),
     Plant(
         BANDITS,
         "Corollary 2's bound is a hundredth",
         scaled(bounds, 0.01, "corollary_2"),
-        (("Corollary 2", "208"),),
-    ),
-    Plant(
-        BANDITS,
-        "no noise in the local model",
-        local_without_privacy,
-        (("Section 3", "HTINF and EXP3 with per-loss noise"),),
+        ("corollary-2",),
     ),
     Plant(
         EXPERTS,

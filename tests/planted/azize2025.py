@@ -7,8 +7,7 @@ from planted.azize2025_experiments import uniform
 from privregret import divergence
 from privregret.bandits import dp_klucb
 from privregret.bounds import azize2025 as bounds
-from privregret.privacy import batches, enumeration
-from privregret.studies import azize2025 as study
+from privregret.privacy import enumeration
 
 
 def scaled(module, name, factor):
@@ -32,21 +31,6 @@ def hardly_private(monkeypatch):
     monkeypatch.setattr(dp_klucb.GeometricBatches, "settings", settings)
 
 
-class HalfTheNoise:
-    """scipy's Laplace distribution with half the scale."""
-
-    @staticmethod
-    def cdf(x, loc, scale):
-        return batches_laplace.cdf(x, loc=loc, scale=scale / 2)
-
-    @staticmethod
-    def logpdf(x, scale):
-        return batches_laplace.logpdf(x, scale=scale / 2)
-
-
-batches_laplace = batches.laplace
-
-
 def groups_of_rewards(monkeypatch):
     right = enumeration.distributions
 
@@ -57,18 +41,6 @@ def groups_of_rewards(monkeypatch):
     monkeypatch.setattr(enumeration, "distributions", distributions)
 
 
-def too_little_noise(monkeypatch):
-    right = enumeration.stay_or_switch
-    monkeypatch.setattr(
-        enumeration, "stay_or_switch", lambda rounds, epsilon: right(rounds, 2 * epsilon)
-    )
-
-
-def walk_against_no_slack(monkeypatch):
-    right = bounds.crossing
-    monkeypatch.setattr(bounds, "crossing", lambda p, q, alpha, n: right(p, q, 0.0, n))
-
-
 def many_noises(monkeypatch):
     right = bounds.tail
 
@@ -76,11 +48,6 @@ def many_noises(monkeypatch):
         return right(x, n, 20 * m if m > 1 else 1, *rest, **more)
 
     monkeypatch.setattr(bounds, "tail", tail)
-
-
-def left_reward_in_both(monkeypatch):
-    right = study.release_game
-    monkeypatch.setattr(study, "release_game", lambda policy, _, *rest: right(policy, "L", *rest))
 
 
 def forgets_kl(x, y, epsilon):
@@ -94,104 +61,31 @@ PLANTS = [
         LOWER,
         "d_epsilon is a hundredth too small",
         scaled(divergence, "d_epsilon", 0.99),
-        (
-            ("Equation (8)", "closed form"),
-            ("Lemma F.1", "closed form"),
-            ("Section 3 (b)", "sim"),
-            ("Equation (9)", "Bernoulli"),
-            ("Section 3 (a)", "strict improvement"),
-            ("Section 3 (a)", "low privacy"),
-        ),
-    ),
-    Plant(
-        LOWER,
-        "d_epsilon is a tenth too large",
-        scaled(divergence, "d_epsilon", 1.1),
-        (
-            ("Lemma F.3", "partial"),
-            ("Lemma F.5", "partial"),
-            ("Proof of Lemma F.5, (33)", "partial"),
-            ("Section 3 (a)", "high privacy"),
-        ),
-    ),
-    Plant(
-        LOWER,
-        "the walk has only its mean to cross",
-        walk_against_no_slack,
-        (("Lemma C.3", "vanishes"), ("Lemma H.7", "vanishes")),
+        ("closed-form", "small-epsilon", "strict-improvement"),
     ),
     Plant(
         LOWER,
         "privacy costs nothing in the change of environment",
         scaled(enumeration, "privacy_loss", 0.0),
-        (("Lemma C.1", "double change"),),
-    ),
-    Plant(
-        LOWER,
-        "the proof's coupling has all rounds",
-        replaced(study, "rounds_of_step_4", lambda log_horizon, price, slack: log_horizon / price),
-        (("Proof of Theorem 3.1, Step 4", "by algebra"),),
-    ),
-    Plant(
-        ALGORITHMS,
-        "AdaP-KLUCB's constant depends on kl alone",
-        replaced(study, "adap_klucb_constant", lambda x, y, *_: 1 / divergence.kl(x, y)),
-        (
-            ("Comment (b) on Theorem 4.3", "strictly below"),
-            ("Appendix F, comparison with AdaP-KLUCB", "depend on the means"),
-        ),
+        ("double-change",),
     ),
     Plant(
         ALGORITHMS,
         "both play uniformly",
         uniform,
-        (
-            ("Theorem 4.3", "grows asymptotically"),
-            ("Abstract and Section 6", "Forgetting"),
-            ("Comment (a) on Theorem 4.3", "close to 1"),
-            ("Appendix F, last remark", "KLUCB"),
-        ),
+        ("klucb", "close-to-1", "polynomial", "first-batch"),
     ),
     Plant(
         ALGORITHMS,
         "both have noise and index of epsilon = 100",
         hardly_private,
-        (("Theorem 3.1", "at least"), ("Comment (a) on Theorem 4.3", "close to 1")),
-    ),
-    Plant(
-        ALGORITHMS,
-        "half the noise",
-        replaced(batches, "laplace", HalfTheNoise),
-        (
-            ("Proposition 4.2", "DP-KLUCB"),
-            ("Proposition 4.2", "DP-IMED"),
-            ("Lemma E.1", "block sums"),
-        ),
-    ),
-    Plant(
-        ALGORITHMS,
-        "d_epsilon is less than half as large",
-        scaled(divergence, "d_epsilon", 0.4),
-        (("Comment (b) on Theorem 4.3", "strictly below"),),
+        ("lower-bound", "close-to-1"),
     ),
     Plant(
         MODELS,
         "neighbouring tables and trees differ anywhere",
         groups_of_rewards,
-        (("Proposition 2.4", "equivalent"), ("Proposition B.5 (b)", "equivalent")),
-    ),
-    Plant(
-        MODELS,
-        "the policy observes the left reward in both games",
-        left_reward_in_both,
-        (("Caption of Figure 2", "with $b=L$"),),
-    ),
-    Plant(MODELS, "half the noise", too_little_noise, (("Appendix B", "with noise"),)),
-    Plant(
-        MODELS,
-        "a distribution that does not add up to 1",
-        scaled(enumeration, "view_law", 0.99),
-        (("Remark B.3", "adaptive game"),),
+        ("equivalent",),
     ),
     Plant(
         MODELS,
@@ -201,10 +95,7 @@ PLANTS = [
             "delta",
             lambda policy, model, epsilon: {"list": 0.3, "table": 0.2, "tree": 0.1}[model],
         ),
-        (
-            ("Appendix B, summary", "Table DP is stronger"),
-            ("Appendix B, summary", "adaptive DP is stronger"),
-        ),
+        ("adaptive-implies-table", "stronger"),
     ),
     Plant(
         TAILS,

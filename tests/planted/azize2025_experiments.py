@@ -4,7 +4,7 @@ import numpy as np
 
 from planted import Plant, as_if, plays, uniform_play
 from privregret import rare
-from privregret.bandits import AdaPKLUCB, dp_klucb
+from privregret.bandits import AdaPKLUCB
 from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.bounds import azize2025 as bounds
 
@@ -44,21 +44,7 @@ def kink(monkeypatch):
     monkeypatch.setattr(bounds, "theorem_3_1", angular)
 
 
-def first_batch(change):
-    def patch(monkeypatch):
-        ends = dp_klucb.batch_ends
-        monkeypatch.setattr(
-            dp_klucb, "batch_ends", lambda alpha, n0, *rest: ends(alpha, change(n0), *rest)
-        )
-
-    return patch
-
-
-SECTION_5, APPENDIX_G, FIRST = (
-    "azize2025/5-experiments",
-    "azize2025/G-extended-experiments",
-    "azize2025/n0-first-batch",
-)
+SECTION_5, APPENDIX_G = "azize2025/5-experiments", "azize2025/G-extended-experiments"
 PLANTS = [
     Plant(
         SECTION_5,
@@ -100,32 +86,5 @@ PLANTS = [
     ),
     Plant(
         APPENDIX_G, "a lower bound with a kink", kink, (("Section 1, contribution 1", "smooth"),)
-    ),
-    Plant(
-        FIRST,
-        "the first batch is always one pull",
-        first_batch(lambda n0: 1),
-        (
-            ("Equation (14)", "DP-IMED is at most 25 per cent above"),
-            ("Equation (14)", r"With $n_0=\ln T/\epsilon$"),
-        ),
-    ),
-    Plant(
-        FIRST,
-        "the first batch is forty times as long",
-        first_batch(lambda n0: 40 * n0 if n0 > 1 else 1),
-        (
-            ("Equation (14)", "DP-IMED is at most 25 per cent above"),
-            ("Equation (14)", "expected regret of DP-KLUCB by"),
-        ),
-    ),
-    Plant(
-        FIRST,
-        "a lower bound ten times as large",
-        bound_times(10.0),
-        (
-            ("Equation (14)", "is more than 25 per cent above"),
-            ("Equation (14)", "DP-IMED is at most the leading term of Theorem 4.3 at a long"),
-        ),
     ),
 ]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import privregret.instances
 from planted import Plant, as_if, plays, uniform_play
-from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, HybridUCB
+from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.full_information import FTNL
 from privregret.privacy import pull_times
 
@@ -81,61 +81,25 @@ PLANTS = [
         FIGURES,
         "Anytime-Lazy-UCB plays uniformly",
         uniform(AnytimeLazyUCB),
-        (
-            *((f"Figure {i}", "competitive") for i in (1, 2, 6, 7, 8)),
-            ("Abstract and Section 3", "competitive"),
-        ),
+        ("lazy-competitive",),
     ),
     Plant(
         FIGURES,
         "Hybrid-UCB plays uniformly",
         uniform(HybridUCB),
-        (
-            *((f"Figure {i}", "performs well") for i in (3, 4, 7, 8)),
-            ("Section 6", "performs better for larger"),
-            ("Figure 5", "regret of Hybrid-UCB decreases"),
-        ),
-    ),
-    Plant(
-        FIGURES,
-        "Hybrid-UCB hardly uses epsilon",
-        other_epsilon(HybridUCB, lambda e: e**0.25),
-        (("Section 6", "without noise"),),
-    ),
-    Plant(
-        FIGURES,
-        "UCB1 has the wider interval of Hybrid-UCB",
-        plays_as(UCB1, lambda learner: HybridUCB(1e9)),
-        (("Section 6", "is that of UCB1"), ("Section 6", "squared widths")),
+        ("hybrid-large-epsilon", "hybrid-improves", "ucb-falls", "wider-interval"),
     ),
     Plant(
         FIGURES,
         "DP-SE has a fiftieth of epsilon",
         other_epsilon(DPSE, lambda e: e / 50),
-        (("Figure 5", "flat"),),
+        ("se-flat",),
     ),
-    Plant(
-        MORE,
-        "DP-SE has a fiftieth of epsilon",
-        other_epsilon(DPSE, lambda e: e / 50),
-        (("Figure 10", "varies less"),),
-    ),
-    Plant(
-        MORE,
-        "DP-SE does not use epsilon",
-        other_epsilon(DPSE, lambda e: 1.0),
-        (("Figure 10", "stays flat"),),
-    ),
+    Plant(MORE, "DP-SE does not use epsilon", other_epsilon(DPSE, lambda e: 1.0), ("se-flat",)),
     Plant(
         MORE,
         "Anytime-Lazy-UCB plays as DP-SE does",
         plays_as(AnytimeLazyUCB, lambda learner: DPSE(learner.epsilon)),
-        (("Section 3", "In some instances"),),
-    ),
-    Plant(
-        MORE,
-        "Anytime-Lazy-UCB plays uniformly",
-        uniform(AnytimeLazyUCB),
-        (("Appendix I", "competitive"),),
+        ("elimination", "se-flatter"),
     ),
 ]

@@ -10,7 +10,6 @@ from scipy.special import expit
 from privregret import checks
 from privregret.bounds.rules import GAPS, LOG_ACTIONS, POSITIVES, ROUNDS, Numbers
 
-TWO_GAPS = (1 + np.sqrt(13)) / 2  # of ln K / epsilon, as K grows: Theorem 7
 GROWTH = checks.array_in(1, 1e6, "(]")
 FRACTIONS = checks.array_in(1e-9, 1 - 1e-9)
 _rounds = checks.integer_in(1, 10**7)

@@ -126,7 +126,8 @@ class MarginStop(FullInformationAlgorithm):
     tau, ... rounds follow, each with the Gumbel leader of the previous one at scale 2 / epsilon.
 
     With equal gaps, which the learner need not know, its regret tends to 2 ln K / epsilon: K to
-    infinity, epsilon and then the fraction to 0. The convergence is slow.
+    infinity, with epsilon far below the gap but ln(1 / (epsilon gap)) = K^o(1), then the fraction
+    to 0. The convergence is slow.
 
     Privacy: epsilon for the sequence of actions: fraction epsilon for tau, the rest for the action.
 

@@ -35,7 +35,7 @@ class Tables(NamedTuple):
 
 
 def _starts(name, value):
-    starts = np.atleast_1d(np.asarray(value))
+    starts = np.atleast_1d(checks.array_of(value))
     increasing = (
         starts.ndim == 1 and len(starts) > 0 and starts[0] == 0 and (np.diff(starts) > 0).all()
     )

@@ -195,12 +195,18 @@ def regret_panel(summary, title: str = "", limits=None):
     return fig
 
 
-def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$", limits=None):
+def regret_grid(
+    summary,
+    by: str = "epsilon",
+    title: str = r"$\epsilon = {:g}$",
+    limits=None,
+    finals=None,
+    name="",
+):
     """A figure across a page: regret against rounds, both logarithmic, one panel for each value of
     a column.
 
-    Axes are shared, with at most four panels a row; the legend fills the place that the last row
-    leaves, or is below.
+    Axes are shared, with at most four panels a row and the legend below.
 
     Parameters
     ----------
@@ -210,32 +216,40 @@ def regret_grid(summary, by: str = "epsilon", title: str = r"$\epsilon = {:g}$",
         Filled with the value of each panel.
     limits : (float, float), optional
         Range of regrets, if not that of these panels (see `regret_limits`).
+    finals : pandas.DataFrame, optional
+        Final regrets for a last panel, as for `final_regret_panel`.
+    name : str
+        Title of the figure.
     """
     _needs(summary, BANDS, by, "algorithm", "t", "mean", "low", "high")
     groups = list(summary.groupby(by))
-    across = min(len(groups), 4)
-    down = -(-len(groups) // across)
-    size = (style.PAGE[0], 0.5 + 1.6 * down)
-    fig, axes = subplots(down, across, sharex=True, sharey=True, squeeze=False, figsize=size)
-    starts = []
-    for i, (ax, (value, part)) in enumerate(zip(axes.flat, groups, strict=False)):
+    count = len(groups) + (finals is not None)
+    across = min(count, 4)
+    down = -(-count // across)
+    size = (style.PAGE[0], 0.7 + 1.6 * down)
+    fig, axes = subplots(down, across, sharey=True, squeeze=False, figsize=size)
+    shown = axes.flat[: len(groups)]
+    for i, (ax, (value, part)) in enumerate(zip(shown, groups, strict=True)):
         regret_axes(ax, part, limits or regret_limits(summary))
         ax.set_title(title.format(value))
-        starts.append(ax.get_xlim()[0])
         # nine ticks a decade in each panel would take most of the drawing
         ax.minorticks_off()
-        ax.label_outer()
-        is_lowest = i + across >= len(groups)
+        is_lowest = i + across >= count
         ax.set_xlabel("round $t$" if is_lowest else "")
         ax.tick_params(labelbottom=is_lowest)
-    axes[0, 0].set_xlim(left=min(starts))
-    empty = axes.flat[len(groups) :]
-    for ax in empty:
+        ax.set_ylabel("regret" if i % across == 0 else "")
+    start = min(ax.get_xlim()[0] for ax in shown)
+    for ax in shown:
+        ax.set_xlim(left=start)
+    for ax in axes.flat[count:]:
         ax.axis("off")
-    if len(empty):
-        empty[-1].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
-    else:
-        legend_below(fig, 4)
+    if finals is not None:
+        ax = axes.flat[len(groups)]
+        _final_regret(ax, finals, apart=0.16)
+        ax.minorticks_off()
+        ax.set_title("final regret")
+    fig.suptitle(name, fontsize="medium")
+    legend_below(fig, 4)
     return fig
 
 
@@ -256,23 +270,28 @@ def final_regret_panel(summary, title: str = "", limits=None):
         If a column is missing, or an algorithm has several rows for one epsilon, as for several n0
         or horizons: draw a panel for each (see `family`).
     """
-    _needs(summary, BANDS, "algorithm", "epsilon", "mean", "low", "high")
-    _one_each(summary, "algorithm", "epsilon")
     fig, ax = subplots()
-    lines(ax, summary, "epsilon", "mean", band=("low", "high"), markevery=1)
-    ax.set(title=title, xlabel=r"privacy parameter $\epsilon$", ylabel="final regret")
-    ax.set(xscale="log", yscale="log", ylim=limits)
-    epsilon_ticks(ax, summary.epsilon.unique())
+    _final_regret(ax, summary)
+    ax.set(title=title, ylabel="final regret", ylim=limits)
     legend(ax)
     return fig
 
 
-def epsilon_ticks(ax, values):
-    """Tick the values of epsilon that were run, and no others; without labels that would touch."""
+def _final_regret(ax, summary, apart=0.07):
+    _needs(summary, BANDS, "algorithm", "epsilon", "mean", "low", "high")
+    _one_each(summary, "algorithm", "epsilon")
+    lines(ax, summary, "epsilon", "mean", band=("low", "high"), markevery=1)
+    ax.set(xlabel=r"privacy parameter $\epsilon$", xscale="log", yscale="log")
+    epsilon_ticks(ax, summary.epsilon.unique(), apart)
+
+
+def epsilon_ticks(ax, values, apart: float = 0.07):
+    """Tick the values of epsilon that were run, and no others; labels are `apart`, a fraction of
+    the axis."""
     ticks = sorted(values)
-    apart, labelled = (ticks[-1] / ticks[0]) ** 0.07, ticks[:1]
+    factor, labelled = (ticks[-1] / ticks[0]) ** apart, ticks[:1]
     for tick in ticks[1:]:
-        if tick >= apart * labelled[-1]:
+        if tick >= factor * labelled[-1]:
             labelled.append(tick)
     ax.xaxis.set_major_locator(FixedLocator(ticks))
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}" if x in labelled else "")

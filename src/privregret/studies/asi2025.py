@@ -98,7 +98,7 @@ def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
 
 
 def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.DataFrame:
-    """Measure regret at the worst of `GAPS`, and at the ends of that range.
+    """Measure regret at the worst of `GAPS`.
 
     From 64 runs on, sums of the noise serve as control variates (`regret_by_noise`).
 
@@ -111,14 +111,11 @@ def worst_gap(algorithm, arms: int, horizon: int, runs: int, seed: int) -> pd.Da
     Returns
     -------
     pandas.DataFrame
-        One row: algorithm, instance, mean, se as of `at_worst`; K, T; end, end_se: the larger mean
-        regret of the two at the smallest and the largest gap, in the runs that chose.
+        One row: algorithm, instance, mean, se as of `at_worst`; K, T.
     """
     problems = [instances.gap_adversary(arms, gap) for gap in GAPS]
-    found, tried = _worst(algorithm, problems, horizon, runs, seed, max(runs // 4, 8), 2)
-    end = tried.iloc[[0, -1]].sort_values("mean").iloc[-1]
-    more = {"K": arms, "T": horizon, "end": end["mean"], "end_se": end.se}
-    return pd.DataFrame([{"algorithm": algorithm.label} | found | more])
+    found = at_worst(algorithm, problems, horizon, runs, seed, max(runs // 4, 8), 2)
+    return pd.DataFrame([{"algorithm": algorithm.label} | found | {"K": arms, "T": horizon}])
 
 
 def at_worst(
@@ -146,24 +143,20 @@ def at_worst(
     dict
         instance (name of the problem), mean, se.
     """
-    return _worst(algorithm, problems, horizon, runs, seed, choosing, candidates)[0]
-
-
-def _worst(algorithm, problems, horizon, runs, seed, choosing, count=3):
     pilot = simulate.regret_curves(algorithm, problems, horizon, choosing, seed + 1, points=1)
     tried = estimates.means(pilot, ["instance"])
-    candidates = [problems[i] for i in tried["mean"].nlargest(count).index]
+    chosen = [problems[i] for i in tried["mean"].nlargest(candidates).index]
     noisy = isinstance(algorithm, BatchedPrivate) and not isinstance(algorithm.base, FTPL)
     if noisy and runs >= 64:
-        found = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in candidates]
+        found = [regret_by_noise(algorithm, p, horizon, runs, seed) for p in chosen]
         means = pd.DataFrame({"mean": [e.value for e in found], "se": [e.se for e in found]})
-        means["instance"] = [problem.name for problem in candidates]
+        means["instance"] = [problem.name for problem in chosen]
     else:
-        fresh = simulate.regret_curves(algorithm, candidates, horizon, runs, seed, points=1)
+        fresh = simulate.regret_curves(algorithm, chosen, horizon, runs, seed, points=1)
         means = estimates.means(fresh, ["instance"])
     largest = estimates.largest(means)
     name = means.instance[means["mean"].idxmax()]
-    return {"instance": name, "mean": largest.value, "se": largest.se}, tried
+    return {"instance": name, "mean": largest.value, "se": largest.se}
 
 
 @store.kept
@@ -554,8 +547,8 @@ def round_losses(p, q) -> np.ndarray:
     return np.maximum(np.abs(np.log(p / q)), np.abs(np.log1p(-p) - np.log1p(-q)))
 
 
-def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
-    """Follow a raw weight of the listing of EXP3, exp(-eta * sum of estimates).
+def log_weights(adversary, actions, path, eta: float) -> np.ndarray:
+    """Compute the last raw weights of EXP3's two arms, exp(-eta * sum of estimates), as logarithms.
 
     Parameters
     ----------
@@ -564,57 +557,11 @@ def raw_weight(adversary, actions, path, arm: int, eta: float) -> dict:
     actions : (T,) array of 0 and 1
     path : (T,) array
         Probability of arm 2 in each round, as `privacy.adversarial.exp3_path` returns it.
-    arm : int
-        0 or 1.
     eta : float
 
     Returns
     -------
-    dict
-        zero_from_round: first round in which it is zero in double precision, nan if none;
-        log10_at_the_end.
+    (2,) array
     """
-    paid = adversary.table(len(actions))[:, arm] / (path if arm else 1 - path)
-    log_weight = -eta * np.cumsum(np.where(actions == arm, paid, 0.0))
-    zero = first_beyond(-log_weight, -np.log(np.nextafter(0.0, 1.0)))
-    return {"zero_from_round": zero, "log10_at_the_end": log_weight[-1] / np.log(10)}
-
-
-@store.kept
-def split_time(eta: float) -> dict:
-    """Find when EXP3 on alternating actions plays arm 2 with more than 3/4.
-
-    With gamma = eta, on the first losses of Figure 1.
-
-    Returns
-    -------
-    dict
-        eta; split: the round; predicted: ln(1 / eta) / eta; ratio of the two.
-    """
-    rounds = int(2 / eta * np.log(1 / eta)) + 10
-    actions = (np.arange(rounds) % 2 == 0).astype(int)  # arm 2 first
-    path = privacy.exp3_path(instances.exp3_leakage_pair()[0], actions, eta, eta)
-    split, predicted = first_beyond(path, 0.75), np.log(1 / eta) / eta
-    return {"eta": eta, "split": split, "predicted": predicted, "ratio": split / predicted}
-
-
-@store.kept
-def exact_leakage(tunings, longest: int) -> pd.DataFrame:
-    """Compare EXP3 on two loss sequences over all paths of 2, 4, ... rounds.
-
-    Parameters
-    ----------
-    tunings : sequence of (eta, gamma)
-    longest : int
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns eta, gamma, T, and loss, kl, tv, worst of `privacy.adversarial.exp3_divergence`.
-    """
-    pair = instances.exp3_leakage_pair()
-    return pd.DataFrame(
-        {"eta": eta, "gamma": gamma, "T": T} | privacy.exp3_divergence(*pair, T, eta, gamma)
-        for eta, gamma in tunings
-        for T in range(2, longest + 1, 2)
-    )
+    paid = adversary.table(len(actions))[np.arange(len(actions)), actions]
+    return -eta * np.bincount(actions, paid / np.where(actions, path, 1 - path), 2)

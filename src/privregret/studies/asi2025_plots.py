@@ -8,13 +8,6 @@ from matplotlib.ticker import LogLocator
 
 from privregret.press import draw, style
 
-LOOKS = (  # of four tunings of EXP3
-    {"color": style.BLUE, "marker": "o", "linestyle": style.SOLID},
-    {"color": style.ORANGE, "marker": "s", "linestyle": style.DASHED},
-    {"color": style.GREEN, "marker": "^", "linestyle": style.MIXED},
-    {"color": style.VERMILION, "marker": "D", "linestyle": style.DOTTED},
-)
-
 
 def exponents(
     axes, worst: pd.DataFrame, fitted: pd.DataFrame, slopes: pd.DataFrame, titles: list
@@ -42,7 +35,7 @@ def exponents(
             )
             look = style.look(row.algorithm) | {"label": row.algorithm}
             points, line = {"linestyle": "none"}, {"marker": "none", "linewidth": 0.8}
-            ax.errorbar(curve.x, curve["mean"], yerr=curve.se, **(look | points))
+            ax.errorbar(curve.x, curve["mean"], yerr=2 * curve.se, **(look | points))
             ax.plot(fit.x, _through_the_middle(fit, fit.x, row.slope), **(look | line))
             expected = _through_the_middle(curve, curve.x, row.bound)
             draw.bound(ax, curve.x, expected, "slope of the bound")
@@ -63,26 +56,25 @@ def _through_the_middle(points, x, slope):
     return centre[1] * (x.astype(float) / centre[0]) ** slope
 
 
-def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
+def separation(regrets: pd.DataFrame, horizon: int):
     """Draw regret per round, central and local, against epsilon (left) and T.
 
     Parameters
     ----------
-    axes : two matplotlib.axes.Axes
-        Both with logarithmic axes.
     regrets : pandas.DataFrame
         Columns varied ("epsilon" or "T"), algorithm, T, epsilon, mean, se, any_local.
     horizon : int
         T of the left panel.
     """
+    fig, axes = draw.panels(2, height=2.9, xscale="log", yscale="log", ylabel="regret / $T$")
     left, right = axes
     punisher = {"color": style.PINK, "marker": "P", "linestyle": style.DOTTED}
     for ax, varied in ((left, "epsilon"), (right, "T")):
         part = regrets[regrets.varied == varied]
         for label, curve in part.groupby("algorithm", sort=False):
-            look = punisher if label == "adaptive adversary" else style.look(label)
+            look = punisher if "adaptive" in label else style.look(label)
             x = curve[varied].astype(float)
-            ax.errorbar(x, curve["mean"], yerr=curve.se, label=label, **look)
+            ax.errorbar(x, curve["mean"], yerr=2 * curve.se, label=label, **look)
         floor = part[part.any_local > 0.01].sort_values(varied)
         draw.bound(ax, floor[varied], floor.any_local, "lower bound, local model", forbids=True)
     for x, text in ((1 / horizon, "$1/T$"), (1 / np.sqrt(horizon), r"$1/\sqrt{T}$")):
@@ -94,22 +86,23 @@ def separation(axes, regrets: pd.DataFrame, horizon: int) -> None:
     draw.bound(right, central["T"], rate, "slope $-1/8$", linestyle=style.DOTTED)
     left.set_xlabel(r"privacy parameter $\epsilon$")
     right.set_xlabel(r"horizon $T$, with $\epsilon=T^{-3/4}$")
+    draw.legend_below(fig, 3)
+    return fig
 
 
-def price(ax, prices: pd.DataFrame) -> None:
+def price(prices: pd.DataFrame):
     """Draw regret / regret without privacy against epsilon, and the two rates.
 
     Parameters
     ----------
-    ax : matplotlib.axes.Axes
-        With logarithmic axes.
     prices : pandas.DataFrame
         Columns algorithm, epsilon, price, price_se; the first row at epsilon = 1.
     """
+    ylabel = "regret / regret without privacy"
+    fig, (ax,) = draw.panels(1, height=2.8, xscale="log", yscale="log", ylabel=ylabel)
     for label, curve in prices.groupby("algorithm", sort=False):
-        ax.errorbar(
-            curve.epsilon, curve.price, yerr=curve.price_se, label=label, **style.look(label)
-        )
+        look = style.look(label)
+        ax.errorbar(curve.epsilon, curve.price, yerr=2 * curve.price_se, label=label, **look)
     levels = np.sort(prices.epsilon.unique())[::-1]
     grid = np.geomspace(levels[-1], 1, 50)
     draw.bound(ax, grid, prices.price[0] * grid**-0.5, r"$\epsilon^{-1/2}$")
@@ -118,6 +111,8 @@ def price(ax, prices: pd.DataFrame) -> None:
     ax.set_xticks(levels, [f"1/{1 / e:.3g}" if e < 1 else "1" for e in levels])
     ax.set_yticks([2, 5, 10, 20, 50], [2, 5, 10, 20, 50])
     ax.minorticks_off()
+    draw.legend_below(fig)
+    return fig
 
 
 def best_by_bounds(axes, grid: pd.DataFrame, arms: int, horizon: int) -> None:
@@ -218,53 +213,60 @@ def exp4_exponents(axes, regrets: pd.DataFrame, slopes: pd.DataFrame) -> None:
         ax.yaxis.set_minor_locator(draw.NullLocator())
 
 
-def leakage_rounds(axes, data: pd.DataFrame, eta: float, cap: float, turn: int) -> None:
-    """Draw EXP3's privacy loss of single rounds (left) and of two paths (right).
+def barrier(regrets: pd.DataFrame, second_form: float):
+    """Draw regret of the sparse switch on Lemma 11's pair against its rate, and two bounds.
 
     Parameters
     ----------
-    axes : two matplotlib.axes.Axes
+    regrets : pandas.DataFrame
+        Columns rho, regret (on the plain losses), changed (on the changed ones), bound (certified).
+    second_form : float
+        Largest value of the second form of the lemma's bound.
+    """
+    fig, (ax,) = draw.panels(1, height=2.9, xscale="log", yscale="log")
+    ax.set(xlabel=r"probability $\rho$ of playing the other arm", ylabel="regret")
+    ax.plot(regrets.rho, regrets.regret, color=style.BLUE, marker="o", label=r"regret on $\ell$")
+    look = {"color": style.VERMILION, "marker": "s", "linestyle": style.DASHED}
+    ax.plot(regrets.rho, regrets.changed, label="regret on $\\ell\N{PRIME}$", **look)
+    draw.epsilon_ticks(ax, regrets.rho)
+    draw.bound(ax, regrets.rho, regrets.bound, "Lemma 11, certified")
+    at_best = np.full(len(regrets), second_form)
+    draw.bound(ax, regrets.rho, at_best, "its second form, at best", linestyle=style.DOTTED)
+    draw.legend_below(fig)
+    return fig
+
+
+def leakage(data: pd.DataFrame, eta: float, cap: float):
+    """Draw Figure 1, and EXP3's privacy loss of single rounds and of two paths.
+
+    Parameters
+    ----------
     data : pandas.DataFrame
-        Columns t, per_round, alternating, arm_2_onward.
+        Columns t, p, p_changed (probabilities of arm 2), per_round, alternating, arm_2_onward.
     eta, cap : float
         Learning rate, and the largest loss of a round that mixing allows.
-    turn : int
-        Round after which the second path plays arm 2 only.
     """
-    left, right = axes
-    for ax in axes:
-        ax.set(xscale="log", yscale="log", xlabel="round $t$")
-    left.plot(data.t, data.per_round, color=style.BLUE)
-    left.set(ylabel="privacy loss of round $t$", ylim=(eta / 2, 30 * cap))
-    below, above = {"xytext": (0, -3), "va": "top"}, {"xytext": (0, 3)}
-    for y, text, dashes, offset in (
-        (cap, r"$\ln(2/\gamma-1)$", style.DASHED, below),
-        (2 * eta, r"$2\eta$: full information", style.DOTTED, above),
-    ):
-        left.axhline(y, **(style.BOUND | {"linestyle": dashes}))
-        left.annotate(text, (2, y), textcoords="offset points", fontsize=7, **offset)
+    fig, axes = draw.subplots(1, 3, figsize=style.PAGE)
+    left, middle, right = axes
     look = {"color": style.VERMILION, "linestyle": style.DASHED}
-    right.plot(data.t, data.arm_2_onward, label=f"arm 2 only after round {turn}", **look)
+    left.plot(data.t, data.p, color=style.BLUE, label=r"$P_t(2)$ on $\ell$")
+    left.plot(data.t, data.p_changed, label="$P\N{PRIME}_t(2)$ on $\\ell\N{PRIME}$", **look)
+    left.set(xlabel="round $t$", ylabel="probability of arm 2", ylim=(-0.03, 1.03))
+    left.xaxis.set_major_formatter(draw.EngFormatter(sep=""))
+    left.legend(loc="center right")
+    for ax in (middle, right):
+        ax.set(xscale="log", yscale="log", xlabel="round $t$", xlim=(2, data.t.max()))
+    middle.plot(data.t, data.per_round, color=style.BLUE)
+    middle.set(ylabel="privacy loss of round $t$", ylim=(eta / 2, 30 * cap))
+    for y, text, dashes in (
+        (cap, r"cap $\ln(2/\gamma-1)$", style.DASHED),
+        (2 * eta, r"$2\eta$: full information", style.DOTTED),
+    ):
+        draw.bound(middle, [2, data.t.max()], [y, y], text, linestyle=dashes)
+        place = {"xytext": (0, 3), "textcoords": "offset points", "fontsize": 7}
+        middle.annotate(text, (3, y), **place)
+    right.plot(data.t, data.arm_2_onward, label="then arm 2 only", **look)
     right.plot(data.t, data.alternating, color=style.BLUE, label="alternating")
     right.set(ylabel="largest loss of the path until $t$", ylim=(eta / 2, None))
     right.legend(loc="upper left")
-
-
-def exact_leakage(axes, data: pd.DataFrame) -> None:
-    """Draw EXP3's exact privacy loss (left) and total variation (right), four tunings.
-
-    Parameters
-    ----------
-    axes : two matplotlib.axes.Axes
-    data : pandas.DataFrame
-        As `studies.asi2025.exact_leakage` returns it.
-    """
-    panels = ("loss", "largest privacy loss", "linear"), ("tv", "total variation", "log")
-    for ax, (column, name, scale) in zip(axes, panels, strict=True):
-        curves = data.groupby(["eta", "gamma"])
-        for look, ((rate, mixing), curve) in zip(LOOKS, curves, strict=True):
-            label = rf"$\eta={rate:g}$, $\gamma={mixing:g}$"
-            ax.plot(curve["T"], curve[column], label=label, **look)
-        ticks = range(0, data["T"].max() + 1, 4)
-        ax.set(xlabel="horizon $T$", ylabel=name, yscale=scale, xticks=ticks)
-    axes[0].legend()
+    return fig

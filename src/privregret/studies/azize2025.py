@@ -8,11 +8,8 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from privregret import checks, estimates, rare, store
-from privregret.bandits import DPIMED, DPKLUCB
 from privregret.bounds import azize2025 as bounds
 from privregret.divergence import kl
-from privregret.instances import BernoulliBandit
-from privregret.privacy import batches
 
 
 def separated_means(name: str, value: object) -> np.ndarray:
@@ -63,42 +60,6 @@ def tail_case(name: str, value: list) -> tuple[float, float, float]:
     if not mean < level <= 1:
         raise ValueError(f"{name} must have 0 < mean < level <= 1, got {checks.shown(value)}")
     return mean, epsilon, level
-
-
-@store.kept
-def largest_prefix_losses(
-    blocks: list, length: int, epsilon: float, tries: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Compute the largest `batches.prefix_losses` over random neighbouring reward lists.
-
-    Parameters
-    ----------
-    blocks : list of int
-        First index of each block.
-    length : int
-        Length of a list. Rewards are uniform in [0, 1]; the neighbour has another draw of one.
-    epsilon : float
-    tries : int
-        Number of random pairs of neighbours.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    (2,) array
-        Largest |log-ratio| for sums of noisy block sums, and for fresh noise on each prefix sum.
-
-    Examples
-    --------
-    >>> summed, fresh = largest_prefix_losses([0, 3], 6, 0.5, 100, np.random.default_rng(1))
-    >>> bool(summed <= 0.5)
-    True
-    """
-    losses = []
-    for _ in range(tries):
-        rewards, other = rng.random((2, length))
-        other = np.where(np.arange(length) == rng.integers(length), other, rewards)
-        losses.append(batches.prefix_losses(blocks, rewards, other, epsilon, rng))
-    return np.abs(losses).max(axis=0)
 
 
 @store.kept
@@ -170,17 +131,6 @@ def release_game(policy: list, observed: str, change: int, seed: int) -> tuple[l
         right = observed == "R" and t == change
         seen.append(1 - actions[-1] if right else actions[-1])
     return actions, seen
-
-
-def rounds_of_step_4(log_horizon: float, price: float, slack: float) -> float:
-    """Return n_2 of the proof of Theorem 3.1, Step 4: (1 - slack) ln T / price.
-
-    Examples
-    --------
-    >>> rounds_of_step_4(100.0, price=0.5, slack=0.2)
-    160.0
-    """
-    return (1 - slack) * log_horizon / price
 
 
 def adap_klucb_constant(mean: float, best: float, epsilon: float, tau: float) -> float:
@@ -294,41 +244,6 @@ def regret_over_bound(
     bound = np.log(horizon) * np.array(constant)
     ratio, error = frame["mean"] / bound, frame.se / bound
     return frame.assign(bound=bound, ratio=ratio, ratio_se=error, horizon=horizon)
-
-
-def survival_by_first_batch(
-    problem: BernoulliBandit, epsilon: float, n0: int, horizon: int, runs: int, seed: int
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Estimate the distribution of the final regret with a first batch of n0 pulls.
-
-    Parameters
-    ----------
-    problem : BernoulliBandit
-    epsilon, n0
-        As in DPKLUCB and DPIMED.
-    horizon, runs, seed
-        As in `rare.regrets`.
-
-    Returns
-    -------
-    pandas.DataFrame, pandas.DataFrame
-        Columns algorithm, regret, fraction, mean, bound for DP-KLUCB and DP-IMED; and regret,
-        fraction for DP-IMED with n0 = 1.
-
-    Examples
-    --------
-    >>> from privregret.instances import AZIZE2025_1
-    >>> curves, one = survival_by_first_batch(AZIZE2025_1, 0.25, 32, 1000, 100, 1)
-    >>> curves.algorithm.unique().tolist()
-    ['DP-KLUCB', 'DP-IMED']
-    """
-    both = [DPKLUCB(epsilon, 2.0, n0), DPIMED(epsilon, 2.0, n0)]
-    sample = rare.regrets(both, problem, horizon, runs, seed)
-    means = estimates.means(sample, "algorithm", weights="weight")[["algorithm", "mean"]]
-    curves = estimates.survivals(sample, "algorithm", weights="weight").merge(means, on="algorithm")
-    bound = np.log(horizon) * bounds.theorem_3_1(problem.means, epsilon)
-    one = rare.regrets(DPIMED(epsilon, 2.0, 1), problem, horizon, runs, seed)
-    return curves.assign(bound=bound), estimates.survivals(one, [], weights="weight")
 
 
 def times_log(frame: pd.DataFrame, means: tuple, horizon: int) -> pd.DataFrame:

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from privregret.bounds import azize2025 as bounds
 from privregret.divergence import d_epsilon, kl
 from privregret.press import draw, style
 
@@ -16,29 +15,41 @@ _divergence, _kl = np.vectorize(d_epsilon), np.vectorize(kl)
 # Section 3: the lower bound
 
 
-def divergence(data: pd.DataFrame, low: float, high: float) -> Figure:
-    """Draw d_epsilon and its minimiser for one pair of means, for epsilon from `low` to `high`."""
-    x, y, critical = data.x[0], data.y[0], data.critical[0]
-    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
-    for column, label, colour, dash in (
-        ("kl", r"$\mathrm{kl}(x,y)$", style.VERMILION, style.DASHED),
-        ("total_variation", r"$\epsilon\,|x-y|$", style.GREEN, style.DOTTED),
-        ("d_epsilon", r"$d_\epsilon(x,y)$", style.BLUE, style.SOLID),
-    ):
-        axes[0].plot(data.epsilon, data[column], color=colour, linestyle=dash, label=label)
-    limits = data.d_epsilon.min() / 1.5, 3 * data.kl[0]
-    axes[0].set(yscale="log", ylim=limits, ylabel="divergence")
-    axes[0].legend(loc="center left")
-    axes[1].plot(data.epsilon, data.minimiser, color=style.BLUE)
-    names = [f"$x={x:g}$", f"$y={y:g}$"]
-    axes[1].set(yticks=[x, y], yticklabels=names, ylabel="minimiser $z$")
-    across = axes[0].get_xaxis_transform()
-    for text, side in (("  low privacy", "left"), ("high privacy  ", "right")):
-        axes[0].text(critical, 0.15, text, transform=across, ha=side, fontsize=6)
-    for ax in axes:
-        ax.axvline(critical, color="black", linewidth=0.6)
-        ax.axvspan(critical, high, color=style.SKY, alpha=0.15, linewidth=0)
-        ax.set(xscale="log", xlim=(low, high), xlabel=r"privacy parameter $\epsilon$")
+def divergence(regimes: pd.DataFrame, plausible: pd.DataFrame, best: float) -> Figure:
+    """Draw d_epsilon against epsilon, and against pulls the largest mean that it leaves possible.
+
+    Parameters
+    ----------
+    regimes : pandas.DataFrame
+        Columns epsilon, critical, d_epsilon, kl, total_variation.
+    plausible : pandas.DataFrame
+        Columns epsilon, n, largest.
+    best : float
+        Mean of the best arm.
+    """
+    fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
+    draw.bound(left, regimes.epsilon, regimes.kl, r"$\mathrm{kl}(x,y)$")
+    total = regimes.epsilon, regimes.total_variation, r"$\epsilon\,|x-y|$"
+    draw.bound(left, *total, linestyle=style.DOTTED)
+    name = r"$d_\epsilon(x,y)$"
+    left.plot(regimes.epsilon, regimes.d_epsilon, color=style.BLUE, label=name)
+    critical, low, high = regimes.critical[0], regimes.epsilon.min(), regimes.epsilon.max()
+    left.axvspan(critical, high, color=style.BLACK, alpha=0.08, linewidth=0)
+    across = {"transform": left.get_xaxis_transform(), "fontsize": 6}
+    left.text(critical, 0.15, "  low privacy", **across)
+    left.text(critical, 0.15, "high privacy  ", ha="right", **across)
+    limits = regimes.d_epsilon.min() / 1.5, 3 * regimes.kl[0]
+    left.set(xscale="log", yscale="log", xlim=(low, high), ylim=limits)
+    left.set(xlabel=r"privacy parameter $\epsilon$", ylabel="divergence")
+    epsilons = plausible.epsilon.unique()
+    for e, colour in zip(epsilons, style.ramp(len(epsilons)), strict=True):
+        here, label = plausible[plausible.epsilon == e], rf"$\epsilon={e:g}$"
+        label = label if np.isfinite(e) else "no privacy"
+        right.plot(here.n, here.largest, color=colour, label=label)
+    right.axhline(best, color=style.BLACK, linewidth=0.6)
+    right.text(1, best, r"$y$", va="bottom")
+    right.set(xscale="log", xlabel="pulls $n$ of the arm", ylabel="largest plausible mean")
+    draw.legend_below(fig, 7)
     return fig
 
 
@@ -82,47 +93,7 @@ def lower_bounds(data: pd.DataFrame, low: float, high: float) -> Figure:
     return fig
 
 
-def gain(data: pd.DataFrame, means: np.ndarray, best: float, low: float, high: float) -> Figure:
-    """Draw Theorem 3.1 / older bound by an arm's mean and epsilon, with the critical epsilon."""
-    fig, ax = draw.subplots()
-    table = data.pivot(index="epsilon", columns="mean", values="gain")
-    levels = np.arange(1, 7, 0.5)
-    mesh = ax.contourf(table.columns, table.index, table.clip(1), levels, cmap="viridis")
-    ax.plot(means, bounds.critical_epsilon(means, best), color="white", linewidth=1)
-    middle = 0.45 * best
-    height, white = 2.2 * bounds.critical_epsilon(middle, best), {"color": "white", "fontsize": 7}
-    ax.text(middle, height, "bounds equal: low privacy", ha="center", **white)
-    ax.set(yscale="log", ylim=(low, high), xlim=(table.columns[0], table.columns[-1]))
-    ax.set(xlabel=r"mean $\mu_a$ of the suboptimal arm", ylabel=r"privacy parameter $\epsilon$")
-    ax.grid(False)
-    fig.colorbar(mesh, label="Theorem 3.1 / older bound")
-    return fig
-
-
 # Section 4: the algorithms
-
-
-def indices(data: pd.DataFrame, best: float, log_t: float) -> Figure:
-    """Draw the indices of DP-KLUCB and DP-IMED against an arm's pulls, one curve per epsilon."""
-    epsilons = data.epsilon.unique()
-    names = {e: rf"$\epsilon={e:g}$" if e < np.inf else "no privacy" for e in epsilons}
-    colours = style.VERMILION, style.ORANGE, style.BLUE, style.BLACK
-    dashes = style.SOLID, style.DASHED, style.MIXED, style.DOTTED
-    looks = zip(names.values(), colours, dashes, strict=True)
-    looks = {name: {"color": colour, "linestyle": dash} for name, colour, dash in looks}
-    named = data.assign(curve=data.epsilon.map(names))
-    fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
-    for ax, index, title, level, note, at, side in (
-        (axes[0], "klucb", "DP-KLUCB", best, r"$\mu^\star$", 1, "left"),
-        (axes[1], "imed", "DP-IMED", log_t, r"$\ln t$", 1e5, "right"),
-    ):
-        draw.lines(ax, named, "n", index, "curve", looks=looks)
-        ax.axhline(level, color=style.GREY, linewidth=0.6)
-        ax.text(at, level, note, va="bottom", ha=side)
-        ax.set(xscale="log", xlabel="pulls $n$ of the arm", ylabel="index", title=title)
-    axes[1].set_ylim(0, 2.5 * log_t)
-    draw.legend_below(fig, 4)
-    return fig
 
 
 def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Figure:
@@ -142,31 +113,6 @@ def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Fig
         twice = [2] * len(rounds)
         draw.bound(ax, rounds, twice, r"Theorem 4.3, $\alpha=2$", linestyle=style.MIXED)
         ax.set(ylim=(0, None), title=rf"$\epsilon={e:g}$")
-    draw.legend_below(fig, 3)
-    return fig
-
-
-def batch_ratios(data: pd.DataFrame, algorithms: list, n0: int, alphas: list[float]) -> Figure:
-    """Draw final regret against the batch ratio, one panel per algorithm."""
-    hollow = {"linestyle": style.DOTTED, "markerfacecolor": "white"}
-    dashed = {"linestyle": style.DASHED, "markersize": 2.5}
-    label = r"batch ratio $\alpha$ (axis: $\ln(\alpha-1)$)"
-    labels = {"xlabel": label, "ylabel": "final regret"}
-    fig, axes = draw.panels(2, height=3.3, xscale="log", yscale="log", **labels)
-    for ax, label in zip(axes, algorithms, strict=True):
-        here = data[data.algorithm == label]
-        for k, what, look in ((1, "mean", {}), (1, "median", hollow), (n0, "mean", dashed)):
-            rows, first = here.query("n0 == @k and power == 0"), "1" if k == 1 else r"8/\epsilon"
-            name = rf"{label}, {what}, $n_0={first}$"
-            ax.plot(rows.alpha - 1, rows[what], label=name, **(style.look(label) | look))
-        for power, line, size in ((1, style.SOLID, "m+1"), (2, style.DOTTED, "(m+1)^2")):
-            level = here["mean"][(here.n0 == n0) & (here.power == power)].item()
-            name = rf"mean, $B_m/n_0={size}$, $n_0=8/\epsilon$"
-            ax.axhline(level, color=style.SKY, linestyle=line, label=name)
-        draw.bound(ax, rows.alpha - 1, rows.bound, r"Theorem 3.1 $\times\ln T$")
-        ax.set_xticks([a - 1 for a in alphas], [f"{a:g}" for a in alphas])
-        ax.set_xticks([], minor=True)
-        ax.set_title(label)
     draw.legend_below(fig, 3)
     return fig
 
@@ -409,55 +355,36 @@ def together_or_apart(data: pd.DataFrame) -> Figure:
 
 # Equation (14): the first batch
 
-_OVER_BOUND = r"regret / (bound $\ln T$)"
 
+def first_batch(lengths: pd.DataFrame, by_horizon: pd.DataFrame, alphas: list[float]) -> Figure:
+    """Draw regret / bound against n0 epsilon, and for DP-IMED at several horizons over ln T.
 
-def first_batches(data: pd.DataFrame, alphas: list[float]) -> Figure:
-    """Draw regret / bound against n0 epsilon, one panel per instance and epsilon."""
-    dashes = (style.SOLID, style.DASHED, style.DOTTED, style.MIXED)
-    dash = dict(zip(alphas, dashes, strict=False))
-    panels = data.groupby(["instance", "epsilon"], sort=False)
-    labels = {"xlabel": r"$n_0\epsilon$", "ylabel": _OVER_BOUND}
-    fig, axes = draw.panels(len(panels), height=2.9, xscale="log", yscale="log", **labels)
-    for ax, ((name, e), here) in zip(axes, panels, strict=True):
-        for (label, alpha), rows in here.groupby(["algorithm", "alpha"], sort=False):
-            look = style.look(label) | {"linestyle": dash[alpha], "markersize": 2.5}
-            ax.plot(rows.n0_epsilon, rows.ratio, label=rf"{label}, $\alpha={alpha:g}$", **look)
-        ends = [here.n0_epsilon.min(), here.n0_epsilon.max()]
-        draw.bound(ax, ends, [1, 1], "lower bound")
-        ax.set_title(rf"{name}, $\epsilon={e:g}$")
-    draw.legend_below(fig, 4)
-    return fig
-
-
-def survival_by_first_batch(
-    curves: pd.DataFrame, one: pd.DataFrame, horizon: int, title: str
-) -> Figure:
-    """Draw the distribution of the final regret for a long first batch, and for n0 = 1."""
-    fig, (ax,) = draw.panels(1, width=5.0, height=3.0)
-    grey = {"color": style.GREY, "drawstyle": "steps-post"}
-    ax.plot(one.regret, one.fraction, label="DP-IMED, $n_0=1$", **grey)
-    draw.survival_axes(ax, curves)
-    ax.set(ylim=(1e-6, 1.5), xlim=(10, horizon), title=title)
-    ax.minorticks_off()
-    ax.legend(loc="upper right")
-    return fig
-
-
-def first_batch_by_horizon(data: pd.DataFrame, horizons: list, scaled: list) -> Figure:
-    """Draw regret / bound against n0 epsilon / ln T, one curve per horizon."""
-    labels = {"xlabel": r"$n_0\epsilon/\ln T$", "ylabel": _OVER_BOUND}
-    fig, axes = draw.panels(2, xscale="log", yscale="log", **labels)
-    colours = style.SKY, style.BLUE, style.ORANGE, style.VERMILION, style.BLACK
-    looks = zip(horizons, colours, "osD^v", strict=False)
-    looks = {t: {"color": colour, "marker": marker} for t, colour, marker in looks}
-    for ax, (name, here) in zip(axes, data.groupby("instance", sort=False), strict=True):
-        for t, rows in here.groupby("horizon", sort=False):
-            ax.plot(rows.scaled, rows.ratio, label=rf"$T=10^{{{np.log10(t):.3g}}}$", **looks[t])
-        label = r"limit of Theorem 4.3, $\alpha=2$"
-        draw.bound(ax, [min(scaled), max(scaled)], [2, 2], label)
-        ax.set_title(rf"{name}, $\epsilon={here.epsilon.iloc[0]:g}$")
-    draw.legend_below(fig, 5)
+    Parameters
+    ----------
+    lengths, by_horizon : pandas.DataFrame
+        What `studies.azize2025.regret_over_bound` returns; the second with a column scaled.
+    alphas : list of float
+        Batch ratios in the order of their dashes.
+    """
+    fig, (left, right) = draw.subplots(1, 2, sharey=True, figsize=(style.PAGE[0], 3.2))
+    dash = dict(zip(alphas, (style.SOLID, style.DASHED, style.DOTTED, style.MIXED), strict=False))
+    ends = (lengths.n0 * lengths.epsilon).agg(["min", "max"])
+    draw.bound(left, ends, [1, 1], "limit of Theorem 3.1")
+    for (label, alpha), rows in lengths.groupby(["algorithm", "alpha"], sort=False):
+        look = style.look(label) | {"linestyle": dash[alpha], "markersize": 2.5}
+        left.plot(rows.n0 * rows.epsilon, rows.ratio, label=rf"{label}, $\alpha={alpha:g}$", **look)
+    ends = by_horizon.scaled.agg(["min", "max"])
+    name = r"limit of Theorem 4.3, $\alpha=2$"
+    draw.bound(right, ends, [2, 2], name, linestyle=style.MIXED)
+    horizons = by_horizon.horizon.unique()
+    for t, colour in zip(horizons, style.ramp(len(horizons)), strict=True):
+        rows, label = by_horizon[by_horizon.horizon == t], rf"$T=10^{{{np.log10(t):.3g}}}$"
+        right.plot(rows.scaled, rows.ratio, color=colour, marker="o", label=label)
+    left.set(xlabel=r"$n_0\epsilon$", ylabel=r"regret / (bound $\ln T$)", yscale="log")
+    right.set(xlabel=r"$n_0\epsilon/\ln T$")
+    for ax in (left, right):
+        ax.set(xscale="log")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
     return fig
 
 

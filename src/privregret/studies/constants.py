@@ -1,4 +1,4 @@
-"""What `companion/constants` computes: exact regret, proof steps by enumeration, faults."""
+"""What `companion/constants` computes: exact regret, the lower bound by number of gaps, audits."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -6,6 +6,8 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
 
 from privregret import estimates, exact, instances, simulate, store
 from privregret.algorithm import Algorithm
@@ -13,10 +15,9 @@ from privregret.bounds import constants as bounds
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL, MarginStop, PhasedFTNL, Votes, VotesOrLeader
 from privregret.instances import StochasticLosses
-from privregret.minimax import Game, epoch_plan, minimax
+from privregret.minimax import Game, epoch_plan
 from privregret.privacy import margin, votes
-from privregret.studies.minimax import fixed_value
-from privregret.studies.whole_epochs import LONG, compositions, equal_gaps
+from privregret.studies.whole_epochs import LONG, equal_gaps
 
 INFINITE = 1e6  # stands for infinity in findings
 
@@ -83,30 +84,6 @@ def over_bounds(epsilons: list, log_actions: list, gaps: list) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-@store.kept
-def votes_over_bound(epsilons: list, log_actions: list) -> float:
-    """The largest ratio of what the proof of Theorem 2 adds up to its bound."""
-    lam = 1 + np.asarray(log_actions, float)[:, None]
-    rate, wrong = np.asarray(epsilons, float) / (1 + 1 / lam), 1 / (math.e - 1)
-    lengths = (lam - 1 + 3 * np.log(lam)) * (1 + wrong / lam) + 2 + 2 * (0.9207 + wrong) / lam
-    return float(((4 * (1 + wrong / lam) + lengths / rate) / bounds.votes(lam - 1, epsilons)).max())
-
-
-@store.kept
-def random_gaps(
-    epsilon: float, log_actions: list, tried: int, rng: np.random.Generator
-) -> list[Estimate]:
-    """epsilon R / ln K of FTNL with a random phase, fixed losses with up to five gaps."""
-    ratios = []
-    for _ in range(tried):
-        groups, log_k = int(rng.integers(1, 6)), float(rng.choice(log_actions))
-        gaps = np.append(0.0, np.exp(rng.uniform(np.log(0.05), 0, groups)))
-        logs = np.append(0.0, log_k * rng.uniform(0, 1, groups))
-        instance = instances.deterministic_losses(gaps, log_counts=logs)
-        ratios.append(scaled_regret(PhasedFTNL(epsilon, "gumbel"), instance))
-    return ratios
-
-
 # Losses on which votes mislead --------------------------------------------------------------------
 
 MISLEADING = StochasticLosses(
@@ -120,168 +97,48 @@ def misled(epsilon: float, horizon: int, runs: int, seed: int) -> pd.DataFrame:
     return simulate.regret_curves(learners, MISLEADING, horizon, runs, seed, points=24)
 
 
-# Proof steps --------------------------------------------------------------------------------------
+# All stochastic losses ----------------------------------------------------------------------------
 
 
-@store.kept
-def telescope(tried: int, longest: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Largest ratio of the sides of Lemma 2 over random instances; smallest difference over b.
+def few_gaps(levels: int) -> tuple[float, np.ndarray]:
+    """F_n of Theorem 7, for gaps 1 : 2 : ... : n, and prices tau_1, ..., tau_n that attain it.
 
-    For n = 1, 2, ...: E sum Q_j D_nj / n <= E phi(D_(n-1)) - E phi(D_n), Gumbel noise. The ratio is
-    taken where all gaps are above eta, so that both sides are positive.
+    The least price of a sequence n = i_0 > ... > i_A = 0 is the length of a shortest path. So F_n
+    is a linear programme in tau and in the distances d_i from n to i: d_0 is largest subject to
+    d_n = 0, sum tau = 1 and d_j <= d_i + i tau_(j + 1) for j < i.
     """
-    ratio, slack = 0.0, math.inf
-    for _ in range(tried):
-        kinds, actions = int(rng.integers(2, 4)), int(rng.integers(2, 6))
-        outcomes = rng.random((kinds, actions))
-        if rng.random() < 0.5:
-            outcomes = outcomes.round()
-        law, eta = rng.dirichlet(np.ones(kinds)), float(np.exp(rng.uniform(-4, 0.7)))
-        outcomes = outcomes[:, np.argsort(law @ outcomes)]
-        flat, gaps = np.zeros(actions), law @ (outcomes - outcomes[:, :1])
-        before = float(exact.expected_maximum(flat, "gumbel", 1 / eta))
-        for n in range(1, longest + 1):
-            mass, differences = compositions(outcomes, law, n)
-            chosen = exact.selection_from_sums(differences, flat, "gumbel", 1 / eta)
-            after = float(mass @ exact.expected_maximum(differences, "gumbel", 1 / eta))
-            empirical = float(mass @ (chosen * differences).sum(axis=1)) / n
-            slack = min(slack, eta * (before - after - empirical))
-            if gaps[1] > eta and before - after > 1e-9:
-                ratio = max(ratio, empirical / (before - after))
-            before = after
-    return ratio, slack
+    i, j = np.tril_indices(levels + 1, -1)
+    rows, ones = np.tile(np.arange(len(i)), 3), np.ones(len(i))
+    columns = np.concatenate([levels + j, levels + i, j])
+    steps = coo_array((np.concatenate([ones, -ones, -1.0 * i]), (rows, columns)))
+    sums = np.zeros((2, 2 * levels + 1))
+    sums[0, :levels] = sums[1, -1] = 1
+    found = linprog(
+        -1.0 * (np.arange(2 * levels + 1) == levels),
+        A_ub=steps.tocsr(),
+        b_ub=np.zeros(len(i)),
+        A_eq=sums,
+        b_eq=[1, 0],
+        bounds=[(0, None)] * levels + [(None, None)] * (levels + 1),
+    )
+    return -found.fun, found.x[:levels]
 
 
-def drifting_telescope(gap: float = 32.0, rounds: int = 8, scale: float = 20.0) -> float:
-    """The ratio of the sides for losses that are not exchangeable: all of the gap comes early."""
-    late = np.array([0.0, gap])
-    chosen = float(exact.selection_from_sums(late, np.zeros(2), "gumbel", scale)[1])
-    before, after = (float(exact.expected_maximum(late, "gumbel", scale)) for _ in range(2))
-    return INFINITE if before == after and chosen * gap / rounds > 0 else 0.0
+def priced(log_k: float, prices: np.ndarray) -> StochasticLosses:
+    """Gaps i / n with K^(tau_1 + ... + tau_i) actions each, losses the same in every round."""
+    logs = log_k * np.append(0.0, np.cumsum(prices))
+    return instances.deterministic_losses(np.linspace(0, 1, len(logs)), log_counts=logs)
 
 
-def equal_gap_means(actions: int, gap: float) -> np.ndarray:
-    """Mean losses in the law D_1 of Theorem 5, by listing all rows."""
-    rate = 1 - math.sqrt(1 - gap)
-    rows = np.array(list(product((0, 1), repeat=actions)))
-    law = np.prod(np.where(rows == 1, rate, 1 - rate), axis=1)
-    replaced = np.where(rows[:, :1] == 1, np.arange(actions) > 0, rows)
-    return law @ replaced
-
-
-def lines(order: int) -> tuple[np.ndarray, np.ndarray]:
-    """(Q + 1, Q^2) line of each point in each direction of the plane over F_Q; its points."""
-    x, y = np.divmod(np.arange(order**2), order)
-    slopes = [(y - slope * x) % order for slope in range(order)]
-    return np.array([*slopes, x]), np.column_stack([x, y])
-
-
-def plane(order: int, share: float, best: int, direction: int, coin: float) -> dict:
-    """Gaps and rates of Theorem 7's instance on the plane over F_Q, by listing all rows.
-
-    Parameters
-    ----------
-    order : int
-        Q, a prime.
-    share : float
-        m, the probability that a line of the direction drawn has loss 1.
-    best : int
-        The best action b.
-    direction : int
-        u*, the direction of the line S through b.
-    coin : float
-        p_b.
-    """
-    line, _ = lines(order)
-    on = line[direction] == line[direction, best]
-    mean, rates = np.zeros(order**2), dict.fromkeys(("b", "S"), 0.0)
-    for u, values, heads in product(range(order + 1), product((0, 1), repeat=order), (False, True)):
-        ones = sum(values)
-        chance = share**ones * (1 - share) ** (order - ones) / (order + 1)
-        chance *= coin if heads else 1 - coin
-        row = np.array(values)[line[u]]
-        if row[best] == 1 and heads:
-            rates["b"] += chance
-            row = np.where(np.arange(order**2) == best, 0, 1)
-        elif row[best] == 1 and u == direction:
-            rates["S"] += chance
-            row = np.where(on, 0, 1)
-        mean += chance * row
-    gaps = mean - mean[best]
-    near, far = gaps[on & (np.arange(order**2) != best)], gaps[~on]
-    return {"near": near, "far": far, "h_b": rates["b"], "h_S": rates["S"]}
-
-
-def plane_formula(order: int, share: float, coin: float) -> dict:
-    """What Theorem 7 says of the same."""
-    directions = order + 1
-    h_b, h_s = share * coin, share * (1 - coin) / directions
-    c = 1 + (1 - share) * (1 - 1 / directions)
-    return {"near": c * h_b, "far": c * h_b + (2 - share) * h_s, "h_b": h_b, "h_S": h_s}
-
-
-def plane_error(orders: list, shares: list, rng: np.random.Generator) -> float:
-    """The largest difference between enumeration and formula."""
-    worst = 0.0
-    for order, share, coin in product(orders, shares, (0.1, 0.5)):
-        best, direction = int(rng.integers(order**2)), int(rng.integers(order + 1))
-        found, said = (
-            plane(order, share, best, direction, coin),
-            plane_formula(order, share, coin),
-        )
-        worst = max(worst, *(float(np.abs(found[k] - said[k]).max()) for k in said))
-    return worst
-
-
-def plane_coin(order: int, share: float, ratio: float) -> float:
-    """The p_b for which h_b / (h_b + h_S) is the ratio."""
-    return ratio / (ratio + (1 - ratio) * (order + 1)) if share else math.nan
-
-
-def identity_exceptions(longest: int) -> int:
-    """Sequences x in {-1, 1}^T, T = 2..longest, for which Lemma 5 fails."""
-    wrong = 0
-    for rounds in range(2, longest + 1):
-        x = 1 - 2 * (np.arange(2**rounds)[:, None] >> np.arange(rounds) & 1)
-        after = x[:, ::-1].cumsum(axis=1)[:, ::-1] - x  # sum over t > s
-        s = np.arange(1, rounds + 1)
-        weights = np.minimum(s - 1, rounds - s)
-        total = np.abs(after - weights * x)[:, :-1].sum(axis=1)
-        wrong += int((total != rounds**2 // 4).sum())
-    return wrong
-
-
-def shifted_identity_exceptions(longest: int) -> int:
-    """The same with min(s, T - s) in place of min(s - 1, T - s): a control."""
-    wrong = 0
-    for rounds in range(2, longest + 1):
-        x = 1 - 2 * (np.arange(2**rounds)[:, None] >> np.arange(rounds) & 1)
-        after = x[:, ::-1].cumsum(axis=1)[:, ::-1] - x
-        s = np.arange(1, rounds + 1)
-        total = np.abs(after - np.minimum(s, rounds - s) * x)[:, :-1].sum(axis=1)
-        wrong += int((total != rounds**2 // 4).sum())
-    return wrong
-
-
-@store.kept
-def in_bracket(feedback: str, longest: int, epsilon: float) -> list[tuple[float, float, float]]:
-    """(lower, value, upper) for T = 2, ..., longest: Theorem 8 around the linear programme."""
+def by_gaps(learner: Algorithm, log_k: float, levels: list) -> pd.DataFrame:
+    """The lower bound 2 F_n, and the learner's epsilon R / ln K with these gaps and prices."""
     rows = []
-    for rounds in range(2, longest + 1):
-        lower, upper = bounds.small_epsilon(epsilon, rounds)
-        found = minimax(Game(rounds, feedback), epsilon)
-        rows.append((float(lower), (found.upper + found.lower) / 2, float(upper)))
-    return rows
-
-
-@store.kept
-def two_round_values(epsilons: list) -> list[tuple[Estimate, float]]:
-    """The linear programme's value on fixed losses and Theorem 1's sum: T = 2, K = 2 and 3."""
-    return [
-        (fixed_value(Game(2, "full", K), e), float(bounds.fixed_sum(math.log(K), e, rounds=2)))
-        for K in (2, 3)
-        for e in epsilons
-    ]
+    for n in levels:
+        value, prices = few_gaps(n)
+        found = scaled_regret(learner, priced(log_k, prices))
+        row = {"algorithm": learner.label, "gaps": n, "lower": 2 * value}
+        rows.append(row | {"ratio": found.value, "ratio_error": found.bound})
+    return pd.DataFrame(rows)
 
 
 # Privacy, exactly ---------------------------------------------------------------------------------

@@ -33,17 +33,6 @@ def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) 
     return per_round[here].drop(columns="instance")
 
 
-def regret_ratio(
-    final: pd.DataFrame, algorithm: str, over: str, setting: BernoulliBandit, epsilon: float
-) -> estimates.Estimate:
-    """Divide the mean regret of one algorithm by that of another.
-
-    In one setting, at one epsilon."""
-    here = {"instance": setting.name, "epsilon": epsilon}
-    above = estimates.row(final, algorithm=algorithm, **here)
-    return above / estimates.row(final, algorithm=over, **here)
-
-
 def release_table(released: dict[str, list[ledger.Release]], pulls: int) -> pd.DataFrame:
     """List the releases about an arm and the cost of each reward, by algorithm."""
     rewards = pd.DataFrame({"kind": "reward", "first": range(1, pulls + 1)})
@@ -188,15 +177,12 @@ def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.Dat
     gaps, counts, log_k = instance.gaps, instance.log_counts, instance.log_actions
     gap = gaps[1]
     equal = equal_gaps_as(instance)
-    learners = [FTNL(epsilon, scale="hu2021"), FTNL(epsilon), FTNL(epsilon, "gumbel")]
-    learners.append(RandomPrefixSoftmax(epsilon))
+    learners = [FTNL(epsilon, scale="hu2021"), FTNL(epsilon), RandomPrefixSoftmax(epsilon)]
     of_equal = exact.regret_curves(FTNL(epsilon), equal, horizon).assign(algorithm=EQUAL)
     curves = pd.concat([exact.regret_curves(learners, instance, horizon), of_equal])
     forms = {
         "proved": bounds.theorem_7(gaps, counts, epsilon),
         "proved_equal": bounds.theorem_7(equal.gaps, equal.log_counts, epsilon),
-        "first_form": bounds.theorem_7_printed(gaps, counts, epsilon),
-        "second_form": bounds.theorem_7_rate(log_k, gap, horizon, epsilon),
     }
     size = {"family": "", "brackets": len(gaps) - 1, "log_m": counts[1], "log_K": log_k}
     size |= {"gap": gap, "epsilon": epsilon}
@@ -212,34 +198,15 @@ def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int
     of two.
     """
     instance = instances.doubling(brackets, log_per_bracket=log_size, bernoulli=False)
-    found = []
+    regrets = []
     for shift in np.arange(24) / 24:
         epsilon = epsilon_over_gap * instance.gaps[1] / 2**shift
         regret = estimates.row(exact.regret_curves(FTNL(epsilon, "gumbel"), instance, horizon))
-        found.append(regret / (instance.log_actions / epsilon))
-    smallest, largest = estimates.smallest(found), estimates.largest(found)
-    ends = {"smallest": smallest.value, "smallest_error": smallest.bound}
-    return {"log_m": log_size} | ends | {"largest": largest.value, "largest_error": largest.bound}
-
-
-def paid_per_epoch(
-    instance: StochasticLosses, lengths: np.ndarray, scale: float, unit: float
-) -> pd.DataFrame:
-    """Compute the regret of 2n rounds after a choice from n, by bracket.
-
-    FTNL with Gumbel noise."""
-    chosen = [exact.selection_probabilities(instance, int(n), "gumbel", scale) for n in lengths]
-    wrong = [
-        np.where(c.group > c.error, c.group, 0.0)[1:] for c in chosen
-    ]  # smaller values are rounding
-    cost = 2 * lengths[:, None] * instance.gaps[1:] * np.array(wrong) / unit
-    paid = pd.DataFrame(cost, columns=[f"bracket_{k}" for k in range(1, len(instance.gaps))])
-    paid["epoch"] = paid.sum(axis=1)
-    errors = [
-        2 * n * c.error * instance.gaps.sum() / unit for n, c in zip(lengths, chosen, strict=True)
-    ]
-    paid.insert(0, "rounds", lengths)
-    return paid.assign(epoch_error=errors)
+        regrets.append(regret / (instance.log_actions / epsilon))
+    smallest, largest = estimates.smallest(regrets), estimates.largest(regrets)
+    found = {"smallest": smallest.value, "smallest_error": smallest.bound}
+    found |= {"largest": largest.value, "largest_error": largest.bound}
+    return {"log_K": instance.log_actions} | found
 
 
 def rounds_needed(actions: int, gap: float, epsilon: float) -> float:

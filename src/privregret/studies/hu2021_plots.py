@@ -1,13 +1,10 @@
 """Figures of the notebooks on hu2021, apart from what is stored so that edits compute nothing."""
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from privregret.full_information import FTNL, RandomPrefixSoftmax
+from privregret.full_information import FTNL
 from privregret.instances import BernoulliBandit
 from privregret.press import draw, style
 from privregret.privacy import ledger
@@ -125,65 +122,25 @@ def show_releases(
     ax.tick_params(length=0)
 
 
-def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, families: list[str]) -> Figure:
-    """Draw Theorem 7's bounds above and regrets below, for three families."""
-    fig, (top, below) = draw.subplots(
-        2, 3, sharex="col", sharey="row", figsize=(style.PAGE[0], 5.0)
-    )
-    corrected = FTNL(1.0).label
-    learners = [corrected, FTNL(1.0, scale="hu2021").label, RandomPrefixSoftmax(1.0).label]
-    for upper, lower, family in zip(top, below, families, strict=True):
-        part = data[data.family == family]
-        x = "log_m" if family == families[2] else "brackets"
-        one, equal = (part[part.algorithm == label] for label in (corrected, EQUAL))
-        second, first = "its second form, constant 1", "as printed (first form), constant 1"
-        draw.bound(upper, one[x], one.proved, "Theorem 7, as proved")
-        draw.bound(upper, one[x], one.second_form, second, linestyle=style.MIXED)
-        draw.bound(upper, one[x], one.first_form, first, linestyle=style.DOTTED)
-        alone = {"linestyle": "none"} if x == "log_m" else {}  # the phase changes in between
-        for ax, curves in ((upper, one), (lower, part[part.algorithm.isin(learners)])):
-            draw.lines(ax, curves, x, "regret", markevery=1, **alone)
-        lower.set_xlabel(r"$\ln m$" if x == "log_m" else "number of brackets $B$")
+def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame) -> Figure:
+    """Draw regrets against the number of brackets, and against ln K for one number of them."""
+    fig, axes = draw.panels(2, height=3.2, ylim=(0, 9), ylabel=r"regret / $(\ln K/\epsilon)$")
+    # in between the phase changes
+    alone = {"linestyle": "none"}
+    for ax, (family, part) in zip(axes, data.groupby("family", sort=False), strict=True):
+        x, joined = ("brackets", {}) if ax is axes[0] else ("log_K", alone)
+        equal = part.algorithm == EQUAL
+        draw.lines(ax, part[~equal], x, "regret", markevery=1, **joined)
         dots = {"color": "black", "marker": ".", "linestyle": "none"}
-        lower.plot(equal[x], equal.regret, label="FTNL (Laplace) on equal gaps", **dots)
-        upper.set(yscale="log", title=family)
-        lower.set(ylim=(0, 9))
+        ax.plot(part[x][equal], part.regret[equal], label="FTNL (Laplace) on equal gaps", **dots)
+        ax.set_title(family)
+    axes[0].set(xlabel="number of brackets $B$", xticks=sorted(data.brackets.unique()))
+    axes[1].set(xlabel=r"$\ln K$", xscale="log")
     gumbel = FTNL(1.0, "gumbel").label
     band = {"color": style.look(gumbel)["color"], "alpha": 0.3, "linewidth": 0}
     band["label"] = f"{gumbel}, all phases"
-    below[2].fill_between(phases.log_m, phases.smallest, phases.largest, **band)
-    brackets = data[data.family == families[0]].brackets.unique()
-    for axes in (top, below):
-        axes[0].set_ylabel(r"regret / $(\ln K/\epsilon)$")
-        for ax in axes[:2]:
-            ax.set_xticks(brackets)
-        axes[2].set_xscale("symlog", linthresh=2)
-        axes[2].set_xlim(-0.2, 1.3 * max(2, data[data.family == families[2]].log_m.max()))
-    fig.align_labels()
+    axes[1].fill_between(phases.log_K, phases.smallest, phases.largest, **band)
     draw.legend_below(fig, 3)
-    return fig
-
-
-def epochs_figure(paid: pd.DataFrame) -> Figure:
-    """Draw the regret of each epoch by bracket, inside the frame of its bound."""
-    units = r"regret / $(\ln K/\epsilon)$"
-    fig, (ax,) = draw.panels(
-        1, width=style.PAGE[0], height=2.4, xlabel="rounds $n$ before the choice", ylabel=units
-    )
-    epoch, bottom = np.log2(paid.rounds), np.zeros(len(paid))
-    frame = {"color": "#EEEEEE", "edgecolor": style.GREY, "linestyle": style.DASHED}
-    label = r"$4b\,(\phi(n/2)-\phi(n))$"
-    ax.bar(epoch, paid.telescoping_bound, width=0.9, label=label, linewidth=0.8, **frame)
-    names = [name for name in paid if name.startswith("bracket_")]
-    shades = plt.get_cmap("viridis")(np.linspace(0.05, 0.95, len(names)))
-    for k, (name, shade) in enumerate(zip(names, shades, strict=True)):
-        look = {"width": 0.6, "color": shade, "linewidth": 0}
-        gap = rf"gap $2^{{{k}}}\Delta_{{\min}}$"
-        ax.bar(epoch, paid[name], bottom=bottom, label=gap, **look)
-        bottom += paid[name]
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.xaxis.set_major_formatter(lambda x, _: rf"$2^{{{x:.0f}}}$")
-    fig.legend(loc="outside right center")
     return fig
 
 

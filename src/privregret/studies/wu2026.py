@@ -1,10 +1,8 @@
-"""Instances, measurements and plots that only the notebooks on wu2026 use."""
+"""Instances and measurements that only the notebooks on wu2026 use."""
 
 import math
 from dataclasses import replace
-from fractions import Fraction
-from itertools import pairwise, product
-from math import comb
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -17,26 +15,6 @@ from privregret.instances import StochasticLosses
 from privregret.privacy import selection
 
 # Instances
-
-
-def two_values(actions: int, rng: np.random.Generator) -> StochasticLosses:
-    """Draw an instance: the first action has one of two losses, all others a fixed loss."""
-    values, others, p = rng.random(2), rng.random(actions - 1), rng.random()
-    outcomes = [(value, *others) for value in values]
-    return StochasticLosses("two values", outcomes, (0.0,) * actions, (p, 1 - p))
-
-
-def bits_of(problem: StochasticLosses) -> StochasticLosses:
-    """Return the instance of independent Bernoulli losses of the same means."""
-    actions = len(problem.means)
-    corners = np.array(list(product((0.0, 1.0), repeat=actions)))
-    chances = np.prod(np.where(corners == 1, problem.means, 1 - problem.means), axis=1)
-    return StochasticLosses("Bernoulli losses", corners, (0.0,) * actions, chances / chances.sum())
-
-
-def binomial_cdf(k: int, n: int, p: Fraction) -> Fraction:
-    """Compute the binomial distribution function F(k; n, p) in rational arithmetic."""
-    return sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
 
 
 def epochs(horizon: int) -> int:
@@ -80,27 +58,27 @@ def votes(losses: np.ndarray) -> np.ndarray:
 
 
 @store.kept
-def largest_loss(actions: int, variants: list[tuple[str, float]]) -> estimates.Estimate:
+def largest_loss(actions: int, noise: str, scale: float) -> float:
     """Return the largest exact privacy loss over epochs and numbers of actions, epsilon = 1."""
-    sizes = product((2, 3, actions), (1, 2, 64, 2**20), variants)
-    return estimates.largest([selection.privacy_loss(K, n, *v).value for K, n, v in sizes])
+    sizes = product((2, 3, actions), (1, 2, 64, 2**20))
+    return max(selection.privacy_loss(K, n, noise, scale).value for K, n in sizes)
 
 
 # Selection
 
 
 @store.kept
-def worse_of_two(
-    means: tuple[float, float], level: float, n: int, noise: str, scale: float
-) -> dict:
-    """Return the probability of the worse of two actions, the steps of Lemma 5 and its bound."""
+def worse_of_two(means: tuple[float, float], level: float, n: int) -> dict:
+    """Return the probability of the worse of two actions and its bound in Lemma 5's proof.
+
+    The noise is Gumbel of scale 2 / level. "lemma" is the lemma's own bound.
+    """
     d = means[1] - means[0]
     problem = instances.bernoulli_losses(means)
-    chosen = exact.selection_probabilities(problem, n, noise, scale / level)
-    sampling, half, quarter = np.exp(-n * d * np.array([d / 4, level / 2, level / 4]))
-    steps = {"half": sampling + half, "quarter": sampling + quarter}
-    found = {"noise": noise, "p": chosen.group[1], "p_error": chosen.error}
-    return found | steps | {"bound": bounds.selection(n, d, level, noise)}
+    chosen = exact.selection_probabilities(problem, n, "gumbel", 2 / level)
+    found = {"p": chosen.group[1], "p_error": chosen.error}
+    found["printed"] = np.exp(-n * d * level / 2) + np.exp(-n * d**2 / 4)
+    return found | {"lemma": bounds.selection(n, d, level, "gumbel")}
 
 
 def raw_and_resampled(problem: StochasticLosses, n: int, level: float) -> dict:
@@ -117,96 +95,6 @@ def raw_and_resampled(problem: StochasticLosses, n: int, level: float) -> dict:
     return found
 
 
-@store.kept
-def orders_and_ranks(
-    count: int, noises: list[str], rng: np.random.Generator
-) -> tuple[list[estimates.Estimate], list[estimates.Estimate]]:
-    """Measure selection probabilities on random instances, for Lemma 1.
-
-    Parameters
-    ----------
-    count : int
-        Number of instances.
-    noises : list of str
-        Used in turn.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    list, list
-        Probability of an action / probability of the next better one; rank times probability.
-        Probabilities that are close to their numerical error are left out.
-    """
-    orders, ranks = [], []
-    for i in range(count):
-        groups = int(rng.integers(2, 6))
-        log_counts = np.log(np.round(10 ** rng.uniform(0, 6, groups))) * (np.arange(groups) > 0)
-        problem = instances.bernoulli_losses(np.sort(rng.random(groups)), log_counts=log_counts)
-        scale, rounds = float(np.exp(rng.uniform(-2, 4))), int(2 ** rng.integers(0, 11))
-        chosen = exact.selection_probabilities(problem, rounds, noises[i % 3], scale)
-        last = np.exp(np.logaddexp.accumulate(problem.log_counts))
-        seen = chosen.group > 1e-5
-        many = zip(chosen.group[seen], np.exp(log_counts[seen]), strict=True)
-        one = [estimates.Estimate(p / e, 0, chosen.error / e) for p, e in many]
-        orders += [worse / better for better, worse in pairwise(one)]
-        ranks += [worse * rank for worse, rank in zip(one[1:], last[1:], strict=False)]
-    return orders, ranks
-
-
-def by_rank(problem: StochasticLosses, n: int) -> pd.DataFrame:
-    """Return rank times selection probability after n rounds, Gumbel noise of scale 10."""
-    chosen = exact.selection_probabilities(problem, n, "gumbel", 10.0)
-    p = np.where(chosen.group > chosen.error, chosen.group, 0.0)
-    j = np.arange(1, len(p) + 1)
-    return pd.DataFrame({"noise": "gumbel", "n": n, "j": j, "j_times_p": j * p})
-
-
-def bad_action(level: float, actions: int, gap: float, noise: str, n: int) -> dict:
-    """Return the probability of an action of loss 1 on the cyclic family, and its lower bounds.
-
-    The choice is made from n loss vectors and played in the 2n rounds that end at round 4n - 1;
-    the bounds are those of the first of them, round 2n.
-    """
-    chosen = exact.selection_probabilities(instances.cyclic(actions, gap), n, noise, 2 / level)
-    printed, sharp = (
-        bounds.theorem_3_rounds(np.log(actions), level, 2 * n, sharp=which)
-        for which in (False, True)
-    )
-    return {"p": chosen.group[2], "p_error": chosen.error, "printed": printed, "sharp": sharp}
-
-
-@store.kept
-def deterministic_ratios(count: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return the largest of three ratios over random instances of deterministic losses.
-
-    They are selection probability / bound of Corollary 2's proof, expected gap with exponential
-    noise / with Gumbel noise, and regret / telescoping bound.
-    """
-    return tuple(float(x) for x in np.max([_deterministic(rng) for _ in range(count)], axis=0))
-
-
-def _deterministic(rng):
-    groups = int(rng.integers(1, 5))
-    means, log_counts = (0.0, *np.sort(rng.random(groups))), (0.0, *(rng.random(groups) * 20))
-    problem = instances.deterministic_losses(means, log_counts=log_counts)
-    level, n = float(np.exp(rng.uniform(-4, 2))), int(2 ** rng.integers(0, 12))
-    chosen = {
-        variant: exact.selection_probabilities(problem, n, variant[0], variant[1] / level)
-        for variant in bounds.COROLLARY_2
-    }
-    pointwise = [0.0]
-    for variant in bounds.COROLLARY_2:
-        bound = bounds.deterministic_selection(n, problem.gaps, level, *variant)
-        seen = (chosen[variant].group > 1e-5) & (problem.gaps > 0)  # well above numerical error
-        bound = np.maximum(bound, 1e-300)  # it may underflow
-        pointwise += (np.exp(chosen[variant].log_action[seen]) / bound[seen]).tolist()
-    printed = ("exponential", 1.0), ("gumbel", 2.0)
-    exponential, gumbel = (chosen[variant].group @ problem.gaps for variant in printed)
-    regret = exact.expected_regret(FTNL(level, "gumbel"), problem, 2**50).value[0]
-    telescope = bounds.theorem_4_instance(problem.gaps, problem.log_counts, 2 / level)
-    return max(pointwise), exponential / gumbel if gumbel > 1e-5 else 0.0, regret / telescope
-
-
 def one_group(log_actions: float, phase: float) -> float:
     """Return Lemma 3's sum / ln K for one group of K - 1 numbers a, all 2^(phase - 5)."""
     others = log_actions + np.log1p(-np.exp(-log_actions))
@@ -214,26 +102,21 @@ def one_group(log_actions: float, phase: float) -> float:
 
 
 @store.kept
-def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return the largest values over random a of three quantities in Lemmas 2 and 3.
+def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the largest values over random a of two quantities in Lemma 3, over ln K.
 
-    They are (f' / ln 2 - f) / mean square, the sum of f / ln K, and the antiderivative's increase
-    / ln K.
+    They are the sum of f and the increase of its antiderivative.
     """
-    return tuple(float(x) for x in np.max([_lemmas(rng) for _ in range(count)], axis=0))
+    return tuple(float(x) for x in np.max([_lemma_3(rng) for _ in range(count)], axis=0))
 
 
-def _lemmas(rng):
+def _lemma_3(rng):
     groups = int(rng.integers(1, 6))
-    a = np.exp(rng.uniform(-9, 1, groups))
-    log_counts = rng.random(groups) * rng.choice([1.0, 10.0, 200.0])
-    signed, x = np.append(a * rng.choice([-1, 1], groups), 0.0), rng.uniform(-3, 6)
-    log_counts = np.append(log_counts, 0.0)
-    value, square = bounds.lemma_2(signed, log_counts, x)
-    slope = bounds.lemma_2(signed, log_counts, x + 1e-30j)[0].imag / 1e-30
-    a, log_k = np.append(a, 0.0), np.logaddexp.reduce(log_counts)
+    a = np.append(np.exp(rng.uniform(-9, 1, groups)), 0.0)
+    log_counts = np.append(rng.random(groups) * rng.choice([1.0, 10.0, 200.0]), 0.0)
+    log_k = np.logaddexp.reduce(log_counts)
     antiderivative = np.logaddexp.reduce(log_counts - a) / np.log(2) / log_k
-    return (slope / np.log(2) - value) / square, bounds.lemma_3(a, log_counts), antiderivative
+    return bounds.lemma_3(a, log_counts), antiderivative
 
 
 def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
@@ -250,26 +133,7 @@ def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
     return case | {"log10_c1": log_c1 / np.log(10)}
 
 
-def tail_over_bound(rate: float, first: int) -> float:
-    """Return the sum in (8) over epochs after `first` / its bound, for exponents rate 2^r.
-
-    The sum is that of 2^(r - 1) e^(-rate 2^r), the bound e^(-rate 2^first) / rate.
-    """
-    r = np.arange(first + 1, first + 60)
-    return float(np.sum(2.0 ** (r - 1) * rate * np.exp(rate * (2.0**first - 2.0**r))))
-
-
 # Regret
-
-
-def two_values_over_bits(
-    actions: int, T: int, noise: str, rng: np.random.Generator
-) -> estimates.Estimate:
-    """Return regret with resampling / regret without on the Bernoulli losses of equal means."""
-    problem = two_values(actions, rng)
-    resampled = exact.regret_curves(FTNL(1.0, noise, bernoulli_resampling=True), problem, T)
-    raw = exact.regret_curves(FTNL(1.0, noise), bits_of(problem), T)
-    return estimates.row(resampled) / estimates.row(raw)
 
 
 @store.kept
@@ -320,6 +184,18 @@ def voting_regret(losses: tuple[float, ...], epsilon: float, epochs: int = 40) -
         chosen = exact.selection_from_sums(n * votes(seen), 0 * gaps, "gumbel", 2 / epsilon)
         regret, n = regret + 2 * n * float(chosen @ gaps), 2 * n
     return regret
+
+
+def over_few(actions: int, gap: float, epsilon: float, learners: list[FTNL]) -> estimates.Estimate:
+    """Return the smallest limit of regret / its lower bound for three to five actions.
+
+    The bound is f / (1 - e^-epsilon) if a fraction f of the actions has loss 1. A learner that sees
+    votes is added to the others.
+    """
+    losses = {3: (0.0, gap, 1.0), 4: (0.0, gap, 1.0, gap), 5: (0.0, gap, 1.0, 1.0, gap)}[actions]
+    bound = losses.count(1.0) / actions / -math.expm1(-epsilon)
+    regrets = exact.regret_curves(learners, instances.deterministic_losses(losses), 2**50)
+    return estimates.smallest([voting_regret(losses, epsilon), *estimates.rows(regrets)]) / bound
 
 
 @store.kept
