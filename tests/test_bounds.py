@@ -154,6 +154,28 @@ def test_lemma_13_against_the_exact_probability():
                     assert p <= hu2021.lemma_13(gap, rounds, epsilon)
 
 
+def test_theorem_7_needs_the_one_in_both_forms():
+    half, sure = (instances.bernoulli_losses(means) for means in ((0.25, 0.75), (0.0, 1.0)))
+
+    def growth(instance, form):
+        """Growth of regret / form as epsilon falls."""
+        large, small = (
+            regret(FTNL(e, "laplace", "hu2021"), instance) / form(instance, e) for e in (0.1, 1e-4)
+        )
+        return small / large
+
+    def second(repaired):
+        return lambda pair, e: hu2021.theorem_7_rate(
+            math.log(2), pair.gaps.max(), 2**60, e, repaired
+        )
+
+    assert growth(half, lambda p, e: hu2021.theorem_7_printed(p.gaps, p.log_counts, e)) > 500
+    assert growth(half, lambda p, e: hu2021.theorem_7(p.gaps, p.log_counts, e)) < 1.25
+    assert growth(sure, second(False)) > 500 and growth(sure, second(True)) < 1.25
+    cost = 1e-4 * regret(FTNL(1e-4, "laplace", "hu2021"), half)
+    assert cost == pytest.approx(1.5 / math.log(2), abs=0.01)
+
+
 PRIVATE = [
     lambda e, n=n, b=b: FTNL(e, n, "corrected", b)
     for n in ("laplace", "exponential", "gumbel")
@@ -349,6 +371,10 @@ def test_lemma_11_has_the_constants_of_its_proof():
     )
     found = max(hu2021.lemma_11(gaps, horizon, epsilons).max() for horizon in (10, 10**4, 10**9))
     assert 0.95 * (math.sqrt(1 / 8) + 1 / 8) < found <= math.sqrt(1 / 8) + 1 / 8 < 1 / 2
+    for horizon in (2, 10**4, 10**9):  # the printed step on 2^d_j, without its logarithm
+        last = hu2021.lazy_last_array(gaps, horizon, epsilons)
+        assert (2.0**last <= 48 * np.log(horizon) / (gaps * np.minimum(gaps, epsilons))).all()
+        assert hu2021.lemma_11_pulls(int(last.min())) < 1
 
 
 def test_lemma_12_has_the_constant_of_its_proof():
@@ -363,6 +389,7 @@ def test_lemma_12_has_the_constant_of_its_proof():
     )
     found = max(hu2021.lemma_12(gaps, horizon, epsilons).max() for horizon in (10, 10**4, 10**9))
     assert 0.1 < found <= (math.sqrt(3) + 3 * math.sqrt(2)) / 16
+    assert hu2021.lemma_12_pulls(int(hu2021.hybrid_last_array(gaps, 2, epsilons).min())) < 1
 
 
 def test_pulls_beyond_the_last_array_are_the_sums_of_the_proofs():

@@ -27,6 +27,7 @@ from privregret.privacy.ledger import (
     hybrid_releases,
     lazy_releases,
     looks,
+    through_children,
 )
 from privregret.privacy.prefix import loss_by_position, sequence_loss
 from privregret.studies.asi2025 import log_weights
@@ -49,10 +50,13 @@ def test_hybrid_as_printed_costs_what_the_sheet_says(r, releases):
     assert len([x for x in ledger if x.kind == "node" and x.at >= 2**r]) == 2**r
 
 
-@pytest.mark.parametrize("tree", ["rootfree", "scaled"])
+@pytest.mark.parametrize("tree", ["rootfree", "scaled", "children"])
 def test_the_repairs_cost_epsilon(tree):
     pulls = 2**11 - 1
-    total = cost(hybrid_releases(pulls, tree), pulls)
+    if tree == "children":
+        total = cost(through_children(hybrid_releases(pulls)), pulls)
+    else:
+        total = cost(hybrid_releases(pulls, tree), pulls)
     assert total.max() == pytest.approx(1)
     for r in range(1, 11):  # reached in every tree: nothing is given away
         assert total[2**r - 1 : 2 ** (r + 1) - 1].max() == pytest.approx(1)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from privregret import estimates, exact, instances, simulate, store
+from privregret import estimates, exact, instances, simulate
 from privregret.algorithm import Algorithm
 from privregret.bandits import DPSE
 from privregret.bounds import hu2021 as bounds
@@ -43,15 +43,23 @@ def release_table(released: dict[str, list[ledger.Release]], pulls: int) -> pd.D
     return pd.concat(parts)
 
 
-def per_log_round(data: pd.DataFrame) -> pd.DataFrame:
-    """Divide regret, its band and a bound by ln t.
+def peak_growth(growth: pd.DataFrame, horizon: int) -> estimates.Estimate:
+    """Return the growth of the largest regret / ln t per epsilon, largest over epsilon.
 
-    The columns are those of `estimates.bands`."""
-    columns = {"per_log": "mean", "per_log_se": "se", "per_log_low": "low"}
-    columns |= {"per_log_high": "high", "constant": "bound"}
-    log_t = np.log(data.t)
-    scaled = {new: data[column] / log_t for new, column in columns.items()}
-    return data.assign(**scaled)[["algorithm", "epsilon", "t", *columns]]
+    From rounds in (T^(1/2), T^(3/4)] to rounds in (T^(3/4), T]; `growth` has one mean per epsilon
+    and t."""
+    log_t = np.log(growth.t)
+    scaled = growth.assign(per_log=growth["mean"] / log_t, per_log_se=growth.se / log_t)
+    early, late = (
+        [
+            estimates.largest(part, value="per_log")
+            for _, part in scaled[(growth.t > horizon**a) & (growth.t <= horizon**b)].groupby(
+                "epsilon"
+            )
+        ]
+        for a, b in ((0.5, 0.75), (0.75, 1))
+    )
+    return estimates.largest([after / before for before, after in zip(early, late, strict=True)])
 
 
 def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: int) -> dict:
@@ -111,16 +119,6 @@ def reused(times: int, actions: int, epsilon: float) -> float:
         selection.privacy_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
     ]
     return sum(loss.value for loss in losses) / epsilon
-
-
-@store.kept
-def over_lemma_13(scale: str, epsilon: float, gap: float, n: int) -> estimates.Estimate:
-    """Return the exact probability that the worse of two experts wins / Lemma 13."""
-    pair = instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2))
-    noise = FTNL(epsilon, scale=scale).noise_scale(2)
-    chosen = exact.selection_probabilities(pair, n, "laplace", noise)
-    wrong = estimates.Estimate(chosen.group[1:].sum(), bound=chosen.error)
-    return wrong / bounds.lemma_13(gap, n, epsilon)
 
 
 def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:
@@ -211,41 +209,44 @@ def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int
     return {"log_K": instance.log_actions} | found
 
 
-def misses(
-    selector: FTNL | EpochLeader, instance: StochasticLosses, epsilon: float, n: int
-) -> dict:
-    """Return the exact probability that a selector misses the best expert.
+def rounds_needed(actions: int, gap: float, epsilon: float) -> float:
+    """Return the largest n / m* after which Gumbel noise misses the best expert with chance 0.2.
 
-    It is 0 below its numerical error."""
-    scale = selector.noise_scale(math.exp(instance.log_actions)) or 1.0
-    chosen = exact.selection_probabilities(instance, n, selector.noise, scale)
-    value = chosen.group[1] if chosen.group[1] > chosen.error else 0.0
-    found = {"misses": value, "misses_error": chosen.error}
-    return {"epsilon": epsilon, "n": n, "algorithm": selector.label} | found
-
-
-def most_played_wrong(
-    learner: FTNL | EpochLeader, actions: int, gap: float, epsilon: float
-) -> float:
-    """Return the exact probability that the expert played most by round m* is wrong.
-
-    By the last round 2^(s+1) - 1 up to m*: there it is the expert of epoch s, chosen from epoch
-    s - 1.
-    """
+    Among 25 values of n from m*/8 to 120 m*, on the packing."""
     m = bounds.theorem_10_rounds(math.log(actions), gap, epsilon)
-    s = int(math.log2(m + 1)) - 1
-    return misses(learner, instances.packing(actions, gap), epsilon, 2 ** (s - 1))["misses"]
+    scale, instance = FTNL(epsilon, "gumbel").noise_scale(actions), instances.packing(actions, gap)
+
+    def misses(n):
+        return exact.selection_probabilities(instance, int(n), "gumbel", scale).group[1]
+
+    rounds = np.unique(np.geomspace(max(m / 8, 1), 120 * m, 25).round().astype(np.int64))
+    return max((n / m for n in rounds if misses(n) > 0.2), default=0.0)
+
+
+def over_theorem_10(actions: int, gap: float, epsilons: np.ndarray) -> estimates.Estimate:
+    """Return FTNL's exact regret on the packing at round m* / Theorem 10, smallest over epsilon.
+
+    Where m* is below 1 there is no such round."""
+    found = []
+    for epsilon in epsilons:
+        m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
+        if m:
+            curve = exact.regret_curves(FTNL(epsilon), instances.packing(actions, gap), m)
+            found.append(estimates.row(curve) / bounds.theorem_10(math.log(actions), epsilon))
+    return estimates.smallest(found)
 
 
 def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
-    """Compute exact regret / (ln K / epsilon) at round m* and after 2^50 rounds.
+    """Compute exact regret / (ln K / epsilon) at round m* and after 2^50 rounds, and the bound.
 
     Round m* is left out where it is below 1."""
     m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
     learners = [FTNL(epsilon), RandomPrefixSoftmax(epsilon), EpochLeader()]
     rounds = [m, 2**50] if m else [2**50]
     frame = exact.regret_curves(learners, instances.packing(actions, gap), rounds)
-    frame["when"] = np.where(frame.t == m, "round m", "convergence")
+    early = frame.t == m
+    frame["when"] = np.where(early, "at round $m^{\\ast}$", "after $2^{50}$ rounds")
+    frame["bound"] = np.where(early, bounds.theorem_10(1.0, 1.0), np.nan)
     frame[["regret", "error"]] /= math.log(actions) / epsilon
     frame = frame.assign(K=actions, epsilon=epsilon)
-    return frame[["K", "epsilon", "algorithm", "when", "t", "regret", "error"]]
+    return frame[["K", "epsilon", "algorithm", "when", "t", "regret", "error", "bound"]]

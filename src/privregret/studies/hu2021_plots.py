@@ -21,20 +21,6 @@ def limits_of(
     return draw.regret_limits(per_round[here])
 
 
-def exact_and_simulated(data: pd.DataFrame) -> Figure:
-    """Draw exact regret as lines and simulated means as markers with error bars."""
-    fig, (ax,) = draw.panels(
-        1, height=2.7, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret"
-    )
-    draw.lines(ax, data, "t", "regret", marker="none")
-    for label, part in data.dropna(subset=["mean"]).groupby("algorithm", sort=False):
-        look = style.look(label) | {"linestyle": "none", "label": label}
-        ax.errorbar(part.t, part["mean"], 2 * part.se, elinewidth=0.8, **look)
-    ax.set_ylim(bottom=0.2)
-    draw.legend_below(fig)
-    return fig
-
-
 def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
     """Draw the privacy loss of one choice against n, for each noise scale."""
     curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.scale]}" for r in loss.itertuples()])
@@ -158,21 +144,15 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame) -> Figure:
     return fig
 
 
-def lower_bound_figure(data: pd.DataFrame, titles: dict[int, str]) -> Figure:
-    """Draw regret at round m* with Theorem 10, and final regret, for each K."""
-    size = {"figsize": (style.PAGE[0], 4.2), "height_ratios": (3, 2), "squeeze": False}
-    fig, axes = draw.subplots(2, len(titles), sharex=True, sharey="row", **size)
-    for row, when in zip(axes, ("round m", "convergence"), strict=True):
-        for ax, (k, part) in zip(row, data[data.when == when].groupby("K"), strict=True):
-            draw.lines(ax, part, "epsilon", "regret")
-            ax.set(xscale="log", yscale="log")
-            if when == "round m":
-                draw.bound(ax, part.epsilon, part.bound, "Theorem 10")
-                ax.set_title(titles[k])
-            else:
-                ax.set_xlabel(r"privacy parameter $\epsilon$")
-    axes[0, 0].set_ylabel(r"regret at $m^{\ast}$ / $(\ln K/\epsilon)$")
-    axes[1, 0].set_ylabel(r"final regret / $(\ln K/\epsilon)$")
-    fig.align_labels()
+def lower_bound_figure(data: pd.DataFrame) -> Figure:
+    """Draw exact regret at round m*, where Theorem 10 shades what it forbids, and final regret."""
+    axes = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": r"regret / $(\ln K/\epsilon)$"}
+    fig, panels = draw.panels(data.when.nunique(), xscale="log", yscale="log", **axes)
+    for ax, (when, part) in zip(panels, data.groupby("when", sort=False), strict=True):
+        draw.lines(ax, part, "epsilon", "regret")
+        ax.set_title(when)
+        shaded = part.dropna(subset=["bound"]).drop_duplicates("epsilon")
+        if len(shaded):
+            draw.bound(ax, shaded.epsilon, shaded.bound, "Theorem 10", forbids=True)
     draw.legend_below(fig, 4)
     return fig
