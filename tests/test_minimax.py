@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 from conftest import refused
+from scipy import stats
 
 from privregret.adversarial import EXP3, BatchedPrivate
 from privregret.full_information import FTNL, RandomPrefixSoftmax
@@ -191,6 +192,26 @@ def test_two_rounds_have_a_closed_form(feedback):
             assert minimax(Game(2, feedback), epsilon, delta).value == pytest.approx(
                 expected, abs=1e-9
             )
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 4, 5, 6])
+def test_without_privacy_the_value_is_that_of_cover(rounds):
+    up = np.arange(rounds + 1)
+    walk = np.abs(rounds - 2 * up) @ stats.binom.pmf(up, rounds, 0.5)
+    assert minimax(Game(rounds, "full"), math.inf).value == pytest.approx(walk / 2, abs=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0])
+def test_three_rounds_have_a_closed_form_up_to_one(epsilon):
+    expected = 0.5 + 2 / (1 + math.exp(epsilon))
+    assert minimax(Game(3), epsilon).value == pytest.approx(expected, abs=1e-9)
+    assert minimax(Game(3), 2.0).value > 0.5 + 2 / (1 + math.exp(2.0)) + 0.01
+
+
+@pytest.mark.parametrize("rounds", [2, 4, 6])
+def test_the_certificate_is_close_at_small_epsilon(rounds):
+    found = minimax(Game(rounds, "full"), 0.002)
+    assert 0 <= found.upper - found.lower < 1e-8
 
 
 def test_rows_of_equal_losses_do_not_matter_with_full_information():

@@ -9,11 +9,13 @@ import pytest
 from conftest import refused
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import logsumexp
+from scipy.special import log_ndtr, logsumexp
 
 from privregret import exact, instances
 from privregret.bounds import ours
 from privregret.full_information import FTNL, FollowTheLeader, NaiveFTNL, RandomPrefixSoftmax
+from privregret.privacy.selection import privacy_loss
+from privregret.studies import whole_epochs as study
 
 LAWS = {"laplace": stats.laplace(), "exponential": stats.expon(), "gumbel": stats.gumbel_r()}
 
@@ -103,6 +105,93 @@ def test_kept_is_at_least_the_gap_less_eta():
     assert kept[:, :-1] == pytest.approx(np.tanh(np.arctanh(inner) - eta))
     assert (kept >= gap - eta)[gap >= eta * np.ones_like(gap)].all()
     assert kept[:, -1] == pytest.approx(1)
+
+
+# the lemmas
+
+
+def survival_excess(log_survival):
+    """The largest ln S(x) - u - ln S(x + u): at most 0 if the hazard rate is at most 1."""
+    x, u = np.linspace(-25, 25, 2001), np.linspace(0, 20, 41)[:, None]
+    return np.max(log_survival(x) - u - log_survival(x + u))
+
+
+def test_lemma_1_needs_a_hazard_rate_of_at_most_one():
+    for law in LAWS.values():
+        assert survival_excess(law.logsf) < 1e-9
+    assert survival_excess(lambda x: log_ndtr(-x / math.sqrt(2))) > 1
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_lemma_1_on_differences_of_noise(noise):
+    law, v = LAWS[noise], np.arange(0, 20.1, 0.25)
+    y, weights = np.polynomial.legendre.leggauss(64)
+    at = np.arange(-30, 45)[:, None] + (y + 1) / 2
+    tail = np.array([(law.pdf(at) * law.sf(at + x) * weights / 2).sum() for x in v])
+    assert (tail <= 0.5 * np.exp(-v / 2) + 1e-12).all()
+    # the exponent 1/2 is needed for Laplace noise
+    assert ((tail > np.exp(-v)).any()) == (noise == "laplace")
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.03, 1.0, 10.0])
+def test_a_choice_needs_noise_of_scale_two_over_epsilon(epsilon):
+    cases = list(product((2, 10, 10**6), (1, 16, 1024), LAWS))
+    full, half = (
+        max(privacy_loss(K, n, noise, factor / epsilon).value for K, n, noise in cases)
+        for factor in (2, 1)
+    )
+    assert full <= epsilon * (1 + 1e-9) and half > 1.9 * epsilon
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_lemmas_2_and_3_on_random_joint_distributions(noise):
+    found = study.random_laws(noise, 6, 8, np.random.default_rng(2))
+    assert (found.eta * (found.potential - found.empirical) > -1e-8).all()
+    assert (found.slack > -1e-9).all()
+
+
+def test_lemma_2_fails_where_losses_drift():
+    first, whole = (exact.expected_maximum([0.0, gap], "gumbel", 20.0) for gap in (32.0, 32.0))
+    chosen = exact.selection_from_sums([0.0, 32.0], [0.0, 0.0], "gumbel", 20.0)
+    assert 2 * (first - whole) < 32 * chosen[1]
+
+
+@pytest.mark.parametrize("noise", [*LAWS, "gaussian"])
+@pytest.mark.parametrize("eta", [0.1, 0.5])
+def test_lemma_3_on_opposite_pairs(noise, eta):
+    """Equality for exponential noise; false for Gaussian noise of Laplace noise's variance."""
+    gaps, n = np.linspace(0.05, 0.95, 10), int(64 / eta)
+    hits = np.arange(n + 1)
+    differences, mass = 2.0 * hits - n, stats.binom.pmf(hits, n, (1 + gaps[:, None]) / 2)
+    if noise == "gaussian":
+        wrong = np.exp(log_ndtr(-differences * eta / 2))
+    else:
+        sums = np.stack([0 * differences, differences], axis=1)
+        wrong = exact.selection_from_sums(sums, np.zeros(2), noise, 1 / eta)[:, 1]
+    slack = mass @ (wrong * differences) / (n * (mass @ wrong)) - ours.kept(gaps, eta)
+    assert (slack > -1e-9).all() == (noise != "gaussian")
+    if noise == "exponential":
+        assert (slack[ours.kept(gaps, eta) >= 0.6] < 1e-6).all()
+
+
+@pytest.mark.parametrize("noise", LAWS)
+def test_lemma_4_and_that_its_exponent_is_not_twice_as_large(noise):
+    once, twice = [], []
+    for epsilon, gap, n in product((0.03, 1.0, 10.0), (0.01, 0.1, 0.5), (2, 64, 1024)):
+        pair = study.two_actions(gap, opposite=True)
+        chosen = exact.selection_probabilities(pair, n, noise, 2 / epsilon)
+        if chosen.group[1] > 1e3 * chosen.error:
+            cap = float(ours.small_gap(n, gap, epsilon))
+            once.append(chosen.group[1] / cap)
+            twice.append(chosen.group[1] / cap**2)
+    assert max(once) <= 1 < max(twice)
+
+
+def test_layers():
+    n = 2.0 ** np.arange(60)
+    for log_count, rate in product((0.0, 0.7, 3.0, 30.0, 300.0), 2.0 ** -np.arange(0, 30, 0.5)):
+        total = (n * np.exp(np.minimum(0.0, log_count - rate * n))).sum()
+        assert total <= 2 * (1 + log_count) / rate
 
 
 def one_group(log_actions, gap, epsilon, noise):

@@ -1,16 +1,19 @@
-"""A fault for the notebook on the minimax price of privacy."""
+"""A fault for companion/minimax: values at half the privacy parameter."""
 
-from planted import Plant, other_noise
-from privregret.full_information import FTNL
+from planted import Plant
+from privregret.studies import minimax as study
+
+
+def half_the_epsilon(patch):
+    right = study._bounds
+    patch.setattr(study, "_bounds", lambda game, epsilon, delta: right(game, epsilon / 2, delta))
+
 
 PLANTS = [
     Plant(
         "companion/minimax",
-        "a quarter of the noise claimed",
-        other_noise(FTNL, 1 / 4),  # no learner with the privacy claimed is so good
-        (
-            ("Minimax", "optimal learner with the proved privacy loss"),
-            ("Minimax", "exact privacy loss of each learner is at most"),
-        ),
+        "values at half the privacy parameter",
+        half_the_epsilon,
+        ("slope", "three"),
     ),
 ]

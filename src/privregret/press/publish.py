@@ -123,7 +123,8 @@ def table(
     """
     if not caption:  # (frame, key)
         said = _text("table", name, names)
-        caption, formats, widths = said["caption"], said.get("formats"), said.get("widths")
+        caption, widths = said["caption"], said.get("widths")
+        formats = formats or said.get("formats")
         columns = columns or said["columns"]
         name = f"{notebook.current.name.split('/')[0]}/{name}"
     _stands_alone(name, caption)

@@ -9,11 +9,11 @@ import pandas as pd
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from privregret import estimates, exact, instances, simulate, store
+from privregret import exact, instances, simulate, store
 from privregret.algorithm import Algorithm
 from privregret.bounds import constants as bounds
 from privregret.estimates import Estimate
-from privregret.full_information import FTNL, MarginStop, PhasedFTNL, Votes, VotesOrLeader
+from privregret.full_information import MarginStop, PhasedFTNL, Votes, VotesOrLeader
 from privregret.instances import StochasticLosses
 from privregret.minimax import Game, epoch_plan
 from privregret.privacy import margin, votes
@@ -51,16 +51,6 @@ def tuned(
     tried = [MarginStop(epsilon, *pair) for pair in product(fractions, thresholds)]
     instance = equal_gaps(log_k, gap)
     return min(tried, key=lambda learner: scaled_regret(learner, instance).value)
-
-
-def phases(learners: list, log_k: float, gaps: np.ndarray) -> pd.DataFrame:
-    """epsilon R / ln K of each learner, one row per gap."""
-    rows = []
-    for learner, gap in product(learners, gaps):
-        found = scaled_regret(learner, equal_gaps(log_k, float(gap)))
-        row = {"algorithm": learner.label, "growth": learner.growth, "log_actions": log_k}
-        rows.append(row | {"gap": gap, "ratio": found.value, "ratio_error": found.bound})
-    return pd.DataFrame(rows)
 
 
 @store.kept
@@ -198,21 +188,3 @@ def spying_phase(epsilon: float, rounds: int) -> float:
     ]
     seen = np.arange(game.sequences) // (game.sequences // 4) % 2
     return min(game.privacy(np.where(seen == 0, *plans)) / epsilon, INFINITE)
-
-
-# The table of constants ---------------------------------------------------------------------------
-
-
-def class_row(losses: str, lower: str, upper: str, by: str, computed: Estimate | str) -> dict:
-    """A row of the table: constants of ln K / epsilon and the number that goes with them."""
-    shown, number = computed, math.nan
-    if isinstance(computed, Estimate):
-        number = computed.value
-        shown = estimates.rounded(number, max(computed.bound or 0.0, 1e-3))
-    texts = {"losses": losses, "lower": lower, "upper": upper, "by": by}
-    return texts | {"computed": number, "shown": shown}
-
-
-def dyadic(epsilon: float) -> FTNL:
-    """FTNL with Gumbel noise on whole dyadic epochs."""
-    return FTNL(epsilon, "gumbel")

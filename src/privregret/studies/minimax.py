@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -10,29 +10,23 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array, vstack
 
 from privregret import store
-from privregret.adversarial import BatchedPrivate
 from privregret.estimates import Estimate
-from privregret.minimax import Game, batched_plan, minimax
-from privregret.privacy import enumeration
+from privregret.minimax import Game, minimax
 
 # Values -----------------------------------------------------------------------------------------
 
 
 @cache
-def bounds(game: Game, epsilon: float, delta: float = 0.0) -> tuple[float, float]:
-    """Return the upper bound (regret of a plan) and the lower bound (certificate)."""
-    return _bounds(game, float(epsilon), delta)
-
-
 @store.kept
 def _bounds(game: Game, epsilon: float, delta: float) -> tuple[float, float]:
+    """Return the upper bound (regret of a plan) and the lower bound (certificate)."""
     found = minimax(game, epsilon, delta)
     return found.upper, found.lower
 
 
 def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
     """Return the minimax regret: of the plan, with an error down to the certificate."""
-    upper, lower = bounds(game, epsilon, delta)
+    upper, lower = _bounds(game, float(epsilon), delta)
     return Estimate(upper, bound=max(upper - lower, 0.0))
 
 
@@ -40,23 +34,6 @@ def gain(game: Game, epsilon: float) -> Estimate:
     """Return the gain of an optimal learner over guessing / epsilon."""
     guessing = game.rounds * (1 - 1 / game.actions)
     return (guessing - value(game, epsilon)) / epsilon
-
-
-def differ(pairs: Iterable[tuple[float, float]]) -> float:
-    """Count the pairs whose two numbers differ by more than 1e-8."""
-    return float(sum(abs(a - b) > 1e-8 for a, b in pairs))
-
-
-@store.kept
-def enumerated_privacy(rounds: int, epsilon: float) -> float:
-    """Return the exact privacy loss of the optimal bandit plan, by enumeration."""
-    found = minimax(Game(rounds), epsilon)
-    steps = found.game.policy(found.plan)
-    policy = []  # all actions first, then the observations
-    for t, step in enumerate(steps):
-        axes = [*range(0, 2 * t, 2), *range(1, 2 * t, 2), 2 * t]
-        policy.append(step.reshape((2,) * (2 * t) + (2,)).transpose(axes))
-    return enumeration.privacy_loss(policy, "table")
 
 
 @store.kept
@@ -127,30 +104,10 @@ def policy_rows(game: Game, plan: np.ndarray, name: str) -> Iterator[dict]:
 # Learners ---------------------------------------------------------------------------------------
 
 
-def learner_row(label: str, game: Game, proved: float, *plans: np.ndarray) -> dict:
-    """Return the numbers of the first plan; the coarser last plan gives their errors."""
-    row, coarse = _measured(game, plans[0], proved), _measured(game, plans[-1], proved)
-    errors = {f"{name}_error": abs(x - coarse[name]) for name, x in row.items()}
-    setting = {"algorithm": label, "feedback": game.feedback, "T": game.rounds, "proved": proved}
-    return setting | row | errors
-
-
 @store.kept
-def _measured(game: Game, plan: np.ndarray, proved: float) -> dict:
-    """Return privacy loss, worst regret, optimum and fractions of the possible gain."""
+def learner_row(label: str, game: Game, proved: float, plan: np.ndarray) -> dict:
+    """Return exact privacy loss, worst regret, and the fraction of an optimal learner's gain."""
     guess, regret, has = game.rounds / 2, game.worst_regret(plan), game.privacy(plan)
-    best, claimed = (value(game, e).value for e in (has, proved))
-    return {
-        "privacy": has,
-        "regret": regret,
-        "fraction": (guess - regret) / (guess - best) if has > 1e-9 else math.nan,
-        "fraction_proved": (guess - regret) / (guess - claimed),
-        "optimum": best,
-    }
-
-
-def batched_row(label: str, game: Game, learner: BatchedPrivate, nodes: int) -> dict:
-    """Return the numbers of a batched learner, by quadrature; half the nodes give errors."""
-    many = nodes if game.rounds > 2 * learner.tau else 20 * nodes  # one noise: nodes are cheap
-    plans = [batched_plan(game, learner, n) for n in (many, many // 4 * 2)]
-    return learner_row(label, game, learner.privacy.proved, *plans)
+    best = value(game, has).value
+    row = {"algorithm": label, "proved": proved, "privacy": has, "regret": regret}
+    return row | {"fraction": (guess - regret) / (guess - best)}

@@ -1,4 +1,4 @@
-"""Check the lemmas of `companion/whole-epochs` by enumeration, and its theorem by exact regret."""
+"""Check Lemmas 2 and 3 of `companion/whole-epochs` by enumeration, its theorem by exact regret."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 from scipy import stats
-from scipy.special import log_ndtr
 
 from privregret import estimates, exact, instances, store
 from privregret.algorithm import Algorithm
@@ -14,14 +13,12 @@ from privregret.bounds import ours
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
-from privregret.privacy.selection import privacy_loss
 
 # Settings -----------------------------------------------------------------------------------------
 
 NOISES = {"gumbel": stats.gumbel_r(), "exponential": stats.expon(), "laplace": stats.laplace()}
 SAME = "fixed"  # losses that are the same in every round
 LONG = 2**60  # rounds of all runs
-STEPS = np.arange(0, 20.1, 0.25)  # where tails of differences are computed
 
 
 def log_others(log_k: float) -> float:
@@ -53,35 +50,6 @@ def problems(log_k: float, epsilon: float) -> Iterator[tuple[str, StochasticLoss
             yield "opposite pairs", instances.dependent("antithetic", gap)
     bracket = max(0.0, others - np.log(6))
     yield SAME, instances.doubling(6, log_per_bracket=bracket, bernoulli=False)
-
-
-# Lemma 1 and privacy ------------------------------------------------------------------------------
-
-
-def survival_excess(log_survival) -> float:
-    """The largest ln S(x) - u - ln S(x + u) over |x| <= 25 and 0 <= u <= 20."""
-    x, u = np.linspace(-25, 25, 2001), np.linspace(0, 20, 41)[:, None]
-    return float(np.max(log_survival(x) - u - log_survival(x + u)))
-
-
-@store.kept
-def difference_tails() -> np.ndarray:
-    """(noises, 81) P[xi_j - xi_1 > v] at `STEPS`, by quadrature of each noise's distribution."""
-    y, weights = np.polynomial.legendre.leggauss(64)
-    at = np.arange(-30, 45)[:, None] + (y + 1) / 2
-    return np.array(
-        [
-            [(law.pdf(at) * law.sf(at + v) * weights / 2).sum() for v in STEPS]
-            for law in NOISES.values()
-        ]
-    )
-
-
-@store.kept
-def loss_over_epsilon(factor: float, epsilons: list) -> float:
-    """Largest privacy loss of a choice with noise of scale factor / epsilon, over epsilon."""
-    cases = product((2, 10, 10**6), (1, 2, 16, 1024), NOISES, epsilons)
-    return max(privacy_loss(K, n, noise, factor / e).value / e for K, n, noise, e in cases)
 
 
 # Lemmas 2 and 3 -----------------------------------------------------------------------------------
@@ -128,49 +96,6 @@ def random_laws(noise: str, count: int, longest: int, rng: np.random.Generator) 
         eta = float(np.exp(rng.uniform(-4, 0.7)))
         rows += lemma_rows(outcomes, probabilities, noise, eta, longest)
     return pd.DataFrame(rows)
-
-
-@store.kept
-def opposite_pairs(gaps: np.ndarray, etas: tuple) -> pd.DataFrame:
-    """E[Q d] / E[Q] for two actions, one of which has loss 1 in a round, and the bound of Lemma 3.
-
-    d has the gap for mean; epochs have 64 / eta rounds. Next to the three noises there is Gaussian
-    noise with the variance of Laplace noise.
-    """
-    rows = []
-    for gap, eta, noise in product(gaps, etas, (*NOISES, "gaussian")):
-        n = int(64 / eta)
-        hits = np.arange(n + 1)
-        mass, differences = stats.binom.pmf(hits, n, (1 + gap) / 2), 2.0 * hits - n
-        if noise == "gaussian":
-            wrong = np.exp(log_ndtr(-differences * eta / 2))
-        else:
-            sums = np.stack([0 * differences, differences], axis=1)
-            wrong = exact.selection_from_sums(sums, np.zeros(2), noise, 1 / eta)[:, 1]
-        kept = float(mass @ (wrong * differences) / (n * mass @ wrong))
-        bound = float(ours.kept(gap, eta))
-        rows.append({"gap": gap, "eta": eta, "noise": noise, "kept": kept, "bound": bound})
-    return pd.DataFrame(rows)
-
-
-# Lemma 4 ------------------------------------------------------------------------------------------
-
-
-@store.kept
-def small_gap_ratios(epsilons: list) -> tuple[list[Estimate], list[Estimate]]:
-    """P[J_n = j] over the bound of Lemma 4, and over its square; where errors are small."""
-    settings = product(epsilons, NOISES, (0.01, 0.1, 0.5), (2, 64, 1024), (False, True))
-    once, twice = [], []
-    for epsilon, noise, gap, n, opposite in settings:
-        instance = two_actions(gap, opposite)
-        chosen = exact.selection_probabilities(instance, n, noise, 2 / epsilon)
-        wrong = chosen.group[1]
-        if wrong > 1e3 * chosen.error:
-            wrong = Estimate(wrong, bound=min(chosen.error, wrong))
-            cap = float(ours.small_gap(n, gap, epsilon))
-            once.append(wrong / cap)
-            twice.append(wrong / cap**2)
-    return once, twice
 
 
 # The theorem --------------------------------------------------------------------------------------
