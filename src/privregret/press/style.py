@@ -40,7 +40,6 @@ ALGORITHMS = {
     "explore first": (SKY, "*", DOTTED),
     "Batched HTINF": (BLACK, "p", SOLID),
     "Batched EXP3": (ORANGE, "h", SOLID),
-    "Batched EXP3, best rate": (ORANGE, "X", MIXED),
     "Batched FTPL": (GREEN, "P", SOLID),
     "Batched FTPL (zero at cap)": (SKY, "v", DASHED),
     "Batched FTPL (printed)": (BLACK, "d", DOTTED),
