@@ -271,3 +271,12 @@ def test_columns_of_running_text_have_a_width(root):
     assert r"{@{}p{0.3\linewidth}r@{}}" in tex and r"\hspace{0pt}one, two & 1.5 \\" in tex
     assert tex.count(r"\addlinespace") == 1  # between the rows only
     assert pd.read_csv(root / "figures/hu2021/text.csv").why.tolist() == ["one, two", "three"]
+
+
+def test_a_verdict_refers_to_the_figure_that_its_text_names_or_to_none(root):
+    said = {"place": "Theorem 1", "claim": "It holds.", "quantity": "ratio", "at_most": 1}
+    claims = {"last": said, "other": said | {"figure": "table-1"}, "none": said | {"figure": ""}}
+    notebook.current.texts = {"claim": claims, "figure": {}, "table": {}, "text": {}}
+    draw()
+    figures = {key: publish.verdict(key, 0.5).figure for key in claims}
+    assert figures == {"last": "hu2021/figure-01", "other": "hu2021/table-1", "none": ""}
