@@ -123,8 +123,8 @@ def table(
     """
     if not caption:  # (frame, key)
         said = _text("table", name, names)
-        caption, formats, widths = said["caption"], said.get("formats"), said.get("widths")
-        columns = columns or said["columns"]
+        caption, columns = said["caption"], columns or said["columns"]
+        formats, widths = formats or said.get("formats"), said.get("widths")
         name = f"{notebook.current.name.split('/')[0]}/{name}"
     _stands_alone(name, caption)
     shown, widths = frame[list(columns)].copy(), widths or {}
