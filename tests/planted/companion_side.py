@@ -22,20 +22,6 @@ def half_the_noise(monkeypatch):
     monkeypatch.setattr(BanditAlgorithm, "play", play)
 
 
-def explores_uniformly(monkeypatch):
-    """Explore first draws every arm uniformly on Bernoulli arms."""
-    right = BanditAlgorithm.prepared
-
-    def prepared(self, problem, checkpoints):
-        if self.label != "explore first":
-            return right(self, problem, checkpoints)
-        return lambda runs, rng: np.array(
-            [uniform_play(problem.data, checkpoints, rng) for _ in range(runs)]
-        )
-
-    monkeypatch.setattr(BanditAlgorithm, "prepared", prepared)
-
-
 def uniform_actions(monkeypatch):
     """DP-IMED draws every arm uniformly on a table."""
 
@@ -84,34 +70,7 @@ PLANTS = [
         other_noise(RandomPrefixSoftmax, 0.25, ("gumbel",)),
         ("prefix",),
     ),
-    Plant(
-        OWN,
-        "explore first adds half the noise",
-        half_the_noise,
-        (
-            ("Explore first", "privacy loss of explore first is at most"),
-            ("Explore first", "agree with the exact ones"),
-        ),
-    ),
-    Plant(
-        OWN,
-        "explore first plays uniformly",
-        explores_uniformly,
-        (
-            ("Explore first", "at most half of the regret of uniform play"),
-            ("Explore first", "in environment 1"),
-        ),
-    ),
-    Plant(
-        OWN,
-        "DP-IMED plays the table uniformly",
-        uniform_actions,
-        (("The table", "less median regret than uniform"), ("One run", "smallest index, computed")),
-    ),
-    Plant(
-        OWN,
-        "an algorithm that forgets remembers",
-        remembers,
-        (("A live source", "drift and cross"),),
-    ),
+    Plant(OWN, "explore first adds half the noise", half_the_noise, ("explore-first-is-private",)),
+    Plant(OWN, "DP-IMED plays the table uniformly", uniform_actions, ("both-learn-the-table",)),
+    Plant(OWN, "an algorithm that forgets remembers", remembers, ("lazy-follows-the-drift",)),
 ]
