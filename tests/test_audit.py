@@ -45,7 +45,7 @@ from privregret.guarantees import Privacy
 from privregret.instances import HU2021_2, gap_adversary, packing
 from privregret.jit import jit
 from privregret.privacy import audit, batches, ledger, scripted, selection, trace
-from privregret.studies import cost, privacy_audit
+from privregret.studies import cost, privacy_audit, privacy_audit_losses
 
 # exact losses
 
@@ -259,6 +259,11 @@ def test_children_instead_of_a_root():
         means.append(arms[0]["mean"])
     assert leaf and means[0] - means[1] == pytest.approx(leaf / 3)
     assert arms[0]["nodes"][0] == 0
+
+
+def test_batched_exp4_is_private_with_the_largest_delta_of_its_proof():
+    delta = math.exp(-0.5 / (6 * (1 - math.sqrt(2 / 3))))
+    assert privacy_audit_losses.score_delta(0.5, delta, 64)[1] <= delta
 
 
 # the ledger of algorithms in plain Python

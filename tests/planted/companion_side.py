@@ -6,9 +6,7 @@ import numpy as np
 
 from planted import Plant, other_noise, plays, uniform_play
 from privregret import rare
-from privregret.adversarial import HTINF, BatchedPrivate, tuning
 from privregret.bandits import DPIMED, AnytimeLazyUCB, BanditAlgorithm
-from privregret.bounds import azize2025 as bounds
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 
 OWN, SIDE = "companion/your-own-algorithm", "companion/side-by-side"
@@ -22,20 +20,6 @@ def half_the_noise(monkeypatch):
         return right(replace(self, epsilon=2 * self.epsilon) if own else self, rewards, rng)
 
     monkeypatch.setattr(BanditAlgorithm, "play", play)
-
-
-def explores_uniformly(monkeypatch):
-    """Explore first draws every arm uniformly on Bernoulli arms."""
-    right = BanditAlgorithm.prepared
-
-    def prepared(self, problem, checkpoints):
-        if self.label != "explore first":
-            return right(self, problem, checkpoints)
-        return lambda runs, rng: np.array(
-            [uniform_play(problem.data, checkpoints, rng) for _ in range(runs)]
-        )
-
-    monkeypatch.setattr(BanditAlgorithm, "prepared", prepared)
 
 
 def uniform_actions(monkeypatch):
@@ -67,77 +51,26 @@ def uniform_imed(monkeypatch):
     monkeypatch.setattr(rare, "weighted", weighted)
 
 
-def small_bound(monkeypatch):
-    exact = bounds.theorem_3_1
-    monkeypatch.setattr(bounds, "theorem_3_1", lambda *given: exact(*given) / 10)
-
-
 PLANTS = [
     Plant(
         SIDE,
         "DP-IMED plays uniformly",
         uniform_imed,
-        (
-            ("Stochastic bandits", "in at least three quarters of"),
-            ("Stochastic bandits", "The median regret of DP-IMED with"),
-            ("Stochastic bandits", "significantly smaller median regret than DP-IMED"),
-            ("Stochastic bandits", "significantly smaller 90 per cent quantile"),
-        ),
-    ),
-    Plant(
-        SIDE,
-        "a tenth of the lower bound",
-        small_bound,
-        (("Stochastic bandits", "The median regret of DP-IMED with"),),
+        ("imed-leads", "imed-over-bound"),
     ),
     Plant(
         SIDE,
         "exponential noise of three times its scale",
         other_noise(FTNL, 3.0, ("exponential",)),
-        (("Full information", "FTNL with exponential noise has at most"),),
+        ("exponential",),
     ),
     Plant(
         SIDE,
         "random prefixes with a quarter of their noise",
         other_noise(RandomPrefixSoftmax, 0.25, ("gumbel",)),
-        (("Full information", "softmax on random prefixes has more"),),
+        ("prefix",),
     ),
-    Plant(
-        SIDE,
-        "HTINF hardly learns",
-        lambda patch: patch.setattr(
-            tuning, "batched_htinf", lambda e: BatchedPrivate(HTINF(1e6), e)
-        ),
-        (("Adversarial bandits", "is less than half of the median regret"),),
-    ),
-    Plant(
-        OWN,
-        "explore first adds half the noise",
-        half_the_noise,
-        (
-            ("Explore first", "privacy loss of explore first is at most"),
-            ("Explore first", "agree with the exact ones"),
-        ),
-    ),
-    Plant(
-        OWN,
-        "explore first plays uniformly",
-        explores_uniformly,
-        (
-            ("Explore first", "at most half of the regret of uniform play"),
-            ("Explore first", "in environment 1"),
-        ),
-    ),
-    Plant(
-        OWN,
-        "DP-IMED plays the table uniformly",
-        uniform_actions,
-        (("The table", "less median regret than uniform"), ("One run", "smallest index, computed")),
-    ),
-    Plant(
-        OWN,
-        "an algorithm that forgets remembers",
-        remembers,
-        (("A live source", "drift and cross"),),
-    ),
+    Plant(OWN, "explore first adds half the noise", half_the_noise, ("explore-first-is-private",)),
+    Plant(OWN, "DP-IMED plays the table uniformly", uniform_actions, ("both-learn-the-table",)),
+    Plant(OWN, "an algorithm that forgets remembers", remembers, ("lazy-follows-the-drift",)),
 ]

@@ -123,9 +123,8 @@ def table(
     """
     if not caption:  # (frame, key)
         said = _text("table", name, names)
-        caption, widths = said["caption"], said.get("widths")
-        formats = formats or said.get("formats")
-        columns = columns or said["columns"]
+        caption, columns = said["caption"], columns or said["columns"]
+        formats, widths = formats or said.get("formats"), said.get("widths")
         name = f"{notebook.current.name.split('/')[0]}/{name}"
     _stands_alone(name, caption)
     shown, widths = frame[list(columns)].copy(), widths or {}
@@ -306,8 +305,7 @@ def _judge(key, numbers, where, names):
     macro, _ = said.pop("macro", ""), said.pop("rows", None)
     paper = notebook.current.name.split("/")[0]
     shown = notebook.current.shown
-    # "" for none
-    if "figure" in said:
+    if "figure" in said:  # empty: none
         shown = said["figure"] and f"{paper}/{said['figure']}"
     said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", "")).replace(
         "\0", "{value}"
@@ -325,8 +323,7 @@ def _judge(key, numbers, where, names):
         macro = {macro: where[worst]} if macro else {}
     for name, at in macro.items():
         one = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
-        # an empty table names the row that decides
-        if at and len(one) != 1 and at != where[worst]:
+        if len(one) != 1 and at != where[worst]:
             raise text.TextError(f"[claim.{key}]: macro {name} names {len(one)} rows, not one")
         _number(name, one[0] if len(one) == 1 else measured, f"{found.place}: {found.quantity}")
     if get_ipython():

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq
 
 from privregret import adversarial, bandits, full_information, store
@@ -31,7 +32,7 @@ from privregret.privacy import (
     trace,
     votes,
 )
-from privregret.studies.privacy_audit import HybridChildren
+from privregret.studies.privacy_audit import FAULTS, HybridChildren
 
 Found = tuple[float, str]  # a loss of privacy, and the pair of data sets that shows it
 
@@ -139,6 +140,24 @@ def added_up(algorithm, rounds: int, traces: int, seed: int) -> float:
         costs = trace.costs(traced, "outcomes" if outcomes else "numbers", changed)
         dearest = max(dearest, costs.max())
     return dearest
+
+
+def planted(epsilon: float, rounds: int, traces: int, seed: int) -> pd.DataFrame:
+    """Ledgers of the correct and of the faulty code, a row per planted fault."""
+
+    def measured(algorithm):
+        if isinstance(algorithm, DPSE):
+            return second_epoch(algorithm, seed)
+        return added_up(algorithm, rounds, traces, seed)
+
+    rows = []
+    for fault, faulty in FAULTS.items():
+        own = (epsilon, 1.0) if issubclass(faulty, DPSE) else (epsilon,)
+        sound = faulty.__base__(*own)
+        row = {"fault": fault, "algorithm": sound.label, "claimed": epsilon}
+        row |= {"proved": sound.privacy.proved, "sound": measured(sound)}
+        rows.append(row | {"faulty": measured(faulty(*own))})
+    return pd.DataFrame(rows)
 
 
 @store.kept

@@ -4,8 +4,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from privregret.press import draw, style
+from privregret.press import style
 
 
 def losses(audited: pd.DataFrame) -> Figure:
@@ -15,24 +16,34 @@ def losses(audited: pd.DataFrame) -> Figure:
     fig, axes = plt.subplots(1, 2, figsize=(style.PAGE[0], height))
     for ax, rows in zip(axes, (audited[~full], audited[full]), strict=True):
         _rows(ax, rows)
-    draw.legend_below(fig, 4)
-    for handle in fig.legends[0].legend_handles[1:]:
-        hollow = "ledger" in handle.get_label()
-        handle.set(edgecolor=style.BLUE, facecolor="none" if hollow else style.BLUE)
+    fig.legend(handles=_entries(), loc="outside lower center", ncols=4)
     return fig
 
 
+def _entries():
+    def marker(shape, label, colour=style.BLUE, size=4.0, **more):
+        return Line2D([], [], color=colour, marker=shape, ms=size, ls="", label=label, **more)
+
+    return [
+        Line2D([], [], label="claimed", **style.BOUND),
+        marker("o", "ledger (upper bound)", size=5.0, markerfacecolor="none"),
+        marker("o", "exact, small run"),
+        marker("s", "noise does not fit the claim", style.VERMILION),
+    ]
+
+
 def _rows(ax, rows):
+    loss = rows.exact / rows.claimed
+    rows = rows.assign(loss=loss, most=np.fmax(loss, rows.ledger / rows.claimed))
+    rows = rows.sort_values(["most", "loss"], ascending=False, kind="stable")
     y = np.arange(len(rows))[::-1]
     colour = np.where(rows.proved > rows.claimed, style.VERMILION, style.BLUE)
-    ax.axvline(1, **style.BOUND, label="claimed")
+    ax.axvline(1, zorder=0, **style.BOUND)
     hollow = {"s": 22, "facecolors": "none", "edgecolors": colour, "linewidths": 0.9}
-    ax.scatter(rows.ledger / rows.claimed, y, label="ledger (upper bound)", **hollow)
-    for kind, marker, label in (("exact", "o", "exact"), ("bound", ">", "lower bound")):
-        of = (rows.kind == kind).to_numpy()
-        found = (rows.exact / rows.claimed)[of].clip(lower=0)
-        ax.scatter(found, y[of], s=8, color=colour[of], marker=marker, label=label)
-    ax.set(yticks=y, yticklabels=rows.index, ylim=(-0.7, len(rows) - 0.3))
+    ax.scatter(rows.ledger / rows.claimed, y, **hollow)
+    exact = (rows.kind == "exact").to_numpy()
+    ax.scatter(rows.loss[exact], y[exact], s=8, color=colour[exact])
+    ax.set(yticks=y, yticklabels=rows.algorithm, ylim=(-0.7, len(rows) - 0.3))
     ax.set(xlim=(-0.08, 2.15), xlabel=r"privacy loss / claimed $\epsilon$")
     ax.grid(axis="y", linewidth=0.3)
     ax.tick_params(axis="y", labelsize=6)

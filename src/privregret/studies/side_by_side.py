@@ -69,6 +69,39 @@ def fraction_led(ranked: pd.DataFrame, name: str) -> float:
     return float((mine.leads & np.isfinite(mine.high)).sum() / len(mine))
 
 
+def over_others(ranked: pd.DataFrame, name: str) -> Estimate:
+    """Return an algorithm's largest median / smallest median of the other algorithms.
+
+    Variants of the same algorithm, whose names agree before a comma, are no others. The error is a
+    third of the distance to the largest ratio of a confidence limit to the smallest of the others.
+    """
+    point = ["instance", "epsilon"]
+    mine = ranked[ranked.name == name].set_index(point)
+    others = ranked[ranked.name.str.split(",").str[0] != name.split(",")[0]].groupby(point)
+    ratio, limit = mine.value / others.value.min(), mine.high / others.low.min()
+    return Estimate(ratio.max(), (limit.max() - ratio.max()) / STANDARD_ERRORS)
+
+
+def at_equal_privacy(families, instances, epsilons, horizon: int) -> pd.DataFrame:
+    """Return exact regrets of families of learners at each proved epsilon.
+
+    Parameters
+    ----------
+    families : list of callable
+        Nominal epsilon -> learner.
+    instances : list of (StochasticLosses, int, float)
+        With the number of actions and the gap that the columns `actions` and `gap` show.
+    """
+    frames = []
+    for problem, count, gap in instances:
+        for epsilon in epsilons:
+            learners = [at_privacy(make, epsilon) for make in families]
+            frame = exact.regret_curves(learners, problem, horizon)
+            frames.append(frame.assign(proved_epsilon=epsilon, actions=count, gap=gap))
+    data = pd.concat(frames, ignore_index=True)
+    return data.assign(family=data.algorithm.str.replace(" (no cap)", "", regex=False))
+
+
 def releases(algorithm: BanditAlgorithm, pulls: np.ndarray, horizon: int) -> int:
     """Count the noisy sums that an algorithm has released after these pulls of each arm."""
     if isinstance(algorithm, HybridUCB):

@@ -20,24 +20,6 @@ COLOURS = (
 MARKERS = "os^Dv<>"
 
 
-def measured_loss(data: pd.DataFrame, epsilon: float) -> Figure:
-    """Draw measured and exact privacy loss against the lead of the other arm."""
-    fig, (ax,) = draw.panels(
-        1,
-        xlabel="sum of arm 2 minus sum of arm 1, $d$",
-        ylabel="privacy loss",
-        ylim=(0, 1.25 * epsilon),
-    )
-    look = style.look("explore first")
-    dots = {"fmt": look["marker"], "color": look["color"], "label": "measured"}
-    ax.plot(data.behind, data.exact, color=look["color"], label="exact")
-    ax.errorbar(data.behind, data.loss, 3 * data.loss_se, **dots)
-    draw.bound(ax, [1, 3], [epsilon, epsilon], r"claimed, $\epsilon$")
-    ax.set_xticks(data.behind)
-    draw.legend(ax)
-    return fig
-
-
 def comparison(data: pd.DataFrame, environments: list[BernoulliBandit], horizon: int) -> Figure:
     """Draw regret against rounds, one panel per environment, and the regret of uniform play."""
     fig, axes = draw.panels(2, height=3.0)
