@@ -50,21 +50,13 @@ PLANTS = [
         SECTION_5,
         "DP-KLUCB and DP-IMED play uniformly",
         uniform,
-        (
-            ("Figure 1", "DP-KLUCB has less expected regret"),
-            ("Figure 1", "DP-IMED has less expected regret"),
-            ("Figure 1", "can show each"),
-            ("Figure 1", "show DP-KLUCB below"),
-            ("Figure 1", "The regret of DP-IMED with $n_0=1$ has a power tail"),
-            ("Section 5", "half of the samples"),
-            ("Section 5", "by the optimism"),
-        ),
+        ("lower-regret", "two-reasons"),
     ),
     Plant(
         SECTION_5,
         "AdaP-KLUCB with a sixth of its optimism",
         small_optimism,
-        (("Section 5", "The two reasons explain"),),
+        ("third-reason",),
     ),
     Plant(
         APPENDIX_G,

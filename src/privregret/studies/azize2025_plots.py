@@ -121,14 +121,22 @@ def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Fig
 
 
 def regret_over_time(data: pd.DataFrame, names: list[str]) -> Figure:
-    """Draw regret against rounds on common axes, one panel per named instance."""
+    """Draw regret and the bound against rounds on common axes, one panel per named instance."""
     fig, axes = draw.panels(len(names), height=3.0)
     for ax, name in zip(axes, names, strict=True):
-        draw.regret_axes(ax, data[data.instance == name], draw.regret_limits(data))
+        here = data[data.instance == name]
+        draw.regret_axes(ax, here, draw.regret_limits(data))
+        draw.bound(ax, *_each_round(here), "Theorem 3.1")
         ax.set_title(name)
     axes[1].set_ylabel("")
-    draw.legend_below(fig, 6)
+    draw.legend_below(fig, 4)
     return fig
+
+
+def _each_round(data):
+    """Return rounds and the bound in each, once for all algorithms."""
+    once = data.drop_duplicates("t").sort_values("t")
+    return once.t, once.bound
 
 
 def survivals(data: pd.DataFrame) -> Figure:
