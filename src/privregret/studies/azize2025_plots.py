@@ -304,18 +304,6 @@ def _release_game(ax, actions, left, right, change, side):
 # Appendix D: concentration
 
 
-# the exact curve, bounds
-_COLOURS = style.BLACK, style.BLUE, style.VERMILION, style.GREEN
-_DASHES = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
-
-
-def _curve_looks(names, markers=("",) * 4):
-    """Return a colour, dash and perhaps marker for each curve."""
-    looks = zip(_COLOURS, _DASHES, markers, strict=True)
-    each = [{"color": c, "linestyle": dash, "marker": mark} for c, dash, mark in looks]
-    return dict(zip(names, each, strict=False))
-
-
 def laplace_tails(data: pd.DataFrame) -> Figure:
     """Draw tails of sums of Laplace variables and bounds, one panel per number of variables."""
     panels = data.groupby("m", sort=False)
@@ -324,40 +312,16 @@ def laplace_tails(data: pd.DataFrame) -> Figure:
         "ylabel": r"$\log_{10}$ of $\Pr[Z_m\geq z]$ and its bounds",
     }
     fig, axes = draw.panels(len(panels), height=2.7, ylim=(-40, 45), **labels)
-    looks = _curve_looks(data.curve.unique())
+    # the exact curve, bounds
+    colours = style.BLACK, style.BLUE, style.VERMILION, style.GREEN
+    dashes = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
+    each = zip(data.curve.unique(), colours, dashes, strict=True)
+    looks = {name: {"color": c, "linestyle": dash, "marker": ""} for name, c, dash in each}
     for ax, (m, here) in zip(axes, panels, strict=True):
         draw.lines(ax, here, "z", "log10", "curve", looks=looks)
         ax.set(title=f"$m={m}$")
         ax.axhline(0, color=style.GREY, linewidth=0.6)
     draw.legend_below(fig, 4)
-    return fig
-
-
-def exponents(data: pd.DataFrame, cases: list) -> Figure:
-    """Draw exponent / d_epsilon against pulls, one panel per mean, epsilon and level."""
-    labels = {"xlabel": "pulls $n$", "ylabel": r"exponent / $d_\epsilon(x,\mu)$"}
-    fig, axes = draw.panels(len(cases), height=2.6, xscale="log", **labels)
-    looks = _curve_looks(data.curve.unique(), "os^D")
-    for ax, (mu, e, x) in zip(axes, cases, strict=True):
-        here = data.query("mu == @mu and epsilon == @e and x == @x")
-        draw.lines(ax, here, "n", "relative", "curve", looks=looks, markevery=1)
-        draw.bound(ax, here.n, np.ones(len(here)), r"limit $d_\epsilon(x,\mu)$")
-        label = r"$\mathrm{kl}(x,\mu)$"
-        draw.bound(ax, here.n, here.kl / here.d_epsilon, label, linestyle=style.MIXED)
-        ax.set(title=rf"$\mu={mu:g}$, $\epsilon={e:g}$, $x={x:g}$", ylim=(-0.4, 3.2))
-    draw.legend_below(fig, 5)
-    return fig
-
-
-def together_or_apart(data: pd.DataFrame) -> Figure:
-    """Draw the probability of one level and bounds on it against pulls."""
-    fig, ax = draw.subplots(figsize=(style.COLUMN[0], 2.9))
-    looks = _curve_looks(data.curve.unique(), "os^D")
-    draw.lines(ax, data, "n", "log10", "curve", looks=looks, markevery=1)
-    ax.axhline(0, color=style.GREY, linewidth=0.6)
-    label = r"$\log_{10}$ of probability or bound"
-    ax.set(xscale="log", xlabel="pulls $n$", ylabel=label)
-    draw.legend_below(fig)
     return fig
 
 
