@@ -13,13 +13,13 @@ import time
 import numpy as np
 import pandas as pd
 
-from privregret import checks, noise, simulate, store
+from privregret import checks, loops, noise, simulate, store
 from privregret.adversarial import tuning
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, AdaPKLUCB, AnytimeLazyUCB, LazyDPTS
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, gap_adversary, packing
 from privregret.jit import jit
-from privregret.studies import cost
+from privregret.privacy import trace
 
 EPSILON, LONG, NOTED = 0.64, 2**22, 8
 EVENTS = [
@@ -58,9 +58,63 @@ def drawn_again(kinds, first, second, rng):
     return total
 
 
+_draw, _laplace = trace.python(noise.draw), trace.python(noise.laplace)
+
+
+class _Noting:
+    """Generator that records which random numbers are drawn: (kind, parameters...)."""
+
+    def __init__(self, rng):
+        self.numpys, self.noted = np.random.default_rng(rng), []
+
+    def __getattr__(self, name):
+        def draw(*given):
+            self.noted.append((name, *given))
+            return getattr(self.numpys, name)(*given)
+
+        return draw
+
+    def noise(self, kind, scale):
+        """Draw for uncompiled kernels; Laplace noise counts as one number."""
+        if kind != noise.LAPLACE:
+            return _draw(kind, scale, self)
+        self.noted.append(("laplace", 0.0, scale))
+        return _laplace(scale, self.numpys)  # a call of a compiled function takes ten times as long
+
+
+def random_numbers(algorithm, problem, horizon: int, runs: int, rng) -> list[tuple]:
+    """Return the random numbers that runs draw, in order, as (kind, parameters...).
+
+    Kinds are the methods of a Generator, with Laplace noise of `noise.laplace` as one. The runs are
+    played uncompiled.
+    """
+    noting = _Noting(rng)
+    kernel = type(algorithm).events or loops.rounds(algorithm.templates, algorithm.steps)
+    given = (
+        algorithm.data_of(problem),
+        np.array([horizon]),
+        algorithm.settings(horizon, *problem.sizes),
+        noting,
+    )
+    with trace.uncompiled(kernel, *trace.code(algorithm), values=False):
+        for _ in range(runs):
+            trace.python(kernel)(*given)
+    return noting.noted
+
+
+def check_noted(algorithm, problem, noted, horizon):
+    """Raise AssertionError unless the numbers noted leave a generator where the runs leave it."""
+    played, again = np.random.default_rng(1), np.random.default_rng(1)
+    kernel = type(algorithm).events or loops.rounds(algorithm.templates, algorithm.steps)
+    settings = algorithm.settings(horizon, *problem.sizes)
+    loops.many(kernel)(algorithm.data_of(problem), np.array([horizon]), settings, NOTED, played)
+    drawn_again(*noted, again)
+    assert played.random() == again.random(), algorithm.label
+
+
 def draws(algorithm, problem, horizon):
     """What `NOTED` runs draw, as three arrays."""
-    noted = cost.random_numbers(algorithm, problem, horizon, NOTED, 1)
+    noted = random_numbers(algorithm, problem, horizon, NOTED, 1)
     kinds, first, second = zip(
         *((KINDS.index(kind), *given, *[0] * (2 - len(given))) for kind, *given in noted),
         strict=True,
@@ -74,6 +128,7 @@ def measure(repeats: int) -> pd.DataFrame:
     todo, rng = {}, np.random.default_rng(1)
     for algorithm, problem, horizon, runs in CASES:
         noted, at = draws(algorithm, problem, horizon), simulate.checkpoints(horizon, 200)
+        check_noted(algorithm, problem, noted, horizon)
 
         def block(rounds, runs, a=algorithm, p=problem):
             return lambda: a.run(p, rounds, rng, runs), runs

@@ -1,4 +1,4 @@
-"""What runs cost as rounds, arms and runs grow: `growth.csv`, which `companion/cost` draws.
+"""What runs cost as rounds, arms and runs grow: `growth.csv`, whose tables `README.md` has.
 
 Processor time: median, smallest and largest repetition, without the first, which compiles.
 Memory: growth of the peak of a separate process. Half of the arms are near the best, epsilon = 1.
@@ -123,6 +123,21 @@ def by_runs(repeats):
                 } | found
 
 
+def tables(table):
+    """The two tables of `benchmarks/README.md`."""
+    run = table.assign(microseconds=1000 * table.milliseconds / table.runs)
+    text = ""
+    for axis, by in (("rounds", "T"), ("arms", "K")):
+        times = run[run.axis == axis].pivot(index="algorithm", columns=by, values="microseconds")
+        powers = [f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else f"{n}" for n in times]
+        text += f"\n| {' | '.join(['algorithm', *(f'{by} = {n}' for n in powers)])} |\n"
+        text += f"|---|{'---:|' * len(powers)}\n"
+        for label, row in times.iterrows():
+            cells = ["" if pd.isna(v) else f"{v:.3g}" if v < 1000 else f"{v:.0f}" for v in row]
+            text += f"| {' | '.join([label, *cells])} |\n"
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(
         description="Milliseconds of a run as rounds, arms and runs grow, epsilon = 1."
@@ -130,17 +145,18 @@ def main():
     parser.add_argument(
         "--repeats", type=int, default=5, help="repetitions behind each median (default: 5)"
     )
-    repeats = checks.positive_int("repeats", parser.parse_args().repeats)
+    parser.add_argument("--tables", action="store_true", help="only print those of growth.csv")
+    given, file = parser.parse_args(), Path(__file__).with_suffix(".csv")
+    if given.tables:
+        return print(tables(pd.read_csv(file)))
+    repeats = checks.positive_int("repeats", given.repeats)
     table = pd.DataFrame([*by_rounds(repeats), *by_arms(repeats), *by_runs(repeats)]).assign(
         hardware=hardware()
     )
     text = table.to_csv(index=False, float_format="%.4g", lineterminator="\n")
-    files.write(Path(__file__).with_suffix(".csv"), text.encode())
+    files.write(file, text.encode())
     print(text)
-    arms_grow = table[table.axis == "arms"].pivot(index="algorithm", columns="K")
-    run = arms_grow["milliseconds"] / arms_grow["runs"]
-    print("From 10^4 to 10^5 arms (bar: at most 12 times):")
-    print((run[100_000] / run[10_000]).round(1).to_string())
+    print(tables(table))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 from cases import FIRST
 from conftest import ROOT, refused
 
-from privregret import loops, noise
+from privregret import noise
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -28,7 +28,6 @@ from privregret.bandits import (
     AnytimeLazyUCB,
     BanditAlgorithm,
     HybridUCB,
-    LazyDPTS,
     hybrid_ucb,
     lazy_ucb,
 )
@@ -37,15 +36,13 @@ from privregret.full_information import (
     EpochAlgorithm,
     MarginStop,
     NaiveFTNL,
-    RandomPrefixSoftmax,
     Votes,
     VotesOrLeader,
 )
 from privregret.guarantees import Privacy
-from privregret.instances import HU2021_2, gap_adversary, packing
 from privregret.jit import jit
 from privregret.privacy import audit, batches, ledger, scripted, selection, trace
-from privregret.studies import cost, privacy_audit, privacy_audit_losses
+from privregret.studies import privacy_audit, privacy_audit_losses
 
 # exact losses
 
@@ -342,26 +339,6 @@ def test_what_the_ledger_cannot_follow_is_said_in_a_line(monkeypatch):
     refused(lambda: traced(Own()), "noise.laplace", "rng.laplace", "Own", "rng.standard_normal")
     monkeypatch.setattr(Own, "memory", lambda self, arms: np.zeros(arms))
     refused(lambda: traced(Own()), "Own", "object")
-
-
-def test_random_numbers_are_those_of_compiled_code():
-    """What is noted, drawn again, leaves the generator where a run leaves it."""
-    for algorithm, problem, horizon in (
-        (AnytimeLazyUCB(0.5), HU2021_2, 1000),
-        (LazyDPTS(0.5), HU2021_2, 300),
-        (HybridUCB(0.5), HU2021_2, 300),
-        (FTNL(0.5), packing(4, 0.1), 1000),
-        (RandomPrefixSoftmax(0.5), packing(4, 0.1), 1000),
-        (BatchedPrivate(EXP3(0.2, 0.1), 0.5), gap_adversary(4, 0.5), 300),
-    ):
-        noted = cost.random_numbers(algorithm, problem, horizon, 2, 7)
-        rng, again = np.random.default_rng(7), np.random.default_rng(7)
-        kernel = type(algorithm).events or loops.rounds(algorithm.templates, algorithm.steps)
-        settings = algorithm.settings(horizon, *problem.sizes)
-        loops.many(kernel)(algorithm.data_of(problem), np.array([horizon]), settings, 2, rng)
-        for kind, *given in noted:
-            noise.laplace(given[1], again) if kind == "laplace" else getattr(again, kind)(*given)
-        assert rng.random() == again.random()
 
 
 def test_what_is_kept_is_one_of_two():

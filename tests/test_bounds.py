@@ -761,6 +761,17 @@ def test_exact_tails_are_below_every_bound():
                     for bound in (azize2025.lemma_d3, azize2025.joint_chernoff, azize2025.separate):
                         assert exact <= bound(n * x, n, m, mu, epsilon) + 1e-9
                     assert exact <= azize2025.lemma_d3(n * x, n, m, mu, epsilon, proved=True)
+                    at, d = (n * x, n, m, mu, epsilon), d_epsilon(x, mu, epsilon)
+                    joint = azize2025.joint_chernoff(*at)
+                    assert joint <= azize2025.lemma_d3(*at)
+                    # the second term of Lemma D.3's constant is enough
+                    if n * d >= m:
+                        simple = m * (1 + math.log(n * d / m)) - n * d
+                        second = 1 + m * math.log1p(m * epsilon * n * (x - mu)) - n * d
+                        assert joint <= simple + 1e-9
+                        assert simple <= second
+                    # and (24) has this factor
+                    assert kl(x, mu) <= (x - mu) / (1 - mu) * -math.log(mu) + 1e-12
                     assert exact <= log_a - n * (d_epsilon(x, mu, epsilon) - epsilon / 2) + 1e-9
 
 

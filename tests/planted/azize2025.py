@@ -41,15 +41,6 @@ def groups_of_rewards(monkeypatch):
     monkeypatch.setattr(enumeration, "distributions", distributions)
 
 
-def many_noises(monkeypatch):
-    right = bounds.tail
-
-    def tail(x, n, m, *rest, **more):
-        return right(x, n, 20 * m if m > 1 else 1, *rest, **more)
-
-    monkeypatch.setattr(bounds, "tail", tail)
-
-
 def forgets_kl(x, y, epsilon):
     return divergence.kl(x, y)
 
@@ -101,48 +92,12 @@ PLANTS = [
         TAILS,
         "d_epsilon is kl",
         replaced(divergence, "d_epsilon", forgets_kl),
-        (("Proposition 4.1", "at least the exponent"),),
-    ),
-    Plant(
-        TAILS,
-        "twenty noises where there is one",
-        many_noises,
-        (("Discussion (b) after Proposition 4.1", "similar"),),
+        ("exponent",),
     ),
     Plant(
         TAILS,
         "bounds with kl in the exponent",
         replaced(bounds, "d_epsilon", forgets_kl),
-        (("Lemma D.3", "with the printed"),),
-    ),
-    Plant(
-        TAILS,
-        "Lemma D.1 without its factor",
-        replaced(bounds, "lemma_d1", lambda z, m, e: -2 * e * z),
-        (("Lemma D.1", "1+m"),),
-    ),
-    Plant(
-        TAILS,
-        "separate bounds as small as joint ones",
-        scaled(bounds, "joint_chernoff", 0.01),
-        (("Discussion (c) after Proposition 4.1", "by Chernoff"),),
-    ),
-    Plant(
-        TAILS,
-        "the separate bound is far too small",
-        scaled(bounds, "separate", 20.0),
-        (("Discussion (c) after Proposition 4.1", "long sequences"),),
-    ),
-    Plant(
-        TAILS,
-        "kl a hundredth of its size",
-        scaled(divergence, "kl", 0.01),
-        (("Proof of Lemma D.3, (24)", "of the statement"),),
-    ),
-    Plant(
-        TAILS,
-        "A_a far too small",
-        scaled(bounds, "proposition_4_1", -1.0),
-        (("Proposition 4.1", "explicit"),),
+        ("lemma-d3",),
     ),
 ]

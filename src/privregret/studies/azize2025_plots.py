@@ -121,14 +121,22 @@ def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Fig
 
 
 def regret_over_time(data: pd.DataFrame, names: list[str]) -> Figure:
-    """Draw regret against rounds on common axes, one panel per named instance."""
+    """Draw regret and the bound against rounds on common axes, one panel per named instance."""
     fig, axes = draw.panels(len(names), height=3.0)
     for ax, name in zip(axes, names, strict=True):
-        draw.regret_axes(ax, data[data.instance == name], draw.regret_limits(data))
+        here = data[data.instance == name]
+        draw.regret_axes(ax, here, draw.regret_limits(data))
+        draw.bound(ax, *_each_round(here), "Theorem 3.1")
         ax.set_title(name)
     axes[1].set_ylabel("")
-    draw.legend_below(fig, 6)
+    draw.legend_below(fig, 4)
     return fig
+
+
+def _each_round(data):
+    """Return rounds and the bound in each, once for all algorithms."""
+    once = data.drop_duplicates("t").sort_values("t")
+    return once.t, once.bound
 
 
 def survivals(data: pd.DataFrame) -> Figure:
@@ -296,18 +304,6 @@ def _release_game(ax, actions, left, right, change, side):
 # Appendix D: concentration
 
 
-# the exact curve, bounds
-_COLOURS = style.BLACK, style.BLUE, style.VERMILION, style.GREEN
-_DASHES = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
-
-
-def _curve_looks(names, markers=("",) * 4):
-    """Return a colour, dash and perhaps marker for each curve."""
-    looks = zip(_COLOURS, _DASHES, markers, strict=True)
-    each = [{"color": c, "linestyle": dash, "marker": mark} for c, dash, mark in looks]
-    return dict(zip(names, each, strict=False))
-
-
 def laplace_tails(data: pd.DataFrame) -> Figure:
     """Draw tails of sums of Laplace variables and bounds, one panel per number of variables."""
     panels = data.groupby("m", sort=False)
@@ -316,40 +312,16 @@ def laplace_tails(data: pd.DataFrame) -> Figure:
         "ylabel": r"$\log_{10}$ of $\Pr[Z_m\geq z]$ and its bounds",
     }
     fig, axes = draw.panels(len(panels), height=2.7, ylim=(-40, 45), **labels)
-    looks = _curve_looks(data.curve.unique())
+    # the exact curve, bounds
+    colours = style.BLACK, style.BLUE, style.VERMILION, style.GREEN
+    dashes = style.SOLID, style.DASHED, style.DOTTED, style.MIXED
+    each = zip(data.curve.unique(), colours, dashes, strict=True)
+    looks = {name: {"color": c, "linestyle": dash, "marker": ""} for name, c, dash in each}
     for ax, (m, here) in zip(axes, panels, strict=True):
         draw.lines(ax, here, "z", "log10", "curve", looks=looks)
         ax.set(title=f"$m={m}$")
         ax.axhline(0, color=style.GREY, linewidth=0.6)
     draw.legend_below(fig, 4)
-    return fig
-
-
-def exponents(data: pd.DataFrame, cases: list) -> Figure:
-    """Draw exponent / d_epsilon against pulls, one panel per mean, epsilon and level."""
-    labels = {"xlabel": "pulls $n$", "ylabel": r"exponent / $d_\epsilon(x,\mu)$"}
-    fig, axes = draw.panels(len(cases), height=2.6, xscale="log", **labels)
-    looks = _curve_looks(data.curve.unique(), "os^D")
-    for ax, (mu, e, x) in zip(axes, cases, strict=True):
-        here = data.query("mu == @mu and epsilon == @e and x == @x")
-        draw.lines(ax, here, "n", "relative", "curve", looks=looks, markevery=1)
-        draw.bound(ax, here.n, np.ones(len(here)), r"limit $d_\epsilon(x,\mu)$")
-        label = r"$\mathrm{kl}(x,\mu)$"
-        draw.bound(ax, here.n, here.kl / here.d_epsilon, label, linestyle=style.MIXED)
-        ax.set(title=rf"$\mu={mu:g}$, $\epsilon={e:g}$, $x={x:g}$", ylim=(-0.4, 3.2))
-    draw.legend_below(fig, 5)
-    return fig
-
-
-def together_or_apart(data: pd.DataFrame) -> Figure:
-    """Draw the probability of one level and bounds on it against pulls."""
-    fig, ax = draw.subplots(figsize=(style.COLUMN[0], 2.9))
-    looks = _curve_looks(data.curve.unique(), "os^D")
-    draw.lines(ax, data, "n", "log10", "curve", looks=looks, markevery=1)
-    ax.axhline(0, color=style.GREY, linewidth=0.6)
-    label = r"$\log_{10}$ of probability or bound"
-    ax.set(xscale="log", xlabel="pulls $n$", ylabel=label)
-    draw.legend_below(fig)
     return fig
 
 
@@ -390,8 +362,6 @@ def first_batch(lengths: pd.DataFrame, by_horizon: pd.DataFrame, alphas: list[fl
 
 # Appendix G: extended experiments
 
-_EPSILON = r"privacy parameter $\epsilon$"
-
 
 def survivals_by_epsilon(data: pd.DataFrame) -> Figure:
     """Draw the distribution of the final regret in one environment, one panel per epsilon."""
@@ -408,11 +378,31 @@ def survivals_by_epsilon(data: pd.DataFrame) -> Figure:
 
 
 def regret_panel(data: pd.DataFrame, limits: tuple[float, float], title: str) -> Figure:
-    """Draw regret against rounds, with final means in the legend."""
+    """Draw regret and the bound against rounds, with final means in the legend."""
     fig, (ax,) = draw.panels(1, height=3.0)
     draw.regret_axes(ax, data, limits, legend_values=True)
+    draw.bound(ax, *_each_round(data), "Theorem 3.1")
     ax.set_title(title)
     draw.legend_below(fig)
+    return fig
+
+
+def regret_grid(data: pd.DataFrame, limits: tuple[float, float]) -> Figure:
+    """Draw regret and the bound against rounds, one row per instance and column per budget."""
+    instances, budgets = data.instance.unique(), data.budget.unique()
+    shape, size = (len(instances), len(budgets)), (style.PAGE[0], 0.7 + 1.6 * len(instances))
+    fig, axes = draw.subplots(*shape, sharex=True, sharey=True, squeeze=False, figsize=size)
+    starts = []
+    for ax, (name, e) in zip(axes.flat, itertools.product(instances, budgets), strict=True):
+        here = data[(data.instance == name) & (data.budget == e)]
+        draw.regret_axes(ax, here, limits)
+        draw.bound(ax, *_each_round(here), "Theorem 3.1")
+        starts.append(ax.get_xlim()[0])
+        ax.set_title(rf"{name}, $\epsilon={e:g}$")
+        ax.minorticks_off()
+        ax.label_outer()
+    axes[0, 0].set_xlim(left=min(starts))
+    draw.legend_below(fig, 4)
     return fig
 
 
@@ -423,38 +413,40 @@ def _three_bounds(ax, data):
     draw.bound(ax, data.epsilon, data.lai_robbins, f"no privacy{times}", linestyle=style.DOTTED)
 
 
-def figure_8(data: pd.DataFrame, label: str) -> Figure:
-    """Draw final regret of DP-IMED against epsilon, on a linear and a logarithmic axis."""
-    look = style.look("DP-IMED")
-    labels = {"xlabel": _EPSILON, "ylabel": "final regret"}
-    fig, axes = draw.panels(2, height=2.9, yscale="log", **labels)
-    for ax, scale, marked in zip(axes, ("linear", "log"), (8, (0.02, 0.1)), strict=True):
-        band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
-        ax.fill_between(data.epsilon, data.low, data.high, **band)
-        ax.plot(data.epsilon, data["mean"], label=label, markevery=marked, **look)
-        _three_bounds(ax, data)
-        ax.set(xscale=scale, ylim=data.lai_robbins[0] / 2)
-    draw.legend_below(fig, 4)
-    return fig
-
-
-def figure_8_extended(
-    data: pd.DataFrame, lower: pd.DataFrame, critical: float, alpha: float
+def figure_8(
+    printed: pd.DataFrame, further: pd.DataFrame, lower: pd.DataFrame, critical: float
 ) -> Figure:
-    """Draw final regret of DP-IMED beyond the critical epsilon, for both kinds of batches."""
+    """Draw final regret of DP-IMED against epsilon as printed, and beyond the critical epsilon.
+
+    Parameters
+    ----------
+    printed : pandas.DataFrame
+        Columns epsilon, mean, low, high and the three bounds.
+    further : pandas.DataFrame
+        Columns power, epsilon, mean and, for power 0, q10, median, q90.
+    lower : pandas.DataFrame
+        The three bounds on the range of the second panel.
+    critical : float
+        Epsilon at which the privacy regime changes.
+    """
     look = style.look("DP-IMED")
-    labels = {"xlabel": _EPSILON, "ylabel": "final regret"}
-    fig, (ax,) = draw.panels(1, height=3.4, xscale="log", yscale="log", **labels)
-    shape, dots = data.query("power == 0"), data.query("power == 1")
+    labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "final regret"}
+    fig, (left, right) = draw.panels(2, height=3.1, yscale="log", **labels)
     band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
-    ax.fill_between(shape.epsilon, shape.q10, shape.q90, **band)
-    hollow = {"linestyle": style.DOTTED, "markerfacecolor": "white"}
-    for what, lines in (("median", {}), ("mean", hollow)):
-        ax.plot(shape.epsilon, shape[what], label=rf"{what}, $\alpha={alpha:g}$", **(look | lines))
-    ax.plot(dots.epsilon, dots["mean"], "k^", markersize=3, label="mean, $B_m=m+1$")
-    _three_bounds(ax, lower)
-    ax.axvline(critical, color="black", linewidth=0.6)
-    above = {"transform": ax.get_xaxis_transform(), "ha": "right", "va": "top"}
-    ax.text(critical, 0.97, r"$\epsilon_c$ ", **above)
-    draw.legend_below(fig)
+    hollow = look | {"linestyle": style.DOTTED, "markerfacecolor": "white"}
+    left.fill_between(printed.epsilon, printed.low, printed.high, **band)
+    left.plot(printed.epsilon, printed["mean"], markevery=8, **hollow)
+    _three_bounds(left, printed)
+    shape, dots = further.query("power == 0"), further.query("power == 1")
+    right.fill_between(shape.epsilon, shape.q10, shape.q90, **band)
+    right.plot(shape.epsilon, shape["median"], label="DP-IMED, median", **look)
+    right.plot(shape.epsilon, shape["mean"], label="DP-IMED, mean", **hollow)
+    right.plot(dots.epsilon, dots["mean"], "k^", markersize=3, label="DP-IMED, mean, $B_m=m+1$")
+    _three_bounds(right, lower)
+    right.axvline(critical, color=style.BLACK, linewidth=0.6)
+    above = {"transform": right.get_xaxis_transform(), "ha": "right", "va": "top"}
+    right.text(critical, 0.97, r"$\epsilon_c$ ", **above)
+    left.set(ylim=printed.lai_robbins[0] / 2)
+    right.set(xscale="log")
+    draw.legend_below(fig, 3)
     return fig
