@@ -50,9 +50,10 @@ def test_contract(name):
     )
     assert parameters.metadata["tags"] == ["parameters"] and check.metadata["tags"] == ["check"]
     assert last.source == "notebook.end()"
-    for line in parameters.source.splitlines():  # annotated literals with a comment each
-        statement = ast.parse(line).body[0]
-        assert isinstance(statement, ast.AnnAssign) and "#" in line
+    lines = parameters.source.splitlines()
+    for statement in ast.parse(parameters.source).body:  # literals, each with a comment
+        assert isinstance(statement, ast.AnnAssign)
+        assert "#" in "".join(lines[max(statement.lineno - 2, 0) : statement.end_lineno])
         ast.literal_eval(statement.value)
     call = next(line.value for line in ast.parse(check.source).body if isinstance(line, ast.Expr))
     assert call.args[0].value == name
