@@ -123,8 +123,9 @@ def table(
     """
     if not caption:  # (frame, key)
         said = _text("table", name, names)
-        caption, columns = said["caption"], columns or said["columns"]
-        formats, widths = formats or said.get("formats"), said.get("widths")
+        caption, widths = said["caption"], said.get("widths")
+        formats = formats or said.get("formats")
+        columns = columns or said["columns"]
         name = f"{notebook.current.name.split('/')[0]}/{name}"
     _stands_alone(name, caption)
     shown, widths = frame[list(columns)].copy(), widths or {}
@@ -305,7 +306,8 @@ def _judge(key, numbers, where, names):
     macro, _ = said.pop("macro", ""), said.pop("rows", None)
     paper = notebook.current.name.split("/")[0]
     shown = notebook.current.shown
-    if "figure" in said:  # empty: none
+    # "" for none
+    if "figure" in said:
         shown = said["figure"] and f"{paper}/{said['figure']}"
     said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", "")).replace(
         "\0", "{value}"
@@ -323,7 +325,8 @@ def _judge(key, numbers, where, names):
         macro = {macro: where[worst]} if macro else {}
     for name, at in macro.items():
         one = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
-        if len(one) != 1 and at != where[worst]:
+        # an empty table names the row that decides
+        if at and len(one) != 1 and at != where[worst]:
             raise text.TextError(f"[claim.{key}]: macro {name} names {len(one)} rows, not one")
         _number(name, one[0] if len(one) == 1 else measured, f"{found.place}: {found.quantity}")
     if get_ipython():
