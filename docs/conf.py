@@ -58,7 +58,7 @@ def setup(app):
 
 def _fold(app, name, text):
     """Hide the cells that JupyterLab hides."""
-    text[0] = re.sub(r'"(check|publish)"(?=\s*\])', '"hide-input"', text[0])
+    text[0] = re.sub(r'"check"(?=\s*\])', '"hide-input"', text[0])
 
 
 def _adapt(app, tree):

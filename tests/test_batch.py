@@ -39,8 +39,19 @@ from privregret.press import publish
 data = pd.DataFrame({{"x": [0, 1], "y": [1.0, runs]}})
 fig, ax = plt.subplots()
 ax.plot(data.x, data.y)
-publish.figure(fig, "demo/{output}", data, "A line.")
-publish.finding("Here", "It is small.", "value", runs, at_most=10, number="demo{macro}")
+publish.figure(fig, data, "{output}")
+publish.verdict("small", runs)
+"""
+TEXTS = """\
+[figure.{output}]
+caption = "A line."
+
+[claim.small]
+place = "Here"
+claim = "It is small."
+quantity = "value"
+at_most = 10
+macro = "demo{macro}"
 """
 BOUNDS = "from privregret.bounds import hu2021"
 MEASURED = 'from privregret.files import ROOT\n(ROOT / "benchmarks/measured.csv").read_text()'
@@ -48,16 +59,18 @@ FRESH = "up to date"
 
 
 def write(project, name, *cells, output="", end="notebook.end()"):
-    """A notebook demo/<name> that draws one figure, with more code cells before the figure."""
+    """A notebook demo/<name> that draws one figure, with more code cells before the figure, and its
+    texts."""
     output = output or name
-    draw = FIGURE.format(output=output, macro=output.title().replace("-", ""))
-    sources = PARAMETERS, CHECK.format(name=name), *cells, draw, end
+    sources = PARAMETERS, CHECK.format(name=name), *cells, FIGURE.format(output=output), end
     made = [nbformat.v4.new_code_cell(source, id=f"c{i}") for i, source in enumerate(sources)]
     made[0].metadata["tags"] = ["parameters"]
     spec = {"display_name": "Python 3", "language": "python", "name": "python3"}
     path = project.root / "notebooks" / "demo" / f"{name}.ipynb"
     path.parent.mkdir(exist_ok=True)
     nbformat.write(nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": spec}), path)
+    texts = TEXTS.format(output=output, macro=output.title().replace("-", ""))
+    path.with_suffix(".toml").write_text(texts)
     return path
 
 
@@ -126,16 +139,16 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(project):
     source.write_text(source.read_text() + "# a comment\n")
     edit(measured, "1", "2")
     assert stale(project) == {"demo/two": "benchmarks/measured.csv changed"}
-    two.with_suffix(".toml").write_text("a = 1\n")
+    edit(two.with_suffix(".toml"), "A line.", "The line.")
     source.write_text(source.read_text() + "EDITED = 1\n")
     edit(measured, "2", "1")
     found = stale(project)
     named(found["demo/one"], "src/privregret/bounds/hu2021.py")
     named(found["demo/two"], "notebooks/demo/two.toml")
-    two.with_suffix(".toml").unlink()
+    edit(two.with_suffix(".toml"), "The line.", "A line.")
     edit(source, "EDITED = 1\n", "")
     figure(project, "one").unlink()
-    edit(two, "A line.", "The line.")
+    edit(two, "[0, 1]", "[0, 2]")
     edit(project.root / "figures/findings.md", "small", "large")
     found = stale(project)
     named(found["demo/one"], "figures/demo/one.csv")
@@ -194,7 +207,7 @@ def test_parameters_that_are_not_committed_are_told_and_not_published(settled):
 def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled):
     two = write(settled, "two")
     ran(settled)
-    assert "**2 of 2 claims" in (settled.root / "README.md").read_text()
+    assert "**2 of the 2 claims" in (settled.root / "README.md").read_text()
     settled.notebook.unlink()
     two.unlink()
     write(settled, "uno", output="one")
@@ -204,7 +217,7 @@ def test_a_renamed_notebook_keeps_its_outputs_and_a_deleted_one_has_none(settled
     said = json.loads((settled.root / "figures/manifest.json").read_text())
     assert set(said["notebooks"]) == {"demo/uno"} and set(said["outputs"]) == {"demo/one"}
     assert figure(settled, "one").exists() and not figure(settled, "two", "png").exists()
-    assert "**1 of 1 claims" in (settled.root / "README.md").read_text()
+    assert "**1 of the 1 claims" in (settled.root / "README.md").read_text()
     assert (
         stale(settled) == {} and "demoTwo" not in (settled.root / "paper/numbers.tex").read_text()
     )

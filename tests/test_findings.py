@@ -22,7 +22,7 @@ YES, NO, OPEN = REPRODUCED, NOT_REPRODUCED, UNDECIDED
 
 def finding(value, error=0.0, bound=0.0, kind="claim", **form):
     number = Estimate(value, error, bound)
-    return Finding("Section 1", "a claim", "a number", number, criterion(**form), kind)
+    return Finding("one", "Section 1", "a claim", "a number", number, criterion(**form), kind)
 
 
 # intervals are value +- 3 errors, numbers exact in binary; borders belong to the claim
@@ -111,7 +111,7 @@ def test_a_row_has_an_empty_end_where_the_criterion_has_none():
     row = finding(np.float64(3), 0.5, at_least=1).row()
     assert (row["value"], row["error"], row["numerical_error"]) == (3, 0.5, 0)
     assert (row["low"], row["high"], row["criterion"], row["verdict"]) == (1, None, ">= 1", YES)
-    assert (row["kind"], row["place"], row["figure"]) == ("claim", "Section 1", "")
+    assert (row["key"], row["kind"], row["place"]) == ("one", "claim", "Section 1")
 
 
 @pytest.mark.parametrize(

@@ -110,16 +110,19 @@ def test_its_version(run, site):
 PUBLISH = """
 import matplotlib.pyplot as plt
 import pandas as pd
-from privregret.press import publish
-publish.figure(plt.figure(), "mine/first", pd.DataFrame({"x": [1]}), "A figure.")
+from privregret.press import notebook, publish
+notebook.start("mine/first", globals())
+publish.figure(plt.figure(), pd.DataFrame({"x": [1]}), "drawn")
 """
 
 
 def test_publishing_goes_to_the_current_folder(run, site, tmp_path):
-    before = files(site / "privregret")
+    before, here = files(site / "privregret"), tmp_path / "here"
+    here.mkdir()
+    (here / "first.toml").write_text('[figure.drawn]\ncaption = "A figure."\n')
     code, _, err = run("-B", "-c", PUBLISH, others=True, MPLBACKEND="agg")
     assert code == 0, err
-    assert {f"first.{e}" for e in ("pdf", "png", "csv", "tex")} <= files(tmp_path / "here/figures")
+    assert {f"drawn.{e}" for e in ("pdf", "png", "csv", "tex")} <= files(here / "figures/mine")
     assert files(site / "privregret") == before
 
 

@@ -13,7 +13,7 @@ from conftest import refused
 from privregret import files
 from privregret.estimates import Estimate
 from privregret.press import captions, notebook, publish, record, render, style, tex, text
-from privregret.press.findings import UNDECIDED
+from privregret.press.findings import SIGNS, UNDECIDED
 from privregret.press.papers import PAPERS
 
 
@@ -29,14 +29,27 @@ def root(tmp_path, monkeypatch):
 DATA = pd.DataFrame({"t": [1, 2, 3], "regret": [0.1, 1 / 3, 2.5]})
 
 
-HU, WU = PAPERS["hu2021"].cited, PAPERS["wu2026"].cited
+HU = PAPERS["hu2021"].cited
 
 
-def draw(name="hu2021/figure-01", data=DATA, caption=rf"{HU}: regret at $\epsilon=1$: 100% of it."):
+def said(section, key, **entry):
+    """The key, once it stands with this entry in the texts of the notebook that runs."""
+    notebook.current.texts.setdefault(section, {})[key] = entry
+    return key
+
+
+def draw(key="figure-01", data=DATA, caption=rf"{HU}: regret at $\epsilon=1$: 100% of it."):
     fig, ax = plt.subplots()
     ax.plot(data.t, data.regret, label="$x$")
     ax.legend()
-    publish.figure(fig, name, data, caption)
+    publish.figure(fig, data, said("figure", key, caption=caption))
+
+
+def find(value=0.5, key="falls", **entry):
+    claim = {"place": "Figure 1", "claim": "Falls & falls.", "quantity": "ratio"}
+    claim |= entry if {*SIGNS} & {*entry} else {"at_most": 1} | entry
+    measured = value if isinstance(value, Estimate) else Estimate(value, 0.01)
+    return publish.verdict(said("claim", key, **claim), measured)
 
 
 def test_a_figure_is_four_files_and_a_manifest_entry(root):
@@ -49,10 +62,10 @@ def test_a_figure_is_four_files_and_a_manifest_entry(root):
     assert r"{hu2021/figure-01.pdf}" in tex and r"\begin{figure}[htbp]" in tex
     assert r"$\varepsilon=1$: 100\% of it" in tex  # the epsilon of the figures
     assert r"\label{fig:hu2021/figure-01}" in tex
-    said = record.of_notebook(record.read(root), "hu2021/one")
-    assert said["notebook"]["parameters"] == {"seed": 3, "runs": 2}
-    assert {"python", "numpy", "matplotlib"} <= set(said["notebook"]["versions"])
-    assert set(said["outputs"]["hu2021/figure-01"]["files"]) == {".pdf", ".png", ".csv", ".tex"}
+    made = record.of_notebook(record.read(root), "hu2021/one")
+    assert made["notebook"]["parameters"] == {"seed": 3, "runs": 2}
+    assert {"python", "numpy", "matplotlib"} <= set(made["notebook"]["versions"])
+    assert set(made["outputs"]["hu2021/figure-01"]["files"]) == {".pdf", ".png", ".csv", ".tex"}
 
 
 def test_the_data_hash_follows_the_data(root):
@@ -86,9 +99,9 @@ def test_a_failed_write_leaves_the_old_file(root, monkeypatch):
     assert path.read_bytes() == old
 
 
-@pytest.mark.parametrize("name", ["figure-01", "hu2021/Figure 1", "hu2021/../x", "hu2021/a/b"])
-def test_bad_names_are_refused(root, name):
-    refused(lambda: draw(name), repr(name), error=ValueError)
+@pytest.mark.parametrize("key", ["", "Figure 1", "../x", "a/b"])
+def test_bad_keys_are_refused(root, key):
+    refused(lambda: draw(key), repr(f"hu2021/{key}"), error=ValueError)
     assert not list((root / "figures").rglob("*.pdf"))
 
 
@@ -101,30 +114,21 @@ def test_a_caption_stands_alone(root, caption):
 def test_a_mean_that_rare_runs_decide_has_a_dagger(root):
     frame = pd.DataFrame({"arm": ["a", "b"], "mean": [3.25, 4.5], "heavy": [True, False]})
     columns = {"arm": "arm", "mean": "regret"}
-    publish.table(frame, "hu2021/table-a", f"{HU}: regret.", columns, {"mean": ".1f"})
+    key = said("table", "table-*", caption=f"{HU}: regret.", columns=columns)
+    publish.table(frame, key.replace("*", "a"), formats={"mean": ".1f"})
     tex = (root / "figures" / "hu2021" / "table-a.tex").read_text()
     assert r"3.2$^\dagger$" in tex and r"4.5 \\" in tex and tex.count("dagger") == 2
-    publish.table(frame[1:], "hu2021/table-b", f"{HU}: regret.", columns)
+    publish.table(frame[1:], key.replace("*", "b"))
     assert "dagger" not in (root / "figures" / "hu2021" / "table-b.tex").read_text()
 
 
 def test_a_number_of_unknown_error_has_a_dagger_and_decides_nothing(root):
     mean = Estimate(3.25, np.inf)
     for bounds in ({"at_most": 9}, {"at_least": 1}, {"between": (0, 9)}):
-        found = publish.finding("Figure 1", "Falls.", "mean", mean, number="huTail", **bounds)
-        assert found.verdict == UNDECIDED
+        assert find(mean, macro="huTail", **bounds).verdict == UNDECIDED
     render.render(root)
     macros = (root / "paper/numbers.tex").read_text()
     assert r"{\huTail}{\ensuremath{3.25^\dagger}}" in macros and "3.25†" in macros
-
-
-def test_a_verdict_names_the_figure_before_it_another_or_none(root):
-    claim = {"place": "Figure 1", "claim": "Falls.", "quantity": "mean", "at_most": 1}
-    given = {"a": claim, "b": claim | {"figure": "figure-02"}, "c": claim | {"figure": ""}}
-    notebook.current.texts = {"text": {}, "claim": given}
-    draw()
-    figures = [publish.verdict(key, 0.5).figure for key in given]
-    assert figures == ["hu2021/figure-01", "hu2021/figure-02", ""]
 
 
 def test_integers():
@@ -175,11 +179,13 @@ def test_code_in_a_caption_compiles_and_comes_back(tmp_path):
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
     frame = pd.DataFrame({"k": [1, 2], "value": [0.123456789, np.inf], "hidden": [7, 8]})
     columns = {"k": "$k$", "value": r"$\epsilon$"}
-    publish.table(frame, "wu2026/table-1", f"A caption: {WU}.", columns, {"value": ".2f"})
-    tex = (root / "figures/wu2026/table-1.tex").read_text()
+    key = said("table", "table-1", caption=f"A caption: {HU}.")
+    refused(lambda: publish.table(frame, key), "table.table-1", error=text.TextError)
+    publish.table(frame, key, columns, {"value": ".2f"})
+    tex = (root / "figures/hu2021/table-1.tex").read_text()
     assert "0.12" in tex and r"$\infty$" in tex and "hidden" not in tex
     assert r"$k$ & $\varepsilon$" in tex and r"\toprule" in tex
-    pd.testing.assert_frame_equal(pd.read_csv(root / "figures/wu2026/table-1.csv"), frame)
+    pd.testing.assert_frame_equal(pd.read_csv(root / "figures/hu2021/table-1.csv"), frame)
 
 
 @pytest.mark.parametrize("column", ["two words", "share %", "$x$", "1st", ""])
@@ -206,32 +212,26 @@ def test_two_notebooks_cannot_publish_under_one_name(root, monkeypatch):
     assert pd.read_csv(root / "figures/hu2021/figure-01.csv").regret[2] == 2.5
 
 
-def find(value=0.5, **more):
-    return publish.finding(
-        "Figure 1", "Falls & falls.", "ratio", Estimate(value, 0.01), **{"at_most": 1} | more
-    )
-
-
 def test_a_finding_knows_the_figure_above_it_and_becomes_a_macro(root):
     assert find().figure == ""
     draw()
-    assert find(number="huRatio").figure == "hu2021/figure-01"
-    assert find(figure="hu2021/other").figure == "hu2021/other"
-    said = record.read(root)["notebooks"]["hu2021/one"]
-    assert len(said["findings"]) == 1, "the same finding again replaces the old one"
-    assert said["numbers"]["huRatio"]["value"] == 0.5
+    assert find(macro="huRatio").figure == "hu2021/figure-01"
+    assert find(claim="Falls.", figure="other").figure == "hu2021/other"
+    assert find(key="none", figure="").figure == ""
+    made = record.read(root)["notebooks"]["hu2021/one"]
+    assert [row["claim"] for row in made["findings"]] == ["Falls.", "Falls & falls."]
+    assert made["numbers"]["huRatio"]["value"] == 0.5
 
 
 def test_macros_of_a_finding_with_rows_name_a_row_or_the_one_that_decides(root):
-    said = {"place": "Figure 1", "claim": "It is small.", "quantity": "ratio", "at_most": 1}
+    claim = {"place": "Figure 1", "claim": "It is small.", "quantity": "ratio", "at_most": 1}
     macros = {"huFirst": {"K": 1}, "huWorst": {}}
-    claim = said | {"rows": ["K"], "macro": macros}
-    notebook.current.texts = {"claim": {"small": claim}, "text": {}}
+    said("claim", "small", **claim, rows=["K"], macro=macros)
     ratios = pd.DataFrame({"K": [1, 2, 3], "measured": [0.1, 0.9, 0.5]})
     assert publish.verdicts("small", ratios).measured.value == 0.9
     numbers = record.read(root)["notebooks"]["hu2021/one"]["numbers"]
     assert {name: numbers[name]["value"] for name in macros} == {"huFirst": 0.1, "huWorst": 0.9}
-    claim["macro"] = {"huNone": {"K": 4}}
+    said("claim", "small", **claim, rows=["K"], macro={"huNone": {"K": 4}})
     refused(lambda: publish.verdicts("small", ratios), "huNone", error=text.TextError)
 
 
@@ -239,7 +239,7 @@ def test_a_new_run_of_a_notebook_forgets_its_last_one(root):
     draw()
     find()
     notebook.current.published = False
-    draw("hu2021/figure-02")
+    draw("figure-02")
     manifest = record.read(root)
     assert set(manifest["outputs"]) == {"hu2021/figure-02"}
     assert not manifest["notebooks"]["hu2021/one"].keys() & {"findings", "numbers"}
@@ -259,24 +259,10 @@ def test_what_a_killed_run_left_goes_and_what_others_write_stays(root):
 
 def test_columns_of_running_text_have_a_width(root):
     frame = pd.DataFrame({"why": ["one, two", "three"], "x": [1.5, 2.5]})
-    publish.table(
-        frame,
-        "hu2021/text",
-        f"Words: {HU}.",
-        {"why": "Why", "x": "$x$"},
-        {"x": ".1f"},
-        {"why": 0.3},
-    )
+    columns, widths = {"why": "Why", "x": "$x$"}, {"why": 0.3}
+    entry = {"caption": f"Words: {HU}.", "columns": columns, "formats": {"x": ".1f"}}
+    publish.table(frame, said("table", "text", **entry, widths=widths))
     tex = (root / "figures/hu2021/text.tex").read_text()
     assert r"{@{}p{0.3\linewidth}r@{}}" in tex and r"\hspace{0pt}one, two & 1.5 \\" in tex
     assert tex.count(r"\addlinespace") == 1  # between the rows only
     assert pd.read_csv(root / "figures/hu2021/text.csv").why.tolist() == ["one, two", "three"]
-
-
-def test_a_verdict_refers_to_the_figure_that_its_text_names_or_to_none(root):
-    said = {"place": "Theorem 1", "claim": "It holds.", "quantity": "ratio", "at_most": 1}
-    claims = {"last": said, "other": said | {"figure": "table-1"}, "none": said | {"figure": ""}}
-    notebook.current.texts = {"claim": claims, "figure": {}, "table": {}, "text": {}}
-    draw()
-    figures = {key: publish.verdict(key, 0.5).figure for key in claims}
-    assert figures == {"last": "hu2021/figure-01", "other": "hu2021/table-1", "none": ""}

@@ -13,6 +13,7 @@ from conftest import refused
 from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
 from privregret import files
+from privregret.estimates import Estimate
 from privregret.files import ROOT
 from privregret.press import batch, notebook, publish, record, render
 from privregret.press.papers import PAPERS
@@ -40,16 +41,16 @@ def published(root):  # noqa: F811
 
 
 def test_adopting_replaces_all_that_a_notebook_had(root, stage, monkeypatch):  # noqa: F811
-    draw("hu2021/kept")
-    draw("hu2021/dropped")
+    draw("kept")
+    draw("dropped")
     publish.number("huOld", 1, "")
     monkeypatch.setattr(notebook.current, "name", "hu2021/other")
     notebook.current.published = False
-    draw("hu2021/foreign")
+    draw("foreign")
     staged = stage()
     monkeypatch.setattr(notebook.current, "name", "hu2021/one")
-    draw("hu2021/kept", data=DATA * 2)
-    draw("hu2021/new")
+    draw("kept", data=DATA * 2)
+    draw("new")
     record.adopt(staged, root, "hu2021/one", ORIGIN)
     assert set(record.read(root)["outputs"]) == {"hu2021/kept", "hu2021/new", "hu2021/foreign"}
     assert not list((root / "figures/hu2021").glob("dropped*"))
@@ -108,10 +109,8 @@ def test_adopting_renews_edited_files_and_all_that_other_code_made(root, stage):
 
 def test_a_manifest_has_a_line_for_each_output_finding_and_number(root):  # noqa: F811
     for i in range(3):
-        draw(f"hu2021/figure-0{i}")
-        publish.finding(
-            "Figure 1", f"It falls {i}.", "ratio", 0.5, at_most=1, number="n" + "xyz"[i]
-        )
+        draw(f"figure-0{i}")
+        find(key=f"falls-{i}", macro="n" + "xyz"[i])
     text = (root / "figures/manifest.json").read_text()
     assert json.loads(text) == record.read(root)
     assert text.count("\n") < 9 + 4 + 14
@@ -131,9 +130,9 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     readme = root / "README.md"
     readme.write_text("before\n<!-- findings -->\nold\n<!-- end of findings -->\nafter\n")
     draw()
-    find(headline="It falls by {value} times.")
-    publish.finding("Figure 2", "Is small.", "ratio", 2.0, at_most=1)
-    publish.finding("Lemma 3, proof", "Is large.", "ratio", 2.0, at_most=1, kind="step")
+    find(headline="It falls by «value» times.")
+    find(2.0, "small", place="Figure 2", claim="Is small.")
+    find(2.0, "large", place="Lemma 3, proof", claim="Is large.", kind="step")
     assert render.differing(root)
     render.render(root)
     assert not render.differing(root)
@@ -164,21 +163,21 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
 
 
 def test_a_new_headline_is_adopted(root, stage):  # noqa: F811
-    for said in ("It falls by {value}.", "It falls, by {value}."):
+    for comma in ("", ","):
         staged = stage()
         draw()
-        find(headline=said)
+        find(headline=f"It falls{comma} by «value».")
         record.adopt(staged, root, "hu2021/one", ORIGIN)
-        assert record.read(root)["notebooks"]["hu2021/one"]["findings"][0]["headline"] == said
+        (row,) = record.read(root)["notebooks"]["hu2021/one"]["findings"]
+        assert row["headline"] == f"It falls{comma} by {{value}}."
 
 
 def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F811
     monkeypatch.setattr(notebook.current, "name", "companion/one")
     (root / "README.md").write_text("<!-- findings -->\n<!-- end of findings -->\n")
-    draw("companion/figure")
-    publish.finding(
-        "Here", "Is small.", "ratio", 2.0, at_most=1, kind="ours", headline="It is {value}."
-    )
+    draw("figure")
+    claim = {"place": "Here", "claim": "Is small.", "kind": "ours", "headline": "It is «value»."}
+    find(Estimate(2.0), **claim)
     render.render(root)
     assert pd.read_csv(root / "figures/findings.csv", keep_default_na=False).version.tolist() == [
         ""

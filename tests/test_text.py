@@ -88,6 +88,16 @@ def test_what_code_and_texts_do_not_share_is_found(tmp_path):
     assert "[claim.used]" in unused[1] and "[claim.other]" in unused[0]
 
 
+def test_a_notebook_outside_the_project_has_its_texts_in_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert text.of_notebook("mine/one") == {}
+    file = written(tmp_path, entry("claim", "used", **CLAIM))
+    assert text.of_notebook("mine/one")["claim"] == {"used": CLAIM}
+    book = {"cells": [{"cell_type": "code", "source": ["publish.verdict('other', 1)"]}]}
+    file.with_suffix(".ipynb").write_text(json.dumps(book))
+    refused(lambda: text.of_notebook("mine/one"), "one.toml", "other", error=text.TextError)
+
+
 def test_slots_are_filled():
     names = {"T": 2**20, "levels": [0.5, 1.0], "name": "UCB1", "ratio": Estimate(0.25, 0.01)}
     filled = text.fill(

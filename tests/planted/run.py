@@ -1,7 +1,6 @@
 """Run a notebook's code cells in this process, with small parameters and no figures, and collect
 its findings."""
 
-import json
 import tempfile
 import tomllib
 from pathlib import Path
@@ -16,9 +15,8 @@ from privregret.press.notebook import NOTEBOOKS
 
 
 def by_key(rows) -> dict:
-    """Key, or (place, claim, quantity) -> row."""
-    rows = json.loads(json.dumps(rows))
-    return {r.get("key") or (r["place"], r["claim"], r["quantity"]): r for r in rows}
+    """Key -> row."""
+    return {row["key"]: row for row in rows}
 
 
 def findings(name: str, monkeypatch, wanted=()) -> dict:
@@ -47,25 +45,14 @@ def findings(name: str, monkeypatch, wanted=()) -> dict:
     return found
 
 
-def turned(plant, before: dict) -> dict:
-    """The findings that a planted fault should turn: key, or (place, part of the claim) -> keys."""
-
-    def meant(turn, key):
-        if isinstance(turn, str) or isinstance(key, str):
-            return turn == key
-        return key[0] == turn[0] and turn[1] in key[1]
-
-    return {turn: [key for key in before if meant(turn, key)] for turn in plant.turns}
-
-
 def unturned(plant, before: dict, after: dict) -> list[str]:
-    """Those that it did not turn; each must be there in the first place."""
+    """The findings that a planted fault did not turn; each must be there in the first place."""
     wrong = []
-    for turn, keys in turned(plant, before).items():
-        if not keys:
-            wrong.append(f"no finding {turn}")
-        for key in keys:
-            verdict = after[key]["verdict"] if key in after else "no longer there"
-            if verdict in (before[key]["verdict"], "no longer there"):
-                wrong.append(f"{key}: {before[key]['verdict']}, with the fault {verdict}")
+    for key in plant.turns:
+        if key not in before:
+            wrong.append(f"no finding {key}")
+            continue
+        verdict = after[key]["verdict"] if key in after else "no longer there"
+        if verdict in (before[key]["verdict"], "no longer there"):
+            wrong.append(f"{key}: {before[key]['verdict']}, with the fault {verdict}")
     return wrong

@@ -137,6 +137,8 @@ class Finding(checks.Checked):
 
     Parameters
     ----------
+    key : str
+        Its key in the notebook's TOML file, by which it is known.
     place : str
         Section, theorem or figure of the paper.
     claim : str
@@ -154,8 +156,8 @@ class Finding(checks.Checked):
     headline : str
         One sentence for the first page, in which {value} is the number; empty if the finding is not
         one of those.
-    key, note : str
-        Its key in the notebook's TOML file; our comment.
+    note : str
+        Our comment.
     repair, stands : str
         If it fails: what is true instead, and whether the theorem stands (yes, partly, no).
     rank : int
@@ -164,6 +166,7 @@ class Finding(checks.Checked):
         Of a statement about several settings, which its worst row decides: all rows.
     """
 
+    key: str
     place: str
     claim: str
     quantity: str
@@ -172,13 +175,13 @@ class Finding(checks.Checked):
     kind: str = CLAIM
     figure: str = ""
     headline: str = ""
-    key: str = ""
     note: str = ""
     repair: str = ""
     stands: str = ""
     rank: int = 0
     rows: tuple = ()
     rules = {
+        "key": checks.text,
         "place": checks.text,
         "claim": checks.text,
         "quantity": checks.text,
@@ -198,13 +201,14 @@ class Finding(checks.Checked):
         return undecided if judged is None else agrees if judged else disagrees
 
     def _ipython_display_(self):
-        """Show nothing: `publish.finding` has shown the finding, and IPython would show the last
+        """Show nothing: `publish.verdict` has shown the finding, and IPython would show the last
         value of a cell again."""
 
     def row(self) -> dict:
         """Return one row of `findings.csv`; an end that the criterion does not have is None."""
         low, high = self.criterion.low, self.criterion.high
         row = {
+            "key": self.key,
             "kind": self.kind,
             "place": self.place,
             "claim": self.claim,
@@ -219,5 +223,5 @@ class Finding(checks.Checked):
             "figure": self.figure,
             "headline": self.headline,
         }
-        more = {f: getattr(self, f) for f in ("key", "note", "repair", "stands", "rank", "rows")}
+        more = {f: getattr(self, f) for f in ("note", "repair", "stands", "rank", "rows")}
         return row | {name: value for name, value in more.items() if value}

@@ -36,32 +36,30 @@ MARK = r"$^\dagger$"
 LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 
-def figure(fig, name, data, caption: str = "", **names: Any) -> None:
-    """Publish a figure as `figures/<name>.pdf`, `.png`, `.csv` (the numbers drawn) and `.tex` (a
-    figure environment).
+def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
+    """Publish a figure as `figures/<paper>/<key>.pdf`, `.png`, `.csv` (the numbers drawn) and
+    `.tex` (a figure environment), with the caption `[figure.KEY]` of the notebook's texts.
 
     Parameters
     ----------
     fig : matplotlib.figure.Figure
         Closed afterwards; in a notebook the PNG and the caption are shown. A figure wider than a
         column gets a `figure*` environment.
-    name : str
-        Paper key, slash, name: "hu2021/figure-05".
     data : pandas.DataFrame
         The numbers in the figure; column names of letters, digits and underscores.
-    caption : str
-        TeX; stands alone: names the paper as `papers.PAPERS` does, and the setting; says what bands
-        and markers mean.
+    key : str
+        Small letters, digits, dots and hyphens: "figure-05".
+    **names
+        More names for the slots of its texts.
 
     Raises
     ------
+    text.TextError
+        For a key without a caption.
     ValueError
-        For a caption that does not stand alone, or a name or column that is not spelt as above.
+        For a caption that does not stand alone, or a key or column that is not spelt as above.
     """
-    if isinstance(name, pd.DataFrame):  # (fig, data, key)
-        name, data = data, name
-        caption = _text("figure", name, names)["caption"]
-        name = f"{notebook.current.name.split('/')[0]}/{name}"
+    name, caption = _name(key), _text("figure", key, names)["caption"]
     _stands_alone(name, caption)
     pdf, png = io.BytesIO(), io.BytesIO()
     # one layout for both files: with any engine, one that does nothing too, each would draw the
@@ -96,40 +94,44 @@ _FIGURE = r"""\begin{figure%(star)s}[htbp]
 
 def table(
     frame: pd.DataFrame,
-    name: str,
-    caption: str = "",
-    columns: dict | None = None,
-    formats: dict | None = None,
-    widths: dict | None = None,
+    key: str,
+    columns: dict[str, str] | None = None,
+    formats: dict[str, str] | None = None,
     **names: Any,
 ) -> None:
-    """Publish a table as `figures/<name>.csv` (all numbers) and `.tex` (booktabs, in a table
-    environment).
+    """Publish a table as `figures/<paper>/<key>.csv` (all numbers) and `.tex` (booktabs, in a table
+    environment), with the texts `[table.KEY]` of the notebook.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         One row a line. A column heavy, as `estimates.means` makes it, marks entries of mean.
-    name : str
-        Paper key, slash, name: "wu2026/table-1".
-    caption : str
-        TeX.
-    columns : dict
-        Which columns the printed table shows, in order, and their TeX headings.
+    key : str
+        As of a figure. Its texts have a caption, and may have `widths`: printed columns of running
+        text, and their fractions of the line.
+    columns : dict, optional
+        Which columns the printed table shows, in order, and their TeX headings; by default those of
+        its texts.
     formats : dict, optional
-        Format specifications of printed columns, such as {"regret": ".0f"}.
-    widths : dict, optional
-        Printed columns of running text, and their fractions of the line: {"reason": 0.3}.
+        Format specifications of printed columns, such as {"regret": ".0f"}; by default those of its
+        texts.
+    **names
+        More names for the slots of its texts.
+
+    Raises
+    ------
+    text.TextError
+        For a key without a caption, or without columns.
+    ValueError
+        As for a figure.
     """
-    if not caption:  # (frame, key)
-        said = _text("table", name, names)
-        caption, widths = said["caption"], said.get("widths")
-        formats = formats or said.get("formats")
-        columns = columns or said["columns"]
-        name = f"{notebook.current.name.split('/')[0]}/{name}"
+    name, said = _name(key), _text("table", key, names)
+    caption, widths = said["caption"], said.get("widths", {})
+    if not (columns := columns or said.get("columns")):
+        raise text.TextError(f"[table.{key}] has no columns")
     _stands_alone(name, caption)
-    shown, widths = frame[list(columns)].copy(), widths or {}
-    for column, spec in (formats or {}).items():
+    shown = frame[list(columns)].copy()
+    for column, spec in (formats or said.get("formats", {})).items():
         shown[column] = [
             "" if pd.isna(v) else r"$\infty$" if v == math.inf else format(v, spec)
             for v in shown[column]
@@ -141,7 +143,7 @@ def table(
     # \raggedright would change the row's end, and without the space a first word would not be
     # hyphenated
     ragged = {c: r"\rightskip0pt plus1fil\hspace{0pt}" for c in widths}
-    running = shown.assign(**{c: [r + text for text in shown[c]] for c, r in ragged.items()})
+    running = shown.assign(**{c: [r + words for words in shown[c]] for c, r in ragged.items()})
     headings = {c: ragged.get(c, "") + heading for c, heading in columns.items()}
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
     # the rest is between columns
@@ -214,55 +216,6 @@ def _number(name, value, meaning):
         _mine(manifest).setdefault("numbers", {})[name] = entry | {"meaning": meaning}
 
 
-def finding(
-    place: str,
-    claim: str,
-    quantity: str,
-    measured: Estimate | float,
-    *,
-    kind: str = CLAIM,
-    number: str = "",
-    figure: str | None = None,
-    headline: str = "",
-    **values,
-) -> Finding:
-    r"""Publish a finding and its verdict; a notebook also displays it.
-
-    Parameters
-    ----------
-    place, claim, quantity, measured, kind, headline
-        As in `findings.Finding`.
-    number : str
-        Name of a macro of `paper/numbers.tex` that holds the number; none if empty.
-    figure : str, optional
-        The figure or table that shows it; by default the one that the notebook published last.
-    **values
-        The criterion, as `findings.criterion` takes it: `at_most=1`, `below=1`, `at_least=1`,
-        `above=1`, `between=(0.8, 1.25)`, or `equal=1, within=1e-6`.
-
-    Returns
-    -------
-    Finding
-    """
-    shown = notebook.current.shown if figure is None else figure
-    agrees = criterion(**values)
-    found = Finding(place, claim, quantity, measured, agrees, kind, shown, headline)
-    with _changing() as manifest:
-        rows = _mine(manifest).setdefault("findings", [])
-        rows[:] = [
-            r for r in rows if (r["place"], r["claim"], r["quantity"]) != (place, claim, quantity)
-        ]
-        rows.append(found.row())
-    if number:
-        _number(number, found.measured, f"{place}: {quantity}")
-    if get_ipython():
-        label = "" if kind == CLAIM else f" ({kind})"
-        said = f"{quantity[:1].upper()}{quantity[1:]}: **{printed(found.row())}**"
-        text = f"**{found.verdict}**: *{place}{label}.* {claim} {said} (criterion: {agrees.text})."
-        display(Markdown(text))
-    return found
-
-
 def verdict(key: str, measured: Estimate | float, **names: Any) -> Finding:
     """Publish the finding `[claim.KEY]` of the notebook's texts; a notebook also displays it.
 
@@ -304,11 +257,9 @@ def _judge(key, numbers, where, names):
     form = {f: said.pop(f) for f in (*SIGNS, "within") if f in said}
     agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
     macro, _ = said.pop("macro", ""), said.pop("rows", None)
-    paper = notebook.current.name.split("/")[0]
     shown = notebook.current.shown
-    # "" for none
-    if "figure" in said:
-        shown = said["figure"] and f"{paper}/{said['figure']}"
+    if "figure" in said:  # empty: none
+        shown = said["figure"] and _name(said["figure"])
     said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", "")).replace(
         "\0", "{value}"
     )
@@ -319,16 +270,17 @@ def _judge(key, numbers, where, names):
     found = Finding(measured=measured, criterion=agrees, **said | more | {"figure": shown})
     with _changing() as manifest:
         kept = _mine(manifest).setdefault("findings", [])
-        kept[:] = [row for row in kept if row.get("key") != key]
+        kept[:] = [row for row in kept if row["key"] != key]
         kept.append(found.row())
     if isinstance(macro, str):
-        macro = {macro: where[worst]} if macro else {}
+        macro = {macro: {}} if macro else {}
     for name, at in macro.items():
         one = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
-        # an empty table names the row that decides
-        if at and len(one) != 1 and at != where[worst]:
+        # of no row: the one that decides
+        one = one if at else [measured]
+        if len(one) != 1:
             raise text.TextError(f"[claim.{key}]: macro {name} names {len(one)} rows, not one")
-        _number(name, one[0] if len(one) == 1 else measured, f"{found.place}: {found.quantity}")
+        _number(name, one[0], f"{found.place}: {found.quantity}")
     if get_ipython():
         label = "" if found.kind == CLAIM else f" ({found.kind})"
         display(
@@ -346,13 +298,18 @@ def _entry(number):
     return {"value": number.value, "error": number.se, "numerical_error": number.bound}
 
 
+def _name(key):
+    """The name of an output: paper key, slash, key."""
+    return f"{notebook.current.name.split('/')[0]}/{key}"
+
+
 def _text(section, key, names):
     """An entry of the notebook's texts, with its slots filled."""
     running = notebook.current
     paper = running.name.split("/")[0]
     cited = {"cited": PAPERS[paper].cited} if paper in PAPERS else {}
     found = text.entry(running.texts, section, key)
-    return text.filled(found, cited | running.names | names, running.texts["text"])
+    return text.filled(found, cited | running.names | names, running.texts.get("text", {}))
 
 
 @contextmanager
@@ -383,8 +340,10 @@ def _stands_alone(name, caption):
         raise ValueError(f"{name}: the caption does not name {paper.cited!r}")
     for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
         if found := re.search(bad, caption):
-            text = f"the caption must stand alone, but says {found[0]!r} (see publish.integer)"
-            raise ValueError(f"{name}: {text}")
+            raise ValueError(
+                f"{name}: the caption must stand alone, but says {found[0]!r} (large numbers as "
+                "«name:tex»)"
+            )
 
 
 def _few_colours(fig):
@@ -398,7 +357,7 @@ def _few_colours(fig):
 
 def _publish(kind, name, contents, **more):
     if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
-        text = f"a {kind}'s name is paper key, slash, name in small letters"
+        text = f"a {kind}'s name is paper key, slash, key in small letters"
         raise ValueError(f"{text}, got {name!r}")
     running = notebook.current
     written = dict(zip(KINDS[kind], contents, strict=True))

@@ -67,12 +67,16 @@ def read(file: Path) -> dict[str, dict]:
 def of_notebook(name: str) -> dict[str, dict]:
     """Return the texts of a notebook; TextError in one line if they and its code do not agree.
 
-    A notebook without a file has none.
+    They are in `notebooks/<name>.toml`; of a notebook outside the project, in the current folder
+    under the last part of its name. A notebook without a file has none.
     """
-    file, book = (NOTEBOOKS / f"{name}.{ending}" for ending in ("toml", "ipynb"))
-    if not file.is_file():
+    files = NOTEBOOKS / f"{name}.toml", Path(f"{Path(name).name}.toml")
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
         return {}
-    texts = read(file)
+    texts, book = read(file), file.with_suffix(".ipynb")
+    if not book.is_file():
+        return texts
     cells = json.loads(book.read_bytes())["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     if wrong := problems(texts, code):
@@ -97,7 +101,7 @@ def _check_claim(where, entry):
 
 def entry(texts: dict, section: str, key: str) -> dict:
     """Return the entry for a key, or the one whose key is a pattern that it matches."""
-    entries = texts[section]
+    entries = texts.get(section, {})
     match = key if key in entries else next((p for p in entries if fnmatch.fnmatch(key, p)), None)
     if match is None:
         raise TextError(f"no [{section}.{key}]: known are {', '.join(entries) or 'none'}")
