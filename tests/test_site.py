@@ -29,7 +29,7 @@ def site(tmp_path_factory):
         shutil.copy(ROOT / name, folder / "source")
     (folder / "source/figures").mkdir()
     page = f"# {{}}\n\n[Run](../{RUN}.ipynb), [not here](hu2021/figure-05.png): $`T^2`$.\n"
-    for name in ("README", "findings"):
+    for name in ("README", "findings", "errata"):
         (folder / f"source/figures/{name}.md").write_text(page.format(name))
     PIL.Image.new("1", (1, 1)).save(pixel := io.BytesIO(), "png")
     pixel = base64.b64encode(pixel.getvalue()).decode()
