@@ -27,16 +27,10 @@ _lock = Lock()
 
 
 def used(*things: Any) -> frozenset[str]:
-    """Return the names of the modules that things use, without those of libraries.
+    """Return the names of the modules, not of libraries, that things use.
 
-    Parameters
-    ----------
-    *things : module, its name, class, function, compiled kernel, or an object of a class
-
-    Raises
-    ------
-    LookupError
-        For what is defined at a prompt or in a notebook.
+    They are modules or their names, classes, functions, kernels, or objects of a class. What is
+    defined at a prompt or in a notebook raises LookupError.
     """
     modules = {name for thing in things for name in _modules(thing, set())}
     for name in modules:
@@ -46,10 +40,7 @@ def used(*things: Any) -> frozenset[str]:
 
 
 def imported(code: str) -> set[Path]:
-    """Return the files that the cells of a notebook use; raise SyntaxError if they are not Python.
-
-    Lines that start with % or ! are left out.
-    """
+    """Return the files that a notebook uses, without lines that start with % or !."""
     lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
     named = _named(_statements(_parsed("\n".join(lines).encode())), "")
     modules = frozenset().union(*map(_reached, named))

@@ -27,11 +27,7 @@ LOCK = Lock()  # protects numba's setting, which is global
 
 
 def folder_of(function: Callable) -> Path | None:
-    """Return the cache folder of a kernel, or None if its code is unknown or was edited.
-
-    Without a folder there must be no cache at all: numba would choose a folder that is not keyed by
-    source.
-    """
+    """Return the cache folder of a kernel, or None if its code is unknown or was edited."""
     if CACHE is None or "<locals>" in getattr(function, "__qualname__", "<locals>"):
         return None
     try:
@@ -86,15 +82,8 @@ def jit(function: F) -> F:
 
     Kernels at a prompt, in a notebook or in another function are not cached. Randomness is drawn
     from a `numpy.random.Generator` argument, whose stream is the same with and without compilation.
-
-    Examples
-    --------
-    >>> @jit
-    ... def doubled(x):
-    ...     return 2 * x
-    >>> doubled(21)
-    42
     """
+    # without a folder there must be no cache: numba would choose one that is not keyed by source
     folder = folder_of(function)
     with LOCK:
         configured = numba.config.CACHE_DIR

@@ -1,8 +1,7 @@
 """Store results on disk, so that they are not computed again.
 
-An entry is known by its function, its arguments, the code that they use and the libraries. It can
-be deleted at any time. `PRIVREGRET_STORE=off` in the environment, or `without()`, switches the
-store off.
+An entry is known by its function, its arguments, the code that they use and the libraries, and can
+be deleted at any time. `PRIVREGRET_STORE=off` in the environment, or `without()`, switches it off.
 """
 
 import functools
@@ -115,9 +114,8 @@ def holds(known: str | None) -> bool:
 def kept(function: F) -> F:
     """Decorate a function so that its results are stored, keyed by its arguments.
 
-    The function must be pure: equal arguments give equal results. The state of a generator among
-    the arguments is part of the key, and afterwards the generator has the state that computing
-    would leave.
+    The function must be pure. The state of a generator among the arguments is part of the key, and
+    afterwards the generator has the state that computing would leave.
     """
     signature = inspect.signature(function)
     code_key.look(function.__module__)
