@@ -3,14 +3,14 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
 
 try:
     import fcntl
 except ImportError:  # native Windows, which is limited to one process at a time
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
@@ -40,13 +40,10 @@ def cache_folder(name: str) -> Path | None:
     own = [ROOT / ".cache"] if CHECKOUT else []
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
     for caches in (*own, Path(home).expanduser() / "privregret"):
-        folder = caches / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
+        with suppress(OSError):
+            (folder := caches / name).mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
     return None
 
 
@@ -64,10 +61,10 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as lock:
+        held = fcntl is not None
         try:
-            if fcntl:
+            if held:
                 fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            held = fcntl is not None
         except BlockingIOError:
             raise
         except OSError:  # such as Lustre without flock

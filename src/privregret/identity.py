@@ -12,9 +12,6 @@ from typing import Any
 
 import numpy as np
 
-# arrays of other kinds have no unique bytes
-KINDS = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "<i8"}
-
 
 def words(value: object) -> bytes:
     """Encode a value unambiguously in bytes: a tag, a length, the content.
@@ -36,24 +33,21 @@ def words(value: object) -> bytes:
         return b"f" + (float(value) + 0.0).hex().encode() + b";"
     if isinstance(value, str):
         return _long(b"s", value.encode())
-    # by value: neither layout nor width counts
-    if isinstance(value, np.ndarray) and value.dtype.kind in KINDS:
-        array = np.ascontiguousarray(value, KINDS[value.dtype.kind])
-        array = array + 0.0 if value.dtype.kind == "f" else array
-        return _long(
-            b"a",
-            words((value.dtype.kind == "f", value.shape))
-            + hashlib.sha256(array.tobytes()).digest(),
-        )
+    # arrays of other kinds have no unique bytes
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        real = value.dtype.kind == "f"
+        # by value: neither layout nor width counts, and -0.0 is 0.0
+        array = np.ascontiguousarray(value, "<f8" if real else "<i8") + 0
+        content = hashlib.sha256(array.tobytes()).digest()
+        return _long(b"a", words((real, value.shape)) + content)
     if isinstance(value, (tuple, list)):
         return _long(b"l", b"".join(map(words, value)))
     if isinstance(value, dict):
         return _long(b"d", b"".join(words(key) + words(value[key]) for key in sorted(value)))
     if is_dataclass(value) and not isinstance(value, type):
         return words(identity(value))
-    raise TypeError(
-        f"{type(value).__name__} has no identity: use numbers, strings, lists or dataclasses"
-    )
+    allowed = "use numbers, strings, lists or dataclasses"
+    raise TypeError(f"{type(value).__name__} has no identity: {allowed}")
 
 
 def identity(thing: Any) -> tuple[str, dict]:
@@ -86,13 +80,13 @@ def key(*things: object) -> tuple[int, ...]:
 
 def parameters(algorithm: Any) -> dict[str, Any]:
     """Return the parameters of an algorithm and of an algorithm inside it."""
-    result: dict[str, Any] = {}
+    result = {}
     for f in fields(algorithm):
-        value: Any = getattr(algorithm, f.name)
+        value = getattr(algorithm, f.name)
         if is_dataclass(value):
-            result |= parameters(value) | {f.name: value.label}  # type: ignore[union-attr]
-        else:
-            result[f.name] = value
+            result |= parameters(value)
+            value = value.label
+        result[f.name] = value
     return result
 
 

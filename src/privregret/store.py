@@ -78,8 +78,7 @@ def recall(compute: Callable[[], T], known: str | None) -> T:
     """
     if known is None:
         return compute()
-    begun: list = []
-    made: list[T] = []
+    begun, made = [], []
 
     def once():
         begun.append(True)
@@ -100,7 +99,7 @@ def recall(compute: Callable[[], T], known: str | None) -> T:
                 tidy()
             return made[0]
         with suppress(Exception):
-            found.clear()  # type: ignore[union-attr]
+            found.clear()
     return compute()
 
 
@@ -134,7 +133,7 @@ def kept(function: F) -> F:
             rng.bit_generator.state = state
         return result
 
-    return stored  # type: ignore[return-value]
+    return stored
 
 
 @contextmanager
