@@ -27,16 +27,10 @@ _lock = Lock()
 
 
 def used(*things: Any) -> frozenset[str]:
-    """Return the names of the modules that things use, without those of libraries.
+    """Return the names of the modules, not of libraries, that things use.
 
-    Parameters
-    ----------
-    *things : module, its name, class, function, compiled kernel, or an object of a class
-
-    Raises
-    ------
-    LookupError
-        For what is defined at a prompt or in a notebook.
+    They are modules or their names, classes, functions, kernels, or objects of a class. What is
+    defined at a prompt or in a notebook raises LookupError.
     """
     modules = {name for thing in things for name in _modules(thing, set())}
     for name in modules:
@@ -46,10 +40,7 @@ def used(*things: Any) -> frozenset[str]:
 
 
 def imported(code: str) -> set[Path]:
-    """Return the files that the cells of a notebook use; raise SyntaxError if they are not Python.
-
-    Lines that start with % or ! are left out.
-    """
+    """Return the files that a notebook uses, without lines that start with % or !."""
     lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
     named = _named(_statements(_parsed("\n".join(lines).encode())), "")
     modules = frozenset().union(*map(_reached, named))
@@ -95,11 +86,10 @@ def file_of(module: str) -> Path | None:
         prompt = sys.flags.interactive or hasattr(sys, "ps1")
         file = Path("" if prompt else getattr(sys.modules[module], "__file__", None) or "")
         return file.resolve() if file.suffix == ".py" and not _of_library(file) else None
-    top, *rest = module.split(".")
-    folder = _folder(top)
-    if folder is None:
+    parts = module.split(".")
+    if (folder := _folder(parts[0])) is None:
         return None
-    base = folder.joinpath(top, *rest)
+    base = folder.joinpath(*parts)
     return next((f for f in (base / "__init__.py", base.with_suffix(".py")) if f.is_file()), None)
 
 
@@ -108,19 +98,18 @@ def _folder(top):
     """Return the folder that holds a top-level module or package, or None for a library."""
     if top == PACKAGE.name:
         return PACKAGE.parent
-    try:
+    with suppress(ImportError, ValueError):
         spec = find_spec(top)
-    except (ImportError, ValueError):
-        return None
-    if spec is None or not (spec.has_location or spec.submodule_search_locations):
-        return None
-    found = Path(*list(spec.submodule_search_locations or [spec.origin])[:1]).resolve()
-    return None if _of_library(found) else found.parent
+        if spec and (spec.has_location or spec.submodule_search_locations):
+            found = Path(next(iter(spec.submodule_search_locations or [spec.origin]))).resolve()
+            return None if _of_library(found) else found.parent
+    return None
 
 
 def _of_library(path):
-    installed = any(part in ("site-packages", "dist-packages") for part in path.parts)
-    return installed or path.resolve().is_relative_to(Path(sysconfig.get_path("stdlib")).resolve())
+    installed = {"site-packages", "dist-packages"}.intersection(path.parts)
+    stdlib = Path(sysconfig.get_path("stdlib")).resolve()
+    return bool(installed) or path.resolve().is_relative_to(stdlib)
 
 
 def _modules(thing, seen) -> Iterator[str]:
@@ -148,12 +137,9 @@ def _reached(module) -> frozenset[str]:
         name = todo.pop()
         if name not in found and (file := file_of(name)):
             found.add(name)
-            todo += _named(_known(file)[0], _package(name))
+            package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+            todo += _named(_known(file)[0], package)
     return frozenset(found)
-
-
-def _package(module):
-    return module if file_of(module).name == "__init__.py" else module.rpartition(".")[0]
 
 
 def _statements(tree) -> list[tuple]:

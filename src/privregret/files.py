@@ -3,14 +3,14 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
 
 try:
     import fcntl
 except ImportError:  # native Windows, which is limited to one process at a time
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]
@@ -19,16 +19,7 @@ CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file so that a killed process leaves the old or the new one, never half.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     write(Path(folder) / "new" / "a.txt", b"whole")
-    ...     (Path(folder) / "new" / "a.txt").read_bytes()
-    b'whole'
-    """
+    """Write a file so that a killed process leaves the old or the new one, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}-{get_ident()}")
     try:
@@ -39,50 +30,25 @@ def write(path: Path, content: bytes) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the partial files of killed processes from a folder without writers.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     (Path(folder) / ".a.txt.partial-1").touch()
-    ...     sweep(Path(folder))
-    ...     list(Path(folder).iterdir())
-    []
-    """
+    """Remove the partial files of killed processes from a folder without writers."""
     for partial in folder.rglob(".*.partial-*"):
         partial.unlink(missing_ok=True)
 
 
 def cache_folder(name: str) -> Path | None:
-    """Return a folder for files that can be rebuilt, or None if none is writable.
-
-    Examples
-    --------
-    >>> cache_folder("store") is None or cache_folder("store").is_dir()
-    True
-    """
+    """Return a folder for files that can be rebuilt, or None if none is writable."""
     own = [ROOT / ".cache"] if CHECKOUT else []
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
     for caches in (*own, Path(home).expanduser() / "privregret"):
-        folder = caches / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
+        with suppress(OSError):
+            (folder := caches / name).mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
     return None
 
 
 def digest(content: bytes) -> str:
-    """Return the SHA-256 in hexadecimal digits.
-
-    Examples
-    --------
-    >>> digest(b"whole")[:16]
-    '5d5766cf2d787016'
-    """
+    """Return the SHA-256 in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -90,26 +56,15 @@ def digest(content: bytes) -> str:
 def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     """Hold a lock file, created if missing, until the context or the process ends.
 
-    The context is whether it is held: some file systems have no locks.
-
-    Raises
-    ------
-    BlockingIOError
-        If another process holds the lock and `wait` is false.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder, locked(Path(folder) / "lock"):
-    ...     (Path(folder) / "lock").exists()
-    True
+    The context is whether it is held: some file systems have no locks. BlockingIOError is raised
+    if another process holds it and `wait` is false.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as lock:
+        held = fcntl is not None
         try:
-            if fcntl:
+            if held:
                 fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            held = fcntl is not None
         except BlockingIOError:
             raise
         except OSError:  # such as Lustre without flock

@@ -12,71 +12,42 @@ from typing import Any
 
 import numpy as np
 
-# arrays of other kinds have no unique bytes
-KINDS = {
-    "f": "<f8",
-    "i": "<i8",
-    "u": "<i8",
-    "b": "<i8",
-}
-
 
 def words(value: object) -> bytes:
     """Encode a value unambiguously in bytes: a tag, a length, the content.
 
-    1 and 1.0 are encoded alike, True differently.
-
-    Parameters
-    ----------
-    value : None, bool, number, str, array, sequence or dict of such, or a dataclass with an `id`
-
-    Raises
-    ------
-    ValueError
-        For a nan.
-    TypeError
-        For objects without identity, such as a function, or a dataclass without its own `id`.
-
-    Examples
-    --------
-    >>> words(1) == words(1.0) == words(np.float64(1))
-    True
-    >>> words(True) == words(1), words(0.1 + 0.2) == words(0.3)
-    (False, False)
+    1 and 1.0 are encoded alike, True differently. A nan raises ValueError; a function, a dataclass
+    without an `id` of its own and other objects without identity raise TypeError.
     """
     if value is None:
         return b"N"
     if isinstance(value, (bool, np.bool_)):
         return b"T" if value else b"F"
-    if (
-        isinstance(value, (int, np.integer)) and abs(int(value)) >= 2**53
-    ):  # integers that floats do not distinguish
+    # integers that floats do not distinguish
+    if isinstance(value, (int, np.integer)) and abs(int(value)) >= 2**53:
         return _long(b"i", str(int(value)).encode())
     if isinstance(value, (int, float, np.integer, np.floating)):
         if math.isnan(value):
             raise ValueError("a parameter must not be nan, which has no identity")
-        return b"f" + (float(value) + 0.0).hex().encode() + b";"  # -0.0 is 0.0
+        # -0.0 is 0.0
+        return b"f" + (float(value) + 0.0).hex().encode() + b";"
     if isinstance(value, str):
         return _long(b"s", value.encode())
-    if (
-        isinstance(value, np.ndarray) and value.dtype.kind in KINDS
-    ):  # by value: neither layout nor width counts
-        array = np.ascontiguousarray(value, KINDS[value.dtype.kind])
-        array = array + 0.0 if value.dtype.kind == "f" else array
-        return _long(
-            b"a",
-            words((value.dtype.kind == "f", value.shape))
-            + hashlib.sha256(array.tobytes()).digest(),
-        )
+    # arrays of other kinds have no unique bytes
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        real = value.dtype.kind == "f"
+        # by value: neither layout nor width counts, and -0.0 is 0.0
+        array = np.ascontiguousarray(value, "<f8" if real else "<i8") + 0
+        content = hashlib.sha256(array.tobytes()).digest()
+        return _long(b"a", words((real, value.shape)) + content)
     if isinstance(value, (tuple, list)):
         return _long(b"l", b"".join(map(words, value)))
     if isinstance(value, dict):
         return _long(b"d", b"".join(words(key) + words(value[key]) for key in sorted(value)))
     if is_dataclass(value) and not isinstance(value, type):
         return words(identity(value))
-    raise TypeError(
-        f"{type(value).__name__} has no identity: use numbers, strings, lists or dataclasses"
-    )
+    allowed = "use numbers, strings, lists or dataclasses"
+    raise TypeError(f"{type(value).__name__} has no identity: {allowed}")
 
 
 def identity(thing: Any) -> tuple[str, dict]:
@@ -84,12 +55,6 @@ def identity(thing: Any) -> tuple[str, dict]:
 
     A renamed field keeps its old name as `field(metadata={"id": ...})`. The class itself must
     define the id: with an inherited one, two classes would count as one.
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPSE
-    >>> identity(DPSE(0.5))
-    ('dp-se', {'epsilon': 0.5})
     """
     own = vars(type(thing)).get("id")
     if not isinstance(own, str):
@@ -108,33 +73,20 @@ def identity(thing: Any) -> tuple[str, dict]:
 
 
 def key(*things: object) -> tuple[int, ...]:
-    """Return four 32-bit words that stand for some values: SHA-256 of their `words`.
-
-    Examples
-    --------
-    >>> key("dp-se", 1) == key("dp-se", 1.0), len(key("dp-se", 1))
-    (True, 4)
-    """
+    """Return four 32-bit words that stand for some values: SHA-256 of their `words`."""
     digest = hashlib.sha256(words(("privregret streams 1", things))).digest()
     return tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
 
 
 def parameters(algorithm: Any) -> dict[str, Any]:
-    """Return the parameters of an algorithm and of an algorithm inside it.
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPSE
-    >>> parameters(DPSE(0.5))
-    {'epsilon': 0.5, 'beta': None}
-    """
-    result: dict[str, Any] = {}
+    """Return the parameters of an algorithm and of an algorithm inside it."""
+    result = {}
     for f in fields(algorithm):
-        value: Any = getattr(algorithm, f.name)
+        value = getattr(algorithm, f.name)
         if is_dataclass(value):
-            result |= parameters(value) | {f.name: value.label}  # type: ignore[union-attr]
-        else:
-            result[f.name] = value
+            result |= parameters(value)
+            value = value.label
+        result[f.name] = value
     return result
 
 

@@ -4,7 +4,6 @@ numba's on-disk cache does not notice an edit in a callee or in a module constan
 old code silently. So each kernel is cached in a folder whose name holds the key of its code.
 """
 
-import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,17 +20,13 @@ from numba.extending import overload
 from privregret import code_key, files
 
 CACHE = files.cache_folder("numba")
-KEPT = 400  # folders that are kept: ten versions of every module with kernels
+KEPT = 400  # newest folders, which are kept: ten versions of every module with kernels
 F = TypeVar("F", bound=Callable)
 LOCK = Lock()  # protects numba's setting, which is global
 
 
 def folder_of(function: Callable) -> Path | None:
-    """Return the cache folder of a kernel, or None if its code is unknown or was edited.
-
-    Without a folder there must be no cache at all: numba would choose a folder that is not keyed by
-    source.
-    """
+    """Return the cache folder of a kernel, or None if its code is unknown or was edited."""
     if CACHE is None or "<locals>" in getattr(function, "__qualname__", "<locals>"):
         return None
     try:
@@ -40,25 +35,16 @@ def folder_of(function: Callable) -> Path | None:
             return None
         folder = CACHE / f"{function.__module__}-{code_key.key(modules)[:16]}-{numba.__version__}"
         if not folder.is_dir():
-            _tidy()
+            for old in sorted(CACHE.iterdir(), key=lambda f: f.stat().st_mtime)[:-KEPT]:
+                shutil.rmtree(old, ignore_errors=True)
             folder.mkdir(parents=True, exist_ok=True)
         return folder
     except (LookupError, OSError):
         return None
 
 
-def _tidy():
-    """Remove all folders but the newest."""
-    found = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(CACHE) if entry.is_dir()]
-    for _, folder in sorted(found, reverse=True)[KEPT:]:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 class _Cache(FunctionCache):
-    """Recompile what is damaged, on which numba fails, and lock the index while it changes.
-
-    Otherwise two processes could give two signatures the same number.
-    """
+    """Recompile what is damaged, and lock the index: its numbers of signatures must differ."""
 
     @property
     def _lock(self):
@@ -86,15 +72,8 @@ def jit(function: F) -> F:
 
     Kernels at a prompt, in a notebook or in another function are not cached. Randomness is drawn
     from a `numpy.random.Generator` argument, whose stream is the same with and without compilation.
-
-    Examples
-    --------
-    >>> @jit
-    ... def doubled(x):
-    ...     return 2 * x
-    >>> doubled(21)
-    42
     """
+    # without a folder there must be no cache: numba would choose one that is not keyed by source
     folder = folder_of(function)
     with LOCK:
         configured = numba.config.CACHE_DIR

@@ -8,13 +8,7 @@ from tqdm.auto import tqdm
 
 
 def answers() -> bool:
-    """Return whether a front end that shows widgets is connected to this process.
-
-    Examples
-    --------
-    >>> answers()
-    False
-    """
+    """Return whether a front end that shows widgets is connected to this process."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None or os.environ.get("PRIVREGRET_OUTPUT"):
         return False
@@ -23,23 +17,6 @@ def answers() -> bool:
 
 
 def progress(iterable: Iterable | None, total: int) -> tqdm:
-    """Show a progress bar after one second, on a terminal or in a front end.
-
-    Parameters
-    ----------
-    iterable : iterable
-    total : int
-        Number of its items.
-
-    Returns
-    -------
-    tqdm.tqdm
-        Yields the items; `set_description(text, refresh=False)` sets the text of the bar.
-
-    Examples
-    --------
-    >>> list(progress("abc", total=3))
-    ['a', 'b', 'c']
-    """
+    """Show a progress bar after one second, on a terminal or in a front end."""
     shown = answers() or sys.stderr.isatty()
     return tqdm(iterable, total=total, leave=False, delay=1, disable=not shown)

@@ -1,8 +1,7 @@
 """Store results on disk, so that they are not computed again.
 
-An entry is known by its function, its arguments, the code that they use and the libraries. It can
-be deleted at any time. `PRIVREGRET_STORE=off` in the environment, or `without()`, switches the
-store off.
+An entry is known by its function, its arguments, the code that they use and the libraries, and can
+be deleted at any time. `PRIVREGRET_STORE=off` in the environment, or `without()`, switches it off.
 """
 
 import functools
@@ -79,8 +78,7 @@ def recall(compute: Callable[[], T], known: str | None) -> T:
     """
     if known is None:
         return compute()
-    begun: list = []
-    made: list[T] = []
+    begun, made = [], []
 
     def once():
         begun.append(True)
@@ -101,7 +99,7 @@ def recall(compute: Callable[[], T], known: str | None) -> T:
                 tidy()
             return made[0]
         with suppress(Exception):
-            found.clear()  # type: ignore[union-attr]
+            found.clear()
     return compute()
 
 
@@ -115,9 +113,8 @@ def holds(known: str | None) -> bool:
 def kept(function: F) -> F:
     """Decorate a function so that its results are stored, keyed by its arguments.
 
-    The function must be pure: equal arguments give equal results. The state of a generator among
-    the arguments is part of the key, and afterwards the generator has the state that computing
-    would leave.
+    The function must be pure. The state of a generator among the arguments is part of the key, and
+    afterwards the generator has the state that computing would leave.
     """
     signature = inspect.signature(function)
     code_key.look(function.__module__)
@@ -136,7 +133,7 @@ def kept(function: F) -> F:
             rng.bit_generator.state = state
         return result
 
-    return stored  # type: ignore[return-value]
+    return stored
 
 
 @contextmanager
