@@ -211,6 +211,6 @@ def test_what_a_cluster_needs_is_named(monkeypatch):
     refused(
         lambda: simulate.cluster("tcp://127.0.0.1:8786").__enter__(),
         "distributed",
-        "privregret[cluster]",
+        ".[cluster]",
         error=ModuleNotFoundError,
     )
