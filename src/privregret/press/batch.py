@@ -43,10 +43,7 @@ class UsageError(ValueError):
 
 @dataclass
 class Job:
-    """A notebook to run: its code, all parameters, and those that differ from its file.
-
-    Or the problem why it cannot run at all.
-    """
+    """A notebook to run, all parameters and those its file has not; or why it cannot run at all."""
 
     name: str
     code: str = ""
@@ -213,7 +210,7 @@ def _kernel(folder, variables):
             super().__init__(**more, transport="ipc", **at)
 
         async def start_kernel(self, **more):
-            with open(f"{folder}/log", "wb") as log:
+            with open(f"{folder}/kernel.log", "wb") as log:
                 env = os.environ | ENVIRONMENT | variables
                 await super().start_kernel(**more, env=env, stderr=log)
 
@@ -223,7 +220,7 @@ def _kernel(folder, variables):
 def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tuple[int, str]:
     """Run one notebook and adopt its outputs, or change nothing: exit code, line for the user.
 
-    `sockets` has a short path; `tell` is told the number of each cell that starts, from 1.
+    `sockets` has a short path; `tell` is told of each cell that starts.
     """
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
@@ -235,18 +232,19 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
 
     began, build, file, at = time.monotonic(), root / "build", f"{job.name}.ipynb", [0]
     done, failed, folder = build / "notebooks" / file, build / "failed" / file, mkdtemp(dir=sockets)
-    log, left = Path(folder, "log"), failed.with_suffix(".log")
     # a folder of its own: a kernel of a killed run may still write to the old one
     staged = build / "partial" / f"{job.name}-{secrets.token_hex(4)}"
-    executed = staged / "executed.ipynb"
+    # a failed run leaves what it executed or, where that says nothing, its log
+    executed = left = staged / "executed.ipynb"
+    log = Path(folder, "kernel.log")
     own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": f"{folder}/ipython"}
 
     def starts(cell, cell_index):
         at[0] = cell_index + 1
-        tell(at[0])
+        tell(f"{job.name}, cell {at[0]}")
 
     try:
-        for old in (stamp(job.name, root), failed, left):
+        for old in (stamp(job.name, root), failed, failed.with_suffix(".log")):
             shutil.rmtree(old, ignore_errors=True)  # if it is a folder
             old.unlink(missing_ok=True)
         staged.mkdir(parents=True)
@@ -269,23 +267,21 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         said = record.read(root)["notebooks"][job.name].get("findings", [])
         return 0, f"{job.name}: {seconds:.0f} s, {render.said(said) or 'no findings'}"
     except DeadKernelError:
-        code, error = DIED, f"its kernel died in cell {at[0]} (out of memory?)"
-        executed, failed = log, left
+        code, error, left = DIED, f"its kernel died in cell {at[0]} (out of memory?)", log
     except PapermillExecutionError as problem:
         code = USAGE if problem.ename == "ParameterError" else FAILED
         error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
     except (UsageError, OSError) as problem:
         code, error = FAILED, str(problem)
     except Exception as problem:  # the other notebooks go on
-        code, error = FAILED, f"{type(problem).__name__}: {problem}"
+        code, error, left = FAILED, f"{type(problem).__name__}: {problem}", log
         with suppress(OSError):
             log.write_text(traceback.format_exc())
-        executed, failed = log, left
     line = f"FAILED {job.name}: {error.splitlines()[0]}"
     with suppress(OSError):  # it did not start, or the disk is full
         failed.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(executed, failed)
-        line += f"; see {os.path.relpath(failed)}"
+        moved = shutil.move(left, failed.with_suffix(left.suffix))
+        line += f"; see {os.path.relpath(moved)}"
     return code, line
 
 
@@ -351,15 +347,11 @@ def _all(todo, root, at_once, fresh, gone, held):
     todo = sorted(todo, key=lambda job: -stamped(job.name, root).get("seconds", float("inf")))
     at_once = max(1, min(at_once, len(todo)))
     variables = {"LOKY_MAX_CPU_COUNT": str(max(1, joblib.cpu_count() // at_once))}
-    if fresh:
-        variables["PRIVREGRET_STORE"] = "off"
+    variables |= {"PRIVREGRET_STORE": "off"} if fresh else {}
     sockets = held.enter_context(TemporaryDirectory(prefix="privregret-"))
 
     def one(job):
-        def tell(cell):
-            bar.set_postfix_str(f"{job.name}, cell {cell}")
-
-        code, line = run(job, root, sockets, variables, gone, tell)
+        code, line = run(job, root, sockets, variables, gone, bar.set_postfix_str)
         with bar.external_write_mode():
             print(line, flush=True)
         bar.update()

@@ -58,7 +58,11 @@ class ParameterError(ValueError):
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """Suggest the known word that is closest to `word`, or list the known words."""
+    """Suggest the known word that is closest to `word`, or list the known words.
+
+    >>> hint("rums", ["runs", "seed"]), hint("x", ["runs", "seed"])
+    ('did you mean runs?', 'known are runs, seed')
+    """
     if near := difflib.get_close_matches(word, known, 1):
         return f"did you mean {near[0]}?"
     return textwrap.shorten(f"known are {', '.join(sorted(known))}", 200, placeholder=" ...")
