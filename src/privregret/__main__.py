@@ -29,16 +29,15 @@ def parser() -> argparse.ArgumentParser:
     for one in command.values():
         text = "such as hu2021 or hu2021/6-experiments (default: all)"
         one.add_argument("wanted", nargs="*", metavar="paper or notebook", help=text)
-    reproduce, flag = command["reproduce"].add_argument, {"action": "store_true"}
-    text = "notebooks to run at a time (default: number of cores)"
-    reproduce("-j", type=int, metavar="N", help=text)
-    reproduce("--smoke", **flag, help="use small parameters and write to build/smoke")
-    reproduce("--force", **flag, help="run notebooks that are up to date as well")
-    reproduce("--fresh", **flag, help="run all notebooks without stored results")
+    option, flag = command["reproduce"].add_argument, {"action": "store_true"}
+    option("-j", type=int, metavar="N", help="notebooks to run at a time (default: all cores)")
+    option("--smoke", **flag, help="use small parameters and write to build/smoke")
+    option("--force", **flag, help="run notebooks that are up to date as well")
+    option("--fresh", **flag, help="run all notebooks without stored results")
     pairs = {"nargs": 2, "action": "append", "default": [], "metavar": ("NAME", "VALUE")}
-    reproduce("-p", **pairs, help="set a parameter and write to build/custom")
+    option("-p", **pairs, help="set a parameter and write to build/custom")
     text = "write to a new or empty folder, or to one of earlier runs, instead of figures/"
-    reproduce("--output", type=Path, metavar="FOLDER", help=text)
+    option("--output", type=Path, metavar="FOLDER", help=text)
     return main
 
 
@@ -62,15 +61,11 @@ def notebooks(args) -> int:
         raise ValueError("another run is active in this folder: wait or stop it") from None
 
 
-def interrupt(*_):
-    raise KeyboardInterrupt
-
-
 def main(arguments=None) -> int:
     """Run the command and return the exit code; what is wrong is said in one line."""
     args = parser().parse_args(arguments)
     for stop in (signal.SIGINT, signal.SIGTERM):  # shells start background jobs without SIGINT
-        signal.signal(stop, interrupt)
+        signal.signal(stop, signal.default_int_handler)
     try:
         code = notebooks(args)
         sys.stdout.flush()

@@ -32,15 +32,8 @@ from privregret.press.notebook import BUILD, NOTEBOOKS, hint
 # exit codes; 130 is the shell's for an interrupt
 FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
 # bits change with the number of BLAS threads, and PDF files with the date
-ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "NUMBA_NUM_THREADS": "1",
-    "MPLBACKEND": "agg",
-    "SOURCE_DATE_EPOCH": "0",
-    "TQDM_DISABLE": "1",
-}
+ENVIRONMENT = {"MPLBACKEND": "agg", "SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1"}
+ENVIRONMENT |= {f"{of}_NUM_THREADS": "1" for of in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 LOCK, NEVER = "requirements.lock", "has not run to its end here"
 
 
@@ -50,14 +43,12 @@ class UsageError(ValueError):
 
 @dataclass
 class Job:
-    """One notebook to run."""
+    """A notebook to run, all parameters and those its file has not; or why it cannot run at all."""
 
     name: str
     code: str = ""
-    # all parameters, and those that differ from the notebook's file
     parameters: dict = field(default_factory=dict)
     changed: dict = field(default_factory=dict)
-    # why it cannot run at all
     problem: str = ""
 
 
@@ -108,8 +99,6 @@ def select(words: list[str], names: list[str]) -> list[str]:
 def overrides(pairs: list[tuple[str, str]]) -> dict:
     """Parameters from the command line; UsageError for one that is there twice.
 
-    Examples
-    --------
     >>> overrides([("epsilons", "0.5,1"), ("flag", "true"), ("noise", "laplace")])
     {'epsilons': [0.5, 1], 'flag': True, 'noise': 'laplace'}
     """
@@ -162,8 +151,9 @@ def inputs(job: Job) -> dict[str, str]:
     with suppress(OSError):  # a parameter that is too long for a path
         data = [path for path in data if path.is_file()]
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
-    found |= {_shown(file): code_key.meaning(file.read_bytes()) for file in used}
-    return found | {_shown(file): digest(file.read_bytes()) for file in (ROOT / LOCK, *data)}
+    found |= {os.path.relpath(file, ROOT): code_key.meaning(file.read_bytes()) for file in used}
+    data.insert(0, ROOT / LOCK)
+    return found | {os.path.relpath(file, ROOT): digest(file.read_bytes()) for file in data}
 
 
 def origin(name: str, found: dict[str, str]) -> dict[str, str]:
@@ -172,16 +162,11 @@ def origin(name: str, found: dict[str, str]) -> dict[str, str]:
     return {"code": found[f"notebooks/{name}.ipynb"], "lock": found[LOCK], "sources": sources}
 
 
-def _shown(path):
-    return os.path.relpath(path, ROOT)
-
-
 def outputs(name: str, root: Path) -> dict[str, str]:
     """All that a notebook has published below a root: path -> hash, "" for a missing file."""
     said = record.of_notebook(record.read(root), name)
     paths = [f"figures/{o}{ending}" for o, e in said["outputs"].items() for ending in e["files"]]
-    there = {path: root / path for path in paths}
-    found = {path: digest(f.read_bytes()) if f.is_file() else "" for path, f in there.items()}
+    found = {path: record.hashed(root / path) for path in paths}
     return found | {"figures/manifest.json": digest(json.dumps(said, sort_keys=True).encode())}
 
 
@@ -225,29 +210,17 @@ def _kernel(folder, variables):
             super().__init__(**more, transport="ipc", **at)
 
         async def start_kernel(self, **more):
-            with open(f"{folder}/log", "wb") as log:
-                await super().start_kernel(**more, env=os.environ | variables, stderr=log)
+            with open(f"{folder}/kernel.log", "wb") as log:
+                env = os.environ | ENVIRONMENT | variables
+                await super().start_kernel(**more, env=env, stderr=log)
 
     return Kernel
 
 
 def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tuple[int, str]:
-    """Run one notebook and adopt its outputs; a failed run changes nothing that is published.
+    """Run one notebook and adopt its outputs, or change nothing: exit code, line for the user.
 
-    Parameters
-    ----------
-    root, sockets : paths
-        Where `figures/`, `paper/` and `build/` are; a folder with a short path.
-    variables : dict
-        Of the kernel's environment.
-    gone : iterable of str
-        Notebooks that are no more, whose outputs may be taken over.
-    tell : callable
-        Called with the number of each cell that starts, from 1.
-
-    Returns
-    -------
-    An exit code, and the line for the user.
+    `sockets` has a short path; `tell` is told of each cell that starts.
     """
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
@@ -258,63 +231,57 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     from papermill.exceptions import PapermillExecutionError
 
     began, build, file, at = time.monotonic(), root / "build", f"{job.name}.ipynb", [0]
-    failed, folder = build / "failed" / file, mkdtemp(dir=sockets)
-    log, left = Path(folder, "log"), failed.with_suffix(".log")
+    done, failed, folder = build / "notebooks" / file, build / "failed" / file, mkdtemp(dir=sockets)
     # a folder of its own: a kernel of a killed run may still write to the old one
     staged = build / "partial" / f"{job.name}-{secrets.token_hex(4)}"
-    executed = staged / "executed.ipynb"
+    # a failed run leaves what it executed or, where that says nothing, its log
+    executed = left = staged / "executed.ipynb"
+    log = Path(folder, "kernel.log")
     own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": f"{folder}/ipython"}
 
-    def cell_starts(cell, cell_index):
-        at.append(cell_index + 1)
-        tell(at[-1])
+    def starts(cell, cell_index):
+        at[0] = cell_index + 1
+        tell(f"{job.name}, cell {at[0]}")
 
     try:
-        for old in (stamp(job.name, root), failed, left):
+        for old in (stamp(job.name, root), failed, failed.with_suffix(".log")):
             shutil.rmtree(old, ignore_errors=True)  # if it is a folder
             old.unlink(missing_ok=True)
         staged.mkdir(parents=True)
         before = inputs(job)
-        papermill.execute_notebook(
-            # papermill takes braces for its own
-            *(re.sub("[{}]", r"\g<0>\g<0>", str(path)) for path in (NOTEBOOKS / file, executed)),
-            job.changed,
-            kernel_name="python3",
-            kernel_manager_class=_kernel(folder, ENVIRONMENT | variables | own),
-            progress_bar=False,
-            request_save_on_cell_execute=False,
-            on_cell_start=cell_starts,
-        )
+        # papermill takes braces for its own
+        paths = (re.sub("[{}]", r"\g<0>\g<0>", str(path)) for path in (NOTEBOOKS / file, executed))
+        more = {"kernel_manager_class": _kernel(folder, variables | own), "on_cell_start": starts}
+        quiet = {"progress_bar": False, "request_save_on_cell_execute": False}
+        papermill.execute_notebook(*paths, job.changed, kernel_name="python3", **more, **quiet)
         mark = notebook.end_mark(executed.read_bytes())
         if mark is None:
             raise UsageError("it ended before its last cell")
         record.adopt(staged, root, job.name, origin(job.name, before), gone)
         render.render(root)
-        (build / "notebooks" / file).parent.mkdir(parents=True, exist_ok=True)
-        os.replace(executed, build / "notebooks" / file)
+        done.parent.mkdir(parents=True, exist_ok=True)
+        executed.replace(done)
         seconds = time.monotonic() - began
         mark |= {"files": before | outputs(job.name, root), "seconds": round(seconds, 1)}
         files.write(stamp(job.name, root), json.dumps(mark, indent=1).encode())
         said = record.read(root)["notebooks"][job.name].get("findings", [])
         return 0, f"{job.name}: {seconds:.0f} s, {render.said(said) or 'no findings'}"
     except DeadKernelError:
-        code, error = DIED, f"its kernel died in cell {at[-1]} (out of memory?)"
-        executed, failed = log, left
+        code, error, left = DIED, f"its kernel died in cell {at[0]} (out of memory?)", log
     except PapermillExecutionError as problem:
         code = USAGE if problem.ename == "ParameterError" else FAILED
         error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
     except (UsageError, OSError) as problem:
         code, error = FAILED, str(problem)
     except Exception as problem:  # the other notebooks go on
-        code, error = FAILED, f"{type(problem).__name__}: {problem}"
+        code, error, left = FAILED, f"{type(problem).__name__}: {problem}", log
         with suppress(OSError):
             log.write_text(traceback.format_exc())
-        executed, failed = log, left
     line = f"FAILED {job.name}: {error.splitlines()[0]}"
     with suppress(OSError):  # it did not start, or the disk is full
         failed.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(executed, failed)
-        line += f"; see {os.path.relpath(failed)}"
+        moved = shutil.move(left, failed.with_suffix(left.suffix))
+        line += f"; see {os.path.relpath(moved)}"
     return code, line
 
 
@@ -329,27 +296,7 @@ def reproduce(
 ) -> int:
     """Run stale notebooks, `at_once` at a time and the longest first; returns the exit code.
 
-    Parameters
-    ----------
-    words : list of str
-        As `select` takes them.
-    given : dict, optional
-        Parameters that are not the notebooks' own; then the output goes below `build/custom`.
-    output : Path, optional
-        Where the output goes instead; it must be missing or empty, or hold a manifest.
-    smoke : bool
-        Take the parameters of `notebooks/smoke.toml`; the output goes below `build/smoke`.
-    force, fresh : bool
-        Run all, also what is up to date; and without stored results.
-
-    Raises
-    ------
-    UsageError
-        For words, parameters or a folder that it cannot use.
-    Damaged
-        If the manifest is.
-    BlockingIOError
-        If another run is under way below the same root.
+    UsageError for what it cannot use, BlockingIOError if another run is under way below its root.
     """
     given = given or {}
     usual = BUILD / "smoke" if smoke else BUILD / "custom" / notebook.folder(given)
@@ -370,8 +317,7 @@ def reproduce(
         _alone(root, held)
         render.differing(root)  # refuses a damaged manifest
         if not (force or fresh):
-            reasons = _reasons(todo, root)
-            todo = [job for job in todo if reasons[job.name]]
+            todo = _stale(todo, root)
         gone = record.read(ROOT)["notebooks"].keys() - {*names} if root == ROOT else set()
         code = _all(todo, root, at_once, fresh, gone, held)
         if gone and not words and not code:
@@ -401,15 +347,11 @@ def _all(todo, root, at_once, fresh, gone, held):
     todo = sorted(todo, key=lambda job: -stamped(job.name, root).get("seconds", float("inf")))
     at_once = max(1, min(at_once, len(todo)))
     variables = {"LOKY_MAX_CPU_COUNT": str(max(1, joblib.cpu_count() // at_once))}
-    if fresh:
-        variables["PRIVREGRET_STORE"] = "off"
+    variables |= {"PRIVREGRET_STORE": "off"} if fresh else {}
     sockets = held.enter_context(TemporaryDirectory(prefix="privregret-"))
 
     def one(job):
-        def tell(cell):
-            bar.set_postfix_str(f"{job.name}, cell {cell}")
-
-        code, line = run(job, root, sockets, variables, gone, tell)
+        code, line = run(job, root, sockets, variables, gone, bar.set_postfix_str)
         with bar.external_write_mode():
             print(line, flush=True)
         bar.update()
@@ -428,21 +370,21 @@ def _all(todo, root, at_once, fresh, gone, held):
             os._exit(INTERRUPTED)  # kernels end by themselves once this process is gone
 
 
-def _reasons(todo, root):
-    """Print why each notebook is stale; name -> reason, "" if it is up to date."""
-    reasons = {job.name: why_stale(job, root) for job in todo}
-    if len(reasons) > 1 and {*reasons.values()} == {NEVER}:
-        print(f"none of {len(reasons)} notebooks has run here: what is in figures/ was committed")
-        return reasons
-    for name, why in reasons.items():
-        print(f"{name}: {why or 'up to date'}")
-    return reasons
+def _stale(todo, root):
+    """The jobs that are stale; why each is or is not is printed."""
+    reasons = [why_stale(job, root) for job in todo]
+    if len(todo) > 1 and {*reasons} == {NEVER}:
+        print(f"none of {len(todo)} notebooks has run here: what is in figures/ was committed")
+    else:
+        for job, why in zip(todo, reasons, strict=True):
+            print(f"{job.name}: {why or 'up to date'}")
+    return [job for job, why in zip(todo, reasons, strict=True) if why]
 
 
 def status(words: list[str]) -> int:
     """Print which notebooks are stale and why, and which files differ from the manifest."""
     names, differing = notebooks(), render.differing(ROOT)
-    _reasons(jobs(select(words, names), {}), ROOT)
+    _stale(jobs(select(words, names), {}), ROOT)
     for name in sorted(record.read(ROOT)["notebooks"].keys() - {*names}):
         print(f"{name}: no notebook any more; `make` removes its outputs")
     for path in differing:

@@ -1,8 +1,7 @@
 """What every notebook calls first and last: a check of its parameters, and a mark that it ended.
 
 papermill only warns of a parameter that a notebook does not have, takes "false" as a true string,
-and reports a run as completed even if its kernel died. So notebooks look after themselves, with or
-without the batch command.
+and reports a run as completed even if its kernel died.
 """
 
 import ast
@@ -39,11 +38,9 @@ class Running:
 
     name: str = ""
     parameters: dict = field(default_factory=dict)
-    # where it publishes when it is run by hand
+    # where it publishes if run by hand, what figure or table it published last, and if anything yet
     lab: Path = BUILD / "lab"
-    # the figure or table that it published last
     shown: str = ""
-    # whether it has published anything yet
     published: bool = False
     # its captions and claims, and the names that fill them
     texts: dict = field(default_factory=dict)
@@ -63,8 +60,6 @@ class ParameterError(ValueError):
 def hint(word: str, known: Iterable[str]) -> str:
     """Suggest the known word that is closest to `word`, or list the known words.
 
-    Examples
-    --------
     >>> hint("rums", ["runs", "seed"]), hint("x", ["runs", "seed"])
     ('did you mean runs?', 'known are runs, seed')
     """
@@ -76,8 +71,6 @@ def hint(word: str, known: Iterable[str]) -> str:
 def folder(parameters: dict) -> str:
     """The name of a folder for runs with these parameters, which lists them.
 
-    Examples
-    --------
     >>> folder({"runs": 5}), folder({"runs": 5, "epsilons": [0.5, 1]})
     ('runs=5', 'epsilons=0.5,1,runs=5-51080cbf')
     """
@@ -90,8 +83,8 @@ def declared(content: bytes) -> dict:
     """What the parameters cell of a notebook, given as its JSON, assigns: name -> default."""
     for cell in json.loads(content)["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
-            lines = ast.parse("".join(cell["source"])).body
-            lines = [line for line in lines if isinstance(line, ast.AnnAssign) and line.value]
+            body = ast.parse("".join(cell["source"])).body
+            lines = (line for line in body if isinstance(line, ast.AnnAssign) and line.value)
             return {line.target.id: ast.literal_eval(line.value) for line in lines}
     raise ValueError("no cell is tagged parameters")
 
@@ -106,15 +99,12 @@ def committed(name: str) -> dict:
 
 
 def output_root() -> Path:
-    """The folder below which a notebook publishes.
+    """Where a notebook publishes: `PRIVREGRET_OUTPUT`, set by the batch command; or in `build/lab`.
 
-    The batch command sets it (`PRIVREGRET_OUTPUT`). A notebook run by hand publishes to
-    `build/lab`, with other parameters to a folder in there, and never changes `figures/`; outside a
-    checkout it publishes to the current folder.
+    Outside a checkout that is the current folder.
     """
-    if os.environ.get("PRIVREGRET_OUTPUT"):
-        return Path(os.environ["PRIVREGRET_OUTPUT"])
-    return current.lab if CHECKOUT else Path.cwd()
+    by_hand = current.lab if CHECKOUT else Path.cwd()
+    return Path(os.environ.get("PRIVREGRET_OUTPUT") or by_hand)
 
 
 def start(name: str, namespace: dict, /, **rules) -> None:
@@ -125,21 +115,18 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     name : str
         The notebook: paper key, slash, file name without ending.
     namespace : dict
-        The notebook's `globals()`. Each checked value is put back in: an integer given for a real
-        becomes real.
+        Its `globals()`. Checked values are put back in: an integer given for a real becomes real.
     **rules : callable
-        One for each parameter that the notebook has: (name, value) -> value, raising TypeError or
-        ValueError.
+        For each parameter (name, value) -> value, raising TypeError or ValueError.
 
     Raises
     ------
     ParameterError
-        For a name that papermill injected and the notebook does not declare, a value against its
-        rule, or a folder that cannot be written or is not ours.
+        For a name that it does not declare and papermill injected, a value against its rule, or a
+        folder that cannot be written or is not ours.
     """
-    for unknown in {name for cell in namespace.get("In", []) for name in _injected(cell)} - {
-        *rules
-    }:
+    given = {one for cell in namespace.get("In", []) for one in _injected(cell)}
+    for unknown in given - rules.keys():
         raise ParameterError(f"{name} has no parameter {unknown}: {hint(unknown, rules)}")
     global current
     current = Running(name, {parameter: namespace[parameter] for parameter in rules})
@@ -156,8 +143,7 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     try:
         record.claim(output_root())
     except (OSError, ValueError) as error:
-        message = f"{name}: {error} (PRIVREGRET_OUTPUT names another folder)"
-        raise ParameterError(message) from None
+        raise ParameterError(f"{name}: {error} (PRIVREGRET_OUTPUT names another folder)") from None
 
 
 def _injected(cell):

@@ -31,13 +31,7 @@ class Damaged(ValueError):
 
 
 def read(root: Path) -> dict:
-    """The manifest of the outputs below `root`; one of nothing if there is none.
-
-    Raises
-    ------
-    Damaged
-        If it is no manifest.
-    """
+    """The manifest of the outputs below `root`, one of nothing if there is none; or Damaged."""
     try:
         record = json.loads((root / "figures" / "manifest.json").read_text(encoding="utf-8"))
         record["notebooks"].keys() | record["outputs"].keys()
@@ -49,19 +43,9 @@ def read(root: Path) -> dict:
 
 
 def claim(root: Path, whole: bool = False) -> None:
-    """Make sure that what will be written below `root` overwrites nothing of somebody else's.
+    """Raise ValueError if there are files of others in `root`, or if not `whole` in our folders.
 
-    Parameters
-    ----------
-    whole : bool
-        Whether all of the folder has to be ours, and not just its `figures/` and `paper/`.
-
-    Raises
-    ------
-    ValueError
-        If it holds files and no manifest.
-    OSError
-        If it cannot be written.
+    OSError if it cannot be written.
     """
     there = root.iterdir() if whole and root.exists() else (root / "figures", root / "paper")
     others = sorted(path.name for path in there if path.exists())
@@ -121,19 +105,8 @@ def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str]
     """Move what notebook `name` has published below `staged` to `root`, in place of its last run.
 
     With the same code and parameters, a file stays as it is if its numbers agree with the new ones
-    to within rounding and their own error: on another processor nothing changes.
-
-    Parameters
-    ----------
-    origin : dict
-        What the outputs depend on: hashes of the notebook's code, of other sources and of the lock.
-    gone : iterable of str
-        Notebooks that are no more, whose outputs and numbers `name` may take over.
-
-    Raises
-    ------
-    ValueError
-        If another notebook publishes one of its outputs or numbers.
+    to within rounding and their own error: on another processor nothing changes. `origin` has the
+    hashes of code and lock; `name` may take over from notebooks that are `gone`, from no others.
     """
     new = of_notebook(read(staged), name)
     outputs, said = new["outputs"], new["notebook"] | origin
@@ -146,8 +119,7 @@ def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str]
         refuse_clashes(record, name, [*outputs, *said.get("numbers", {})])
         old = of_notebook(record, name)
         _remove(root, record, old["outputs"].keys() - outputs.keys())
-        was = old["notebook"]
-        same = all(was.get(key) == said.get(key) for key in ORIGIN)
+        same = all(old["notebook"].get(key) == said.get(key) for key in ORIGIN)
         for output, entry in outputs.items():
             kept, fresh = (place / "figures" / output for place in (root, staged))
             had = old["outputs"].get(output)
@@ -157,21 +129,17 @@ def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str]
                 for ending in entry["files"]:
                     write(Path(f"{kept}{ending}"), Path(f"{fresh}{ending}").read_bytes())
             record["outputs"][output] = entry
-        if not same or any(
-            moved(*frames) for frames in zip(frames(was), frames(said), strict=True)
-        ):
+        if not same or any(map(moved, frames(old["notebook"]), frames(said))):
             record["notebooks"][name] = said
 
 
 def forget(root: Path, gone: Iterable[str]) -> list[str]:
     """Remove the outputs, findings and numbers of notebooks that are no more; what these are."""
-    removed = []
     with changing(root) as record:
+        removed = [output for name in gone for output in of_notebook(record, name)["outputs"]]
+        _remove(root, record, removed)
         for name in gone:
-            outputs = list(of_notebook(record, name)["outputs"])
-            _remove(root, record, outputs)
             del record["notebooks"][name]
-            removed += outputs
     return removed
 
 
@@ -183,13 +151,14 @@ def _remove(root, record, outputs):
 
 def _only_rounded(kept, fresh, had, has):
     """Whether published files are whole and their numbers are the new ones up to rounding."""
-    for ending, hashed in had.items():
-        path = Path(f"{kept}{ending}")
-        if not path.is_file() or digest(path.read_bytes()) != hashed:
-            return False
-    if had.keys() != has.keys():
+    if had != {ending: hashed(Path(f"{kept}{ending}")) for ending in has}:
         return False
     return had == has or not moved(*(pd.read_csv(f"{path}.csv") for path in (kept, fresh)))
+
+
+def hashed(path: Path) -> str:
+    """The hash of a file; "" if it is missing."""
+    return digest(path.read_bytes()) if path.is_file() else ""
 
 
 def moved(kept: pd.DataFrame, fresh: pd.DataFrame) -> str:
@@ -197,35 +166,23 @@ def moved(kept: pd.DataFrame, fresh: pd.DataFrame) -> str:
 
     A number may move by a relative 1e-9 and by the numerical error that the data carry for it: of a
     column x that of `x_error`, of `regret` that of `error`. Errors may change by a factor of two.
-
-    Examples
-    --------
-    >>> kept = pd.DataFrame({"x": [1.0, 2.0]})
-    >>> moved(kept, kept * (1 + 1e-12)), moved(kept, kept + 1)
-    ('', 'x')
     """
     if list(kept.columns) != list(fresh.columns) or len(kept) != len(fresh):
         return "columns or rows"
-    return next((c for c in kept.columns if not _same(c, kept, fresh).all()), "")
-
-
-def _same(column, kept, fresh):
-    """Whether each row's value of a column is the same in two frames."""
-    pair = kept[column], fresh[column]
-    numeric = all(map(pd.api.types.is_numeric_dtype, pair))
-    if not numeric or all(map(pd.api.types.is_integer_dtype, pair)):
-        return ((pair[0] == pair[1]) | (pair[0].isna() & pair[1].isna())).to_numpy()
-    a, b = (values.to_numpy(float) for values in pair)
-    size = np.maximum(np.abs(a), np.abs(b))
-    allowed, error = TOLERANCE * size, "error" if column == "regret" else f"{column}_error"
-    if column == "error" or column.endswith("_error"):
-        allowed = np.maximum(size / 2, 1e-12)
-    elif error in kept:
-        allowed = allowed + kept[error].to_numpy(float) + fresh[error].to_numpy(float)
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
-    finite = np.isfinite(a) & np.isfinite(b)
-    same[finite] |= np.abs(a[finite] - b[finite]) <= allowed[finite]
-    return same
+    for column in kept.columns:
+        a, b = kept[column], fresh[column]
+        same, kinds = (a == b) | (a.isna() & b.isna()), {a.dtype.kind, b.dtype.kind}
+        if "f" in kinds and kinds <= set("fiub"):
+            size = np.maximum(a.abs(), b.abs())
+            allowed, error = TOLERANCE * size, "error" if column == "regret" else f"{column}_error"
+            if column == "error" or column.endswith("_error"):
+                allowed = np.maximum(size / 2, 1e-12)
+            elif error in kept:
+                allowed = allowed + kept[error] + fresh[error]
+            same |= np.isfinite(a) & np.isfinite(b) & ((a - b).abs() <= allowed)
+        if not same.all():
+            return column
+    return ""
 
 
 def frames(said):
