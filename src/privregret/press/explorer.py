@@ -31,8 +31,8 @@ def explorer(picture: Callable, **knobs: Sequence) -> None:
         fig, png = picture(**values), io.BytesIO()
         fig.savefig(png, format="png", metadata={"Software": None})
         plt.close(fig)
-        width, alt = int(fig.get_figwidth() * 130), inspect.getdoc(picture)
-        display(Image(png.getvalue(), width=width, alt=alt))
+        width = int(fig.get_figwidth() * 130)
+        display(Image(png.getvalue(), width=width, alt=inspect.getdoc(picture)))
 
     def slider(name):
         named = [(v if isinstance(v, str) else f"{v:g}", v) for v in knobs[name]]
