@@ -7,7 +7,7 @@ import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, FixedLocator, NullLocator
 
 from privregret.press import style
 
@@ -24,14 +24,8 @@ def subplots(*shape: int, **options):
 def panels(count: int, height=None, ylabel="", **axes):
     """A figure and its panels side by side, in the width of a column (one panel) or a page.
 
-    The y axis is shared, and its label is on the first panel only.
-
-    Parameters
-    ----------
-    height : float, optional
-        Inches, if not that of `style.COLUMN` or `style.PAGE`.
-    **axes
-        Set on every panel, as by `ax.set`: scales, limits, labels.
+    The y axis is shared, and its label is on the first panel only. The height is in inches, and
+    `axes` are set on every panel, as by `ax.set`: scales, limits, labels.
     """
     width, usual = style.COLUMN if count == 1 else style.PAGE
     fig, axs = subplots(1, count, sharey=True, squeeze=False, figsize=(width, height or usual))
@@ -42,12 +36,10 @@ def panels(count: int, height=None, ylabel="", **axes):
 
 
 def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, **style_):
-    """One curve for each value of a column, in the look of its algorithm.
+    """One curve of columns `x` and `y` for each value of a column, in the look of its algorithm.
 
     Parameters
     ----------
-    data : pandas.DataFrame
-        One row per point, with columns `x` and `y`.
     by : str
         Column that distinguishes curves; its values are the labels.
     band : (str, str), optional
@@ -82,9 +74,8 @@ def _needs_bands(data, *by):
         varied = (data.groupby([*by]).nunique() > 1).any()
         results = ["mean", "sd", "se", "runs", "heavy", "low", "high"]
         several = ", ".join(varied.index[varied].difference(results, sort=False)) or "equal ones"
-        raise ValueError(
-            f"the frame must have one row for each {', '.join(by)}, got several {several}"
-        )
+        each = ", ".join(by)
+        raise ValueError(f"the frame must have one row for each {each}, got several {several}")
 
 
 def bound(ax, x, y, label: str, forbids: bool = False, **style_):
@@ -117,13 +108,8 @@ def legend(ax, **options) -> None:
 
 
 def regret_limits(summary) -> tuple[float, float]:
-    """A range of regrets for panels that belong together, which hold all final means.
-
-    Parameters
-    ----------
-    summary : pandas.DataFrame
-        Columns t, mean; the curves of all panels.
-    """
+    """A range of regrets for panels that belong together: around the final means, of columns t and
+    mean."""
     _needs(summary, "t", "mean", maker="estimates.means")
     last = summary["mean"][summary.t == summary.t.max()]
     return last.min() / 30, 2 * last.max()
@@ -196,16 +182,14 @@ def regret_grid(summary, limits=None, finals=None, name: str = ""):
     shown = axes.flat[: len(groups)]
     for i, (ax, (value, part)) in enumerate(zip(shown, groups, strict=True)):
         regret_axes(ax, part, limits or regret_limits(summary))
-        ax.set_title(rf"$\epsilon = {value:g}$")
         # nine ticks a decade in each panel would take most of the drawing
         ax.minorticks_off()
-        is_lowest = i + across >= count
-        ax.set_xlabel("round $t$" if is_lowest else "")
-        ax.tick_params(labelbottom=is_lowest)
-        ax.set_ylabel("regret" if i % across == 0 else "")
+        lowest, first = i + across >= count, i % across == 0
+        ax.set(title=rf"$\epsilon = {value:g}$", ylabel="regret" if first else "")
+        ax.set_xlabel("round $t$" if lowest else "")
+        ax.tick_params(labelbottom=lowest)
     start = min(ax.get_xlim()[0] for ax in shown)
-    for ax in shown:
-        ax.set_xlim(left=start)
+    plt.setp(shown, xlim=(start, None))
     for ax in axes.flat[count:]:
         ax.axis("off")
     if finals is not None:
@@ -219,19 +203,11 @@ def regret_grid(summary, limits=None, finals=None, name: str = ""):
 
 
 def final_regret_panel(summary, title: str = ""):
-    """A figure of final regret against epsilon, both logarithmic: one curve per algorithm with a
-    band.
+    """A figure of final regret against epsilon, both logarithmic: a curve and band per algorithm.
 
-    Parameters
-    ----------
-    summary : pandas.DataFrame
-        Columns algorithm, epsilon, mean, low, high, as `estimates.bands` makes them.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or an algorithm has several rows for one epsilon, as for several n0
-        or horizons: draw a panel for each (see `family`).
+    The frame has columns algorithm, epsilon, mean, low and high, as `estimates.bands` makes them,
+    and one row for each algorithm and epsilon; else a ValueError is raised. For several n0 or
+    horizons draw a panel for each (see `family`).
     """
     fig, ax = subplots()
     _final_regret(ax, summary)
@@ -257,17 +233,13 @@ def epsilon_ticks(ax, values, apart: float = 0.07):
     ax.xaxis.set_major_locator(FixedLocator(ticks))
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}" if x in labelled else "")
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def survival_axes(ax, curves):
     """Fraction of runs with regret at least x, axes logarithmic; an open marker shows the mean.
 
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        Columns algorithm, regret, fraction, as `estimates.survivals` makes them, mean, and bound: a
-        lower bound on regret, for a vertical line.
+    The frame has columns algorithm, regret and fraction, as `estimates.survivals` makes them, mean,
+    and bound: a lower bound on regret, for a vertical line.
     """
     _needs(curves, "algorithm", "regret", "fraction", maker="estimates.survivals")
     _needs(curves, "mean", "bound")
@@ -299,16 +271,13 @@ def family(
 
     Parameters
     ----------
-    data : pandas.DataFrame
-        One row per point, with columns `x` and `y`; panels and curves in the order of the rows.
     by, curves : str
-        Columns that distinguish panels, whose values fill the `title`, and curves.
+        Columns that distinguish panels, whose values fill the `title`, and curves, in the order of
+        the rows.
     bounds : dict, optional
         Columns of bounds -> labels; dashed, dotted, mixed, solid.
-    axes : dict, optional
-        As in `panels`.
-    **style_
-        As in `lines`.
+    axes, **style_
+        As in `panels`, and as in `lines`.
     """
     groups = list(data.groupby(by, sort=False))
     fig, row = panels(len(groups), **(axes or {}))

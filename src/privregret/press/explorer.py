@@ -17,8 +17,7 @@ def explorer(picture: Callable, **knobs: Sequence) -> None:
     Parameters
     ----------
     picture : callable
-        Returns a figure, which is closed; its parameters have defaults, and its docstring describes
-        it.
+        Returns a figure, which its docstring describes; its parameters have defaults.
     **knobs : sequence
         Parameter -> the values that its slider takes, the default among them.
     """

@@ -43,12 +43,11 @@ def texts(root: Path) -> dict[str, str]:
     shown_by = defaultdict(list)
     for row in rows:
         shown_by[row["figure"]].append(row)
-    outputs = [
-        entry
-        | {"name": output, "paper": entry["notebook"].split("/")[0]}
-        | {"caption": tex.caption(_now(root / f"figures/{output}.tex"))}
-        for output, entry in sorted(manifest["outputs"].items())
-    ]
+    outputs = []
+    for name, entry in sorted(manifest["outputs"].items()):
+        caption = tex.caption(_now(root / f"figures/{name}.tex"))
+        more = {"name": name, "paper": entry["notebook"].split("/")[0], "caption": caption}
+        outputs.append(entry | more)
     total = _count(rows, papers)
     every, claims = [("all", total)], sum(total[CLAIM, verdict] for verdict in VERDICTS[CLAIM])
     tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)
@@ -62,18 +61,16 @@ def texts(root: Path) -> dict[str, str]:
     headlines.sort(key=lambda row: row.get("rank", len(rows)))
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
     numbers, counts = sorted(chain(*numbers)), [*_counts(total), ("errataTotal", len(errata))]
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+    frame, csv = pd.DataFrame(rows, columns=COLUMNS), {"index": False, "lineterminator": "\n"}
 
     def filled(template, **values):
         return TEMPLATES.get_template(template).render(values)
 
-    pages = {"tally": tally + every, "rows": ranked, "count": total, "claims": claims}
-    block = filled("README.md", count=total, claims=claims, rows=headlines)
-    return {
-        "figures/findings.csv": frame.to_csv(
-            index=False, float_format="%.12g", lineterminator="\n"
-        ),
-        "figures/findings.md": filled("findings.md", **pages),
+    counted = {"count": total, "claims": claims}
+    block = filled("README.md", rows=headlines, **counted)
+    made = {
+        "figures/findings.csv": frame.to_csv(float_format="%.12g", **csv),
+        "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked, **counted),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every),
         "figures/not-reproduced.tex": filled("not-reproduced.tex", failed=failed),
@@ -81,12 +78,11 @@ def texts(root: Path) -> dict[str, str]:
         "figures/errata.tex": filled("errata.tex", rows=errata),
         "paper/numbers.tex": filled("numbers.tex", numbers=numbers, counts=counts),
         "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
-    } | {
-        f"figures/{paper}/findings.tex": filled(
-            "findings.tex", paper=paper, rows=[row for row in rows if row["paper"] == paper]
-        )
-        for paper in papers
     }
+    for paper in papers:
+        mine = [row for row in rows if row["paper"] == paper]
+        made[f"figures/{paper}/findings.tex"] = filled("findings.tex", paper=paper, rows=mine)
+    return made
 
 
 def _rows(manifest):
@@ -95,16 +91,13 @@ def _rows(manifest):
     for notebook, entry in sorted(manifest["notebooks"].items()):
         paper = notebook.split("/")[0]
         for row in entry.get("findings", []):
+            more = {"notebook": notebook, "paper": paper, "measured": tex.measured(row)}
+            more["version"] = PAPERS[paper].version if paper in PAPERS else ""
             figure = row["figure"]
-            yield dict.fromkeys(("key", "note", "repair", "stands"), "") | row | {
-                "notebook": notebook,
-                "paper": paper,
-                "version": PAPERS[paper].version if paper in PAPERS else "",
-                "shown": figure and f"{figure}.{'png' if figure in pictures else 'csv'}",
-                "measured": tex.measured(row),
-                "headline": row["headline"].format(value=tex.value(row)),
-                "rows": len(row.get("rows", ())) or 1,
-            }
+            more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
+            more["headline"] = row["headline"].format(value=tex.value(row))
+            more["rows"] = len(row.get("rows", ())) or 1
+            yield dict.fromkeys(("key", "note", "repair", "stands"), "") | row | more
 
 
 def _count(rows, papers):
@@ -144,12 +137,9 @@ def _now(path):
 
 
 def differing(root: Path) -> dict[str, str]:
-    """Which files are not what the manifest says: path -> what they should be.
+    """Files that are not what the manifest says: path -> what they should be.
 
-    Raises
-    ------
-    Damaged
-        If nothing can be made from the manifest.
+    Raises `record.Damaged` if nothing can be made from the manifest.
     """
     try:
         made = texts(root)
