@@ -61,15 +61,16 @@ def texts(root: Path) -> dict[str, str]:
     headlines.sort(key=lambda row: row.get("rank", len(rows)))
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
     numbers, counts = sorted(chain(*numbers)), [*_counts(total), ("errataTotal", len(errata))]
-    frame, csv = pd.DataFrame(rows, columns=COLUMNS), {"index": False, "lineterminator": "\n"}
+    frame = pd.DataFrame(rows, columns=COLUMNS)
 
     def filled(template, **values):
         return TEMPLATES.get_template(template).render(values)
 
+    csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     counted = {"count": total, "claims": claims}
     block = filled("README.md", rows=headlines, **counted)
     made = {
-        "figures/findings.csv": frame.to_csv(float_format="%.12g", **csv),
+        "figures/findings.csv": csv,
         "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked, **counted),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every),
