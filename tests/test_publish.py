@@ -12,7 +12,7 @@ from conftest import refused
 
 from privregret import files
 from privregret.estimates import Estimate
-from privregret.press import captions, notebook, publish, record, render, style, tex, text
+from privregret.press import notebook, publish, record, render, style, tex, text
 from privregret.press.findings import SIGNS, UNDECIDED
 from privregret.press.papers import PAPERS
 
@@ -167,7 +167,7 @@ def test_code_in_a_caption_compiles_and_comes_back(tmp_path):
     escaped = tex.tex_escape(CODE)
     assert r"\texttt{many\_runs}" in escaped and r"5\% of $\varepsilon$ \& more" in escaped
     source = rf"\caption{{{escaped}}}" + "\n"
-    assert captions.caption(source) == CODE.replace("epsilon", "varepsilon")
+    assert tex.caption(source) == CODE.replace("epsilon", "varepsilon")
     if not shutil.which("pdflatex"):
         pytest.skip("needs pdflatex")
     page = rf"\documentclass{{article}}\begin{{document}}{escaped}\end{{document}}"

@@ -1,20 +1,17 @@
-"""Pictures that recur: regret against rounds, final regret against epsilon, survival curves.
+"""Pictures that recur, of the columns of a frame; statistics are made by `estimates`.
 
-They draw the columns of a frame and compute no statistics: those are made by `estimates`. Importing
-this module sets the look of all figures.
+Importing this module sets the look of all figures.
 """
 
 import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import EngFormatter, FixedLocator, NullFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, FixedLocator, NullLocator
 
 from privregret.press import style
 
 style.use()
-# makes what figures of regret show
-BANDS = "estimates.bands"
 
 
 def subplots(*shape: int, **options):
@@ -24,40 +21,25 @@ def subplots(*shape: int, **options):
     return fig, axes
 
 
-def panels(count: int, width=None, height=None, **axes):
-    """A figure with `count` panels side by side, in the width of a column (one panel) or a page.
+def panels(count: int, height=None, ylabel="", **axes):
+    """A figure and its panels side by side, in the width of a column (one panel) or a page.
 
-    Parameters
-    ----------
-    width, height : float, optional
-        Inches, if not those of `style.COLUMN` and `style.PAGE`.
-    **axes
-        Set on every panel, as by `ax.set`: scales, limits, labels. The y axis is shared, and its
-        label is on the first panel only.
-
-    Returns
-    -------
-    figure, list of axes
+    The y axis is shared, and its label is on the first panel only. The height is in inches, and
+    `axes` are set on every panel, as by `ax.set`: scales, limits, labels.
     """
-    size = style.COLUMN if count == 1 else style.PAGE
-    size = width or size[0], height or size[1]
-    fig, row = subplots(1, count, sharey=count > 1, squeeze=False, figsize=size)
-    label = axes.pop("ylabel", "")
-    for ax in row[0]:
+    width, usual = style.COLUMN if count == 1 else style.PAGE
+    fig, axs = subplots(1, count, sharey=True, squeeze=False, figsize=(width, height or usual))
+    for ax in axs[0]:
         ax.set(**axes)
-    row[0, 0].set_ylabel(label)
-    return fig, list(row[0])
+    axs[0, 0].set_ylabel(ylabel)
+    return fig, list(axs[0])
 
 
 def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, **style_):
-    """One curve for each value of a column, in the look of its algorithm.
+    """One curve of columns `x` and `y` for each value of a column, in the look of its algorithm.
 
     Parameters
     ----------
-    data : pandas.DataFrame
-        Tidy: one row per point.
-    x, y : str
-        Columns drawn.
     by : str
         Column that distinguishes curves; its values are the labels.
     band : (str, str), optional
@@ -65,7 +47,7 @@ def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, 
     looks : dict, optional
         Value of `by` -> keywords for `plot`, for what is not an algorithm.
     """
-    _needs(data, "", by, x, y, *band)
+    _needs(data, by, x, y, *band)
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
         look = looks[label] if looks else style.look(label)
         look = {"markevery": (0.03 + 0.03 * i, 0.15)} | look | style_
@@ -76,34 +58,30 @@ def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, 
         ax.plot(at, curve[y], label=str(label), **look)
 
 
-def _needs(data, maker, *columns):
+def _needs(data, *columns, maker=""):
     """Raise an error in one line unless the frame has these columns."""
     if missing := [column for column in columns if column not in data]:
-        found = ", ".join(map(str, data.columns))
-        wanted = f"{', '.join(missing)}, which {maker} makes" if maker else ", ".join(missing)
-        raise ValueError(
-            f"the frame must have columns {', '.join(columns)}: no {wanted}, got {found}"
-        )
+        wanted = ", ".join(missing) + (maker and f", which {maker} makes")
+        needed, found = ", ".join(columns), ", ".join(map(str, data.columns))
+        raise ValueError(f"the frame must have columns {needed}: no {wanted}, got {found}")
 
 
-def _one_each(data, *columns):
-    """Raise an error in one line if a curve has several rows for one x: it would be a zigzag."""
-    if data.duplicated([*columns]).any():
-        kinds = data.groupby([*columns])
-        varied = [c for c in data if c not in columns and kinds[c].nunique().max() > 1]
-        results = ("mean", "sd", "se", "runs", "heavy", "low", "high")
-        several = ", ".join(c for c in varied if c not in results) or "equal ones"
-        each = ", ".join(columns)
+def _needs_bands(data, *by):
+    """Raise an error in one line unless the frame has bands, and one row for each point of a curve;
+    several would draw a zigzag."""
+    _needs(data, *by, "mean", "low", "high", maker="estimates.bands")
+    if data.duplicated([*by]).any():
+        varied = (data.groupby([*by]).nunique() > 1).any()
+        results = ["mean", "sd", "se", "runs", "heavy", "low", "high"]
+        several = ", ".join(varied.index[varied].difference(results, sort=False)) or "equal ones"
+        each = ", ".join(by)
         raise ValueError(f"the frame must have one row for each {each}, got several {several}")
 
 
 def bound(ax, x, y, label: str, forbids: bool = False, **style_):
     """A theorem's bound or rate: thin and black, never to be taken for a measurement.
 
-    Parameters
-    ----------
-    forbids : bool
-        Whether to shade what a lower bound excludes, from 0 to the bound.
+    One that `forbids`, a lower bound, shades what it excludes, from 0 on.
     """
     x = np.asarray(x, float)
     if forbids:
@@ -112,10 +90,7 @@ def bound(ax, x, y, label: str, forbids: bool = False, **style_):
 
 
 def legend_below(fig, ncols: int = 2, **options) -> None:
-    """One legend for all panels, below them, each label once.
-
-    A line and points of one label in one panel share an entry.
-    """
+    """One legend for all panels, below them; a line and points of one label share an entry."""
     found: dict[str, tuple] = {}
     for ax in fig.axes:
         parts = list(zip(*ax.get_legend_handles_labels(), strict=True))
@@ -125,10 +100,7 @@ def legend_below(fig, ncols: int = 2, **options) -> None:
 
 
 def legend(ax, **options) -> None:
-    """Put the legend of a panel where it covers least; below if it is long and the panel alone.
-
-    `options` are those of `ax.legend`.
-    """
+    """Put the legend of a panel where it covers least; below if it is long and the panel alone."""
     if len(ax.figure.axes) == 1 and len(ax.get_legend_handles_labels()[1]) > 4:
         legend_below(ax.figure, **options)
     else:
@@ -136,15 +108,9 @@ def legend(ax, **options) -> None:
 
 
 def regret_limits(summary) -> tuple[float, float]:
-    """A range of regrets for panels that belong together: from below the smallest final mean to
-    above the largest.
-
-    Parameters
-    ----------
-    summary : pandas.DataFrame
-        Columns t, mean; the curves of all panels.
-    """
-    _needs(summary, "estimates.means", "t", "mean")
+    """A range of regrets for panels that belong together: around the final means, of columns t and
+    mean."""
+    _needs(summary, "t", "mean", maker="estimates.means")
     last = summary["mean"][summary.t == summary.t.max()]
     return last.min() / 30, 2 * last.max()
 
@@ -157,16 +123,14 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
     summary : pandas.DataFrame
         Columns algorithm, t, mean, low, high, as `estimates.bands` makes them.
     limits : (float, float), optional
-        Range of regrets, for panels that share it (see `regret_limits`); of this panel alone if not
-        given.
+        Range of regrets, if not the `regret_limits` of this panel.
     rounds : {"log", "linear"}
         The axis of rounds; a logarithmic one shows at most the last four decades, from where a
         mean enters the range.
     legend_values : bool
         Whether labels give the final means.
     """
-    _needs(summary, BANDS, "algorithm", "t", "mean", "low", "high")
-    _one_each(summary, "algorithm", "t")
+    _needs_bands(summary, "algorithm", "t")
     finals = summary.groupby("algorithm", sort=False)["mean"].last()
     names = {a: f"{a}: {final:,.0f}" if legend_values else a for a, final in finals.items()}
     named = summary.assign(algorithm=summary.algorithm.map(names))
@@ -184,10 +148,7 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
 
 
 def regret_panel(summary, title: str = "", limits=None):
-    """A figure of one panel as papers draw it: rounds linear, the final means in the legend.
-
-    The parameters are those of `regret_axes`.
-    """
+    """A figure of `regret_axes` as papers draw it: rounds linear, final means in the legend."""
     fig, ax = subplots()
     regret_axes(ax, summary, limits, "linear", legend_values=True)
     ax.set_title(title)
@@ -195,52 +156,40 @@ def regret_panel(summary, title: str = "", limits=None):
     return fig
 
 
-def regret_grid(
-    summary,
-    by: str = "epsilon",
-    title: str = r"$\epsilon = {:g}$",
-    limits=None,
-    finals=None,
-    name="",
-):
-    """A figure across a page: regret against rounds, both logarithmic, one panel for each value of
-    a column.
+def regret_grid(summary, limits=None, finals=None, name: str = ""):
+    """A figure across a page: regret against rounds, both logarithmic, one panel for each epsilon.
 
     Axes are shared, with at most four panels a row and the legend below.
 
     Parameters
     ----------
     summary : pandas.DataFrame
-        Columns `by`, algorithm, t, mean, low, high, as `estimates.bands` makes them.
-    title : str
-        Filled with the value of each panel.
+        Columns epsilon, algorithm, t, mean, low, high, as `estimates.bands` makes them.
     limits : (float, float), optional
-        Range of regrets, if not that of these panels (see `regret_limits`).
+        Range of regrets, if not the `regret_limits` of these panels.
     finals : pandas.DataFrame, optional
         Final regrets for a last panel, as for `final_regret_panel`.
     name : str
         Title of the figure.
     """
-    _needs(summary, BANDS, by, "algorithm", "t", "mean", "low", "high")
-    groups = list(summary.groupby(by))
+    _needs_bands(summary, "epsilon", "algorithm", "t")
+    groups = list(summary.groupby("epsilon"))
     count = len(groups) + (finals is not None)
     across = min(count, 4)
     down = -(-count // across)
-    size = (style.PAGE[0], 0.7 + 1.6 * down)
+    size = style.PAGE[0], 0.7 + 1.6 * down
     fig, axes = subplots(down, across, sharey=True, squeeze=False, figsize=size)
     shown = axes.flat[: len(groups)]
     for i, (ax, (value, part)) in enumerate(zip(shown, groups, strict=True)):
         regret_axes(ax, part, limits or regret_limits(summary))
-        ax.set_title(title.format(value))
         # nine ticks a decade in each panel would take most of the drawing
         ax.minorticks_off()
-        is_lowest = i + across >= count
-        ax.set_xlabel("round $t$" if is_lowest else "")
-        ax.tick_params(labelbottom=is_lowest)
-        ax.set_ylabel("regret" if i % across == 0 else "")
+        lowest, first = i + across >= count, i % across == 0
+        ax.set(title=rf"$\epsilon = {value:g}$", ylabel="regret" if first else "")
+        ax.set_xlabel("round $t$" if lowest else "")
+        ax.tick_params(labelbottom=lowest)
     start = min(ax.get_xlim()[0] for ax in shown)
-    for ax in shown:
-        ax.set_xlim(left=start)
+    plt.setp(shown, xlim=(start, None))
     for ax in axes.flat[count:]:
         ax.axis("off")
     if finals is not None:
@@ -253,41 +202,29 @@ def regret_grid(
     return fig
 
 
-def final_regret_panel(summary, title: str = "", limits=None):
-    """A figure of final regret against epsilon, both axes logarithmic, one curve per algorithm with
-    a band.
+def final_regret_panel(summary, title: str = ""):
+    """A figure of final regret against epsilon, both logarithmic: a curve and band per algorithm.
 
-    Parameters
-    ----------
-    summary : pandas.DataFrame
-        Columns algorithm, epsilon, mean, low, high, as `estimates.bands` makes them.
-    limits : (float, float), optional
-        Range of regrets, for panels that share it.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or an algorithm has several rows for one epsilon, as for several n0
-        or horizons: draw a panel for each (see `family`).
+    The frame has columns algorithm, epsilon, mean, low and high, as `estimates.bands` makes them,
+    and one row for each algorithm and epsilon; else a ValueError is raised. For several n0 or
+    horizons draw a panel for each (see `family`).
     """
     fig, ax = subplots()
     _final_regret(ax, summary)
-    ax.set(title=title, ylabel="final regret", ylim=limits)
+    ax.set(title=title, ylabel="final regret")
     legend(ax)
     return fig
 
 
 def _final_regret(ax, summary, apart=0.07):
-    _needs(summary, BANDS, "algorithm", "epsilon", "mean", "low", "high")
-    _one_each(summary, "algorithm", "epsilon")
+    _needs_bands(summary, "algorithm", "epsilon")
     lines(ax, summary, "epsilon", "mean", band=("low", "high"), markevery=1)
     ax.set(xlabel=r"privacy parameter $\epsilon$", xscale="log", yscale="log")
     epsilon_ticks(ax, summary.epsilon.unique(), apart)
 
 
 def epsilon_ticks(ax, values, apart: float = 0.07):
-    """Tick the values of epsilon that were run, and no others; labels are `apart`, a fraction of
-    the axis."""
+    """Tick these values and no others; labels are `apart`, a fraction of the axis."""
     ticks = sorted(values)
     factor, labelled = (ticks[-1] / ticks[0]) ** apart, ticks[:1]
     for tick in ticks[1:]:
@@ -296,20 +233,16 @@ def epsilon_ticks(ax, values, apart: float = 0.07):
     ax.xaxis.set_major_locator(FixedLocator(ticks))
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}" if x in labelled else "")
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def survival_axes(ax, curves):
     """Fraction of runs with regret at least x, axes logarithmic; an open marker shows the mean.
 
-    Parameters
-    ----------
-    curves : pandas.DataFrame
-        Columns algorithm, regret, fraction, as `estimates.survivals` makes them, mean, and bound: a
-        lower bound on regret, for a vertical line.
+    The frame has columns algorithm, regret and fraction, as `estimates.survivals` makes them, mean,
+    and bound: a lower bound on regret, for a vertical line.
     """
-    _needs(curves, "estimates.survivals", "algorithm", "regret", "fraction")
-    _needs(curves, "", "mean", "bound")
+    _needs(curves, "algorithm", "regret", "fraction", maker="estimates.survivals")
+    _needs(curves, "mean", "bound")
     for label, curve in curves.groupby("algorithm", sort=False):
         look = style.look(label)
         steps = look | {"marker": "", "drawstyle": "steps-post"}
@@ -324,55 +257,33 @@ def survival_axes(ax, curves):
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
-    """A colour, a marker and dashes for each value of what is not an algorithm: the `looks` of
-    `lines`.
-
-    Parameters
-    ----------
-    values : iterable
-        In the order of the legend; six stay apart.
-    dashes : sequence
-        Line styles, taken in turn.
-    """
+    """The `looks` of `lines` for what is not an algorithm: a colour and a marker for each value, in
+    the order of the legend, and these `dashes` in turn; six values stay apart."""
     colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
-    series = zip(*map(itertools.cycle, (colours, "o^sDPv", dashes)), strict=False)
-    return {
-        v: {"color": c, "marker": m, "linestyle": d}
-        for v, (c, m, d) in zip(values, series, strict=False)
-    }
+    series = zip(values, *map(itertools.cycle, (colours, "o^sDPv", dashes)), strict=False)
+    return {v: {"color": c, "marker": m, "linestyle": d} for v, c, m, d in series}
 
 
 def family(
     data, by: str, x: str, y: str, title="{}", bounds=None, curves="algorithm", axes=None, **style_
 ):
-    """One panel for each value of a column, side by side with one y axis: its curves and bounds.
+    """A figure and its panels, one for each value of a column, with its curves and bounds.
 
     Parameters
     ----------
-    data : pandas.DataFrame
-        Tidy: one row per point; panels and curves in the order of the rows.
-    by : str
-        Column that distinguishes panels; its values fill the `title`.
-    x, y : str
-        Columns drawn.
+    by, curves : str
+        Columns that distinguish panels, whose values fill the `title`, and curves, in the order of
+        the rows.
     bounds : dict, optional
         Columns of bounds -> labels; dashed, dotted, mixed, solid.
-    curves : str
-        Column that distinguishes curves.
-    axes : dict, optional
-        As in `panels`.
-    **style_
-        As in `lines`.
-
-    Returns
-    -------
-    figure, list of axes
+    axes, **style_
+        As in `panels`, and as in `lines`.
     """
     groups = list(data.groupby(by, sort=False))
     fig, row = panels(len(groups), **(axes or {}))
+    dashes = style.DASHED, style.DOTTED, style.MIXED, style.SOLID
     for ax, (value, part) in zip(row, groups, strict=True):
         once = part.drop_duplicates(x)
-        dashes = style.DASHED, style.DOTTED, style.MIXED, style.SOLID
         for (column, label), dash in zip((bounds or {}).items(), dashes, strict=False):
             bound(ax, once[x], once[column], label, linestyle=dash)
         lines(ax, part, x, y, by=curves, **style_)

@@ -17,8 +17,7 @@ def explorer(picture: Callable, **knobs: Sequence) -> None:
     Parameters
     ----------
     picture : callable
-        Returns a figure, which is closed; its parameters have defaults, and its docstring describes
-        it.
+        Returns a figure, which its docstring describes; its parameters have defaults.
     **knobs : sequence
         Parameter -> the values that its slider takes, the default among them.
     """
@@ -31,8 +30,8 @@ def explorer(picture: Callable, **knobs: Sequence) -> None:
         fig, png = picture(**values), io.BytesIO()
         fig.savefig(png, format="png", metadata={"Software": None})
         plt.close(fig)
-        width, alt = int(fig.get_figwidth() * 130), inspect.getdoc(picture)
-        display(Image(png.getvalue(), width=width, alt=alt))
+        width = int(fig.get_figwidth() * 130)
+        display(Image(png.getvalue(), width=width, alt=inspect.getdoc(picture)))
 
     def slider(name):
         named = [(v if isinstance(v, str) else f"{v:g}", v) for v in knobs[name]]

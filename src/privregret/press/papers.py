@@ -1,5 +1,4 @@
-"""The five papers, each in the version that is meant throughout: verdicts are about that version
-and no other."""
+"""The five papers, each in the version that all verdicts are about."""
 
 from typing import NamedTuple
 
@@ -45,8 +44,3 @@ PAPERS = {
 def title(key: str) -> str:
     """How findings of notebooks in the folder `key` are headed: by the paper's key, or as ours."""
     return key if key in PAPERS else f"Ours ({key})"
-
-
-def version(paper: str) -> str:
-    """The version of a paper that a finding is about; empty for what is not one of the five."""
-    return PAPERS[paper].version if paper in PAPERS else ""

@@ -1,4 +1,4 @@
-"""Numbers and texts as they are printed, plain and in TeX."""
+"""Numbers and texts as they are printed: plain, in TeX, and what is TeX as Markdown shows it."""
 
 import math
 import re
@@ -6,32 +6,26 @@ import re
 from privregret.estimates import rounded
 from privregret.press.record import TOLERANCE
 
+# signs that code may have, as TeX prints them
+CODE = {sign: "\\" + sign for sign in "{}$&#_%"}
+CODE |= {"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "\\": r"\textbackslash{}"}
+# On GitHub a bar ends a cell of a table in a formula, too, and < may start an element.
+COMMANDS = {r"\|": r"\Vert ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt "}
+
 
 def measured(entry: dict, tex: bool = False) -> str:
     """A number with its standard error, or the bound on its numerical error if it is not random.
 
     A dagger says that the error is not known.
-
-    Parameters
-    ----------
-    entry : dict
-        Its "value", "error" (one standard error) and "numerical_error".
-    tex : bool
-        Whether to print it as a formula of TeX.
-
-    Examples
-    --------
-    >>> measured({"value": 2.71828, "error": 0.01, "numerical_error": 0.0})
-    '2.718 ± 0.010'
     """
     error = _reach(entry)
+    known = math.isfinite(error)
     parts = [rounded(entry["value"], error)]
-    if error > TOLERANCE * abs(entry["value"]) and math.isfinite(error):
+    if known and error > TOLERANCE * abs(entry["value"]):
         parts.append(rounded(error, error))
-    unknown = not math.isfinite(error)
     if tex:
-        return "$" + r" \pm ".join(map(power, parts)) + r"^\dagger" * unknown + "$"
-    return " ± ".join(parts) + "†" * unknown
+        return "$" + r" \pm ".join(map(power, parts)) + r"^\dagger" * (not known) + "$"
+    return " ± ".join(parts) + "†" * (not known)
 
 
 def value(entry: dict) -> str:
@@ -47,8 +41,6 @@ def quoted(entry: dict) -> str:
 
     Examples
     --------
-    >>> print(quoted({"value": 5.4197, "error": 0.0631, "numerical_error": 0.0}))
-    5.42 \pm 0.06
     >>> print(quoted({"value": 5.4197, "error": 0.001, "numerical_error": 0.0}))
     5.42
     """
@@ -60,9 +52,10 @@ def quoted(entry: dict) -> str:
     third = 2 - math.floor(math.log10(abs(value) or 1))
     if error:
         first = -math.floor(math.log10(error))
-        last = first + (error * 10**first < 1.95)  # two digits of an error that starts with 1
+        # two digits of an error that starts with 1
+        last = first + (error * 10**first < 1.95)
         if last <= third or error * 10**third >= 0.5:
-            return " \\pm ".join(_decimals(x, min(third, last)) for x in (value, error))
+            return r" \pm ".join(_decimals(x, min(third, last)) for x in (value, error))
     if abs(float(f"{value:.3g}") - value) <= 1e-4 * abs(value):
         return power(f"{value:.3g}")
     whole = third > 0 and round(value, third) == round(value)
@@ -81,25 +74,19 @@ def _reach(entry):
 
 
 def power(number: str) -> str:
-    r"""A printed number with its power of ten in TeX.
-
-    Examples
-    --------
-    >>> print(power("1.5e-07"))
-    1.5\cdot 10^{-7}
-    """
+    r"""A printed number with its power of ten in TeX: 1.5e-07 is `1.5\cdot 10^{-7}`."""
     whole = re.sub(r"(?<![\d.])1e\+?(-?)0*(\d+)", r"10^{\1\2}", number)
     return re.sub(r"e\+?(-?)0*(\d+)", r"\\cdot 10^{\1\2}", whole)
 
 
 def quantity(row: dict) -> str:
-    r"""Format a finding's quantity, number and criterion in TeX.
+    r"""A finding's quantity, number and criterion in TeX.
 
     Examples
     --------
-    >>> row = {"quantity": "loss", "value": 1.0, "error": 0.0, "numerical_error": 0.0}
+    >>> row = {"quantity": "loss", "value": 1.5e-7, "error": 0.0, "numerical_error": 0.0}
     >>> print(quantity(row | {"criterion": "<= 1 within 1e-6"}))
-    loss: $1$ ($\le 1$ within $10^{-6}$)
+    loss: $1.5\cdot 10^{-7}$ ($\le 1$ within $10^{-6}$)
     """
     values, *tolerance = row["criterion"].split(" within ")
     for sign, command in (("<=", r"\le"), (">=", r"\ge"), ("in ", r"\in ")):
@@ -122,21 +109,67 @@ def one_epsilon(text: str) -> str:
     return text.replace(r"\epsilon", r"\varepsilon")
 
 
-# signs that code may have, as TeX prints them
-CODE = {sign: "\\" + sign for sign in "{}$&#_%"}
-CODE |= {"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "\\": r"\textbackslash{}"}
-
-
 def tex_escape(text: str) -> str:
-    r"""Text with TeX's formulas, its per cent and other signs made harmless, and `code` as such.
-
-    Examples
-    --------
-    >>> print(tex_escape(r"50% of $\epsilon$, `many_runs`"))
-    50\% of $\varepsilon$, \texttt{many\_runs}
-    """
+    """Text with TeX's formulas, its per cent and other signs made harmless, and `code` as such."""
     parts = re.split("(?<!`)`([^`']+)`", text)
     parts[::2] = [re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(part)) for part in parts[::2]]
     typed = ("".join(CODE.get(sign, sign) for sign in code) for code in parts[1::2])
     parts[1::2] = [rf"\texttt{{{code}}}" for code in typed]
     return "".join(parts)
+
+
+def caption(source: str) -> str:
+    """The caption of a published `.tex` file, with TeX's formulas but without its escapes."""
+    return _plain(source.partition(r"\caption{")[2].partition("}\n")[0])
+
+
+def _plain(text):
+    """Text without the TeX outside formulas: escaped signs, spaces, references, code."""
+
+    def typed(code):
+        for sign, command in CODE.items():
+            code = code.replace(command, sign)
+        return f"`{code}`"
+
+    parts = re.split(r"(\$.*?\$|\\texttt\{(?:\\text\w+\{\}|\\.|[^{}\\])*\})", text)
+    for i, part in enumerate(parts):
+        if i % 2 == 0:
+            spaced = re.sub(r"\\([%&# ])", r"\1", part).replace("~", "\N{NO-BREAK SPACE}")
+            parts[i] = re.sub(r"\\(?:ref\{\w+:|emph\{)(.*?)\}", r"\1", spaced)
+        elif part[0] != "$":
+            parts[i] = typed(part.removeprefix(r"\texttt{").removesuffix("}"))
+    return "".join(parts)
+
+
+def short(name: str) -> str:
+    """Return a name in words, for lists at the side.
+
+    Examples
+    --------
+    >>> short("hu2021/figure-05"), short("wu2026/ftnl-exact")
+    ('Figure 5', 'FTNL exact')
+    """
+    said = re.sub(r"\b0+(?=\d)", "", name.split("/")[1].replace("-", " ")).capitalize()
+    said = said.replace("bernoulli", "Bernoulli")
+    return re.sub(r"(?i)\b(ftnl|ftpl|exp[34]|d1)\b", lambda found: found[0].upper(), said)
+
+
+def github(text: str) -> str:
+    r"""Text for GitHub, whose Markdown leaves alone what is in $`...`$ and `...`.
+
+    There a formula does not follow a letter.
+
+    Examples
+    --------
+    >>> print(github(r"5\% of $|x_1|<\|y\|$ [0], `a_b`"))
+    5% of $`\vert x_1\vert \lt \Vert y\Vert `$ \[0\], `a_b`
+    """
+
+    def shown(found):
+        code, before, formula, sign = found.groups()
+        if formula is None:
+            return code or f"\\{sign}"
+        said = re.sub(r"\\?\||[<>]", lambda bar: COMMANDS[bar[0]], formula)
+        return f"{before} $`{said}`$".removeprefix(" ")
+
+    return re.sub(r"(`[^`]+`)|([^\W_]?)\$(.*?)\$|([\\*_\[\]<>|#`{}])", shown, _plain(text))
