@@ -9,7 +9,7 @@ import pytest
 from conftest import refused
 from scipy import stats
 
-from privregret import exact, instances, simulate
+from privregret import estimates, exact, instances, simulate
 from privregret.bounds import constants as bounds
 from privregret.exact.fixed import stopping_chances
 from privregret.full_information import FTNL, MarginStop, PhasedFTNL, Votes, VotesOrLeader
@@ -279,6 +279,11 @@ def test_a_random_phase_has_2e_at_most_with_several_gaps(seed):
     )
     found = study.scaled_regret(PhasedFTNL(0.01, "gumbel"), problem)
     assert found.value <= 1.001 * 2 * math.e
+
+
+def test_regret_over_a_bound_keeps_its_numerical_error():
+    frame = study.over_bounds([0.1], [3.0], [0.3])
+    assert estimates.largest(frame, over="bound", value="regret").bound > 0
 
 
 def test_votes_mislead_and_the_hybrid_learner_does_not_follow():

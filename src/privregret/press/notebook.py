@@ -163,7 +163,7 @@ def end() -> None:
     shown = root.relative_to(ROOT) if root.is_relative_to(ROOT) else root
     message = f"All of {current.name} has run. Its output is in {shown}/figures."
     if not os.environ.get("PRIVREGRET_OUTPUT"):
-        message += " figures/ is as it was: `make` renews it, and `make status` is about it alone."
+        message += "\nfigures/ is as it was: `make` renews it, and `make status` is about it alone."
     if get_ipython() is None:  # run as a script
         print(message)
         return

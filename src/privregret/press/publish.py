@@ -283,14 +283,15 @@ def _judge(key, numbers, where, names):
         _number(name, one[0], f"{found.place}: {found.quantity}")
     if get_ipython():
         label = "" if found.kind == CLAIM else f" ({found.kind})"
-        display(
-            Markdown(
-                f"**{found.verdict}**: *{found.place}{label}.* {found.claim} "
-                f"{found.quantity[:1].upper()}{found.quantity[1:]}: "
-                f"**{printed(found.row())}** (criterion: {agrees.text}). {found.note}"
-            ),
-            *([HTML(pd.DataFrame(rows).to_html(index=False))] if len(rows) > 1 else []),
+        of_rows = ", worst row" if found.rows else ""
+        said = (
+            f"**{found.verdict}**: *{found.place}{label}.* {found.claim} "
+            f"{found.quantity[:1].upper()}{found.quantity[1:]}{of_rows}: "
+            f"**{printed(found.row())}** (criterion: {agrees.text}). {found.note}"
         )
+        display(Markdown(one_epsilon(said)))
+        if found.rows:
+            display(HTML(pd.DataFrame(rows).to_html(index=False, float_format="{:g}".format)))
     return found
 
 

@@ -69,7 +69,7 @@ def over_bounds(epsilons: list, log_actions: list, gaps: list) -> pd.DataFrame:
                 regret = exact.expected_regret(learner, equal_gaps(log_k, gap), LONG)
                 row = {"algorithm": learner.label, "epsilon": epsilon, "log_actions": log_k}
                 row |= {"gap": gap, "regret": float(regret.value[0])}
-                row |= {"regret_error": float(regret.error[0])}
+                row |= {"error": float(regret.error[0])}
                 rows.append(row | {"bound": float(bound)})
     return pd.DataFrame(rows)
 
