@@ -9,6 +9,7 @@ from conftest import ROOT, refused
 
 from privregret.estimates import Estimate
 from privregret.press import text
+from privregret.press.papers import PAPERS
 
 FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
 CLAIM = {"place": "Theorem 1", "claim": "It holds.", "quantity": "ratio", "at_most": 1}
@@ -106,5 +107,6 @@ def test_slots_are_filled():
         {"at": "«T»"},
     )
     assert filled == "UCB1, 0.5, 1, $2^{20}$, 0.5, 0.2, 1048576"
+    assert text.fill("«wu2026»", {"wu2026": text}, {}) == PAPERS["wu2026"].cited
     refused(lambda: text.fill("«none»", names, {}), "none", error=text.TextError)
     refused(lambda: text.fill("«name:tex»", {"name": [None]}, {}), "name", error=text.TextError)

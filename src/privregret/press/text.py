@@ -121,9 +121,9 @@ def fill(template: str, names: dict, phrases: dict) -> str:
         name, spec = slot.groups()
         if name in phrases:
             return fill(phrases[name], names, phrases)
+        if name in PAPERS:  # which a module of the same name must not hide
+            return PAPERS[name].cited
         if name not in names:
-            if name in PAPERS:
-                return PAPERS[name].cited
             raise TextError(f"«{name}» is no name of the notebook")
         try:
             return shown(names[name], spec)
@@ -155,6 +155,8 @@ def shown(value: Any, spec: str) -> str:
         value = value.value
     if not hasattr(value, "__float__") and hasattr(value, "__iter__"):
         return ", ".join(shown(item, spec) for item in value)
+    if not hasattr(value, "__float__"):
+        raise TypeError(f"it is a {type(value).__name__}, neither text nor number")
     if spec == "tex":
         return integer(int(value))
     return format(value, spec or ("g" if isinstance(value, float) else ""))
