@@ -4,6 +4,7 @@ import ast
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 from conftest import ROOT, refused
 
@@ -109,4 +110,5 @@ def test_slots_are_filled():
     assert filled == "UCB1, 0.5, 1, $2^{20}$, 0.5, 0.2, 1048576"
     assert text.fill("«wu2026»", {"wu2026": text}, {}) == PAPERS["wu2026"].cited
     refused(lambda: text.fill("«none»", names, {}), "none", error=text.TextError)
+    assert text.fill("«means»", {"means": np.array([0.75, 0.5])}, {}) == "0.75, 0.5"
     refused(lambda: text.fill("«name:tex»", {"name": [None]}, {}), "name", error=text.TextError)

@@ -153,7 +153,7 @@ def shown(value: Any, spec: str) -> str:
         return value
     if isinstance(value, Estimate):
         value = value.value
-    if not hasattr(value, "__float__") and hasattr(value, "__iter__"):
+    if hasattr(value, "__iter__"):
         return ", ".join(shown(item, spec) for item in value)
     if not hasattr(value, "__float__"):
         raise TypeError(f"it is a {type(value).__name__}, neither text nor number")
