@@ -75,19 +75,7 @@ def _node_noise(arm, settings, rng):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : TreeSettings
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     # The index of an arm that is not pulled grows only with log t. So the other indices are at most
     # `bound` for some rounds, and the leader leads while its noisy sum is above bound n - ahead.
     if t <= len(arms):
@@ -121,23 +109,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : TreeSettings
-    t : int
-        Round, from 1.
-    j : int
-        Arm that was played.
-    reward : float
-        Reward of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the reward of arm j in round t."""
     epsilon, arm = settings.epsilon, arms[j]
     arm["pulls"] += 1
     inverse = 1 / arm["pulls"]

@@ -61,14 +61,6 @@ class FullInformationAlgorithm(Algorithm):
             As in `play`.
         horizon : int, optional
             Number of rounds, for algorithms that depend on it.
-
-        Examples
-        --------
-        >>> from privregret.full_information import FTNL
-        >>> learner = FTNL(1.0).start(actions=3, rng=1)
-        >>> for losses in ([0.0, 1.0, 1.0], [0.0, 0.5, 1.0]):
-        ...     action = learner.choose()
-        ...     learner.observe(losses)
         """
         horizon = horizon if horizon is None else checks.positive_int("horizon", horizon)
         return Learner(self, "losses", rng, horizon, actions)

@@ -97,13 +97,7 @@ class FTNL(EpochAlgorithm):
         )
 
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the noise on each sum, whatever the number of actions.
-
-        Examples
-        --------
-        >>> FTNL(0.5).noise_scale(10), FTNL(0.5, scale="hu2021").noise_scale(10)
-        (4.0, 2.0)
-        """
+        """Return the scale of the noise on each sum, whatever the number of actions."""
         return self.factor / self.epsilon
 
 
@@ -169,13 +163,7 @@ class NaiveFTNL(EpochAlgorithm):
         return Privacy(self.epsilon, self.epsilon)  # for all K >= 2
 
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the noise on each sum, K / epsilon.
-
-        Examples
-        --------
-        >>> NaiveFTNL(0.5).noise_scale(10)
-        20.0
-        """
+        """Return the scale of the noise on each sum, K / epsilon."""
         return actions / self.epsilon
 
 
@@ -203,11 +191,5 @@ class EpochLeader(EpochAlgorithm):
         return "epoch leader, resampled" if self.bernoulli_resampling else "epoch leader"
 
     def noise_scale(self, actions: float) -> float:
-        """Return 0: there is no noise.
-
-        Examples
-        --------
-        >>> EpochLeader().noise_scale(10)
-        0.0
-        """
+        """Return 0: there is no noise."""
         return 0.0

@@ -68,12 +68,5 @@ class RandomPrefixSoftmax(EpochAlgorithm):
         return f"{name} ({', '.join(extras)})" if extras else name
 
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the Gumbel noise that gives the softmax, 1 / eta.
-
-        Examples
-        --------
-        >>> uncapped = RandomPrefixSoftmax(0.5, cap=math.inf)
-        >>> uncapped.noise_scale(10), RandomPrefixSoftmax(0.5).noise_scale(10)
-        (4.0, 8.0)
-        """
+        """Return the scale of the Gumbel noise that gives the softmax, 1 / eta."""
         return 1 / self.eta
