@@ -430,10 +430,7 @@ def test_tidy_columns_name_the_parameters_inside():
         (lambda: FTPL(0.1, 0), ["cap", "1", "0"]),
         (lambda: FTPL(0.1, 5, "argmax"), ["resampling", "'argmax'"]),
         (lambda: BatchedPrivate(HTINF(1.0), 0.1, 0), ["tau", "1", "0"]),
-        (
-            lambda: BatchedPrivate(tuning.batched_htinf(1.0), 0.1),
-            ["base", "EXP3", "HTINF", "FTPL"],
-        ),
+        (lambda: BatchedPrivate(tuning.batched_htinf(1.0), 0.1), ["base", "EXP3", "HTINF", "FTPL"]),
         (
             lambda: ExpertsFromBandit(EXP4Local(1.0, 0.1, 0.1)),
             ["bandit", "EXP3", "HTINF", "FTPL", "EXP4Local"],

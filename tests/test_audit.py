@@ -369,9 +369,7 @@ def test_the_search_takes_neighbours_only():
     play = UCB1().play
     for other, rows in ((table, "0"), (two, "2"), (np.ones((5, 2)), "5")):
         refused(
-            lambda other=other: audit.searched_loss(play, (table, other), 10, 0),
-            "tables",
-            rows,
+            lambda other=other: audit.searched_loss(play, (table, other), 10, 0), "tables", rows
         )
     for tables in ((table, np.zeros((5, 3))), (table, np.zeros((6, 2))), (table,)):
         refused(lambda tables=tables: audit.searched_loss(play, tables, 10, 0), "tables", "(5, 2)")

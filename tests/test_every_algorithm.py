@@ -431,9 +431,7 @@ def test_bad_epsilon(case):
     if "epsilon" in {f.name for f in fields(case.algorithm)}:
         for wrong in WRONG_EPSILONS:
             refused(
-                lambda wrong=wrong: replace(case.algorithm, epsilon=wrong),
-                "epsilon",
-                repr(wrong),
+                lambda wrong=wrong: replace(case.algorithm, epsilon=wrong), "epsilon", repr(wrong)
             )
 
 

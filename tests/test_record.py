@@ -192,17 +192,7 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
     assert "Is small." not in (root / "figures/not-reproduced.tex").read_text()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        "[]",
-        "null",
-        "{}",
-        '{"notebooks": [], "outputs": {}}',
-    ],
-)
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"notebooks": [], "outputs": {}}'])
 def test_a_damaged_manifest_is_named_in_one_line(tmp_path, text):
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures/manifest.json").write_text(text)

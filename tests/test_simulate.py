@@ -22,12 +22,7 @@ from privregret.algorithm import NOT_PRIVATE
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
-from privregret.simulate import (
-    checkpoints,
-    hardest,
-    regret_curves,
-    regret_summary,
-)
+from privregret.simulate import checkpoints, hardest, regret_curves, regret_summary
 
 ALGORITHMS = [AnytimeLazyUCB(0.5), HybridUCB(8.0, "scaled"), DPSE(1.0), UCB1()]
 RUNS = 139  # in blocks of 64 and of 4, the last of them not full

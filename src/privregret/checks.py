@@ -119,11 +119,7 @@ def _array(value, bits=False):
             if array.dtype.kind in "iuf" and array.ndim
             else None
         )
-    except (
-        TypeError,
-        ValueError,
-        OverflowError,
-    ):  # such as lists of lists of different lengths
+    except (TypeError, ValueError, OverflowError):  # such as lists of lists of different lengths
         return None
 
 

@@ -13,12 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from privregret.adversarial.batches import (
-    FTPL_STEP,
-    HTINF_STEP,
-    THETA,
-    cumulative_losses,
-)
+from privregret.adversarial.batches import FTPL_STEP, HTINF_STEP, THETA, cumulative_losses
 from privregret.adversarial.cells import next_segments
 from privregret.jit import jit
 from privregret.noise import laplace

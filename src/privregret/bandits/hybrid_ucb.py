@@ -171,11 +171,7 @@ class HybridUCB(BanditAlgorithm):
     log_base: float = 2.0
     id = "hybrid-ucb"
     source = "hu2021, Algorithm 4"
-    rules = {
-        "epsilon": checks.positive,
-        "tree": checks.one_of(*TREES),
-        "log_base": _above_one,
-    }
+    rules = {"epsilon": checks.positive, "tree": checks.one_of(*TREES), "log_base": _above_one}
     steps = Steps(ARM, LEAD, _choose, _observe)
 
     @property

@@ -10,15 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from privregret import checks
-from privregret.bounds.rules import (
-    GAPS,
-    LOG_ACTIONS,
-    POSITIVE,
-    POSITIVES,
-    ROUNDS,
-    SHARES,
-    Numbers,
-)
+from privregret.bounds.rules import GAPS, LOG_ACTIONS, POSITIVE, POSITIVES, ROUNDS, SHARES, Numbers
 
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)

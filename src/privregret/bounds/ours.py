@@ -10,15 +10,7 @@ import numpy as np
 from scipy.special import digamma
 
 from privregret import checks
-from privregret.bounds.rules import (
-    GAPS,
-    LOG_ACTIONS,
-    NOISE,
-    POSITIVES,
-    ROUNDS,
-    SHARES,
-    Numbers,
-)
+from privregret.bounds.rules import GAPS, LOG_ACTIONS, NOISE, POSITIVES, ROUNDS, SHARES, Numbers
 
 
 @checks.arguments(log_actions=LOG_ACTIONS, noise=NOISE)
@@ -55,7 +47,7 @@ def small_gap(rounds: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def small_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
     """Regret due to gaps in [gap, epsilon]: 4 (1 + ln(K - 1)) times the integral of the layers,
-    before it is rounded up to 8 / gap; 0 if there are none.
+    """P[an action of that gap is selected after n rounds] <= exp(-n gap min(gap, eps / 4) / 2)."""
     """
     gap, log_others = (
         np.asarray(gap, float),

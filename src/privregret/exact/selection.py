@@ -142,10 +142,7 @@ def selections(
 
 
 def largest_probabilities(
-    instance: StochasticLosses,
-    rounds: int | np.ndarray,
-    noise: str,
-    scale: float | np.ndarray,
+    instance: StochasticLosses, rounds: int | np.ndarray, noise: str, scale: float | np.ndarray
 ) -> np.ndarray:
     """Return (..., G) bounds on the probability that an action of group g is selected.
 

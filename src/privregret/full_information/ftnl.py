@@ -124,10 +124,7 @@ class PhasedFTNL(FTNL):
     random_phase: bool = True
     id = "ftnl-phase"
     source = "companion/constants, Theorem 4"
-    rules = FTNL.rules | {
-        "growth": checks.number_in(1.01, 100),
-        "random_phase": checks.boolean,
-    }
+    rules = FTNL.rules | {"growth": checks.number_in(1.01, 100), "random_phase": checks.boolean}
 
     @property
     def label(self) -> str:

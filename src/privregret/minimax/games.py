@@ -427,11 +427,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     delta = checks.number_in(0, 1 - 1e-9)("delta", delta)
     K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
     # one variable per orbit of sequences, ordered by level
-    orbit, first, plans = (
-        [],
-        [],
-        0,
-    )
+    orbit, first, plans = ([], [], 0)
     for t in range(1, T + 1):
         kept, classes, _ = _orbits(
             [game.swapped(t, names, symbols) for names, symbols, _ in game.renamings]
