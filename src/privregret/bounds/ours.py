@@ -39,7 +39,7 @@ def kept(gap: Numbers, eta: Numbers) -> Numbers:
 
 @checks.arguments(rounds=ROUNDS, gap=SHARES, epsilon=POSITIVES)
 def small_gap(rounds: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """P[an action of that gap is selected after n rounds]: at most exp(-n gap min(gap, eps / 4) / 2)."""
+    """P[an action of that gap is selected after n rounds] <= exp(-n gap min(gap, epsilon/4) / 2)."""
     gap = np.asarray(gap, float)
     return np.exp(-0.5 * np.asarray(rounds, float) * gap * np.minimum(gap, epsilon / 4))
 
@@ -47,7 +47,7 @@ def small_gap(rounds: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def small_gaps(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
     """Regret due to gaps in [gap, epsilon]: 4 (1 + ln(K - 1)) times the integral of the layers,
-    """P[an action of that gap is selected after n rounds] <= exp(-n gap min(gap, eps / 4) / 2)."""
+    before it is rounded up to 8 / gap; 0 if there are none.
     """
     gap, log_others = (
         np.asarray(gap, float),
