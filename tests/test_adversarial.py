@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import chisquare
 
-from privregret import checks, estimates, instances, noise, simulate, streams
+from privregret import estimates, instances, simulate
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -29,8 +29,9 @@ from privregret.adversarial import (
     tuning,
 )
 from privregret.adversarial.conversions import batch_size
+from privregret.core import checks, noise, streams
+from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
-from privregret.jit import jit
 from privregret.privacy import adversarial as privacy
 from privregret.studies.asi2025 import (
     at_worst,

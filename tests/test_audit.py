@@ -10,7 +10,6 @@ import pytest
 from cases import FIRST
 from conftest import ROOT, refused
 
-from privregret import noise
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -20,7 +19,6 @@ from privregret.adversarial import (
     SparseSwitch,
 )
 from privregret.adversarial.bases import RealLossBandit
-from privregret.algorithm import Steps
 from privregret.bandits import (
     DPIMED,
     DPSE,
@@ -31,6 +29,10 @@ from privregret.bandits import (
     hybrid_ucb,
     lazy_ucb,
 )
+from privregret.core import noise
+from privregret.core.algorithm import Steps
+from privregret.core.guarantees import Privacy
+from privregret.core.jit import jit
 from privregret.full_information import (
     FTNL,
     EpochAlgorithm,
@@ -39,8 +41,6 @@ from privregret.full_information import (
     Votes,
     VotesOrLeader,
 )
-from privregret.guarantees import Privacy
-from privregret.jit import jit
 from privregret.privacy import audit, batches, ledger, scripted, selection, trace
 from privregret.studies import privacy_audit, privacy_audit_losses
 

@@ -9,7 +9,6 @@ from cases import FIRST
 from conftest import refused
 from laws import by_play, by_run, same_law
 
-from privregret import checks
 from privregret.adversarial import (
     EXP3,
     BatchedPrivate,
@@ -29,6 +28,7 @@ from privregret.bandits import (
     HybridUCB,
     LazyDPTS,
 )
+from privregret.core import checks
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, equal_gaps
 
 EVENTS = [AnytimeLazyUCB, AdaPKLUCB, DPSE, DPKLUCB, DPIMED]

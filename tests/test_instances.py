@@ -8,7 +8,8 @@ import pytest
 from cases import dense
 from conftest import refused
 
-from privregret import checks, identity, instances
+from privregret import instances
+from privregret.core import checks, identity
 from privregret.instances import HU2021_2, Adversary, Advice, BernoulliBandit, ExpertProblem
 
 

@@ -12,9 +12,9 @@ import pytest
 from conftest import refused
 from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
-from privregret import files
+from privregret.core import files
+from privregret.core.files import ROOT
 from privregret.estimates import Estimate
-from privregret.files import ROOT
 from privregret.press import batch, notebook, publish, record, render
 from privregret.press.papers import PAPERS
 

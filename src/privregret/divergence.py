@@ -8,7 +8,7 @@ possible.
 
 import math
 
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 TINY = 1e-300  # replaces a denominator of 0
 

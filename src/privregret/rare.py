@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import checks, identity, store
 from privregret.bandits.dp_klucb import GeometricBatches
+from privregret.core import checks, identity, store
+from privregret.core.streams import generator
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
 from privregret.simulate import grid_points, shared, tidy
-from privregret.streams import generator
 
 MANY = 1000  # replicates per task and stream
 PLAIN = 0.25  # fraction of runs from the distribution itself

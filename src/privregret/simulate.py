@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from joblib.parallel import get_active_backend
 
-from privregret import checks, code_key, identity, store, streams
-from privregret.algorithm import Algorithm
+from privregret.core import checks, code_key, identity, store, streams
+from privregret.core.algorithm import Algorithm
+from privregret.core.guarantees import Privacy
+from privregret.core.jit import jit
+from privregret.core.progress import progress
 from privregret.estimates import sample
-from privregret.guarantees import Privacy
-from privregret.jit import jit
-from privregret.progress import progress
 
 TASKS = 4  # tasks per worker and grid point: enough to keep workers busy to the end
 MOST = 4096  # largest number of blocks per task: half a second of the fastest algorithm

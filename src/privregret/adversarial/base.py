@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks, loops
-from privregret.algorithm import Algorithm
+from privregret.core import checks, loops
+from privregret.core.algorithm import Algorithm
+from privregret.core.learners import Learner
 from privregret.instances import Adversary, Advice, ExpertProblem
-from privregret.learners import Learner
 
 SIZE = checks.integer_in(2, checks.SIZE)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from privregret import checks, loops
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
 from privregret.adversarial.bases import FTPL, RealLossBandit
 from privregret.adversarial.batches import (
@@ -18,10 +17,11 @@ from privregret.adversarial.batches import (
 )
 from privregret.adversarial.cells import draw
 from privregret.adversarial.lanes import losses_of_runs, without_noise
-from privregret.algorithm import NOTHING, Privacy, Steps
+from privregret.core import checks, loops
+from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.loops import LANES
 from privregret.instances import Adversary
-from privregret.jit import jit
-from privregret.loops import LANES
 
 PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 

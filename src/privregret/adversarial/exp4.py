@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
 from privregret.adversarial.base import ExpertAlgorithm
 from privregret.adversarial.cells import draw, next_segments
 from privregret.adversarial.conversions import PUBLIC_ADVICE
-from privregret.algorithm import NOTHING, Privacy, Steps
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 EXPERT = np.dtype(
     [

@@ -15,8 +15,8 @@ import numpy as np
 
 from privregret.adversarial.batches import FTPL_STEP, HTINF_STEP, THETA, cumulative_losses
 from privregret.adversarial.cells import next_segments
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 
 @jit

@@ -7,10 +7,10 @@ clipped: the bound then exceeds T.
 
 import math
 
-from privregret import checks
 from privregret.adversarial.bases import EXP3, FTPL, HTINF
 from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
+from privregret.core import checks
 
 SEVERAL = checks.integer_in(2, checks.LARGEST)
 POSITIVE = checks.number_in(1e-15, 1e15)  # what may be squared, and divided by

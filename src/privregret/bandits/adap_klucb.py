@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
-from privregret.jit import jit
-from privregret.noise import laplace
 
 
 class Optimism(NamedTuple):

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
-from privregret.jit import jit
-from privregret.noise import laplace
 
 KLUCB, IMED = 0, 1
 TIES = ("random", "first")

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 
 class Elimination(NamedTuple):

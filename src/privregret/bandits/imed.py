@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.bandits.base import BanditAlgorithm, keep_pulling
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core.jit import jit
 from privregret.divergence import kl
-from privregret.jit import jit
 
 ARM = np.dtype([("total", float), ("pulls", np.int64)])
 

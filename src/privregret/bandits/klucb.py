@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.bandits.base import BanditAlgorithm, keep_pulling
+from privregret.core import checks
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core.jit import jit
 from privregret.divergence import kl, kl_inverse
-from privregret.jit import jit
 
 ARM = np.dtype([("total", float), ("pulls", np.int64)])
 

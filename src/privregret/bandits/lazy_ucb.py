@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import add, no_queues, take
 from privregret.bandits.reporting import report
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 
 class Lazy(NamedTuple):

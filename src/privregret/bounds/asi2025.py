@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 
-from privregret import checks, store
 from privregret.bounds.rules import HORIZON, POSITIVE
+from privregret.core import checks, store
 
 FOR_EXPERTS = ("Corollary 8", "Theorem 9", "Theorem 10")  # of Table 1
 

@@ -12,8 +12,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logsumexp, rel_entr, xlogy
 from scipy.stats import binom
 
-from privregret import checks, store
 from privregret.bounds.rules import HORIZON, POSITIVE, POSITIVES, Numbers
+from privregret.core import checks, store
 from privregret.divergence import d_epsilon, kl
 
 TERMS = 10**8  # largest number of terms computed at once

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from privregret import checks
 from privregret.bounds.rules import GAPS, LOG_ACTIONS, POSITIVE, POSITIVES, ROUNDS, SHARES, Numbers
+from privregret.core import checks
 
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, eta=POSITIVES)

@@ -7,8 +7,8 @@ arguments may be arrays.
 import numpy as np
 from scipy.special import expit
 
-from privregret import checks
 from privregret.bounds.rules import GAPS, LOG_ACTIONS, POSITIVES, ROUNDS, Numbers
+from privregret.core import checks
 
 GROWTH = checks.array_in(1, 1e6, "(]")
 FRACTIONS = checks.array_in(1e-9, 1 - 1e-9)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from privregret import checks
 from privregret.bounds.rules import (
     GAPS,
     LOG_ACTIONS,
@@ -18,6 +17,7 @@ from privregret.bounds.rules import (
     ROUNDS,
     Numbers,
 )
+from privregret.core import checks
 
 HORIZONS, HORIZON = (
     checks.array_in(2, 2**62),

@@ -9,8 +9,8 @@ natural.
 import numpy as np
 from scipy.special import digamma
 
-from privregret import checks
 from privregret.bounds.rules import GAPS, LOG_ACTIONS, NOISE, POSITIVES, ROUNDS, SHARES, Numbers
+from privregret.core import checks
 
 
 @checks.arguments(log_actions=LOG_ACTIONS, noise=NOISE)
@@ -39,7 +39,7 @@ def kept(gap: Numbers, eta: Numbers) -> Numbers:
 
 @checks.arguments(rounds=ROUNDS, gap=SHARES, epsilon=POSITIVES)
 def small_gap(rounds: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """P[an action of that gap is selected after n rounds] <= exp(-n gap min(gap, epsilon/4) / 2)."""
+    """P[an action of that gap leads after n rounds] <= exp(-n gap min(gap, epsilon / 4) / 2)."""
     gap = np.asarray(gap, float)
     return np.exp(-0.5 * np.asarray(rounds, float) * gap * np.minimum(gap, epsilon / 4))
 

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from privregret import checks, store
 from privregret.bounds.rules import (
     GAPS,
     LOG_ACTIONS,
@@ -19,6 +18,7 @@ from privregret.bounds.rules import (
     SHARES,
     Numbers,
 )
+from privregret.core import checks, store
 
 C1 = 2.0
 C2 = {

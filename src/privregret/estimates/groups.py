@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from privregret import checks
+from privregret.core import checks
 from privregret.estimates.many import columns, named, rows
 from privregret.estimates.number import ROUNDING, complete
 from privregret.estimates.sample import SHOWN, fraction, mean, moments, order_statistics, slope

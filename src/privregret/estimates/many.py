@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from privregret import checks
+from privregret.core import checks
 from privregret.estimates.number import LEVEL, STANDARD_ERRORS, WIDER, Estimate, complete, real
 
 Numbers: TypeAlias = pd.DataFrame | Iterable[Estimate | float]

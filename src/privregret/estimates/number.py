@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy  # scipy.stats is loaded when it is first used: it takes a second
 
-from privregret import checks
+from privregret.core import checks
 
 STANDARD_ERRORS = 3  # half-width of the interval that a verdict uses
 # probability that a normal estimate is off by more, per side

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from privregret import checks
+from privregret.core import checks
 from privregret.estimates.number import (
     LEVEL,
     ROUNDING,

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 EVERY = 32  # every n-th atom is computed directly, not from the one before,

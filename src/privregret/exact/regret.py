@@ -10,7 +10,9 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
 from scipy.special import comb
 
-from privregret import checks, identity, store
+from privregret.core import checks, identity, store
+from privregret.core.jit import jit
+from privregret.core.noise import CODES
 from privregret.exact.fixed import fixed_regret
 from privregret.exact.selection import (
     arrays,
@@ -28,8 +30,6 @@ from privregret.full_information import (
     VotesOrLeader,
 )
 from privregret.instances import StochasticLosses
-from privregret.jit import jit
-from privregret.noise import CODES
 
 NODES = 16  # nodes of an interpolant in the number of rounds
 PRECISION = 1e-9  # tolerated error of interpolants, relative to the regret so far

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlogy
 
-from privregret import checks
+from privregret.core import checks
+from privregret.core.jit import jit
+from privregret.core.noise import CODES, EXPONENTIAL, GUMBEL, LAPLACE, NONE, TIE
 from privregret.exact.binomial import atoms, lattice, split_means
 from privregret.instances import StochasticLosses
-from privregret.jit import jit
-from privregret.noise import CODES, EXPONENTIAL, GUMBEL, LAPLACE, NONE, TIE
 
 TAIL = 50.0  # probability e^-50 is left out of a distribution at most
 ROUNDING = 1e-11  # error of all integrals, which the tests verify

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks, loops
-from privregret.algorithm import Algorithm
+from privregret.core import checks, loops
+from privregret.core.algorithm import Algorithm
+from privregret.core.learners import Learner
 from privregret.instances import StochasticLosses
-from privregret.learners import Learner
 
 
 class FullInformationAlgorithm(Algorithm):

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Steps
+from privregret.core import checks
+from privregret.core.algorithm import Steps
+from privregret.core.jit import jit
+from privregret.core.noise import CODES, NONE, TIE, draw
 from privregret.full_information.base import FullInformationAlgorithm
-from privregret.jit import jit
-from privregret.noise import CODES, NONE, TIE, draw
 
 PREFIXES = ("full", "random", "half")
 FULL, RANDOM, HALF = range(3)

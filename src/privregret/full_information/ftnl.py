@@ -6,8 +6,8 @@ They are Algorithms 2 and 3 of hu2021 and Algorithm 1 of wu2026.
 import math
 from dataclasses import dataclass
 
-from privregret import checks
-from privregret.algorithm import NOT_PRIVATE, Privacy
+from privregret.core import checks
+from privregret.core.algorithm import NOT_PRIVATE, Privacy
 from privregret.full_information.epochs import EpochAlgorithm
 
 NAMES = {"laplace": "Laplace", "exponential": "exponential", "gumbel": "Gumbel"}

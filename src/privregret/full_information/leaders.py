@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core import checks
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import TIE
 from privregret.full_information.base import FullInformationAlgorithm
-from privregret.jit import jit
-from privregret.noise import TIE
 
 # sum of its losses so far; weight in the softmax
 ACTION = np.dtype([("total", float), ("weight", float)])

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import GUMBEL, draw
 from privregret.full_information.base import FullInformationAlgorithm
-from privregret.jit import jit
-from privregret.noise import GUMBEL, draw
 
 ACTION = np.dtype([("loss", float)])  # sum of its losses since the last choice
 OWN = np.dtype(

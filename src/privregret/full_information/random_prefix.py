@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from privregret import checks
-from privregret.algorithm import Privacy
+from privregret.core import checks
+from privregret.core.algorithm import Privacy
 from privregret.full_information.epochs import PREFIXES, EpochAlgorithm
 
 

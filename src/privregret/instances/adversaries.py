@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks
+from privregret.core import checks
 from privregret.instances.bandits import actions_of
 
 SEVERAL = checks.integer_in(2, checks.SIZE)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks
-from privregret.jit import jit
+from privregret.core import checks
+from privregret.core.jit import jit
 
 
 @dataclass(frozen=True)

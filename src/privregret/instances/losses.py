@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks
+from privregret.core import checks
 from privregret.instances.bandits import BernoulliBandit, counts_of, regret_of
 
 

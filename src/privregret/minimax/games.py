@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import block_array, coo_array, eye_array, hstack, vstack
 
-from privregret import checks, store
+from privregret.core import checks, store
 
 FEEDBACKS = ("bandit", "full")
 LARGEST = 2**18  # largest number of sequences of a game, for memory and time

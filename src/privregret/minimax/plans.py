@@ -5,8 +5,8 @@ The games have two actions (`minimax.games`).
 
 import numpy as np
 
-from privregret import checks, store
 from privregret.adversarial import BatchedPrivate
+from privregret.core import checks, store
 from privregret.exact.selection import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
 from privregret.minimax.games import Game

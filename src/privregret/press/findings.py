@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import le, lt
 from typing import Any
 
-from privregret import checks
+from privregret.core import checks
 from privregret.estimates import Estimate, real
 
 CLAIM, STEP, OURS = "claim", "step", "ours"

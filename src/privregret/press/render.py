@@ -8,7 +8,7 @@ from pathlib import Path
 import jinja2
 import pandas as pd
 
-from privregret.files import write
+from privregret.core.files import write
 from privregret.press import record, tex
 from privregret.press.findings import CLAIM, FAILS, HOLDS, KINDS, NOT_REPRODUCED, VERDICTS
 from privregret.press.papers import PAPERS, title

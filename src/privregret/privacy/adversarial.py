@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
-from privregret import checks, store
 from privregret.adversarial.bases import RealLossBandit
 from privregret.adversarial.batches import (
     CHOICE,
@@ -23,8 +22,9 @@ from privregret.adversarial.batches import (
     exp3_weights,
     htinf_weights,
 )
+from privregret.core import checks, store
+from privregret.core.jit import jit
 from privregret.instances import Adversary
-from privregret.jit import jit
 
 
 @checks.arguments(

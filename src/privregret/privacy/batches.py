@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import laplace
 
-from privregret import checks, store
 from privregret.bandits.dp_klucb import IMED, GeometricBatches
+from privregret.core import checks, store
+from privregret.core.jit import jit
 from privregret.divergence import d_epsilon, d_epsilon_inverse
-from privregret.jit import jit
 
 TIE = 1e-12  # indices closer than this are equal, so that rounding does not decide
 

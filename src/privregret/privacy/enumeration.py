@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import laplace
 
-from privregret import checks
+from privregret.core import checks
 from privregret.divergence import kl
 
 MODELS = ("list", "table", "tree")

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from privregret import checks
 from privregret.bandits.dp_se import epoch_length
 from privregret.bandits.hybrid_ucb import TREES
+from privregret.core import checks
 
 
 @dataclass(frozen=True)

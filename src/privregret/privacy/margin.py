@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from privregret import checks
+from privregret.core import checks
 from privregret.exact.fixed import stopping_chances
 from privregret.full_information import MarginStop
 

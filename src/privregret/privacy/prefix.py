@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from privregret import checks
+from privregret.core import checks
 
 LARGEST = 2**21  # largest number of entries of an enumerated distribution
 

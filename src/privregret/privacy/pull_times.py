@@ -6,7 +6,7 @@ import math
 import numpy as np
 from scipy.special import logsumexp
 
-from privregret import checks, store
+from privregret.core import checks, store
 
 LATE = 2.0 ** (26 + 0.01 * np.arange(7))  # rounds of the attacked arm's pulls 2 to 8
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import laplace
 
-from privregret import checks, store
-from privregret.algorithm import Steps
-from privregret.noise import LAPLACE
+from privregret.core import checks, store
+from privregret.core.algorithm import Steps
+from privregret.core.noise import LAPLACE
 from privregret.privacy import trace
 
 UNUSED = np.random.default_rng(0)

@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
-from privregret import checks, loops, noise, store
 from privregret.adversarial import ExpertAlgorithm
+from privregret.core import checks, loops, noise, store
+from privregret.core.loops import Steps
 from privregret.instances import Advice
-from privregret.loops import Steps
 
 KEEPS = ("numbers", "outcomes")
 LARGEST = 1e100  # of coefficients, so that sums stay finite

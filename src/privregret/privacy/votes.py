@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from privregret import checks
+from privregret.core import checks
 from privregret.full_information import Votes, VotesOrLeader
 
 _whole = checks.integer_in(2, checks.LARGEST)

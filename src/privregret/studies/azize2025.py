@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import checks, estimates, rare, store
+from privregret import estimates, rare
 from privregret.bounds import azize2025 as bounds
+from privregret.core import checks, store
 from privregret.divergence import kl
 
 

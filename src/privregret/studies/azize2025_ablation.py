@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Steps
 from privregret.bandits.dp_klucb import ARM, BATCH, DPKLUCB, KLUCB, leader, next_klucb
 from privregret.bandits.queues import add, no_queues
 from privregret.bandits.reporting import report
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 
 class Ablation(NamedTuple):

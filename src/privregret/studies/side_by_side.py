@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import checks, estimates, exact, simulate, store
+from privregret import estimates, exact, simulate
 from privregret.bandits import (
     DPIMED,
     DPKLUCB,
@@ -19,6 +19,7 @@ from privregret.bandits import (
     LazyDPTS,
 )
 from privregret.bandits.dp_klucb import batch_ends
+from privregret.core import checks, store
 from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
 from privregret.full_information import FTNL, MarginStop, Votes, VotesOrLeader
 from privregret.instances import BernoulliBandit, StochasticLosses

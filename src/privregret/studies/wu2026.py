@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import differential_evolution
 
-from privregret import estimates, exact, instances, store
+from privregret import estimates, exact, instances
 from privregret.bounds import wu2026 as bounds
+from privregret.core import store
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
 from privregret.privacy import selection

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from privregret import identity
+from privregret.core import identity
 
 
 def key(algorithm: Any, problem: Any) -> tuple[int, ...]:

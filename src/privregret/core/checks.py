@@ -35,7 +35,7 @@ from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 
-from privregret import code_key
+from privregret.core import code_key
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -10,8 +10,8 @@ import numba
 import numpy as np
 from numba.extending import is_jitted
 
-from privregret.jit import jit, keep_alive
-from privregret.streams import children
+from privregret.core.jit import jit, keep_alive
+from privregret.core.streams import children
 
 LANES = 32  # runs that are played side by side
 NOTHING = np.dtype([("nothing", np.int64)])

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks
-from privregret.loops import WrongArm
+from privregret.core import checks
+from privregret.core.loops import WrongArm
 
 REWARD = checks.number_in(0, 1)
 LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)

@@ -8,7 +8,7 @@ with scale 2 / epsilon, whatever the noise, and only 2 epsilon-DP with scale 1 /
 
 import math
 
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 LAPLACE, EXPONENTIAL, GUMBEL, NONE = 0, 1, 2, 3
 CODES = {"laplace": LAPLACE, "exponential": EXPONENTIAL, "gumbel": GUMBEL, "none": NONE}

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privregret import checks, loops
-from privregret.guarantees import NOT_PRIVATE, Privacy  # noqa: F401, for its users
-from privregret.loops import NOTHING, Steps, Templates  # noqa: F401
+from privregret.core import checks, loops
+from privregret.core.guarantees import NOT_PRIVATE, Privacy  # noqa: F401, for its users
+from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401
 
 
 @dataclass(frozen=True)
