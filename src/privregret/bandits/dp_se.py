@@ -14,7 +14,7 @@ from privregret.core.noise import laplace
 
 
 class Elimination(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """What the kernels take."""
 
     epsilon: float
     beta: float
@@ -52,7 +52,7 @@ def _threshold(epoch, active, epsilon, beta):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Pull the active arms in turn."""
     j = own["arm"]
     if own["active"] == 1:
         return j
@@ -74,7 +74,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
+    """Add the reward; at the end of an epoch drop the arms that are far behind."""
     if own["active"] == 1:
         return
     arms[j]["total"] += reward
@@ -99,9 +99,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     counts = np.empty((len(checkpoints), len(means)), np.int64)
     pulls = np.zeros(len(means), np.int64)
     active = np.arange(len(means))
-    epoch = 0
-    reported = 0
-    t = 0  # rounds played
+    epoch = reported = t = 0
     while t < horizon:
         width = len(active)
         epoch += 1
@@ -143,7 +141,7 @@ class DPSE(BanditAlgorithm):
 
     Privacy: epsilon-DP, since each reward enters one epoch's sum of one arm, with independent
     Laplace noise of scale 1 / epsilon. Not anytime: the usual confidence parameter is 1 / T. O(K)
-    memory.
+    memory. Twin: tests/naive/bandits.py.
 
     Parameters
     ----------

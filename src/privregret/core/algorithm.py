@@ -15,7 +15,7 @@ from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401
 
 @dataclass(frozen=True)
 class Algorithm(checks.Checked, ABC):
-    """Hold the parameters of an algorithm; frozen, and checked when it is created.
+    """An algorithm: its parameters, frozen, and checked when it is created.
 
     A family defines what `play` and `start` take. A single algorithm defines `id`, `label`,
     `source`, `rules`, `privacy` and `steps`. An algorithm in plain Python defines `start`, which
@@ -28,15 +28,12 @@ class Algorithm(checks.Checked, ABC):
     plays: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
     steps: ClassVar[Steps | None] = None  # the literal algorithm
-    events: ClassVar[Callable | None] = (
-        None  # optional, faster: (data, checkpoints, settings, rng) -> played
-    )
-    lanes: ClassVar[Callable | None] = (
-        None  # optional, runs side by side: (data, checkpoints, settings, rngs, runs) -> played
-    )
-    block: ClassVar[int] = (
-        4  # runs that share a stream: 64 where `events` skips rounds, 32 in lanes
-    )
+    # optional, faster: (data, checkpoints, settings, rng) -> played
+    events: ClassVar[Callable | None] = None
+    # optional, side by side: (data, checkpoints, settings, rngs, runs) -> played
+    lanes: ClassVar[Callable | None] = None
+    # runs that share a stream: 64 where `events` skips rounds, 32 in lanes
+    block: ClassVar[int] = 4
     longest: ClassVar[int] = checks.ROUNDS  # largest horizon of a run
 
     def __post_init__(self):
