@@ -221,8 +221,8 @@ class LazyDPTS:
 class PerRound:
     """IMED or KL-UCB, without privacy."""
 
-    def __init__(self, rule, c=0.0):
-        self.rule, self.c = rule, c
+    def __init__(self, rule):
+        self.rule = rule
 
     def play(self, rewards, rng):
         table = [list(map(float, row)) for row in rewards]
@@ -238,8 +238,7 @@ class PerRound:
                 if self.rule == "imed":
                     index = [n[i] * kl(mean[i], max(mean)) + math.log(n[i]) for i in range(arms)]
                 else:
-                    level = math.log(t) + self.c * math.log(max(1.0, math.log(t)))
-                    index = [-inverse(mean[i], level / n[i], kl) for i in range(arms)]
+                    index = [-inverse(mean[i], math.log(t) / n[i], kl) for i in range(arms)]
                 j = smallest(index, rng)
             data[j].append(row[j])
             actions.append(j)

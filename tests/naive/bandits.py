@@ -71,8 +71,8 @@ class HybridUCB:
     """hu2021, Algorithm 4. Per arm: full arrays (sum and noise), leaves and node noises of the open
     tree."""
 
-    def __init__(self, epsilon, tree="paper", log_base=2.0):
-        self.epsilon, self.tree, self.log_base = epsilon, tree, log_base
+    def __init__(self, epsilon, tree="paper"):
+        self.epsilon, self.tree = epsilon, tree
 
     def array_noise(self, rng, r):
         """Noise of the sum of a full array r."""
@@ -84,7 +84,7 @@ class HybridUCB:
         return laplace(levels / (0.5 * self.epsilon), rng)
 
     def index(self, mean, pulls, t):
-        log_t = math.log(t) / math.log(self.log_base)
+        log_t = math.log2(t)
         floor = (pulls + 1).bit_length() - 1  # of log2(pulls + 1)
         privacy = 6 * math.sqrt(8) * log_t * floor / (self.epsilon * pulls)
         return mean + math.sqrt(3 * log_t / pulls) + privacy  # (35)

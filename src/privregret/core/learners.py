@@ -15,10 +15,10 @@ LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)
 class Learner:
     """An algorithm round by round, with the same numbers as `play` on a table.
 
-    `algorithm.start` makes it. `choose()` returns the action of the next round, and `observe(seen)` takes its reward or loss,
-    or with full information the losses of all actions. An algorithm that takes advice is called
-    with the advice of the round: `choose(advice)`. A learner can be pickled and copied: the copy
-    goes on with the same numbers.
+    `start` makes it. `choose()` returns the action of the next round, and `observe(seen)` takes its
+    reward or loss, or with full information the losses of all actions. An algorithm that takes
+    advice is called with the advice of the round: `choose(advice)`. A learner can be pickled and
+    copied: the copy goes on with the same numbers.
     """
 
     def __init__(
