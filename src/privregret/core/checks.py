@@ -16,6 +16,7 @@ import difflib
 import math
 import numbers
 import operator
+import re
 import reprlib
 from collections.abc import Callable
 from functools import wraps
@@ -268,10 +269,11 @@ _shares = array_in(0, 1, shape=1)
 
 def means(name: str, value: Any) -> np.ndarray:
     """Check means in [0, 1] of at least two Bernoulli arms; return a (K,) array."""
-    array = _shares(name, value)
-    if len(array) < 2:
-        raise ValueError(f"{name} must be a list of at least 2 numbers, got {shown(value)}")
-    return array
+    array = _array(value)
+    if array is None or array.ndim != 1 or len(array) < 2:
+        found = shown(value) if array is None else f"shape {array.shape}"
+        raise ValueError(f"{name} must be a list of at least 2 numbers, got {found}")
+    return _shares(name, array)
 
 
 def unequal_means(name: str, value: Any) -> np.ndarray:
@@ -390,7 +392,8 @@ def list_of(rule: Rule, least: int = 1) -> Rule:
 
     def check(name, value):
         if not isinstance(value, (list, tuple)):
-            raise TypeError(f'{name} must be a list, such as "[0.5, 1]", got {shown(value)}')
+            like = ", ".join(re.findall(r"[-+.\de]*\d", shown(value))) or "0.5, 1"
+            raise TypeError(f'{name} must be a list, such as "[{like}]", got {shown(value)}')
         if not least <= len(value) <= SIZE:
             raise ValueError(f"{name} must hold {least} to {SIZE} values, got {shown(value)}")
         values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
