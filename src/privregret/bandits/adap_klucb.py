@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.base import PrivateBandit
 from privregret.bandits.index import leader, report
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
@@ -151,7 +151,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 
 @dataclass(frozen=True)
-class AdaPKLUCB(BanditAlgorithm):
+class AdaPKLUCB(PrivateBandit):
     """AdaP-KLUCB: each choice doubles an arm's pulls; older episodes are forgotten.
 
     With n the length of the arm's last episode and m its private mean, the index in round t is the
@@ -179,11 +179,6 @@ class AdaPKLUCB(BanditAlgorithm):
 
     steps = Steps(ARM, EPISODE, _choose, _observe)
     events = _pull_counts
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     def settings(self, horizon: int | None, arms: int) -> Optimism:
         return Optimism(self.epsilon, self.alpha)

@@ -1,10 +1,12 @@
 """The contract of stochastic-bandit algorithms, with rewards: larger is better"""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks, loops
-from privregret.core.algorithm import Algorithm
+from privregret.core.algorithm import Algorithm, Privacy
 from privregret.core.learners import Learner
 from privregret.instances import BernoulliBandit
 
@@ -73,3 +75,16 @@ class BanditAlgorithm(Algorithm):
         if horizon is not None:
             horizon = checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
         return Learner(self, "reward", rng, horizon, arms)
+
+
+@dataclass(frozen=True)
+class PrivateBandit(BanditAlgorithm):
+    """An epsilon-DP bandit algorithm, epsilon > 0, with an event kernel that skips rounds."""
+
+    epsilon: float
+    rules = {"epsilon": checks.positive}
+    block, longest = 64, checks.LARGEST
+
+    @property
+    def privacy(self) -> Privacy:
+        return Privacy(self.epsilon, self.epsilon)

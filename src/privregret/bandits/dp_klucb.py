@@ -8,11 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.base import PrivateBandit
 from privregret.bandits.index import report
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
@@ -260,7 +260,7 @@ def _pull_counts_given(means, checkpoints, settings, arm, given, rng):
 
 
 @dataclass(frozen=True)
-class GeometricBatches(BanditAlgorithm):
+class GeometricBatches(PrivateBandit):
     """Batches that grow and no reward dropped: what DP-KLUCB and DP-IMED share.
 
     Each arm is first pulled for its batch 0. Then the arm with the best index is pulled for its
@@ -308,11 +308,6 @@ class GeometricBatches(BanditAlgorithm):
     steps = Steps(ARM, BATCH, _choose, _observe)
     events = _pull_counts
     events_given = _pull_counts_given  # `events` with given noisy sums (see `rare`)
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     def settings(self, horizon: int | None, arms: int) -> BatchSettings:
         ends = batch_ends(self.alpha, self.n0, self.power, horizon or checks.ROUNDS)

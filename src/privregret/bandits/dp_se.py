@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.base import PrivateBandit
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 
@@ -134,7 +134,7 @@ def _chance_or_none(name, value):
 
 
 @dataclass(frozen=True)
-class DPSE(BanditAlgorithm):
+class DPSE(PrivateBandit):
     """DP-SE: eliminate arms by one noisy mean per active arm and epoch.
 
     All active arms are pulled round robin.
@@ -160,11 +160,6 @@ class DPSE(BanditAlgorithm):
     rules = {"epsilon": checks.positive, "beta": _chance_or_none}
     steps = Steps(ARM, EPOCH, _choose, _observe)
     events = _pull_counts
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     def settings(self, horizon: int | None, arms: int) -> Elimination:
         if self.beta is None and horizon is None:

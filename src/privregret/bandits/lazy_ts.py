@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.base import PrivateBandit
 from privregret.bandits.index import report
-from privregret.bandits.lazy_ucb import ARM, Lazy, observe
-from privregret.core import checks
-from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.bandits.lazy_ucb import ARM, AnytimeLazyUCB, observe
+from privregret.core.algorithm import NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 
@@ -244,7 +243,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 
 @dataclass(frozen=True)
-class LazyDPTS(BanditAlgorithm):
+class LazyDPTS(PrivateBandit):
     """Lazy-DP-TS: Thompson sampling from optimistic private means of full arrays.
 
     Arrays hold 2, 4, 8, ... pulls, and each full array gives one noisy sum. An arm whose last full
@@ -259,26 +258,12 @@ class LazyDPTS(BanditAlgorithm):
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
     O(K) memory. Twin: tests/naive/azize2025.py.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
     """
 
-    epsilon: float
     id = "lazy-dp-ts"
     label = "Lazy-DP-TS"
     source = "Hu and Hegde 2022; azize2025, Section 5"
-    rules = {"epsilon": checks.positive}
 
     steps = Steps(ARM, NOTHING, _choose, observe)
     events = _pull_counts
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
-
-    def settings(self, horizon: int | None, arms: int) -> Lazy:
-        return Lazy(self.epsilon)
+    settings = AnytimeLazyUCB.settings

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.base import PrivateBandit
 from privregret.bandits.index import report
 from privregret.bandits.queues import add, no_queues, take
-from privregret.core import checks
-from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.algorithm import NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 
@@ -133,7 +132,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 
 @dataclass(frozen=True)
-class AnytimeLazyUCB(BanditAlgorithm):
+class AnytimeLazyUCB(PrivateBandit):
     """Anytime-Lazy-UCB: one noisy sum per full array; older arrays are forgotten.
 
     Arrays hold 2, 4, 8, ... pulls. The index of an arm whose last full array holds n = 2^r pulls
@@ -144,25 +143,13 @@ class AnytimeLazyUCB(BanditAlgorithm):
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first
     pull of an arm is array 0, of one pull, with noise like the others (equation 3). Anytime, O(K)
     memory. Twin: tests/naive/bandits.py.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
     """
 
-    epsilon: float
     id = "lazy-ucb"
     label = "Anytime-Lazy-UCB"
     source = "hu2021, Algorithm 1"
-    rules = {"epsilon": checks.positive}
     steps = Steps(ARM, NOTHING, _choose, observe)
     events = _pull_counts
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     def settings(self, horizon: int | None, arms: int) -> Lazy:
         return Lazy(self.epsilon)
