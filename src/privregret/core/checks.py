@@ -291,14 +291,15 @@ def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
     """
 
     def rule(name, value):
-        array, given = array_of(value), f"got {shown(value)}"
+        array = array_of(value)
         whole = array.dtype.kind in "iu" or all(
             isinstance(v, int) and not _is_bool(v) for v in array.flat
         )
         if array.ndim != 1 or len(array) == 0 or not whole:
-            raise TypeError(f"{name} must be a list of whole numbers, {given}")
+            raise TypeError(f"{name} must be a list of whole numbers, got {shown(value)}")
         if array[0] < 1 or (array[1:] <= array[:-1]).any():
-            raise ValueError(f"{name} must be increasing and start at 1 or later, {given}")
+            wanted = "increasing and start at 1 or later"
+            raise ValueError(f"{name} must be {wanted}, got {shown(value)}")
         last = int(array[-1])
         if not shortest <= last <= longest:
             limit = f"least the number of arms ({shortest})"
