@@ -11,18 +11,9 @@ def faulty(kind, **methods):
 lazy, hybrid, elimination = bandits.AnytimeLazyUCB, bandits.HybridUCB, bandits.DPSE
 
 LAZY_WITHOUT_EPSILON = faulty(lazy, noise=lambda self, rng, r: rng.laplace(0.0, 1.0))
-LAZY_FIRST_ARRAY_ONLY = faulty(
-    lazy, noise=lambda self, rng, r: lazy.noise(self, rng, r) if r == 0 else 0.0
-)
 # one draw for all arms: it cancels in every comparison
 ELIMINATION_SHARED = faulty(
     elimination, noises=lambda self, rng, epoch, arms: [rng.laplace(0.0, 1 / self.epsilon)] * arms
-)
-ELIMINATION_FIRST_EPOCH_ONLY = faulty(
-    elimination,
-    noises=lambda self, rng, epoch, arms: (
-        elimination.noises(self, rng, epoch, arms) if epoch == 1 else [0.0] * arms
-    ),
 )
 HYBRID_WITHOUT_ARRAY_NOISE = faulty(hybrid, array_noise=lambda self, rng, r: 0.0)
 HYBRID_HALVED_ARRAYS = faulty(

@@ -328,10 +328,11 @@ def test_klucb(policies):
     """In round t + 1 its index has ln t, and ours, as in Garivier and Cappe, ln(t + 1): its count
     is set forward."""
     rewards = (np.random.default_rng(0).random((ROUNDS, 3)) < (0.5, 0.45, 0.3)).astype(float)
-    actions = KLUCB(3.0).play(rewards, 0)
+    actions = KLUCB().play(rewards, 0)
 
     def agrees(forward):
-        policy = policies.KLUCBPolicy(n_arms=3, c=3.0, tolerance=1e-12, max_iterations=60)
+        # its c must be above 0
+        policy = policies.KLUCBPolicy(n_arms=3, c=1e-300, tolerance=1e-12, max_iterations=60)
         for t, arm in enumerate(actions):
             policy.step = t + forward
             if t >= 3 and np.ptp((indices := policy.indices())[[arm, indices.argmax()]]) > CLOSE:
