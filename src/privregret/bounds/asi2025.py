@@ -64,8 +64,9 @@ def lemma_25_terms(horizon: float, arms: float, scale: float) -> float:
 def corollary_24(horizon: float, arms: float, epsilon: float) -> float:
     """Bound the regret of FTPL in batches.
 
-    32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon. The proof supports 76, twice the corrected constant of `lemma_25`, for 32, plus 20 sqrt(K T /
-    epsilon), where it lost a factor 2 / sqrt epsilon.
+    32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon. The proof supports 76, twice the
+    corrected constant of `lemma_25`, for 32, plus 20 sqrt(K T / epsilon), where it lost a factor
+    2 / sqrt epsilon.
     """
     logs = math.log(arms) * math.log(arms * horizon)
     return 32 * logs * math.sqrt(arms * horizon / epsilon) + 2 / epsilon
