@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,12 +176,7 @@ class Adversary(_Oblivious):
         """Return (K,), the size of an algorithm's memory."""
         return (self.arms,)
 
-    def counted(
-        self,
-        play: Callable[..., np.ndarray],
-        checkpoints: np.ndarray,
-        rng: np.random.Generator | None,
-    ) -> np.ndarray:
+    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
         """Return (H,) cumulative (mean) losses of what plays a table drawn from `rng`."""
         horizon = int(checkpoints[-1])
         return self._paid(play(self.table(horizon, rng), rng), self.means(horizon), checkpoints)
@@ -340,12 +335,7 @@ class ExpertProblem(_Oblivious):
         """Return (K, N), the sizes of an algorithm's memory."""
         return self.adversary.arms, self.advice.experts
 
-    def counted(
-        self,
-        play: Callable[..., np.ndarray],
-        checkpoints: np.ndarray,
-        rng: np.random.Generator | None,
-    ) -> np.ndarray:
+    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
         """Return losses as for an adversary; `play` also takes the advice."""
         horizon = int(checkpoints[-1])
         actions = play(self.table(horizon, rng), self.advice, rng)
@@ -482,13 +472,3 @@ def tracking_experts(
     named = np.random.default_rng(seed).integers(adversary.arms, size=(len(starts), experts))
     named[:, 0] = adversary.losses[_segment(adversary.starts, starts)].argmin(axis=1)
     return Advice.of_arms(named, adversary.arms, starts, f"{experts} experts, one tracks")
-
-
-@checks.arguments(experts=SEVERAL, arms=SEVERAL)
-def one_dissenter(experts: int, arms: int) -> Advice:
-    """Return advice in which expert 1 names arm 1, and all others arm 2.
-
-    Once expert 1 holds the weight, arm 2's loss moves N - 1 scores by the largest amount.
-    """
-    named = (np.arange(experts) > 0).astype(int)
-    return Advice.of_arms(named, arms, name=f"{experts} experts, one dissents")

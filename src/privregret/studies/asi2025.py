@@ -1,7 +1,7 @@
 """Measurements for the notebooks on asi2025: worst gaps, adaptive adversaries, Lemma 11, leakage.
 
-HTINF here is plain numpy over many runs at once, written independently of the kernel in
-`batches.py`, so that each tests the other. An adaptive adversary's losses may depend on earlier
+HTINF here is plain numpy over many runs at once, written independently of the kernel,
+so that each tests the other. An adaptive adversary's losses may depend on earlier
 actions.
 """
 
@@ -12,14 +12,7 @@ import numpy as np
 import pandas as pd
 
 from privregret import estimates, instances, simulate
-from privregret.adversarial import (
-    EXP3,
-    BatchedPrivate,
-    ExpertsFromBandit,
-    tuning,
-)
-from privregret.adversarial.bases import FTPL, HTINF
-from privregret.adversarial.batches import THETA
+from privregret.adversarial import EXP3, FTPL, HTINF, BatchedPrivate, ExpertsFromBandit, tuning
 from privregret.bounds import asi2025 as bounds
 from privregret.core import store, streams
 from privregret.estimates import Estimate
@@ -155,9 +148,11 @@ def exp4_worst_gap(
 ) -> dict:
     """Measure regret of batched EXP4, gamma as printed, at its worst gap, as `at_worst` does.
 
-    One expert names the best arm, all others agree on another.
+    One expert names the best arm, all others agree on arm 2: once the one has the weight, arm 2's
+    loss moves N - 1 scores by the largest amount.
     """
-    advice = instances.one_dissenter(experts, arms)
+    named = (np.arange(experts) > 0).astype(int)
+    advice = instances.Advice.of_arms(named, arms, name=f"{experts} experts, one dissents")
     adversaries = [instances.gap_adversary(arms, gap) for gap in gaps]
     problems = [instances.ExpertProblem(adversary, advice) for adversary in adversaries]
     algorithm = tuning.batched_exp4(horizon, arms, experts, epsilon, delta)
@@ -182,14 +177,12 @@ def two_round_paths(algorithm, first_loss: float, draws: int, seed: int) -> list
     return [estimates.fraction(first & second), estimates.fraction(first & ~second)]
 
 
-def law_over_experts(
-    learner: ExpertsFromBandit, certainty: float, average: float, nodes: int = 1000
-) -> np.ndarray:
+def law_over_experts(learner: ExpertsFromBandit, certainty: float, average: float) -> np.ndarray:
     """Compute the (2^tau, 2^tau) law of the actions of two batches, for two experts and two arms.
 
     Each expert names an arm of its own with probability `certainty`, else the other. The first
     batch of tau rounds costs `average` per round, whatever is played. `learner` is around
-    `BatchedPrivate`; `nodes` as in `privacy.adversarial.batched_probabilities`.
+    `BatchedPrivate`.
     """
     private = learner.bandit
     arms = np.array(list(itertools.product((0, 1), repeat=private.tau)))
@@ -197,18 +190,18 @@ def law_over_experts(
     drawn = [np.where(arms == j, certainty, 1 - certainty).prod(axis=1) for j in (0, 1)]
     followed = np.stack(drawn, axis=1)
     averages = [[average, average], [0.0, 0.0]]
-    chosen = privacy.batched_probabilities(private.base, averages, private.scale, nodes)
+    chosen = privacy.batched_probabilities(private.base, averages, private.scale, 1000)
     return followed @ chosen.reshape(2, 2) @ followed.T
 
 
-def loss_over_experts(learner: ExpertsFromBandit, certainty: float, nodes: int = 1000) -> float:
+def loss_over_experts(learner: ExpertsFromBandit, certainty: float) -> float:
     """Compute the largest privacy loss of the actions in `law_over_experts`, for 0/1 losses.
 
     The actions depend on the losses through the average paid in the first batch only, which a
     change of one round moves by 1 / tau.
     """
     steps = np.linspace(0, 1, learner.bandit.tau + 1)
-    laws = np.array([law_over_experts(learner, certainty, x, nodes) for x in steps])
+    laws = np.array([law_over_experts(learner, certainty, x) for x in steps])
     possible = laws[0] > 0
     return float(np.abs(np.diff(np.log(laws[:, possible]), axis=0)).max())
 
@@ -224,7 +217,7 @@ def htinf_choices(
     `answer` maps the index of the choice and the (runs,) arms chosen to (runs,) losses, such as
     averages over batches; it may remember earlier calls. Without noise if `scale` is 0.
     """
-    estimate, every = np.zeros((runs, arms)), np.arange(runs)
+    estimate, every, theta = np.zeros((runs, arms)), np.arange(runs), 1 - 2 ** (-1 / 3)
     chosen = np.empty((choices, runs), np.int64)
     for j in range(choices):
         behind = (estimate - estimate.min(axis=1, keepdims=True)) / (sigma * math.sqrt(j + 1))
@@ -239,7 +232,7 @@ def htinf_choices(
         chosen[j] = (p.cumsum(axis=1)[:, :-1] < rng.random((runs, 1))).sum(axis=1)
         chance = p[every, chosen[j]]
         seen = answer(j, chosen[j]) + (rng.laplace(0, scale, runs) if scale else 0)
-        counts = np.abs(seen) <= THETA * sigma * np.sqrt((j + 1) * chance)
+        counts = np.abs(seen) <= theta * sigma * np.sqrt((j + 1) * chance)
         estimate[every, chosen[j]] += np.where(counts, seen / chance, 0)
     return chosen
 
