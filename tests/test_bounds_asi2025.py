@@ -35,8 +35,7 @@ def test_exponents_of_table_1(a, b):
 
 def test_terms_of_theorem_10_add_up_to_95_a():
     setting = 10**12, 4, 16, 1.0, 1e-6
-    exp4 = tuning.batched_exp4(*setting, "corrected")
-    terms = asi2025.theorem_10_terms(*setting, exp4.eta, exp4.gamma, exp4.tau)
+    terms = asi2025.theorem_10_terms(*setting, tuning.batched_exp4(*setting, "corrected"))
     assert terms == pytest.approx(95 * asi2025.theorem_10_leading(*setting), rel=1e-3)
 
 

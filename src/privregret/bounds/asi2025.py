@@ -5,6 +5,7 @@ does not support a printed constant, `corrected` gives the one that it supports.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.stats import beta
@@ -102,20 +103,14 @@ def theorem_10_leading(
 
 
 def theorem_10_terms(
-    horizon: float,
-    arms: float,
-    experts: float,
-    epsilon: float,
-    delta: float,
-    eta: float,
-    gamma: float,
-    tau: float,
+    horizon: float, arms: float, experts: float, epsilon: float, delta: float, exp4: Any
 ) -> float:
-    """Add up the terms that the proof of Theorem 10 bounds the regret by.
+    """Add up the terms that the proof of Theorem 10 bounds the regret of an `EXP4Batched` by.
 
     3 tau ln N / eta + gamma T + eta T K + 90 eta T N (K ln(N T) / (epsilon gamma tau))^2 ln(1 /
-    delta), for the learning rate, mixing probability and batch size of an `EXP4Batched`.
+    delta), with its learning rate eta, mixing probability gamma and batch size tau.
     """
+    eta, gamma, tau = exp4.eta, exp4.gamma, exp4.tau
     spread = experts * math.log(1 / delta)
     noise = (arms * math.log(experts * horizon) / (epsilon * gamma * tau)) ** 2 * spread
     base = 3 * tau * math.log(experts) / eta + gamma * horizon + eta * horizon * arms

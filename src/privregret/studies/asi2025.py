@@ -1,8 +1,7 @@
 """Measurements for the notebooks on asi2025: worst gaps, adaptive adversaries, Lemma 11, leakage.
 
-HTINF here is plain numpy over many runs at once, written independently of the kernel,
-so that each tests the other. An adaptive adversary's losses may depend on earlier
-actions.
+HTINF here is plain numpy over many runs at once, written independently of the kernel, so that each
+tests the other. An adaptive adversary's losses may depend on earlier actions.
 """
 
 import itertools
