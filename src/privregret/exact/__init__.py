@@ -14,12 +14,8 @@ from privregret.exact.regret import (
     regret_curves,
     two_loss_regret,
 )
-from privregret.exact.selection import (
-    Selection,
-    expected_maximum,
-    selection_from_sums,
-    selection_probabilities,
-)
+from privregret.exact.selection import Selection, selection_probabilities
+from privregret.exact.sums import expected_maximum, selection_from_sums
 from privregret.exact.worst import WorstInstance, worst_instance
 
 __all__ = [

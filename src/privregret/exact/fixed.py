@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_expit
 
-from privregret.exact.selection import differences, gauss_legendre, probabilities_from_sums
+from privregret.exact.selection import differences
+from privregret.exact.sums import gauss_legendre, probabilities_from_sums
 from privregret.full_information import MarginStop, Votes, VotesOrLeader
 from privregret.instances import StochasticLosses
 

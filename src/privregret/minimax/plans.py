@@ -7,7 +7,7 @@ import numpy as np
 
 from privregret.adversarial import BatchedPrivate
 from privregret.core import checks, store
-from privregret.exact.selection import probabilities_from_sums
+from privregret.exact.sums import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
 from privregret.minimax.games import Game
 from privregret.privacy.adversarial import batched_probabilities
