@@ -41,7 +41,7 @@ from privregret.full_information import (
     Votes,
     VotesOrLeader,
 )
-from privregret.privacy import audit, batches, ledger, scripted, selection, trace
+from privregret.privacy import audit, decisions, ledger, noisy_maxima, scripted, trace
 from privregret.studies import privacy_audit, privacy_audit_losses
 
 # exact losses
@@ -64,7 +64,7 @@ def test_laplace_noise_of_half_the_scale(epsilon, actions, expected):
     computation."""
     scale = FTNL(epsilon, "laplace", "hu2021").noise_scale(actions)
     found = [
-        selection.privacy_loss(actions, n, "laplace", scale).value / epsilon
+        noisy_maxima.epoch_loss(actions, n, "laplace", scale).value / epsilon
         for n in (1, 2, 4, 8, 16, 64)
     ]
     assert found == pytest.approx(expected, abs=6e-4)
@@ -88,7 +88,7 @@ def test_losses_of_noisy_max_by_enumeration(noise, factor, expected):
     enumeration."""
     cases = list(product((2, 3), (0.1, 1.0)))
     found = [
-        selection.privacy_loss(k, {2: 13, 3: 9}[k], noise, factor / e).value / e for k, e in cases
+        noisy_maxima.epoch_loss(k, {2: 13, 3: 9}[k], noise, factor / e).value / e for k, e in cases
     ]
     assert found == pytest.approx(expected, abs=6e-5)
 
@@ -97,7 +97,7 @@ def test_scripted_laws_are_those_of_another_computation():
     """The first decision of DP-IMED by enumeration of its code, and by formulas."""
     law = scripted.action_law(DPIMED(1.0), np.zeros((3, 2)), cells=60)
     assert sum(law.values()) == pytest.approx(np.ones((2, 2)), rel=1e-12)
-    other = batches.action_law(DPIMED(1.0), 200).sum(axis=-1)
+    other = decisions.batches_law(DPIMED(1.0), 200).sum(axis=-1)
     for rewards in product((0, 1), repeat=2):
         for d in (0, 1):
             assert law[0, 1, d][rewards] == pytest.approx(other[(*rewards, 0, 0, d)], abs=0.03)

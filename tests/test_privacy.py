@@ -19,7 +19,7 @@ from privregret import exact, instances
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, LocallyPrivate
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB, hybrid_ucb
 from privregret.full_information import FTNL
-from privregret.privacy import adversarial, batches, enumeration, pull_times, selection
+from privregret.privacy import adversarial, decisions, enumeration, noisy_maxima
 from privregret.privacy.audit import loss_lower_bound
 from privregret.privacy.ledger import (
     cost,
@@ -29,7 +29,7 @@ from privregret.privacy.ledger import (
     looks,
     through_children,
 )
-from privregret.privacy.prefix import loss_by_position, sequence_loss
+from privregret.privacy.noisy_maxima import loss_by_position, sequence_loss
 from privregret.studies.asi2025 import log_weights
 
 # the ledger's own numbers
@@ -410,7 +410,7 @@ def test_list_table_and_tree_privacy_agree():
     ]
     policies += [enumeration.stay_or_switch(3, 0.5), enumeration.stay_or_switch(3, 2.0)]
     for policy in policies:
-        losses = [enumeration.privacy_loss(policy, model) for model in enumeration.MODELS]
+        losses = [enumeration.policy_loss(policy, model) for model in enumeration.MODELS]
         assert losses == pytest.approx([losses[0]] * 3, rel=1e-12)
         deltas = [enumeration.delta(policy, model, losses[0] / 4) for model in enumeration.MODELS]
         assert deltas[0] <= deltas[1] * (1 + 1e-12) and deltas[1] <= deltas[2] * (1 + 1e-12)
@@ -420,7 +420,7 @@ def test_list_table_and_tree_privacy_agree():
 def test_enumeration_catches_policies_that_are_not_private():
     for model in enumeration.MODELS:
         losses = [
-            enumeration.privacy_loss(enumeration.stay_or_switch(3, e), model)
+            enumeration.policy_loss(enumeration.stay_or_switch(3, e), model)
             for e in (1, 4, math.inf)
         ]
         assert losses[0] <= 1
@@ -477,7 +477,7 @@ def test_double_change_by_loops():
         for a, r, b in product((0, 1), repeat=3):
             mean = beyond if a else best
             right += (a + b <= n2) * policy[0][a] * (mean if r else 1 - mean) * policy[1][a, r, b]
-        loss = enumeration.privacy_loss(policy, "list")
+        loss = enumeration.policy_loss(policy, "list")
         right *= math.exp((1 + alpha) * n2 * (loss * (middle - mu) + change))
         ratio = enumeration.double_change(policy, means, n2, alpha)
         assert ratio == pytest.approx(left / right, rel=1e-10) and ratio <= 1 + 1e-12
@@ -491,31 +491,31 @@ def test_prefix_sums_of_noisy_blocks_are_private_and_fresh_noise_is_not():
         other = np.where(np.arange(12) == t, 1 - rewards, rewards)
         change = abs(other[t] - rewards[t])
         for _ in range(50):
-            summed, fresh = batches.prefix_losses(blocks, rewards, other, 2.0, rng)
+            summed, fresh = decisions.prefix_losses(blocks, rewards, other, 2.0, rng)
             assert abs(summed) <= 2.0 * change + 1e-9
             losses.append((t, abs(fresh) / (2.0 * change)))
     for block, (first, last) in enumerate(pairwise([*blocks, 12])):
         assert max(loss for t, loss in losses if first <= t < last) <= len(blocks) - block + 1e-9
     assert max(loss for t, loss in losses if t < 3) > 2
-    assert batches.prefix_losses(blocks, rewards, rewards, 2.0, rng) == (0, 0)
+    assert decisions.prefix_losses(blocks, rewards, rewards, 2.0, rng) == (0, 0)
 
 
 def test_privacy_of_algorithm_1_on_the_smallest_instance():
     for epsilon, imed, klucb in ((0.5, 0.553, 0.0), (1.0, 0.594, 0.647), (3.0, 0.894, 0.880)):
-        assert batches.privacy_loss(DPIMED(epsilon)) / epsilon == pytest.approx(imed, abs=0.02)
-        assert batches.privacy_loss(DPKLUCB(epsilon)) / epsilon == pytest.approx(klucb, abs=0.02)
-        law = batches.action_law(DPIMED(epsilon))
+        assert decisions.batches_loss(DPIMED(epsilon)) / epsilon == pytest.approx(imed, abs=0.02)
+        assert decisions.batches_loss(DPKLUCB(epsilon)) / epsilon == pytest.approx(klucb, abs=0.02)
+        law = decisions.batches_law(DPIMED(epsilon))
         assert law.sum(axis=(4, 5)) == pytest.approx(np.ones((2,) * 4), rel=1e-12)
 
 
 @pytest.mark.parametrize("other", [{"alpha": 1.5}, {"n0": 2}, {"ties": "first"}, {"power": 1}])
 def test_the_exact_law_is_refused_for_other_batches(other):
-    refused(lambda: batches.privacy_loss(DPIMED(1.0, **other)), "algorithm", *other)
+    refused(lambda: decisions.batches_loss(DPIMED(1.0, **other)), "algorithm", *other)
 
 
 def test_the_exact_law_is_that_of_play():
     algorithm, rewards = DPIMED(3.0), np.array([[1.0, 0], [0, 0], [1, 1], [0, 0], [0, 0]])
-    law = batches.action_law(algorithm, 300)[1, 0, 1, 0]
+    law = decisions.batches_law(algorithm, 300)[1, 0, 1, 0]
     rng = np.random.default_rng(0)
     plays = np.array([algorithm.play(rewards, rng)[[2, 4]] for _ in range(20_000)])
     for d in np.ndindex(2, 2):
@@ -560,7 +560,7 @@ def test_privacy_of_the_selection_is_that_of_all_pairs(noise, scale):
             other = tuple(s + m - 1 for s, m in zip(sums, move, strict=True))
             if other in logs:
                 worst = max(worst, np.abs(here - logs[other]).max())
-    loss = selection.privacy_loss(3, 4, noise, scale)
+    loss = noisy_maxima.epoch_loss(3, 4, noise, scale)
     assert loss.value == pytest.approx(worst, rel=1e-7) and loss.value <= 2 / scale * (1 + 1e-12)
     chosen, others = zip(loss.before, loss.after, strict=True)
     pair = [
@@ -573,14 +573,14 @@ def test_privacy_of_the_selection_is_that_of_all_pairs(noise, scale):
 def test_what_the_presets_of_ftnl_deliver():
     for algorithm in (FTNL(0.5, "laplace", "hu2021"), FTNL(0.5, "exponential", "wu2026")):
         scale = algorithm.noise_scale(3)
-        loss = selection.privacy_loss(3, 4, algorithm.noise, scale).value
+        loss = noisy_maxima.epoch_loss(3, 4, algorithm.noise, scale).value
         assert (
             1.2 * algorithm.epsilon < loss <= algorithm.privacy.proved * (1 + 1e-12)
         )  # more than the papers say
     for noise in ("laplace", "exponential", "gumbel"):
         algorithm = FTNL(0.5, noise)
         losses = [
-            selection.privacy_loss(3, n, noise, algorithm.noise_scale(3)).value
+            noisy_maxima.epoch_loss(3, n, noise, algorithm.noise_scale(3)).value
             for n in (1, 4, 64, 4096)
         ]
         assert all(a <= b * (1 + 1e-9) for a, b in pairwise(losses))
@@ -667,7 +667,7 @@ def test_a_sequence_too_long_to_list():
 def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
     """The sums at which arm 1's index meets arm 0's, by the naive twin's index; the noise of the
     first full array is integrated out by scipy, panel by panel between the integrand's kinks."""
-    twin, rounds = naive.HybridUCB(epsilon), [int(t) for t in pull_times.LATE.round()]
+    twin, rounds = naive.HybridUCB(epsilon), [int(t) for t in decisions.LATE.round()]
     s = []
     for k, t in enumerate(rounds, start=1):
         leader = twin.index(0.0, t - 1 - k, t)
@@ -693,11 +693,11 @@ def test_pull_times_against_the_literal_index_and_an_integral(epsilon, more):
         )
 
     expected = log_density(0) - log_density(1)
-    ours = pull_times.log_density(0, epsilon, 0.0, more) - pull_times.log_density(
+    ours = decisions.log_density(0, epsilon, 0.0, more) - decisions.log_density(
         1, epsilon, 0.0, more
     )
     assert ours == pytest.approx(expected, abs=1e-3 * epsilon)
-    worst = pull_times.hybrid_loss(epsilon, more)
+    worst = decisions.hybrid_loss(epsilon, more)
     assert 0.9 * ours < worst <= ours
     assert (worst > epsilon) == (
         more == 0
@@ -847,9 +847,9 @@ def test_composition_of_laplace_releases():
         0.5 * (1 - math.exp(0.3 - 1.0))
         + quad(lambda x: 0.25 * math.exp(-(1 - x) / 2) * (1 - math.exp(0.3 - x)), 0.3, 1)[0]
     )
-    assert adversarial.laplace_delta(0.3, 1.0, 1) == pytest.approx(exact, rel=2e-3)
-    assert adversarial.laplace_delta(0.3, 1.0, 1) >= exact
-    assert adversarial.laplace_delta(1.0, 0.2, 5) == 0.0
+    assert adversarial.composed_delta(0.3, 1.0, 1) == pytest.approx(exact, rel=2e-3)
+    assert adversarial.composed_delta(0.3, 1.0, 1) >= exact
+    assert adversarial.composed_delta(1.0, 0.2, 5) == 0.0
     for experts in (16, 256):
         shift = 1 / (3 * math.sqrt(experts * math.log(1e6)))
-        assert adversarial.laplace_delta(1.0, shift, experts) < 1e-6
+        assert adversarial.composed_delta(1.0, shift, experts) < 1e-6

@@ -1,9 +1,4 @@
-"""Compute selection probabilities and expected regret by quadrature, with errors.
-
-Arguments are checked on entry (`privregret.core.checks.arguments`), sums of losses not again in
-loops over epochs. A TypeError or ValueError of one line names the wrong argument, its value and
-what is allowed.
-"""
+"""Compute selection probabilities and expected regret by quadrature, with errors."""
 
 from privregret.exact.regret import (
     Regret,
