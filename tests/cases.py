@@ -34,17 +34,14 @@ from privregret.bandits import (
     HybridUCB,
     LazyDPTS,
 )
+from privregret.companion import MarginStop, PhasedFTNL, Votes, VotesOrLeader
 from privregret.full_information import (
     FTNL,
     DecreasingHedge,
     EpochLeader,
     FollowTheLeader,
-    MarginStop,
     NaiveFTNL,
-    PhasedFTNL,
     RandomPrefixSoftmax,
-    Votes,
-    VotesOrLeader,
 )
 from privregret.instances import (
     AZIZE2025_2,

@@ -29,6 +29,7 @@ from privregret.bandits import (
     hybrid_ucb,
     lazy_ucb,
 )
+from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import noise
 from privregret.core.algorithm import Steps
 from privregret.core.guarantees import Privacy
@@ -36,10 +37,7 @@ from privregret.core.jit import jit
 from privregret.full_information import (
     FTNL,
     EpochAlgorithm,
-    MarginStop,
     NaiveFTNL,
-    Votes,
-    VotesOrLeader,
 )
 from privregret.privacy import audit, decisions, ledger, noisy_maxima, scripted, trace
 from privregret.studies import privacy_audit, privacy_audit_losses

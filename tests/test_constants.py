@@ -10,11 +10,20 @@ from conftest import refused
 from scipy import stats
 
 from privregret import estimates, exact, instances, simulate
-from privregret.bounds import constants as bounds
-from privregret.exact.fixed import stopping_chances
-from privregret.full_information import FTNL, MarginStop, PhasedFTNL, Votes, VotesOrLeader
-from privregret.minimax import Game, epoch_plan, minimax
-from privregret.privacy import margin, votes
+from privregret.companion import (
+    Game,
+    MarginStop,
+    PhasedFTNL,
+    Votes,
+    VotesOrLeader,
+    epoch_plan,
+    margin_stop,
+    minimax,
+    votes,
+)
+from privregret.companion import constants as bounds
+from privregret.companion.margin_stop import stopping_chances
+from privregret.full_information import FTNL
 from privregret.studies import constants as study
 from privregret.studies.minimax import fixed_value
 from privregret.studies.whole_epochs import compositions
@@ -133,18 +142,18 @@ def test_the_test_of_unanimity_has_half_the_budget(epsilon):
 @pytest.mark.parametrize("parameters", [(1.0, 0.25, 0.0), (4.0, 0.25, 1.0), (20.0, 0.5, 0.3)])
 def test_the_margin_stop_is_private(parameters, rounds, actions):
     learner = MarginStop(*parameters)
-    assert margin.stop_loss(learner, rounds, actions) <= learner.epsilon
+    assert margin_stop.stop_loss(learner, rounds, actions) <= learner.epsilon
 
 
 def test_a_threshold_without_noise_is_not_private():
-    assert margin.stop_loss(MarginStop(4.0, 0.25, 1.0), 3, 2, noisy=False) == math.inf
+    assert margin_stop.stop_loss(MarginStop(4.0, 0.25, 1.0), 3, 2, noisy=False) == math.inf
 
 
 def test_stop_law_is_that_of_play():
     """A first action other than the choice shows that exploration stopped after round 1."""
     learner = MarginStop(8.0, 0.5, 0.5)
     table = np.array([[0.0, 1.0, 1.0], [0.0, 1.0, 0.0]])
-    law = margin.stop_law(learner, table)
+    law = margin_stop.stop_law(learner, table)
     assert law.sum() == pytest.approx(1, abs=1e-9)
     runs = np.array([learner.play(table, seed) for seed in range(6000)])
     for j in range(3):

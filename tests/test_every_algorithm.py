@@ -16,7 +16,7 @@ from conftest import refused
 from laws import FALSE_ALARM, by_play, by_run, same_law, tables, tally
 from scipy.stats import norm
 
-from privregret import adversarial, bandits, full_information, instances, simulate
+from privregret import adversarial, bandits, companion, full_information, instances, simulate
 from privregret.adversarial import (
     EXP3,
     HTINF,
@@ -25,13 +25,15 @@ from privregret.adversarial import (
     ExpertAlgorithm,
 )
 from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
+from privregret.companion.margin_stop import stop_loss
+from privregret.companion.votes import unanimity_loss, votes_loss
 from privregret.core import streams
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Privacy, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.press import style
-from privregret.privacy import decisions, ledger, margin, noisy_maxima, votes
+from privregret.privacy import decisions, ledger, noisy_maxima
 from privregret.privacy.adversarial import worst_batched_loss
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
@@ -39,9 +41,8 @@ every_algorithm = pytest.mark.parametrize("case", FIRST, ids=repr)
 
 
 def test_no_algorithm_is_missing():
-    public = {
-        getattr(m, name) for m in (bandits, full_information, adversarial) for name in m.__all__
-    }
+    modules = bandits, full_information, adversarial, companion
+    public = {getattr(m, name) for m in modules for name in m.__all__}
     algorithms = {
         c
         for c in public
@@ -349,23 +350,21 @@ def _(algorithm: FTNL):
 
 
 @audited.register
-def _(algorithm: full_information.Votes):
-    return max(
-        votes.votes_loss(algorithm, actions, epoch) for actions in (3, 50) for epoch in (1, 3)
-    )
+def _(algorithm: companion.Votes):
+    return max(votes_loss(algorithm, actions, epoch) for actions in (3, 50) for epoch in (1, 3))
 
 
 @audited.register
-def _(algorithm: full_information.VotesOrLeader):
+def _(algorithm: companion.VotesOrLeader):
     if algorithm.epsilon < 5:
         return 0.0  # too many counts to list
     leader = noisy_maxima.epoch_loss(3, 1024, "gumbel", 4 / algorithm.epsilon).value
-    return leader + votes.unanimity_loss(algorithm, 2)
+    return leader + unanimity_loss(algorithm, 2)
 
 
 @audited.register
-def _(algorithm: full_information.MarginStop):
-    return margin.stop_loss(algorithm, rounds=3, actions=2)
+def _(algorithm: companion.MarginStop):
+    return stop_loss(algorithm, rounds=3, actions=2)
 
 
 @audited.register

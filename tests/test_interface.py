@@ -13,8 +13,9 @@ from conftest import refused
 from privregret import estimates, exact, simulate, tables
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, SparseSwitch
 from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB
+from privregret.companion import Game, PhasedFTNL
 from privregret.core import checks
-from privregret.full_information import FTNL, PhasedFTNL
+from privregret.full_information import FTNL
 from privregret.instances import (
     Adversary,
     BernoulliBandit,
@@ -22,7 +23,6 @@ from privregret.instances import (
     fixed_experts,
     gap_adversary,
 )
-from privregret.minimax import games
 from privregret.privacy import audit, ledger, noisy_maxima
 
 TABLE = np.array([[0.0, 1.0, 0.5], [1.0, 0.25, 0.0], [0.5, 0.0, 1.0], [0.0, 0.0, 1.0]])
@@ -73,7 +73,7 @@ CALLS = {
     "estimates.quantile": (estimates.quantile, {"sample": np.arange(64) / 4, "level": 0.5}),
     "estimates.fraction": (estimates.fraction, {"successes": 7, "draws": 20}),
     "Estimate": (estimates.Estimate, {"value": 3.0, "se": 0.5, "bound": 0.25}),
-    "Game": (games.Game, {"rounds": 3}),
+    "Game": (Game, {"rounds": 3}),
     "lazy_releases": (ledger.lazy_releases, {"pulls": 7}),
     "epoch_loss": (
         noisy_maxima.epoch_loss,

@@ -11,9 +11,8 @@ from conftest import refused
 from scipy import stats
 
 from privregret.adversarial import EXP3, BatchedPrivate
+from privregret.companion import Game, batched_plan, epoch_plan, minimax
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.minimax import Game, minimax
-from privregret.minimax.plans import batched_plan, epoch_plan
 from privregret.privacy import noisy_maxima
 
 REFERENCE = {  # K = 2, bandit feedback; eps -> T = 2, 3, 4, 5

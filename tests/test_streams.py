@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import refused
 
-from privregret import adversarial, bandits, full_information, simulate
+from privregret import adversarial, bandits, companion, full_information, simulate
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit
 from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB, BanditAlgorithm
 from privregret.core import identity, streams
@@ -32,7 +32,8 @@ def test_golden_keys():
 
 def test_keys_and_ids_are_all_different():
     assert len({tuple(key) for key in GOLDEN.values()}) == len(GOLDEN)
-    public = {getattr(m, n) for m in (bandits, full_information, adversarial) for n in m.__all__}
+    modules = bandits, full_information, adversarial, companion
+    public = {getattr(m, n) for m in modules for n in m.__all__}
     ids = [kind.id for kind in public if "id" in vars(kind)]
     assert len(set(ids)) == len(ids) >= 20
 

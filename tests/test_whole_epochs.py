@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp
 
 from privregret import exact, instances
-from privregret.bounds import ours
+from privregret.companion import whole_epochs as bounds
 from privregret.full_information import FTNL, FollowTheLeader, NaiveFTNL, RandomPrefixSoftmax
 from privregret.privacy.noisy_maxima import epoch_loss
 from privregret.studies import whole_epochs as study
@@ -33,7 +33,7 @@ def test_the_expected_maximum_of_the_noise(noise, actions):
     known = maximum_by_quadrature(LAWS[noise], actions)
     computed = float(exact.expected_maximum(np.zeros(actions), noise, 1.0)) - LAWS[noise].mean()
     assert computed == pytest.approx(known, abs=1e-7)
-    bound = float(ours.maximum(math.log(actions), noise))
+    bound = float(bounds.maximum(math.log(actions), noise))
     assert known <= bound + 1e-7
     if noise != "laplace":
         assert known == pytest.approx(bound, abs=1e-7)
@@ -44,10 +44,10 @@ def test_the_expected_maximum_of_the_noise(noise, actions):
 
 def test_the_maximum_is_continuous_where_its_formula_changes():
     for noise in LAWS:
-        assert ours.maximum(30 - 1e-9, noise) == pytest.approx(
-            ours.maximum(30 + 1e-9, noise), abs=1e-8
+        assert bounds.maximum(30 - 1e-9, noise) == pytest.approx(
+            bounds.maximum(30 + 1e-9, noise), abs=1e-8
         )
-    assert ours.maximum(3000.0, "exponential") == pytest.approx(3000 + np.euler_gamma - 1)
+    assert bounds.maximum(3000.0, "exponential") == pytest.approx(3000 + np.euler_gamma - 1)
 
 
 @pytest.mark.parametrize("noise", LAWS)
@@ -66,7 +66,7 @@ def test_the_layers_are_an_integral():
     for gap, epsilon, log_actions in product(
         (0.001, 0.02, 0.1, 0.7), (0.02, 0.1, 0.8, 4.0), (math.log(2), 5.0, 300.0)
     ):
-        bound = float(ours.small_gaps(log_actions, gap, epsilon))
+        bound = float(bounds.small_gaps(log_actions, gap, epsilon))
         if gap > epsilon:
             assert bound == 0
             continue
@@ -76,7 +76,7 @@ def test_the_layers_are_an_integral():
         others = log_actions + math.log1p(-math.exp(-log_actions))
         assert bound == pytest.approx(4 * (1 + others) * integral, rel=1e-6)
         assert bound <= 32 * (1 + others) / gap * (1 + 1e-12)
-        assert bound + 1 <= ours.theorem(log_actions, gap, epsilon, "gumbel")
+        assert bound + 1 <= bounds.theorem(log_actions, gap, epsilon, "gumbel")
 
 
 def test_small_gaps_bound_the_sum_over_epochs():
@@ -89,18 +89,18 @@ def test_small_gaps_bound_the_sum_over_epochs():
         list(np.linspace(0.003, 0.2, 30)),
     ):
         gaps = np.sort(gaps)
-        probabilities = ours.small_gap(n, gaps, epsilon)
+        probabilities = bounds.small_gap(n, gaps, epsilon)
         left = np.ones((len(n), 1))
         cost = 0.0
         for j in reversed(range(len(gaps))):  # the largest gaps first
             taken = np.minimum(left, probabilities[:, j : j + 1])
             cost, left = cost + float((2 * n * taken * gaps[j]).sum()), left - taken
-        assert cost <= ours.small_gaps(math.log(len(gaps) + 1), gaps[0], epsilon)
+        assert cost <= bounds.small_gaps(math.log(len(gaps) + 1), gaps[0], epsilon)
 
 
 def test_kept_is_at_least_the_gap_less_eta():
     gap, eta = np.linspace(0.01, 1, 100), np.array([0.01, 0.1, 0.5, 2.0])[:, None]
-    kept = ours.kept(gap, eta)
+    kept = bounds.kept(gap, eta)
     inner = gap[:-1]
     assert kept[:, :-1] == pytest.approx(np.tanh(np.arctanh(inner) - eta))
     assert (kept >= gap - eta)[gap >= eta * np.ones_like(gap)].all()
@@ -168,10 +168,10 @@ def test_lemma_3_on_opposite_pairs(noise, eta):
     else:
         sums = np.stack([0 * differences, differences], axis=1)
         wrong = exact.selection_from_sums(sums, np.zeros(2), noise, 1 / eta)[:, 1]
-    slack = mass @ (wrong * differences) / (n * (mass @ wrong)) - ours.kept(gaps, eta)
+    slack = mass @ (wrong * differences) / (n * (mass @ wrong)) - bounds.kept(gaps, eta)
     assert (slack > -1e-9).all() == (noise != "gaussian")
     if noise == "exponential":
-        assert (slack[ours.kept(gaps, eta) >= 0.6] < 1e-6).all()
+        assert (slack[bounds.kept(gaps, eta) >= 0.6] < 1e-6).all()
 
 
 @pytest.mark.parametrize("noise", LAWS)
@@ -181,7 +181,7 @@ def test_lemma_4_and_that_its_exponent_is_not_twice_as_large(noise):
         pair = study.two_actions(gap, opposite=True)
         chosen = exact.selection_probabilities(pair, n, noise, 2 / epsilon)
         if chosen.group[1] > 1e3 * chosen.error:
-            cap = float(ours.small_gap(n, gap, epsilon))
+            cap = float(bounds.small_gap(n, gap, epsilon))
             once.append(chosen.group[1] / cap)
             twice.append(chosen.group[1] / cap**2)
     assert max(once) <= 1 < max(twice)
@@ -253,10 +253,10 @@ def test_regret_is_below_the_bounds(noise):
         )
         horizons = [100, 10**5, 2**50]
         values = exact.expected_regret(FTNL(epsilon, noise), problem, horizons).value
-        assert values[-1] <= ours.theorem(log_actions, gap, epsilon, noise)
+        assert values[-1] <= bounds.theorem(log_actions, gap, epsilon, noise)
         if gap > epsilon / 2:
-            assert values[-1] <= ours.large_gaps(log_actions, gap, epsilon, noise)
-        assert (values <= ours.minimax(log_actions, horizons, epsilon, noise)).all()
+            assert values[-1] <= bounds.large_gaps(log_actions, gap, epsilon, noise)
+        assert (values <= bounds.minimax(log_actions, horizons, epsilon, noise)).all()
 
 
 # the search
@@ -278,7 +278,9 @@ KNOWN = [
 @pytest.mark.parametrize(("log_actions", "bernoulli", "noise", "known"), KNOWN)
 def test_the_search_finds_what_is_known(log_actions, bernoulli, noise, known):
     found = exact.worst_instance(FTNL(0.02, noise), log_actions, bernoulli=bernoulli, points=12)
-    assert known <= found.ratio <= 8 * float(ours.maximum(log_actions, noise)) / log_actions / 0.95
+    assert (
+        known <= found.ratio <= 8 * float(bounds.maximum(log_actions, noise)) / log_actions / 0.95
+    )
     assert found.error < 1e-6 and found.tried <= 12 + 2 * 13
 
 

@@ -13,7 +13,6 @@ from scipy.special import comb
 from privregret.core import checks, identity, store
 from privregret.core.jit import jit
 from privregret.core.noise import CODES
-from privregret.exact.fixed import fixed_regret
 from privregret.exact.selection import (
     arrays,
     largest_probabilities,
@@ -25,17 +24,12 @@ from privregret.full_information import (
     EpochAlgorithm,
     EveryRoundAlgorithm,
     FullInformationAlgorithm,
-    MarginStop,
-    Votes,
-    VotesOrLeader,
 )
 from privregret.instances import StochasticLosses
 
 NODES = 16  # nodes of an interpolant in the number of rounds
 PRECISION = 1e-9  # tolerated error of interpolants, relative to the regret so far
 NEGLIGIBLE = 1e-13  # regret of an epoch that is not computed but counted as error
-PHASES = 2048  # evenly spaced phases that stand for a random one; 16 without a formula
-ON_FIXED = MarginStop, Votes, VotesOrLeader  # algorithms with a value if losses are fixed
 
 STOCHASTIC = checks.instance_of(StochasticLosses)
 SHARES = checks.array_in(0, 1, shape=1)
@@ -49,7 +43,10 @@ class Regret(NamedTuple):
 
 
 def _algorithm(name, value):
-    if not isinstance(value, (EpochAlgorithm, EveryRoundAlgorithm, *ON_FIXED)):
+    dyadic = isinstance(value, EpochAlgorithm) and value.growth == 2 and not value.random_phase
+    if not (dyadic or isinstance(value, EveryRoundAlgorithm)) and not hasattr(
+        value, "expected_regret"
+    ):
         raise TypeError(
             f"{name} must be an epoch algorithm or a full-information leader, "
             f"got {checks.shown(value)}"
@@ -135,8 +132,9 @@ def expected_regret(
     Parameters
     ----------
     algorithm : FullInformationAlgorithm
-        Epoch algorithms (FTNL and its variants, random prefixes), or the leaders that act in every
-        round; votes and the margin stop if losses are the same in every round.
+        Epoch algorithms (FTNL and its variants, random prefixes), the leaders that act in every
+        round, or what has a method `expected_regret(instance, horizons)` of its own, which returns
+        values and errors.
     instance : StochasticLosses
         See `selection_probabilities` for the instances that are supported.
     horizons : int or sequence of int
@@ -156,10 +154,8 @@ def expected_regret(
     """
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
-    if isinstance(algorithm, ON_FIXED):
-        return Regret(*fixed_regret(algorithm, instance, horizons))
-    if isinstance(algorithm, EpochAlgorithm) and (algorithm.random_phase or algorithm.growth != 2):
-        return _phased(algorithm, instance, horizons)
+    if own := getattr(algorithm, "expected_regret", None):
+        return Regret(*own(instance, horizons))
     value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
     first, first_error = expected_gap(instance, 0, "none", 1.0)  # round 1 is uniform
     value += first
@@ -169,13 +165,13 @@ def expected_regret(
         played = np.clip(horizons[:, None] - starts + 1, 0, starts)
         scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
         shortest = starts // 2 if algorithm.prefix == "full" else starts // 4 + 1
-        bounds = _largest_gaps(instance, shortest, algorithm.noise, scale)
+        bounds = largest_gaps(instance, shortest, algorithm.noise, scale)
         left_out = bounds * starts < NEGLIGIBLE
         error += played[:, left_out] @ bounds[left_out]
         some = np.flatnonzero(~left_out)
 
         def gaps(rounds):
-            return _expected_gaps(instance, rounds, algorithm.noise, scale)
+            return expected_gaps(instance, rounds, algorithm.noise, scale)
 
         one = algorithm.prefix != "random"
         ends = [(int(shortest[i]), int(shortest[i] if one else starts[i] // 2)) for i in some]
@@ -197,7 +193,7 @@ def expected_regret(
     return Regret(value, error)
 
 
-def _expected_gaps(instance, rounds, noise, scales, gaps=None):
+def expected_gaps(instance, rounds, noise, scales, gaps=None):
     """Return `expected_gap` for several numbers of rounds: values and errors."""
     gaps = arrays(instance)[0] if gaps is None else gaps
     group, error = selections(instance, rounds, noise, scales)
@@ -215,7 +211,7 @@ def prefix_gaps(
     instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
     """Return F_m, the expected gap of the action selected from m rounds, per m."""
-    return _expected_gaps(instance, np.asarray(rounds), noise, scale)[0]
+    return expected_gaps(instance, np.asarray(rounds), noise, scale)[0]
 
 
 @checks.arguments(
@@ -239,11 +235,11 @@ def prefix_sum(
     gaps = instance.gaps * (1.0 if groups is None else np.asarray(groups, float))
     total, error, first = 0.0, 0.0, 1
     while True:
-        bound = float(_largest_gaps(instance, first, noise, scale))
+        bound = float(largest_gaps(instance, first, noise, scale))
         if bound * first < NEGLIGIBLE or first > 2**59:  # the bound falls exponentially
             return total, error + bound * first
         part, part_error = _sum_over(
-            lambda rounds: _expected_gaps(instance, rounds, noise, scale, gaps),
+            lambda rounds: expected_gaps(instance, rounds, noise, scale, gaps),
             first,
             2 * first - 1,
             total,
@@ -322,34 +318,6 @@ def _two_loss_gap(lowest, step, chance, gaps, eta):
     return result
 
 
-def _phased(algorithm, instance, horizons):
-    """Regret on epochs of any growth, at one phase or at the mean over it.
-
-    The error of the mean is taken to be how far every other phase is from the rest.
-    """
-    scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
-    formula = len(instance.outcomes) == 1 and not instance.bits and algorithm.noise == "gumbel"
-    many = (PHASES if formula else PHASES // 128) if algorithm.random_phase else 1
-    phases = (np.arange(many) + 0.5) / many if algorithm.random_phase else np.zeros(1)
-    all_lengths = [algorithm.epoch_lengths(int(horizons[-1]), phase) for phase in phases]
-    known = np.unique(np.concatenate(all_lengths))
-    bounds = _largest_gaps(instance, known, algorithm.noise, scale)
-    some = bounds * known >= NEGLIGIBLE
-    gaps, errors = np.zeros(len(known)), np.where(some, 0.0, bounds)
-    gaps[some], errors[some] = _expected_gaps(instance, known[some], algorithm.noise, scale)
-    first, _ = expected_gap(instance, 0, "none", 1.0)
-    curves, off = [], np.zeros(len(horizons))
-    for lengths in all_lengths:
-        starts = np.cumsum(lengths) - lengths
-        played = np.clip(horizons[:, None] - starts, 0, lengths)
-        chosen = np.searchsorted(known, lengths[:-1])
-        curves.append(played[:, 0] * first + played[:, 1:] @ gaps[chosen])
-        off += played[:, 1:] @ errors[chosen] / many
-    if many > 1:
-        off += np.abs(np.mean(curves[::2], axis=0) - np.mean(curves[1::2], axis=0))
-    return Regret(np.mean(curves, axis=0), off)
-
-
 def _every_round(algorithm, instance, start, end, so_far):
     """Return the regret of rounds start..end of an algorithm that uses the whole past."""
     noise = (
@@ -361,12 +329,10 @@ def _every_round(algorithm, instance, start, end, so_far):
             1.0 if noise == "none" else 1 / algorithm.inverse_temperature(t, instance.log_actions)
         )
 
-    bound = float(_largest_gaps(instance, start - 1, noise, scales(end)))
+    bound = float(largest_gaps(instance, start - 1, noise, scales(end)))
     if bound * (end - start + 1) < NEGLIGIBLE:
         return 0.0, bound * (end - start + 1)
-    return _sum_over(
-        lambda t: _expected_gaps(instance, t - 1, noise, scales(t)), start, end, so_far
-    )
+    return _sum_over(lambda t: expected_gaps(instance, t - 1, noise, scales(t)), start, end, so_far)
 
 
 def _sum_over(function, first, last, size):
@@ -423,6 +389,6 @@ def _remembered(function):
     return remembered
 
 
-def _largest_gaps(instance, rounds, noise, scale):
+def largest_gaps(instance, rounds, noise, scale):
     """Return bounds on the expected gap of the action selected from `rounds` rounds."""
     return largest_probabilities(instance, rounds, noise, scale) @ arrays(instance)[0]

@@ -102,39 +102,6 @@ class FTNL(EpochAlgorithm):
 
 
 @dataclass(frozen=True)
-class PhasedFTNL(FTNL):
-    """FTNL on epochs that grow by any factor, by default with a random phase.
-
-    Epoch i = 0, 1, ... has ceil(growth^(i + U)) rounds, with U uniform on [0, 1) and drawn once, or
-    U = 0 without a random phase. U does not depend on the losses, so the privacy is that of FTNL.
-
-    Parameters
-    ----------
-    growth : float
-        Factor in [1.01, 100] by which epochs grow; e is the best with a random phase, 2 without.
-        With e, regret tends to 2 e ln K / epsilon for gaps far above epsilon, and no private
-        learner has a smaller constant on all stochastic losses (companion/constants, Theorem 7).
-    random_phase : bool
-        Whether U is random.
-
-    The others are those of `FTNL`.
-    """
-
-    growth: float = math.e
-    random_phase: bool = True
-    id = "ftnl-phase"
-    source = "companion/constants, Theorem 4"
-    rules = FTNL.rules | {"growth": checks.number_in(1.01, 100), "random_phase": checks.boolean}
-
-    @property
-    def label(self) -> str:
-        growth = "e" if self.growth == math.e else f"{self.growth:.4g}"
-        extras = [f"growth {growth}"] * (self.growth != math.e or not self.random_phase)
-        extras += ["random phase"] * self.random_phase
-        return f"{super().label[:-1]}, {', '.join(extras)})"
-
-
-@dataclass(frozen=True)
 class NaiveFTNL(EpochAlgorithm):
     """FTNL with Laplace noise of scale K / epsilon, as if each sum were published.
 

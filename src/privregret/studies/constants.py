@@ -10,14 +10,21 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from privregret import exact, instances, simulate
-from privregret.bounds import constants as bounds
+from privregret.companion import (
+    Game,
+    MarginStop,
+    PhasedFTNL,
+    Votes,
+    VotesOrLeader,
+    epoch_plan,
+    margin_stop,
+    votes,
+)
+from privregret.companion import constants as bounds
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate
-from privregret.full_information import MarginStop, PhasedFTNL, Votes, VotesOrLeader
 from privregret.instances import StochasticLosses
-from privregret.minimax import Game, epoch_plan
-from privregret.privacy import margin, votes
 from privregret.studies.whole_epochs import LONG, equal_gaps
 
 INFINITE = 1e6  # stands for infinity in findings
@@ -163,7 +170,7 @@ def stop_privacy(epsilons: list, noisy: bool = True) -> Estimate:
     for e, fraction, threshold in product(epsilons, (0.25, 0.5), (0.0, 0.3, 1.0)):
         learner = MarginStop(e, fraction, threshold)
         found += [
-            margin.stop_loss(learner, rounds, actions, noisy) / e
+            margin_stop.stop_loss(learner, rounds, actions, noisy) / e
             for rounds, actions in ((4, 2), (2, 3))
         ]
     return Estimate(min(max(found), INFINITE), bound=1e-9)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from privregret.bounds import constants as bounds
+from privregret.companion import constants as bounds
 from privregret.press import draw, style
 
 SCALED = r"regret $\times\,\epsilon/\ln K$"

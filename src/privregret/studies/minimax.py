@@ -9,9 +9,9 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, vstack
 
+from privregret.companion import Game, minimax
 from privregret.core import store
 from privregret.estimates import Estimate
-from privregret.minimax import Game, minimax
 
 # Values -----------------------------------------------------------------------------------------
 

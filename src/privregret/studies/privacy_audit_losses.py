@@ -11,18 +11,20 @@ from scipy.optimize import brentq
 from privregret import adversarial, bandits, full_information
 from privregret.adversarial import BatchedPrivate, LocallyPrivate, SparseSwitch
 from privregret.bandits import DPSE, HybridUCB, dp_se
-from privregret.core import store
-from privregret.full_information import (
-    FTNL,
+from privregret.companion import (
+    Game,
     MarginStop,
     PhasedFTNL,
-    RandomPrefixSoftmax,
     Votes,
     VotesOrLeader,
+    epoch_plan,
+    votes,
 )
-from privregret.minimax import Game, epoch_plan
+from privregret.companion import margin_stop as margin
+from privregret.core import store
+from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.privacy import adversarial as quadrature
-from privregret.privacy import audit, decisions, margin, noisy_maxima, scripted, trace, votes
+from privregret.privacy import audit, decisions, noisy_maxima, scripted, trace
 from privregret.studies.privacy_audit import FAULTS, HybridChildren
 
 Found = tuple[float, str]  # a loss of privacy, and the pair of data sets that shows it

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from privregret import estimates, exact, instances
-from privregret.bounds import ours
+from privregret.companion import whole_epochs as bounds
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate
@@ -75,7 +75,7 @@ def lemma_rows(outcomes, probabilities, noise: str, eta: float, longest: int) ->
         chosen = exact.selection_from_sums(differences, flat, noise, 1 / eta)
         after = float(mass @ exact.expected_maximum(differences, noise, 1 / eta))
         empirical, fraction = mass @ (chosen * differences), mass @ chosen
-        slack = (empirical - n * ours.kept(gaps, eta) * fraction)[1:] / (n * fraction[1:])
+        slack = (empirical - n * bounds.kept(gaps, eta) * fraction)[1:] / (n * fraction[1:])
         potential = (2 if n > 1 else 1) * (before - after)
         row = {"noise": noise, "n": n, "eta": eta, "empirical": empirical.sum()}
         rows.append(row | {"potential": potential, "slack": slack.min(), "smallest_gap": gaps[1]})
@@ -116,7 +116,7 @@ def theorem_grid(log_actions: list, epsilons: list) -> pd.DataFrame:
 def _theorem_row(losses, problem, epsilon, noise):
     regret = exact.expected_regret(FTNL(epsilon, noise), problem, LONG)
     gap, log_k = problem.gaps[problem.gaps > 0].min(), problem.log_actions
-    same = float(ours.deterministic(log_k, epsilon, noise)) if losses == SAME else np.inf
+    same = float(bounds.deterministic(log_k, epsilon, noise)) if losses == SAME else np.inf
     return {
         "losses": losses,
         "noise": noise,
@@ -125,8 +125,8 @@ def _theorem_row(losses, problem, epsilon, noise):
         "gap": float(gap),
         "regret": float(regret.value[0]),
         "error": float(regret.error[0]),
-        "theorem": float(ours.theorem(log_k, gap, epsilon, noise)),
-        "large": float(ours.large_gaps(log_k, gap, epsilon, noise)),
+        "theorem": float(bounds.theorem(log_k, gap, epsilon, noise)),
+        "large": float(bounds.large_gaps(log_k, gap, epsilon, noise)),
         "same": same,
     }
 
@@ -138,7 +138,7 @@ def minimax_grid(epsilons: list) -> pd.DataFrame:
     for epsilon, gap in product(epsilons, (0.003, 0.03, 0.3)):
         problem = instances.bernoulli_losses(((1 - gap) / 2, (1 + gap) / 2), (1, 100))
         curve = exact.regret_curves(FTNL(epsilon, "gumbel"), problem, [2**6, 2**12, 2**18])
-        bound = ours.minimax(np.log(101), curve.t, epsilon, "gumbel")
+        bound = bounds.minimax(np.log(101), curve.t, epsilon, "gumbel")
         frames.append(curve.assign(bound=bound))
     return pd.concat(frames, ignore_index=True)
 

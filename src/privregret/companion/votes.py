@@ -2,15 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
+from privregret.companion.fixed import CERTAIN, ROUNDING, Fixed
 from privregret.core import checks
 from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import GUMBEL, draw
 from privregret.full_information.base import FullInformationAlgorithm
+from privregret.instances import StochasticLosses
 
 LONGEST = 2.0**60  # largest number of rounds of an epoch, so that 64 bits can count and add them
 
@@ -171,6 +174,23 @@ class Votes(FullInformationAlgorithm):
     def settings(self, horizon: int | None, actions: int) -> Ballot:
         return self.ballot(math.log(actions))
 
+    def expected_regret(
+        self, instance: StochasticLosses, horizons: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return expected regret at each horizon on fixed losses, and a bound on its error."""
+        problem = Fixed.of(self, instance)
+        ballot = self.ballot(problem.log_actions)
+        start, epoch, gap = 0, 1, problem.mean_gap
+        value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
+        while start < horizons[-1] and epoch <= CERTAIN:
+            length = ballot.length(epoch)
+            value += gap * np.clip(horizons - start, 0, length)
+            gap = problem.wrong(ballot.rate * (length - ballot.threshold(epoch)))
+            start, epoch = start + length, epoch + 1
+        if start < horizons[-1]:  # gaps fall by e, lengths grow by at most 2 + 2 / rate
+            error += gap * (ballot.length(epoch) + 2 + 2 / ballot.rate) * 4
+        return value, error + ROUNDING * value
+
 
 @jit
 def _choose_hybrid(actions, own, settings, t, rng):
@@ -266,3 +286,115 @@ class VotesOrLeader(FullInformationAlgorithm):
 
     def settings(self, horizon: int | None, actions: int) -> Hybrid:
         return self.constants(math.log(actions))
+
+    def expected_regret(
+        self, instance: StochasticLosses, horizons: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return expected regret at each horizon on fixed losses, and a bound on its error."""
+        problem = Fixed.of(self, instance)
+        constants = self.constants(problem.log_actions)
+        ballot = Votes(self.epsilon).ballot(problem.log_actions)
+        first, y = ballot.length(1), constants.first
+        elected = problem.wrong(ballot.rate * (first - ballot.threshold(1)))
+        value = problem.mean_gap * np.clip(horizons, 0, first)
+        value += elected * np.clip(horizons - first, 0, y)
+        start = first + y
+        others = problem.log_actions + math.log1p(-math.exp(-problem.log_actions))
+        uniform = problem.mean_gap / -math.expm1(-problem.log_actions)
+        while start < horizons[-1]:
+            tested = constants.tilt * np.array([constants.margin, constants.margin - y])
+            # none, the voted action, the rest
+            log_weights = np.array([0.0, tested[0], tested[1] + others])
+            none, _, rest = np.exp(log_weights - np.logaddexp.reduce(log_weights))
+            gap = none * problem.led(np.array([y]), constants.scale)[0] + rest * uniform
+            value += gap * np.clip(horizons - start, 0, 2 * y)
+            start, y = start + 2 * y, 2 * y
+        return value, ROUNDING * value
+
+
+@checks.arguments(
+    learner=checks.instance_of(Votes),
+    actions=checks.integer_in(2, checks.LARGEST),
+    epoch=checks.positive_int,
+    extra=checks.nonnegative_int,
+)
+def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> float:
+    """Return the privacy loss of the draw after an epoch of `Votes`.
+
+    The result is at least the rate epsilon_0. One vote moves from k to j. The ratios of the
+    probabilities after and before depend on c_k, c_j and the sum of the weights, and those above
+    e^rate fall as that sum grows. So the other votes are spread evenly, which makes the sum
+    smallest.
+
+    Parameters
+    ----------
+    learner : Votes
+    actions : int
+        K >= 2.
+    epoch : int
+        i = 1, 2, ...
+    extra : int
+        Additional rounds of the epoch, a planted bug.
+
+    Returns
+    -------
+    float
+        The largest log-ratio, or the rate if that is larger.
+    """
+    ballot = learner.ballot(np.log(actions))
+    rounds, threshold = ballot.length(epoch) + extra, ballot.threshold(epoch)
+    from_k, to_j = np.meshgrid(np.arange(1, rounds + 1), np.arange(rounds), indexing="ij")
+    others, few = rounds - from_k - to_j, actions - 2
+    possible = (others == 0) if few == 0 else (others >= 0)
+    from_k, to_j, others = from_k[possible], to_j[possible], others[possible]
+
+    def weight(votes):
+        return np.exp(ballot.rate * np.maximum(votes - threshold, 0))
+
+    each, more = np.divmod(others, max(few, 1))
+    rest = (few - more) * weight(each) + more * weight(each + 1)
+    before = rest + weight(from_k) + weight(to_j)
+    after = rest + weight(from_k - 1) + weight(to_j + 1)
+    rises = np.log(weight(to_j + 1) / weight(to_j))
+    return float(max(ballot.rate, (np.maximum(rises, 0.0) + np.log(before / after)).max()))
+
+
+@checks.arguments(
+    learner=checks.instance_of(VotesOrLeader),
+    actions=checks.integer_in(2, 4),
+    first=checks.positive,
+)
+def unanimity_loss(learner: VotesOrLeader, actions: int, first: float = 1.0) -> float:
+    """Return the privacy loss of the test after the first later epoch.
+
+    All vote counts are listed.
+
+    Parameters
+    ----------
+    learner : VotesOrLeader
+    actions : int
+        K, 2 to 4.
+    first : float
+        Factor by which the test is too sharp, a planted bug.
+    """
+    constants = learner.constants(np.log(actions))
+    rounds, tilt = constants.first, first * constants.tilt
+    counts = np.array(
+        [c for c in product(range(rounds + 1), repeat=actions - 1) if sum(c) <= rounds]
+    )
+    counts = np.column_stack([counts, rounds - counts.sum(axis=1)])
+
+    def law(votes):
+        weights = tilt * (votes - (rounds - constants.margin))
+        weights = np.column_stack([np.zeros(len(votes)), weights])
+        return weights - np.logaddexp.reduce(weights, axis=1, keepdims=True)
+
+    worst = 0.0
+    for k, j in product(range(actions), repeat=2):
+        if k != j:
+            some = counts[counts[:, k] > 0]
+            moved = some.copy()
+            moved[:, k] -= 1
+            moved[:, j] += 1
+            worst = max(worst, float(np.abs(law(moved) - law(some)).max()))
+    return worst

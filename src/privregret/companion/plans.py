@@ -6,10 +6,10 @@ The games have two actions (`minimax.games`).
 import numpy as np
 
 from privregret.adversarial import BatchedPrivate
+from privregret.companion.games import Game
 from privregret.core import checks, store
 from privregret.exact.sums import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
-from privregret.minimax.games import Game
 from privregret.privacy.adversarial import batched_probabilities
 
 
