@@ -26,13 +26,17 @@ from privregret.core import checks, store
 from privregret.core.jit import jit
 from privregret.instances import Adversary
 
+ADVERSARY, HORIZON = checks.instance_of(Adversary), checks.integer_in(1, 22)
+EXP3_RULES = {"eta": checks.number_in(1e-15, 1e3), "gamma": checks.probability}
+NODES = checks.integer_in(2, 10**4)
+BATCH_RULES = {
+    "base": checks.instance_of(RealLossBandit),
+    "scale": checks.number_in(0, 1e6),
+    "nodes": NODES,
+}
 
-@checks.arguments(
-    adversary=checks.instance_of(Adversary),
-    actions=checks.array_in(0, 1, shape=1),
-    eta=checks.number_in(1e-15, 1e3),
-    gamma=checks.probability,
-)
+
+@checks.arguments(adversary=ADVERSARY, actions=checks.array_in(0, 1, shape=1), **EXP3_RULES)
 def exp3_path(adversary: Adversary, actions: ArrayLike, eta: float, gamma: float) -> np.ndarray:
     """Return (T,) probabilities that `EXP3` plays arm 2, given the (T,) actions 0 and 1 so far.
 
@@ -55,12 +59,7 @@ def _exp3_path(losses, actions, eta, gamma):
     return p
 
 
-@checks.arguments(
-    adversary=checks.instance_of(Adversary),
-    horizon=checks.integer_in(1, 22),
-    eta=checks.number_in(1e-15, 1e3),
-    gamma=checks.probability,
-)
+@checks.arguments(adversary=ADVERSARY, horizon=HORIZON, **EXP3_RULES)
 def exp3_log_probabilities(
     adversary: Adversary, horizon: int, eta: float, gamma: float
 ) -> np.ndarray:
@@ -74,13 +73,7 @@ def exp3_log_probabilities(
     return log_p
 
 
-@checks.arguments(
-    one=checks.instance_of(Adversary),
-    other=checks.instance_of(Adversary),
-    horizon=checks.integer_in(1, 22),
-    eta=checks.number_in(1e-15, 1e3),
-    gamma=checks.probability,
-)
+@checks.arguments(one=ADVERSARY, other=ADVERSARY, horizon=HORIZON, **EXP3_RULES)
 def exp3_divergence(
     one: Adversary, other: Adversary, horizon: int, eta: float, gamma: float
 ) -> dict:
@@ -105,12 +98,7 @@ def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarr
     return np.cumsum(np.where(np.asarray(actions) == 1, np.log(p / q), np.log1p(-p) - np.log1p(-q)))
 
 
-@checks.arguments(
-    base=checks.instance_of(RealLossBandit),
-    averages=checks.array_in(0, 1, shape=2),
-    scale=checks.number_in(0, 1e6),
-    nodes=checks.integer_in(2, 10**4),
-)
+@checks.arguments(averages=checks.array_in(0, 1, shape=2), **BATCH_RULES)
 @store.kept
 def batched_probabilities(
     base: RealLossBandit, averages: ArrayLike, scale: float, nodes: int = 200
@@ -144,10 +132,10 @@ def batched_probabilities(
 
 
 @checks.arguments(
-    base=checks.instance_of(RealLossBandit),
+    base=BATCH_RULES["base"],
     rounds=checks.integer_in(4, 22),
     epsilon=checks.number_in(1e-6, 1e6),
-    nodes=checks.integer_in(2, 10**4),
+    nodes=NODES,
 )
 @store.kept
 def many_looks(
@@ -211,12 +199,7 @@ def _batched_probabilities(settings, averages, quantiles):
     return result / nodes**last
 
 
-@checks.arguments(
-    base=checks.instance_of(RealLossBandit),
-    scale=checks.number_in(0, 1e6),
-    nodes=checks.integer_in(2, 10**4),
-    tau=checks.positive_int,
-)
+@checks.arguments(tau=checks.positive_int, **BATCH_RULES)
 @store.kept
 def worst_batched_loss(
     base: RealLossBandit, scale: float, later: ArrayLike = (), nodes: int = 200, tau: int = 1
@@ -252,12 +235,7 @@ def _neighbouring_averages(tau):
     return [(rest * (tau - 1) + corners) / tau for rest in rests]
 
 
-@checks.arguments(
-    base=checks.instance_of(RealLossBandit),
-    scale=checks.number_in(0, 1e6),
-    tau=checks.positive_int,
-    nodes=checks.integer_in(2, 10**4),
-)
+@checks.arguments(tau=checks.positive_int, **BATCH_RULES)
 @store.kept
 def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> float:
     """Return the largest privacy loss of three batches over adaptive adversaries.
@@ -269,10 +247,8 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     to it, so every pair of losses after the two first actions is covered by every path.
     """
     averages = np.concatenate(_neighbouring_averages(tau))
-    chances = [
-        [batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages]
-        for a in averages
-    ]
+    tables = [[a, b, (0, 0)] for a in averages for b in averages]
+    chances = [batched_probabilities(base, table, scale, nodes) for table in tables]
     logs, groups = np.log(chances), len(averages) // 4
     first = logs.reshape(groups, 4, -1)  # the first batch changes within its group
     second = logs.reshape(-1, groups, 4, 8)  # the second batch changes
