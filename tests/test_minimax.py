@@ -13,7 +13,7 @@ from scipy import stats
 from privregret.adversarial import EXP3, BatchedPrivate
 from privregret.companion import Game, batched_plan, epoch_plan, minimax
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.privacy import selection
+from privregret.privacy import noisy_maxima
 
 REFERENCE = {  # K = 2, bandit feedback; eps -> T = 2, 3, 4, 5
     0.1: (0.9750, 1.4500, 1.9013, 2.3526),
@@ -235,7 +235,7 @@ def test_epoch_plans_have_the_privacy_of_report_noisy_max(noise):
     game, learner = Game(5, "full"), FTNL(1.0, noise)
     plan = epoch_plan(game, learner)
     expected = max(
-        selection.privacy_loss(2, n, noise, learner.noise_scale(2)).value for n in (1, 2)
+        noisy_maxima.epoch_loss(2, n, noise, learner.noise_scale(2)).value for n in (1, 2)
     )
     assert game.privacy(plan) == pytest.approx(expected, rel=1e-9)
     assert game.worst_regret(plan) > minimax(game, game.privacy(plan)).value

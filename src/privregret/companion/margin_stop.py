@@ -12,7 +12,7 @@ from privregret.core import checks
 from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import GUMBEL, draw
-from privregret.exact.selection import gauss_legendre
+from privregret.exact.sums import gauss_legendre
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.instances import StochasticLosses
 

@@ -8,7 +8,7 @@ import numpy as np
 from privregret.adversarial import BatchedPrivate
 from privregret.companion.games import Game
 from privregret.core import checks, store
-from privregret.exact.selection import probabilities_from_sums
+from privregret.exact.sums import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
 from privregret.privacy.adversarial import batched_probabilities
 
