@@ -31,8 +31,7 @@ from privregret.bandits import (
 )
 from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import noise
-from privregret.core.algorithm import Steps
-from privregret.core.guarantees import Privacy
+from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL
 from privregret.privacy import audit, decisions, ledger, scripted, trace

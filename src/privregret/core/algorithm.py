@@ -4,13 +4,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from privregret.core import checks, loops
-from privregret.core.guarantees import NOT_PRIVATE, Privacy  # noqa: F401, for its users
-from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401
+from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401, for its users
+
+
+class Privacy(NamedTuple):
+    """The guarantee for the whole sequence of actions; epsilon is inf if there is none."""
+
+    printed: float  # epsilon as claimed by the source
+    proved: float  # epsilon that is proved, in the source or here
+    delta: float = 0.0  # 0 for pure differential privacy
+    neighbours: str = "everything in one round replaced"  # changes of the data that are covered
+
+
+NOT_PRIVATE = Privacy(np.inf, np.inf)
 
 
 @dataclass(frozen=True)
