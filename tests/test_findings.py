@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from conftest import refused
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
 from privregret.press.findings import (

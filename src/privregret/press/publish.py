@@ -65,7 +65,8 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
         "caption": tex_escape(caption),
         "name": name,
     }
-    _publish("figure", name, [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)])
+    contents = [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)]
+    _publish("figure", name, caption, contents)
     _show(Image(png.getvalue(), width=int(inches * 130)), name, caption)
 
 
@@ -132,7 +133,7 @@ def table(
         "name": name,
         "rows": one_epsilon(rows).rstrip(),
     }
-    _publish("table", name, [_csv(frame), _with_origin(tex)])
+    _publish("table", name, caption, [_csv(frame), _with_origin(tex)])
     _show(HTML(shown.to_html(index=False)), name, caption)
 
 
@@ -292,7 +293,7 @@ def _few_colours(fig):
     return PIL.Image.open(pixels).convert("RGB").quantize(256, dither=PIL.Image.Dither.NONE)
 
 
-def _publish(kind, name, contents, **more):
+def _publish(kind, name, caption, contents):
     if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
         text = f"a {kind}'s name is paper key, slash, key in small letters"
         raise ValueError(f"{text}, got {name!r}")
@@ -306,7 +307,7 @@ def _publish(kind, name, contents, **more):
             "kind": kind,
             "notebook": running.name,
             "files": {ending: files.digest(content) for ending, content in written.items()},
-            **more,
+            "caption": one_epsilon(caption),
         }
     running.shown = name
 
