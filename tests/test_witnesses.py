@@ -73,9 +73,8 @@ def test_privacy_of_noisy_max(dp):
         assert selection.privacy_loss(3, 4, "exponential", b).value == pytest.approx(
             theirs, rel=1e-12
         )
-        algorithm = FTNL(
-            epsilon, "gumbel", scale
-        )  # a loss that ranges over an interval of length e is e^2 / 8-zCDP
+        # a loss that ranges over an interval of length e is e^2 / 8-zCDP
+        algorithm = FTNL(epsilon, "gumbel", scale)
         theirs = noisy_max(dp, "gumbel", algorithm.noise_scale(3)).map(1.0)
         assert algorithm.privacy.proved**2 / 8 == pytest.approx(theirs, rel=1e-12)
     both, one = (
@@ -92,9 +91,8 @@ def their_winners(dp, kind):
     if kind != "laplace":
         select = noisy_max(dp, kind, 1.0)
         return [select([-x for x in SUMS]) for _ in range(DRAWS)]
-    noises = np.reshape(
-        laplace(dp, 1.0)([0.0] * 3 * DRAWS), (DRAWS, 3)
-    )  # it has no noisy max with Laplace noise
+    # it has no noisy max with Laplace noise
+    noises = np.reshape(laplace(dp, 1.0)([0.0] * 3 * DRAWS), (DRAWS, 3))
     return (noises - SUMS).argmax(axis=1)
 
 
@@ -273,10 +271,8 @@ def policies():
 def test_ucb1(policies):
     """In round t + 1 its index has ln(t + 1), and ours, as in Auer et al., ln t: its count is set
     back by one."""
-    rewards, rng = (
-        np.random.default_rng(0).random((ROUNDS, 4)),
-        np.random.default_rng(1),
-    )  # no two indices are equal
+    # no two indices are equal
+    rewards, rng = (np.random.default_rng(0).random((ROUNDS, 4)), np.random.default_rng(1))
     actions = UCB1().play(rewards, 0)
 
     def agrees(back):
