@@ -68,13 +68,6 @@ def test_a_figure_is_four_files_and_a_manifest_entry(root):
     assert set(made["outputs"]["hu2021/figure-01"]["files"]) == {".pdf", ".png", ".csv", ".tex"}
 
 
-def test_the_data_hash_follows_the_data(root):
-    draw()
-    first = record.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"]
-    draw(data=DATA * 2)
-    assert record.read(root)["outputs"]["hu2021/figure-01"]["files"][".csv"] != first
-
-
 @pytest.mark.parametrize("date", ["0", "1700000000"])
 def test_publishing_twice_gives_the_same_bytes(root, monkeypatch, date):
     draw()
@@ -143,21 +136,6 @@ def test_a_picture_has_few_colours_and_is_large_enough_for_slides(root):
         assert picture.mode == "P" and picture.width == round(style.COLUMN[0] * style.DPI)
         # as white as the page around it
         assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
-
-
-def test_both_files_of_a_figure_have_one_layout(root, monkeypatch):
-    places = []
-
-    def savefig(fig, *args, **more):
-        places.append([ax.get_position().bounds for ax in fig.axes])
-        original(fig, *args, **more)
-        places.append([ax.get_position().bounds for ax in fig.axes])
-
-    original = plt.Figure.savefig
-    monkeypatch.setattr(plt.Figure, "savefig", savefig)
-    draw()
-    assert len(places) == 4 and all(place == places[0] for place in places)
-    assert places[0] != [plt.figure().add_subplot().get_position().bounds]
 
 
 CODE = r"Takes `many_runs` runs, `a{b}^c~\d $x$ 5%`, 5% of $\epsilon$ & more."
