@@ -153,13 +153,15 @@ def test_code_in_a_caption_compiles(tmp_path):
 
 
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
-    frame = pd.DataFrame({"k": [1, 2], "value": [0.123456789, np.inf], "hidden": [7, 8]})
+    values = [0.123456789, np.inf, -2, 3e-7]
+    frame = pd.DataFrame({"k": range(4), "value": values, "hidden": 7})
     columns = {"k": "$k$", "value": r"$\epsilon$"}
     key = said("table", "table-1", caption=f"A caption: {HU}.")
     refused(lambda: publish.table(frame, key), "table.table-1", error=text.TextError)
-    publish.table(frame, key, columns, {"value": ".2f"})
+    publish.table(frame, key, columns, {"value": ".2g"})
     tex = (root / "figures/hu2021/table-1.tex").read_text()
-    assert "0.12" in tex and r"$\infty$" in tex and "hidden" not in tex
+    assert all(said in tex for said in ("0.12", r"$\infty$", "$-2$", r"$3\cdot 10^{-7}$"))
+    assert "hidden" not in tex
     assert r"$k$ & $\varepsilon$" in tex and r"\toprule" in tex
     pd.testing.assert_frame_equal(pd.read_csv(root / "figures/hu2021/table-1.csv"), frame)
 
