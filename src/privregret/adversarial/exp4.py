@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret.adversarial.base import ExpertAlgorithm
-from privregret.adversarial.cells import draw, next_segments
 from privregret.adversarial.conversions import PUBLIC_ADVICE
+from privregret.adversarial.fast import drawn, next_segments, plays_and_losses
 from privregret.core import checks
 from privregret.core.algorithm import NOTHING, Privacy, Steps
 from privregret.core.jit import jit
@@ -62,11 +62,7 @@ def _choose(experts, arms, own, settings, t, advice, rng):
             arms[i]["q"] += experts[n]["weight"] * advice[n, i]
     for i in range(len(arms)):
         arms[i]["q"] = (1 - settings.gamma) * arms[i]["q"] / norm + settings.gamma / len(arms)
-    u, found = rng.random(), 0
-    for i in range(len(arms) - 1):
-        u -= arms[i]["q"]
-        found += u >= 0
-    return found
+    return drawn(arms["q"], rng.random())
 
 
 @jit
@@ -140,7 +136,7 @@ def _local_losses(tables, checkpoints, settings, rng):
                 q[i] += weight[d] * rows[advised, d, i]
         for i in range(arms):
             q[i] = (1 - gamma) * q[i] / norm + gamma / arms
-        i = draw(q, rng)
+        i = drawn(q, rng.random())
         mean = losses[segment, i]
         total += mean
         y = mean
@@ -172,6 +168,7 @@ def _batched_losses(tables, checkpoints, settings, rng):
     weight = np.empty(experts)
     crowd = np.empty(distinct)
     q = np.empty(arms)
+    counts = np.empty(arms, np.int64)
     seen = np.empty(arms)  # loss observed in the cell / probability of the arm
     total = 0.0
     segment, advised, change, reported = 0, 0, 0, 0
@@ -202,28 +199,19 @@ def _batched_losses(tables, checkpoints, settings, rng):
             for i in range(arms):
                 q[i] = (1 - gamma) * q[i] / norm + gamma / arms
                 seen[i] = 0.0
+            means = losses[segment]
             if stop - t == 1:
-                i = draw(q, rng)
-                mean = losses[segment, i]
-                total += mean
-                seen[i] = mean / q[i]
+                i = drawn(q, rng.random())
+                total += means[i]
+                seen[i] = means[i]
                 if bernoulli:
-                    seen[i] = (1.0 if rng.random() < mean else 0.0) / q[i]
-            else:  # counts of the arms: multinomial, by successive binomials
-                left, remaining = stop - t, 1.0
+                    seen[i] = 1.0 if rng.random() < means[i] else 0.0
+            else:
+                plays_and_losses(q, stop - t, means, bernoulli, counts, seen, rng)
                 for i in range(arms):
-                    if left == 0:
-                        break
-                    plays = (
-                        left
-                        if q[i] >= remaining or i == arms - 1
-                        else rng.binomial(left, q[i] / remaining)
-                    )
-                    left -= plays
-                    remaining -= q[i]
-                    mean = losses[segment, i]
-                    total += plays * mean
-                    seen[i] = (rng.binomial(plays, mean) if bernoulli else plays * mean) / q[i]
+                    total += counts[i] * means[i]
+            for i in range(arms):
+                seen[i] /= q[i]
             for d in range(distinct):
                 crowd[d] = 0.0
                 for i in range(arms):

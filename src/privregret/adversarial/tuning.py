@@ -7,8 +7,14 @@ clipped: the bound then exceeds T.
 
 import math
 
-from privregret.adversarial.bases import EXP3, FTPL, HTINF
-from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
+from privregret.adversarial.conversions import (
+    EXP3,
+    FTPL,
+    HTINF,
+    BatchedPrivate,
+    ExpertsFromBandit,
+    LocallyPrivate,
+)
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
 from privregret.core import checks
 
