@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret.adversarial import fast
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
+from privregret.adversarial.fast import drawn, next_segments, plays_and_losses, side_by_side
 from privregret.core import checks, loops
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Privacy, Steps
 from privregret.core.jit import jit, keep_alive
@@ -96,7 +96,7 @@ def next_choice(choices, batch, settings, rng):
             for i in range(len(choices)):
                 choices[i]["weight"] = 1.0
         batch["low"] = exp3_weights(choices, settings.rate, settings.mixing, batch["low"])
-    batch["chosen"] = fast.drawn(choices["p"], rng.random())
+    batch["chosen"] = drawn(choices["p"], rng.random())
     return batch["chosen"]
 
 
@@ -136,14 +136,14 @@ def alone(tables, checkpoints, settings, rng):
         observed = 0.0
         while t < last:
             if t == change:
-                segment, advised, change = fast.next_segments(
+                segment, advised, change = next_segments(
                     tables.loss_starts, tables.advice_starts, segment, advised, t
                 )
             stop = min(last, checkpoints[reported], change)
             row = tables.group[advised, j]
             i = point[advised, row]
             if i < 0 and stop - t == 1:
-                i = fast.drawn(rows[advised, row], rng.random())
+                i = drawn(rows[advised, row], rng.random())
             if i >= 0:
                 mean = losses[segment, i]
                 total += (stop - t) * mean
@@ -154,7 +154,7 @@ def alone(tables, checkpoints, settings, rng):
                 else:
                     observed += rng.binomial(stop - t, mean)
             else:
-                fast.plays_and_losses(
+                plays_and_losses(
                     rows[advised, row], stop - t, losses[segment], bernoulli, counts, seen, rng
                 )
                 for i in range(arms):
@@ -176,7 +176,7 @@ def together(tables, checkpoints, settings, rngs, runs):
     """Several runs, each from its own generator, side by side where that is faster."""
     if runs < 4 or settings.kind == FTPL_STEP or tables.point.min() < 0:
         return np.array([alone(tables, checkpoints, settings, rng) for rng in rngs[:runs]])
-    return fast.side_by_side(tables, checkpoints, settings, rngs, runs, np.empty((0, 0, 3)))
+    return side_by_side(tables, checkpoints, settings, rngs, runs, np.empty((0, 0, 3)))
 
 
 class _ByBatches(AdversarialAlgorithm):
@@ -295,7 +295,7 @@ class BatchedPrivate(_ByBatches):
 
         def losses_and_noise(*arguments):
             noise = np.zeros((arguments[-1], *problem.sizes, 3))
-            losses = fast.side_by_side(*arguments, noise)
+            losses = side_by_side(*arguments, noise)
             return np.column_stack([losses, noise.reshape(len(noise), -1)])
 
         found = loops.side_by_side(losses_and_noise, data, rounds, settings, several, rng)
@@ -391,7 +391,7 @@ def _choose(experts, arms, batch, settings, t, advice, rng):
     for i in range(len(followed)):
         if followed[i] == 1:
             return i
-    return fast.drawn(followed, rng.random())
+    return drawn(followed, rng.random())
 
 
 @jit
