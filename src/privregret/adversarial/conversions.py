@@ -25,7 +25,7 @@ from privregret.instances import Adversary
 PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 EXP3_STEP, HTINF_STEP, FTPL_STEP = range(3)
 RESAMPLINGS = ("corrected", "zero at cap", "printed")
-CORRECTED, ZERO_AT_CAP, PRINTED = range(3)
+CORRECTED, _, PRINTED = range(3)
 THETA = 1 - 2 ** (-1 / 3)  # HTINF's skipping factor for second moments
 
 
