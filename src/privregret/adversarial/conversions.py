@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.adversarial.fast import drawn, next_segments, plays_and_losses, side_by_side
+from privregret.adversarial.fast import drawn, in_lanes, next_segments, plays_and_losses
 from privregret.core import checks, loops
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Privacy, Steps
 from privregret.core.jit import jit, keep_alive
@@ -176,10 +176,12 @@ def together(tables, checkpoints, settings, rngs, runs):
     """Several runs, each from its own generator, side by side where that is faster."""
     if runs < 4 or settings.kind == FTPL_STEP or tables.point.min() < 0:
         return np.array([alone(tables, checkpoints, settings, rng) for rng in rngs[:runs]])
-    return side_by_side(tables, checkpoints, settings, rngs, runs, np.empty((0, 0, 3)))
+    return in_lanes(tables, checkpoints, settings, rngs, runs, np.empty((0, 0, 3)))
 
 
 class _ByBatches(AdversarialAlgorithm):
+    """What plays by the loop above: bases alone, and in batches."""
+
     steps = Steps(CHOICE, BATCH, choose, observe)
     events, lanes, block = alone, together, LANES
 
@@ -295,7 +297,7 @@ class BatchedPrivate(_ByBatches):
 
         def losses_and_noise(*arguments):
             noise = np.zeros((arguments[-1], *problem.sizes, 3))
-            losses = side_by_side(*arguments, noise)
+            losses = in_lanes(*arguments, noise)
             return np.column_stack([losses, noise.reshape(len(noise), -1)])
 
         found = loops.side_by_side(losses_and_noise, data, rounds, settings, several, rng)
@@ -372,7 +374,7 @@ class HTINF(RealLossBandit):
         return Settings(HTINF_STEP, self.sigma, theta=THETA)
 
 
-# Algorithm 5
+# Algorithm 5, from arms to experts
 # --------------------------------------------------------------------------------------------------
 
 
@@ -437,7 +439,7 @@ class ExpertsFromBandit(ExpertAlgorithm):
         return self.bandit.settings(horizon, experts)
 
 
-# Algorithm 3
+# Algorithm 3, EXP3 with mixing
 # --------------------------------------------------------------------------------------------------
 
 
@@ -490,7 +492,7 @@ class EXP3(RealLossBandit):
         return Settings(EXP3_STEP, self.eta, self.gamma)
 
 
-# Algorithm 4
+# Algorithm 4, FTPL with geometric resampling
 # --------------------------------------------------------------------------------------------------
 
 

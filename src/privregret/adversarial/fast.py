@@ -117,7 +117,7 @@ def _exp3(estimates, p, weights, low, total, settings):
 
 
 @jit
-def side_by_side(tables, checkpoints, settings, rngs, runs, noise):
+def in_lanes(tables, checkpoints, settings, rngs, runs, noise):
     """Return (runs, H) losses of runs that each follow experts who name one arm.
 
     `noise` is a (runs, N, 3) array to which the sums of `run_with_noise` are added, or (0, 0, 3).
