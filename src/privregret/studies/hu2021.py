@@ -1,4 +1,4 @@
-"""Helpers of the notebooks on hu2021, in the order settings, measure, plot."""
+"""Instances and measurements that only the notebooks on hu2021 use."""
 
 import math
 
@@ -13,8 +13,6 @@ from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
 from privregret.privacy import ledger, selection
 
-# Settings
-
 EQUAL = f"{FTNL(1.0).label}, equal gaps"  # same K, all gaps equal to the smallest
 
 
@@ -22,9 +20,6 @@ def described(setting: BernoulliBandit) -> str:
     """Name a setting of five arms and its means, for captions."""
     means = ", ".join(f"{mean:g}" for mean in setting.means)
     return f"{setting.name} (five Bernoulli arms with means {means})"
-
-
-# Measure
 
 
 def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) -> pd.DataFrame:
@@ -102,10 +97,9 @@ def restarted(
 
 def reused(times: int, actions: int, epsilon: float) -> float:
     """Return the first observation's privacy loss / epsilon if `times` choices use all rounds."""
-    scale, lengths = FTNL(epsilon).noise_scale(actions), [2**s - 1 for s in range(1, times + 1)]
-    return (
-        sum(selection.privacy_loss(actions, n, "laplace", scale).value for n in lengths) / epsilon
-    )
+    scale, lengths = FTNL(epsilon).noise_scale(actions), (2**s - 1 for s in range(1, times + 1))
+    losses = (selection.privacy_loss(actions, n, "laplace", scale) for n in lengths)
+    return sum(loss.value for loss in losses) / epsilon
 
 
 def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:
@@ -220,8 +214,7 @@ def over_theorem_10(actions: int, gap: float, epsilons: np.ndarray) -> estimates
 
 
 def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
-    """Compute exact regret / (ln K / epsilon) at round m* >= 1 and after 2^50 rounds, and the
-    bound."""
+    """Compute exact regret / (ln K / epsilon) at rounds m* (from 1 on) and 2^50, and its bound."""
     m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
     learners = [FTNL(epsilon), RandomPrefixSoftmax(epsilon), EpochLeader()]
     rounds = [m, 2**50] if m else [2**50]
@@ -230,5 +223,6 @@ def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
     frame["when"] = np.where(early, "at round $m^{\\ast}$", "after $2^{50}$ rounds")
     frame["bound"] = np.where(early, bounds.theorem_10(1.0, 1.0), np.nan)
     frame[["regret", "error"]] /= math.log(actions) / epsilon
-    frame = frame.assign(K=actions, epsilon=epsilon)
-    return frame[["K", "epsilon", "algorithm", "when", "t", "regret", "error", "bound"]]
+    return frame.assign(K=actions, epsilon=epsilon)[
+        ["K", "epsilon", "algorithm", "when", "t", "regret", "error", "bound"]
+    ]
