@@ -190,7 +190,7 @@ def bernoulli_losses(
     means = checks.array_in(0, 1, shape=1)("means", means)
     if log_counts is None:
         log_counts = np.zeros(len(means)) if counts is None else np.log(_counts("counts", counts))
-    return StochasticLosses(name, (tuple(means),), tuple(log_counts), bits=True, source=source)
+    return StochasticLosses(name, (tuple(means),), log_counts, bits=True, source=source)
 
 
 def deterministic_losses(
