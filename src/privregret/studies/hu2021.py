@@ -96,9 +96,13 @@ def restarted(
 
 
 def reused(times: int, actions: int, epsilon: float) -> float:
-    """Return the first observation's privacy loss / epsilon if `times` choices use all rounds."""
-    scale, lengths = FTNL(epsilon).noise_scale(actions), (2**s - 1 for s in range(1, times + 1))
-    losses = (selection.privacy_loss(actions, n, "laplace", scale) for n in lengths)
+    """Return the privacy loss / epsilon of the first observation.
+
+    After `times` choices, each from all rounds so far."""
+    scale = FTNL(epsilon).noise_scale(actions)
+    losses = [
+        selection.privacy_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
+    ]
     return sum(loss.value for loss in losses) / epsilon
 
 
