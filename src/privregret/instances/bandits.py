@@ -145,11 +145,10 @@ def _summed(counts, rounds, gaps):
     return regrets, sound
 
 
-def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:
-    """Return one best arm of mean `best`, with all others lower by `gap`."""
-    arms, gap = checks.integer_in(2, checks.SIZE)("arms", arms), checks.number_in(0, 1)("gap", gap)
-    best = checks.number_in(gap, 1)("best", best)
-    return BernoulliBandit(f"{arms} arms, gap {gap:g}", (best,) + (best - gap,) * (arms - 1))
+@checks.arguments(arms=checks.integer_in(2, checks.SIZE), gap=checks.number_in(0, 0.75))
+def equal_gaps(arms: int, gap: float) -> BernoulliBandit:
+    """Return one best arm of mean 0.75, with all others lower by `gap`."""
+    return BernoulliBandit(f"{arms} arms, gap {gap:g}", (0.75, *[0.75 - gap] * (arms - 1)))
 
 
 HU2021_1 = BernoulliBandit("setting 1", (0.75, 0.70, 0.70, 0.70, 0.70), "hu2021, Section 6")
