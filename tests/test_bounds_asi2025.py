@@ -9,7 +9,7 @@ import pytest
 from privregret import instances, simulate
 from privregret.adversarial import HTINF, tuning
 from privregret.bounds import asi2025
-from privregret.privacy.adversarial import exp3_log_probabilities, laplace_delta
+from privregret.privacy.adversarial import composed_delta, exp3_log_probabilities
 
 
 def test_the_corrected_constant_of_lemma_25_covers_the_terms_of_its_proof():
@@ -50,7 +50,7 @@ def test_lemma_23_holds_over_all_paths_of_ten_rounds(eta, gamma):
 
 @pytest.mark.parametrize("shift, count", [(0.1, 20), (0.3, 100), (2.0, 3)])
 def test_delta_of_laplace_noise_is_above_the_exact_one(shift, count):
-    found = laplace_delta(1.0, shift, count)
+    found = composed_delta(1.0, shift, count)
     assert found <= asi2025.laplace_delta(1.0, shift, count) <= 10 * found
 
 

@@ -38,7 +38,6 @@ from privregret.instances.losses import (
     deterministic_losses,
     doubling,
     packing,
-    with_losses,
 )
 
 __all__ = [
@@ -75,5 +74,4 @@ __all__ = [
     "stochastically_constrained",
     "switching",
     "tracking_experts",
-    "with_losses",
 ]
