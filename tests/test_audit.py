@@ -149,7 +149,7 @@ def test_no_run_costs_more_than_is_proved(algorithm):
 
 @pytest.mark.parametrize("learner", [Votes(30.0), VotesOrLeader(30.0), MarginStop(4.0)], ids=repr)
 def test_functions_of_losses_that_are_no_sums_cost_the_ledger_everything(learner):
-    """It proves nothing of them, and says so: `privacy.votes` and `privacy.margin` are exact."""
+    """It proves nothing of them, and says so: those of `companion` are exact."""
     assert math.isinf(trace.costs(traced(learner, rounds=12)).max())
 
 
