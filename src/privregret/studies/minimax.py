@@ -1,4 +1,4 @@
-"""Compute exact values of small games, and the regret of learners on them."""
+"""Exact values of small games, and the regret of learners on them."""
 
 import itertools
 import math
@@ -19,19 +19,19 @@ from privregret.estimates import Estimate
 @cache
 @store.kept
 def _bounds(game: Game, epsilon: float, delta: float) -> tuple[float, float]:
-    """Return the upper bound (regret of a plan) and the lower bound (certificate)."""
+    """The upper bound (regret of a plan) and the lower bound (certificate)."""
     found = minimax(game, epsilon, delta)
     return found.upper, found.lower
 
 
 def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
-    """Return the minimax regret: of the plan, with an error down to the certificate."""
+    """The minimax regret: of the plan, with an error down to the certificate."""
     upper, lower = _bounds(game, float(epsilon), delta)
     return Estimate(upper, bound=max(upper - lower, 0.0))
 
 
 def gain(game: Game, epsilon: float) -> Estimate:
-    """Return the gain of an optimal learner over guessing / epsilon."""
+    """The gain of an optimal learner over guessing / epsilon."""
     guessing = game.rounds * (1 - 1 / game.actions)
     return (guessing - value(game, epsilon)) / epsilon
 
@@ -106,7 +106,7 @@ def policy_rows(game: Game, plan: np.ndarray, name: str) -> Iterator[dict]:
 
 @store.kept
 def learner_row(label: str, game: Game, proved: float, plan: np.ndarray) -> dict:
-    """Return exact privacy loss, worst regret, and the fraction of an optimal learner's gain."""
+    """Exact privacy loss, worst regret, and the fraction of an optimal learner's gain."""
     guess, regret, has = game.rounds / 2, game.worst_regret(plan), game.privacy(plan)
     best = value(game, has).value
     row = {"algorithm": label, "proved": proved, "privacy": has, "regret": regret}
