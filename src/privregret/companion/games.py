@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import block_array, coo_array, eye_array, hstack, vstack
+from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, vstack
 
 from privregret.core import checks, store
 
@@ -177,26 +177,13 @@ class Game(checks.Checked):
 
     def neighbours(self) -> np.ndarray:
         """Return the (sequences, T-1, seen-1) that differ in the observation of one round."""
-        codes, step = np.arange(self.sequences), self.actions * self.seen
-        result = np.empty((self.sequences, self.rounds - 1, self.seen - 1), int)
-        for t in range(self.rounds - 1):
-            place = self.actions * step ** (self.rounds - 2 - t)
-            shown = codes // place % step % self.seen
-            for d in range(self.seen - 1):
-                result[:, t, d] = codes + ((shown + d + 1) % self.seen - shown) * place
-        return result
+        places = self.actions * (self.actions * self.seen) ** np.arange(self.rounds - 1)[::-1]
+        return _changed(np.arange(self.sequences), places, self.seen)
 
     def neighbouring_tables(self) -> np.ndarray:
         """Return the (R^(T-1), T-1, R-1) tables that differ in one row."""
-        count = len(self.rows)
-        codes = np.arange(count ** (self.rounds - 1))
-        result = np.empty((len(codes), self.rounds - 1, count - 1), int)
-        for t in range(self.rounds - 1):
-            place = count ** (self.rounds - 2 - t)
-            digit = codes // place % count
-            for d in range(count - 1):
-                result[:, t, d] = codes + ((digit + d + 1) % count - digit) * place
-        return result
+        places = len(self.rows) ** np.arange(self.rounds - 1)[::-1]
+        return _changed(np.arange(len(self.rows) ** (self.rounds - 1)), places, len(self.rows))
 
     @cached_property
     def opposed(self) -> np.ndarray:
@@ -401,7 +388,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
                 places.append(starts[t + 1] + np.arange(len(h))[:, None] * len(rows) + r)
                 factors.append(1.0)
             regret.append((np.hstack(places), np.array(factors)))
-    equal, above = _matrix(flow, width), _matrix(regret, width)
+    equal, above = matrix(flow, width), matrix(regret, width)
     leaves = slice(above.shape[0] - len(game.histories[-1]), above.shape[0])
     right = np.zeros(above.shape[0])
 
@@ -411,7 +398,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         numbers = [np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed]
         kept, classes, sizes = _orbits(numbers)
         both = orbit[-1][np.column_stack(np.divmod(kept, game.sequences))]
-        above = vstack([above, _matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
+        above = vstack([above, matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
         right = np.zeros(above.shape[0])
     helpers = len(kept) if delta > 0 else 0
     # excess over e^epsilon times the other probability; its sum is at most delta
@@ -423,7 +410,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
         numbers = [new[here] * len(new) + new[there] for new in renamed]
         _, pair_classes, pair_sizes = _orbits(numbers)
         chosen = np.unique(pair_classes, return_index=True)[1]
-        added = _matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
+        added = matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
         above = block_array([[above, excess], [None, added]])
         right = np.concatenate([right, np.full(added.shape[0], delta)])
         equal = hstack([equal, coo_array((equal.shape[0], helpers))])
@@ -459,12 +446,18 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     return Minimax(float(found.fun), plan, certificate, game, epsilon, delta)
 
 
+def _changed(codes, places, base):
+    """Codes with the digit at each place raised by 1, ..., base - 1: (codes, places, base - 1)."""
+    digit = (codes[:, None] // places % base)[:, :, None]
+    return codes[:, None, None] + ((digit + np.arange(1, base)) % base - digit) * places[:, None]
+
+
 def _orbits(numbers):
     """Orbits of numbers under renamings, which map them to these: least members, classes, sizes."""
     return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
 
 
-def _matrix(blocks, width):
+def matrix(blocks: list, width: int) -> csr_array:
     """Blocks of (rows, entries) columns with factors as a sparse matrix."""
     parts, height = [], 0
     for columns, factors in blocks:

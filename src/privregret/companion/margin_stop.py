@@ -207,7 +207,6 @@ def _margins(problem, rounds, rule):
     return sums @ np.exp(fractions) + rule.first_scale * soft
 
 
-@checks.arguments(learner=checks.instance_of(MarginStop), table=checks.array_in(0, 1, shape=2))
 def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.ndarray:
     """Return (T + 1, K) probabilities that exploration stops after n and chooses j.
 
@@ -234,11 +233,6 @@ def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.n
     return law
 
 
-@checks.arguments(
-    learner=checks.instance_of(MarginStop),
-    rounds=checks.integer_in(1, 6),
-    actions=checks.integer_in(2, 4),
-)
 def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True) -> float:
     """Return the privacy loss of stopping time and choice, over all 0/1 tables.
 

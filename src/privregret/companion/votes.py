@@ -303,12 +303,6 @@ class VotesOrLeader(FullInformationAlgorithm):
         return value, ROUNDING * value
 
 
-@checks.arguments(
-    learner=checks.instance_of(Votes),
-    actions=checks.integer_in(2, checks.LARGEST),
-    epoch=checks.positive_int,
-    extra=checks.nonnegative_int,
-)
 def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> float:
     """Return the privacy loss of the draw after an epoch of `Votes`.
 
@@ -337,11 +331,6 @@ def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> 
     return float(max(ballot.rate, (np.maximum(rises, 0.0) + np.log(before / after)).max()))
 
 
-@checks.arguments(
-    learner=checks.instance_of(VotesOrLeader),
-    actions=checks.integer_in(2, 4),
-    sharper=checks.positive,
-)
 def unanimity_loss(learner: VotesOrLeader, actions: int, sharper: float = 1.0) -> float:
     """Return the privacy loss of the test after the first later epoch, for K = 2 to 4 actions.
 
