@@ -12,6 +12,7 @@ from privregret.core import checks
 from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import GUMBEL
+from privregret.exact import Regret
 from privregret.exact.selection import gauss_legendre
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.full_information.epochs import noisy_leader
@@ -140,10 +141,8 @@ class MarginStop(FullInformationAlgorithm):
     def settings(self, horizon: int | None, actions: int) -> Rule:
         return self.rule(math.log(actions))
 
-    def expected_regret(
-        self, instance: StochasticLosses, horizons: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return expected regret at each horizon on fixed losses, and a bound on its error."""
+    def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:
+        """Return expected regret on fixed losses; see `exact.expected_regret`."""
         problem = Fixed.of(self, instance)
         stops, chances, left = stopping_law(self, problem, int(horizons[-1]))
         rule = self.rule(problem.log_actions)
@@ -156,7 +155,7 @@ class MarginStop(FullInformationAlgorithm):
             lengths *= 2
             value += (np.clip(np.subtract.outer(horizons, starts), 0, lengths) * gaps) @ chances
             starts += lengths
-        return value, ROUNDING * value + math.exp(-CERTAIN) * horizons
+        return Regret(value, ROUNDING * value + math.exp(-CERTAIN) * horizons)
 
 
 def stopping_law(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.core import checks
-from privregret.exact.regret import NEGLIGIBLE, expected_gap, expected_gaps, largest_gaps
+from privregret.exact.regret import NEGLIGIBLE, Regret, expected_gap, expected_gaps, largest_gaps
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
 
@@ -47,10 +47,8 @@ class PhasedFTNL(FTNL):
         extras += ["random phase"] * self.random_phase
         return f"{super().label[:-1]}, {', '.join(extras)})"
 
-    def expected_regret(
-        self, instance: StochasticLosses, horizons: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return expected regret at each horizon, and its error; see `exact.expected_regret`.
+    def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:
+        """Return expected regret; see `exact.expected_regret`.
 
         The error of the mean over U is taken to be how far every other phase is from the rest.
         """
@@ -74,7 +72,7 @@ class PhasedFTNL(FTNL):
             off += played[:, 1:] @ errors[chosen] / many
         if many > 1:
             off += np.abs(np.mean(curves[::2], axis=0) - np.mean(curves[1::2], axis=0))
-        return np.mean(curves, axis=0), off
+        return Regret(np.mean(curves, axis=0), off)
 
 
 def epoch_lengths(growth: float, horizon: int, phase: float = 0.0) -> np.ndarray:

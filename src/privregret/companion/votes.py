@@ -12,6 +12,7 @@ from privregret.core import checks
 from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import GUMBEL
+from privregret.exact import Regret
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.full_information.epochs import noisy_leader
 from privregret.instances import StochasticLosses
@@ -175,10 +176,8 @@ class Votes(FullInformationAlgorithm):
     def settings(self, horizon: int | None, actions: int) -> Ballot:
         return self.ballot(math.log(actions))
 
-    def expected_regret(
-        self, instance: StochasticLosses, horizons: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return expected regret at each horizon on fixed losses, and a bound on its error."""
+    def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:
+        """Return expected regret on fixed losses; see `exact.expected_regret`."""
         problem = Fixed.of(self, instance)
         ballot = self.ballot(problem.log_actions)
         start, epoch, gap = 0, 1, problem.mean_gap
@@ -188,9 +187,10 @@ class Votes(FullInformationAlgorithm):
             value += gap * np.clip(horizons - start, 0, length)
             gap = problem.wrong(ballot.rate * (length - ballot.threshold(epoch)))
             start, epoch = start + length, epoch + 1
-        if start < horizons[-1]:  # gaps fall by e, lengths grow by at most 2 + 2 / rate
+        # gaps fall by e, lengths grow by at most 2 + 2 / rate
+        if start < horizons[-1]:
             error += gap * (ballot.length(epoch) + 2 + 2 / ballot.rate) * 4
-        return value, error + ROUNDING * value
+        return Regret(value, error + ROUNDING * value)
 
 
 @jit
@@ -280,10 +280,8 @@ class VotesOrLeader(FullInformationAlgorithm):
     def settings(self, horizon: int | None, actions: int) -> Hybrid:
         return self.constants(math.log(actions))
 
-    def expected_regret(
-        self, instance: StochasticLosses, horizons: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return expected regret at each horizon on fixed losses, and a bound on its error."""
+    def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:
+        """Return expected regret on fixed losses; see `exact.expected_regret`."""
         problem = Fixed.of(self, instance)
         constants = self.constants(problem.log_actions)
         ballot = Votes(self.epsilon).ballot(problem.log_actions)
@@ -300,7 +298,7 @@ class VotesOrLeader(FullInformationAlgorithm):
             gap = none * problem.led(np.array([y]), constants.scale)[0] + rest * problem.others_gap
             value += gap * np.clip(horizons - start, 0, 2 * y)
             start, y = start + 2 * y, 2 * y
-        return value, ROUNDING * value
+        return Regret(value, ROUNDING * value)
 
 
 def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> float:

@@ -129,8 +129,7 @@ def expected_regret(
     ----------
     algorithm : FullInformationAlgorithm
         Epoch algorithms (FTNL and its variants, random prefixes), the leaders that act in every
-        round, or what has a method `expected_regret(instance, horizons)` of its own, which returns
-        values and errors.
+        round, or what has a method `expected_regret(instance, horizons)`, which returns a Regret.
     instance : StochasticLosses
         See `selection_probabilities` for the instances that are supported.
     horizons : int or sequence of int
@@ -151,7 +150,7 @@ def expected_regret(
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
     if own := getattr(algorithm, "expected_regret", None):
-        return Regret(*own(instance, horizons))
+        return own(instance, horizons)
     # round 1 is uniform; then rounds start .. 2 start - 1
     first = expected_gap(instance, 0, "none", 1.0)
     value, error = (np.full(len(horizons), x) for x in expected_gap(instance, 0, "none", 1.0))
