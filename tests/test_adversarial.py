@@ -535,7 +535,7 @@ def test_looks_and_the_constant_in_the_noise():
     constant = privacy.noise_constant(1.0, 1e-6, 16)
     assert 0.5 < constant < 3
     shift = 1 / ((constant + 2e-3) * math.sqrt(16 * math.log(1e6)))
-    assert privacy.laplace_delta(1.0, shift, 16, 200) <= 1e-6
+    assert privacy.composed_delta(1.0, shift, 16, 200) <= 1e-6
 
 
 LANES = [

@@ -18,7 +18,7 @@ from privregret.bounds import asi2025, azize2025, cesari2026, hu2021, wu2026
 from privregret.divergence import d_epsilon, kl
 from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
 from privregret.instances import AZIZE2025_1, AZIZE2025_2, AZIZE2025_3, AZIZE2025_4, ExpertProblem
-from privregret.privacy.adversarial import exp3_log_probabilities, laplace_delta
+from privregret.privacy.adversarial import composed_delta, exp3_log_probabilities
 from privregret.studies import wu2026 as study
 
 FOREVER = 2**45
@@ -972,7 +972,7 @@ def test_lemmas_of_asi2025():
     )
     assert asi2025.theorem_10_composed(16, 1.0, 0.4) <= 1
     for shift, count in ((0.1, 20), (0.3, 100), (2.0, 3)):
-        found = laplace_delta(1.0, shift, count)
+        found = composed_delta(1.0, shift, count)
         assert found <= asi2025.laplace_delta(1.0, shift, count) <= 10 * found
 
 

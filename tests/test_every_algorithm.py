@@ -33,7 +33,7 @@ from privregret.core.jit import jit
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.press import style
-from privregret.privacy import batches, ledger, prefix, selection
+from privregret.privacy import decisions, ledger, noisy_maxima
 from privregret.privacy.adversarial import worst_batched_loss
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
@@ -335,13 +335,13 @@ def _(algorithm: HybridUCB):
 @audited.register(DPIMED)
 def _(algorithm):
     standard = (algorithm.alpha, algorithm.n0, algorithm.power) == (2.0, 1, 0)
-    return batches.privacy_loss(algorithm, 80) if standard else 0.0
+    return decisions.batches_loss(algorithm, 80) if standard else 0.0
 
 
 @audited.register
 def _(algorithm: FTNL):
     return max(
-        selection.privacy_loss(
+        noisy_maxima.epoch_loss(
             actions, rounds, algorithm.noise, algorithm.noise_scale(actions)
         ).value
         for actions in (2, 3, 50)
@@ -358,7 +358,7 @@ def _(algorithm: companion.Votes):
 def _(algorithm: companion.VotesOrLeader):
     if algorithm.epsilon < 5:
         return 0.0  # too many counts to list
-    leader = selection.privacy_loss(3, 1024, "gumbel", 4 / algorithm.epsilon).value
+    leader = noisy_maxima.epoch_loss(3, 1024, "gumbel", 4 / algorithm.epsilon).value
     return leader + unanimity_loss(algorithm, 2)
 
 
@@ -369,14 +369,16 @@ def _(algorithm: companion.MarginStop):
 
 @audited.register
 def _(algorithm: full_information.NaiveFTNL):
-    return selection.privacy_loss(2, 1024, "laplace", algorithm.noise_scale(2)).value
+    return noisy_maxima.epoch_loss(2, 1024, "laplace", algorithm.noise_scale(2)).value
 
 
 @audited.register
 def _(algorithm: RandomPrefixSoftmax):
     if algorithm.prefix == "random":
-        return max(prefix.loss_by_position(rounds, algorithm.eta).max() for rounds in (1, 2, 4))
-    return selection.privacy_loss(3, 1024, "gumbel", algorithm.noise_scale(3)).value
+        return max(
+            noisy_maxima.loss_by_position(rounds, algorithm.eta).max() for rounds in (1, 2, 4)
+        )
+    return noisy_maxima.epoch_loss(3, 1024, "gumbel", algorithm.noise_scale(3)).value
 
 
 @audited.register

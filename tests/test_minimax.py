@@ -12,7 +12,7 @@ from scipy import stats
 from privregret.adversarial import EXP3, BatchedPrivate
 from privregret.companion import Game, batched_plan, epoch_plan, minimax
 from privregret.full_information import FTNL, RandomPrefixSoftmax
-from privregret.privacy import selection
+from privregret.privacy import noisy_maxima
 
 BATCHED = BatchedPrivate(EXP3(1.0, 0.1), 0.5)
 GAMES = [
@@ -193,7 +193,7 @@ def test_an_invalid_certificate_proves_less():
 def test_epoch_plans_have_the_privacy_of_report_noisy_max(noise):
     game, learner = Game(5, "full"), FTNL(1.0, noise)
     plan, scale = epoch_plan(game, learner), learner.noise_scale(2)
-    expected = max(selection.privacy_loss(2, n, noise, scale).value for n in (1, 2))
+    expected = max(noisy_maxima.epoch_loss(2, n, noise, scale).value for n in (1, 2))
     assert game.privacy(plan) == pytest.approx(expected, rel=1e-9)
     assert game.worst_regret(plan) > minimax(game, game.privacy(plan)).value
 

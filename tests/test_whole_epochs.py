@@ -14,7 +14,7 @@ from scipy.special import log_ndtr, logsumexp
 from privregret import exact, instances
 from privregret.companion import whole_epochs as bounds
 from privregret.full_information import FTNL, FollowTheLeader, NaiveFTNL, RandomPrefixSoftmax
-from privregret.privacy.selection import privacy_loss
+from privregret.privacy.noisy_maxima import epoch_loss
 from privregret.studies import whole_epochs as study
 
 LAWS = {"laplace": stats.laplace(), "exponential": stats.expon(), "gumbel": stats.gumbel_r()}
@@ -101,7 +101,7 @@ def test_lemma_1_on_differences_of_noise(noise):
 def test_a_choice_needs_noise_of_scale_two_over_epsilon(epsilon):
     cases = list(product((2, 10, 10**6), (1, 16, 1024), LAWS))
     scales = 2 / epsilon, 1 / epsilon
-    full, half = (max(privacy_loss(*case, scale).value for case in cases) for scale in scales)
+    full, half = (max(epoch_loss(*case, scale).value for case in cases) for scale in scales)
     assert full <= epsilon * (1 + 1e-9) and half > 1.9 * epsilon
 
 

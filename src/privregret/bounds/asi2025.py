@@ -478,7 +478,7 @@ def laplace_delta(epsilon: float, shift: float, count: int) -> float:
     """Bound delta(epsilon) of releasing numbers with Laplace noise.
 
     Each of `count` numbers moves by `shift` noise scales. The bound uses their Renyi divergence.
-    Unlike the convolution in `privacy.adversarial.laplace_delta` it is meaningful below 1e-12.
+    Unlike the convolution in `privacy.adversarial.composed_delta` it is meaningful below 1e-12.
     """
     less = np.geomspace(1e-2, 1e4, 2000)  # order of the divergence less 1
     more, both = less + 1, 2 * less + 1

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_expit
 
-from privregret.exact.selection import differences, probabilities_from_sums
+from privregret.exact.selection import differences
+from privregret.exact.sums import probabilities_from_sums
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.instances import StochasticLosses
 

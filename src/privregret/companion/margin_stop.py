@@ -13,7 +13,7 @@ from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import GUMBEL
 from privregret.exact import Regret
-from privregret.exact.selection import gauss_legendre
+from privregret.exact.sums import gauss_legendre
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.full_information.epochs import noisy_leader
 from privregret.instances import StochasticLosses

@@ -6,7 +6,7 @@ from privregret.adversarial import BatchedPrivate
 from privregret.companion.games import Game
 from privregret.companion.phased import epoch_lengths
 from privregret.core import checks, store
-from privregret.exact.selection import probabilities_from_sums
+from privregret.exact.sums import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
 from privregret.privacy.adversarial import batched_probabilities
 

@@ -3,7 +3,7 @@
 Report noisy max adds an independent draw to each of K sums and returns the index of the largest.
 One changed round moves every sum by at most 1, in either direction. So the *index* is epsilon-DP
 with scale 2 / epsilon, whatever the noise, and only 2 epsilon-DP with scale 1 / epsilon
-(`privregret.privacy.selection`). The noisy sums themselves must not be published.
+(`privregret.privacy.noisy_maxima`). The noisy sums themselves must not be published.
 """
 
 import math

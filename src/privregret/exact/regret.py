@@ -15,11 +15,11 @@ from privregret.core.jit import jit
 from privregret.core.noise import CODES
 from privregret.exact.selection import (
     arrays,
-    gauss_legendre,
     largest_probabilities,
     selection_probabilities,
     selections,
 )
+from privregret.exact.sums import gauss_legendre
 from privregret.full_information import (
     EpochAlgorithm,
     EveryRoundAlgorithm,

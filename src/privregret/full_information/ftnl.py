@@ -31,7 +31,7 @@ class FTNL(EpochAlgorithm):
     Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale
     whatever the noise, that is (2 / c) epsilon with scale c / epsilon. One changed round moves
     every sum by up to 1, in either direction. Exponential noise attains this level, and for the two
-    others it is the supremum over long epochs (`privregret.privacy.selection`). All presets claim
+    others it is the supremum over long epochs (`privacy.noisy_maxima`). All presets claim
     epsilon; a number c has no source that claims anything. Presets:
 
     - "hu2021": laplace, c = 1. Guarantee 2 epsilon, although Theorem 6 claims epsilon.

@@ -11,7 +11,7 @@ from privregret.bounds import hu2021 as bounds
 from privregret.core.algorithm import Algorithm
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
-from privregret.privacy import ledger, selection
+from privregret.privacy import ledger, noisy_maxima
 
 # Settings
 
@@ -116,7 +116,7 @@ def reused(times: int, actions: int, epsilon: float) -> float:
     After `times` choices, each from all rounds so far."""
     scale = FTNL(epsilon).noise_scale(actions)
     losses = [
-        selection.privacy_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
+        noisy_maxima.epoch_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
     ]
     return sum(loss.value for loss in losses) / epsilon
 

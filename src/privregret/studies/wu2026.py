@@ -13,7 +13,7 @@ from privregret.bounds import wu2026 as bounds
 from privregret.core import store
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
-from privregret.privacy import selection
+from privregret.privacy import noisy_maxima
 
 # Instances
 
@@ -50,7 +50,7 @@ def votes(losses: np.ndarray) -> np.ndarray:
 def largest_loss(actions: int, noise: str, scale: float) -> float:
     """Return the largest exact privacy loss over epochs and numbers of actions, epsilon = 1."""
     sizes = product((2, 3, actions), (1, 2, 64, 2**20))
-    return max(selection.privacy_loss(K, n, noise, scale).value for K, n in sizes)
+    return max(noisy_maxima.epoch_loss(K, n, noise, scale).value for K, n in sizes)
 
 
 # Selection
