@@ -1,4 +1,4 @@
-"""Losses that are the same in every round: what the exact regret of our learners needs."""
+"""Losses that are the same in every round, on which our learners have exact regret"""
 
 import math
 from typing import NamedTuple
@@ -11,12 +11,14 @@ from privregret.exact.sums import probabilities_from_sums
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.instances import StochasticLosses
 
-CERTAIN = 60.0  # events of probability e^-60 are left out, and counted as error
-ROUNDING = 1e-10  # relative error
+# events of probability e^-60 are left out, and counted as error
+CERTAIN = 60.0
+# relative error
+ROUNDING = 1e-10
 
 
 class Fixed(NamedTuple):
-    """Hold losses that never change: gaps and log-numbers of actions, per group."""
+    """Gaps and log-numbers of actions, per group."""
 
     gaps: np.ndarray
     log_counts: np.ndarray
@@ -41,16 +43,21 @@ class Fixed(NamedTuple):
         """Return the mean gap of a uniform action."""
         return float(np.exp(self.log_counts - self.log_actions) @ self.gaps)
 
+    @property
+    def log_others(self) -> float:
+        """Return ln(K - 1)."""
+        return self.log_actions + math.log1p(-math.exp(-self.log_actions))
+
+    @property
+    def others_gap(self) -> float:
+        """Return the mean gap of the K - 1 other actions."""
+        return self.mean_gap / -math.expm1(-self.log_actions)
+
     def led(self, rounds: np.ndarray, scale: float) -> np.ndarray:
         """Return the mean gap of the Gumbel leader of epochs with these numbers of rounds."""
         sums = np.multiply.outer(np.asarray(rounds, float), self.gaps)
         return probabilities_from_sums(sums, self.log_counts, "gumbel", scale) @ self.gaps
 
     def wrong(self, log_weight: np.ndarray) -> np.ndarray:
-        """Return the mean gap if the voted action has e^log_weight times other weights.
-
-        Each other action has weight 1.
-        """
-        others = self.log_actions + math.log1p(-math.exp(-self.log_actions))  # ln(K - 1)
-        uniform = self.mean_gap / -math.expm1(-self.log_actions)  # mean gap of the K - 1 others
-        return np.exp(log_expit(others - log_weight)) * uniform
+        """Return the mean gap if the best action has weight e^log_weight, each other one 1."""
+        return np.exp(log_expit(self.log_others - log_weight)) * self.others_gap

@@ -1,4 +1,4 @@
-"""Explore until the noisy margin of the best action is large."""
+"""Margin stop: the learner, its exact regret on fixed losses, and its exact privacy"""
 
 import math
 from dataclasses import dataclass
@@ -11,32 +11,35 @@ from privregret.companion.fixed import CERTAIN, ROUNDING, Fixed
 from privregret.core import checks
 from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
-from privregret.core.noise import GUMBEL, draw
+from privregret.core.noise import GUMBEL
+from privregret.exact import Regret
 from privregret.exact.sums import gauss_legendre
 from privregret.full_information.base import FullInformationAlgorithm
+from privregret.full_information.epochs import noisy_leader
 from privregret.instances import StochasticLosses
 
-NODES = 16  # nodes of a quadrature between two kinks; fewer between many
-CHUNK = 2**20  # largest number of values of a quadrature in memory
+# nodes of a quadrature between two kinks; fewer between many
+NODES = 16
+# largest number of values of a quadrature in memory
+CHUNK = 2**20
 
-ACTION = np.dtype([("loss", float)])  # sum of its losses since the last choice
-OWN = np.dtype(
-    [
-        *((name, np.int64) for name in ("leader", "next", "length")),
-        ("stopped", np.bool_),
-        ("limit", float),  # noisy threshold of the margins
-    ]
-)
+# sum of its losses since the last choice
+ACTION = np.dtype([("loss", float)])
+# limit: noisy threshold of the margins
+INTEGERS = [(name, np.int64) for name in ("leader", "next", "length")]
+OWN = np.dtype([*INTEGERS, ("stopped", np.bool_), ("limit", float)])
 
 
 class Rule(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """Constants: scales of the Gumbel noise when exploration stops and in later epochs, mean of
+    the exponential noise on threshold and margins.
+    """
 
     fraction: float
-    first_scale: float  # scale of the Gumbel noise when exploration stops
+    first_scale: float
     threshold: float
-    noise: float  # mean of the exponential noise on threshold and margins
-    scale: float  # scale of the Gumbel noise in later epochs
+    noise: float
+    scale: float
 
 
 @jit
@@ -52,32 +55,21 @@ def _margin(actions, scale):
 
 
 @jit
-def _leader(actions, scale, rng):
-    """Return the report-noisy-max winner with Gumbel noise, and reset the sums."""
-    best, leader = -math.inf, 0
-    for i in range(len(actions)):
-        score = draw(GUMBEL, scale, rng) - actions[i]["loss"]
-        actions[i]["loss"] = 0.0
-        if score > best:
-            best, leader = score, i
-    return leader
-
-
-@jit
 def _choose(actions, own, rule, t, rng):
-    """Return the action of round t."""
+    """Explore until a check of the grid succeeds; then epochs that double, each with its leader."""
     if t == 1:
         own["leader"], own["next"] = int(rng.random() * len(actions)), 2
         own["limit"] = rule.threshold + rule.noise * rng.standard_exponential()
     elif t == own["next"] and own["stopped"]:
-        own["leader"] = _leader(actions, rule.scale, rng)
+        own["leader"] = noisy_leader(actions, GUMBEL, rule.scale, rng)
         own["length"] *= 2
         own["next"] = t + own["length"]
     elif t == own["next"]:
         seen = t - 1
         noisy = _margin(actions, rule.first_scale) + rule.noise * rng.standard_exponential()
         if noisy >= own["limit"]:
-            own["leader"], own["stopped"] = _leader(actions, rule.first_scale, rng), True
+            own["leader"] = noisy_leader(actions, GUMBEL, rule.first_scale, rng)
+            own["stopped"] = True
             own["length"], own["next"] = seen, t + seen
         else:
             own["next"] = 1 + max(seen + 1, int((1 + rule.fraction) * seen))
@@ -86,14 +78,14 @@ def _choose(actions, own, rule, t, rng):
 
 @jit
 def _observe(actions, own, rule, t, j, losses, rng):
-    """Update the memory with the losses of round t."""
+    """Add the losses."""
     for i in range(len(actions)):
         actions[i]["loss"] += losses[i]
 
 
 @dataclass(frozen=True)
 class MarginStop(FullInformationAlgorithm):
-    """Play a uniform action until the margin passes a noisy threshold; then FTNL.
+    """Margin stop: a uniform action until the margin passes a noisy threshold; then FTNL.
 
     Let b = 2 / ((1 - fraction) epsilon), and q_n the mean of the sums of losses after n rounds
     minus their soft minimum -b ln(mean exp(-L / b)). On a grid of rounds n that grow by 1 +
@@ -107,6 +99,7 @@ class MarginStop(FullInformationAlgorithm):
     to 0. The convergence is slow.
 
     Privacy: epsilon for the sequence of actions: fraction epsilon for tau, the rest for the action.
+    Twin: tests/naive/full_information.py, `MarginStop`.
 
     Parameters
     ----------
@@ -148,10 +141,8 @@ class MarginStop(FullInformationAlgorithm):
     def settings(self, horizon: int | None, actions: int) -> Rule:
         return self.rule(math.log(actions))
 
-    def expected_regret(
-        self, instance: StochasticLosses, horizons: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return expected regret at each horizon on fixed losses, and a bound on its error."""
+    def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:
+        """Return expected regret on fixed losses; see `exact.expected_regret`."""
         problem = Fixed.of(self, instance)
         stops, chances, left = stopping_law(self, problem, int(horizons[-1]))
         rule = self.rule(problem.log_actions)
@@ -164,7 +155,7 @@ class MarginStop(FullInformationAlgorithm):
             lengths *= 2
             value += (np.clip(np.subtract.outer(horizons, starts), 0, lengths) * gaps) @ chances
             starts += lengths
-        return value, ROUNDING * value + math.exp(-CERTAIN) * horizons
+        return Regret(value, ROUNDING * value + math.exp(-CERTAIN) * horizons)
 
 
 def stopping_law(
@@ -172,8 +163,7 @@ def stopping_law(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return when exploration stops: rounds, probabilities, and that of no stop.
 
-    No stop means none by the horizon. Checks that succeed with a probability below e^-60 are left
-    out.
+    No stop is by the horizon. Checks that succeed with a probability below e^-60 are left out.
     """
     rule = algorithm.rule(problem.log_actions)
     grid, ceiling = [1], rule.threshold + CERTAIN * rule.noise
@@ -189,11 +179,8 @@ def stopping_law(
 def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
     """Return the probabilities that check 1, 2, ... is the first success, and of none.
 
-    Parameters
-    ----------
-    above : (n,) array
-        Margin minus threshold at each check, in units of the exponential noise that is added to the
-        margin at each check, and to the threshold once.
+    `above` has margin minus threshold at each check, in units of the exponential noise that is
+    added to the margin at each check, and to the threshold once.
     """
     kinks = np.unique(np.concatenate([[0.0, CERTAIN], above[(above > 0) & (above < CERTAIN)]]))
     kinks = np.concatenate([np.linspace(a, b, 2 + int(b - a)) for a, b in pairwise(kinks)])
@@ -219,21 +206,11 @@ def _margins(problem, rounds, rule):
     return sums @ np.exp(fractions) + rule.first_scale * soft
 
 
-@checks.arguments(learner=checks.instance_of(MarginStop), table=checks.array_in(0, 1, shape=2))
 def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.ndarray:
     """Return (T + 1, K) probabilities that exploration stops after n and chooses j.
 
-    The rounds are n = 1..T, and the last row is for no stop. The method is quadrature over the
-    noise on the threshold.
-
-    Parameters
-    ----------
-    learner : MarginStop
-    table : (T, K) array
-        Losses, one row per round.
-    noisy : bool
-        Whether there is noise on threshold and margins; without it, a planted bug, the stop is not
-        private.
+    The losses are a (T, K) array, the rounds are n = 1..T, and the last row is for no stop. Without
+    noise on threshold and margins, a planted bug, the stop is not private.
     """
     rounds, actions = np.shape(table)
     rule = learner.rule(np.log(actions))
@@ -255,11 +232,6 @@ def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.n
     return law
 
 
-@checks.arguments(
-    learner=checks.instance_of(MarginStop),
-    rounds=checks.integer_in(1, 6),
-    actions=checks.integer_in(2, 4),
-)
 def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True) -> float:
     """Return the privacy loss of stopping time and choice, over all 0/1 tables.
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from privregret.core import checks
-from privregret.exact.regret import NEGLIGIBLE, expected_gap, expected_gaps, largest_gaps
+from privregret.exact.regret import NEGLIGIBLE, Regret, expected_gap, expected_gaps, largest_gaps
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
 
-PHASES = 2048  # evenly spaced phases that stand for a random one; 16 without a formula
+# evenly spaced phases that stand for a random one, with a formula and without
+PHASES, FEW_PHASES = 2048, 16
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class PhasedFTNL(FTNL):
 
     Epoch i = 0, 1, ... has ceil(growth^(i + U)) rounds, with U uniform on [0, 1) and drawn once, or
     U = 0 without a random phase. U does not depend on the losses, so the privacy is that of FTNL.
+    Twin: tests/naive/full_information.py, `Phased`.
 
     Parameters
     ----------
@@ -45,18 +47,16 @@ class PhasedFTNL(FTNL):
         extras += ["random phase"] * self.random_phase
         return f"{super().label[:-1]}, {', '.join(extras)})"
 
-    def expected_regret(
-        self, instance: StochasticLosses, horizons: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return expected regret at each horizon, and its error; see `exact.expected_regret`.
+    def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:
+        """Return expected regret; see `exact.expected_regret`.
 
         The error of the mean over U is taken to be how far every other phase is from the rest.
         """
         scale = self.noise_scale(np.exp(min(instance.log_actions, 700.0)))
         formula = len(instance.outcomes) == 1 and not instance.bits and self.noise == "gumbel"
-        many = (PHASES if formula else PHASES // 128) if self.random_phase else 1
+        many = (PHASES if formula else FEW_PHASES) if self.random_phase else 1
         phases = (np.arange(many) + 0.5) / many if self.random_phase else np.zeros(1)
-        all_lengths = [self.epoch_lengths(int(horizons[-1]), phase) for phase in phases]
+        all_lengths = [epoch_lengths(self.growth, int(horizons[-1]), phase) for phase in phases]
         known = np.unique(np.concatenate(all_lengths))
         bounds = largest_gaps(instance, known, self.noise, scale)
         some = bounds * known >= NEGLIGIBLE
@@ -72,4 +72,13 @@ class PhasedFTNL(FTNL):
             off += played[:, 1:] @ errors[chosen] / many
         if many > 1:
             off += np.abs(np.mean(curves[::2], axis=0) - np.mean(curves[1::2], axis=0))
-        return np.mean(curves, axis=0), off
+        return Regret(np.mean(curves, axis=0), off)
+
+
+def epoch_lengths(growth: float, horizon: int, phase: float = 0.0) -> np.ndarray:
+    """Return the rounds of each epoch that starts by the horizon, when U = phase."""
+    size, lengths, played = growth**phase, [], 0
+    while played < horizon:
+        lengths.append(int(min(math.ceil(size), 2.0**62)))
+        size, played = size * growth, played + lengths[-1]
+    return np.array(lengths)

@@ -1,12 +1,10 @@
-"""Express learners as plans of a small game: exact distributions of all actions.
-
-The games have two actions (`minimax.games`).
-"""
+"""Learners as plans of a small game of two actions: exact distributions of all actions"""
 
 import numpy as np
 
 from privregret.adversarial import BatchedPrivate
 from privregret.companion.games import Game
+from privregret.companion.phased import epoch_lengths
 from privregret.core import checks, store
 from privregret.exact.sums import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
@@ -16,48 +14,29 @@ from privregret.privacy.adversarial import batched_probabilities
 @checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
 @store.kept
 def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
-    """Return the plan of a learner that plays one action per epoch.
+    """Return the plan (`Minimax`) of a learner that plays one action per epoch.
 
-    The game has full information and two actions.
-
-    Parameters
-    ----------
-    game : Game
-        Full information, two actions.
-    learner : FTNL, PhasedFTNL, RandomPrefixSoftmax, EpochLeader or NaiveFTNL
-        Without resampling, which does not change losses of 0 and 1.
-
-    Returns
-    -------
-    (sequences,) array
-        Probability of the actions of each sequence, if the losses seen are those of the sequence.
+    The game has full information and two actions. Resampling does not change losses of 0 and 1.
     """
     _of_two_actions(game, "full")
-    scale = float(learner.noise_scale(2))
-    plans = [
-        weight * game.plan_of(_epoch_policy(game, learner, scale, lengths))
-        for lengths, weight in _patterns(game.rounds, learner)
-    ]
-    return np.sum(plans, axis=0)
+    patterns = _patterns(game.rounds, learner)
+    return sum(w * game.plan_of(_epoch_policy(game, learner, lengths)) for lengths, w in patterns)
 
 
 def _patterns(rounds, learner):
-    """Return the epoch lengths that start in the rounds, with their probabilities."""
+    """Lengths of the epochs that start in the rounds, with their probabilities."""
     if not learner.random_phase:
-        return [(learner.epoch_lengths(rounds), 1.0)]
+        return [(epoch_lengths(learner.growth, rounds), 1.0)]
     # phases at which a length changes
     turns = np.log(np.arange(1, rounds + 1)) / np.log(learner.growth) % 1
     ends = np.unique(np.append(turns, [0.0, 1.0]))
-    middles = (ends[1:] + ends[:-1]) / 2
-    return [
-        (learner.epoch_lengths(rounds, middle), weight)
-        for middle, weight in zip(middles, np.diff(ends), strict=True)
-    ]
+    lengths = [epoch_lengths(learner.growth, rounds, u) for u in (ends[1:] + ends[:-1]) / 2]
+    return list(zip(lengths, np.diff(ends), strict=True))
 
 
-def _epoch_policy(game, learner, scale, epochs):
+def _epoch_policy(game, learner, epochs):
     """The policy on epochs of these lengths."""
-    starts, policy = np.cumsum(epochs), []
+    starts, scale, policy = np.cumsum(epochs), float(learner.noise_scale(2)), []
     for t in range(game.rounds):
         steps = _steps(game, t)
         if t == 0:
@@ -66,16 +45,12 @@ def _epoch_policy(game, learner, scale, epochs):
             law = np.eye(2)[steps[:, -1, 0]]
         else:
             length = int(epochs[np.searchsorted(starts, t)])
-            losses = game.rows[steps[:, -length:, 1]]  # (histories, rounds of the epoch, actions)
-            lengths = {
-                "full": [length],
-                "half": [length // 2 + 1],
-                "random": range(length // 2 + 1, length + 1),
-            }
-            used = lengths[learner.prefix] if length > 1 else [1]
-            law = np.mean(
-                [_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used], axis=0
-            )
+            # (histories, rounds of the epoch, actions)
+            losses = game.rows[steps[:, -length:, 1]]
+            used = range(length // 2 + 1, length + 1) if length > 1 else [1]
+            used = {"full": used[-1:], "half": used[:1], "random": used}[learner.prefix]
+            laws = [_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used]
+            law = np.mean(laws, axis=0)
         policy.append(law)
     return policy
 
@@ -87,21 +62,10 @@ def _epoch_policy(game, learner, scale, epochs):
 )
 @store.kept
 def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
-    """Return the plan of a bandit algorithm in batches, by quadrature over the noise.
+    """Return the plan (`Minimax`) of EXP3 or HTINF in batches, by quadrature over the noise.
 
-    Parameters
-    ----------
-    game : Game
-        Bandit feedback, two actions.
-    learner : BatchedPrivate or LocallyPrivate
-        Around EXP3 or HTINF.
-    nodes : int
-        Even: number of values that each noise takes (`privacy.adversarial.batched_probabilities`).
-
-    Returns
-    -------
-    (sequences,) array
-        Probability of the actions of each sequence, if the losses seen are those of the sequence.
+    The game has bandit feedback and two actions. The noise takes an even number `nodes` of values
+    (`privacy.adversarial.batched_probabilities`).
     """
     _of_two_actions(game, "bandit")
     batches = -(-game.rounds // learner.tau)
@@ -113,16 +77,15 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
     chosen = actions[:, :: learner.tau]
     constant = (actions == chosen[:, batch]).all(axis=1)
     path = chosen @ (1 << np.arange(batches)[::-1])
-    full = (batches - 1) * learner.tau  # the last batch is never observed
+    # the last batch is never observed
+    full = (batches - 1) * learner.tau
     for seen in np.unique(losses[:, :full], axis=0):
         noticed = seen.reshape(batches - 1, learner.tau).mean(axis=1)
         # the observation does not depend on the action
         averages = np.append(noticed, 0.0)[:, None].repeat(2, axis=1)
-        law = (
-            batched_probabilities(learner.base, averages, learner.scale, nodes)
-            if batches > 1
-            else np.full(2, 0.5)
-        )
+        law = np.full(2, 0.5)
+        if batches > 1:
+            law = batched_probabilities(learner.base, averages, learner.scale, nodes)
         here = constant & (losses[:, :full] == seen).all(axis=1)
         plan[here] = law[path[here]]
     return plan
@@ -134,16 +97,13 @@ def _of_two_actions(game, feedback):
 
 
 def _selected(sums, noise, scale):
-    """Return the (histories, 2) selection probabilities given each sum of losses."""
+    """The (histories, 2) selection probabilities given each sum of losses."""
     different, which = np.unique(sums, axis=0, return_inverse=True)
     return probabilities_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
 
 
 def _steps(game, rounds):
-    """Return (histories, rounds, 2): the action and observation of each round.
-
-    The histories are all those of this number of rounds.
-    """
+    """The action and observation of each round in all histories, (histories, rounds, 2)."""
     base = game.actions * game.seen
     digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
     return np.stack(np.divmod(digits, game.seen), axis=2)

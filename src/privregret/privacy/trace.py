@@ -341,7 +341,7 @@ NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 
 
 @contextmanager
-def uncompiled(*functions: Callable, values: bool = True, noises: dict = NOISES) -> Iterator[None]:
+def uncompiled(*functions: Callable, values: bool = True) -> Iterator[None]:
     """Replace kernels that these functions call by their Python functions.
 
     Either all kernels are replaced, which can then take `Value` objects, or only those that draw.
@@ -354,12 +354,10 @@ def uncompiled(*functions: Callable, values: bool = True, noises: dict = NOISES)
             continue
         known.add(id(names))
         for name, found in list(names.items()):
-            plain = python(found)
-            if plain is not found or (
-                isinstance(found, FunctionType) and found.__module__.startswith("privregret.")
-            ):
+            plain, ours = python(found), isinstance(found, FunctionType)
+            if plain is not found or (ours and found.__module__.startswith("privregret.")):
                 todo.append(plain.__globals__)
-                new = noises.get(found, plain)
+                new = NOISES.get(found, plain)
                 if new is not found and (values or "rng" in signature(plain).parameters):
                     before.append((names, name, found, new))
     try:
