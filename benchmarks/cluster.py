@@ -14,8 +14,9 @@ from statistics import median
 import dask
 import distributed
 
-from privregret import simulate, store
+from privregret import simulate
 from privregret.bandits import DPIMED, DPSE, UCB1, AnytimeLazyUCB
+from privregret.core import store
 from privregret.instances import HU2021_1
 
 GRID = {

@@ -13,12 +13,13 @@ import time
 import numpy as np
 import pandas as pd
 
-from privregret import checks, loops, noise, simulate, store
+from privregret import simulate
 from privregret.adversarial import tuning
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, AdaPKLUCB, AnytimeLazyUCB, LazyDPTS
+from privregret.core import checks, loops, noise, store
+from privregret.core.jit import jit
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, gap_adversary, packing
-from privregret.jit import jit
 from privregret.privacy import trace
 
 EPSILON, LONG, NOTED = 0.64, 2**22, 8

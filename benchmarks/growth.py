@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 from notebooks import hardware
 
-from privregret import checks, files, simulate, store
+from privregret import simulate
 from privregret.adversarial import tuning
 from privregret.bandits import DPIMED, DPKLUCB, DPSE, UCB1, AdaPKLUCB, AnytimeLazyUCB, HybridUCB
+from privregret.core import checks, files, store
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, gap_adversary, packing
 

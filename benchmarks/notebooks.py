@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from privregret import files
+from privregret.core import files
 from privregret.press.notebook import BUILD
 
 HERE = Path(__file__).parent

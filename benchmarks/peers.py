@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 import scipy.special
 
-from privregret import checks, files
 from privregret.adversarial import EXP3
 from privregret.bandits import KLUCB, UCB1
+from privregret.core import checks, files
 from privregret.instances import HU2021_2, Adversary
 
 README = Path(__file__).parent / "README.md"

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privregret import checks, estimates, exact, store
+from privregret import estimates, exact
 from privregret.adversarial import EXP3, FTPL, HTINF, tuning
 from privregret.bandits import (
     DPIMED,
@@ -36,6 +36,8 @@ from privregret.bandits import (
     HybridUCB,
     LazyDPTS,
 )
+from privregret.core import checks, store
+from privregret.core.loops import LANES
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import (
     AZIZE2025_2,
@@ -46,7 +48,6 @@ from privregret.instances import (
     gap_adversary,
     packing,
 )
-from privregret.loops import LANES
 from privregret.press.batch import ENVIRONMENT as KERNEL_ENVIRONMENT
 from privregret.press.notebook import BUILD
 from privregret.studies import asi2025, cost

@@ -14,7 +14,7 @@ import matplotlib
 import pytest
 
 import privregret
-from privregret.files import locked
+from privregret.core.files import locked
 from privregret.press import batch
 from privregret.press.notebook import BUILD
 

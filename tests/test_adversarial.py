@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import chisquare
 
-from privregret import checks, estimates, instances, noise, simulate, streams
+from privregret import estimates, instances, simulate
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -29,8 +29,9 @@ from privregret.adversarial import (
     tuning,
 )
 from privregret.adversarial.conversions import batch_size
+from privregret.core import checks, noise, streams
+from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
-from privregret.jit import jit
 from privregret.privacy import adversarial as privacy
 from privregret.studies.asi2025 import (
     at_worst,
@@ -430,10 +431,7 @@ def test_tidy_columns_name_the_parameters_inside():
         (lambda: FTPL(0.1, 0), ["cap", "1", "0"]),
         (lambda: FTPL(0.1, 5, "argmax"), ["resampling", "'argmax'"]),
         (lambda: BatchedPrivate(HTINF(1.0), 0.1, 0), ["tau", "1", "0"]),
-        (
-            lambda: BatchedPrivate(tuning.batched_htinf(1.0), 0.1),
-            ["base", "EXP3", "HTINF", "FTPL"],
-        ),
+        (lambda: BatchedPrivate(tuning.batched_htinf(1.0), 0.1), ["base", "EXP3", "HTINF", "FTPL"]),
         (
             lambda: ExpertsFromBandit(EXP4Local(1.0, 0.1, 0.1)),
             ["bandit", "EXP3", "HTINF", "FTPL", "EXP4Local"],

@@ -10,7 +10,6 @@ import pytest
 from cases import FIRST
 from conftest import ROOT, refused
 
-from privregret import noise
 from privregret.adversarial import (
     EXP3,
     FTPL,
@@ -20,7 +19,6 @@ from privregret.adversarial import (
     SparseSwitch,
 )
 from privregret.adversarial.bases import RealLossBandit
-from privregret.algorithm import Steps
 from privregret.bandits import (
     DPIMED,
     DPSE,
@@ -31,6 +29,10 @@ from privregret.bandits import (
     hybrid_ucb,
     lazy_ucb,
 )
+from privregret.core import noise
+from privregret.core.algorithm import Steps
+from privregret.core.guarantees import Privacy
+from privregret.core.jit import jit
 from privregret.full_information import (
     FTNL,
     EpochAlgorithm,
@@ -39,8 +41,6 @@ from privregret.full_information import (
     Votes,
     VotesOrLeader,
 )
-from privregret.guarantees import Privacy
-from privregret.jit import jit
 from privregret.privacy import audit, batches, ledger, scripted, selection, trace
 from privregret.studies import privacy_audit, privacy_audit_losses
 
@@ -369,9 +369,7 @@ def test_the_search_takes_neighbours_only():
     play = UCB1().play
     for other, rows in ((table, "0"), (two, "2"), (np.ones((5, 2)), "5")):
         refused(
-            lambda other=other: audit.searched_loss(play, (table, other), 10, 0),
-            "tables",
-            rows,
+            lambda other=other: audit.searched_loss(play, (table, other), 10, 0), "tables", rows
         )
     for tables in ((table, np.zeros((5, 3))), (table, np.zeros((6, 2))), (table,)):
         refused(lambda tables=tables: audit.searched_loss(play, tables, 10, 0), "tables", "(5, 2)")

@@ -12,7 +12,7 @@ from naive import azize2025
 from naive import bandits as naive
 from scipy.stats import beta, kstest, norm, t
 
-from privregret import noise, simulate
+from privregret import simulate
 from privregret.bandits import (
     DPIMED,
     DPKLUCB,
@@ -30,6 +30,7 @@ from privregret.bandits import (
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.bandits.hybrid_ucb import TREES
 from privregret.bounds import azize2025 as bounds
+from privregret.core import noise
 from privregret.instances import (
     AZIZE2025_1,
     AZIZE2025_2,

@@ -25,7 +25,7 @@ runs: int = 3  # number of runs
 table: str = ""  # a file
 """
 CHECK = """\
-from privregret import checks
+from privregret.core import checks
 from privregret.press import notebook
 
 notebook.start("demo/{name}", globals(), runs=checks.positive_int, table=checks.text)
@@ -54,7 +54,7 @@ at_most = 10
 macro = "demo{macro}"
 """
 BOUNDS = "from privregret.bounds import hu2021"
-MEASURED = 'from privregret.files import ROOT\n(ROOT / "benchmarks/measured.csv").read_text()'
+MEASURED = 'from privregret.core.files import ROOT\n(ROOT / "benchmarks/measured.csv").read_text()'
 FRESH = "up to date"
 
 

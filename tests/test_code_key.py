@@ -10,14 +10,15 @@ from types import ModuleType
 
 import pytest
 
-from privregret import code_key, noise
 from privregret.bandits import DPSE, lazy_ucb
-from privregret.files import PACKAGE
+from privregret.core import code_key, noise
+from privregret.core.files import PACKAGE
 
 
 def test_an_algorithm_uses_what_it_imports_and_not_its_neighbours():
     found = code_key.used(lazy_ucb.AnytimeLazyUCB)
-    assert found >= {f"privregret.{name}" for name in ("bandits.lazy_ucb", "noise", "jit", "loops")}
+    expected = {f"privregret.{m}" for m in ("bandits.lazy_ucb", "core.noise", "core.jit")}
+    assert found >= expected
     assert not any("dp_se" in name or "press" in name or "studies" in name for name in found)
     assert (
         code_key.used(DPSE(0.5)) == code_key.used(DPSE) == code_key.used("privregret.bandits.dp_se")
@@ -58,7 +59,7 @@ MODULES = {
     "privregret/constants.py": "FACTOR = 2.0\n",
     "privregret/callee.py": """
 from privregret.constants import FACTOR
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 @jit
 def inner(x):
@@ -74,7 +75,7 @@ class Problem:
     "privregret/press/draw.py": "",
     "own/__init__.py": "from .caller import outer\n",
     "own/caller.py": """
-from privregret import store
+from privregret.core import store
 from privregret.callee import inner
 from . import helper
 
@@ -90,7 +91,8 @@ def outer(problem, x=1.0):
     "beside.py": "SHIFT = 0.0\n",
 }
 RUN = """
-from privregret import callee, problems, store
+from privregret import callee, problems
+from privregret.core import store
 from own import caller, outer
 value = outer(problems.Problem())
 hits = sum(getattr(callee.inner, "stats").cache_hits.values()) if callee.inner.overloads else None
@@ -114,13 +116,16 @@ for line in sys.stdin:
 """
 
 
+CORE = "files", "jit", "code_key", "store"
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """Run code in a process of its own, with a small package, own modules beside it and caches."""
     folder = tmp_path_factory.mktemp("edits")
-    for name in ("__init__", "files", "jit", "code_key", "store"):
-        (folder / "privregret").mkdir(exist_ok=True)
-        shutil.copy(PACKAGE / f"{name}.py", folder / "privregret")
+    (folder / "privregret/core").mkdir(parents=True)
+    for name in ("__init__", "core/__init__", *map("core/{}".format, CORE)):
+        shutil.copy(PACKAGE / f"{name}.py", folder / f"privregret/{name}.py")
     for name, content in MODULES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content)

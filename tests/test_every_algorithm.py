@@ -16,7 +16,7 @@ from conftest import refused
 from laws import FALSE_ALARM, by_play, by_run, same_law, tables, tally
 from scipy.stats import norm
 
-from privregret import adversarial, bandits, full_information, instances, simulate, streams
+from privregret import adversarial, bandits, full_information, instances, simulate
 from privregret.adversarial import (
     EXP3,
     HTINF,
@@ -24,11 +24,12 @@ from privregret.adversarial import (
     BatchedPrivate,
     ExpertAlgorithm,
 )
-from privregret.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Privacy, Steps
 from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
+from privregret.core import streams
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Privacy, Steps
+from privregret.core.jit import jit
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
-from privregret.jit import jit
 from privregret.press import style
 from privregret.privacy import batches, ledger, margin, prefix, selection, votes
 from privregret.privacy.adversarial import worst_batched_loss
@@ -431,9 +432,7 @@ def test_bad_epsilon(case):
     if "epsilon" in {f.name for f in fields(case.algorithm)}:
         for wrong in WRONG_EPSILONS:
             refused(
-                lambda wrong=wrong: replace(case.algorithm, epsilon=wrong),
-                "epsilon",
-                repr(wrong),
+                lambda wrong=wrong: replace(case.algorithm, epsilon=wrong), "epsilon", repr(wrong)
             )
 
 

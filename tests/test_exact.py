@@ -13,6 +13,7 @@ from scipy.stats import binom, norm
 
 from privregret import exact, instances
 from privregret.bandits import UCB1
+from privregret.core.noise import CODES
 from privregret.exact import selection
 from privregret.exact.binomial import atoms
 from privregret.full_information import (
@@ -22,7 +23,6 @@ from privregret.full_information import (
     FollowTheLeader,
     RandomPrefixSoftmax,
 )
-from privregret.noise import CODES
 
 NOISES = ("laplace", "exponential", "gumbel")
 FOUR = instances.bernoulli_losses((0.3, 0.5, 0.8), (1, 2, 1))

@@ -63,7 +63,7 @@ def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeyp
     bar = "for _ in progress(range(3), 3):\n    time.sleep(0.6)"
     head = (
         "import time\nimport matplotlib.pyplot as plt\n"
-        "from privregret.progress import progress\nfrom privregret.press import explorer\n\n"
+        "from privregret.core.progress import progress\nfrom privregret.press import explorer\n\n"
     )
     cells = [nbformat.v4.new_code_cell(source) for source in (head + code, bar)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "in.ipynb")

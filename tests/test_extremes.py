@@ -9,7 +9,6 @@ from cases import FIRST
 from conftest import refused
 from laws import by_play, by_run, same_law
 
-from privregret import checks
 from privregret.adversarial import (
     EXP3,
     BatchedPrivate,
@@ -29,6 +28,7 @@ from privregret.bandits import (
     HybridUCB,
     LazyDPTS,
 )
+from privregret.core import checks
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, equal_gaps
 
 EVENTS = [AnytimeLazyUCB, AdaPKLUCB, DPSE, DPKLUCB, DPIMED]
@@ -88,10 +88,7 @@ EVERY_ROUND = [
     "algorithm, problem, tau", EVERY_ROUND, ids=lambda x: getattr(x, "label", "")
 )
 def test_what_plays_every_round_or_batch_refuses_what_would_take_years(algorithm, problem, tau):
-    refused(
-        lambda: algorithm.run(problem, [tau * checks.ROUNDS + 1], 1),
-        tau * checks.ROUNDS,
-    )
+    refused(lambda: algorithm.run(problem, [tau * checks.ROUNDS + 1], 1), tau * checks.ROUNDS)
 
 
 APART = BernoulliBandit("two arms apart", (0.6, 0.4))

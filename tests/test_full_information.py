@@ -11,7 +11,7 @@ from laws import by_play, by_run, same_law
 from naive import full_information as naive
 
 from privregret import exact, instances
-from privregret.algorithm import NOT_PRIVATE, Privacy
+from privregret.core.algorithm import NOT_PRIVATE, Privacy
 from privregret.full_information import (
     FTNL,
     DecreasingHedge,

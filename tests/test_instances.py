@@ -8,7 +8,8 @@ import pytest
 from cases import dense
 from conftest import refused
 
-from privregret import checks, identity, instances
+from privregret import instances
+from privregret.core import checks, identity
 from privregret.instances import HU2021_2, Adversary, Advice, BernoulliBandit, ExpertProblem
 
 
@@ -156,28 +157,13 @@ def test_the_law_of_a_problem_leaves_out_its_name():
         (lambda: BernoulliBandit("x", (0.5,)), ["means", "(1,)"]),
         (lambda: BernoulliBandit("x", ()), ["means", "(0,)"]),
         (lambda: BernoulliBandit("x", ((0.5, 0.5),)), ["means", "(1, 2)"]),
-        (
-            lambda: BernoulliBandit("x", ("a", "b")),
-            ["means", "('a', 'b')"],
-        ),
-        (
-            lambda: BernoulliBandit("x", ("0.5", "0.6")),
-            ["means", "('0.5', '0.6')"],
-        ),
+        (lambda: BernoulliBandit("x", ("a", "b")), ["means", "('a', 'b')"]),
+        (lambda: BernoulliBandit("x", ("0.5", "0.6")), ["means", "('0.5', '0.6')"]),
         (lambda: BernoulliBandit("x", np.array([True, False])), ["means", "True"]),
         (lambda: BernoulliBandit("x", (True, 0.5)), ["means", "(True, 0.5)"]),
-        (
-            lambda: instances.doubling(3, largest=0),
-            ["largest", "0"],
-        ),
-        (
-            lambda: checks.array_in(0, 1, shape=1)("gaps", [True, 0.5]),
-            ["gaps", "[0, 1]", "True"],
-        ),
-        (
-            lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]),
-            ["losses", "'0.5'"],
-        ),
+        (lambda: instances.doubling(3, largest=0), ["largest", "0"]),
+        (lambda: checks.array_in(0, 1, shape=1)("gaps", [True, 0.5]), ["gaps", "[0, 1]", "True"]),
+        (lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]), ["losses", "'0.5'"]),
         (lambda: Adversary("x", [0], [["0.5", "1"]]), ["losses", "'0.5'"]),
         (lambda: BernoulliBandit("x", ((0.5,), (0.5, 0.5))), ["means", "((0.5,), (0.5, 0.5))"]),
         (lambda: BernoulliBandit(3, (0.5, 0.5)), ["name", "3"]),
@@ -194,22 +180,10 @@ def test_the_law_of_a_problem_leaves_out_its_name():
         ),
         (lambda: instances.cyclic(5, 0.1), ["actions", "6", "5"]),
         (lambda: instances.dependent("antithetic", 0.1, 3), ["actions", "2", "3"]),
-        (
-            lambda: Adversary("x", [0, 5], [[0.5, 1.5], [0, 0]]),
-            ["losses", "[0, 1]", "1.5"],
-        ),
-        (
-            lambda: Adversary("x", [0, 5], [[0.5, np.nan], [0, 0]]),
-            ["losses", "[0, 1]", "nan"],
-        ),
-        (
-            lambda: Adversary("x", [1, 5], [[0.5, 1], [0, 0]]),
-            ["starts", "0", "[1, 5]"],
-        ),
-        (
-            lambda: Adversary("x", [0, 5, 5], [[0.5, 1]] * 3),
-            ["starts", "0", "[0, 5, 5]"],
-        ),
+        (lambda: Adversary("x", [0, 5], [[0.5, 1.5], [0, 0]]), ["losses", "[0, 1]", "1.5"]),
+        (lambda: Adversary("x", [0, 5], [[0.5, np.nan], [0, 0]]), ["losses", "[0, 1]", "nan"]),
+        (lambda: Adversary("x", [1, 5], [[0.5, 1], [0, 0]]), ["starts", "0", "[1, 5]"]),
+        (lambda: Adversary("x", [0, 5, 5], [[0.5, 1]] * 3), ["starts", "0", "[0, 5, 5]"]),
         (lambda: Adversary("x", [0], [[0.5, 1], [0, 0]]), ["starts", "2", "1"]),
         (lambda: Adversary("x", [0], [[0.5]]), ["losses", "2", "1"]),
         (lambda: Advice.of_table([[0.5, 0.6], [1.0, 0.0]]), ["advice"]),

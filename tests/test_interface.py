@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 from conftest import refused
 
-from privregret import checks, estimates, exact, simulate, tables
+from privregret import estimates, exact, simulate, tables
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, SparseSwitch
 from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB
+from privregret.core import checks
 from privregret.full_information import FTNL, PhasedFTNL
 from privregret.instances import (
     Adversary,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
-from privregret import files, jit, noise
+from privregret.core import files, jit, noise
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs compiled kernels")
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privregret import noise
-from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.bandits import BanditAlgorithm
+from privregret.core import noise
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.full_information import FullInformationAlgorithm
 from privregret.privacy import trace
 

@@ -266,10 +266,7 @@ def test_plans_follow_the_law_of_play():
         (lambda: Game(1), ["rounds", "2", "1"]),
         (lambda: Game(3, "half"), ["feedback", "'half'"]),
         (lambda: Game(9, "full", 3), ["rounds", "33059881728", "262144"]),
-        (
-            lambda: epoch_plan(Game(3), FTNL(1.0)),
-            ["game", "feedback='full'", "actions=2", "Game("],
-        ),
+        (lambda: epoch_plan(Game(3), FTNL(1.0)), ["game", "feedback='full'", "actions=2", "Game("]),
         (lambda: epoch_plan(Game(3, "full", 3), FTNL(1.0)), ["game", "actions=2", "actions=3"]),
         (
             lambda: batched_plan(Game(3, "full"), BatchedPrivate(EXP3(1.0, 0.1), 0.5)),

@@ -8,8 +8,8 @@ import pytest
 from scipy.special import softmax
 from scipy.stats import binomtest, chisquare, expon, gumbel_r, kstest, laplace
 
-from privregret import noise
-from privregret.jit import jit
+from privregret.core import noise
+from privregret.core.jit import jit
 
 FALSE_ALARM = 1e-4  # of each test function, for a new seed
 SCALES = (0.1, 1.0, 50.0)

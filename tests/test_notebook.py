@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import ROOT, refused
 
-from privregret import checks
+from privregret.core import checks
 from privregret.press import notebook
 
 RULES = {

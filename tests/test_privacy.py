@@ -510,11 +510,7 @@ def test_privacy_of_algorithm_1_on_the_smallest_instance():
 
 @pytest.mark.parametrize("other", [{"alpha": 1.5}, {"n0": 2}, {"ties": "first"}, {"power": 1}])
 def test_the_exact_law_is_refused_for_other_batches(other):
-    refused(
-        lambda: batches.privacy_loss(DPIMED(1.0, **other)),
-        "algorithm",
-        *other,
-    )
+    refused(lambda: batches.privacy_loss(DPIMED(1.0, **other)), "algorithm", *other)
 
 
 def test_the_exact_law_is_that_of_play():

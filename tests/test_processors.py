@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import ROOT, Project
 
-from privregret import files
+from privregret.core import files
 from privregret.press import record
 
 # One notebook for each engine: simulated events and rounds, exact regret, enumeration, adversaries.

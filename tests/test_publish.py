@@ -10,7 +10,7 @@ import PIL.Image
 import pytest
 from conftest import refused
 
-from privregret import files
+from privregret.core import files
 from privregret.estimates import Estimate
 from privregret.press import notebook, publish, record, render, style, tex, text
 from privregret.press.findings import SIGNS, UNDECIDED

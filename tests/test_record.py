@@ -12,9 +12,9 @@ import pytest
 from conftest import refused
 from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
-from privregret import files
+from privregret.core import files
+from privregret.core.files import ROOT
 from privregret.estimates import Estimate
-from privregret.files import ROOT
 from privregret.press import batch, notebook, publish, record, render
 from privregret.press.papers import PAPERS
 
@@ -192,17 +192,7 @@ def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F8
     assert "Is small." not in (root / "figures/not-reproduced.tex").read_text()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        "[]",
-        "null",
-        "{}",
-        '{"notebooks": [], "outputs": {}}',
-    ],
-)
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"notebooks": [], "outputs": {}}'])
 def test_a_damaged_manifest_is_named_in_one_line(tmp_path, text):
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures/manifest.json").write_text(text)

@@ -16,18 +16,14 @@ from conftest import refused
 from pandas.testing import assert_frame_equal
 
 import privregret
-from privregret import checks, estimates, exact, instances, simulate, streams
+from privregret import estimates, exact, instances, simulate
 from privregret.adversarial import tuning
-from privregret.algorithm import NOT_PRIVATE
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
+from privregret.core import checks, streams
+from privregret.core.algorithm import NOT_PRIVATE
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
-from privregret.simulate import (
-    checkpoints,
-    hardest,
-    regret_curves,
-    regret_summary,
-)
+from privregret.simulate import checkpoints, hardest, regret_curves, regret_summary
 
 ALGORITHMS = [AnytimeLazyUCB(0.5), HybridUCB(8.0, "scaled"), DPSE(1.0), UCB1()]
 RUNS = 139  # in blocks of 64 and of 4, the last of them not full
@@ -138,7 +134,8 @@ def test_equal_algorithms_share_their_stream():
 
 def test_streams_are_the_same_in_another_process():
     code = """
-from privregret import bandits, instances, streams
+from privregret import bandits, instances
+from privregret.core import streams
 key = streams.key(bandits.HybridUCB(0.5), instances.HU2021_1)
 print(*streams.generator(key, 3, 4).integers(2**63, size=2))
 """

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privregret import exact, instances, simulate, store
+from privregret import exact, instances, simulate
 from privregret.adversarial.tuning import batched_htinf
 from privregret.bandits import DPSE
+from privregret.core import store
 from privregret.full_information import FTNL
 from privregret.privacy import trace
 from privregret.studies.asi2025 import punished_regret

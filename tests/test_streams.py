@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from conftest import refused
 
-from privregret import adversarial, bandits, full_information, identity, simulate, streams
+from privregret import adversarial, bandits, full_information, simulate
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, ExpertsFromBandit
-from privregret.algorithm import NOT_PRIVATE, Algorithm
 from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB, BanditAlgorithm
+from privregret.core import identity, streams
+from privregret.core.algorithm import NOT_PRIVATE, Algorithm
 from privregret.instances import HU2021_2, BernoulliBandit, gap_adversary
 
 GOLDEN = json.loads((Path(__file__).parent / "golden_keys.json").read_text())
@@ -167,7 +168,7 @@ def test_loops_of_algorithms_that_share_a_step_are_their_own():
     """Kernels on disk are known by their names: a loop is named by both steps."""
     local, batched = adversarial.EXP4Local, adversarial.EXP4Batched
     assert local.steps.choose is batched.steps.choose
-    from privregret import loops
+    from privregret.core import loops
 
     assert (
         loops.play(local.templates, local.steps).__name__

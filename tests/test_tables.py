@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from conftest import refused
 
-from privregret import identity, simulate, streams, tables
+from privregret import simulate, tables
 from privregret.adversarial import HTINF, tuning
-from privregret.algorithm import NOT_PRIVATE
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm
+from privregret.core import identity, streams
+from privregret.core.algorithm import NOT_PRIVATE
 from privregret.full_information import FTNL
 
 REWARDS = np.random.default_rng(3).random((300, 3)) ** (1, 2, 3)

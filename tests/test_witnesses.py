@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chi2_contingency, chisquare, ks_2samp, ncx2
 
-from privregret import noise
 from privregret.adversarial import EXP3, HTINF
 from privregret.bandits import DPIMED, DPKLUCB, KLUCB, UCB1, AnytimeLazyUCB
+from privregret.core import noise
+from privregret.core.files import ROOT
 from privregret.exact import selection_from_sums
-from privregret.files import ROOT
 from privregret.full_information import FTNL
 from privregret.instances import Adversary
 from privregret.privacy import adversarial, batches, enumeration, ledger, selection

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from privregret import __version__
-from privregret.files import CHECKOUT, ROOT
+from privregret.core.files import CHECKOUT, ROOT
 
 # exit codes; 2 is argparse's own
 FAILED, USAGE, INTERRUPTED = 1, 2, 130

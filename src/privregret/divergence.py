@@ -8,7 +8,7 @@ possible.
 
 import math
 
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 TINY = 1e-300  # replaces a denominator of 0
 
@@ -92,11 +92,6 @@ def kl_inverse_bound(x, level):
 
     The bound is the better one of Pinsker's inequality and kl(x, mu) >= -entropy(x) - (1 - x) ln(1
     - mu).
-
-    Examples
-    --------
-    >>> round(kl_inverse_bound(0.5, 0.1), 4)
-    0.7236
     """
     if level <= 0 or x >= 1:
         return min(x, 1.0)
@@ -111,11 +106,6 @@ def kl_inverse(x, level):
     """Return the largest mu in [0, 1] with kl(x, mu) <= level, the index of KL-UCB.
 
     The result is x if level <= 0, and 1 if x = 1.
-
-    Examples
-    --------
-    >>> round(kl_inverse(0.5, 0.1), 4)
-    0.7129
     """
     high = kl_inverse_bound(x, level)
     if not 0 < x < 1 or level <= 0 or high >= 1:
@@ -151,11 +141,6 @@ def d_epsilon_inverse(x, level, epsilon):
     See azize2025, equation 12. The result is x if level <= 0, and exactly 1 from level = epsilon (1
     - x) on. It has a closed form where logit(mu) - logit(x) is at least epsilon, and is the index
     of KL-UCB elsewhere.
-
-    Examples
-    --------
-    >>> round(d_epsilon_inverse(0.5, 0.1, epsilon=0.25), 4)
-    0.9109
     """
     if level <= 0:
         return x

@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import checks, identity, store
 from privregret.bandits.dp_klucb import GeometricBatches
+from privregret.core import checks, identity, store
+from privregret.core.streams import generator
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
 from privregret.simulate import grid_points, shared, tidy
-from privregret.streams import generator
 
 MANY = 1000  # replicates per task and stream
 PLAIN = 0.25  # fraction of runs from the distribution itself
@@ -104,14 +104,6 @@ def weighted(
         Checkpoints.
     runs : int
     rng : numpy.random.Generator
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPIMED
-    >>> arms, rounds = BernoulliBandit("two arms", [0.6, 0.5]), np.array([100, 1000])
-    >>> regret, weight = weighted(DPIMED(0.5), arms, rounds, 8, np.random.default_rng(1))
-    >>> regret.shape, weight.shape, bool(weight.max() <= 4)
-    ((8, 2), (8,), True)
     """
     horizon = checks.integer_in(problem.shortest, checks.LARGEST)("horizon", rounds[-1])
     settings = algorithm.settings(horizon, *problem.sizes)
@@ -153,20 +145,7 @@ def _tilted(mean, rate):
 
 
 def _aims(ends, second, mean, epsilon, log_t):
-    """Return numbers k of batches, and the private mean at which each tilt aims.
-
-    Parameters
-    ----------
-    ends : int64 array
-        Pulls of an arm after each of its batches.
-    second : float
-        Second-largest of the distinct means.
-    mean : float
-        Mean of the best arm.
-    epsilon : float
-    log_t : float
-        Logarithm of the horizon.
-    """
+    """Return numbers k of batches, and the private mean at which each tilt aims."""
     low = LOW * mean
     high = max(HIGH * second, low)
 
@@ -187,20 +166,7 @@ def _aims(ends, second, mean, epsilon, log_t):
 
 
 def _tilt(batches, pulls, level, mean, epsilon):
-    """Return the tilt at which the noisy mean of the first batches is `level`.
-
-    Parameters
-    ----------
-    batches : int
-        Number of tilted batches.
-    pulls : int
-        Pulls in these batches.
-    level : float
-    mean : float
-        Mean of the best arm.
-    epsilon : float
-        Unit of the tilt.
-    """
+    """Return the tilt at which the noisy mean of the first batches is `level`."""
 
     def excess(tilt):
         return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (

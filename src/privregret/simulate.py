@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from joblib.parallel import get_active_backend
 
-from privregret import checks, code_key, identity, store, streams
-from privregret.algorithm import Algorithm
+from privregret.core import checks, code_key, identity, store, streams
+from privregret.core.algorithm import Algorithm
+from privregret.core.guarantees import Privacy
+from privregret.core.jit import jit
+from privregret.core.progress import progress
 from privregret.estimates import sample
-from privregret.guarantees import Privacy
-from privregret.jit import jit
-from privregret.progress import progress
 
 TASKS = 4  # tasks per worker and grid point: enough to keep workers busy to the end
 MOST = 4096  # largest number of blocks per task: half a second of the fastest algorithm
@@ -54,15 +54,7 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
 
 
 def workers_rule(name: str, value: Any) -> int:
-    """Check a number of workers, joblib's `n_jobs`.
-
-    Examples
-    --------
-    >>> workers_rule("workers", 0)
-    Traceback (most recent call last):
-    ...
-    ValueError: workers must be -1 (all cores) or a number of workers, got 0
-    """
+    """Check a number of workers, joblib's `n_jobs`."""
     if not checks.integer_in(-checks.SIZE, checks.SIZE)(name, value):
         raise ValueError(f"{name} must be -1 (all cores) or a number of workers, got 0")
     return int(value)
@@ -191,14 +183,7 @@ class Moments(NamedTuple):
 
 
 def moments(regrets: np.ndarray) -> Moments:
-    """Return the moments of (runs, H) regrets; the mean of equal regrets is exact.
-
-    Examples
-    --------
-    >>> kept = moments(np.array([[1.0], [3.0]]))
-    >>> kept.mean, kept.squares
-    (array([2.]), array([2.]))
-    """
+    """Return the moments of (runs, H) regrets; the mean of equal regrets is exact."""
     return Moments(len(regrets), *_moments(regrets))
 
 
@@ -225,13 +210,7 @@ def _moments(regrets):
 
 
 def _listed(parts):
-    """Return the regrets of consecutive blocks as one array, in a list.
-
-    Parameters
-    ----------
-    parts : iterable of (int, int, array)
-        First block, number of blocks, regrets.
-    """
+    """Return the regrets of consecutive blocks as one array, in a list."""
     first, blocks, regrets = zip(*parts, strict=True)
     return [(first[0], sum(blocks), np.concatenate(regrets))]
 
@@ -241,11 +220,6 @@ def _merged(parts):
 
     Blocks 2^k i, ..., 2^k (i + 1) - 1 are merged if all are there. So the merges, and their
     rounding, are the same however blocks are shared among tasks.
-
-    Parameters
-    ----------
-    parts : iterable of (int, int, array or Moments)
-        First block, number of blocks, what is known of their regrets.
     """
     kept: list = []
     for first, blocks, known in parts:
@@ -313,16 +287,7 @@ def hardest(
 
 
 def tidy(grid: Sequence[GridPoint], regrets: np.ndarray) -> pd.DataFrame:
-    """Return the rows of `regret_curves` from the regrets of all grid points.
-
-    Examples
-    --------
-    >>> from privregret.bandits import UCB1
-    >>> from privregret.instances import HU2021_2
-    >>> grid = grid_points(UCB1(), HU2021_2, horizon=100, points=[50])
-    >>> tidy(grid, np.array([1.0, 2.0, 1.5, 2.5]))[["run", "t", "regret"]].values.tolist()
-    [[0.0, 50.0, 1.0], [0.0, 100.0, 2.0], [1.0, 50.0, 1.5], [1.0, 100.0, 2.5]]
-    """
+    """Return the rows of `regret_curves` from the regrets of all grid points."""
     runs = len(regrets) // sum(len(point.checkpoints) for point in grid)
     columns = {
         "run": np.concatenate(
@@ -472,16 +437,6 @@ def algorithms_of(value: Any) -> list[Algorithm]:
         For objects that are not algorithms, or whose `privacy` is not a Privacy.
     ValueError
         For a repeated algorithm, or one label for two classes.
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPSE
-    >>> algorithms_of([DPSE(0.5), DPSE(1)])
-    [DPSE(epsilon=0.5, beta=None), DPSE(epsilon=1.0, beta=None)]
-    >>> algorithms_of([DPSE(1), DPSE(1)])
-    Traceback (most recent call last):
-    ...
-    ValueError: algorithms must not repeat DPSE(epsilon=1.0, beta=None)
     """
     algorithms, seen = checks.one_or_more("algorithms", value), set()
     labels: dict[str, type] = {}
@@ -507,14 +462,6 @@ def problems_of(value: Any) -> list:
         For objects that are not problems.
     ValueError
         For a repeated name.
-
-    Examples
-    --------
-    >>> from privregret.instances import BernoulliBandit
-    >>> problems_of([BernoulliBandit("mine", [0.9, 0.5]), BernoulliBandit("mine", [0.8, 0.5])])
-    Traceback (most recent call last):
-    ...
-    ValueError: problems must have distinct names, got 'mine' twice
     """
     problems, names = checks.one_or_more("problems", value), set()
     for problem in problems:
@@ -529,16 +476,7 @@ def problems_of(value: Any) -> list:
 
 
 def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> list[GridPoint]:
-    """Return the grid points of the arguments of `regret_curves`, after all checks.
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPSE, UCB1
-    >>> from privregret.instances import HU2021_2
-    >>> grid = grid_points([DPSE(1), UCB1()], HU2021_2, horizon=1000, points=[10, 100])
-    >>> [(point.algorithm.label, point.checkpoints.tolist()) for point in grid]
-    [('DP-SE', [10, 100, 1000]), ('UCB1', [10, 100, 1000])]
-    """
+    """Return the grid points of the arguments of `regret_curves`, after all checks."""
     algorithms, problems = algorithms_of(algorithms), problems_of(problems)
     grid = []
     for problem in problems:
@@ -552,13 +490,7 @@ def grid_points(algorithms: Any, problems: Any, horizon: int, points: Any) -> li
 
 
 def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
-    """Return the rounds that `points` stands for, a number or a list, and the horizon.
-
-    Examples
-    --------
-    >>> rounds_of([10, 100], horizon=1000, shortest=2)
-    array([  10,  100, 1000])
-    """
+    """Return the rounds that `points` stands for, a number or a list, and the horizon."""
     given = checks.array_of(points)
     if given.ndim == 0:
         return checkpoints(horizon, checks.integer_in(1, checks.SIZE)("points", points))
@@ -576,18 +508,7 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
 
 
 def _played(grid, runs, seed, workers, together) -> list:
-    """Return for each grid point a result of its runs, from the store if it is there.
-
-    Parameters
-    ----------
-    grid : list of GridPoint
-    runs : int
-    seed : int
-    workers : int
-        As in `regret_curves`.
-    together : callable
-        `_listed` or `_merged`, applied within each task and then to all of them.
-    """
+    """Return for each grid point a result of its runs, from the store if it is there."""
     names = [
         store.entry(_blocks, together, algorithm, type(problem), problem.law, rounds, runs, seed)
         for algorithm, problem, rounds in grid
@@ -612,18 +533,7 @@ def _again(point, runs, seed, workers, together):
 
 
 def _computed(grid, runs, seed, workers, together):
-    """Yield for each grid point what `_played` returns; all share the workers.
-
-    Parameters
-    ----------
-    grid : list of GridPoint
-    runs : int
-    seed : int
-    workers : int
-        As in `regret_curves`.
-    together : callable
-        As in `_played`.
-    """
+    """Yield for each grid point what `_played` returns; all share the workers."""
     if not grid:
         return
     with scheduled(), progress(None, runs * len(grid)) as bar:
@@ -649,23 +559,7 @@ def _counted(parts, bar, runs, size):
 
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, together):
-    """Return what is known of the regrets of some blocks.
-
-    Parameters
-    ----------
-    algorithm : Algorithm
-    problem : problem that it plays
-    checkpoints : (H,) int64 array
-    first : int
-        First block.
-    last : int
-        Block after the last one.
-    runs : int
-        All runs of the grid point.
-    seed : int
-    together : callable
-        As in `_played`.
-    """
+    """Return what is known of the regrets of some blocks."""
     play, size = algorithm.prepared(problem, checkpoints), algorithm.block
     key = streams.key(algorithm, problem)
     return together(
@@ -685,17 +579,7 @@ def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, together):
 
 
 def _regrets(play, problem, checkpoints, runs, rng):
-    """Return (runs, H) regrets of one block, computed in parts that fit into memory.
-
-    Parameters
-    ----------
-    play : callable
-        (runs, rng) -> what is played, as `Algorithm.prepared` returns it.
-    problem : problem
-    checkpoints : (H,) int64 array
-    runs : int
-    rng : numpy.random.Generator
-    """
+    """Return (runs, H) regrets of one block, computed in parts that fit into memory."""
     at_once = max(1, min(runs, BYTES // (8 * len(checkpoints) * problem.arms)))
     done, regrets = 0, []
     while done < runs:

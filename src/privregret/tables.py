@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from privregret import checks, identity, simulate, streams
-from privregret.algorithm import Algorithm
+from privregret import simulate
 from privregret.bandits import BanditAlgorithm
+from privregret.core import checks, identity, streams
+from privregret.core.algorithm import Algorithm
 from privregret.instances import ExpertProblem
 from privregret.instances.bandits import actions_of
 

@@ -3,12 +3,7 @@
 import numpy as np
 
 from planted import Plant, plays, scaled
-from privregret.adversarial import (
-    BatchedPrivate,
-    EXP4Batched,
-    EXP4Local,
-    ExpertsFromBandit,
-)
+from privregret.adversarial import BatchedPrivate, EXP4Batched, EXP4Local, ExpertsFromBandit
 from privregret.bounds import asi2025 as bounds
 
 BANDITS, EXPERTS = "asi2025/3-private-adversarial-bandits", "asi2025/4-expert-advice"
@@ -66,12 +61,7 @@ PLANTS = [
         uniform(BatchedPrivate),
         ("theorem-1", "rate", "sublinear", "separation", "improves"),
     ),
-    Plant(
-        BANDITS,
-        "half the noise on averages",
-        less_noise(BatchedPrivate, 0.5),
-        ("lemma-3",),
-    ),
+    Plant(BANDITS, "half the noise on averages", less_noise(BatchedPrivate, 0.5), ("lemma-3",)),
     Plant(
         BANDITS,
         "Corollary 2's bound is a hundredth",
@@ -79,10 +69,7 @@ PLANTS = [
         ("corollary-2",),
     ),
     Plant(
-        EXPERTS,
-        "batched EXP4 plays uniformly",
-        uniform(EXP4Batched),
-        ("exponents", "sublinear"),
+        EXPERTS, "batched EXP4 plays uniformly", uniform(EXP4Batched), ("exponents", "sublinear")
     ),
     Plant(
         EXPERTS,

@@ -105,12 +105,7 @@ PLANTS = [
             scaled(bounds, 0.3, "lemma_25"),
             scaled(bounds, 0.08, "lemma_25_terms"),
         ),
-        (
-            "algorithm-4",
-            "corollary-22-proof",
-            "corollary-24-proof",
-            "lemma-25-proof",
-        ),
+        ("algorithm-4", "corollary-22-proof", "corollary-24-proof", "lemma-25-proof"),
     ),
     Plant(
         "asi2025/G-exp3-leakage",

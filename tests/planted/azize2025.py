@@ -73,10 +73,7 @@ PLANTS = [
         ("lower-bound", "close-to-1"),
     ),
     Plant(
-        MODELS,
-        "neighbouring tables and trees differ anywhere",
-        groups_of_rewards,
-        ("equivalent",),
+        MODELS, "neighbouring tables and trees differ anywhere", groups_of_rewards, ("equivalent",)
     ),
     Plant(
         MODELS,
@@ -88,12 +85,7 @@ PLANTS = [
         ),
         ("adaptive-implies-table", "stronger"),
     ),
-    Plant(
-        TAILS,
-        "d_epsilon is kl",
-        replaced(divergence, "d_epsilon", forgets_kl),
-        ("exponent",),
-    ),
+    Plant(TAILS, "d_epsilon is kl", replaced(divergence, "d_epsilon", forgets_kl), ("exponent",)),
     Plant(
         TAILS,
         "bounds with kl in the exponent",

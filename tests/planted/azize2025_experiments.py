@@ -39,17 +39,9 @@ def kink(monkeypatch):
 SECTION_5, APPENDIX_G = "azize2025/5-experiments", "azize2025/G-extended-experiments"
 PLANTS = [
     Plant(
-        SECTION_5,
-        "DP-KLUCB and DP-IMED play uniformly",
-        uniform,
-        ("lower-regret", "two-reasons"),
+        SECTION_5, "DP-KLUCB and DP-IMED play uniformly", uniform, ("lower-regret", "two-reasons")
     ),
-    Plant(
-        SECTION_5,
-        "AdaP-KLUCB with a sixth of its optimism",
-        small_optimism,
-        ("third-reason",),
-    ),
+    Plant(SECTION_5, "AdaP-KLUCB with a sixth of its optimism", small_optimism, ("third-reason",)),
     Plant(
         APPENDIX_G,
         "DP-KLUCB and DP-IMED play uniformly",

@@ -39,11 +39,6 @@ PLANTS = [
         ("ledger-is-proved", "no-loss-above-the-claim"),
     ),
     Plant(AUDIT, "a fault that is not there is not noticed", nothing_is_faulty, ("faults",)),
-    Plant(
-        AUDIT,
-        "half of the loss of noisy maxima",
-        half_the_loss,
-        ("printed-above-the-claim",),
-    ),
+    Plant(AUDIT, "half of the loss of noisy maxima", half_the_loss, ("printed-above-the-claim",)),
     Plant(AUDIT, "scores that hardly move", scores_that_hardly_move, ("exp4-near-one",)),
 ]

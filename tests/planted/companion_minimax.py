@@ -15,5 +15,5 @@ PLANTS = [
         "values at half the privacy parameter",
         half_the_epsilon,
         ("slope", "three"),
-    ),
+    )
 ]

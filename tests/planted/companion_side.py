@@ -52,12 +52,7 @@ def uniform_imed(monkeypatch):
 
 
 PLANTS = [
-    Plant(
-        SIDE,
-        "DP-IMED plays uniformly",
-        uniform_imed,
-        ("imed-leads", "imed-over-bound"),
-    ),
+    Plant(SIDE, "DP-IMED plays uniformly", uniform_imed, ("imed-leads", "imed-over-bound")),
     Plant(
         SIDE,
         "exponential noise of three times its scale",

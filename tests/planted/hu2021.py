@@ -78,10 +78,7 @@ PLANTS = [
         ("term-without-privacy", "minimax"),
     ),
     Plant(
-        FIGURES,
-        "Anytime-Lazy-UCB plays uniformly",
-        uniform(AnytimeLazyUCB),
-        ("lazy-competitive",),
+        FIGURES, "Anytime-Lazy-UCB plays uniformly", uniform(AnytimeLazyUCB), ("lazy-competitive",)
     ),
     Plant(
         FIGURES,

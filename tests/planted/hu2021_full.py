@@ -73,12 +73,7 @@ PLANTS = [
         FULL,
         "privacy losses are halved, and the printed forms have the 1",
         half_the_loss_and_the_one,
-        (
-            "theorem-6",
-            "fresh-observations",
-            "theorem-7-first-form",
-            "theorem-7-second-form",
-        ),
+        ("theorem-6", "fresh-observations", "theorem-7-first-form", "theorem-7-second-form"),
     ),
     Plant(
         DOUBLING,

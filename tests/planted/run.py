@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import nbformat
 from papermill.translators import PythonTranslator
 
-from privregret import store
+from privregret.core import store
 from privregret.press import notebook, publish, record
 from privregret.press.notebook import NOTEBOOKS
 

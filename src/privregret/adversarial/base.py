@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks, loops
-from privregret.algorithm import Algorithm
+from privregret.core import checks, loops
+from privregret.core.algorithm import Algorithm
+from privregret.core.learners import Learner
 from privregret.instances import Adversary, Advice, ExpertProblem
-from privregret.learners import Learner
 
 SIZE = checks.integer_in(2, checks.SIZE)
 
@@ -68,14 +68,6 @@ class AdversarialAlgorithm(Algorithm):
             As in `play`.
         horizon : int, optional
             Number of rounds, at least K, for algorithms that depend on it.
-
-        Examples
-        --------
-        >>> from privregret.adversarial import tuning
-        >>> learner = tuning.batched_htinf(0.5).start(arms=2, rng=1)
-        >>> for loss in (1.0, 1.0, 0.0):
-        ...     arm = learner.choose()
-        ...     learner.observe(loss)
         """
         horizon = (
             horizon
@@ -150,14 +142,6 @@ class ExpertAlgorithm(AdversarialAlgorithm):
             As in `AdversarialAlgorithm.start`.
         experts : int
             N >= 2.
-
-        Examples
-        --------
-        >>> from privregret.adversarial import tuning
-        >>> learner = tuning.batched_htinf_over_experts(0.5).start(arms=2, rng=1, experts=3)
-        >>> for loss in (1.0, 1.0, 0.0):
-        ...     arm = learner.choose([[1, 0], [0, 1], [0.5, 0.5]])
-        ...     learner.observe(loss)
         """
         horizon = (
             horizon

@@ -7,7 +7,6 @@ averages over batches.
 
 from dataclasses import dataclass
 
-from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm
 from privregret.adversarial.batches import (
     BATCH,
@@ -22,8 +21,9 @@ from privregret.adversarial.batches import (
     observe,
 )
 from privregret.adversarial.lanes import without_noise
-from privregret.algorithm import NOT_PRIVATE, Steps
-from privregret.loops import LANES
+from privregret.core import checks
+from privregret.core.algorithm import NOT_PRIVATE, Steps
+from privregret.core.loops import LANES
 
 
 class RealLossBandit(AdversarialAlgorithm):

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret.adversarial.cells import draw, next_segments
-from privregret.jit import jit, keep_alive
-from privregret.noise import laplace
+from privregret.core.jit import jit, keep_alive
+from privregret.core.noise import laplace
 
 EXP3_STEP, HTINF_STEP, FTPL_STEP = range(3)
 RESAMPLINGS = ("corrected", "zero at cap", "printed")

@@ -6,7 +6,7 @@ is written out in each kernel: as a shared function it costs a quarter of a kern
 
 import numpy as np
 
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 FOREVER = np.iinfo(np.int64).max
 

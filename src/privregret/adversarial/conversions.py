@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from privregret import checks, loops
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
 from privregret.adversarial.bases import FTPL, RealLossBandit
 from privregret.adversarial.batches import (
@@ -18,22 +17,17 @@ from privregret.adversarial.batches import (
 )
 from privregret.adversarial.cells import draw
 from privregret.adversarial.lanes import losses_of_runs, without_noise
-from privregret.algorithm import NOTHING, Privacy, Steps
+from privregret.core import checks, loops
+from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.loops import LANES
 from privregret.instances import Adversary
-from privregret.jit import jit
-from privregret.loops import LANES
 
 PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 
 
 def batch_size(epsilon: float) -> int:
-    """Return ceil(1 / epsilon), robust to rounding; 1 if epsilon > 1.
-
-    Examples
-    --------
-    >>> batch_size(0.1), batch_size(0.3), batch_size(2)
-    (10, 4, 1)
-    """
+    """Return ceil(1 / epsilon), robust to rounding; 1 if epsilon > 1."""
     epsilon = checks.positive("epsilon", epsilon)
     return min(max(1, math.ceil((1 / epsilon) * (1 - 1e-12))), checks.LARGEST)
 
@@ -133,17 +127,6 @@ class BatchedPrivate(AdversarialAlgorithm):
         ------
         TypeError, ValueError
             As of `run`, or if `base` is FTPL.
-
-        Examples
-        --------
-        >>> from privregret.adversarial import HTINF
-        >>> from privregret.instances import gap_adversary
-        >>> algorithm, problem = BatchedPrivate(HTINF(2.0), 0.5), gap_adversary(3, 0.5)
-        >>> losses, noise = algorithm.run_with_noise(problem, 100, rng=1, runs=4)
-        >>> losses.shape, noise.shape
-        ((4, 1), (4, 3, 3))
-        >>> bool((losses == algorithm.run(problem, [100], rng=1, runs=4)).all())
-        True
         """
         if isinstance(self.base, FTPL):
             raise TypeError(f"the base must be EXP3 or HTINF, got {self.base}")
@@ -183,23 +166,7 @@ class LocallyPrivate(BatchedPrivate):
 
 @jit
 def _choose(experts, arms, batch, settings, t, advice, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    experts : (N,) record array
-        Memory of the experts.
-    arms : (K,) record array
-        Memory of the arms.
-    batch : record
-        Memory of the current batch.
-    settings : Batches
-    t : int
-        Round, from 1.
-    advice : (N, K) array
-        Distribution of each expert over the arms.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     if (t - 1) % settings.tau == 0:
         next_choice(experts, batch, settings, rng)
     followed = advice[batch["chosen"]]
@@ -211,27 +178,7 @@ def _choose(experts, arms, batch, settings, t, advice, rng):
 
 @jit
 def _observe(experts, arms, batch, settings, t, advice, i, loss, rng):
-    """Update the memory with the loss of arm i in round t.
-
-    Parameters
-    ----------
-    experts : (N,) record array
-        Memory of the experts.
-    arms : (K,) record array
-        Memory of the arms.
-    batch : record
-        Memory of the current batch.
-    settings : Batches
-    t : int
-        Round, from 1.
-    advice : (N, K) array
-        Distribution of each expert over the arms.
-    i : int
-        Arm played.
-    loss : float
-        Loss of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the loss of arm i in round t."""
     observe(experts, batch, settings, t, batch["chosen"], loss, rng)
 
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
 from privregret.adversarial.base import ExpertAlgorithm
 from privregret.adversarial.cells import draw, next_segments
 from privregret.adversarial.conversions import PUBLIC_ADVICE
-from privregret.algorithm import NOTHING, Privacy, Steps
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 EXPERT = np.dtype(
     [
@@ -50,23 +50,7 @@ def _weigh(experts, settings):
 
 @jit
 def _choose(experts, arms, own, settings, t, advice, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    experts : (N,) record array
-        Memory of the experts.
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Settings
-    t : int
-        Round, from 1.
-    advice : (N, K) array
-        Distribution of each expert over the arms.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     if (t - 1) % settings.tau == 0:
         _weigh(experts, settings)
     norm = 0.0
@@ -87,27 +71,7 @@ def _choose(experts, arms, own, settings, t, advice, rng):
 
 @jit
 def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
-    """Update the memory with the loss of arm i, with noise, in round t.
-
-    Parameters
-    ----------
-    experts : (N,) record array
-        Memory of the experts.
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Settings
-    t : int
-        Round, from 1.
-    advice : (N, K) array
-        Distribution of each expert over the arms.
-    i : int
-        Arm played.
-    loss : float
-        Loss of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the loss of arm i, with noise, in round t."""
     y = loss + laplace(settings.scale, rng)
     for n in range(len(experts)):
         experts[n]["score"] += advice[n, i] * y / arms[i]["q"]
@@ -115,27 +79,7 @@ def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
 
 @jit
 def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
-    """Update the memory with the loss of arm i in round t; noise ends a batch.
-
-    Parameters
-    ----------
-    experts : (N,) record array
-        Memory of the experts.
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Settings
-    t : int
-        Round, from 1.
-    advice : (N, K) array
-        Distribution of each expert over the arms.
-    i : int
-        Arm played.
-    loss : float
-        Loss of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the loss of arm i in round t; noise ends a batch."""
     for n in range(len(experts)):
         experts[n]["gain"] += advice[n, i] * loss / arms[i]["q"]
     if t % settings.tau == 0:
@@ -396,14 +340,7 @@ class EXP4Batched(ExpertAlgorithm):
         return min(checks.ROUNDS * self.tau, checks.LARGEST)
 
     def scale(self, arms: int, experts: int) -> float:
-        """Return the Laplace scale of the noise on each score.
-
-        Examples
-        --------
-        >>> algorithm = EXP4Batched(0.5, delta=1e-6, eta=0.01, gamma=0.1, tau=100)
-        >>> round(algorithm.scale(arms=2, experts=4), 2)
-        8.92
-        """
+        """Return the Laplace scale of the noise on each score."""
         return (
             3
             * arms

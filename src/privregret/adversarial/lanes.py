@@ -13,15 +13,10 @@ from functools import partial
 
 import numpy as np
 
-from privregret.adversarial.batches import (
-    FTPL_STEP,
-    HTINF_STEP,
-    THETA,
-    cumulative_losses,
-)
+from privregret.adversarial.batches import FTPL_STEP, HTINF_STEP, THETA, cumulative_losses
 from privregret.adversarial.cells import next_segments
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 
 @jit
@@ -29,18 +24,6 @@ def _htinf(estimates, p, w, eta, sums):
     """Set p, and the normalisation w from where it was, as `batches.htinf_weights` does.
 
     A lane that has converged keeps its w until all have.
-
-    Parameters
-    ----------
-    estimates : (N, R) array
-        Estimated sum of each choice's losses, per run.
-    p : (N, R) array
-        Probabilities.
-    w : (R,) array
-    eta : float
-        Learning rate.
-    sums : (3, R) array
-        Memory.
     """
     choices, runs = p.shape
     low, total, cubes = sums[0], sums[1], sums[2]
@@ -69,20 +52,7 @@ def _htinf(estimates, p, w, eta, sums):
 
 @jit
 def _exp3(estimates, p, weights, low, total, settings):
-    """Set p as `batches.exp3_weights` does.
-
-    Parameters
-    ----------
-    estimates, p : (N, R) array
-        As for HTINF.
-    weights : (N, R) array
-        Weight of each choice, not normalised.
-    low : (R,) array
-        The estimate whose weight is 1.
-    total : (R,) array
-        Memory.
-    settings : Batches
-    """
+    """Set p as `batches.exp3_weights` does."""
     choices, runs = p.shape
     for r in range(runs):
         total[r] = 0.0

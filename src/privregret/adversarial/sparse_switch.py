@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
 from privregret.adversarial.base import AdversarialAlgorithm
-from privregret.algorithm import NOTHING, Privacy, Steps
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 
 class Settings(NamedTuple):
@@ -33,19 +33,7 @@ SWITCH = np.dtype(
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Settings
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     if t == 1:
         own["threshold"] = settings.threshold + laplace(2 / settings.epsilon, rng)
     own["look"] = rng.random() < settings.rate
@@ -54,23 +42,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, i, loss, rng):
-    """Update the memory with the loss of arm i in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Settings
-    t : int
-        Round, from 1.
-    i : int
-        Arm played.
-    loss : float
-        Loss of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the loss of arm i in round t."""
     if own["look"] and not own["switched"]:
         own["count"] += loss < 0.5
         own["switched"] = own["count"] + laplace(4 / settings.epsilon, rng) >= own["threshold"]

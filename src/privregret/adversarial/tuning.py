@@ -7,10 +7,10 @@ clipped: the bound then exceeds T.
 
 import math
 
-from privregret import checks
 from privregret.adversarial.bases import EXP3, FTPL, HTINF
 from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
+from privregret.core import checks
 
 SEVERAL = checks.integer_in(2, checks.LARGEST)
 POSITIVE = checks.number_in(1e-15, 1e15)  # what may be squared, and divided by
@@ -39,13 +39,7 @@ def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
 
 @checks.arguments(epsilon=POSITIVE)
 def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
-    """Make HTINF in batches with the experts as arms (Corollary 8).
-
-    Examples
-    --------
-    >>> batched_htinf_over_experts(0.5).label
-    'Batched HTINF over experts'
-    """
+    """Make HTINF in batches with the experts as arms (Corollary 8)."""
     return ExpertsFromBandit(batched_htinf(epsilon))
 
 
@@ -59,12 +53,6 @@ def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0)
     epsilon : float
     boldness : float
         Factor of both eta and gamma; the proof needs only their ratio.
-
-    Examples
-    --------
-    >>> algorithm = batched_exp3(horizon=10**6, arms=10, epsilon=0.5)
-    >>> algorithm.tau, round(algorithm.base.eta, 8)
-    (2, 9.38e-06)
     """
     log = max(1.0, math.log(epsilon * arms * horizon))
     eta = boldness * math.sqrt(math.log(arms) / (22 * epsilon * arms * horizon * log**2))
@@ -86,12 +74,6 @@ def batched_ftpl(
         event in the proof needs.
     resampling : {"printed", "zero at cap", "corrected"}
         As of `FTPL`. Algorithm 4 as printed does not learn; the proof is about "corrected".
-
-    Examples
-    --------
-    >>> algorithm = batched_ftpl(horizon=10**6, arms=10, epsilon=0.5)
-    >>> algorithm.tau, algorithm.base.cap
-    (2, 2237)
     """
     checks.one_of("T", "KT")("log", log)
     rounds = epsilon * horizon
@@ -104,14 +86,7 @@ def batched_ftpl(
 
 @checks.arguments(horizon=SEVERAL, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
 def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
-    """Make EXP4 with Laplace noise on each loss (Theorem 9).
-
-    Examples
-    --------
-    >>> algorithm = local_exp4(horizon=10**6, arms=10, experts=20, epsilon=0.5)
-    >>> round(algorithm.eta, 9)
-    3.1e-06
-    """
+    """Make EXP4 with Laplace noise on each loss (Theorem 9)."""
     log = math.log(arms * horizon)
     eta = math.sqrt(math.log(experts) / (3 * horizon * arms * (1 + 10 * log**2 / epsilon**2)))
     return EXP4Local(epsilon, eta, min(1.0, 4 * eta * arms * log / epsilon))
@@ -139,11 +114,6 @@ def batched_exp4(
     gamma : {"printed", "corrected"}
         Factor in its first term: N^(1/3), as the theorem and its proof print it, or
         (N ln(1 / delta))^(1/3), which the proof's next line needs.
-
-    Examples
-    --------
-    >>> batched_exp4(10**6, arms=10, experts=20, epsilon=0.5, delta=1e-6).tau
-    4707
     """
     checks.one_of("printed", "corrected")("gamma", gamma)
     spread = experts * math.log(1 / delta)
@@ -171,11 +141,6 @@ def local_htinf(epsilon: float) -> LocallyPrivate:
     """Make HTINF with noise Lap(1 / epsilon) on each loss.
 
     The second moment of a noisy loss is at most 1 + 2 / epsilon^2.
-
-    Examples
-    --------
-    >>> local_htinf(0.5)
-    LocallyPrivate(base=HTINF(sigma=3.0), epsilon=0.5, tau=1)
     """
     return LocallyPrivate(HTINF(math.sqrt(1 + 2 / epsilon**2)), epsilon)
 
@@ -185,11 +150,6 @@ def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
     """Make EXP3 with noise Lap(1 / epsilon) on each loss.
 
     Tuned as in the proof of Corollary 22 for noise of that scale.
-
-    Examples
-    --------
-    >>> local_exp3(horizon=10**6, arms=10, epsilon=0.5).label
-    'Local EXP3'
     """
     scale, log = 1 / epsilon, max(1.0, math.log(arms * horizon))
     eta = math.sqrt(

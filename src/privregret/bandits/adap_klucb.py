@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
-from privregret.jit import jit
-from privregret.noise import laplace
 
 
 class Optimism(NamedTuple):
@@ -58,19 +58,7 @@ def _leader(arms, t, settings, rng):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Optimism
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     if t < own["end"]:
         return own["leader"]
     j = t - 1 if t <= len(arms) else _leader(arms, t, settings, rng)
@@ -81,23 +69,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Optimism
-    t : int
-        Round, from 1.
-    j : int
-        Arm that was played.
-    reward : float
-        Reward of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the reward of arm j in round t."""
     own["total"] += reward
     if t + 1 == own["end"]:
         arm = arms[j]
@@ -110,16 +82,6 @@ def _next(arms, queues, t, settings, rng):
     """Remove the arm with the largest index in round t from its queue.
 
     Arms whose index has reached 1 are in the queue of 0 pulls.
-
-    Parameters
-    ----------
-    arms : record array
-        Arms in queues, see `queues.no_queues`.
-    queues : record array
-    t : int
-        Round, from 1.
-    settings : Optimism
-    rng : numpy.random.Generator
     """
     epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
     while True:

@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks, loops
-from privregret.algorithm import Algorithm
+from privregret.core import checks, loops
+from privregret.core.algorithm import Algorithm
+from privregret.core.jit import jit
+from privregret.core.learners import Learner
 from privregret.instances import BernoulliBandit
-from privregret.jit import jit
-from privregret.learners import Learner
 
 
 class BanditAlgorithm(Algorithm):

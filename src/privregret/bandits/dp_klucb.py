@@ -8,14 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.bandits.reporting import report
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
-from privregret.jit import jit
-from privregret.noise import laplace
 
 KLUCB, IMED = 0, 1
 TIES = ("random", "first")
@@ -76,19 +76,7 @@ def leader(arms, log_t, settings, rng):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : BatchSettings
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     if t < own["end"]:
         return own["leader"]
     if own["started"] < len(arms):
@@ -103,23 +91,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : BatchSettings
-    t : int
-        Round, from 1.
-    j : int
-        Arm that was played.
-    reward : float
-        Reward of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the reward of arm j in round t."""
     own["total"] += reward
     if t + 1 == own["end"]:
         arm = arms[j]
@@ -135,13 +107,6 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
     The result is int64 and read-only. It is computed in integers, because rounding in alpha^m could
     move the end of a batch by one pull.
-
-    Examples
-    --------
-    >>> batch_ends(alpha=2.0, n0=1, power=0, horizon=100)
-    array([  1,   3,   7,  15,  31,  63, 127])
-    >>> batch_ends(alpha=2.0, n0=3, power=1, horizon=40)
-    array([ 3,  9, 18, 30, 45])
     """
     alpha, n0 = checks.number_in(1.001, math.inf)("alpha", alpha), checks.positive_int("n0", n0)
     power, horizon = checks.nonnegative_int("power", power), checks.positive_int("horizon", horizon)
@@ -162,18 +127,7 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
 
 @jit
 def _tangent(x, y, epsilon, shrink, gone):
-    """Return d_epsilon and its derivative in y, for x <= y, to 1e-16 epsilon.
-
-    Parameters
-    ----------
-    x : float
-    y : float
-    epsilon : float
-    shrink : float
-        e^-epsilon.
-    gone : float
-        1 - e^-epsilon.
-    """
+    """Return d_epsilon and its derivative in y, for x <= y, to 1e-16 epsilon."""
     rest = 1 - y + y * shrink
     if y >= 1:
         return epsilon * (1 - x), gone / max(rest, TINY)
@@ -238,17 +192,6 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
     """Remove the arm with DP-IMED's smallest index from its queue.
 
     The index depends on the largest mean.
-
-    Parameters
-    ----------
-    arms : record array
-        Arms in queues, see `queues.no_queues`.
-    queues : record array
-    epsilon : float
-    shrink : float
-        e^-epsilon.
-    gone : float
-        1 - e^-epsilon.
     """
     top, q = 0.0, 0
     while queues[q]["pulls"] >= 0:
@@ -269,21 +212,7 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
 
 @jit
 def _batches(means, checkpoints, settings, given_arm, given, rng):
-    """Return the pulls by the checkpoints; one arm's first noisy sums may be given.
-
-    Parameters
-    ----------
-    means : (K,) array
-        Mean rewards of the arms.
-    checkpoints : (H,) int64 array
-        Increasing rounds.
-    settings : BatchSettings
-    given_arm : int
-        Arm whose sums are given.
-    given : (B,) array
-        Noisy sums of its first B batches.
-    rng : numpy.random.Generator
-    """
+    """Return the pulls by the checkpoints; one arm's first noisy sums may be given."""
     ends = settings.ends
     horizon, arms = checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
@@ -416,12 +345,6 @@ class GeometricBatches(BanditAlgorithm):
         d_epsilon(0, second-best mean), times the number of best arms. After n pulls the best arm's
         private mean is 0 with probability about exp(-n d(0, best)). Then the arm waits until n d(0,
         second) is the logarithm of the second arm's pulls (DP-IMED) or of the round (DP-KLUCB).
-
-        Examples
-        --------
-        >>> from privregret.instances import BernoulliBandit
-        >>> round(DPIMED(1.0).tail_index(BernoulliBandit("two arms", [0.75, 0.25])), 3)
-        3.736
         """
         means = getattr(problem, "means", [0.0])
         best, worse = max(means), [m for m in means if 0 < m < max(means)]

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 
 class Elimination(NamedTuple):
@@ -52,19 +52,7 @@ def _threshold(epoch, active, epsilon, beta):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Elimination
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     j = own["arm"]
     if own["active"] == 1:
         return j
@@ -86,23 +74,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Elimination
-    t : int
-        Round, from 1.
-    j : int
-        Arm that was played.
-    reward : float
-        Reward of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the reward of arm j in round t."""
     if own["active"] == 1:
         return
     arms[j]["total"] += reward

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 TREES = ("paper", "rootfree", "scaled")
 PAPER, ROOTFREE, SCALED = range(3)
@@ -75,19 +75,7 @@ def _node_noise(arm, settings, rng):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : TreeSettings
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     # The index of an arm that is not pulled grows only with log t. So the other indices are at most
     # `bound` for some rounds, and the leader leads while its noisy sum is above bound n - ahead.
     if t <= len(arms):
@@ -121,23 +109,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : TreeSettings
-    t : int
-        Round, from 1.
-    j : int
-        Arm that was played.
-    reward : float
-        Reward of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the reward of arm j in round t."""
     epsilon, arm = settings.epsilon, arms[j]
     arm["pulls"] += 1
     inverse = 1 / arm["pulls"]
@@ -199,11 +171,7 @@ class HybridUCB(BanditAlgorithm):
     log_base: float = 2.0
     id = "hybrid-ucb"
     source = "hu2021, Algorithm 4"
-    rules = {
-        "epsilon": checks.positive,
-        "tree": checks.one_of(*TREES),
-        "log_base": _above_one,
-    }
+    rules = {"epsilon": checks.positive, "tree": checks.one_of(*TREES), "log_base": _above_one}
     steps = Steps(ARM, LEAD, _choose, _observe)
 
     @property

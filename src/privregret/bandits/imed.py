@@ -5,30 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.bandits.base import BanditAlgorithm, keep_pulling
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core.jit import jit
 from privregret.divergence import kl
-from privregret.jit import jit
 
 ARM = np.dtype([("total", float), ("pulls", np.int64)])
 
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : NamedTuple
-        Unused.
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     if t <= len(arms):
         return t - 1
     top = 0.0
@@ -49,24 +36,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : NamedTuple
-        Unused.
-    t : int
-        Round, from 1.
-    j : int
-        Arm that was played.
-    reward : float
-        Reward of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the reward of arm j in round t."""
     arms[j]["total"] += reward
     arms[j]["pulls"] += 1
 

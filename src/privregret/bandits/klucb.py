@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.bandits.base import BanditAlgorithm, keep_pulling
+from privregret.core import checks
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core.jit import jit
 from privregret.divergence import kl, kl_inverse
-from privregret.jit import jit
 
 ARM = np.dtype([("total", float), ("pulls", np.int64)])
 
@@ -30,19 +30,7 @@ def _level(c, t):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Exploration
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     if t <= len(arms):
         return t - 1
     level = _level(settings.c, t)
@@ -61,23 +49,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Exploration
-    t : int
-        Round, from 1.
-    j : int
-        Arm that was played.
-    reward : float
-        Reward of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the reward of arm j in round t."""
     arms[j]["total"] += reward
     arms[j]["pulls"] += 1
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.reporting import report
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 BONUS = 3.0
 
@@ -34,19 +34,7 @@ ARM = np.dtype(
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Lazy
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     if t <= len(arms):
         return t - 1
     log_t = math.log(t)
@@ -62,23 +50,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Lazy
-    t : int
-        Round, from 1.
-    j : int
-        Arm that was played.
-    reward : float
-        Reward of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the reward of arm j in round t."""
     arm = arms[j]
     arm["total"] += reward
     arm["filled"] += 1
@@ -170,19 +142,7 @@ def _monotone(u, size, cut, above):
 
 @jit
 def _go_on(means, checkpoints, epsilon, arms, rng):
-    """Return pull counts at later checkpoints, and advance `arms` to the last one.
-
-    Parameters
-    ----------
-    means : (K,) array
-        Mean rewards of the arms.
-    checkpoints : (H,) int64 array
-        Increasing rounds.
-    epsilon : float
-    arms : LazyArms
-        State, which is updated.
-    rng : numpy.random.Generator
-    """
+    """Return pull counts at later checkpoints, and advance `arms` to the last one."""
     # Rounds whose outcome is certain are skipped without changing the distribution. Take a leader b
     # and a cut between its posterior and the others'. In a round in which b draws above the cut and
     # no other arm does, b is pulled. A draw on the wrong side of the cut is called a surprise. The

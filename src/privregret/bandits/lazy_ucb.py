@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import NOTHING, Privacy, Steps
 from privregret.bandits.base import BanditAlgorithm
 from privregret.bandits.queues import add, no_queues, take
 from privregret.bandits.reporting import report
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 
 class Lazy(NamedTuple):
@@ -33,19 +33,7 @@ ARM = np.dtype(
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Lazy
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the arm of round t."""
     if t <= len(arms):
         return t - 1
     log_t = math.log(t)
@@ -61,23 +49,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t.
-
-    Parameters
-    ----------
-    arms : (K,) record array
-        Memory of the arms.
-    own : record
-        The rest of the memory.
-    settings : Lazy
-    t : int
-        Round, from 1.
-    j : int
-        Arm that was played.
-    reward : float
-        Reward of the arm.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the reward of arm j in round t."""
     arm = arms[j]
     arm["total"] += reward
     arm["filled"] += 1

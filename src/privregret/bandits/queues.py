@@ -11,7 +11,7 @@ The queues are records, because numba is slow to pass many arrays between functi
 
 import numpy as np
 
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 HUGE = 1e300  # slope of a line without information
 UNKNOWN = -1.0  # a place where indices are not needed

@@ -1,6 +1,6 @@
 """Report pull counts at the checkpoints from kernels that go from event to event."""
 
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 
 @jit

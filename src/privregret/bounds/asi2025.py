@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 
-from privregret import checks, store
 from privregret.bounds.rules import HORIZON, POSITIVE
+from privregret.core import checks, store
 
 FOR_EXPERTS = ("Corollary 8", "Theorem 9", "Theorem 10")  # of Table 1
 
@@ -31,13 +31,7 @@ TABLE = checks.array_in(-1e6, 1e6, shape=2)
 
 @checks.arguments(noisy_regret=checks.number_in(-1e15, 1e15), tau=checks.number_in(1, 2**62))
 def conversion(noisy_regret: float, tau: float) -> float:
-    """Bound regret by Theorem 1: tau times the base's noisy regret, plus tau.
-
-    Examples
-    --------
-    >>> conversion(noisy_regret=100.0, tau=10)
-    1010.0
-    """
+    """Bound regret by Theorem 1: tau times the base's noisy regret, plus tau."""
     return tau * noisy_regret + tau
 
 
@@ -46,11 +40,6 @@ def theorem_21(sigma: float, arms: float, horizon: float, alpha: float = 2.0) ->
     """Bound the regret of HTINF on losses with alpha-th moment at most sigma^alpha.
 
     30 sigma K^(1 - 1/alpha) (T + 1)^(1/alpha).
-
-    Examples
-    --------
-    >>> round(theorem_21(sigma=2.0, arms=4, horizon=10**6))
-    120000
     """
     return 30 * sigma * arms ** (1 - 1 / alpha) * (horizon + 1) ** (1 / alpha)
 
@@ -79,11 +68,6 @@ def corollary_8(horizon: float, experts: float, epsilon: float, corrected: bool 
     """Bound the regret of HTINF in batches over experts.
 
     `corollary_2` with N for K; the paper has O(.).
-
-    Examples
-    --------
-    >>> f"{corollary_8(10**6, experts=100, epsilon=0.1):.4g}"
-    '6.578e+06'
     """
     return corollary_2(horizon, experts, epsilon, corrected)
 
@@ -94,11 +78,6 @@ def corollary_22(horizon: float, arms: float, epsilon: float, corrected: bool = 
 
     36 sqrt(T K ln K) ln(K T) / sqrt epsilon + 4 / epsilon. Corrected: 22.2 ln(epsilon K T) for
     epsilon K T >= e.
-
-    Examples
-    --------
-    >>> f"{corollary_22(10**6, arms=4, epsilon=0.1):.4g}"
-    '4.075e+06'
     """
     log, constant = (
         (math.log(max(math.e, epsilon * arms * horizon)), 22.2)
@@ -113,11 +92,6 @@ def lemma_25(horizon: float, arms: float, scale: float, corrected: bool = False)
     """Bound the regret of FTPL with noise Lap(scale), scale >= 1.
 
     11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T). Corrected: 38 for 11.
-
-    Examples
-    --------
-    >>> round(lemma_25(10**6, arms=4, scale=1.0))
-    483632
     """
     root = math.sqrt(arms * horizon)
     return (38 if corrected else 11) * scale * root * math.log(arms) * math.log(
@@ -131,11 +105,6 @@ def lemma_25_terms(horizon: float, arms: float, scale: float) -> float:
 
     6 ln K / eta from the perturbation, 4 eta K T (1 + 10 scale^2 ln^2(K T)) from stability, K T /
     (e M) from the cap, 1 from the event.
-
-    Examples
-    --------
-    >>> f"{lemma_25_terms(10**6, arms=4, scale=1.0):.4g}"
-    '1.265e+06'
     """
     log_k, log_kt, events = math.log(arms), math.log(arms * horizon), arms * horizon
     cap = math.sqrt(events)
@@ -155,11 +124,6 @@ def corollary_24(horizon: float, arms: float, epsilon: float, corrected: bool = 
 
     32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon. Corrected: Lemma 25's 38, doubled, and
     20 sqrt(K T / epsilon), where the proof lost a factor 2 / sqrt epsilon.
-
-    Examples
-    --------
-    >>> f"{corollary_24(10**6, arms=4, epsilon=0.1):.4g}"
-    '4.265e+06'
     """
     root = math.sqrt(arms * horizon / epsilon)
     logs = math.log(arms) * math.log(arms * horizon)
@@ -171,11 +135,6 @@ def theorem_9(horizon: float, arms: float, experts: float, epsilon: float) -> fl
     """Bound the regret of EXP4 with Laplace noise on each loss.
 
     16 sqrt(T K ln N) ln(K T) / epsilon + 1; the constant is from the proof.
-
-    Examples
-    --------
-    >>> f"{theorem_9(10**6, arms=4, experts=100, epsilon=0.5):.4g}"
-    '2.088e+06'
     """
     return (
         16 * math.sqrt(horizon * arms * math.log(experts)) * math.log(arms * horizon) / epsilon + 1
@@ -188,11 +147,6 @@ def theorem_10(horizon: float, arms: float, experts: float, epsilon: float, delt
 
     C = sqrt(N ln(1 / delta)) ln(N T) ln N / epsilon and A = sqrt K C^(1/3) T^(2/3). With the
     corrected gamma the proof's terms add up to at most this wherever it is at most T.
-
-    Examples
-    --------
-    >>> f"{theorem_10(10**9, arms=4, experts=100, epsilon=0.5, delta=1e-6):.4g}"
-    '4.109e+09'
     """
     c = math.sqrt(experts * math.log(1 / delta)) / epsilon
     c *= math.log(experts * horizon) * math.log(experts)
@@ -223,12 +177,6 @@ def theorem_10_terms(
 
     3 tau ln N / eta + gamma T + eta T K + 90 eta T N (K ln(N T) / (epsilon gamma tau))^2 ln(1 /
     delta), for the learning rate, mixing probability and batch size of an `EXP4Batched`.
-
-    Examples
-    --------
-    >>> setting = 10**9, 4, 100, 0.5, 1e-6
-    >>> f"{theorem_10_terms(*setting, eta=0.02, gamma=0.1, tau=2e5):.4g}"
-    '5.734e+08'
     """
     spread = experts * math.log(1 / delta)
     noise = (arms * math.log(experts * horizon) / (epsilon * gamma * tau)) ** 2 * spread
@@ -251,13 +199,7 @@ def theorem_10_terms(
 def theorem_10_leading(
     horizon: float, arms: float, experts: float, epsilon: float, delta: float, logs: bool = True
 ) -> float:
-    """Return A of `theorem_10`, with its factor (ln(N T) ln N)^(1/3) or without.
-
-    Examples
-    --------
-    >>> f"{theorem_10_leading(10**9, arms=4, experts=100, epsilon=0.5, delta=1e-6):.4g}"
-    '4.109e+07'
-    """
+    """Return A of `theorem_10`, with its factor (ln(N T) ln N)^(1/3) or without."""
     log = math.log(experts * horizon) * math.log(experts) if logs else 1.0
     c = math.sqrt(experts * math.log(1 / delta)) * log / epsilon
     return math.sqrt(arms) * c ** (1 / 3) * horizon ** (2 / 3)
@@ -268,11 +210,6 @@ def theorem_10_composed(experts: int, epsilon: float, delta: float) -> float:
     """Compute the total privacy loss that the proof of Theorem 10 gives.
 
     Lemma 15 on N releases, each with epsilon / (3 sqrt(N ln(1 / delta))).
-
-    Examples
-    --------
-    >>> round(float(theorem_10_composed(experts=100, epsilon=0.5, delta=1e-6)), 4)
-    0.4113
     """
     return lemma_15([epsilon / (3 * math.sqrt(experts * math.log(1 / delta)))] * experts, delta)
 
@@ -284,11 +221,6 @@ def local_exp3(horizon: float, arms: float, epsilon: float, corrected: bool = Fa
     2 sqrt(2 T K ln K (1 + 10 ln^2(K T) / epsilon^2)) + 1, from the proof of Corollary 22.
     Corrected: 2.4 for the leading 2, since the mixing term 8 eta K T ln(K T) / epsilon is not
     absorbed as the proof says (epsilon <= 1).
-
-    Examples
-    --------
-    >>> round(local_exp3(10**6, arms=4, epsilon=0.5))
-    640401
     """
     log = math.log(arms * horizon)
     return (2.4 if corrected else 2) * math.sqrt(
@@ -305,11 +237,6 @@ def any_local(horizon: float, epsilon: float) -> float:
     round differ by at most KL in divergence. So after t rounds actions differ by at most
     sqrt(t KL / 2) in total variation (Pinsker), and the two regrets add up to at least the sum of
     1 - sqrt(t KL / 2). More arms do not help.
-
-    Examples
-    --------
-    >>> round(any_local(10**4, epsilon=0.01))
-    3333
     """
     divergence = epsilon * math.tanh(epsilon / 2)
     return horizon / 2 * (1 - 2 / 3 * math.sqrt(horizon * divergence / 2))
@@ -320,11 +247,6 @@ def corollary_22_constant(log: float) -> float:
     """Compute the constant of Corollary 22 that the terms of its proof give.
 
     2 (sqrt 22 + (20 + 8 / log + 2 / log^2) / sqrt 22), where log = ln(epsilon K T).
-
-    Examples
-    --------
-    >>> round(corollary_22_constant(log=10.0), 2)
-    18.26
     """
     return 2 * (math.sqrt(22) + (20 + 8 / log + 2 / log**2) / math.sqrt(22))
 
@@ -334,11 +256,6 @@ def lemma_23(losses: ArrayLike, eta: float, gamma: float) -> float:
     """Compute the right side of Lemma 23 for EXP3 on a (T, K) table of losses.
 
     min_i L_i + 2 gamma T + ln K / eta + eta times the sum of squares.
-
-    Examples
-    --------
-    >>> round(float(lemma_23([[0.0, 1.0], [0.5, 0.5]], eta=0.1, gamma=0.05)), 3)
-    7.781
     """
     losses = np.asarray(losses, float)
     horizon, arms = losses.shape
@@ -359,11 +276,6 @@ def corollary_22_terms(
     """Add up the terms in the proof of Corollary 22, for noise Lap(scale).
 
     2 gamma T + ln K / eta + 2 eta K T (1 + 10 scale^2 ln^2(K T)) + 1, from Lemma 23.
-
-    Examples
-    --------
-    >>> round(corollary_22_terms(10**6, arms=4, scale=1.0, eta=1e-5, gamma=1e-4))
-    323786
     """
     squares = 2 * arms * horizon * (1 + 10 * scale**2 * math.log(arms * horizon) ** 2)
     return 2 * gamma * horizon + math.log(arms) / eta + eta * squares + 1
@@ -375,11 +287,6 @@ def corollary_24_step(horizon: float, arms: float, epsilon: float) -> float:
 
     22 sqrt(epsilon K T) ln K ln(K T) / epsilon + 10 sqrt(K T) + 2 / epsilon: Lemma 25 in rounds
     instead of batches, as the proof has it.
-
-    Examples
-    --------
-    >>> f"{corollary_24_step(10**6, arms=4, epsilon=0.1):.4g}"
-    '2.952e+06'
     """
     logs, root = math.log(arms) * math.log(arms * horizon), math.sqrt(arms * horizon)
     return 22 * math.sqrt(epsilon) * root * logs / epsilon + 10 * root + 2 / epsilon
@@ -398,12 +305,6 @@ def table_1(
     """Compute the bounds of Table 1 by name, without constants and ln(1 / delta).
 
     The existing bound, the new one, and the three for experts.
-
-    Examples
-    --------
-    >>> bounds = table_1(10**6, arms=4, experts=100, epsilon=0.5)
-    >>> round(bounds["existing"]), round(bounds["Theorem 9"])
-    (15596, 130490)
     """
     log = math.log if logs else (lambda x: 1.0)
     return {
@@ -425,11 +326,6 @@ def table_1_exponents(a: float, b: float) -> dict[str, float]:
     """Return the exponents in T of Table 1's three bounds for experts, exactly.
 
     At N = T^a, epsilon = T^(-b) and fixed K. Of a sum of powers, the largest counts.
-
-    Examples
-    --------
-    >>> {name: round(power, 3) for name, power in table_1_exponents(0.5, 0.25).items()}
-    {'Corollary 8': 0.875, 'Theorem 9': 0.75, 'Theorem 10': 0.833}
     """
     powers = (1 + a + b) / 2, 1 / 2 + b, max(2 / 3 + a / 6 + b / 3, a / 2 + b)
     return dict(zip(FOR_EXPERTS, powers, strict=True))
@@ -447,11 +343,6 @@ def lemma_11(horizon: float, epsilon: float, rate: float, drop: float, pulls: fl
 
     max(rate T / 4, (1 - e^(epsilon p) / 2) floor(p / rate) / 4 - drop / 2) for an algorithm that
     meets the lemma's conditions; p is `pulls`.
-
-    Examples
-    --------
-    >>> lemma_11(10**6, epsilon=0.1, rate=0.001, drop=100, pulls=3)
-    250.0
     """
     alike = 1 - math.exp(min(epsilon * pulls, 700.0)) / 2
     return max(rate * horizon / 4, alike * _window(pulls, rate) / 4 - drop / 2)
@@ -472,11 +363,6 @@ def lemma_11_weaker(horizon: float, epsilon: float, drop: float, pulls: float) -
     """Compute the second form of Lemma 11's bound.
 
     sqrt(p T (1 - e^(epsilon p) / 2) / 16) - drop / 2, or 0 if there is no root.
-
-    Examples
-    --------
-    >>> round(lemma_11_weaker(10**6, epsilon=0.1, drop=100, pulls=3), 1)
-    196.9
     """
     alike = 1 - math.exp(min(epsilon * pulls, 700.0)) / 2
     inside = pulls * horizon * alike / 16
@@ -516,13 +402,6 @@ def lemma_11_certified(
     -------
     dict or None
         bound, rate, drop, pulls; None if no choice is certified.
-
-    Examples
-    --------
-    >>> pulls = np.tile([1, 2, 3, 4], (200, 1))
-    >>> certified = lemma_11_certified(pulls, np.array([250, 500, 750, 1000]), epsilon=0.1)
-    >>> round(certified["bound"], 3), certified["drop"]
-    (63.522, 0)
     """
     starts = np.concatenate([[0], rounds])
     choosing, testing = (
@@ -589,11 +468,6 @@ def lemma_15(losses: Iterable[float], delta: float) -> float:
     """Compute the total privacy loss of adaptive composition by Lemma 15.
 
     3/2 sum of squares + sqrt(6 sum of squares ln(1 / delta)).
-
-    Examples
-    --------
-    >>> round(float(lemma_15([0.1] * 10, delta=1e-6)), 3)
-    3.029
     """
     squares = sum(x * x for x in losses)
     return 1.5 * squares + math.sqrt(6 * squares * math.log(1 / delta))
@@ -605,11 +479,6 @@ def laplace_delta(epsilon: float, shift: float, count: int) -> float:
 
     Each of `count` numbers moves by `shift` noise scales. The bound uses their Renyi divergence.
     Unlike the convolution in `privacy.adversarial.laplace_delta` it is meaningful below 1e-12.
-
-    Examples
-    --------
-    >>> f"{laplace_delta(epsilon=1.0, shift=0.1, count=20):.2g}"
-    '0.0064'
     """
     less = np.geomspace(1e-2, 1e4, 2000)  # order of the divergence less 1
     more, both = less + 1, 2 * less + 1

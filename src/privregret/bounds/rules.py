@@ -1,13 +1,13 @@
 """Every theorem's bound as a function, one file per paper.
 
-What functions take is checked (`privregret.checks.arguments`): a TypeError or ValueError of one
-line names the argument that is wrong, its value and what is allowed. Rules in the plural are for a
-number or an array of numbers, those in the singular for a number alone.
+What functions take is checked (`privregret.core.checks.arguments`): a TypeError or ValueError of
+one line names the argument that is wrong, its value and what is allowed. Rules in the plural are
+for a number or an array of numbers, those in the singular for a number alone.
 """
 
 import numpy as np
 
-from privregret import checks
+from privregret.core import checks
 
 Numbers = float | np.ndarray  # a number, or an array of numbers
 

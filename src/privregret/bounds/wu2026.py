@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from privregret import checks, store
 from privregret.bounds.rules import (
     GAPS,
     LOG_ACTIONS,
@@ -19,6 +18,7 @@ from privregret.bounds.rules import (
     SHARES,
     Numbers,
 )
+from privregret.core import checks, store
 
 C1 = 2.0
 C2 = {
@@ -63,11 +63,6 @@ def theorem_1_rate(
     """Compute the rate of Theorem 1 with constant 1: ln K / gap + ln K ln T / epsilon.
 
     wu2026 quotes it from hu2021.
-
-    Examples
-    --------
-    >>> round(float(theorem_1_rate(np.log(1000), gap=0.1, horizon=10**6, epsilon=0.5)), 1)
-    259.9
     """
     return log_actions / gap + log_actions * np.log(horizon) / epsilon
 
@@ -79,11 +74,6 @@ def theorem_2(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str) 
     The bound is (8 c2 ln K + 2 c1 c2) / gap + (2 c2 ln^2 K + c1 c2) / epsilon with c1 = 2 and
     c2 = 16 (32 for Laplace noise). The paper states the order only; the last line of its proof has
     c1 c2 in place of 2 c1 c2 in the first term.
-
-    Examples
-    --------
-    >>> round(float(theorem_2(np.log(1000), gap=0.1, epsilon=0.5, noise="gumbel")))
-    12600
     """
     c2 = C2[noise]
     return (8 * c2 * log_actions + 2 * C1 * c2) / gap + (
@@ -93,13 +83,7 @@ def theorem_2(log_actions: Numbers, gap: Numbers, epsilon: Numbers, noise: str) 
 
 @checks.arguments(log_actions=LOG_ACTIONS, gap=GAPS, epsilon=POSITIVES)
 def theorem_2_rate(log_actions: Numbers, gap: Numbers, epsilon: Numbers) -> Numbers:
-    """Compute the rate of Theorem 2 with constant 1: ln K / gap + ln^2 K / epsilon.
-
-    Examples
-    --------
-    >>> round(float(theorem_2_rate(np.log(1000), gap=0.1, epsilon=0.5)), 1)
-    164.5
-    """
+    """Compute the rate of Theorem 2 with constant 1: ln K / gap + ln^2 K / epsilon."""
     return log_actions / gap + log_actions**2 / epsilon
 
 
@@ -108,11 +92,6 @@ def corollary_1(log_actions: Numbers, horizon: Numbers, epsilon: Numbers, noise:
     """Bound the regret with resampling on every instance, whatever its gaps.
 
     The bound is sqrt(T ln K) (1 + 8 c2 + 2 c1 c2 / ln K) + (2 c2 ln^2 K + c1 c2) / epsilon.
-
-    Examples
-    --------
-    >>> round(float(corollary_1(np.log(1000), horizon=10**6, epsilon=0.5, noise="laplace")))
-    730400
     """
     c2 = C2[noise]
     first = np.sqrt(horizon * log_actions) * (1 + 8 * c2 + 2 * C1 * c2 / log_actions)
@@ -124,11 +103,6 @@ def selection(rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Nu
     """Bound (5) and (7) on the selection probability: c1 exp(-4 n gap min(gap, epsilon) / c2).
 
     It is the probability that one action of this gap is selected from n rounds.
-
-    Examples
-    --------
-    >>> round(float(selection(rounds=1000, gap=0.1, epsilon=0.5, noise="gumbel")), 4)
-    0.1642
     """
     gap = np.asarray(gap)
     return C1 * np.exp(-4 * rounds * gap * np.minimum(gap, epsilon) / C2[noise])
@@ -142,11 +116,6 @@ def deterministic_selection(
 
     The bound is c1 exp(-2 n gap epsilon / c2) with constants derived for noise of scale
     factor / epsilon.
-
-    Examples
-    --------
-    >>> round(float(deterministic_selection(100, 0.1, epsilon=0.5, noise="gumbel", factor=2.0)), 5)
-    0.08208
     """
     if (noise, factor) not in COROLLARY_2:
         known = ", ".join(f"{scale:g}" for name, scale in COROLLARY_2 if name == noise)
@@ -171,11 +140,6 @@ def by_rank(log_counts: ArrayLike, log_tail: Numbers) -> np.ndarray:
     Returns
     -------
     (G,) array
-
-    Examples
-    --------
-    >>> by_rank([0.0, np.log(999)], [-1.0, -3.0]).round(3)
-    array([0.   , 4.858])
     """
     ends = np.logaddexp.accumulate(
         np.asarray(log_counts, float)
@@ -194,11 +158,6 @@ def corollary_2(log_actions: Numbers, epsilon: Numbers) -> Numbers:
     from `deterministic_selection`, with the largest of each constant, and Lemma 1's 1/j: an action
     of rank j costs 4 c2 ln K / (epsilon j) in epochs of up to c2 ln K / (gap epsilon) losses, and
     2 c1 c2 / (epsilon K) in all later ones.
-
-    Examples
-    --------
-    >>> round(float(corollary_2(np.log(1000), epsilon=0.5)))
-    3087
     """
     c1, c2 = (max(constants) for constants in zip(*COROLLARY_2.values(), strict=True))
     return 1 + (4 * c2 * log_actions**2 + 2 * c1 * c2) / epsilon
@@ -232,11 +191,6 @@ def theorem_3_rounds(
     The probability is averaged over the cyclic family. The printed bound is
     (K - 5) / (3 e^(t epsilon) + K - 5); the sharp one has t - 1 in place of t, since round t has
     seen t - 1 loss vectors.
-
-    Examples
-    --------
-    >>> theorem_3_rounds(np.log(1000), epsilon=0.5, rounds=np.array([1, 10, 100])).round(22)
-    array([9.96993988e-01, 7.86529310e-01, 1.05500000e-19])
     """
     seen = np.asarray(rounds, float) - (1 if sharp else 0)
     return 1 / (
@@ -249,11 +203,6 @@ def theorem_3_sharp(log_actions: float, epsilon: float, horizon: ArrayLike) -> n
     """Add up the sharp bound over rounds 1..T, for each of several horizons T.
 
     Terms below e^-40 are left out, so that the sum remains a lower bound.
-
-    Examples
-    --------
-    >>> theorem_3_sharp(np.log(1000), epsilon=0.5, horizon=[10, 1000]).round(3)
-    array([ 9.411, 12.113])
     """
     horizon = np.atleast_1d(horizon)
     enough = int((max(0.0, _log_rest(log_actions)) + 40) / epsilon) + 1
@@ -305,13 +254,6 @@ def theorem_4(
     ------
     ValueError
         For Laplace noise, which Theorem 4 does not cover.
-
-    Examples
-    --------
-    >>> round(float(theorem_4(np.log(1000), epsilon=0.5, noise="gumbel", factor=2.0)), 1)
-    111.5
-    >>> round(float(theorem_4(np.log(1000), 0.5, "gumbel", 2.0, route="corrected")), 1)
-    138.0
     """
     if noise not in ("exponential", "gumbel"):
         raise ValueError(f"noise must be 'exponential' or 'gumbel' for Theorem 4, got {noise!r}")
@@ -326,11 +268,6 @@ def theorem_4_instance(gaps: ArrayLike, log_counts: ArrayLike, scale: float) -> 
     """Bound the regret on one instance: mean gap + 4 b ln(sum of e^(-gap / (2 b))).
 
     The sum is over actions; b is the `scale`.
-
-    Examples
-    --------
-    >>> round(theorem_4_instance([0.0, 0.5], [0.0, np.log(999)], scale=4.0), 1)
-    110.0
     """
     gaps, log_counts = np.asarray(gaps, float), np.asarray(log_counts, float)
     mean = float(np.exp(log_counts - np.logaddexp.reduce(log_counts)) @ gaps)
@@ -342,12 +279,6 @@ def lemma_2(a: ArrayLike, log_counts: ArrayLike, x: complex) -> tuple[complex, c
     """Compute f(x), the mean of u = 2^x a under weights e^-u, and the mean of u^2.
 
     x may be complex. The lemma says f' <= ln 2 f, which holds since f' = ln 2 (f - variance of u).
-
-    Examples
-    --------
-    >>> mean, square = lemma_2([0.0, 0.5, 1.0], [0.0, 0.0, 0.0], 1.0)
-    >>> float(mean.round(4)), float(square.round(4))
-    (0.4248, 0.6049)
     """
     u = 2.0**x * np.asarray(a, float)
     weights = np.asarray(log_counts, float) - u
@@ -363,11 +294,6 @@ def lemma_3(a: ArrayLike, log_counts: ArrayLike, terms: int = 200) -> float:
     """Compute the sum of f(r) over r >= 1, divided by ln K.
 
     The printed proof bounds it by 4.885, the corrected proof by 2.443. The best constant is 2.
-
-    Examples
-    --------
-    >>> round(float(lemma_3([0.0, 0.01], [0.0, np.log(999)])), 3)
-    1.419
     """
     log_actions = float(np.logaddexp.reduce(np.asarray(log_counts, float)))
     return sum(lemma_2(a, log_counts, r)[0].real for r in range(1, terms)) / log_actions
@@ -403,11 +329,6 @@ def remark_4(
     Returns
     -------
     float
-
-    Examples
-    --------
-    >>> round(float(remark_4(log_bad=5.0, rounds=20, gap=0.1, epsilon=0.5, factor=2.0, c2=16.0)), 3)
-    1.451
     """
     hot = 4 * epsilon / c2
     left = _log_middle(log_bad, rounds, gap, epsilon / factor)
@@ -422,11 +343,6 @@ def remark_4_limit(
     """Compute the limit of `remark_4` for many actions of mean 1.
 
     It is n ln(1 - gap + gap e^-l) + n (l - k + k gap), l = epsilon / factor, k = 4 epsilon / c2.
-
-    Examples
-    --------
-    >>> round(float(remark_4_limit(rounds=20, gap=0.1, epsilon=0.5, factor=2.0, c2=16.0)), 3)
-    2.303
     """
     cold, hot = epsilon / factor, 4 * epsilon / c2
     return rounds * (np.log1p(gap * np.expm1(-cold)) + cold - hot + hot * gap)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from privregret import checks
+from privregret.core import checks
 from privregret.estimates.many import columns, named, rows
 from privregret.estimates.number import ROUNDING, complete
 from privregret.estimates.sample import SHOWN, fraction, mean, moments, order_statistics, slope
@@ -194,12 +194,6 @@ def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFra
     not.
 
     It takes what `means` takes, and returns its columns, low and high.
-
-    Examples
-    --------
-    >>> bands(pd.DataFrame({"arm": "a", "regret": range(101)}), "arm")[["mean", "low", "high"]]
-       mean   low  high
-    0  50.0  10.0  90.0
     """
     ends = quantiles(frame, by, None, value)
     return means(frame, by, value).assign(low=ends.low, high=ends.high)
@@ -229,13 +223,6 @@ def quantile_limits(
     -------
     pandas.DataFrame
         Columns `by`, value, low, high, runs. A limit is infinite for too few runs.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"arm": "a", "regret": range(1, 101)})
-    >>> quantile_limits(frame, "arm", confidence=0.95)
-      arm  value  low  high  runs
-    0   a     51   40    61   100
     """
     groups = _groups(frame, by, value=value)
     chance = (1 - confidence) / (2 * groups.ngroups)
@@ -265,13 +252,6 @@ def fractions(
     pandas.DataFrame
         Columns `by`, fraction, fraction_se, runs. The error is that of `fraction`; with weights,
         that of the `mean` of the weights where the condition is met.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"arm": "a", "regret": range(100)})
-    >>> fractions(frame, "arm", "regret >= 75").round(3)
-      arm  fraction  fraction_se  runs
-    0   a      0.25        0.049   100
     """
     try:
         met = frame[condition] if condition in frame else frame.eval(condition, engine="python")
@@ -313,15 +293,6 @@ def survivals(
     -------
     pandas.DataFrame
         Columns `by`, `value` (falling, each once), fraction of runs with at least this value.
-
-    Examples
-    --------
-    >>> survivals(pd.DataFrame({"arm": "a", "regret": [1.0, 2.0, 3.0, 4.0]}), "arm")
-      arm  regret  fraction
-    0   a     4.0      0.25
-    1   a     3.0      0.50
-    2   a     2.0      0.75
-    3   a     1.0      1.00
     """
     parts = []
     for key, part in _groups(frame, by, weights, value=value):
@@ -354,13 +325,6 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     -------
     pandas.DataFrame
         Columns `by`, run, growth, and weight and heavy if the frame has them; pass to `means`.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"arm": "a", "run": 0, "t": [1, 100], "regret": [0.0, 9.21034]})
-    >>> growths(frame, "arm")
-      arm  run  growth
-    0   a    0     2.0
     """
     for column in (*by, "run"):
         named("by", column, frame)

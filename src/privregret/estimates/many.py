@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from privregret import checks
+from privregret.core import checks
 from privregret.estimates.number import LEVEL, STANDARD_ERRORS, WIDER, Estimate, complete, real
 
 Numbers: TypeAlias = pd.DataFrame | Iterable[Estimate | float]
@@ -17,15 +17,7 @@ NAMES = "mean", "regret", "fraction", "ratio", "slope"  # columns with numbers a
 
 
 def named(name: str, column: str, frame: pd.DataFrame) -> str:
-    """Check that a frame has a column.
-
-    Examples
-    --------
-    >>> named("value", "regret", pd.DataFrame({"mean": [1.0]}))
-    Traceback (most recent call last):
-    ...
-    ValueError: value must be a column of the frame (mean), got 'regret'
-    """
+    """Check that a frame has a column."""
     if column not in frame:
         columns = ", ".join(map(str, frame.columns))
         raise ValueError(f"{name} must be a column of the frame ({columns}), got {column!r}")
@@ -45,11 +37,6 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
         error of `mean` is `se` (infinite if `runs` is 1, three times as large if `heavy`), the
         bound of `regret` is `error`; those of another column are <value>_se and <value>_error. An
         error without a column is 0.
-
-    Examples
-    --------
-    >>> rows(pd.DataFrame({"mean": [2.0, 4.0], "se": [0.1, 0.2], "runs": [5, 1]}))
-    [Estimate(value=2.0, se=0.1, bound=0.0), Estimate(value=4.0, se=inf, bound=0.0)]
     """
     if value is None:
         value = next((c for c in NAMES if c in frame), NAMES[0])
@@ -76,12 +63,6 @@ def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estim
     ----------
     frame, value, **where
         As in `rows`; name of a column -> its value.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"epsilon": [0.1, 1.0], "mean": [2.0, 4.0], "se": [0.1, 0.2]})
-    >>> row(frame, epsilon=1.0)
-    Estimate(value=4.0, se=0.2, bound=0.0)
     """
     for column, wanted in where.items():
         frame = frame[frame[named("where", column, frame)] == wanted]
@@ -91,15 +72,7 @@ def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estim
 
 
 def columns(numbers: Iterable[Estimate | float], name: str) -> dict[str, list[float]]:
-    """Return estimates as columns that `rows` reads: <name>, <name>_se, <name>_error.
-
-    Examples
-    --------
-    >>> pd.DataFrame({"K": [2, 4]} | columns([Estimate(1.0, 0.5), Estimate(3.0)], "ratio"))
-       K  ratio  ratio_se  ratio_error
-    0  2    1.0       0.5          0.0
-    1  4    3.0       0.0          0.0
-    """
+    """Return estimates as columns that `rows` reads: <name>, <name>_se, <name>_error."""
     numbers = _items("numbers", numbers)
     values, errors, bounds = ([getattr(e, a) for e in numbers] for a in ("value", "se", "bound"))
     return {name: values, f"{name}_se": errors, f"{name}_error": bounds}
@@ -144,11 +117,6 @@ def largest(items: Numbers, over: str | None = None, value: str | None = None) -
         As in `rows`.
     over : str, optional
         Column of bounds by which each number is divided.
-
-    Examples
-    --------
-    >>> largest([1.0, 3.0, 2.0])
-    Estimate(value=3.0, se=0.0, bound=0.0)
     """
     estimates = _all(items, over, value)
     noisy = max(1, sum(e.se > 0 for e in estimates))
@@ -163,47 +131,23 @@ def largest(items: Numbers, over: str | None = None, value: str | None = None) -
 
 @checks.arguments(over=checks.text, value=checks.text)
 def smallest(items: Numbers, over: str | None = None, value: str | None = None) -> Estimate:
-    """Return the smallest of several numbers, as `largest` returns the largest.
-
-    Examples
-    --------
-    >>> smallest([1.0, 3.0, 2.0]).value
-    1.0
-    """
+    """Return the smallest of several numbers, as `largest` returns the largest."""
     return -largest([-e for e in _all(items, over, value)])
 
 
 @checks.arguments(value=checks.text)
 def spread(items: Numbers, value: str | None = None) -> Estimate:
-    """Return largest / smallest of positive numbers, with a simultaneous interval.
-
-    Examples
-    --------
-    >>> spread([1.0, 3.0, 2.0]).value
-    3.0
-    """
+    """Return largest / smallest of positive numbers, with a simultaneous interval."""
     return largest(items, value=value) / smallest(items, value=value)
 
 
 @checks.arguments(value=checks.text)
 def largest_step(items: Numbers, value: str | None = None) -> Estimate:
-    """Return the largest ratio of a number to its predecessor; at most 1 if they fall.
-
-    Examples
-    --------
-    >>> largest_step([4.0, 2.0, 3.0]).value
-    1.5
-    """
+    """Return the largest ratio of a number to its predecessor; at most 1 if they fall."""
     return largest([b / a for a, b in pairwise(_all(items, None, value))])
 
 
 @checks.arguments(value=checks.text)
 def logs(items: Numbers, value: str | None = None) -> list[Estimate]:
-    """Return the natural logarithms of positive numbers, for slopes of powers.
-
-    Examples
-    --------
-    >>> logs([1.0])
-    [Estimate(value=0.0, se=0.0, bound=0.0)]
-    """
+    """Return the natural logarithms of positive numbers, for slopes of powers."""
     return [e.log() for e in _all(items, None, value)]

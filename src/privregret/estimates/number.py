@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy  # scipy.stats is loaded when it is first used: it takes a second
 
-from privregret import checks
+from privregret.core import checks
 
 STANDARD_ERRORS = 3  # half-width of the interval that a verdict uses
 # probability that a normal estimate is off by more, per side
@@ -19,13 +19,7 @@ WIDER = 3
 
 
 def real(name: str, value: object, low: float = -math.inf) -> float:
-    """Check a number, which may be infinite.
-
-    Examples
-    --------
-    >>> real("value", math.inf)
-    inf
-    """
+    """Check a number, which may be infinite."""
     if type(value) is not float:
         try:
             is_list = isinstance(value, str) or np.ndim(value)
@@ -39,15 +33,7 @@ def real(name: str, value: object, low: float = -math.inf) -> float:
 
 
 def complete(name: str, values: object) -> None:
-    """Refuse missing values (nan, None, pandas.NA, masked) in one line that names the row.
-
-    Examples
-    --------
-    >>> complete("sample", [1.0, None])
-    Traceback (most recent call last):
-    ...
-    ValueError: sample must have no missing values, got one in row 1
-    """
+    """Refuse missing values (nan, None, pandas.NA, masked) in one line that names the row."""
     is_masked = np.ma.isMA(values)
     missing = np.asarray(pd.isna(np.ma.getdata(values) if is_masked else values))
     missing = missing | np.ma.getmaskarray(values) if is_masked else missing
@@ -151,25 +137,13 @@ class Estimate(checks.Checked):
 
 
 def exactly(value: Estimate | float) -> Estimate:
-    """Return a number as an estimate without error, and an estimate unchanged.
-
-    Examples
-    --------
-    >>> exactly(3.0)
-    Estimate(value=3.0, se=0.0, bound=0.0)
-    """
+    """Return a number as an estimate without error, and an estimate unchanged."""
     return value if isinstance(value, Estimate) else Estimate(value)
 
 
 @checks.arguments(value=real, error=_error)
 def rounded(value: float, error: float = 0.0) -> str:
-    """Format a value with the digits that its error supports, or four if exact.
-
-    Examples
-    --------
-    >>> rounded(0.012345, 0.00056)
-    '0.01235'
-    """
+    """Format a value with the digits that its error supports, or four if exact."""
     if error <= ROUNDING * abs(value) or not math.isfinite(error):
         return f"{value:.4g}"
     decimals = max(0, 1 - math.floor(math.log10(error)))

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from privregret import checks
+from privregret.core import checks
 from privregret.estimates.number import (
     LEVEL,
     ROUNDING,
@@ -23,13 +23,7 @@ SHOWN = 20  # with fewer draws one of them often makes most of the variance by c
 
 
 def moments(known: tuple[ArrayLike, ...], tail: ArrayLike = False) -> dict[str, ArrayLike]:
-    """Return the columns of `means` from mean, sd, least, greatest and number of runs.
-
-    Examples
-    --------
-    >>> bool(moments((2.0, 1.0, 0.0, 9.0, 50))["heavy"])
-    True
-    """
+    """Return the columns of `means` from mean, sd, least, greatest and number of runs."""
     mean, sd, least, greatest, runs = known
     sd = np.where(sd <= ROUNDING * np.abs(mean), 0.0, sd)
     most = np.maximum(greatest - mean, mean - least) > sd * np.sqrt((runs - 1) / 2)
@@ -78,13 +72,6 @@ def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
     controls : (n, c) array
         For each draw, numbers whose means are known to be 0. n must be at least ten times c; a
         control that is the same in all draws is left out.
-
-    Examples
-    --------
-    >>> noise, rest = np.random.default_rng(1).normal(size=(2, 100))
-    >>> sample = 5 + 3 * noise + 0.1 * rest
-    >>> mean(sample).se > 20 * controlled(sample, noise[:, None]).se
-    True
     """
     n = len(sample)
     if len(controls) != n:
@@ -110,11 +97,6 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
         The error is a third of the distance to the farther exact (Clopper-Pearson) limit.
     draws : int, optional
         Number of draws, if `successes` is a count.
-
-    Examples
-    --------
-    >>> round(fraction(0, 1000).high, 4)
-    0.0066
     """
     if draws is None:
         if np.ndim(successes) == 0:
@@ -138,11 +120,6 @@ def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[fl
     The quantile is the smallest draw that more than n level draws do not exceed, without
     interpolation: the median of two draws is the larger one. What is guaranteed is that each limit
     is on the wrong side of the true quantile with at most this chance.
-
-    Examples
-    --------
-    >>> tuple(map(int, order_statistics(np.arange(100), 0.5, 0.025)))
-    (50, 39, 60)
     """
     ordered, n = np.sort(sample), len(sample)
     low, high = (int(scipy.stats.binom.ppf(q, n, level)) for q in (chance, 1 - chance))
@@ -157,24 +134,13 @@ def quantile(sample: ArrayLike, level: float) -> Estimate:
     The value is a draw, the error a third of the distance to the farther of the `order_statistics`
     that enclose the quantile with the probability of three standard errors; it is infinite for too
     few draws.
-
-    Examples
-    --------
-    >>> quantile(range(1000), 0.9).value
-    900.0
     """
     value, low, high = order_statistics(sample, level, LEVEL)
     return Estimate(value, max(value - low, high - value) / STANDARD_ERRORS)
 
 
 def median(sample: ArrayLike) -> Estimate:
-    """Estimate the median of draws as `quantile` does; of an even number it is the upper middle.
-
-    Examples
-    --------
-    >>> median([2.0, 1.0, 3.0]).value, median([1.0, 2.0]).value
-    (2.0, 2.0)
-    """
+    """Estimate the median of draws as `quantile` does; of an even number it is the upper middle."""
     return quantile(sample, 0.5)
 
 
@@ -185,11 +151,6 @@ def slope(x: ArrayLike, y: Sequence[Estimate | float]) -> Estimate:
     numbers, it follows from the scatter about the line, by Student's distribution at the level of
     three standard errors. This is right for points that scatter at random, not for a deterministic
     curve that bends; for a curve, pass `exactly(...)` numbers, whose slope has no error.
-
-    Examples
-    --------
-    >>> slope([1, 2, 3], [Estimate(2.0), Estimate(4.0), Estimate(6.0)])
-    Estimate(value=2.0, se=0.0, bound=0.0)
     """
     x = _sample("x", x)
     if len(x) != len(y) or not np.ptp(x):

@@ -1,8 +1,8 @@
 """Compute selection probabilities and expected regret by quadrature, with errors.
 
-Arguments are checked on entry (`privregret.checks.arguments`), sums of losses not again in loops
-over epochs. A TypeError or ValueError of one line names the wrong argument, its value and what is
-allowed.
+Arguments are checked on entry (`privregret.core.checks.arguments`), sums of losses not again in
+loops over epochs. A TypeError or ValueError of one line names the wrong argument, its value and
+what is allowed.
 """
 
 from privregret.exact.regret import (

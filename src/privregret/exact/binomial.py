@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 EVERY = 32  # every n-th atom is computed directly, not from the one before,
@@ -24,12 +24,6 @@ def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np
     multiples, scaled, then has the same moments to many digits. A binomial narrower than the step
     is split between neighbouring multiples, which keeps its mean. Atoms are left out with total
     probability at most exp(-low) below and exp(-high) above (Bernstein's inequality).
-
-    Examples
-    --------
-    >>> first, mass = atoms(4, 0.5, 1, 60.0, 60.0)
-    >>> first, mass
-    (0, array([0.0625, 0.25  , 0.375 , 0.25  , 0.0625]))
     """
     means = np.array([p])
     whole, rest = split_means(np.array([n]), means)
@@ -38,15 +32,7 @@ def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np
 
 
 def split_means(rounds: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return n p as an integer and an exactly rounded rest, for each n and p.
-
-    Examples
-    --------
-    >>> split_means(np.array([3, 4]), np.array([0.5]))
-    (array([[1],
-           [2]]), array([[0.5],
-           [0. ]]))
-    """
+    """Return n p as an integer and an exactly rounded rest, for each n and p."""
     tops, bottoms = np.array([p.as_integer_ratio() for p in means.tolist()], dtype=object).T
     products = np.multiply.outer(rounds.astype(object), tops)
     rest = (products % bottoms / bottoms).astype(float)
@@ -68,14 +54,6 @@ def lattice(n, means, whole, rest, step, low, high):
     rest : (G,) floats
         As of `split_means`.
     low : (G,) floats
-
-    Examples
-    --------
-    >>> means, low = np.array([0.5, 0.0]), np.array([9.0, 9.0])
-    >>> whole, rest = split_means(np.array([2]), means)
-    >>> lattice(2, means, whole[0], rest[0], 1, low, 9.0)[2]
-    array([[0.25, 0.5 , 0.25],
-           [1.  , 0.  , 0.  ]])
     """
     groups = len(means)
     first, last = np.empty(groups, np.int64), np.empty(groups, np.int64)

@@ -29,34 +29,16 @@ class Fixed(NamedTuple):
 
     @property
     def log_actions(self) -> float:
-        """Return ln K.
-
-        Examples
-        --------
-        >>> round(Fixed(np.array([0, 1]), np.array([0, math.log(9)])).log_actions, 3)
-        2.303
-        """
+        """Return ln K."""
         return float(np.logaddexp.reduce(self.log_counts))
 
     @property
     def mean_gap(self) -> float:
-        """Return the mean gap of a uniform action.
-
-        Examples
-        --------
-        >>> Fixed(np.array([0.0, 1.0]), np.zeros(2)).mean_gap
-        0.5
-        """
+        """Return the mean gap of a uniform action."""
         return float(np.exp(self.log_counts - self.log_actions) @ self.gaps)
 
     def led(self, rounds: np.ndarray, scale: float) -> np.ndarray:
-        """Return the mean gap of the Gumbel leader of epochs with these numbers of rounds.
-
-        Examples
-        --------
-        >>> Fixed(np.array([0.0, 1.0]), np.zeros(2)).led(np.array([0, 2]), 1.0).round(4)
-        array([0.5   , 0.1192])
-        """
+        """Return the mean gap of the Gumbel leader of epochs with these numbers of rounds."""
         sums = np.multiply.outer(np.asarray(rounds, float), self.gaps)
         return probabilities_from_sums(sums, self.log_counts, "gumbel", scale) @ self.gaps
 
@@ -64,11 +46,6 @@ class Fixed(NamedTuple):
         """Return the mean gap if the voted action has e^log_weight times other weights.
 
         Each other action has weight 1.
-
-        Examples
-        --------
-        >>> round(float(Fixed(np.array([0.0, 1.0]), np.zeros(2)).wrong(math.log(3))), 9)
-        0.25
         """
         others = self.log_actions + math.log1p(-math.exp(-self.log_actions))  # ln(K - 1)
         uniform = self.mean_gap / -math.expm1(-self.log_actions)  # mean gap of the K - 1 others
@@ -86,13 +63,6 @@ def fixed_regret(
     ------
     ValueError
         If losses are random.
-
-    Examples
-    --------
-    >>> from privregret.instances import deterministic_losses
-    >>> problem = deterministic_losses((0.0, 1.0), (1, 9))
-    >>> fixed_regret(Votes(0.5), problem, np.array([100, 10**6]))[0].round(3)
-    array([23.194, 23.689])
     """
     if instance.bits or len(instance.outcomes) > 1:
         raise ValueError(
@@ -168,13 +138,6 @@ def stopping_law(
 
     No stop means none by the horizon. Checks that succeed with a probability below e^-60 are left
     out.
-
-    Examples
-    --------
-    >>> problem = Fixed(np.array([0.0, 1.0]), np.zeros(2))
-    >>> stops, chances, left = stopping_law(MarginStop(1.0, threshold=1.0), problem, 1000)
-    >>> stops[:4].tolist(), round(float(chances.sum() + left), 9)
-    ([1.0, 2.0, 3.0, 4.0], 1.0)
     """
     rule = algorithm.rule(problem.log_actions)
     grid, ceiling = [1], rule.threshold + CERTAIN * rule.noise
@@ -195,12 +158,6 @@ def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
     above : (n,) array
         Margin minus threshold at each check, in units of the exponential noise that is added to the
         margin at each check, and to the threshold once.
-
-    Examples
-    --------
-    >>> chances, left = stopping_chances(np.array([0.0, 0.0]))
-    >>> chances.round(4), round(left, 4)
-    (array([0.5   , 0.1667]), 0.3333)
     """
     kinks = np.unique(np.concatenate([[0.0, CERTAIN], above[(above > 0) & (above < CERTAIN)]]))
     kinks = np.concatenate([np.linspace(a, b, 2 + int(b - a)) for a, b in pairwise(kinks)])

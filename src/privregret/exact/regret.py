@@ -10,7 +10,9 @@ from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
 from scipy.special import comb
 
-from privregret import checks, identity, store
+from privregret.core import checks, identity, store
+from privregret.core.jit import jit
+from privregret.core.noise import CODES
 from privregret.exact.fixed import fixed_regret
 from privregret.exact.selection import (
     arrays,
@@ -28,8 +30,6 @@ from privregret.full_information import (
     VotesOrLeader,
 )
 from privregret.instances import StochasticLosses
-from privregret.jit import jit
-from privregret.noise import CODES
 
 NODES = 16  # nodes of an interpolant in the number of rounds
 PRECISION = 1e-9  # tolerated error of interpolants, relative to the regret so far
@@ -117,13 +117,6 @@ def expected_gap(
     """Return the expected gap of the action selected from `rounds` rounds.
 
     A bound on its error is returned with it; see `selection_probabilities`.
-
-    Examples
-    --------
-    >>> from privregret.instances import packing
-    >>> gap, error = expected_gap(packing(10, 0.25), 100, "gumbel", 4.0)
-    >>> round(float(gap), 4), bool(error < 1e-9)
-    (0.0141, True)
     """
     selection = selection_probabilities(instance, rounds, noise, scale)
     gaps = arrays(instance)[0]
@@ -160,13 +153,6 @@ def expected_regret(
         If the algorithm is not one of those, or the instance is not a StochasticLosses.
     ValueError
         If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
-
-    Examples
-    --------
-    >>> from privregret.full_information import FTNL
-    >>> from privregret.instances import packing
-    >>> expected_regret(FTNL(0.5, "gumbel"), packing(10, 0.25), [16, 2**50]).value.round(3)
-    array([ 3.525, 30.978])
     """
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
@@ -212,19 +198,7 @@ def expected_regret(
 
 
 def _expected_gaps(instance, rounds, noise, scales, gaps=None):
-    """Return `expected_gap` for several numbers of rounds: values and errors.
-
-    Parameters
-    ----------
-    instance : StochasticLosses
-    rounds : (n,) int array
-        Numbers of rounds, 1 or more.
-    noise : str
-    scales : (n,) array
-        Scale of the noise for each number of rounds.
-    gaps : (G,) array
-        Numbers to average in place of the gaps.
-    """
+    """Return `expected_gap` for several numbers of rounds: values and errors."""
     gaps = arrays(instance)[0] if gaps is None else gaps
     group, error = selections(instance, rounds, noise, scales)
     return np.vecdot(group, gaps), error * gaps.sum()
@@ -240,14 +214,7 @@ def _expected_gaps(instance, rounds, noise, scales, gaps=None):
 def prefix_gaps(
     instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
-    """Return F_m, the expected gap of the action selected from m rounds, per m.
-
-    Examples
-    --------
-    >>> from privregret.instances import packing
-    >>> prefix_gaps(packing(10, 0.25), [1, 100], "gumbel", 4.0).round(5)
-    array([0.2236 , 0.01412])
-    """
+    """Return F_m, the expected gap of the action selected from m rounds, per m."""
     return _expected_gaps(instance, np.asarray(rounds), noise, scale)[0]
 
 
@@ -307,11 +274,6 @@ def two_loss_regret(
     epsilon : float
     horizon : int
         Rounds T, at least 1.
-
-    Examples
-    --------
-    >>> round(two_loss_regret([0.0, 0.0], [1.0, 1.0], [0.4, 0.6], epsilon=0.5, horizon=100), 3)
-    6.308
     """
     low, high, p = (np.array(x, float) for x in (low, high, p))
     if (horizon // 2 + 1) ** len(p) > 10**8:
@@ -340,18 +302,6 @@ def _two_loss_gap(lowest, step, chance, gaps, eta):
     """Return the mean gap of a softmax of -eta times sums of two-valued losses.
 
     The sums are `lowest` + hits `step`, with independent numbers of hits.
-
-    Parameters
-    ----------
-    lowest : (K,) array
-        Smallest sum of each action.
-    step : (K,) array
-        Difference of each action's two losses.
-    chance : (K, H) array
-        Probability of 0, 1, ..., H - 1 hits of each action.
-    gaps : (K,) array
-    eta : float
-        Inverse temperature.
     """
     actions, outcomes = chance.shape
     result, sums = 0.0, np.empty(actions)
@@ -401,17 +351,7 @@ def _phased(algorithm, instance, horizons):
 
 
 def _every_round(algorithm, instance, start, end, so_far):
-    """Return the regret of rounds start..end of an algorithm that uses the whole past.
-
-    Parameters
-    ----------
-    algorithm : EveryRoundAlgorithm
-    instance : StochasticLosses
-    start : int
-    end : int
-    so_far : float
-        Regret so far, which sets the tolerance.
-    """
+    """Return the regret of rounds start..end of an algorithm that uses the whole past."""
     noise = (
         "none" if np.isinf(algorithm.inverse_temperature(start, instance.log_actions)) else "gumbel"
     )

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlogy
 
-from privregret import checks
+from privregret.core import checks
+from privregret.core.jit import jit
+from privregret.core.noise import CODES, EXPONENTIAL, GUMBEL, LAPLACE, NONE, TIE
 from privregret.exact.binomial import atoms, lattice, split_means
 from privregret.instances import StochasticLosses
-from privregret.jit import jit
-from privregret.noise import CODES, EXPONENTIAL, GUMBEL, LAPLACE, NONE, TIE
 
 TAIL = 50.0  # probability e^-50 is left out of a distribution at most
 ROUNDING = 1e-11  # error of all integrals, which the tests verify
@@ -129,13 +129,6 @@ def selections(
         Probabilities: `Selection.group`, one row per number of rounds.
     (n,) array
         A bound on the error of each row.
-
-    Examples
-    --------
-    >>> from privregret.instances import packing
-    >>> selections(packing(10, 0.25), np.array([0, 100]), "laplace", 4.0)[0].round(5)
-    array([[0.1    , 0.9    ],
-           [0.93595, 0.06405]])
     """
     log_counts, some = arrays(instance)[1], rounds > 0
     group = np.tile(np.exp(log_counts - instance.log_actions), (len(rounds), 1))  # of no rounds
@@ -149,22 +142,13 @@ def selections(
 
 
 def largest_probabilities(
-    instance: StochasticLosses,
-    rounds: int | np.ndarray,
-    noise: str,
-    scale: float | np.ndarray,
+    instance: StochasticLosses, rounds: int | np.ndarray, noise: str, scale: float | np.ndarray
 ) -> np.ndarray:
     """Return (..., G) bounds on the probability that an action of group g is selected.
 
     The bound is 1 for the best actions. For another action to win, its sum of losses over `rounds`
     rounds must come within half of its expected deficit (Hoeffding), or the noise must make up for
     the other half; with deterministic sums, for all of it.
-
-    Examples
-    --------
-    >>> from privregret.instances import packing
-    >>> largest_probabilities(packing(10, 0.25), 1000, "laplace", 4.0).round(9)
-    array([1.000e+00, 1.474e-06])
     """
     gaps, log_counts = arrays(instance)
     rounds, scale = np.asarray(rounds, float)[..., None], np.asarray(scale)[..., None]
@@ -196,14 +180,7 @@ def _log_tail(noise, u):
 
 @lru_cache(maxsize=64)
 def arrays(instance: StochasticLosses) -> tuple[np.ndarray, np.ndarray]:
-    """Return gaps and logarithms of the numbers of actions, cached for all epochs.
-
-    Examples
-    --------
-    >>> from privregret.instances import packing
-    >>> arrays(packing(5, 0.25))
-    (array([0.  , 0.25]), array([0.        , 1.38629436]))
-    """
+    """Return gaps and logarithms of the numbers of actions, cached for all epochs."""
     return instance.gaps, np.array(instance.log_counts)
 
 
@@ -212,12 +189,6 @@ def independent_means(instance: StochasticLosses) -> np.ndarray:
     """Return the means of Bernoulli losses that are independent over actions.
 
     They are independent if at most one group's mean varies over the outcomes.
-
-    Examples
-    --------
-    >>> from privregret.instances import bernoulli_losses
-    >>> independent_means(bernoulli_losses([0.3, 0.5]))
-    array([0.3, 0.5])
     """
     outcomes = np.array(instance.outcomes)
     varying = np.flatnonzero(np.ptp(outcomes, axis=0) > 0)
@@ -257,11 +228,6 @@ def selection_from_sums(
     Gumbel noise gives softmax, and exponential noise permute-and-flip. Laplace noise has a closed
         form for two actions, and else an integral over smooth panels. Without noise, sums that
         differ by less than 1e-9 are ties.
-
-    Examples
-    --------
-    >>> selection_from_sums([3.0, 5.0], [0.0, 0.0], "laplace", 2.0).round(4)
-    array([0.7241, 0.2759])
     """
     return probabilities_from_sums(sums, log_counts, noise, scale)
 
@@ -269,13 +235,7 @@ def selection_from_sums(
 def probabilities_from_sums(
     sums: ArrayLike, log_counts: ArrayLike, noise: str, scale: float
 ) -> np.ndarray:
-    """Return `selection_from_sums` without checks, for loops over epochs.
-
-    Examples
-    --------
-    >>> probabilities_from_sums([3.0, 5.0], [0.0, 0.0], "gumbel", 2.0).round(4)
-    array([0.7311, 0.2689])
-    """
+    """Return `selection_from_sums` without checks, for loops over epochs."""
     sums, log_counts = np.asarray(sums, float), np.asarray(log_counts, float)
     d = sums - sums.min(axis=-1, keepdims=True)
     with np.errstate(over="ignore"):
@@ -333,11 +293,6 @@ def expected_maximum(sums: ArrayLike, noise: str, scale: float) -> np.ndarray:
     Gumbel noise has a closed form. Otherwise the result is the integral of 1 minus the maximum's
         distribution function, by its own quadrature rule: nothing is shared with
         `selection_from_sums`.
-
-    Examples
-    --------
-    >>> round(float(expected_maximum([3.0, 5.0], "gumbel", 2.0)), 3)
-    -1.219
     """
     sums = np.asarray(sums, float)
     smallest = sums.min(axis=-1)
@@ -378,18 +333,7 @@ def _composite(edges, points):
 
 @jit
 def _from_sums(d, log_counts, laplace, nodes, weights):
-    """Integrate over smooth panels for Laplace or exponential noise; return probabilities.
-
-    Parameters
-    ----------
-    d : (n, G) array
-        Sums minus the smallest sum of their row, in scales.
-    log_counts : (G,) array
-    laplace : bool
-    nodes : array
-    weights : array
-        Gauss-Legendre rule on [-1, 1].
-    """
+    """Integrate over smooth panels for Laplace or exponential noise; return probabilities."""
     groups = len(log_counts)
     counts = np.exp(np.minimum(log_counts, 700.0))
     result, breaks = np.zeros(d.shape), np.empty(groups + 3)
@@ -435,11 +379,6 @@ def differences(losses: np.ndarray) -> np.ndarray:
     """Return losses minus the smallest loss, to 15 decimals.
 
     The rounding keeps floating-point errors from creating gaps; small gaps are not rounded.
-
-    Examples
-    --------
-    >>> differences(np.array([0.1 + 0.2, 0.3, 0.5]))
-    array([0. , 0. , 0.2])
     """
     gaps = losses - losses.min()
     tidy = gaps.round(15)
@@ -513,20 +452,7 @@ def _of_outcomes(instance, rounds, noise, scales):
 
 @jit
 def _of_two_outcomes(rounds, p, whole, rest, outcomes, log_counts, scales):
-    """Return probabilities for a joint distribution of two outcomes, with Gumbel noise.
-
-    Parameters
-    ----------
-    rounds : (n,) int array
-    p : (1,) array
-        Probability of the second outcome.
-    whole : (n, 1) int array
-    rest : (n, 1) array
-        As of `split_means`.
-    outcomes : (2, G) array
-    log_counts : (G,) array
-    scales : (n,) array
-    """
+    """Return probabilities for a joint distribution of two outcomes, with Gumbel noise."""
     result = np.empty((len(rounds), len(log_counts)))
     for i in range(len(rounds)):
         first, _, mass = lattice(rounds[i], p, whole[i], rest[i], 1, np.array([TAIL]), TAIL)
@@ -589,17 +515,7 @@ def _of_bernoulli_losses(instance, rounds, noise, scales):
 
 
 def _extrapolated(logs, scales, many):
-    """Return probabilities at these scales of the noise, from those at the scales of the fit.
-
-    Parameters
-    ----------
-    logs : (4, n, G) array
-        Logarithms of probabilities. They are smooth in the scale and have no linear term, since a
-        mean of the noise that all actions share changes nothing.
-    scales : (n,) array
-    many : int
-        Terms of the fit.
-    """
+    """Return probabilities at these scales of the noise, from those at the scales of the fit."""
     at, powers = np.array(SCALES_OF_FIT[:many]), (0, 2, 3, 4)[:many]
     wanted = np.power.outer(scales, powers)
     weights = np.linalg.solve(np.power.outer(at, powers).T, wanted.T)
@@ -616,16 +532,6 @@ def _steps(rounds, means, log_counts, kept, noise, scales):
     Where steps are too wide, a mask says whether to compare the result with that of twice the step.
     Gumbel noise that is small compared with the binomials has a mask of its own: there the result
     is extrapolated from that of more noise, on a wider lattice.
-
-    Parameters
-    ----------
-    rounds : (n,) int array
-    means : (G,) array
-    log_counts : (G,) array
-    kept : (n, G) bool array
-        Groups that count.
-    noise : str
-    scales : (n,) array
     """
     variances = np.where(kept, np.multiply.outer(rounds, means) * (1 - means), 0.0)
     spread = np.sqrt(np.where(variances > 0, variances, inf).min(axis=1))
@@ -645,22 +551,7 @@ def _steps(rounds, means, log_counts, kept, noise, scales):
 
 
 def _binomial(rounds, means, log_counts, kept, codes, steps, scales):
-    """Return (n, G) selection probabilities for independent Bernoulli losses.
-
-    Parameters
-    ----------
-    rounds : (n,) int array
-    means : (G,) array
-    log_counts : (G,) array
-    kept : (n, G) bool array
-        Groups that count; the others have probability 0.
-    codes : (n,) int array
-        Codes of the noise.
-    steps : (n,) int array
-        Lattice steps.
-    scales : (n,) array
-        Scales of the noise, in steps.
-    """
+    """Return (n, G) selection probabilities for independent Bernoulli losses."""
     counts = np.exp(np.minimum(log_counts, 690.0))
     split = split_means(rounds, means)
     return _rows(rounds, means, *split, log_counts, counts, kept, codes, steps, scales)
@@ -668,24 +559,7 @@ def _binomial(rounds, means, log_counts, kept, codes, steps, scales):
 
 @jit
 def _rows(rounds, means, whole, rest, log_counts, counts, kept, codes, steps, scales):
-    """Compute `_binomial`.
-
-    Parameters
-    ----------
-    rounds : (n,) int array
-    means : (G,) array
-    whole : (n, G) int array
-    rest : (n, G) array
-        As of `split_means`.
-    log_counts : (G,) array
-    counts : (G,) array
-        Actions in each group.
-    kept : (n, G) bool array
-    codes : (n,) int array
-    steps : (n,) int array
-    scales : (n,) array
-        As in `_binomial`.
-    """
+    """Compute `_binomial`."""
     result = np.zeros(kept.shape)
     for i in range(len(rounds)):
         some, step, scale = np.flatnonzero(kept[i]), steps[i], scales[i]
@@ -716,19 +590,7 @@ def _rows(rounds, means, whole, rest, log_counts, counts, kept, codes, steps, sc
 
 @jit
 def _leader(mass, first, last, counts):
-    """Integrate over uniform tie-breaks on each atom, without noise; return probabilities.
-
-    Parameters
-    ----------
-    mass : (G, n) array
-        Probabilities of the atoms of each group.
-    first : (G,) int array
-        First multiple of each group.
-    last : (G,) int array
-        Last multiple of each group.
-    counts : (G,) array
-        Actions in each group.
-    """
+    """Integrate over uniform tie-breaks on each atom, without noise; return probabilities."""
     # F(x)^N falls by e^-1 within 1 / crowd of the upper end, if crowd actions are on one atom: so
     # panels are halved towards that end. Nodes are distances from it, perhaps 1e-200.
     groups, width = mass.shape
@@ -782,26 +644,7 @@ def _log_below(survival, cdf):
 
 @jit
 def _lattice(mass, first, last, counts, scale, noise, low, high):
-    """Integrate over the panels between atoms; return probabilities per group.
-
-    Parameters
-    ----------
-    mass : (G, n) array
-        Probabilities of the atoms of each group.
-    first : (G,) int array
-        First multiple of each group.
-    last : (G,) int array
-        Last multiple of each group.
-    counts : (G,) array
-        Actions in each group.
-    scale : float
-        Scale of the noise, in steps.
-    noise : int
-        Code of the noise.
-    low : int
-    high : int
-        Range of the multiples.
-    """
+    """Integrate over the panels between atoms; return probabilities per group."""
     # Panel [m', m] of the axis m = -x, that is x = -m + theta with theta in [0, m - m'], has no
     # atom inside: every score is a sum of e^(-theta / scale), e^(-(m - m' - theta) / scale) and a
     # constant there. Panels are single cells where some sum has atoms, and wide ones elsewhere.
@@ -888,24 +731,7 @@ def _lattice(mass, first, last, counts, scale, noise, low, high):
 
 @jit
 def _gumbel(mass, first, last, counts, scale, top, bottom):
-    """Integrate by the trapezoidal rule for Gumbel noise; return probabilities.
-
-    Parameters
-    ----------
-    mass : (G, n) array
-        Probabilities of the atoms of each group.
-    first : (G,) int array
-        First multiple of each group.
-    last : (G,) int array
-        Last multiple of each group.
-    counts : (G,) array
-        Actions in each group.
-    scale : float
-        Scale of the noise, in steps.
-    top : float
-    bottom : float
-        Range of the integration.
-    """
+    """Integrate by the trapezoidal rule for Gumbel noise; return probabilities."""
     # The integrand is analytic and vanishes at both ends, so the trapezoidal rule converges like
     # e^(-pi^2 scale / spacing). The spacing is a multiple of the lattice step, or a step is a
     # multiple of the spacing, so that atoms meet the noise's tail at the same few places. Atoms at

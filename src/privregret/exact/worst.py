@@ -6,14 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
-from privregret import checks, store
+from privregret.core import checks, store
 from privregret.exact.regret import expected_regret
 from privregret.full_information import EpochAlgorithm
-from privregret.instances import (
-    StochasticLosses,
-    bernoulli_losses,
-    deterministic_losses,
-)
+from privregret.instances import StochasticLosses, bernoulli_losses, deterministic_losses
 
 HORIZON = 2**60
 

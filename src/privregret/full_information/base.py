@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks, loops
-from privregret.algorithm import Algorithm
+from privregret.core import checks, loops
+from privregret.core.algorithm import Algorithm
+from privregret.core.learners import Learner
 from privregret.instances import StochasticLosses
-from privregret.learners import Learner
 
 
 class FullInformationAlgorithm(Algorithm):
@@ -61,14 +61,6 @@ class FullInformationAlgorithm(Algorithm):
             As in `play`.
         horizon : int, optional
             Number of rounds, for algorithms that depend on it.
-
-        Examples
-        --------
-        >>> from privregret.full_information import FTNL
-        >>> learner = FTNL(1.0).start(actions=3, rng=1)
-        >>> for losses in ([0.0, 1.0, 1.0], [0.0, 0.5, 1.0]):
-        ...     action = learner.choose()
-        ...     learner.observe(losses)
         """
         horizon = horizon if horizon is None else checks.positive_int("horizon", horizon)
         return Learner(self, "losses", rng, horizon, actions)

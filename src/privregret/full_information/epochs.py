@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Steps
+from privregret.core import checks
+from privregret.core.algorithm import Steps
+from privregret.core.jit import jit
+from privregret.core.noise import CODES, NONE, TIE, draw
 from privregret.full_information.base import FullInformationAlgorithm
-from privregret.jit import jit
-from privregret.noise import CODES, NONE, TIE, draw
 
 PREFIXES = ("full", "random", "half")
 FULL, RANDOM, HALF = range(3)
@@ -60,20 +60,7 @@ def _length(size):
 
 @jit
 def _choose(actions, epoch, selector, t, rng):
-    """Return the action of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    epoch : record
-        Memory of the current epoch.
-    selector : Selector
-        Parameters of the algorithm.
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the action of round t."""
     if t == 1:
         epoch["leader"] = int(rng.random() * len(actions))
         epoch["size"] = _first_size(selector, rng)
@@ -89,24 +76,7 @@ def _choose(actions, epoch, selector, t, rng):
 
 @jit
 def _observe(actions, epoch, selector, t, j, losses, rng):
-    """Update the memory with the losses of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    epoch : record
-        Memory of the current epoch.
-    selector : Selector
-        Parameters of the algorithm.
-    t : int
-        Round, from 1.
-    j : int
-        Action that was played.
-    losses : (K,) array
-        Losses of all actions.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the losses of round t."""
     if t < epoch["start"] + epoch["used"]:
         for i in range(len(actions)):
             if selector.resampling:
@@ -249,14 +219,7 @@ class EpochAlgorithm(FullInformationAlgorithm):
         )
 
     def epoch_lengths(self, horizon: int, phase: float = 0.0) -> np.ndarray:
-        """Rounds of each epoch that starts by the horizon, when U = phase.
-
-        Examples
-        --------
-        >>> from privregret.full_information import FTNL, PhasedFTNL
-        >>> FTNL(1.0).epoch_lengths(10), PhasedFTNL(1.0).epoch_lengths(10, phase=0.5)
-        (array([1, 2, 4, 8]), array([ 2,  5, 13]))
-        """
+        """Rounds of each epoch that starts by the horizon, when U = phase."""
         size, lengths, played = self.growth**phase, [], 0
         while played < horizon:
             lengths.append(int(min(math.ceil(size), 2.0**62)))

@@ -6,8 +6,8 @@ They are Algorithms 2 and 3 of hu2021 and Algorithm 1 of wu2026.
 import math
 from dataclasses import dataclass
 
-from privregret import checks
-from privregret.algorithm import NOT_PRIVATE, Privacy
+from privregret.core import checks
+from privregret.core.algorithm import NOT_PRIVATE, Privacy
 from privregret.full_information.epochs import EpochAlgorithm
 
 NAMES = {"laplace": "Laplace", "exponential": "exponential", "gumbel": "Gumbel"}
@@ -97,13 +97,7 @@ class FTNL(EpochAlgorithm):
         )
 
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the noise on each sum, whatever the number of actions.
-
-        Examples
-        --------
-        >>> FTNL(0.5).noise_scale(10), FTNL(0.5, scale="hu2021").noise_scale(10)
-        (4.0, 2.0)
-        """
+        """Return the scale of the noise on each sum, whatever the number of actions."""
         return self.factor / self.epsilon
 
 
@@ -130,10 +124,7 @@ class PhasedFTNL(FTNL):
     random_phase: bool = True
     id = "ftnl-phase"
     source = "companion/constants, Theorem 4"
-    rules = FTNL.rules | {
-        "growth": checks.number_in(1.01, 100),
-        "random_phase": checks.boolean,
-    }
+    rules = FTNL.rules | {"growth": checks.number_in(1.01, 100), "random_phase": checks.boolean}
 
     @property
     def label(self) -> str:
@@ -169,13 +160,7 @@ class NaiveFTNL(EpochAlgorithm):
         return Privacy(self.epsilon, self.epsilon)  # for all K >= 2
 
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the noise on each sum, K / epsilon.
-
-        Examples
-        --------
-        >>> NaiveFTNL(0.5).noise_scale(10)
-        20.0
-        """
+        """Return the scale of the noise on each sum, K / epsilon."""
         return actions / self.epsilon
 
 
@@ -203,11 +188,5 @@ class EpochLeader(EpochAlgorithm):
         return "epoch leader, resampled" if self.bernoulli_resampling else "epoch leader"
 
     def noise_scale(self, actions: float) -> float:
-        """Return 0: there is no noise.
-
-        Examples
-        --------
-        >>> EpochLeader().noise_scale(10)
-        0.0
-        """
+        """Return 0: there is no noise."""
         return 0.0

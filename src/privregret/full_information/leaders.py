@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core import checks
+from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import TIE
 from privregret.full_information.base import FullInformationAlgorithm
-from privregret.jit import jit
-from privregret.noise import TIE
 
 # sum of its losses so far; weight in the softmax
 ACTION = np.dtype([("total", float), ("weight", float)])
@@ -24,19 +24,7 @@ class Rate(NamedTuple):
 
 @jit
 def _choose(actions, own, settings, t, rng):
-    """Return the action of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    own : record
-        The rest of the memory.
-    settings : Rate
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the action of round t."""
     lowest = math.inf
     for i in range(len(actions)):
         lowest = min(lowest, actions[i]["total"])
@@ -58,23 +46,7 @@ def _choose(actions, own, settings, t, rng):
 
 @jit
 def _observe(actions, own, settings, t, j, losses, rng):
-    """Update the memory with the losses of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    own : record
-        The rest of the memory.
-    settings : Rate
-    t : int
-        Round, from 1.
-    j : int
-        Action that was played.
-    losses : (K,) array
-        Losses of all actions.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the losses of round t."""
     for i in range(len(actions)):
         actions[i]["total"] += losses[i]
 
@@ -90,13 +62,7 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
     steps = Steps(ACTION, NOTHING, _choose, _observe)
 
     def inverse_temperature(self, t: int, log_actions: float) -> float:
-        """Return the inverse temperature in round t, for e^log_actions actions.
-
-        Examples
-        --------
-        >>> round(float(DecreasingHedge(2.0).inverse_temperature(t=100, log_actions=1.0)), 3)
-        0.2
-        """
+        """Return the inverse temperature in round t, for e^log_actions actions."""
         return self.rate * np.sqrt(log_actions / t)
 
     def settings(self, horizon: int | None, actions: int) -> Rate:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import GUMBEL, draw
 from privregret.full_information.base import FullInformationAlgorithm
-from privregret.jit import jit
-from privregret.noise import GUMBEL, draw
 
 ACTION = np.dtype([("loss", float)])  # sum of its losses since the last choice
 OWN = np.dtype(
@@ -58,20 +58,7 @@ def _leader(actions, scale, rng):
 
 @jit
 def _choose(actions, own, rule, t, rng):
-    """Return the action of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    own : record
-        The rest of the memory.
-    rule : Rule
-        Parameters of the algorithm.
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the action of round t."""
     if t == 1:
         own["leader"], own["next"] = int(rng.random() * len(actions)), 2
         own["limit"] = rule.threshold + rule.noise * rng.standard_exponential()
@@ -92,24 +79,7 @@ def _choose(actions, own, rule, t, rng):
 
 @jit
 def _observe(actions, own, rule, t, j, losses, rng):
-    """Update the memory with the losses of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    own : record
-        The rest of the memory.
-    rule : Rule
-        Parameters of the algorithm.
-    t : int
-        Round, from 1.
-    j : int
-        Action that was played.
-    losses : (K,) array
-        Losses of all actions.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the losses of round t."""
     for i in range(len(actions)):
         actions[i]["loss"] += losses[i]
 
@@ -162,13 +132,7 @@ class MarginStop(FullInformationAlgorithm):
         return Privacy(self.epsilon, self.epsilon)
 
     def rule(self, log_actions: float) -> Rule:
-        """Return all constants, for e^log_actions actions.
-
-        Examples
-        --------
-        >>> MarginStop(0.5).rule(math.log(10)).noise
-        48.0
-        """
+        """Return all constants, for e^log_actions actions."""
         scale = 2 / ((1 - self.fraction) * self.epsilon)
         threshold = self.threshold * self.fraction * scale * log_actions
         noise = 6 / (self.fraction * self.epsilon)

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from privregret import checks
-from privregret.algorithm import Privacy
+from privregret.core import checks
+from privregret.core.algorithm import Privacy
 from privregret.full_information.epochs import PREFIXES, EpochAlgorithm
 
 
@@ -68,12 +68,5 @@ class RandomPrefixSoftmax(EpochAlgorithm):
         return f"{name} ({', '.join(extras)})" if extras else name
 
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the Gumbel noise that gives the softmax, 1 / eta.
-
-        Examples
-        --------
-        >>> uncapped = RandomPrefixSoftmax(0.5, cap=math.inf)
-        >>> uncapped.noise_scale(10), RandomPrefixSoftmax(0.5).noise_scale(10)
-        (4.0, 8.0)
-        """
+        """Return the scale of the Gumbel noise that gives the softmax, 1 / eta."""
         return 1 / self.eta

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Privacy, Steps
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import GUMBEL, draw
 from privregret.full_information.base import FullInformationAlgorithm
-from privregret.jit import jit
-from privregret.noise import GUMBEL, draw
 
 LONGEST = 2.0**60  # largest number of rounds of an epoch, so that 64 bits can count and add them
 
@@ -31,23 +31,11 @@ class Ballot(NamedTuple):
     window: int
 
     def threshold(self, epoch: int) -> int:
-        """Return s_i, for i = 1, 2, ...
-
-        Examples
-        --------
-        >>> Votes(1.0).ballot(math.log(10)).threshold(1)
-        6
-        """
+        """Return s_i, for i = 1, 2, ..."""
         return _threshold(self, epoch)
 
     def length(self, epoch: int) -> int:
-        """Return the number of rounds of epoch i = 1, 2, ...
-
-        Examples
-        --------
-        >>> Votes(1.0).ballot(math.log(10)).length(1)
-        13
-        """
+        """Return the number of rounds of epoch i = 1, 2, ..."""
         return _length(self, epoch)
 
 
@@ -111,20 +99,7 @@ def _vote(losses):
 
 @jit
 def _choose(actions, own, ballot, t, rng):
-    """Return the action of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    own : record
-        The rest of the memory.
-    ballot : Ballot
-        Parameters of the algorithm.
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the action of round t."""
     if t == 1:
         own["leader"] = int(rng.random() * len(actions))
     elif t == own["next"]:
@@ -140,24 +115,7 @@ def _choose(actions, own, ballot, t, rng):
 
 @jit
 def _observe(actions, own, ballot, t, j, losses, rng):
-    """Update the memory with the losses of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    own : record
-        The rest of the memory.
-    ballot : Ballot
-        Parameters of the algorithm.
-    t : int
-        Round, from 1.
-    j : int
-        Action that was played.
-    losses : (K,) array
-        Losses of all actions.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the losses of round t."""
     actions[_vote(losses)]["votes"] += 1
 
 
@@ -202,13 +160,7 @@ class Votes(FullInformationAlgorithm):
         return Privacy(self.epsilon, self.epsilon)
 
     def ballot(self, log_actions: float) -> Ballot:
-        """Return what determines a draw, for e^log_actions actions.
-
-        Examples
-        --------
-        >>> Votes(0.5).ballot(math.log(10)).window
-        2
-        """
+        """Return what determines a draw, for e^log_actions actions."""
         lam = 1 + log_actions if self.lam is None else self.lam
         if math.log(lam) > log_actions:
             raise ValueError(f"lam must be at most the number of actions, got {lam:g}")
@@ -222,20 +174,7 @@ class Votes(FullInformationAlgorithm):
 
 @jit
 def _choose_hybrid(actions, own, settings, t, rng):
-    """Return the action of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    own : record
-        The rest of the memory.
-    settings : Hybrid
-        Parameters of the algorithm.
-    t : int
-        Round, from 1.
-    rng : numpy.random.Generator
-    """
+    """Return the action of round t."""
     if t == 1:
         own["leader"] = int(rng.random() * len(actions))
         own["length"] = _length(settings, 1)
@@ -279,24 +218,7 @@ def _tested(actions, settings, length, rng):
 
 @jit
 def _observe_hybrid(actions, own, settings, t, j, losses, rng):
-    """Update the memory with the losses of round t.
-
-    Parameters
-    ----------
-    actions : (K,) record array
-        Memory of the actions.
-    own : record
-        The rest of the memory.
-    settings : Hybrid
-        Parameters of the algorithm.
-    t : int
-        Round, from 1.
-    j : int
-        Action that was played.
-    losses : (K,) array
-        Losses of all actions.
-    rng : numpy.random.Generator
-    """
+    """Update the memory with the losses of round t."""
     actions[_vote(losses)]["votes"] += 1
     for i in range(len(actions)):
         actions[i]["loss"] += losses[i]
@@ -336,13 +258,7 @@ class VotesOrLeader(FullInformationAlgorithm):
         return Privacy(self.epsilon, self.epsilon)
 
     def constants(self, log_actions: float) -> Hybrid:
-        """Return all constants, for e^log_actions actions.
-
-        Examples
-        --------
-        >>> VotesOrLeader(0.5).constants(math.log(10)).first
-        196
-        """
+        """Return all constants, for e^log_actions actions."""
         lam, e = 1 + log_actions, self.epsilon
         first = min(math.ceil(20 / e * (log_actions + math.log(4 * lam))), LONGEST)
         margin = min(math.ceil(4 / e * math.log(2 * lam)), LONGEST)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks
+from privregret.core import checks
 from privregret.instances.bandits import actions_of
 
 SEVERAL = checks.integer_in(2, checks.SIZE)
@@ -195,50 +195,24 @@ class Adversary(_Oblivious):
         """Return (H,) cumulative (mean) losses at the checkpoints.
 
         `play` plays a table drawn from `rng`.
-
-        Examples
-        --------
-        >>> play = lambda losses, rng: np.zeros(len(losses), int)
-        >>> gap_adversary(3, 0.5).counted(play, np.array([4, 8]), np.random.default_rng(1))
-        array([1., 2.])
         """
         horizon = int(checkpoints[-1])
         return self._paid(play(self.table(horizon, rng), rng), self.means(horizon), checkpoints)
 
     def means(self, horizon: int) -> np.ndarray:
-        """Return (horizon, K) losses, or their means for a Bernoulli adversary.
-
-        Examples
-        --------
-        >>> gap_adversary(3, 0.5).means(2)
-        array([[0.25, 0.75, 0.75],
-               [0.25, 0.75, 0.75]])
-        """
+        """Return (horizon, K) losses, or their means for a Bernoulli adversary."""
         return self.losses[_segment(self.starts, np.arange(horizon))]
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
         """Return a (horizon, K) table of losses.
 
         A Bernoulli adversary needs the generator `rng` to draw them from.
-
-        Examples
-        --------
-        >>> gap_adversary(2, 0.5).table(2).round(4)
-        array([[0.25, 0.75],
-               [0.25, 0.75]])
         """
         means = self.means(horizon)
         return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means  # type: ignore[union-attr]
 
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return the (H, K) cumulative (mean) loss of each arm after `rounds`.
-
-        Examples
-        --------
-        >>> gap_adversary(2, 0.5).comparators([1, 10]).round(4)
-        array([[0.25, 0.75],
-               [2.5 , 7.5 ]])
-        """
+        """Return the (H, K) cumulative (mean) loss of each arm after `rounds`."""
         before = np.zeros_like(self.losses)
         np.cumsum(self.losses[:-1] * np.diff(self.starts)[:, None], axis=0, out=before[1:])
         s = _segment(self.starts, np.asarray(rounds) - 1)
@@ -252,13 +226,7 @@ class Adversary(_Oblivious):
         )
 
     def advised(self, advice: "Advice") -> Tables:
-        """Return what kernels take of these losses and that advice.
-
-        Examples
-        --------
-        >>> gap_adversary(2, 0.5).advised(fixed_experts(4, 2)).losses
-        array([[0.25, 0.75]])
-        """
+        """Return what kernels take of these losses and that advice."""
         point = np.where(advice.rows.max(axis=2) == 1, advice.rows.argmax(axis=2), -1)
         return Tables(
             self.starts,
@@ -293,11 +261,6 @@ class Advice(checks.Checked):
     ------
     ValueError
         If shapes do not fit or a row is not a distribution.
-
-    Examples
-    --------
-    >>> Advice("turns", [0, 5], np.eye(2)[None].repeat(2, axis=0), [[0, 1], [1, 0]])
-    Advice('turns', 2 segments, 2 experts)
     """
 
     name: str
@@ -331,25 +294,13 @@ class Advice(checks.Checked):
         """Return the (horizon, N, K) distribution of each expert in each round.
 
         If none ever changes, the shape is (1, N, K).
-
-        Examples
-        --------
-        >>> fixed_experts(2, 2).dense(horizon=10)
-        array([[[1., 0.],
-                [0., 1.]]])
         """
         segment = _segment(self.starts, np.arange(horizon if len(self.starts) > 1 else 1))
         return np.ascontiguousarray(self.rows[segment[:, None], self.group[segment]])
 
     @classmethod
     def of_table(cls, advice: ArrayLike, name: str = "table") -> "Advice":
-        """Return advice from a (T, N, K) table of distributions, or (N, K) if constant.
-
-        Examples
-        --------
-        >>> Advice.of_table([[1, 0], [0.5, 0.5], [0, 1]])
-        Advice('table', 1 segments, 3 experts)
-        """
+        """Return advice from a (T, N, K) table of distributions, or (N, K) if constant."""
         rows = np.asarray(advice, dtype=float)
         rows = rows[None] if rows.ndim == 2 else rows
         if rows.ndim != 3:
@@ -369,11 +320,6 @@ class Advice(checks.Checked):
         """Return advice from an (A, N) table of arms.
 
         Expert j names arm recommended[a, j] throughout segment a.
-
-        Examples
-        --------
-        >>> Advice.of_arms([0, 1, 1], arms=2)
-        Advice('arms', 1 segments, 3 experts)
         """
         recommended = np.atleast_2d(recommended)
         return cls(name, starts, np.tile(np.eye(arms), (len(recommended), 1, 1)), recommended)
@@ -434,38 +380,17 @@ class ExpertProblem(_Oblivious):
         checkpoints: np.ndarray,
         rng: np.random.Generator | None,
     ) -> np.ndarray:
-        """Return losses as for an adversary; `play` also takes the advice.
-
-        Examples
-        --------
-        >>> problem = ExpertProblem(gap_adversary(2, 0.5), fixed_experts(4, 2))
-        >>> play = lambda losses, advice, rng: np.ones(len(losses), int)
-        >>> problem.counted(play, np.array([4, 8]), rng=None)
-        array([3., 6.])
-        """
+        """Return losses as for an adversary; `play` also takes the advice."""
         horizon = int(checkpoints[-1])
         actions = play(self.table(horizon, rng), self.advice, rng)
         return self._paid(actions, self.adversary.means(horizon), checkpoints)
 
     def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
-        """Return a (horizon, K) table of losses, as for the adversary.
-
-        Examples
-        --------
-        >>> ExpertProblem(gap_adversary(2, 0.5), fixed_experts(4, 2)).table(1).round(4)
-        array([[0.25, 0.75]])
-        """
+        """Return a (horizon, K) table of losses, as for the adversary."""
         return self.adversary.table(horizon, rng)
 
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return the (H, N) cumulative (mean) loss of each expert after `rounds`.
-
-        Examples
-        --------
-        >>> ExpertProblem(gap_adversary(2, 0.5), fixed_experts(4, 2)).comparators([1, 10]).round(4)
-        array([[0.25, 0.75, 0.25, 0.75],
-               [2.5 , 7.5 , 2.5 , 7.5 ]])
-        """
+        """Return the (H, N) cumulative (mean) loss of each expert after `rounds`."""
         rounds = np.asarray(rounds)
         edges = np.unique(np.concatenate([self.adversary.starts, self.advice.starts, rounds]))
         edges = edges[edges <= rounds[-1]]
@@ -505,14 +430,6 @@ def riser(arms: int, drop: int) -> Adversary:
     """Return an adversary whose arm 2 loses 1 until round `drop`, and 0 afterwards.
 
     Arm 1 always loses 1/2, and the others always lose 1.
-
-    Examples
-    --------
-    >>> riser(2, drop=2).table(4).round(4)
-    array([[0.5, 1. ],
-           [0.5, 1. ],
-           [0.5, 0. ],
-           [0.5, 0. ]])
     """
     losses = np.ones((2, arms))
     losses[:, 0] = 0.5
@@ -526,12 +443,6 @@ def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
     """Return the pair of adversaries of asi2025, Section 5.2.
 
     Arm 1 loses 1/2 and arm 2 loses 1; in the second adversary arm 2 loses 0 after round `drop`.
-
-    Examples
-    --------
-    >>> first, second = lemma_11_pair(drop=5)
-    >>> first.losses, second.starts
-    (array([[0.5, 1. ]]), array([0, 5]))
     """
     return Adversary("no drop", [0], [[0.5, 1.0]]), riser(2, drop)
 
@@ -549,14 +460,6 @@ def stochastically_constrained(
 
     All arms except the first lose gap more. Losses jump, the best arm does not: regret is never
     negative.
-
-    Examples
-    --------
-    >>> stochastically_constrained(2, gap=0.1, horizon=10).table(4).round(4)
-    array([[0. , 0.1],
-           [0. , 0.1],
-           [0.9, 1. ],
-           [0.9, 1. ]])
     """
     lengths = np.ceil(ratio ** np.arange(1, 2 + np.log(horizon) / np.log(ratio)))
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
@@ -574,12 +477,6 @@ def switching(arms: int, segments: int, horizon: int) -> Adversary:
     """Return equal segments in which the arms take turns to be best.
 
     The best arm loses 0, the others 1. Regret may be very negative.
-
-    Examples
-    --------
-    >>> switching(2, segments=2, horizon=10).comparators([5, 10]).round(3)
-    array([[0., 5.],
-           [5., 5.]])
     """
     segments = checks.integer_in(1, horizon)("segments", segments)
     # in Python integers, which do not overflow
@@ -596,12 +493,6 @@ def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
     """Return slow waves out of phase, four periods in all, in steps.
 
     The first arm is 0.05 better. Regret may be negative.
-
-    Examples
-    --------
-    >>> drifting(2, horizon=1000).table(2).round(4)
-    array([[0.5   , 0.55  ],
-           [0.5101, 0.5399]])
     """
     steps = min(steps, horizon)
     starts = np.array([s * horizon // steps for s in range(steps)])
@@ -614,13 +505,6 @@ def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
     """Return the pair of adversaries of asi2025, Figure 1.
 
     All losses are 1 from the second round on; in the first round they are (1, 0) or (1, 1).
-
-    Examples
-    --------
-    >>> first, second = exp3_leakage_pair()
-    >>> first.table(2).round(3)
-    array([[1., 0.],
-           [1., 1.]])
     """
     return Adversary("first losses (1, 0)", [0, 1], [[1, 0], [1, 1]]), Adversary(
         "first losses (1, 1)", [0], [[1, 1]]
@@ -629,13 +513,7 @@ def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
 
 @checks.arguments(experts=SEVERAL, arms=SEVERAL)
 def fixed_experts(experts: int, arms: int) -> Advice:
-    """Return advice in which expert j always names arm j mod K: the plain bandit.
-
-    Examples
-    --------
-    >>> fixed_experts(4, arms=2).group
-    array([[0, 1, 0, 1]], dtype=int16)
-    """
+    """Return advice in which expert j always names arm j mod K: the plain bandit."""
     return Advice.of_arms(np.arange(experts) % arms, arms, name=f"{experts} fixed experts")
 
 
@@ -652,12 +530,6 @@ def tracking_experts(
     """Return advice whose first expert names the currently best arm.
 
     The others name a random arm, with a new draw for each block of rounds.
-
-    Examples
-    --------
-    >>> adversary = switching(2, segments=2, horizon=10)
-    >>> tracking_experts(adversary, 3, horizon=10, block=5, seed=1)
-    Advice('3 experts, one tracks', 2 segments, 3 experts)
     """
     starts = np.union1d(np.arange(0, horizon, block), adversary.starts[adversary.starts < horizon])
     named = np.random.default_rng(seed).integers(adversary.arms, size=(len(starts), experts))
@@ -670,11 +542,6 @@ def one_dissenter(experts: int, arms: int) -> Advice:
     """Return advice in which expert 1 names arm 1, and all others arm 2.
 
     Once expert 1 holds the weight, arm 2's loss moves N - 1 scores by the largest amount.
-
-    Examples
-    --------
-    >>> one_dissenter(4, arms=2).group
-    array([[0, 1, 1, 1]], dtype=int16)
     """
     return Advice.of_arms(
         (np.arange(experts) > 0).astype(int), arms, name=f"{experts} experts, one dissents"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks
-from privregret.jit import jit
+from privregret.core import checks
+from privregret.core.jit import jit
 
 
 @dataclass(frozen=True)
@@ -72,24 +72,13 @@ class BernoulliBandit(checks.Checked):
         return "bernoulli bandit", self.means
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return (..., H) pseudo-regret of (..., H, K) pulls in rounds 1..rounds[h].
-
-        Examples
-        --------
-        >>> HU2021_2.regret([[6, 1, 1, 1, 1]], [10]).round(3)
-        array([1.25])
-        """
+        """Return (..., H) pseudo-regret of (..., H, K) pulls in rounds 1..rounds[h]."""
         return regret_of(played, rounds, self.gaps)
 
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
         """Return a (horizon, K) table of independent 0/1 rewards.
 
         `rng` is a seed or a generator.
-
-        Examples
-        --------
-        >>> HU2021_2.table(1000, 3).shape
-        (1000, 5)
         """
         return (np.random.default_rng(rng).random((horizon, len(self.means))) < self.means).astype(
             float
@@ -104,13 +93,6 @@ class BernoulliBandit(checks.Checked):
         """Return (H, K) pulls of each arm by the checkpoints.
 
         `play` plays a table drawn from `rng`.
-
-        Examples
-        --------
-        >>> play = lambda rewards, rng: np.zeros(len(rewards), int)
-        >>> HU2021_1.counted(play, [5, 10], np.random.default_rng(1))
-        array([[ 5,  0,  0,  0,  0],
-               [10,  0,  0,  0,  0]])
         """
         return counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, self.arms)
 
@@ -122,11 +104,6 @@ def actions_of(actions: ArrayLike, horizon: int, arms: int) -> np.ndarray:
     ------
     TypeError, ValueError
         If it did not.
-
-    Examples
-    --------
-    >>> actions_of([0, 1, 1], horizon=3, arms=2)
-    array([0, 1, 1])
     """
     actions = np.asarray(actions)
     if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
@@ -149,12 +126,6 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
     ------
     TypeError, ValueError
         If `actions` does not have one arm per round.
-
-    Examples
-    --------
-    >>> counts_of(np.array([0, 1, 1, 0]), np.array([2, 4]), arms=2)
-    array([[1, 1],
-           [2, 2]])
     """
     actions = actions_of(actions, int(checkpoints[-1]), arms)
     parts = np.split(actions, checkpoints[:-1])
@@ -174,11 +145,6 @@ def regret_of(
         If the counts are not whole numbers of that shape.
     ValueError
         If a count is negative, or the counts do not sum to the rounds.
-
-    Examples
-    --------
-    >>> regret_of([[8, 2], [15, 5]], [10, 20], np.array([0.0, 0.5])).round(3)
-    array([1. , 2.5])
     """
     array = np.asarray(played)
     if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), len(gaps)):
@@ -208,13 +174,7 @@ def _summed(counts, rounds, gaps):
 
 
 def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:
-    """Return one best arm of mean `best`, with all others lower by `gap`.
-
-    Examples
-    --------
-    >>> equal_gaps(3, gap=0.25).means
-    (0.75, 0.5, 0.5)
-    """
+    """Return one best arm of mean `best`, with all others lower by `gap`."""
     arms, gap = checks.integer_in(2, checks.SIZE)("arms", arms), checks.number_in(0, 1)("gap", gap)
     best = checks.number_in(gap, 1)("best", best)
     return BernoulliBandit(f"{arms} arms, gap {gap:g}", (best,) + (best - gap,) * (arms - 1))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks
+from privregret.core import checks
 from privregret.instances.bandits import BernoulliBandit, counts_of, regret_of
 
 
@@ -157,12 +157,6 @@ class StochasticLosses(checks.Checked):
         """Return (..., H) pseudo-regret of (..., H, G) plays of each group.
 
         The plays are those of rounds 1..rounds[h].
-
-        Examples
-        --------
-        >>> losses = bernoulli_losses((0.25, 0.75))
-        >>> losses.regret([[8, 2], [15, 5]], [10, 20]).round(3)
-        array([1. , 2.5])
         """
         return regret_of(played, rounds, self.gaps)
 
@@ -170,12 +164,6 @@ class StochasticLosses(checks.Checked):
         """Return a (horizon, K) table of losses, one row per round, groups in order.
 
         `rng` is a seed or a generator.
-
-        Examples
-        --------
-        >>> deterministic_losses((0.25, 0.75)).table(2, 0).round(4)
-        array([[0.25, 0.75],
-               [0.25, 0.75]])
         """
         rng = np.random.default_rng(rng)
         drawn = rng.choice(len(self.outcomes), size=horizon, p=self.probabilities)
@@ -191,13 +179,6 @@ class StochasticLosses(checks.Checked):
         """Return (H, G) rounds with each group by the checkpoints.
 
         `play` plays a table drawn from `rng`.
-
-        Examples
-        --------
-        >>> play = lambda losses, rng: np.zeros(len(losses), int)
-        >>> packing(3, 0.1).counted(play, [5, 10], np.random.default_rng(1))
-        array([[ 5,  0],
-               [10,  0]])
         """
         plays = counts_of(
             play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.sizes
@@ -266,31 +247,12 @@ def deterministic_losses(
         Name in tables and figures.
     source : str
         Source of the instance.
-
-    Examples
-    --------
-    >>> deterministic_losses((0.25, 0.75)).gaps.round(4)
-    array([0. , 0.5])
     """
     return _one_outcome(means, counts, log_counts, False, name or "deterministic losses", source)
 
 
 def _one_outcome(means, counts, log_counts, bits, name, source):
-    """Return losses with a single outcome.
-
-    Parameters
-    ----------
-    means : sequence of float
-        Loss of each group.
-    counts : sequence of int or None
-        Actions in each group.
-    log_counts : sequence of float or None
-        Their logarithms.
-    bits : bool
-        Whether actions suffer Bernoulli losses.
-    name : str
-    source : str
-    """
+    """Return losses with a single outcome."""
     if log_counts is None:
         log_counts = (
             np.log([checks.positive_int("count", c) for c in counts])
@@ -302,14 +264,7 @@ def _one_outcome(means, counts, log_counts, bits, name, source):
 
 @checks.arguments(instance=checks.instance_of(BernoulliBandit))
 def with_losses(instance: BernoulliBandit) -> StochasticLosses:
-    """Return the full-information twin of a bandit: losses are 1 minus rewards.
-
-    Examples
-    --------
-    >>> from privregret.instances import HU2021_2
-    >>> with_losses(HU2021_2).means.round(4)
-    array([0.25 , 0.375, 0.5  , 0.625, 0.75 ])
-    """
+    """Return the full-information twin of a bandit: losses are 1 minus rewards."""
     means = 1 - np.array(instance.means)
     return bernoulli_losses(means, name=instance.name, source=instance.source)
 
@@ -320,11 +275,6 @@ def packing(actions: int, gap: float) -> StochasticLosses:
 
     All other losses are fair coins. In hu2021's rewards the good action has mean 1/2 + gap, so its
     loss is 1/2 - gap. This is also equal-gap DTOL.
-
-    Examples
-    --------
-    >>> packing(10, gap=0.25).means.round(4)
-    array([0.25, 0.5 ])
     """
     gap = checks.number_in(0, 0.5)("gap", gap)
     name = f"packing, K = {actions}, gap {gap:g}"
@@ -396,11 +346,6 @@ def cyclic(
     `gap`; the algorithms here treat all actions alike, so one member stands for the family. There
     are at least 6 actions; `log_actions` in place of `actions` (None) gives the logarithm of their
     number.
-
-    Examples
-    --------
-    >>> cyclic(10, gap=0.25).counts
-    array([1, 2, 7])
     """
     if log_actions is None:
         rest = math.log(checks.integer_in(6, checks.LARGEST)("actions", actions) - 3)
@@ -426,11 +371,6 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     U per round, and an action suffers 1 if U is below its mean (1 - gap) / 2 or (1 + gap) / 2. kind
     "copies": the best action has a Bernoulli loss of mean (1 - gap) / 2, and all others share
     another one of mean (1 + gap) / 2.
-
-    Examples
-    --------
-    >>> dependent("antithetic", gap=0.2).probabilities
-    (0.6, 0.4)
     """
     checks.one_of("antithetic", "comonotone", "copies")("kind", kind)
     low, high = (1 - checks.number_in(0, 1)("gap", gap)) / 2, (1 + gap) / 2
@@ -456,19 +396,7 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
 
 
 def _two_actions(name, constant, values, probabilities, source):
-    """Return losses of two actions, one of them constant.
-
-    Parameters
-    ----------
-    name : str
-    constant : float
-        Loss of the constant action.
-    values : sequence of float
-        Losses of the other action.
-    probabilities : sequence of float
-        Their probabilities.
-    source : str
-    """
+    """Return losses of two actions, one of them constant."""
     outcomes = tuple((constant, value) for value in values)
     return StochasticLosses(name, outcomes, (0.0, 0.0), probabilities, source=source)
 

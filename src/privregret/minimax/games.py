@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import block_array, coo_array, eye_array, hstack, vstack
 
-from privregret import checks, store
+from privregret.core import checks, store
 
 FEEDBACKS = ("bandit", "full")
 LARGEST = 2**18  # largest number of sequences of a game, for memory and time
@@ -182,28 +182,14 @@ class Game(checks.Checked):
         return result
 
     def renamed(self, rounds: int, digits: np.ndarray) -> np.ndarray:
-        """Return all numbers of `rounds` digits with each digit d replaced by digits[d].
-
-        Examples
-        --------
-        >>> Game(2).renamed(2, np.array([1, 0]))
-        array([3, 2, 1, 0])
-        """
+        """Return all numbers of `rounds` digits with each digit d replaced by digits[d]."""
         result = np.zeros(1, int)
         for _ in range(rounds):
             result = (result[:, None] * len(digits) + digits).ravel()
         return result
 
     def swapped(self, rounds: int, names: np.ndarray, symbols: np.ndarray) -> np.ndarray:
-        """Return the sequences of `rounds` actions after renaming the actions.
-
-        Examples
-        --------
-        >>> game = Game(2)
-        >>> names, symbols, _ = game.renamings[1]
-        >>> game.swapped(1, names, symbols)
-        array([1, 0])
-        """
+        """Return the sequences of `rounds` actions after renaming the actions."""
         return (self.renamed(rounds - 1, symbols)[:, None] * self.actions + names).ravel()
 
     def neighbours(self) -> np.ndarray:
@@ -265,11 +251,6 @@ class Game(checks.Checked):
         """Return for t = 1..T the (histories of t-1 rounds, K) probabilities of a plan.
 
         Observations from round t on do not matter.
-
-        Examples
-        --------
-        >>> [level.shape for level in Game(2).prefixes(np.full(8, 0.25))]
-        [(1, 2), (4, 2)]
         """
         levels = [np.asarray(plan, float).reshape(-1, self.actions)]
         while len(levels[0]) > 1:
@@ -281,11 +262,6 @@ class Game(checks.Checked):
         """Return the (K, R^(T-1)) expected regret of a plan per action and table.
 
         The row of losses in the last round is the worst one.
-
-        Examples
-        --------
-        >>> Game(2).regrets(np.full(8, 0.25)).shape
-        (2, 4)
         """
         total = np.zeros((self.actions, 1))
         *before, last = [
@@ -297,23 +273,11 @@ class Game(checks.Checked):
         return total + 1 - last.T
 
     def worst_regret(self, plan: np.ndarray) -> float:
-        """Return the largest expected regret of a plan, over all tables.
-
-        Examples
-        --------
-        >>> Game(2).worst_regret(np.full(8, 0.25))
-        1.0
-        """
+        """Return the largest expected regret of a plan, over all tables."""
         return float(self.regrets(plan).max())
 
     def privacy(self, plan: np.ndarray) -> float:
-        """Return the smallest epsilon for which a plan is epsilon-DP, perhaps inf.
-
-        Examples
-        --------
-        >>> Game(2).privacy(np.full(8, 0.25))
-        0.0
-        """
+        """Return the smallest epsilon for which a plan is epsilon-DP, perhaps inf."""
         plan = np.asarray(plan, float)
         other = plan[self.neighbours()]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -321,13 +285,7 @@ class Game(checks.Checked):
         return float(np.where((plan > 0)[:, None, None], ratio, -np.inf).max())
 
     def delta(self, plan: np.ndarray, epsilon: float) -> float:
-        """Return the smallest delta for which a plan is (epsilon, delta)-DP.
-
-        Examples
-        --------
-        >>> Game(2).delta(np.full(8, 0.25), epsilon=0.0)
-        0.0
-        """
+        """Return the smallest delta for which a plan is (epsilon, delta)-DP."""
         law = np.asarray(plan, float).reshape(-1, self.actions)[self.histories[-1]]
         law = law.reshape(len(law), -1)
         above = law[:, None, None] - math.exp(epsilon) * law[self.neighbouring_tables()]
@@ -338,11 +296,6 @@ class Game(checks.Checked):
 
         The arrays have shape (histories of t-1 rounds, K); after impossible histories play is
         uniform.
-
-        Examples
-        --------
-        >>> [step.shape for step in Game(2).policy(np.full(8, 0.25))]
-        [(1, 2), (4, 2)]
         """
         result = []
         for x in self.prefixes(plan):
@@ -355,12 +308,6 @@ class Game(checks.Checked):
         """Return the plan of a policy.
 
         The policy has an array of shape (histories of t-1 rounds, K) for each t = 1..T.
-
-        Examples
-        --------
-        >>> game = Game(2)
-        >>> game.plan_of([np.full((1, 2), 0.5), np.full((4, 2), 0.5)])
-        array([0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25])
         """
         plan = np.ones(1)
         for t, step in enumerate(policy, start=1):
@@ -378,12 +325,6 @@ class Game(checks.Checked):
         A private learner's worst regret is at least its mean regret against the adversary plus the
         weighted privacy constraints, which are at most 0. That is linear in the plan; its minimum
         over *all* plans, private or not, is found from the last round to the first.
-
-        Examples
-        --------
-        >>> game = Game(2)
-        >>> round(game.certified(minimax(game, 1.0).certificate, 1.0), 3)
-        0.769
         """
         adversary, pairs, tables = (np.maximum(part, 0) for part in certificate)
         adversary = adversary / adversary.sum()
@@ -428,13 +369,6 @@ class Game(checks.Checked):
         """Return a plan that is normalised and private up to rounding.
 
         The plan is mixed with uniform play to the extent that the solver's tolerance requires.
-
-        Examples
-        --------
-        >>> game = Game(2)
-        >>> plan = game.repaired(np.full(8, 0.26), epsilon=1.0)
-        >>> game.privacy(plan) <= 1.0
-        True
         """
         plan = self.plan_of(self.policy(np.maximum(plan, 0)))
         uniform = float(self.actions) ** -self.rounds
@@ -493,11 +427,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     delta = checks.number_in(0, 1 - 1e-9)("delta", delta)
     K, T, seen, rows = game.actions, game.rounds, game.seen, game.rows
     # one variable per orbit of sequences, ordered by level
-    orbit, first, plans = (
-        [],
-        [],
-        0,
-    )
+    orbit, first, plans = ([], [], 0)
     for t in range(1, T + 1):
         kept, classes, _ = _orbits(
             [game.swapped(t, names, symbols) for names, symbols, _ in game.renamings]

@@ -5,8 +5,8 @@ The games have two actions (`minimax.games`).
 
 import numpy as np
 
-from privregret import checks, store
 from privregret.adversarial import BatchedPrivate
+from privregret.core import checks, store
 from privregret.exact.selection import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
 from privregret.minimax.games import Game
@@ -31,13 +31,6 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
     -------
     (sequences,) array
         Probability of the actions of each sequence, if the losses seen are those of the sequence.
-
-    Examples
-    --------
-    >>> from privregret.full_information import FTNL
-    >>> game = Game(rounds=3, feedback="full")
-    >>> round(game.worst_regret(epoch_plan(game, FTNL(1.0, "gumbel"))), 3)
-    1.255
     """
     _of_two_actions(game, "full")
     scale = float(learner.noise_scale(2))
@@ -109,13 +102,6 @@ def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.nda
     -------
     (sequences,) array
         Probability of the actions of each sequence, if the losses seen are those of the sequence.
-
-    Examples
-    --------
-    >>> from privregret.adversarial import EXP3, BatchedPrivate
-    >>> game = Game(rounds=3)
-    >>> round(game.worst_regret(batched_plan(game, BatchedPrivate(EXP3(1.0, 0.1), 1.0))), 3)
-    1.225
     """
     _of_two_actions(game, "bandit")
     batches = -(-game.rounds // learner.tau)

@@ -24,8 +24,8 @@ from tempfile import TemporaryDirectory, mkdtemp
 import joblib
 from tqdm import tqdm
 
-from privregret import code_key, files
-from privregret.files import ROOT, digest, locked
+from privregret.core import code_key, files
+from privregret.core.files import ROOT, digest, locked
 from privregret.press import notebook, record, render
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
 

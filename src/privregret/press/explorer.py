@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 from IPython.display import Image, display
 from ipywidgets import SelectionSlider, interact
 
-from privregret.progress import answers
+from privregret.core.progress import answers
 
 
 def explorer(picture: Callable, **knobs: Sequence) -> None:

@@ -25,7 +25,7 @@ try:
 except ImportError:  # native Windows
     resource = None
 
-from privregret.files import CHECKOUT, ROOT, digest
+from privregret.core.files import CHECKOUT, ROOT, digest
 from privregret.press import record, render, text
 
 NOTEBOOKS, BUILD = ROOT / "notebooks", ROOT / "build"

@@ -19,7 +19,8 @@ import PIL.Image
 from IPython import get_ipython
 from IPython.display import HTML, Image, Markdown, display
 
-from privregret import estimates, files
+from privregret import estimates
+from privregret.core import files
 from privregret.estimates import Estimate, exactly
 from privregret.press import notebook, record, style, text
 from privregret.press.findings import CLAIM, SIGNS, Finding, criterion

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privregret.files import ROOT, digest, locked, write
+from privregret.core.files import ROOT, digest, locked, write
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 # of a notebook's entry: what decides its outputs, up to rounding

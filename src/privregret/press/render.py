@@ -8,7 +8,7 @@ from pathlib import Path
 import jinja2
 import pandas as pd
 
-from privregret.files import write
+from privregret.core.files import write
 from privregret.press import record, tex
 from privregret.press.findings import CLAIM, FAILS, HOLDS, KINDS, NOT_REPRODUCED, VERDICTS
 from privregret.press.papers import PAPERS, title
@@ -115,13 +115,7 @@ def _counts(count):
 
 
 def said(rows: list[dict]) -> str:
-    """How many findings have which verdict, in words.
-
-    Examples
-    --------
-    >>> said([{"verdict": "holds"}, {"verdict": "holds"}, {"verdict": "cannot be decided"}])
-    '1 cannot be decided, 2 hold'
-    """
+    """How many findings have which verdict, in words."""
     count, many = Counter(row["verdict"] for row in rows), {HOLDS: "hold", FAILS: "do not hold"}
     known = dict.fromkeys(chain(*VERDICTS.values()))
     return ", ".join(

@@ -38,11 +38,6 @@ def quoted(entry: dict) -> str:
 
     An error below the last of these digits is not printed. A number that would look whole keeps
     a fourth digit.
-
-    Examples
-    --------
-    >>> print(quoted({"value": 5.4197, "error": 0.001, "numerical_error": 0.0}))
-    5.42
     """
     value, error = entry["value"], _reach(entry)
     if not math.isfinite(error):
@@ -80,14 +75,7 @@ def power(number: str) -> str:
 
 
 def quantity(row: dict) -> str:
-    r"""A finding's quantity, number and criterion in TeX.
-
-    Examples
-    --------
-    >>> row = {"quantity": "loss", "value": 1.5e-7, "error": 0.0, "numerical_error": 0.0}
-    >>> print(quantity(row | {"criterion": "<= 1 within 1e-6"}))
-    loss: $1.5\cdot 10^{-7}$ ($\le 1$ within $10^{-6}$)
-    """
+    r"""A finding's quantity, number and criterion in TeX."""
     values, *tolerance = row["criterion"].split(" within ")
     for sign, command in (("<=", r"\le"), (">=", r"\ge"), ("in ", r"\in ")):
         values = values.replace(sign, command)
@@ -142,13 +130,7 @@ def _plain(text):
 
 
 def short(name: str) -> str:
-    """Return a name in words, for lists at the side.
-
-    Examples
-    --------
-    >>> short("hu2021/figure-05"), short("wu2026/ftnl-exact")
-    ('Figure 5', 'FTNL exact')
-    """
+    """Return a name in words, for lists at the side."""
     said = re.sub(r"\b0+(?=\d)", "", name.split("/")[1].replace("-", " ")).capitalize()
     said = said.replace("bernoulli", "Bernoulli")
     return re.sub(r"(?i)\b(ftnl|ftpl|exp[34]|d1)\b", lambda found: found[0].upper(), said)
@@ -158,11 +140,6 @@ def github(text: str) -> str:
     r"""Text for GitHub, whose Markdown leaves alone what is in $`...`$ and `...`.
 
     There a formula does not follow a letter.
-
-    Examples
-    --------
-    >>> print(github(r"5\% of $|x_1|<\|y\|$ [0], `a_b`"))
-    5% of $`\vert x_1\vert \lt \Vert y\Vert `$ \[0\], `a_b`
     """
 
     def shown(found):

@@ -13,8 +13,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from privregret.core.files import ROOT
 from privregret.estimates import Estimate
-from privregret.files import ROOT
 from privregret.press.findings import KINDS, SIGNS, criterion
 from privregret.press.papers import PAPERS
 from privregret.press.tex import integer

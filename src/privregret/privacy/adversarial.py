@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
-from privregret import checks, store
 from privregret.adversarial.bases import RealLossBandit
 from privregret.adversarial.batches import (
     CHOICE,
@@ -23,8 +22,9 @@ from privregret.adversarial.batches import (
     exp3_weights,
     htinf_weights,
 )
+from privregret.core import checks, store
+from privregret.core.jit import jit
 from privregret.instances import Adversary
-from privregret.jit import jit
 
 
 @checks.arguments(
@@ -45,12 +45,6 @@ def exp3_path(adversary: Adversary, actions: ArrayLike, eta: float, gamma: float
     actions : (T,) array of 0 and 1
     eta, gamma : float
         As in `EXP3`.
-
-    Examples
-    --------
-    >>> from privregret.instances import exp3_leakage_pair
-    >>> exp3_path(exp3_leakage_pair()[0], [0, 1, 0], eta=0.5, gamma=0.1).round(4)
-    array([0.5   , 0.708 , 0.5656])
     """
     actions = np.asarray(actions)
     return _exp3_path(adversary.table(len(actions)), actions.astype(np.int64), eta, gamma)
@@ -78,14 +72,7 @@ def _exp3_path(losses, actions, eta, gamma):
 def exp3_log_probabilities(
     adversary: Adversary, horizon: int, eta: float, gamma: float
 ) -> np.ndarray:
-    """Return the (2^T,) log-probability of every path of EXP3; T at most 22.
-
-    Examples
-    --------
-    >>> from privregret.instances import exp3_leakage_pair
-    >>> exp3_log_probabilities(exp3_leakage_pair()[0], 2, eta=0.5, gamma=0.1).round(3)
-    array([-1.924, -1.039, -1.386, -1.386])
-    """
+    """Return the (2^T,) log-probability of every path of EXP3; T at most 22."""
     table = adversary.table(checks.positive_int("horizon", horizon))
     x, log_p = np.zeros(1), np.zeros(1)
     for t in range(horizon):
@@ -122,13 +109,6 @@ def exp3_divergence(
     dict
         loss: largest |ln P / P'| of a path; kl and tv: divergence and total variation; worst: the
         path, as a string of 1 and 2.
-
-    Examples
-    --------
-    >>> from privregret.instances import exp3_leakage_pair
-    >>> apart = exp3_divergence(*exp3_leakage_pair(), 5, eta=0.5, gamma=0.1)
-    >>> round(float(apart["loss"]), 3), apart["worst"]
-    (3.434, '21111')
     """
     p, q = (exp3_log_probabilities(adversary, horizon, eta, gamma) for adversary in (one, other))
     worst = format(int(np.abs(p - q).argmax()), f"0{horizon}b").translate(str.maketrans("01", "12"))
@@ -150,11 +130,6 @@ def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarr
     """Return (T,) ln P / P' of the beginnings of a path.
 
     p and q are the probabilities of arm 2 in each round.
-
-    Examples
-    --------
-    >>> path_log_ratio([0, 1], np.array([0.5, 0.4]), np.array([0.5, 0.6])).round(4)
-    array([ 0.    , -0.4055])
     """
     return np.cumsum(np.where(np.asarray(actions) == 1, np.log(p / q), np.log1p(-p) - np.log1p(-q)))
 
@@ -184,12 +159,6 @@ def batched_probabilities(
         Laplace scale.
     nodes : int
         Even; cost is proportional to (2 nodes)^(J - 1).
-
-    Examples
-    --------
-    >>> from privregret.adversarial import HTINF
-    >>> batched_probabilities(HTINF(1.0), [[0.5, 1.0], [0.5, 1.0]], scale=1.0).round(4)
-    array([0.25  , 0.25  , 0.2502, 0.2498])
     """
     u = (np.arange(checks.integer_in(2, checks.LARGEST)("nodes", nodes)) + 0.5) / nodes
     quantiles = (
@@ -229,12 +198,6 @@ def many_looks(
         Privacy parameter; the noise has scale 1 / epsilon.
     nodes : int
         As in `batched_probabilities`.
-
-    Examples
-    --------
-    >>> from privregret.adversarial import HTINF
-    >>> round(many_looks(HTINF(1.0), 4, [2, 3], epsilon=1.0, nodes=10), 4)
-    0.3184
     """
     losses = np.tile([0.5, 1.0], (rounds, 1))
     losses[checks.list_of(checks.integer_in(0, rounds - 1), 0)("zeros", list(zeros)), 1] = 0.0
@@ -323,12 +286,6 @@ def worst_batched_loss(
         As in `batched_probabilities`.
     tau : int
         Batch size.
-
-    Examples
-    --------
-    >>> from privregret.adversarial import HTINF
-    >>> f"{worst_batched_loss(HTINF(1.0), scale=1.0):.4g}"
-    '0.0008485'
     """
     later = np.reshape(np.asarray(later, float), (-1, 2))
     worst = 0.0
@@ -368,12 +325,6 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     neighbours: they differ in that round, whatever was played before it (`privacy.enumeration`
     calls such inputs trees). A path has its probability under the losses that the adversary assigns
     to it, so every pair of losses after the two first actions is covered by every path.
-
-    Examples
-    --------
-    >>> from privregret.adversarial import HTINF
-    >>> round(worst_adaptive_loss(HTINF(1.0), scale=1.0, tau=1, nodes=10), 5)
-    0.01651
     """
     averages = np.concatenate(_neighbouring_averages(tau))
     chances = [
@@ -398,11 +349,6 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
 
     Each number moves by `shift` scales. The privacy losses of the numbers add up; each is rounded
     up to a multiple of shift / grid and their distributions are convolved.
-
-    Examples
-    --------
-    >>> round(laplace_delta(epsilon=1.0, shift=0.1, count=20), 6)
-    0.002295
     """
     shift = checks.positive("shift", shift)
     if shift * count <= epsilon:
@@ -438,11 +384,6 @@ def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) ->
 
     Each number moves by epsilon / (c sqrt(count ln(1 / delta))) scales; Theorem 10 has c = 3. c is
     searched in [0.05, 3] to 1e-3.
-
-    Examples
-    --------
-    >>> round(noise_constant(epsilon=1.0, delta=1e-3, count=20), 4)
-    0.9462
     """
 
     def surplus(c):

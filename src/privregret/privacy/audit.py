@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from privregret import checks, store
+from privregret.core import checks, store
 
 RULES = {"seed": checks.nonnegative_int, "failure": checks.number_in(0, 1, "()")}
 

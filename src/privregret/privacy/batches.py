@@ -12,33 +12,17 @@ from typing import Any
 import numpy as np
 from scipy.stats import laplace
 
-from privregret import checks, store
 from privregret.bandits.dp_klucb import IMED, GeometricBatches
+from privregret.core import checks, store
+from privregret.core.jit import jit
 from privregret.divergence import d_epsilon, d_epsilon_inverse
-from privregret.jit import jit
 
 TIE = 1e-12  # indices closer than this are equal, so that rounding does not decide
 
 
 @jit
 def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
-    """Return the probability that arm 0 is pulled in round t; 1/2 for equal indices.
-
-    Parameters
-    ----------
-    mean_0 : float
-        Private mean of arm 0.
-    pulls_0 : int
-        Pulls of arm 0.
-    mean_1 : float
-        Private mean of arm 1.
-    pulls_1 : int
-        Pulls of arm 1.
-    t : int
-    epsilon : float
-    rule : int
-        KLUCB or IMED.
-    """
+    """Return the probability that arm 0 is pulled in round t; 1/2 for equal indices."""
     x = min(max(mean_0, 0.0), 1.0)
     y = min(max(mean_1, 0.0), 1.0)
     if rule == IMED:
@@ -97,13 +81,6 @@ def action_law(algorithm: Any, cells: int = 160) -> np.ndarray:
 
     The algorithm is DPKLUCB or DPIMED with alpha = 2 and n0 = 1. The shape is (2, 2, 2, 2, 2, 2):
     rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to `cells` cells.
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPIMED
-    >>> law = action_law(DPIMED(1.0), cells=20)
-    >>> law.shape, bool(np.allclose(law.sum(axis=(4, 5)), 1))
-    ((2, 2, 2, 2, 2, 2), True)
     """
     if (algorithm.alpha, algorithm.n0, algorithm.ties, algorithm.power) != (2, 1, "random", 0):
         raise ValueError(
@@ -142,13 +119,6 @@ def prefix_losses(
     epsilon : float
         Every noise is Laplace of scale 1 / epsilon.
     rng : numpy.random.Generator
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> losses = prefix_losses([0, 2], [1, 0, 1, 0], [0, 0, 1, 0], 1.0, rng)
-    >>> [round(loss, 4) for loss in losses]
-    [1.0, 2.0]
     """
     sums = np.add.reduceat([rewards, other], blocks, axis=1)
     noise = rng.laplace(size=len(blocks)) / epsilon
@@ -166,12 +136,6 @@ def privacy_loss(algorithm: Any, cells: int = 160) -> float:
     """Return the largest log-ratio of an action sequence over neighbouring lists.
 
     Neighbouring reward lists differ in one entry.
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPIMED
-    >>> round(privacy_loss(DPIMED(1.0), cells=20), 4)
-    0.4726
     """
     law = action_law(algorithm, cells)
     worst = 0.0

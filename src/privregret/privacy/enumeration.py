@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import laplace
 
-from privregret import checks
+from privregret.core import checks
 from privregret.divergence import kl
 
 MODELS = ("list", "table", "tree")
@@ -23,11 +23,6 @@ def random_policy(arms: int, rounds: int, rng: np.random.Generator, spread: floa
     """Return a policy with independent normal log-probabilities for each history.
 
     Their standard deviation is `spread`.
-
-    Examples
-    --------
-    >>> [step.shape for step in random_policy(2, 3, np.random.default_rng(1))]
-    [(2,), (2, 2, 2), (2, 2, 2, 2, 2)]
     """
     policy = []
     for t in range(rounds):
@@ -42,11 +37,6 @@ def stay_or_switch(rounds: int, epsilon: float) -> list:
     Otherwise it switches. The first arm is random, and the noise is Laplace(1 / epsilon). The
     policy is epsilon-DP, because each reward is used once. With epsilon infinite it is win-stay,
     lose-shift, which is not private.
-
-    Examples
-    --------
-    >>> len(stay_or_switch(3, epsilon=1.0))
-    3
     """
     stay = np.array(
         [
@@ -69,12 +59,6 @@ def view_law(policy: list) -> np.ndarray:
     """Return the probability of the actions given the rewards observed.
 
     The shape is (2,) * T + (K,) * T, with the actions in the last T axes.
-
-    Examples
-    --------
-    >>> law = view_law(stay_or_switch(2, epsilon=1.0))
-    >>> law[1, 0].round(4).tolist()
-    [[0.3484, 0.1516], [0.1516, 0.3484]]
     """
     rounds, arms = len(policy), len(policy[0])
     law = np.ones((2,) * rounds + (arms,) * rounds)
@@ -94,13 +78,6 @@ def views(policy: list, tree: list) -> list:
     policy : list
     tree : list
         The adversary's rewards of rounds 1, 2, ...: arrays with one axis per action so far.
-
-    Examples
-    --------
-    >>> tree = [np.array([0, 1]), np.zeros((2, 2))]
-    >>> plays = views(stay_or_switch(2, epsilon=np.inf), tree)
-    >>> [(float(chance), actions, seen) for chance, actions, seen in plays if chance]
-    [(0.5, (0, 1), (0, 0)), (0.5, (1, 1), (1, 0))]
     """
 
     def branches(chance, actions, seen):
@@ -122,11 +99,6 @@ def reward_functions(model: str, arms: int, t: int) -> list:
     """Return the possible inputs of one round: (K,) * t arrays.
 
     Each holds the reward of round t after each sequence of t actions.
-
-    Examples
-    --------
-    >>> [len(reward_functions(model, 2, 2)) for model in MODELS]
-    [2, 4, 16]
     """
     shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[
         checks.one_of(*MODELS)("model", model)
@@ -140,12 +112,6 @@ def distributions(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
 
     The neighbours are (pairs, 2) ordered pairs. The last round's reward comes after the last
     action: it does not matter and is left out of the inputs.
-
-    Examples
-    --------
-    >>> p, pairs = distributions(stay_or_switch(3, epsilon=1.0), "table")
-    >>> p.shape, pairs.shape
-    ((16, 8), (96, 2))
     """
     rounds, arms = len(policy), len(policy[0])
     seen = view_law(policy)
@@ -181,11 +147,6 @@ def delta(policy: list, model: str, epsilon: float) -> float:
     """Return the smallest delta for which the policy is (epsilon, delta)-DP.
 
     Here the three models differ.
-
-    Examples
-    --------
-    >>> round(delta(stay_or_switch(3, epsilon=1.0), "table", epsilon=0.5), 4)
-    0.1967
     """
     p, pairs = distributions(policy, model)
     return float(np.maximum(p[pairs[:, 0]] - np.exp(epsilon) * p[pairs[:, 1]], 0).sum(axis=1).max())
@@ -207,12 +168,6 @@ def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -
     n2 : int
     alpha : float
         Above 0.
-
-    Examples
-    --------
-    >>> policy = stay_or_switch(4, epsilon=1.0)
-    >>> round(double_change(policy, [0.2, 0.3, 0.5, 0.7], n2=2, alpha=0.5), 4)
-    0.1995
     """
     mu, middle, best, beyond = means
     rounds, seen, shift, change = len(policy), view_law(policy), middle - mu, kl(middle, beyond)

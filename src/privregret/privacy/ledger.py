@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from privregret import checks
 from privregret.bandits.dp_se import epoch_length
 from privregret.bandits.hybrid_ucb import TREES
+from privregret.core import checks
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,6 @@ def lazy_releases(pulls: int) -> list[Release]:
     """Return the releases of Anytime-Lazy-UCB in an arm's first `pulls` pulls.
 
     They are arrays of 1, 2, 4, ... pulls, each released once.
-
-    Examples
-    --------
-    >>> len(lazy_releases(100))
-    6
     """
     sizes = [2**r for r in range(pulls.bit_length()) if 2 ** (r + 1) - 1 <= pulls]
     return [Release("array", n, 2 * n - 1, 2 * n - 1, 1.0) for n in sizes]
@@ -53,11 +48,6 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
     """Return the releases of Hybrid-UCB in an arm's first `pulls` pulls.
 
     The order is that in which their noise is drawn.
-
-    Examples
-    --------
-    >>> len(hybrid_releases(100))
-    105
     """
     checks.one_of(*TREES)("tree", tree)
     releases = []
@@ -88,11 +78,6 @@ def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
     """Return the releases of DP-SE about all arms, after this number of pulls of each.
 
     There is one release per active arm and epoch.
-
-    Examples
-    --------
-    >>> elimination_releases(np.array([10, 1000]), epsilon=1.0, beta=1e-3)
-    0
     """
     pulls = np.asarray(pulls)
     released = done = epoch = 0
@@ -112,11 +97,6 @@ def through_children(releases: list[Release]) -> list[Release]:
     """Return releases in which a root is replaced by its right child.
 
     The last prefix of a tree is then the sum of the root's two children.
-
-    Examples
-    --------
-    >>> len(through_children(hybrid_releases(10)))
-    12
     """
     return [
         replace(r, first=(r.first + r.last + 1) // 2)
@@ -129,13 +109,7 @@ def through_children(releases: list[Release]) -> list[Release]:
 
 @checks.arguments(releases=_releases, pulls=checks.integer_in(1, checks.SIZE))
 def cost(releases: list[Release], pulls: int) -> np.ndarray:
-    """Return the (pulls,) privacy cost of each reward, in epsilon, by composition.
-
-    Examples
-    --------
-    >>> cost(lazy_releases(10), 10).round(3)
-    array([1., 1., 1., 1., 1., 1., 1., 0., 0., 0.])
-    """
+    """Return the (pulls,) privacy cost of each reward, in epsilon, by composition."""
     total = np.zeros(pulls + 1)
     for release in releases:
         total[release.first : release.last + 1] += 1 / release.scale
@@ -146,13 +120,7 @@ def cost(releases: list[Release], pulls: int) -> np.ndarray:
     releases=_releases, pulls=checks.integer_in(1, checks.SIZE), kind=checks.one_of("node", "array")
 )
 def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray:
-    """Return the (pulls,) number of releases of a kind that contain each reward.
-
-    Examples
-    --------
-    >>> looks(lazy_releases(10), 10)
-    array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
-    """
+    """Return the (pulls,) number of releases of a kind that contain each reward."""
     total = np.zeros(pulls + 1, int)
     for release in releases:
         if release.kind == kind:

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from privregret import checks
+from privregret.core import checks
 from privregret.exact.fixed import stopping_chances
 from privregret.full_information import MarginStop
 
@@ -24,14 +24,6 @@ def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.n
     noisy : bool
         Whether there is noise on threshold and margins; without it, a planted bug, the stop is not
         private.
-
-    Examples
-    --------
-    >>> law = stop_law(MarginStop(8.0, 0.5, threshold=1.0), [[0, 1], [0, 1]])
-    >>> law.round(3)
-    array([[0.453, 0.061],
-           [0.21 , 0.004],
-           [0.136, 0.136]])
     """
     rounds, actions = np.shape(table)
     rule = learner.rule(np.log(actions))
@@ -63,12 +55,6 @@ def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True
 
     Tables differ in one round. The result bounds the privacy loss of the actions. The stopping time
     is not a function of the actions if the choice is the action played before.
-
-    Examples
-    --------
-    >>> learner = MarginStop(1.0, threshold=0.0)
-    >>> round(stop_loss(learner, rounds=3, actions=2), 2), learner.privacy.proved
-    (0.5, 1.0)
     """
     rows = np.array(list(product((0.0, 1.0), repeat=actions)))
     codes = list(product(range(len(rows)), repeat=rounds))

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from privregret import checks
+from privregret.core import checks
 
 LARGEST = 2**21  # largest number of entries of an enumerated distribution
 
@@ -35,11 +35,6 @@ def loss_by_position(rounds: int, eta: float, counts: tuple[int, ...] = (1, 1)) 
     Returns
     -------
     (rounds,) array
-
-    Examples
-    --------
-    >>> loss_by_position(4, eta=0.125).round(5)
-    array([0.14419, 0.14419, 0.14419, 0.074  ])
     """
     _check(checks.positive_int("rounds", rounds), 1, counts)
     law = np.log(_choice(rounds, 0, _lengths(rounds), eta, counts))
@@ -65,11 +60,6 @@ def sequence_loss(
     forget : bool
         False for a learner that adds the prefix to the losses of all earlier blocks: it uses a
         round many times.
-
-    Examples
-    --------
-    >>> round(sequence_loss(2, eta=0.125), 4)
-    0.1328
     """
     rounds = 2 ** checks.integer_in(1, 8)("blocks", blocks) - 1
     _check(rounds, blocks, counts)
@@ -105,16 +95,6 @@ def _choice(axes, start, lengths, eta, counts):
     There is one axis per round's losses (of length 1 where they do not matter), and the last axis
     is the kind of action. The choice is softmax of the losses of rounds start .. start + M - 1, M
     uniform on `lengths`.
-
-    Parameters
-    ----------
-    axes : int
-        Number of axes of losses.
-    start : int
-    lengths : sequence of int
-    eta : float
-    counts : sequence of int
-        As in `loss_by_position`.
     """
     # all losses 1 are equivalent to all losses 0
     outcomes = np.array(list(product((0.0, 1.0), repeat=len(counts)))[:-1])

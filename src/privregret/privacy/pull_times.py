@@ -6,7 +6,7 @@ import math
 import numpy as np
 from scipy.special import logsumexp
 
-from privregret import checks, store
+from privregret.core import checks, store
 
 LATE = 2.0 ** (26 + 0.01 * np.arange(7))  # rounds of the attacked arm's pulls 2 to 8
 
@@ -15,12 +15,6 @@ def log_density(reward: float, epsilon: float, shifts: np.ndarray, more: int) ->
     """Return the log-density of the private sums that the pull times reveal.
 
     See `hybrid_loss`.
-
-    Examples
-    --------
-    >>> without, shifted = (log_density(r, 0.1, np.zeros(7), more=0) for r in (0, 1))
-    >>> round(float(without - shifted), 4)
-    0.15
     """
     t, k = LATE.round(), np.arange(1, 8)
     log_t, factor, others = np.log2(t), 6 * math.sqrt(8) / epsilon, t - 1 - k
@@ -70,11 +64,6 @@ def hybrid_loss(epsilon: float, more: int = 0) -> float:
         Larger deviations have probability below exp(-6000), by Chernoff's bound for some fifty
         Laplace variables of scale at most 52 / epsilon; the event's own probability is above
         exp(-1500).
-
-    Examples
-    --------
-    >>> round(float(hybrid_loss(epsilon=0.1)), 4)
-    0.15
     """
     corners = np.array(list(itertools.product((-0.1, 0.1), repeat=7)))[::9]
     return min(log_density(0, epsilon, c, more) - log_density(1, epsilon, c, more) for c in corners)

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import laplace
 
-from privregret import checks, store
-from privregret.algorithm import Steps
-from privregret.noise import LAPLACE
+from privregret.core import checks, store
+from privregret.core.algorithm import Steps
+from privregret.core.noise import LAPLACE
 from privregret.privacy import trace
 
 UNUSED = np.random.default_rng(0)
@@ -43,23 +43,7 @@ class _Script(trace.Tracer):
     FOLLOWED = ("laplace", "random")
 
     def __init__(self, picks, notes, cells, rounds, most, traced=False):
-        """Prepare a script.
-
-        Parameters
-        ----------
-        picks : sequence of int
-            Cells and sides, in the order of use.
-        notes : _Plain
-            The table, which knows the last row read.
-        cells : int
-            Cells of the grid.
-        rounds : int
-            Rows of the table; noise after the last one decides nothing.
-        most : int
-            Largest sum of rewards.
-        traced : bool
-            Whether noises are `Value`s.
-        """
+        """Prepare a script."""
         super().__init__(UNUSED, notes, "this algorithm")
         self.picks, self.traced = iter(picks), traced
         self.cells, self.rounds, self.most = cells, rounds, most
@@ -108,11 +92,6 @@ def grid(cells: int, scale: float, most: int) -> np.ndarray:
     """Return the (cells - 1,) inner edges of the cells of noisy sums.
 
     The sums have at most `most` rewards.
-
-    Examples
-    --------
-    >>> grid(cells=4, scale=0.5, most=2).tolist()
-    [-4.0, 1.0, 6.0]
     """
     return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
 
@@ -139,13 +118,6 @@ def action_law(
     -------
     dict
         actions -> array with an axis of length 2 for each of `rounds`.
-
-    Examples
-    --------
-    >>> from privregret.bandits import AnytimeLazyUCB
-    >>> law = action_law(AnytimeLazyUCB(1.0), np.zeros((4, 2)), cells=8)
-    >>> {actions: round(float(p[0, 0, 0]), 4) for actions, p in sorted(law.items())}
-    {(0, 1, 0, 0): 0.175, (0, 1, 1, 1): 0.825}
     """
     cells = checks.integer_in(4, checks.LARGEST)("cells", cells)
     table = checks.table("table", table).copy()
@@ -185,18 +157,6 @@ def _probabilities(picked, kinds, units, scales, cells):
     """Return the (2,) * F probability of all scripts with equal actions and draws.
 
     It is computed for all lists of F rewards.
-
-    Parameters
-    ----------
-    picked : (scripts, draws) int array
-        Cells and sides of the scripts.
-    kinds : sequence
-        Scale of each noise, 0 for a coin.
-    units : array
-        Decrease of each noise if a reward is 1 and the releases are unchanged.
-    scales : array
-        Scales of the noises.
-    cells : int
     """
     result, noises = np.zeros((2,) * len(units)), picked[:, kinds > 0]
     for rewards in product((0, 1), repeat=len(units)):
@@ -212,13 +172,6 @@ def worst(chances: dict) -> Worst:
     """Return the largest log-ratio of an action sequence over neighbouring lists.
 
     Neighbouring lists differ in one reward.
-
-    Examples
-    --------
-    >>> chances = {(0, 1): np.array([0.5, 0.25]), (0, 0): np.array([0.5, 0.75])}
-    >>> found = worst(chances)
-    >>> round(found.value, 4), found.before, found.after, found.actions
-    (0.6931, (1,), (0,), (0, 1))
     """
     found = Worst(0.0, (), (), ())
     for actions, p in chances.items():

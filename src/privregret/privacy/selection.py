@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
+from privregret.core import checks
 from privregret.exact import selection_from_sums
 
 

@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
-from privregret import checks, loops, noise, store
 from privregret.adversarial import ExpertAlgorithm
+from privregret.core import checks, loops, noise, store
+from privregret.core.loops import Steps
 from privregret.instances import Advice
-from privregret.loops import Steps
 
 KEEPS = ("numbers", "outcomes")
 LARGEST = 1e100  # of coefficients, so that sums stay finite
@@ -218,28 +218,14 @@ class Notes:
         self.plain = plain  # name of an algorithm that manages its own memory
 
     def use(self, form: dict, kept: bool = True) -> None:
-        """Record that the number itself was used (`kept`), or only compared.
-
-        Examples
-        --------
-        >>> notes = Notes()
-        >>> notes.use({(0, 1): 2.0, 0: 1.0}, kept=False)
-        >>> len(notes.numbers), len(notes.kept)
-        (1, 0)
-        """
+        """Record that the number itself was used (`kept`), or only compared."""
         if form:
             self.numbers.add(_normal(form))
             if kept:
                 self.kept.add(_normal(form))
 
     def indicator(self, t: int, outcome: bool) -> Value:
-        """Return 0 or 1, determined by the data of round t and by what they do not change.
-
-        Examples
-        --------
-        >>> Notes().indicator(3, True).form
-        {(3, -1): 1.0}
-        """
+        """Return 0 or 1, determined by the data of round t and by what they do not change."""
         self.indicators += 1
         return Value(float(outcome), {(t, -self.indicators): 1.0}, self)
 
@@ -266,13 +252,7 @@ class Table:
 
 
 def python(kernel: Any) -> Any:
-    """Return the Python function of a kernel.
-
-    Examples
-    --------
-    >>> python(noise.draw).__name__, python(len) is len
-    ('draw', True)
-    """
+    """Return the Python function of a kernel."""
     return getattr(kernel, "py_func", kernel)
 
 
@@ -318,11 +298,6 @@ class Tracer(np.random.Generator):
 
         The densities of exponential and Gumbel noise fall by exp(-x / scale) at most if the noise
         is raised by x; if it is lowered, they may fall by any factor.
-
-        Examples
-        --------
-        >>> Tracer(1, Notes()).noise(noise.EXPONENTIAL, 2.0).form
-        {0: 1.0}
         """
         if kind == noise.NONE:
             return 0.0
@@ -330,13 +305,7 @@ class Tracer(np.random.Generator):
         return self.drawn(draw(kind, scale, self._source), scale, kind != noise.LAPLACE)
 
     def drawn(self, value: ArrayLike, scale: ArrayLike, upward: bool) -> Any:
-        """Return a noise of that value, or an array of noises.
-
-        Examples
-        --------
-        >>> [noise.form for noise in Tracer(1, Notes()).drawn(np.zeros(2), 1.0, upward=False)]
-        [{0: 1.0}, {1: 1.0}]
-        """
+        """Return a noise of that value, or an array of noises."""
         if np.ndim(value):
             scales = np.broadcast_to(scale, value.shape)
             each = [self.drawn(v, s, upward) for v, s in zip(value.flat, scales.flat, strict=True)]
@@ -378,15 +347,6 @@ def uncompiled(*functions: Callable, values: bool = True, noises: dict = NOISES)
 
     Either all kernels are replaced, which can then take `Value` objects, or only those that draw.
     Noises come from the source's own `noise`. Not thread-safe.
-
-    Examples
-    --------
-    >>> draw = noise.draw
-    >>> with uncompiled(draw):
-    ...     noise.draw is draw
-    False
-    >>> noise.draw is draw
-    True
     """
     before, known, todo = [], set(), [vars(noise), *(python(f).__globals__ for f in functions)]
     while todo:
@@ -414,14 +374,7 @@ def uncompiled(*functions: Callable, values: bool = True, noises: dict = NOISES)
 
 
 def code(algorithm: Any) -> tuple:
-    """Return the functions that `play` runs.
-
-    Examples
-    --------
-    >>> from privregret.bandits import AnytimeLazyUCB
-    >>> len(code(AnytimeLazyUCB(0.5)))
-    3
-    """
+    """Return the functions that `play` runs."""
     steps = algorithm.steps
     if not steps:
         return (algorithm.start,)
@@ -435,15 +388,6 @@ def play(
 
     `source` draws its random numbers, `memory` makes its memory, and `advice` is empty or one
     table.
-
-    Examples
-    --------
-    >>> from privregret.bandits import AnytimeLazyUCB
-    >>> algorithm, notes = AnytimeLazyUCB(0.5), Notes()
-    >>> table = Table([[0, 1], [1, 1], [0, 0]], notes)
-    >>> with uncompiled(*code(algorithm)):
-    ...     play(algorithm, table, Tracer(1, notes), memory_of_values)
-    (0, 1, 1)
     """
     if not algorithm.steps:
         return tuple(
@@ -455,16 +399,7 @@ def play(
 
 
 def memory_of_values(steps: Any, *sizes: int) -> tuple:
-    """Return `Steps.memory` whose floats can hold a `Value`; integers stay integers.
-
-    Examples
-    --------
-    >>> from privregret.bandits import AnytimeLazyUCB
-    >>> steps = AnytimeLazyUCB(0.5).steps
-    >>> own, ours = steps.memory(2)[0], memory_of_values(steps, 2)[0]
-    >>> [str(part.dtype["total"]) for part in (own, ours)]
-    ['float64', 'object']
-    """
+    """Return `Steps.memory` whose floats can hold a `Value`; integers stay integers."""
     return tuple(map(_objects, steps.memory(*sizes)))
 
 
@@ -513,13 +448,6 @@ def traced(
         is added, or plays other actions than untraced, on this table or on 1 - table.
     ValueError
         If an entry is not in [0, 1], or a scale of noise is negative or infinite.
-
-    Examples
-    --------
-    >>> from privregret.bandits import AnytimeLazyUCB
-    >>> run = traced(AnytimeLazyUCB(0.5), [[0, 1], [1, 1], [0, 0]], rng=1)
-    >>> costs(run).tolist()
-    [0.5, 0.5, 0.0]
     """
     name, given = type(algorithm).__name__, ()
     table, source = checks.table("table", table, short=True), np.random.default_rng(rng)
@@ -556,14 +484,6 @@ def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | Non
         What must not change: every number that was used, which is composition; or, of numbers that
         were only compared, only which one was larger. The second is sufficient, and cheaper for
         noisy maxima and sparse vectors.
-
-    Examples
-    --------
-    >>> notes = Notes()
-    >>> notes.scales, notes.upward = [2.0], [False]
-    >>> notes.use({(0, 1): 1.0, 0: 1.0})
-    >>> moves(notes, {(0, 1): 1.0}).tolist()
-    [-1.0]
     """
     checks.one_of(*KEEPS)("keep", keep)
     used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.kept)]

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from privregret import checks
+from privregret.core import checks
 from privregret.full_information import Votes, VotesOrLeader
 
 _whole = checks.integer_in(2, checks.LARGEST)
@@ -38,12 +38,6 @@ def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> 
     -------
     float
         The largest log-ratio, or the rate if that is larger.
-
-    Examples
-    --------
-    >>> learner = Votes(1.0)
-    >>> round(votes_loss(learner, 100), 3), round(votes_loss(learner, 100, extra=1), 3)
-    (0.903, 0.979)
     """
     ballot = learner.ballot(np.log(actions))
     rounds, threshold = ballot.length(epoch) + extra, ballot.threshold(epoch)
@@ -80,11 +74,6 @@ def unanimity_loss(learner: VotesOrLeader, actions: int, first: float = 1.0) -> 
         K, 2 to 4.
     first : float
         Factor by which the test is too sharp, a planted bug.
-
-    Examples
-    --------
-    >>> round(unanimity_loss(VotesOrLeader(20.0), 2), 3)
-    9.31
     """
     constants = learner.constants(np.log(actions))
     rounds, tilt = constants.first, first * constants.tilt

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from privregret import checks, estimates, instances, simulate, store, streams
+from privregret import estimates, instances, simulate
 from privregret.adversarial import (
     EXP3,
     AdversarialAlgorithm,
@@ -22,6 +22,7 @@ from privregret.adversarial import (
 from privregret.adversarial.bases import FTPL, HTINF
 from privregret.adversarial.batches import THETA
 from privregret.bounds import asi2025 as bounds
+from privregret.core import checks, store, streams
 from privregret.estimates import Estimate
 from privregret.instances import lemma_11_pair
 from privregret.privacy import adversarial as privacy

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import checks, estimates, rare, store
+from privregret import estimates, rare
 from privregret.bounds import azize2025 as bounds
+from privregret.core import checks, store
 from privregret.divergence import kl
 
 
@@ -21,15 +22,6 @@ def separated_means(name: str, value: object) -> np.ndarray:
     ------
     TypeError, ValueError
         As `checks.means` does, or for several best arms or a second-best mean of 0.
-
-    Examples
-    --------
-    >>> separated_means("means", [0.75, 0.5])
-    array([0.75, 0.5 ])
-    >>> separated_means("means", [0.75, 0.75])
-    Traceback (most recent call last):
-    ...
-    ValueError: means must have one largest number and another above 0, got [0.75, 0.75]
     """
     means = checks.means(name, value)
     second, best = np.sort(means)[-2:]
@@ -48,11 +40,6 @@ def tail_case(name: str, value: list) -> tuple[float, float, float]:
         If `value` is not a list of three numbers.
     ValueError
         If a number is outside its range.
-
-    Examples
-    --------
-    >>> tail_case("coupling", [0.7, 0.25, 0.75])
-    (0.7, 0.25, 0.75)
     """
     if not isinstance(value, (list, tuple)) or len(value) != 3:
         raise TypeError(f"{name} must be [mean, epsilon, level], got {checks.shown(value)}")
@@ -82,12 +69,6 @@ def largest_excesses(
     Returns
     -------
     (3,) array
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> largest_excesses(np.array([0.7, 0.5]), 1.0, 1000, 0.05, 2, rng).shape
-    (3,)
     """
     each = [bounds.theorem_f7(means, epsilon, horizon, delta, rng) for _ in range(runs)]
     return np.max(each, axis=0)
@@ -97,11 +78,6 @@ def extent(numbers: list[estimates.Estimate]) -> estimates.Estimate:
     """Return an Estimate whose interval reaches from the smallest to the largest of several.
 
     Its verdict about a limit is undecided if some numbers are on either side of the criterion.
-
-    Examples
-    --------
-    >>> extent([estimates.Estimate(0.5), estimates.Estimate(1.5)])
-    Estimate(value=1.0, se=0.0, bound=0.5)
     """
     low, high = estimates.smallest(numbers).low, estimates.largest(numbers).high
     if np.isinf(high - low):
@@ -147,11 +123,6 @@ def adap_klucb_constant(mean: float, best: float, epsilon: float, tau: float) ->
     epsilon : float
     tau : float
         Optimism of AdaP-KLUCB, above 3.
-
-    Examples
-    --------
-    >>> round(adap_klucb_constant(0.5, 0.75, epsilon=0.25, tau=3.1), 1)
-    113.3
     """
     gap = best - mean
 
@@ -162,17 +133,7 @@ def adap_klucb_constant(mean: float, best: float, epsilon: float, tau: float) ->
 
 
 def lemma_d3_proved(*case: float) -> float:
-    """Return `bounds.azize2025.lemma_d3` with the constant that its proof gives.
-
-    Examples
-    --------
-    >>> printed, proved = (
-    ...     bounds.at_batch_end(log_of, 8, 0.5, 1.0, 0.75)
-    ...     for log_of in (bounds.lemma_d3, lemma_d3_proved)
-    ... )
-    >>> bool(printed < proved)
-    True
-    """
+    """Return `bounds.azize2025.lemma_d3` with the constant that its proof gives."""
     return bounds.lemma_d3(*case, proved=True)
 
 
@@ -191,24 +152,13 @@ def at_batch_ends(log_of: Callable, grid: list, lower: bool = False) -> np.ndarr
     Returns
     -------
     (n,) array
-
-    Examples
-    --------
-    >>> at_batch_ends(bounds.tail, [(3, 0.5, 1.0, 0.75)]).shape
-    (1,)
     """
     more = {"lower": True} if lower else {}
     return np.array([bounds.at_batch_end(log_of, *case, **more) for case in grid])
 
 
 def first_batch(multiple: float, epsilon: float) -> int:
-    """Return a first batch n0 of `multiple` / epsilon pulls, at least 1.
-
-    Examples
-    --------
-    >>> first_batch(8.0, 0.1), first_batch(0.5, 1.0)
-    (80, 1)
-    """
+    """Return a first batch n0 of `multiple` / epsilon pulls, at least 1."""
     return max(1, round(multiple / epsilon))
 
 
@@ -228,13 +178,6 @@ def regret_over_bound(
     -------
     pandas.DataFrame
         Columns of `estimates.means` by algorithm and problem, bound, ratio, ratio_se, horizon.
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPIMED
-    >>> from privregret.instances import AZIZE2025_1
-    >>> regret_over_bound([DPIMED(0.25)], [AZIZE2025_1], 1000, 100, 1).ratio.item() > 0
-    True
     """
     sample = rare.regrets(algorithms, problems, horizon, runs, seed)
     setting = ["instance", "algorithm", "epsilon", "alpha", "n0"]
@@ -247,12 +190,6 @@ def regret_over_bound(
 
 
 def times_log(frame: pd.DataFrame, means: tuple, horizon: int) -> pd.DataFrame:
-    """Add the constants of the three lower bounds times ln T to a frame with column epsilon.
-
-    Examples
-    --------
-    >>> list(times_log(pd.DataFrame({"epsilon": [0.5]}), (0.75, 0.5), 1000))
-    ['epsilon', 'theorem_3_1', 'equation_7', 'lai_robbins']
-    """
+    """Add the constants of the three lower bounds times ln T to a frame with column epsilon."""
     constants = bounds.lower_bounds(means, frame.epsilon)
     return frame.assign(**{name: np.log(horizon) * c for name, c in constants.items()})

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret import checks
-from privregret.algorithm import Steps
 from privregret.bandits.dp_klucb import ARM, BATCH, DPKLUCB, KLUCB, leader, next_klucb
 from privregret.bandits.queues import add, no_queues
 from privregret.bandits.reporting import report
-from privregret.jit import jit
-from privregret.noise import laplace
+from privregret.core import checks
+from privregret.core.algorithm import Steps
+from privregret.core.jit import jit
+from privregret.core.noise import laplace
 
 
 class Ablation(NamedTuple):
@@ -122,17 +122,6 @@ class AblatedDPKLUCB(DPKLUCB):
         Whether an arm's private mean uses its last batch only, as in AdaP-KLUCB.
     optimism : float
         Factor of ln t in the index, above 0; AdaP-KLUCB has 3.1, DP-KLUCB has 1.
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPKLUCB
-    >>> from privregret.instances import AZIZE2025_1
-    >>> whole, forgetful = DPKLUCB(1.0), AblatedDPKLUCB(1.0, forget=True)
-    >>> neither = AblatedDPKLUCB(1.0).run(AZIZE2025_1, [1000], 1)
-    >>> bool((neither == whole.run(AZIZE2025_1, [1000], 1)).all())
-    True
-    >>> int(forgetful.run(AZIZE2025_1, [1000], 1).sum())
-    1000
     """
 
     forget: bool = False

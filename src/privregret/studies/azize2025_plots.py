@@ -205,16 +205,7 @@ def release_games(games: dict, change: int) -> Figure:
 
 
 def _reward_model(ax, model, path, rewards, title):
-    """Draw a list, table or tree of rewards for two arms, and frame those observed along `path`.
-
-    Parameters
-    ----------
-    model : {"list", "table", "tree"}
-    path : sequence of int
-        Arms pulled, 0 or 1, one per round.
-    rewards : list
-        Reward functions of rounds 1, 2, ...: arrays with one axis for each action so far.
-    """
+    """Draw a list, table or tree of rewards for two arms, and frame those observed along `path`."""
     rounds = len(path)
     for t in range(1, rounds + 1):
         prefixes = list(np.ndindex(*(2,) * t))
@@ -260,16 +251,7 @@ def _reward_model(ax, model, path, rewards, title):
 
 
 def _release_game(ax, actions, left, right, change, side):
-    """Draw the adaptive game: two rewards per round, of which one is observed.
-
-    Parameters
-    ----------
-    actions, left, right : sequence
-        Arm (from 0) and the two rewards of each round.
-    change : int
-        Round, from 1, in which the policy observes the reward of `side`, "L" or "R"; in other
-        rounds it observes the left reward.
-    """
+    """Draw the adaptive game: two rewards per round, of which one is observed."""
     boxes = []
     for t, (action, one, other) in enumerate(zip(actions, left, right, strict=True), start=1):
         shown = other if t == change and side == "R" else one

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from privregret import estimates, exact, instances, store
-from privregret.algorithm import Algorithm
+from privregret import estimates, exact, instances
 from privregret.bounds import cesari2026 as bounds
 from privregret.bounds import wu2026
+from privregret.core import store
+from privregret.core.algorithm import Algorithm
 from privregret.instances import StochasticLosses
 
 # three ways to add up the cost of an epoch

@@ -9,9 +9,10 @@ import pandas as pd
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from privregret import exact, instances, simulate, store
-from privregret.algorithm import Algorithm
+from privregret import exact, instances, simulate
 from privregret.bounds import constants as bounds
+from privregret.core import store
+from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate
 from privregret.full_information import MarginStop, PhasedFTNL, Votes, VotesOrLeader
 from privregret.instances import StochasticLosses

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from privregret import estimates, exact, instances, simulate
-from privregret.algorithm import Algorithm
 from privregret.bandits import DPSE
 from privregret.bounds import hu2021 as bounds
+from privregret.core.algorithm import Algorithm
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
 from privregret.privacy import ledger, selection

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, vstack
 
-from privregret import store
+from privregret.core import store
 from privregret.estimates import Estimate
 from privregret.minimax import Game, minimax
 

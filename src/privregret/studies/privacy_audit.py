@@ -5,11 +5,11 @@ Where the fault is in the noise, a sound step is given a faulty source of it, wh
 follow; such an algorithm cannot be played.
 """
 
-from privregret.algorithm import Privacy
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.bandits.lazy_ucb import Lazy
+from privregret.core.algorithm import Privacy
+from privregret.core.jit import jit
 from privregret.full_information import FTNL
-from privregret.jit import jit
 
 lazy, hybrid, elimination = (kind.steps.observe for kind in (AnytimeLazyUCB, HybridUCB, DPSE))
 epochs = FTNL.steps.choose

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import adversarial, bandits, full_information, store
+from privregret import adversarial, bandits, full_information
 from privregret.adversarial import BatchedPrivate, LocallyPrivate, SparseSwitch
 from privregret.bandits import DPSE, HybridUCB, dp_se
+from privregret.core import store
 from privregret.full_information import (
     FTNL,
     MarginStop,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from privregret import checks, estimates, exact, simulate, store
+from privregret import estimates, exact, simulate
 from privregret.bandits import (
     DPIMED,
     DPKLUCB,
@@ -19,6 +19,7 @@ from privregret.bandits import (
     LazyDPTS,
 )
 from privregret.bandits.dp_klucb import batch_ends
+from privregret.core import checks, store
 from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
 from privregret.full_information import FTNL, MarginStop, Votes, VotesOrLeader
 from privregret.instances import BernoulliBandit, StochasticLosses
@@ -173,12 +174,6 @@ def leaders(table, by) -> pd.DataFrame:
         As `estimates.quantile_limits` makes it: columns low and high.
     by : list of str
         Columns whose combinations are the groups.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"epsilon": 1.0, "low": [1.0, 2.0, 5.0], "high": [3.0, 4.0, 6.0]})
-    >>> leaders(table, ["epsilon"]).leads.tolist()
-    [True, True, False]
     """
     smallest = table.groupby(by, sort=False).high.transform("min")
     # regrets are often equal up to rounding
@@ -200,12 +195,6 @@ def at_privacy(make, epsilon: float):
     ------
     ValueError
         If no algorithm of the family has this proved privacy loss, because of a capped temperature.
-
-    Examples
-    --------
-    >>> from privregret.bandits import HybridUCB
-    >>> at_privacy(HybridUCB, 3.0).epsilon  # as printed it is proved to be 1.5 epsilon-DP
-    2.0
     """
     checks.positive("epsilon", epsilon)
     algorithm = make(epsilon * epsilon / make(epsilon).privacy.proved)
@@ -244,11 +233,6 @@ def affordable(epsilons, regrets, target: float) -> Estimate:
     ------
     ValueError
         If regret is at most the target at every epsilon, so that the answer is below all of them.
-
-    Examples
-    --------
-    >>> round(affordable([0.1, 1.0], [Estimate(30.0), Estimate(3.0)], 6.0).value, 6)
-    0.5
     """
     if len(regrets) != len(epsilons):
         raise ValueError(

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from privregret import estimates, exact, instances, store
-from privregret.algorithm import Algorithm
+from privregret import estimates, exact, instances
 from privregret.bounds import ours
+from privregret.core import store
+from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import differential_evolution
 
-from privregret import estimates, exact, instances, store
+from privregret import estimates, exact, instances
 from privregret.bounds import wu2026 as bounds
+from privregret.core import store
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
 from privregret.privacy import selection
@@ -18,24 +19,12 @@ from privregret.privacy import selection
 
 
 def epochs(horizon: int) -> int:
-    """Return the number of epochs of Algorithm 1, line 4, as printed.
-
-    Examples
-    --------
-    >>> [epochs(horizon) for horizon in (2, 3, 4)]
-    [1, 2, 3]
-    """
+    """Return the number of epochs of Algorithm 1, line 4, as printed."""
     return math.ceil(math.log2(horizon - 1)) + 1
 
 
 def threshold(actions: int, gap: float, c2: float) -> int:
-    """Return tau_l of the proof of Theorem 2, as printed, for a group of actions.
-
-    Examples
-    --------
-    >>> threshold(2, 0.5, 16.0)
-    45
-    """
+    """Return tau_l of the proof of Theorem 2, as printed, for a group of actions."""
     return math.ceil(c2 * math.log(actions) / gap**2)
 
 

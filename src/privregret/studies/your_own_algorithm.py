@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from privregret import checks, store, tables
+from privregret import tables
 from privregret.bandits import BanditAlgorithm
+from privregret.core import checks, store
 
 # Settings -----------------------------------------------------------------------------------------
 

@@ -12,19 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from privregret import identity
+from privregret.core import identity
 
 
 def key(algorithm: Any, problem: Any) -> tuple[int, ...]:
-    """Return four 32-bit words that identify the streams of an algorithm on a problem.
-
-    Examples
-    --------
-    >>> from privregret.bandits import DPSE
-    >>> from privregret.instances import HU2021_2
-    >>> key(DPSE(0.5), HU2021_2) == key(DPSE(epsilon=0.5, beta=None), HU2021_2)
-    True
-    """
+    """Return four 32-bit words that identify the streams of an algorithm on a problem."""
     return identity.key(algorithm, problem.law)
 
 
@@ -42,13 +34,6 @@ def generator(key: tuple[int, ...], seed: int, block: int) -> np.random.Generato
 
 
 def children(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
-    """Return generators seeded from a stream; fewer are the first of more.
-
-    Examples
-    --------
-    >>> first, second = children(np.random.default_rng(1), 2)
-    >>> first.integers(10) == children(np.random.default_rng(1), 1)[0].integers(10)
-    np.True_
-    """
+    """Return generators seeded from a stream; fewer are the first of more."""
     seeds = rng.integers(2**63, size=(count, 4))
     return [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]

@@ -24,7 +24,7 @@ import numba
 import numpy as np
 import pandas as pd
 
-from privregret import code_key, files
+from privregret.core import code_key, files
 
 BYTES = 2**30  # largest total size; what was used longest ago goes first
 EVERY = 1000  # results after which a process looks at the size

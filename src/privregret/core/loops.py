@@ -10,8 +10,8 @@ import numba
 import numpy as np
 from numba.extending import is_jitted
 
-from privregret.jit import jit, keep_alive
-from privregret.streams import children
+from privregret.core.jit import jit, keep_alive
+from privregret.core.streams import children
 
 LANES = 32  # runs that are played side by side
 NOTHING = np.dtype([("nothing", np.int64)])
@@ -41,14 +41,7 @@ class Steps(NamedTuple):
     expert: np.dtype | None = None
 
     def memory(self, actions: int, experts: int = 0) -> tuple[np.ndarray, ...]:
-        """Return the memory before round 1: [experts], arms, and one more record.
-
-        Examples
-        --------
-        >>> from privregret.bandits import UCB1
-        >>> UCB1.steps.memory(2)[0].dtype.names
-        ('total', 'pulls')
-        """
+        """Return the memory before round 1: [experts], arms, and one more record."""
         advised = () if self.expert is None else (np.zeros(experts, self.expert),)
         return *advised, np.zeros(actions, self.arm), np.zeros(1, self.own)
 
@@ -78,43 +71,18 @@ class Templates(NamedTuple):
 
 
 def play(templates: Templates, steps: Steps) -> Callable:
-    """Return the loop of an algorithm over a table.
-
-    Examples
-    --------
-    >>> from privregret.bandits import UCB1
-    >>> loop, memory = play(BANDIT, UCB1.steps), UCB1.steps.memory(2)
-    >>> loop(np.tile([0.0, 1.0], (5, 1)), *memory, (), np.random.default_rng(1))
-    array([0, 1, 1, 1, 1])
-    """
+    """Return the loop of an algorithm over a table."""
     return _made(templates.play, _names(steps), True)
 
 
 def rounds(templates: Templates, steps: Steps) -> Callable:
-    """Return the loop over rounds drawn on the way, in the form of an event kernel.
-
-    Examples
-    --------
-    >>> from privregret.bandits import UCB1
-    >>> loop = rounds(BANDIT, UCB1.steps)
-    >>> loop(np.array([0.0, 1.0]), np.array([4, 8]), (), np.random.default_rng(1))
-    array([[1, 3],
-           [2, 6]])
-    """
+    """Return the loop over rounds drawn on the way, in the form of an event kernel."""
     memory = ("ARM", steps.arm), ("OWN", steps.own), ("EXPERT", steps.expert)
     return _made(templates.run, (*_names(steps), *memory), True)
 
 
 def many(kernel: Callable) -> Callable:
-    """Return a loop over runs: (data, checkpoints, settings, runs, rng) -> array.
-
-    Examples
-    --------
-    >>> from privregret.bandits import UCB1
-    >>> several = many(rounds(BANDIT, UCB1.steps))
-    >>> several(np.array([0.0, 1.0]), np.array([8]), (), 3, np.random.default_rng(1)).shape
-    (3, 1, 2)
-    """
+    """Return a loop over runs: (data, checkpoints, settings, runs, rng) -> array."""
     return _made(_many, (("kernel", kernel),), False)
 
 
@@ -138,13 +106,6 @@ def side_by_side(
     runs : int
     rng : numpy.random.Generator
         Seeds the generators of the runs.
-
-    Examples
-    --------
-    >>> def drawn(data, checkpoints, settings, rngs, runs):
-    ...     return np.array([[rng.integers(10)] for rng in rngs[:runs]])
-    >>> side_by_side(drawn, (), [], (), 3, np.random.default_rng(1)).ravel()
-    array([8, 7, 9])
     """
     played = []
     for first in range(0, runs, LANES):
@@ -193,19 +154,7 @@ def _kept(template, names, inline):
 
 
 def _play_entry(table, arms, owns, settings, rng):
-    """Play a table of which the algorithm sees the entry of its action.
-
-    Parameters
-    ----------
-    table : (T, K) array
-    arms : (K,) record array
-        Memory of the arms.
-    owns : (1,) record array
-        The rest of the memory.
-    settings : NamedTuple
-        Parameters of the algorithm.
-    rng : numpy.random.Generator
-    """
+    """Play a table of which the algorithm sees the entry of its action."""
     actions, own = np.empty(len(table), np.int64), owns[0]
     for t in range(1, len(table) + 1):
         j = choose(arms, own, settings, t, rng)
@@ -217,19 +166,7 @@ def _play_entry(table, arms, owns, settings, rng):
 
 
 def _play_row(table, arms, owns, settings, rng):
-    """Play a table of which the algorithm sees each round's row.
-
-    Parameters
-    ----------
-    table : (T, K) array
-    arms : (K,) record array
-        Memory of the arms.
-    owns : (1,) record array
-        The rest of the memory.
-    settings : NamedTuple
-        Parameters of the algorithm.
-    rng : numpy.random.Generator
-    """
+    """Play a table of which the algorithm sees each round's row."""
     actions, own = np.empty(len(table), np.int64), owns[0]
     for t in range(1, len(table) + 1):
         j = choose(arms, own, settings, t, rng)
@@ -241,23 +178,7 @@ def _play_row(table, arms, owns, settings, rng):
 
 
 def _play_advised(table, advice, experts, arms, owns, settings, rng):
-    """Play a table with advice; the algorithm sees the entry of its action.
-
-    Parameters
-    ----------
-    table : (T, K) array
-    advice : (T, N, K) array
-        Distribution of each expert in each round; (1, N, K) if constant.
-    experts : (N,) record array
-        Memory of the experts.
-    arms : (K,) record array
-        Memory of the arms.
-    owns : (1,) record array
-        The rest of the memory.
-    settings : NamedTuple
-        Parameters of the algorithm.
-    rng : numpy.random.Generator
-    """
+    """Play a table with advice; the algorithm sees the entry of its action."""
     actions, own = np.empty(len(table), np.int64), owns[0]
     for t in range(1, len(table) + 1):
         advised = advice[min(t, len(advice)) - 1]
@@ -380,19 +301,7 @@ def _run_advised(tables, checkpoints, settings, rng):
 
 
 def _many(data, checkpoints, settings, runs, rng):
-    """Repeat a kernel for each run.
-
-    Parameters
-    ----------
-    data : tuple
-        Data of the problem.
-    checkpoints : (H,) int64 array
-        Increasing rounds.
-    settings : NamedTuple
-        Parameters of the algorithm.
-    runs : int
-    rng : numpy.random.Generator
-    """
+    """Repeat a kernel for each run."""
     first = kernel(data, checkpoints, settings, rng)
     played = np.empty((runs, first.size), first.dtype)
     for run in range(runs):
@@ -423,17 +332,6 @@ def followed(
     rng : numpy.random.Generator
     advice : (T, N, K) array
         For algorithms that take advice.
-
-    Examples
-    --------
-    >>> class First:
-    ...     def choose(self):
-    ...         return 0
-    ...
-    ...     def observe(self, reward):
-    ...         pass
-    >>> followed(lambda arms, rng, horizon: First(), BANDIT, np.zeros((3, 2)), rng=1)
-    array([0, 0, 0])
     """
     rows, arms = table.shape
     learner, actions = (

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret import checks
-from privregret.loops import WrongArm
+from privregret.core import checks
+from privregret.core.loops import WrongArm
 
 REWARD = checks.number_in(0, 1)
 LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)
@@ -69,13 +69,6 @@ class Learner:
             If advice is given to an algorithm that takes none, is missing, or does not consist of
             distributions of that shape; if `choose` of an algorithm of one's own returns an arm
             that does not exist.
-
-        Examples
-        --------
-        >>> from privregret.bandits import UCB1
-        >>> learner = UCB1().start(arms=3, rng=1)
-        >>> learner.choose(), learner.choose()
-        (0, 0)
         """
         if self._arm < 0:
             if self._round == self._last:
@@ -104,15 +97,6 @@ class Learner:
             If `choose` was not called before.
         TypeError, ValueError
             If the feedback has another shape, or lies outside [0, 1].
-
-        Examples
-        --------
-        >>> from privregret.full_information import FollowTheLeader
-        >>> learner = FollowTheLeader().start(actions=2, rng=1)
-        >>> _ = learner.choose()
-        >>> learner.observe([1.0, 0.0])
-        >>> learner.choose()
-        1
         """
         if self._arm < 0:
             raise RuntimeError(f"choose must be called before observe is given a {self._seen}")

@@ -8,7 +8,7 @@ with scale 2 / epsilon, whatever the noise, and only 2 epsilon-DP with scale 1 /
 
 import math
 
-from privregret.jit import jit
+from privregret.core.jit import jit
 
 LAPLACE, EXPONENTIAL, GUMBEL, NONE = 0, 1, 2, 3
 CODES = {"laplace": LAPLACE, "exponential": EXPONENTIAL, "gumbel": GUMBEL, "none": NONE}
@@ -20,12 +20,6 @@ def laplace(scale, rng):
     """Draw Laplace noise: an exponential draw with a random sign.
 
     It takes half the time of `Generator.laplace`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(laplace(2.0, np.random.default_rng(1)), 3)
-    -2.146
     """
     size = scale * rng.standard_exponential()
     return size if rng.random() < 0.5 else -size

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from privregret.files import PACKAGE
+from privregret.core.files import PACKAGE
 
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
 _read: dict[Path, tuple[tuple[int, int], bytes]] = {}

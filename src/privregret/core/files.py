@@ -12,7 +12,7 @@ try:
 except ImportError:  # native Windows, which is limited to one process at a time
     fcntl = None
 
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = PACKAGE.parents[1]
 # otherwise the package is installed without notebooks
 CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privregret import checks, loops
-from privregret.guarantees import NOT_PRIVATE, Privacy  # noqa: F401, for its users
-from privregret.loops import NOTHING, Steps, Templates  # noqa: F401
+from privregret.core import checks, loops
+from privregret.core.guarantees import NOT_PRIVATE, Privacy  # noqa: F401, for its users
+from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,7 @@ class Algorithm(checks.Checked, ABC):
         raise TypeError(f"{self.label} needs a problem of type {self.plays.__name__}, got {found}")
 
     def tail_index(self, problem: Any) -> float:
-        """Return the exponent of the power tail of regret, where it is known; else infinity.
-
-        Examples
-        --------
-        >>> from privregret.bandits import UCB1
-        >>> from privregret.instances import HU2021_2
-        >>> UCB1().tail_index(HU2021_2)
-        inf
-        """
+        """Return the exponent of the power tail of regret, where it is known; else infinity."""
         return np.inf
 
     def literal(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:

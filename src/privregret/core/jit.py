@@ -17,7 +17,7 @@ from numba.core.caching import FunctionCache
 from numba.core.sigutils import normalize_signature
 from numba.extending import overload
 
-from privregret import code_key, files
+from privregret.core import code_key, files
 
 CACHE = files.cache_folder("numba")
 KEPT = 400  # newest folders, which are kept: ten versions of every module with kernels

@@ -1,0 +1,1 @@
+"""What all algorithms share: their contract, compilation, streams, the store, checks"""
