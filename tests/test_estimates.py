@@ -12,9 +12,8 @@ from scipy import stats
 from privregret import estimates
 from privregret.estimates import Estimate, exactly
 
-MISS = (
-    2 * estimates.LEVEL
-)  # how often an interval of three standard errors may miss, to either side
+# how often an interval of three standard errors may miss, to either side
+MISS = 2 * estimates.LEVEL
 DRAWS = 5000
 
 
@@ -31,9 +30,8 @@ def test_an_interval_is_three_standard_errors_and_the_bound():
     e = Estimate(2.0, 0.1, 0.5)
     assert (e.low, e.high, e.reach) == pytest.approx((1.2, 2.8, 0.8))
     tiny = estimates.ROUNDING
-    assert (
-        Estimate(2.0, 0.6 * tiny).reach == 0 and Estimate(2.0, 0.7 * tiny).reach > 0
-    )  # rounding is no error
+    # rounding is no error
+    assert Estimate(2.0, 0.6 * tiny).reach == 0 and Estimate(2.0, 0.7 * tiny).reach > 0
     assert Estimate(0.0, 1e-300).reach > 0
     assert Estimate(1.0, math.inf).low == -math.inf and Estimate(1.0, math.inf).high == math.inf
     assert exactly(3) == Estimate(3.0) and exactly(e) is e
@@ -304,9 +302,8 @@ def test_largest_covers_all_numbers_at_once(numbers, spread):
     assert seldom(high, estimates.LEVEL, len(samples)) and seldom(
         low, estimates.LEVEL, len(samples)
     )
-    if (
-        numbers == 20 and spread == 0
-    ):  # an interval about the largest as if it had not been selected lies too high
+    # an interval about the largest as if it had not been selected lies too high
+    if numbers == 20 and spread == 0:
         assert not seldom((samples.max(axis=1) - 3 > 1).sum(), estimates.LEVEL, len(samples))
 
 
@@ -352,9 +349,8 @@ def test_smallest_and_steps_cover():
 
 def test_slope_of_a_line_is_exact():
     assert estimates.slope([1, 2, 3], [exactly(y) for y in (2.0, 4.0, 6.0)]) == Estimate(2.0)
-    assert estimates.slope([0, 1], [5.0, 8.0]) == Estimate(
-        3.0, math.inf
-    )  # two points scatter about nothing
+    # two points scatter about nothing
+    assert estimates.slope([0, 1], [5.0, 8.0]) == Estimate(3.0, math.inf)
     assert estimates.slope([0, 1, 2, 5], [4.0] * 4) == Estimate(0.0)
     powers = estimates.slope(np.log([1, 2, 4, 8]), estimates.logs([1.0, 2**0.5, 2.0, 2**1.5]))
     assert powers.value == pytest.approx(0.5) and powers.se == 0

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from conftest import refused
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
 from privregret.press.findings import (
@@ -80,7 +79,6 @@ def test_what_is_not_a_claim_holds_or_does_not(kind):
     cases = {HOLDS: (0.5, 0), FAILS: (1.5, 0), UNDECIDED: (1.0, 0.1)}
     found = {v: finding(*number, at_most=1, kind=kind).verdict for v, number in cases.items()}
     assert all(verdict == expected for expected, verdict in found.items())
-    refused(lambda: finding(1, at_most=2, kind="remark"), "kind", "'ours'", "'remark'")
 
 
 def test_an_error_that_is_only_rounding_counts_as_none():

@@ -96,9 +96,8 @@ def test_equal_weights_give_plain_means():
         estimates.means(frame.drop(columns="weight"), BY),
     )
     assert one["mean"].tolist() == pytest.approx(other["mean"].tolist())
-    assert one.se.tolist() == pytest.approx(
-        (other.se * np.sqrt(1 - 1 / other.runs)).tolist()
-    )  # n for n - 1
+    # n for n - 1
+    assert one.se.tolist() == pytest.approx((other.se * np.sqrt(1 - 1 / other.runs)).tolist())
 
 
 def test_the_standard_error_of_a_weighted_mean_covers():

@@ -139,7 +139,7 @@ def test_compiled_kernels_are_kept_in_the_users_cache_or_not_at_all(run, tmp_pat
 
 def test_where_there_is_no_fcntl_the_library_works_and_the_command_says_what_it_needs(run):
     without = "import sys; sys.modules['fcntl'] = None; "
-    press = "from privregret import files; from privregret.press import notebook, publish"
+    press = "from privregret.core import files; from privregret.press import notebook, publish"
     assert run("-c", without + press, others=True)[0] == 0
     main = "from privregret.__main__ import main; sys.exit(main(['status']))"
     clone = os.pathsep.join([str(ROOT / "src"), *sys.path])

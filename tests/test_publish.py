@@ -163,11 +163,9 @@ def test_both_files_of_a_figure_have_one_layout(root, monkeypatch):
 CODE = r"Takes `many_runs` runs, `a{b}^c~\d $x$ 5%`, 5% of $\epsilon$ & more."
 
 
-def test_code_in_a_caption_compiles_and_comes_back(tmp_path):
+def test_code_in_a_caption_compiles(tmp_path):
     escaped = tex.tex_escape(CODE)
     assert r"\texttt{many\_runs}" in escaped and r"5\% of $\varepsilon$ \& more" in escaped
-    source = rf"\caption{{{escaped}}}" + "\n"
-    assert tex.caption(source) == CODE.replace("epsilon", "varepsilon")
     if not shutil.which("pdflatex"):
         pytest.skip("needs pdflatex")
     page = rf"\documentclass{{article}}\begin{{document}}{escaped}\end{{document}}"

@@ -45,9 +45,8 @@ def test_limits_hold_for_all_rows_at_once_and_leaders_are_right():
             .leads.any()
         )
         missed += not best.all()
-    assert (
-        missed <= 35
-    )  # at most one in ten: 20 expected at worst, 35 is 3.5 standard deviations more
+    # at most one in ten: 20 expected at worst, 35 is 3.5 standard deviations more
+    assert missed <= 35
     led = side_by_side.leaders(table, ["instance"])
     assert (
         not led[led.algorithm == 3].leads.any() and (led.groupby("instance").leads.sum() >= 1).all()

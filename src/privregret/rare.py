@@ -45,21 +45,10 @@ def regrets(
     points: int | Sequence[int] | np.ndarray = 1,
     workers: int = -1,
 ) -> pd.DataFrame:
-    """Return regrets with importance weights, for `estimates.means(..., weights=)`.
+    """Return regrets of DP-KLUCB and DP-IMED, with any parameters, on Bernoulli bandits.
 
-    Parameters
-    ----------
-    algorithms : GeometricBatches or sequence of them
-        DP-KLUCB, DP-IMED, with any parameters.
-    problems : BernoulliBandit or sequence of them
-    horizon, runs, seed, points, workers
-        As in `simulate.regret_curves`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows of `simulate.regret_curves`, with a column weight. heavy is False: the weights give
-        the mean a finite variance.
+    The arguments and rows are those of `simulate.regret_curves`, with a column weight for
+    `estimates.means(..., weights=)`. heavy is False: the weights give the mean a finite variance.
 
     Examples
     --------
@@ -94,17 +83,7 @@ def weighted(
     runs: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (runs, H) regrets under the mixture of tilts, and weights of mean 1.
-
-    Parameters
-    ----------
-    algorithm : GeometricBatches
-    problem : BernoulliBandit
-    rounds : (H,) int64 array
-        Checkpoints.
-    runs : int
-    rng : numpy.random.Generator
-    """
+    """Return (runs, H) regrets at checkpoints under the mixture of tilts, and weights of mean 1."""
     horizon = checks.integer_in(problem.shortest, checks.LARGEST)("horizon", rounds[-1])
     settings = algorithm.settings(horizon, *problem.sizes)
     arm, mean, epsilon = int(np.argmax(problem.means)), max(problem.means), algorithm.epsilon

@@ -28,7 +28,7 @@ BYTES = 2**24  # memory of the runs that are played at once
 
 
 class GridPoint(NamedTuple):
-    """Hold an algorithm, a problem and the checkpoints."""
+    """An algorithm, a problem and the checkpoints."""
 
     algorithm: Algorithm
     problem: Any
@@ -139,17 +139,9 @@ def regret_summary(
 ) -> pd.DataFrame:
     """Return means and deviations of the runs of `regret_curves`, in constant memory.
 
-    Parameters
-    ----------
-    algorithms, problems, horizon, runs, seed, points, workers
-        As in `regret_curves`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run),
-        se (of the mean), runs, heavy (all as `estimates.means` has them), least and greatest
-        regret, the algorithms' parameters, and proved_epsilon.
+    One row per (problem, algorithm, t): columns algorithm, instance, t, mean, sd (of one run), se
+    (of the mean), runs, heavy (all as `estimates.means` has them), least and greatest regret, the
+    algorithms' parameters, and proved_epsilon.
 
     Examples
     --------
@@ -173,11 +165,12 @@ def regret_summary(
 
 
 class Moments(NamedTuple):
-    """Hold the moments of the regrets of a number of runs, per checkpoint."""
+    """Moments of the regrets of a number of runs, per checkpoint."""
 
     runs: int
     mean: np.ndarray
-    squares: np.ndarray  # sum of the squared deviations from the mean
+    # sum of the squared deviations from the mean
+    squares: np.ndarray
     least: np.ndarray
     greatest: np.ndarray
 
@@ -254,21 +247,10 @@ def hardest(
     seed: int,
     choosing: int | None = None,
 ) -> tuple[Any, np.ndarray]:
-    """Return the problem with the largest mean regret, and the regret there.
+    """Return the problem of a sequence with the largest mean regret, and the (runs,) regrets there.
 
-    Parameters
-    ----------
-    algorithm, horizon, runs, seed
-        As in `regret_curves`.
-    problems : sequence
-        The problems to search.
-    choosing : int, optional
-        Runs on each problem for the choice; a quarter of `runs`, at least 2. They are not used
-        again, so that the maximum over noisy means causes no bias.
-
-    Returns
-    -------
-    problem, (runs,) array of regrets
+    The choice takes `choosing` runs on each problem, by default a quarter of `runs` and at least 2.
+    They are not used again, so that the maximum over noisy means causes no bias.
 
     Examples
     --------
@@ -322,7 +304,7 @@ def _labelled(grid, runs, columns):
 
 
 class ClusterError(RuntimeError):
-    """Report a Dask cluster that cannot do the work: unreachable, without workers or code."""
+    """A Dask cluster that cannot do the work: unreachable, without workers or code."""
 
     def _render_traceback_(self):
         return [f"ClusterError: {self}"]  # shown as one line instead of a traceback
@@ -330,22 +312,11 @@ class ClusterError(RuntimeError):
 
 @contextlib.contextmanager
 def cluster(address: str) -> Iterator[None]:
-    """Run replicates on a Dask scheduler within a context.
+    """Run replicates on a Dask scheduler, such as tcp://127.0.0.1:8786, within a context.
 
-    `PRIVREGRET_SCHEDULER` in the environment does the same for a whole program.
-
-    Parameters
-    ----------
-    address : str
-        Such as tcp://127.0.0.1:8786.
-
-    Raises
-    ------
-    ClusterError
-        If the scheduler does not answer within five seconds or has no worker within eight, or if
-        it or a worker cannot import the package.
-    ModuleNotFoundError
-        If Dask's package `distributed` is not installed.
+    `PRIVREGRET_SCHEDULER` in the environment does the same for a whole program. ClusterError if the
+    scheduler does not answer within five seconds or has no worker within eight, or if it or a
+    worker cannot import the package; ModuleNotFoundError without Dask's package `distributed`.
     """
     try:
         import distributed
@@ -429,15 +400,8 @@ def _code(function, task):
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:
-    """Return one algorithm or several as a list of distinguishable ones.
-
-    Raises
-    ------
-    TypeError
-        For objects that are not algorithms, or whose `privacy` is not a Privacy.
-    ValueError
-        For a repeated algorithm, or one label for two classes.
-    """
+    """Return one algorithm or several as a list; TypeError for what is none, ValueError for a
+    repeated one or one label for two classes."""
     algorithms, seen = checks.one_or_more("algorithms", value), set()
     labels: dict[str, type] = {}
     for algorithm in algorithms:
@@ -454,15 +418,8 @@ def algorithms_of(value: Any) -> list[Algorithm]:
 
 
 def problems_of(value: Any) -> list:
-    """Return one problem or several as a list of distinguishable ones.
-
-    Raises
-    ------
-    TypeError
-        For objects that are not problems.
-    ValueError
-        For a repeated name.
-    """
+    """Return one problem or several as a list; TypeError for what is none, ValueError for a
+    repeated name."""
     problems, names = checks.one_or_more("problems", value), set()
     for problem in problems:
         if not hasattr(problem, "law"):

@@ -23,13 +23,10 @@ def findings(name: str, monkeypatch, wanted=()) -> dict:
     """What `by_key` gives, of the notebook at the parameters of `smoke.toml`, until all keys
     `wanted` are there."""
     parameters = tomllib.loads((NOTEBOOKS / "smoke.toml").read_text()).get(name, {})
-    monkeypatch.setattr(
-        publish, "figure", lambda fig, *args, **more: plt.close(fig)
-    )  # drawing takes longest of all
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        store.without(),
-    ):  # a fault is in no key of the store
+    # drawing takes longest of all
+    monkeypatch.setattr(publish, "figure", lambda fig, *args, **more: plt.close(fig))
+    # a fault is in no key of the store
+    with tempfile.TemporaryDirectory() as folder, store.without():
         monkeypatch.setenv("PRIVREGRET_OUTPUT", folder)
         namespace, found = {"__name__": "__main__"}, {}
         for cell in nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells:

@@ -27,11 +27,8 @@ _lock = Lock()
 
 
 def used(*things: Any) -> frozenset[str]:
-    """Return the names of the modules, not of libraries, that things use.
-
-    They are modules or their names, classes, functions, kernels, or objects of a class. What is
-    defined at a prompt or in a notebook raises LookupError.
-    """
+    """Return the names of the modules, not of libraries, that things use: modules or their names,
+    classes, functions, kernels, objects. LookupError for what a prompt or a notebook defines."""
     modules = {name for thing in things for name in _modules(thing, set())}
     for name in modules:
         if file_of(name) is None and not getattr(sys.modules.get(name), "__spec__", None):
@@ -57,10 +54,9 @@ def key(modules: frozenset[str]) -> str:
 def unchanged(modules: Iterable[str]) -> bool:
     """Return whether the files of modules are those that this process has read."""
     files = filter(None, map(file_of, modules))
-    try:
+    with suppress(OSError):
         return all(_stamp(f) == _read[f][0] or f.read_bytes() == _read[f][1] for f in files)
-    except OSError:
-        return False
+    return False
 
 
 def look(module: str) -> None:
@@ -146,11 +142,10 @@ def _statements(tree) -> list[tuple]:
     """Return what code imports: ("", module, "") or (module from which, name, name here)."""
     found = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [("", alias.name, "") for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            of = "." * node.level + (node.module or "")
-            found += [(of, alias.name, alias.asname or alias.name) for alias in node.names]
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            # both are empty for `import`
+            of = "." * getattr(node, "level", 0) + (getattr(node, "module", "") or "")
+            found += [(of, alias.name, of and (alias.asname or alias.name)) for alias in node.names]
     return found
 
 

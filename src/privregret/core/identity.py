@@ -14,10 +14,10 @@ import numpy as np
 
 
 def words(value: object) -> bytes:
-    """Encode a value unambiguously in bytes: a tag, a length, the content.
+    """Encode a value unambiguously in bytes: a tag, a length, the content; 1 and 1.0 alike.
 
-    1 and 1.0 are encoded alike, True differently. A nan raises ValueError; a function, a dataclass
-    without an `id` of its own and other objects without identity raise TypeError.
+    A nan raises ValueError; a dataclass without an `id` of its own and other objects without
+    identity, such as functions, raise TypeError.
     """
     if value is None:
         return b"N"
@@ -53,8 +53,7 @@ def words(value: object) -> bytes:
 def identity(thing: Any) -> tuple[str, dict]:
     """Return (id, parameters that differ from their defaults) of a frozen dataclass.
 
-    A renamed field keeps its old name as `field(metadata={"id": ...})`. The class itself must
-    define the id: with an inherited one, two classes would count as one.
+    A renamed field keeps its old name as `field(metadata={"id": ...})`.
     """
     own = vars(type(thing)).get("id")
     if not isinstance(own, str):

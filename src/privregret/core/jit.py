@@ -68,11 +68,9 @@ class _Cache(FunctionCache):
 
 
 def jit(function: F) -> F:
-    """Compile `function`: releases the GIL, cached, no fastmath, not parallel.
-
-    Kernels at a prompt, in a notebook or in another function are not cached. Randomness is drawn
-    from a `numpy.random.Generator` argument, whose stream is the same with and without compilation.
-    """
+    """Compile `function`: it releases the GIL and is cached, unless it is defined at a prompt, in a
+    notebook or in another function; no fastmath, not parallel. A generator among its arguments has
+    the same stream with and without compilation."""
     # without a folder there must be no cache: numba would choose one that is not keyed by source
     folder = folder_of(function)
     with LOCK:

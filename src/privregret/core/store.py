@@ -52,11 +52,9 @@ MEMORY, MEMORISED = _opened(files.cache_folder("store"))
 
 
 def entry(function: Callable, *known: Any) -> str | None:
-    """Return the name of the entry of what a function makes of things, or None if it has none.
-
-    The code of the function counts, and of all classes and functions among the things. There is no
-    entry for a lambda, for what a notebook defines, or once code was edited after it was loaded.
-    """
+    """Return the name of the entry of what a function makes of things: its code counts, and that of
+    all classes and functions among the things. None for a lambda, for what a notebook defines, and
+    once code was edited after it was loaded."""
     if _off or os.environ.get("PRIVREGRET_STORE", "").lower() in ("off", "0"):
         return None
     try:
@@ -72,10 +70,8 @@ def entry(function: Callable, *known: Any) -> str | None:
 
 
 def recall(compute: Callable[[], T], known: str | None) -> T:
-    """Return the result of `compute()`, from its entry if it is there, and store it.
-
-    An entry that is damaged is computed again; where nothing can be written, nothing is stored.
-    """
+    """Return the result of `compute()`, from its entry if it is there and whole, and store it where
+    that is possible."""
     if known is None:
         return compute()
     begun, made = [], []
@@ -111,11 +107,8 @@ def holds(known: str | None) -> bool:
 
 
 def kept(function: F) -> F:
-    """Decorate a function so that its results are stored, keyed by its arguments.
-
-    The function must be pure. The state of a generator among the arguments is part of the key, and
-    afterwards the generator has the state that computing would leave.
-    """
+    """Decorate a pure function so that its results are stored, keyed by its arguments. A generator
+    among them counts with its state, and is left in the state that computing would leave."""
     signature = inspect.signature(function)
     code_key.look(function.__module__)
 
@@ -162,11 +155,9 @@ def _surroundings():
 
 
 def plain(thing: Any, kinds: set) -> Any:
-    """Return dataclasses as their fields, without what they cache, and dicts in their order.
-
-    The classes and functions in it are added to `kinds`. Raises TypeError for what joblib may hash
-    although its code is unknown, such as `functools.partial`.
-    """
+    """Return dataclasses as their fields, without what they cache, and dicts in their order; all
+    classes and functions in it are added to `kinds`. TypeError for what joblib would hash although
+    its code is unknown, such as `functools.partial`."""
     if isinstance(thing, (type, FunctionType)):
         kinds.add(thing)
         return thing

@@ -149,21 +149,11 @@ def quantiles(
     value: str = "regret",
     weights: str | None = None,
 ) -> pd.DataFrame:
-    """Return quantiles over runs, without errors, per group.
+    """Return quantiles over runs, without errors, per group of `means`.
 
-    Parameters
-    ----------
-    frame, by, value, weights
-        As in `means`.
-    levels : dict, optional
-        Name of a column -> level of its quantile; {"low": 0.1, "high": 0.9} if not given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `by` and those of `levels`. Plain quantiles are interpolated linearly; a weighted
-        quantile is the smallest value that is not exceeded by runs of at least this fraction of the
-        weight.
+    `levels` maps names of columns to levels, by default {"low": 0.1, "high": 0.9}. Plain quantiles
+    are interpolated linearly; a weighted quantile is the smallest value that is not exceeded by
+    runs of at least this fraction of the weight.
 
     Examples
     --------
@@ -207,22 +197,11 @@ def quantile_limits(
     value: str = "regret",
     confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
-    """Return a quantile per group, with confidence limits that hold for all at once.
+    """Return a quantile per group of `means`, with confidence limits that hold for all at once:
+    columns `by`, value, low, high, runs.
 
-    The limits are order statistics, at a level by Bonferroni's rule, and hold for any distribution,
-    however heavy its tail.
-
-    Parameters
-    ----------
-    frame, by, value
-        As in `means`.
-    level, confidence : float
-        Level of the quantile, and probability that all limits hold, in (0, 1).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `by`, value, low, high, runs. A limit is infinite for too few runs.
+    With probability `confidence` all limits hold, whatever the distribution and its tail. They are
+    order statistics, at a level by Bonferroni's rule, and infinite for too few runs.
     """
     groups = _groups(frame, by, value=value)
     chance = (1 - confidence) / (2 * groups.ngroups)
@@ -238,20 +217,12 @@ def quantile_limits(
 def fractions(
     frame: pd.DataFrame, by: Columns, condition: str, weights: str | None = None
 ) -> pd.DataFrame:
-    """Return the fraction of runs that meet a condition, per group.
+    """Return the fraction of runs that meet a condition, per group of `means`: columns `by`,
+    fraction, fraction_se, runs.
 
-    Parameters
-    ----------
-    frame, by, weights
-        As in `means`.
-    condition : str
-        A column of True and False, or an expression in the columns, such as "regret >= 100".
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `by`, fraction, fraction_se, runs. The error is that of `fraction`; with weights,
-        that of the `mean` of the weights where the condition is met.
+    The condition is a column of True and False, or an expression in the columns, such as
+    "regret >= 100". The error is that of `fraction`; with weights, that of the `mean` of the
+    weights where the condition is met.
     """
     try:
         met = frame[condition] if condition in frame else frame.eval(condition, engine="python")
@@ -280,19 +251,10 @@ def survivals(
     weights: str | None = None,
     points: int = 240,
 ) -> pd.DataFrame:
-    """Return the fraction of runs that reach x, as a curve in x, per group.
+    """Return the fraction of runs that reach x, as a curve in x, per group of `means`: columns
+    `by`, `value` (falling, each once), and fraction of runs with at least this value.
 
-    Parameters
-    ----------
-    frame, by, value, weights
-        As in `means`.
-    points : int
-        About how many points: half evenly spaced in the fraction, half in its logarithm.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `by`, `value` (falling, each once), fraction of runs with at least this value.
+    About half of the points are evenly spaced in the fraction, half in its logarithm.
     """
     parts = []
     for key, part in _groups(frame, by, weights, value=value):
@@ -312,19 +274,11 @@ def survivals(
 
 @checks.arguments(**_RULES)
 def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFrame:
-    """Return each run's growth per unit of ln t, over the checkpoints of the frame.
+    """Return each run's growth per unit of ln t, over the checkpoints of a frame that
+    `simulate.regret_curves` or `rare.regrets` returns.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        What `simulate.regret_curves` or `rare.regrets` returns.
-    by, value : str or list of str, str
-        Columns that together with `run` identify a run; column that grows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `by`, run, growth, and weight and heavy if the frame has them; pass to `means`.
+    `by` are the columns that together with `run` identify a run, `value` is what grows. Columns
+    `by`, run, growth, and weight and heavy if the frame has them; pass to `means`.
     """
     for column in (*by, "run"):
         named("by", column, frame)
@@ -346,22 +300,12 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
 def ratios(
     frame: pd.DataFrame, over: str | dict, by: Columns = (), value: str | None = None
 ) -> pd.DataFrame:
-    """Divide each row of a frame by a column, or by one row of its group.
+    """Divide each row of a frame, which `rows` reads, by a column, or by one row of its group.
 
-    Parameters
-    ----------
-    frame, value
-        As in `rows`.
-    over : str or dict
-        Column of divisors, with errors as `rows` reads them; or a dict from columns to values that
-        selects the divisor, one row per group (else a ValueError).
-    by : str or list of str
-        Columns whose combinations are the groups, if `over` is a dict.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows except the divisors, with columns ratio, ratio_se, ratio_error.
+    `over` is a column of divisors, with errors as `rows` reads them; or a dict from columns to
+    values that selects the divisor, one row per group (else a ValueError), and then `by` has the
+    columns whose combinations are the groups. The rows except the divisors come back with columns
+    ratio, ratio_se, ratio_error.
 
     Examples
     --------
@@ -392,21 +336,11 @@ def ratios(
 def slopes(
     frame: pd.DataFrame, by: Columns, x: str, value: str | None = None, log: bool = True
 ) -> pd.DataFrame:
-    """Return slopes in x by least squares, per group; see `slope`.
+    """Return slopes in x by least squares, per group, in columns slope, slope_se, slope_error.
 
-    Parameters
-    ----------
-    frame, value
-        One row per point, as `rows` reads them; their errors make that of the slope.
-    by, x : str or list of str, str
-        Columns; an empty list for the whole frame.
-    log : bool
-        Whether the slope is that of the logarithms: the exponent of a power.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns `by`, slope, slope_se, slope_error.
+    A row is a point as `rows` reads it, whose error counts as in `slope`; `by` are columns, or an
+    empty list for the whole frame. With `log` a slope is that of the logarithms: the exponent of a
+    power.
 
     Examples
     --------

@@ -57,13 +57,7 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
 
 @checks.arguments(frame=checks.dataframe, value=checks.text)
 def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estimate:
-    """Return the only row in which the named columns have these values.
-
-    Parameters
-    ----------
-    frame, value, **where
-        As in `rows`; name of a column -> its value.
-    """
+    """Return the only row, as of `rows`, in which the named columns have these values."""
     for column, wanted in where.items():
         frame = frame[frame[named("where", column, frame)] == wanted]
     if len(frame) != 1:
@@ -110,13 +104,7 @@ def largest(items: Numbers, over: str | None = None, value: str | None = None) -
     Selecting the largest of noisy numbers favours those that came out too large. So the interval
     holds for all numbers at once: from the largest lower limit to the largest upper limit, each
     with the number of standard errors that Bonferroni's rule requires for this many noisy numbers.
-
-    Parameters
-    ----------
-    items, value : pandas.DataFrame or sequence of Estimate or float, str
-        As in `rows`.
-    over : str, optional
-        Column of bounds by which each number is divided.
+    Items are a frame, as `rows` reads it, or a sequence of estimates or numbers.
     """
     estimates = _all(items, over, value)
     noisy = max(1, sum(e.se > 0 for e in estimates))

@@ -49,15 +49,8 @@ def _error(name, value):
 
 @dataclass(frozen=True)
 class Estimate(checks.Checked):
-    """Hold a number and its errors.
-
-    Parameters
-    ----------
-    value : float
-    se : float
-        Standard error, at least 0; infinite if it is not known, as for a single draw.
-    bound : float
-        Bound on the numerical error, at least 0.
+    """A number, its standard error (infinite if not known, as for a single draw) and a bound on its
+    numerical error, both at least 0.
 
     Examples
     --------

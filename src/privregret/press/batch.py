@@ -97,11 +97,7 @@ def select(words: list[str], names: list[str]) -> list[str]:
 
 
 def overrides(pairs: list[tuple[str, str]]) -> dict:
-    """Parameters from the command line; UsageError for one that is there twice.
-
-    >>> overrides([("epsilons", "0.5,1"), ("flag", "true"), ("noise", "laplace")])
-    {'epsilons': [0.5, 1], 'flag': True, 'noise': 'laplace'}
-    """
+    """Parameters from the command line, "0.5,1" a list; UsageError for one that is there twice."""
     found: dict = {}
     for name, text in pairs:
         if name in found:

@@ -36,16 +36,10 @@ def panels(count: int, height=None, ylabel="", **axes):
 
 
 def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, **style_):
-    """One curve of columns `x` and `y` for each value of a column, in the look of its algorithm.
+    """One curve of columns `x` and `y` for each value of `by`, in the look of its algorithm.
 
-    Parameters
-    ----------
-    by : str
-        Column that distinguishes curves; its values are the labels.
-    band : (str, str), optional
-        Columns between which a band is shaded, as `estimates.bands` makes them: ("low", "high").
-    looks : dict, optional
-        Value of `by` -> keywords for `plot`, for what is not an algorithm.
+    A band is shaded between two columns, ("low", "high") of `estimates.bands`; `looks` has keywords
+    for `plot` by value of `by`, for what is not an algorithm.
     """
     _needs(data, by, x, y, *band)
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
@@ -118,17 +112,9 @@ def regret_limits(summary) -> tuple[float, float]:
 def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bool = False) -> None:
     """Regret, on a logarithmic axis, against rounds: one curve per algorithm with a band.
 
-    Parameters
-    ----------
-    summary : pandas.DataFrame
-        Columns algorithm, t, mean, low, high, as `estimates.bands` makes them.
-    limits : (float, float), optional
-        Range of regrets, if not the `regret_limits` of this panel.
-    rounds : {"log", "linear"}
-        The axis of rounds; a logarithmic one shows at most the last four decades, from where a
-        mean enters the range.
-    legend_values : bool
-        Whether labels give the final means.
+    The frame has columns algorithm, t, mean, low, high, as `estimates.bands` makes them; `limits`
+    is the range of regrets, by default `regret_limits`. A logarithmic axis of rounds shows at most
+    the last four decades, from where a mean enters the range. Labels may give the final means.
     """
     _needs_bands(summary, "algorithm", "t")
     finals = summary.groupby("algorithm", sort=False)["mean"].last()
@@ -157,20 +143,10 @@ def regret_panel(summary, title: str = "", limits=None):
 
 
 def regret_grid(summary, limits=None, finals=None, name: str = ""):
-    """A figure across a page: regret against rounds, both logarithmic, one panel for each epsilon.
+    """A figure across a page: `regret_axes`, both logarithmic, one panel for each epsilon.
 
-    Axes are shared, with at most four panels a row and the legend below.
-
-    Parameters
-    ----------
-    summary : pandas.DataFrame
-        Columns epsilon, algorithm, t, mean, low, high, as `estimates.bands` makes them.
-    limits : (float, float), optional
-        Range of regrets, if not the `regret_limits` of these panels.
-    finals : pandas.DataFrame, optional
-        Final regrets for a last panel, as for `final_regret_panel`.
-    name : str
-        Title of the figure.
+    Axes are shared, with at most four panels a row and the legend below; a last panel may show
+    final regrets, as `final_regret_panel` does.
     """
     _needs_bands(summary, "epsilon", "algorithm", "t")
     groups = list(summary.groupby("epsilon"))
@@ -267,18 +243,8 @@ def looks(values, dashes=(style.SOLID,)) -> dict:
 def family(
     data, by: str, x: str, y: str, title="{}", bounds=None, curves="algorithm", axes=None, **style_
 ):
-    """A figure and its panels, one for each value of a column, with its curves and bounds.
-
-    Parameters
-    ----------
-    by, curves : str
-        Columns that distinguish panels, whose values fill the `title`, and curves, in the order of
-        the rows.
-    bounds : dict, optional
-        Columns of bounds -> labels; dashed, dotted, mixed, solid.
-    axes, **style_
-        As in `panels`, and as in `lines`.
-    """
+    """A figure and its `panels`, one for each value of `by`, which fills the title: `lines` for the
+    column `curves`, and bounds (columns -> labels): dashed, dotted, mixed, solid."""
     groups = list(data.groupby(by, sort=False))
     fig, row = panels(len(groups), **(axes or {}))
     dashes = style.DASHED, style.DOTTED, style.MIXED, style.SOLID

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from operator import le, lt
 from typing import Any
 
-from privregret.core import checks
 from privregret.estimates import Estimate, real
 
 CLAIM, STEP, OURS = "claim", "step", "ours"
@@ -20,6 +19,8 @@ REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"  # of claims
 HOLDS, FAILS = "holds", "does not hold"  # of the others
 VERDICTS = {CLAIM: (REPRODUCED, NOT_REPRODUCED, UNDECIDED), STEP: (HOLDS, FAILS, UNDECIDED)}
 VERDICTS[OURS] = VERDICTS[STEP]
+# of a row, left out where they are empty
+OPTIONAL = "note", "repair", "stands", "rank", "rows"
 # "competitive", "flat", "close", "performs well": within 25 per cent, one tolerance for all vague
 # words
 VAGUE = 1.25
@@ -27,21 +28,13 @@ VAGUE = 1.25
 
 @dataclass(frozen=True)
 class Criterion:
-    """Values of a quantity that agree with a statement, made by `criterion`.
+    """Values of a quantity that agree with a statement, made by `criterion`."""
 
-    Parameters
-    ----------
-    low, high : float
-        Ends of the interval of these values; infinite where it has no end.
-    strict : bool
-        Whether the ends themselves disagree.
-    text : str
-        The criterion as it is printed, such as "<= 1".
-    """
-
+    # ends of their interval, infinite where it has none; whether the ends themselves disagree
     low: float
     high: float
     strict: bool
+    # as it is printed, such as "<= 1"
     text: str
 
     def judge(self, number: Estimate) -> bool | None:
@@ -68,14 +61,8 @@ class Criterion:
         return min(range(len(numbers)), key=rank)
 
 
-SIGNS = {
-    "at_most": "<=",
-    "below": "<",
-    "at_least": ">=",
-    "above": ">",
-    "between": "in",
-    "equal": "=",
-}
+SIGNS = {"at_most": "<=", "below": "<", "at_least": ">=", "above": ">"}
+SIGNS |= {"between": "in", "equal": "="}
 
 
 def criterion(*, within: float = 0.0, **form: Any) -> Criterion:
@@ -116,73 +103,43 @@ def _digits(number):
     return re.sub(r"e([+-])0*", lambda e: "e" + e[1].strip("+"), f"{number:.6g}")
 
 
+def numbers_of(number: Estimate) -> dict:
+    """An estimate as the manifest has it."""
+    return {"value": number.value, "error": number.se, "numerical_error": number.bound}
+
+
 @dataclass(frozen=True)
-class Finding(checks.Checked):
+class Finding:
     """A statement, a measured number, and whether the two agree.
 
     The verdict is computed. The measured number stands for an interval: three standard errors and
     the bound on its numerical error to either side. A claim is *reproduced* if every value in the
     interval meets the criterion, and *not reproduced* if none does; otherwise it *cannot be
     decided*. A statement that is not a claim of the paper *holds* or *does not hold*.
-
-    Parameters
-    ----------
-    key : str
-        Its key in the notebook's TOML file, by which it is known.
-    place : str
-        Section, theorem or figure of the paper.
-    claim : str
-        One sentence in our words, with its qualifiers and its setting (TeX mathematics allowed);
-        true if its verdict is "reproduced" or "holds".
-    quantity : str
-        The measured number as a formula in words, such as "largest regret / bound".
-    measured : Estimate or float
-    criterion : Criterion
-        The values of the quantity that agree with the claim.
-    kind : {"claim", "step", "ours"}
-        See `KINDS`.
-    figure : str
-        The figure or table that shows it.
-    headline : str
-        One sentence for the first page, in which {value} is the number; empty if the finding is not
-        one of those.
-    note : str
-        Our comment.
-    repair, stands : str
-        If it fails: what is true instead, and whether the theorem stands (yes, partly, no).
-    rank : int
-        The place of the headline on the first page.
-    rows : list of dict
-        Of a statement about several settings, which its worst row decides: all rows.
     """
 
+    # in the notebook's TOML file
     key: str
+    # section, theorem or figure of the paper
     place: str
+    # true if the verdict is "reproduced" or "holds"
     claim: str
+    # what is measured, as a formula in words
     quantity: str
     measured: Estimate
     criterion: Criterion
     kind: str = CLAIM
+    # the figure or table that shows it
     figure: str = ""
+    # a sentence for the first page, in which {value} is the number, and its place there
     headline: str = ""
+    rank: int = 0
     note: str = ""
+    # of what fails: what is true instead, and whether the theorem stands (yes, partly, no)
     repair: str = ""
     stands: str = ""
-    rank: int = 0
+    # of a statement about several settings: all of them
     rows: tuple = ()
-    rules = {
-        "key": checks.text,
-        "place": checks.text,
-        "claim": checks.text,
-        "quantity": checks.text,
-        "measured": lambda name, value: (
-            value if isinstance(value, Estimate) else Estimate(real(name, value))
-        ),
-        "criterion": checks.instance_of(Criterion),
-        "kind": checks.one_of(*KINDS),
-        "figure": checks.text,
-        "headline": checks.text,
-    }
 
     @property
     def verdict(self) -> str:
@@ -196,22 +153,9 @@ class Finding(checks.Checked):
 
     def row(self) -> dict:
         """Return one row of `findings.csv`; an end that the criterion does not have is None."""
-        low, high = self.criterion.low, self.criterion.high
-        row = {
-            "key": self.key,
-            "kind": self.kind,
-            "place": self.place,
-            "claim": self.claim,
-            "quantity": self.quantity,
-            "value": self.measured.value,
-            "error": self.measured.se,
-            "numerical_error": self.measured.bound,
-            "low": None if math.isinf(low) else low,
-            "high": None if math.isinf(high) else high,
-            "criterion": self.criterion.text,
-            "verdict": self.verdict,
-            "figure": self.figure,
-            "headline": self.headline,
-        }
-        more = {f: getattr(self, f) for f in ("note", "repair", "stands", "rank", "rows")}
-        return row | {name: value for name, value in more.items() if value}
+        said = {name: v for name, v in vars(self).items() if v or name not in OPTIONAL}
+        agrees = said.pop("criterion")
+        ends = {"low": agrees.low, "high": agrees.high}
+        said |= {name: None if math.isinf(end) else end for name, end in ends.items()}
+        said |= {"criterion": agrees.text, "verdict": self.verdict}
+        return said | numbers_of(said.pop("measured"))

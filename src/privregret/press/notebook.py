@@ -110,20 +110,10 @@ def output_root() -> Path:
 def start(name: str, namespace: dict, /, **rules) -> None:
     """Check the parameters and the folder of the output, before any work is done.
 
-    Parameters
-    ----------
-    name : str
-        The notebook: paper key, slash, file name without ending.
-    namespace : dict
-        Its `globals()`. Checked values are put back in: an integer given for a real becomes real.
-    **rules : callable
-        For each parameter (name, value) -> value, raising TypeError or ValueError.
-
-    Raises
-    ------
-    ParameterError
-        For a name that it does not declare and papermill injected, a value against its rule, or a
-        folder that cannot be written or is not ours.
+    The notebook is named by paper key, slash, file name without ending; `namespace` is its
+    `globals()`, in which checked values are put back. A rule (name, value) -> value raises
+    TypeError or ValueError. ParameterError for a value against its rule, for a name that papermill
+    injected and no rule has, or for a folder that cannot be written or is not ours.
     """
     given = {one for cell in namespace.get("In", []) for one in _injected(cell)}
     for unknown in given - rules.keys():

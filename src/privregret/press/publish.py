@@ -23,7 +23,7 @@ from privregret import estimates
 from privregret.core import files
 from privregret.estimates import Estimate, exactly
 from privregret.press import notebook, record, style, text
-from privregret.press.findings import CLAIM, SIGNS, Finding, criterion
+from privregret.press.findings import CLAIM, SIGNS, Finding, criterion, numbers_of
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
 from privregret.press.record import KINDS
@@ -41,24 +41,9 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     """Publish a figure as `figures/<paper>/<key>.pdf`, `.png`, `.csv` (the numbers drawn) and
     `.tex` (a figure environment), with the caption `[figure.KEY]` of the notebook's texts.
 
-    Parameters
-    ----------
-    fig : matplotlib.figure.Figure
-        Closed afterwards; in a notebook the PNG and the caption are shown. A figure wider than a
-        column gets a `figure*` environment.
-    data : pandas.DataFrame
-        The numbers in the figure; column names of letters, digits and underscores.
-    key : str
-        Small letters, digits, dots and hyphens: "figure-05".
-    **names
-        More names for the slots of its texts.
-
-    Raises
-    ------
-    text.TextError
-        For a key without a caption.
-    ValueError
-        For a caption that does not stand alone, or a key or column that is not spelt as above.
+    A key has small letters, digits, dots and hyphens, a column of `data` letters, digits and
+    underscores; `names` are more names for the slots of the texts. The figure is closed. TextError
+    for a key without a caption, ValueError for a caption that does not stand alone.
     """
     name, caption = _name(key), _text("figure", key, names)["caption"]
     _stands_alone(name, caption)
@@ -80,7 +65,8 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
         "caption": tex_escape(caption),
         "name": name,
     }
-    _publish("figure", name, [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)])
+    contents = [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)]
+    _publish("figure", name, caption, contents)
     _show(Image(png.getvalue(), width=int(inches * 130)), name, caption)
 
 
@@ -101,30 +87,13 @@ def table(
     **names: Any,
 ) -> None:
     """Publish a table as `figures/<paper>/<key>.csv` (all numbers) and `.tex` (booktabs, in a table
-    environment), with the texts `[table.KEY]` of the notebook.
+    environment), with the texts `[table.KEY]` of the notebook: key, names and errors as in
+    `figure`.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row a line. A column heavy, as `estimates.means` makes it, marks entries of mean.
-    key : str
-        As of a figure. Its texts have a caption, and may have `widths`: printed columns of running
-        text, and their fractions of the line.
-    columns : dict, optional
-        Which columns the printed table shows, in order, and their TeX headings; by default those of
-        its texts.
-    formats : dict, optional
-        Format specifications of printed columns, such as {"regret": ".0f"}; by default those of its
-        texts.
-    **names
-        More names for the slots of its texts.
-
-    Raises
-    ------
-    text.TextError
-        For a key without a caption, or without columns.
-    ValueError
-        As for a figure.
+    Its texts have a caption; `columns`, which the printed table shows, in order, with their TeX
+    headings; and may have `formats` of columns, such as {"regret": ".0f"}, and `widths`, for
+    columns of running text their fractions of the line. A column `heavy` of the frame, as
+    `estimates.means` makes it, marks entries of `mean`.
     """
     name, said = _name(key), _text("table", key, names)
     caption, widths = said["caption"], said.get("widths", {})
@@ -164,7 +133,7 @@ def table(
         "name": name,
         "rows": one_epsilon(rows).rstrip(),
     }
-    _publish("table", name, [_csv(frame), _with_origin(tex)])
+    _publish("table", name, caption, [_csv(frame), _with_origin(tex)])
     _show(HTML(shown.to_html(index=False)), name, caption)
 
 
@@ -194,55 +163,26 @@ def _show(output, name, caption):
 
 
 def number(name: str, value, meaning: str) -> None:
-    r"""Publish a number as the macro `\name` in `paper/numbers.tex`, with the digits that its error
-    supports.
-
-    Parameters
-    ----------
-    name : str
-        Letters only.
-    value : Estimate or float
-    meaning : str
-        What the number is, for a comment next to the macro.
-    """
-    _number(name, exactly(value), meaning)
-
-
-def _number(name, value, meaning):
+    r"""Publish a number or an estimate as the macro `\name` (letters only) in `paper/numbers.tex`,
+    with the digits that its error supports, and next to it what it means."""
     if not re.fullmatch("[A-Za-z]+", name):
         raise ValueError(f"a macro's name has letters only, got {name!r}")
-    entry = {"value": value.value, "error": value.se, "numerical_error": value.bound}
     with _changing() as manifest:
         record.refuse_clashes(manifest, notebook.current.name, [name])
-        _mine(manifest).setdefault("numbers", {})[name] = entry | {"meaning": meaning}
+        entry = numbers_of(exactly(value)) | {"meaning": meaning}
+        _mine(manifest).setdefault("numbers", {})[name] = entry
 
 
 def verdict(key: str, measured: Estimate | float, **names: Any) -> Finding:
-    """Publish the finding `[claim.KEY]` of the notebook's texts; a notebook also displays it.
-
-    Parameters
-    ----------
-    key : str
-    measured : Estimate or float
-    **names
-        More names for the slots of its texts.
-    """
+    """Publish the finding `[claim.KEY]` of the notebook's texts, and show it."""
     return _judge(key, [exactly(measured)], [{}], names)
 
 
 def verdicts(key: str, frame: pd.DataFrame, measured: str = "measured", **names: Any) -> Finding:
     """Publish one finding about all rows of a frame: the worst row decides.
 
-    Parameters
-    ----------
-    key : str
-    frame : pandas.DataFrame
-        A column of estimates, or of numbers with their `_se` and `_error`, and the columns that
-        `rows` in the notebook's texts names.
-    measured : str
-        The column judged.
-    **names
-        As for `verdict`.
+    The column `measured` has estimates, or numbers with their `_se` and `_error` in columns of
+    their own; `rows` in the notebook's texts names the columns that say where.
     """
     shown = text.entry(notebook.current.texts, "claim", key).get("rows", [])
     numbers = list(frame[measured])
@@ -265,7 +205,7 @@ def _judge(key, numbers, where, names):
         "\0", "{value}"
     )
     worst = agrees.worst(numbers)
-    rows = [w | {"measured": printed(_entry(n))} for w, n in zip(where, numbers, strict=True)]
+    rows = [w | {"measured": printed(numbers_of(n))} for w, n in zip(where, numbers, strict=True)]
     more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
     measured = numbers[worst]
     found = Finding(measured=measured, criterion=agrees, **said | more | {"figure": shown})
@@ -281,7 +221,7 @@ def _judge(key, numbers, where, names):
         one = one if at else [measured]
         if len(one) != 1:
             raise text.TextError(f"[claim.{key}]: macro {name} names {len(one)} rows, not one")
-        _number(name, one[0], f"{found.place}: {found.quantity}")
+        number(name, one[0], f"{found.place}: {found.quantity}")
     if get_ipython():
         label = "" if found.kind == CLAIM else f" ({found.kind})"
         of_rows = ", worst row" if found.rows else ""
@@ -294,10 +234,6 @@ def _judge(key, numbers, where, names):
         if found.rows:
             display(HTML(pd.DataFrame(rows).to_html(index=False, float_format="{:g}".format)))
     return found
-
-
-def _entry(number):
-    return {"value": number.value, "error": number.se, "numerical_error": number.bound}
 
 
 def _name(key):
@@ -357,7 +293,7 @@ def _few_colours(fig):
     return PIL.Image.open(pixels).convert("RGB").quantize(256, dither=PIL.Image.Dither.NONE)
 
 
-def _publish(kind, name, contents, **more):
+def _publish(kind, name, caption, contents):
     if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
         text = f"a {kind}'s name is paper key, slash, key in small letters"
         raise ValueError(f"{text}, got {name!r}")
@@ -371,7 +307,7 @@ def _publish(kind, name, contents, **more):
             "kind": kind,
             "notebook": running.name,
             "files": {ending: files.digest(content) for ending, content in written.items()},
-            **more,
+            "caption": one_epsilon(caption),
         }
     running.shown = name
 

@@ -43,10 +43,8 @@ def read(root: Path) -> dict:
 
 
 def claim(root: Path, whole: bool = False) -> None:
-    """Raise ValueError if there are files of others in `root`, or if not `whole` in our folders.
-
-    OSError if it cannot be written.
-    """
+    """Raise ValueError for files of others in `root`, or if not `whole` in our folders; OSError
+    if it cannot be written."""
     there = root.iterdir() if whole and root.exists() else (root / "figures", root / "paper")
     others = sorted(path.name for path in there if path.exists())
     known = root.is_relative_to(ROOT) and not whole
@@ -102,11 +100,12 @@ def refuse_clashes(record: dict, name: str, wanted: Iterable[str]) -> None:
 
 
 def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str] = ()) -> None:
-    """Move what notebook `name` has published below `staged` to `root`, in place of its last run.
+    """Move what notebook `name` has published below `staged` to `root`, in place of its last run or
+    of notebooks that are `gone`.
 
-    With the same code and parameters, a file stays as it is if its numbers agree with the new ones
-    to within rounding and their own error: on another processor nothing changes. `origin` has the
-    hashes of code and lock; `name` may take over from notebooks that are `gone`, from no others.
+    With the same code and parameters (`origin` has their hashes) a file stays as it is if its
+    numbers agree with the new ones to within rounding and their own error: on another processor
+    nothing changes.
     """
     new = of_notebook(read(staged), name)
     outputs, said = new["outputs"], new["notebook"] | origin
@@ -162,11 +161,8 @@ def hashed(path: Path) -> str:
 
 
 def moved(kept: pd.DataFrame, fresh: pd.DataFrame) -> str:
-    """The first column whose numbers are others than those that were published; "" if none is.
-
-    A number may move by a relative 1e-9 and by the numerical error that the data carry for it: of a
-    column x that of `x_error`, of `regret` that of `error`. Errors may change by a factor of two.
-    """
+    """The first column whose numbers have moved, or "": by a relative 1e-9 and by their numerical
+    error (of x, that of `x_error`; of `regret`, of `error`) they may, errors by a factor of two."""
     if list(kept.columns) != list(fresh.columns) or len(kept) != len(fresh):
         return "columns or rows"
     for column in kept.columns:

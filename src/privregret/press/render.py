@@ -43,11 +43,10 @@ def texts(root: Path) -> dict[str, str]:
     shown_by = defaultdict(list)
     for row in rows:
         shown_by[row["figure"]].append(row)
-    outputs = []
-    for name, entry in sorted(manifest["outputs"].items()):
-        caption = tex.caption(_now(root / f"figures/{name}.tex"))
-        more = {"name": name, "paper": entry["notebook"].split("/")[0], "caption": caption}
-        outputs.append(entry | more)
+    outputs = [
+        entry | {"name": name, "paper": entry["notebook"].split("/")[0]}
+        for name, entry in sorted(manifest["outputs"].items())
+    ]
     total = _count(rows, papers)
     every, claims = [("all", total)], sum(total[CLAIM, verdict] for verdict in VERDICTS[CLAIM])
     tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)

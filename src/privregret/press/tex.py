@@ -14,10 +14,8 @@ COMMANDS = {r"\|": r"\Vert ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt "}
 
 
 def measured(entry: dict, tex: bool = False) -> str:
-    """A number with its standard error, or the bound on its numerical error if it is not random.
-
-    A dagger says that the error is not known.
-    """
+    """A number with its standard error, or the bound on its numerical error if it is not random;
+    a dagger says that the error is not known."""
     error = _reach(entry)
     known = math.isfinite(error)
     parts = [rounded(entry["value"], error)]
@@ -34,11 +32,8 @@ def value(entry: dict) -> str:
 
 
 def quoted(entry: dict) -> str:
-    r"""A number with its standard error for a sentence, in TeX: three significant digits.
-
-    An error below the last of these digits is not printed. A number that would look whole keeps
-    a fourth digit.
-    """
+    r"""A number with its standard error for a sentence, in TeX: three significant digits, four if
+    it would look whole; an error below the last of them is not printed."""
     value, error = entry["value"], _reach(entry)
     if not math.isfinite(error):
         return quoted(entry | {"error": 0.0, "numerical_error": 0.0}) + r"^\dagger"
@@ -106,26 +101,12 @@ def tex_escape(text: str) -> str:
     return "".join(parts)
 
 
-def caption(source: str) -> str:
-    """The caption of a published `.tex` file, with TeX's formulas but without its escapes."""
-    return _plain(source.partition(r"\caption{")[2].partition("}\n")[0])
-
-
 def _plain(text):
-    """Text without the TeX outside formulas: escaped signs, spaces, references, code."""
-
-    def typed(code):
-        for sign, command in CODE.items():
-            code = code.replace(command, sign)
-        return f"`{code}`"
-
-    parts = re.split(r"(\$.*?\$|\\texttt\{(?:\\text\w+\{\}|\\.|[^{}\\])*\})", text)
-    for i, part in enumerate(parts):
-        if i % 2 == 0:
-            spaced = re.sub(r"\\([%&# ])", r"\1", part).replace("~", "\N{NO-BREAK SPACE}")
-            parts[i] = re.sub(r"\\(?:ref\{\w+:|emph\{)(.*?)\}", r"\1", spaced)
-        elif part[0] != "$":
-            parts[i] = typed(part.removeprefix(r"\texttt{").removesuffix("}"))
+    """Text without the TeX outside formulas and code: escaped signs, spaces, references."""
+    parts = re.split(r"(\$.*?\$|`[^`]*`)", text)
+    for i in range(0, len(parts), 2):
+        spaced = re.sub(r"\\([%&# ])", r"\1", parts[i]).replace("~", "\N{NO-BREAK SPACE}")
+        parts[i] = re.sub(r"\\(?:ref\{\w+:|emph\{)(.*?)\}", r"\1", spaced)
     return "".join(parts)
 
 
@@ -137,10 +118,7 @@ def short(name: str) -> str:
 
 
 def github(text: str) -> str:
-    r"""Text for GitHub, whose Markdown leaves alone what is in $`...`$ and `...`.
-
-    There a formula does not follow a letter.
-    """
+    r"""Text for GitHub, which leaves alone what is in $`...`$, not after a letter, and `...`."""
 
     def shown(found):
         code, before, formula, sign = found.groups()

@@ -111,8 +111,6 @@ def entry(texts: dict, section: str, key: str) -> dict:
 def fill(template: str, names: dict, phrases: dict) -> str:
     r"""Return a text with its slots filled.
 
-    Examples
-    --------
     >>> fill("«at», $T=«T:tex»$", {"T": 2**20, "levels": [0.5, 1]}, {"at": "$K$ in {«levels»}"})
     '$K$ in {0.5, 1}, $T=2^{20}$'
     """
@@ -163,20 +161,7 @@ def shown(value: Any, spec: str) -> str:
 
 
 def problems(texts: dict, cells: list[str]) -> list[str]:
-    """List what a notebook's code and its texts have of which the other knows nothing.
-
-    Parameters
-    ----------
-    texts : dict
-        As `read` returns it.
-    cells : list of str
-        The notebook's code cells.
-
-    Returns
-    -------
-    list of str
-        One line each: unknown keys, keys that are not used, unknown names.
-    """
+    """The unknown keys, unused keys and unknown names of texts and of code cells, a line each."""
     found, assigned, given = [], {"cited", "value"} | set(PAPERS) | set(texts["text"]), set()
     used: dict[str, list[str]] = {section: [] for section in FIELDS}
     for cell in cells:

@@ -1,7 +1,6 @@
 """Compare algorithms: leaders, equal proved privacy, epsilon for a regret target."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from privregret.bandits import (
     LazyDPTS,
 )
 from privregret.bandits.dp_klucb import batch_ends
-from privregret.core import checks, store
+from privregret.core import store
 from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
 from privregret.full_information import FTNL, MarginStop, Votes, VotesOrLeader
 from privregret.instances import BernoulliBandit, StochasticLosses
@@ -30,9 +29,6 @@ LONG, ONE = r", $n_0=8/\epsilon$", ", $n_0=1$"
 
 # Nominal epsilon -> learner with an exact regret on losses that are the same in every round.
 FOR_FIXED_LOSSES = [Votes, VotesOrLeader, lambda epsilon: MarginStop(epsilon, 0.25, 0.0)]
-
-_positive = checks.number_in(1e-300, 1e300)
-
 
 # Settings -----------------------------------------------------------------------------------------
 
@@ -84,15 +80,7 @@ def over_others(ranked: pd.DataFrame, name: str) -> Estimate:
 
 
 def at_equal_privacy(families, instances, epsilons, horizon: int) -> pd.DataFrame:
-    """Return exact regrets of families of learners at each proved epsilon.
-
-    Parameters
-    ----------
-    families : list of callable
-        Nominal epsilon -> learner.
-    instances : list of (StochasticLosses, int, float)
-        With the number of actions and the gap that the columns `actions` and `gap` show.
-    """
+    """Return exact regrets of families of learners at each proved epsilon."""
     frames = []
     for problem, count, gap in instances:
         for epsilon in epsilons:
@@ -155,48 +143,19 @@ def median_regrets(frame: pd.DataFrame, epsilons) -> list[Estimate]:
     return [estimates.median(sample.get_group(e)) for e in epsilons]
 
 
-def _estimates(name, value):
-    if not (isinstance(value, (list, tuple)) and all(isinstance(v, Estimate) for v in value)):
-        raise TypeError(f"{name} must be a list of estimates, got {checks.shown(value)}")
-    return value
-
-
-@checks.arguments(table=checks.dataframe, by=checks.list_of(checks.text))
 def leaders(table, by) -> pd.DataFrame:
     """Add a column `leads`: whether no row of the group is significantly smaller.
 
     If a single row of a group leads, it has the smallest quantile of the group. All these
     statements hold simultaneously, with the confidence of the limits.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `estimates.quantile_limits` makes it: columns low and high.
-    by : list of str
-        Columns whose combinations are the groups.
     """
     smallest = table.groupby(by, sort=False).high.transform("min")
     # regrets are often equal up to rounding
     return table.assign(leads=table.low <= smallest * (1 + ROUNDING))
 
 
-@checks.arguments(make=checks.instance_of(Callable), epsilon=_positive)
 def at_privacy(make, epsilon: float):
-    """Return the algorithm of a family whose proved privacy loss is epsilon.
-
-    Parameters
-    ----------
-    make : callable
-        Nominal epsilon -> algorithm. The proved epsilon must be proportional to the nominal one.
-    epsilon : float
-        Above 0.
-
-    Raises
-    ------
-    ValueError
-        If no algorithm of the family has this proved privacy loss, because of a capped temperature.
-    """
-    checks.positive("epsilon", epsilon)
+    """Return the algorithm of a family whose proved privacy loss is epsilon."""
     algorithm = make(epsilon * epsilon / make(epsilon).privacy.proved)
     if not math.isclose(algorithm.privacy.proved, epsilon):
         most = algorithm.privacy.proved
@@ -206,38 +165,11 @@ def at_privacy(make, epsilon: float):
     return algorithm
 
 
-@checks.arguments(
-    epsilons=checks.array_in(1e-300, 1e300, shape=1), regrets=_estimates, target=_positive
-)
 def affordable(epsilons, regrets, target: float) -> Estimate:
     """Return the smallest epsilon with regret at most a target, by interpolation.
 
     The interpolation is linear in the logarithms.
-
-    Parameters
-    ----------
-    epsilons : (n,) increasing floats above 0
-    regrets : (n,) Estimate, above 0
-        Regret at each epsilon. The error is a third of the distance to the point where their
-        confidence limits meet the target.
-    target : float
-        Above 0.
-
-    Returns
-    -------
-    Estimate
-        Infinite if regret at the last epsilon is above the target. The error is infinite if a
-        confidence limit is above the target at the last epsilon, or at no epsilon.
-
-    Raises
-    ------
-    ValueError
-        If regret is at most the target at every epsilon, so that the answer is below all of them.
     """
-    if len(regrets) != len(epsilons):
-        raise ValueError(
-            f"regrets must be one for each of {len(epsilons)} epsilons, got {len(regrets)}"
-        )
     values, lows, highs = ([getattr(r, end) for r in regrets] for end in ("value", "low", "high"))
     if max(values) <= target:
         raise ValueError(

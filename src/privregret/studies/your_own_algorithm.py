@@ -14,24 +14,7 @@ SHORTEST = 100  # rounds of a table on which regret can be distinguished from ch
 
 
 def table_of_arms(name: str, value) -> str:
-    """Check a CSV file (or ""): it is long enough, and arms have different sums.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument, for messages.
-    value : object
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `tables.read` refuses it; for fewer than 100 rounds; if the totals of all arms lie
-        within 1 of their average, above or below: then no arm is best.
-    """
+    """Check a CSV file (or ""): it is long enough, and arms have different sums."""
     if path := checks.text(name, value):
         try:
             totals, rounds = (table := tables.read(path)).sum(), len(table)
