@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, refused
-from matplotlib.colors import to_rgb
 
 from privregret import estimates, press
 from privregret.press import draw, style
@@ -51,26 +50,12 @@ def test_algorithms_of_one_figure_differ_in_marker_and_in_colour_or_dashes():
     assert found > 100
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 8])
-def test_a_ramp_darkens_to_black(count):
-    light = [np.dot(to_rgb(c), (0.2126, 0.7152, 0.0722)) for c in style.ramp(count)]
-    assert len(light) == count and light[-1] == 0
-    assert (np.diff(light) < -0.02).all() and light[0] < 0.75
-
-
 def test_a_bound_is_thin_and_black_and_may_shade_what_it_forbids():
     _, ax = draw.subplots()
     draw.bound(ax, [1, 10], [2, 3], "bound", forbids=True, linestyle=style.DOTTED)
     (line,), (shaded,) = ax.lines, ax.collections
     assert (line.get_color(), line.get_linewidth(), line.get_marker()) == ("#000000", 0.7, "None")
     assert shaded.get_paths()[0].get_extents().get_points().tolist() == [[1, 0], [10, 3]]
-
-
-def test_looks_tell_six_values_apart():
-    looks = draw.looks("abcdefgh", (style.SOLID, style.DASHED))
-    assert list(looks) == list("abcdefgh")
-    assert len({(look["color"], look["marker"]) for look in looks.values()}) == 6
-    assert looks["a"]["linestyle"] == style.SOLID and looks["b"]["linestyle"] == style.DASHED
 
 
 def test_a_family_has_a_panel_for_each_value_with_its_curves_and_bounds():
@@ -124,31 +109,6 @@ def test_a_grid_has_shared_axes_one_legend_below_and_a_place_for_final_regrets(c
     assert texts == ["UCB1", "IMED"]
 
 
-@pytest.mark.parametrize("curves", [3, 6])
-def test_a_long_legend_is_below(curves):
-    fig, ax = draw.subplots()
-    for i in range(curves):
-        ax.plot([0, 1], [0, i], label=f"curve {i}")
-    draw.legend(ax, title="curves")
-    legend = ax.get_legend() or fig.legends[0]
-    assert legend.get_title().get_text() == "curves" and len(legend.get_texts()) == curves
-    fig.draw_without_rendering()
-    inside = ax.get_window_extent().overlaps(legend.get_window_extent())
-    assert inside == (curves == 3)
-
-
-def test_survival_curves_have_a_marker_at_the_mean():
-    runs = pd.DataFrame({"algorithm": "IMED", "regret": [1.0, 2.0, 4.0, 8.0]})
-    curves = estimates.survivals(runs, "algorithm").assign(mean=4.0, bound=3.0)
-    _, ax = draw.subplots()
-    draw.survival_axes(ax, curves)
-    steps, marker, limit = ax.lines
-    assert list(steps.get_xdata()) == [8, 4, 2, 1]
-    assert list(steps.get_ydata()) == [0.25, 0.5, 0.75, 1]
-    assert (marker.get_xdata()[0], marker.get_ydata()[0]) == pytest.approx((4, 0.5))
-    assert set(limit.get_xdata()) == {3}
-
-
 def test_what_is_missing_is_named_with_the_function_that_makes_it():
     regret = [1.0, 2.0, 3.0, 4.0]
     runs = pd.DataFrame({"algorithm": "IMED", "t": [1, 1, 9, 9], "regret": regret, "epsilon": 1.0})
@@ -169,15 +129,6 @@ def test_no_curve_is_a_zigzag():
     refused(lambda: draw.final_regret_panel(data), "algorithm", "epsilon", "n0")
     refused(lambda: draw.regret_panel(data.assign(t=data.epsilon)), "algorithm", "t", "n0")
     draw.final_regret_panel(data[data.n0 == 1])
-
-
-def test_labels_of_ticks_do_not_touch():
-    fig, ax = draw.subplots()
-    ax.set(xscale="log", xlim=(0.01, 10))
-    draw.epsilon_ticks(ax, [10.0, 0.01, 0.011, 0.1, 1.0])
-    fig.canvas.draw()
-    assert sorted(ax.get_xticks()) == [0.01, 0.011, 0.1, 1.0, 10.0]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["0.01", "", "0.1", "1", "10"]
 
 
 @pytest.mark.parametrize("package", ["matplotlib", "seaborn"])

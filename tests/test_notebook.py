@@ -64,15 +64,6 @@ def test_bad_values_stop_with_one_line_that_names_them(changes, shown):
     assert error._render_traceback_() == [f"ParameterError: {error}"]
 
 
-def test_a_misspelt_parameter_is_refused_with_a_hint():
-    refused(
-        lambda: start("# Parameters\nepsilom = 3\n"),
-        "epsilom",
-        "epsilon?",
-        error=notebook.ParameterError,
-    )
-
-
 @pytest.mark.parametrize(
     "cell",
     [
@@ -97,12 +88,6 @@ def test_a_run_by_hand_with_other_parameters_has_a_folder_of_its_own(monkeypatch
         places.append(notebook.output_root())
     assert places[0] == places[3] == notebook.BUILD / "lab"
     assert [place.name for place in places[1:3]] == ["gap=0.1", "gap=0.2"]
-
-
-def test_a_folder_that_cannot_be_used_is_refused_before_any_work(tmp_path, monkeypatch):
-    (tmp_path / "figures").write_text("a file")
-    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
-    refused(start, "PRIVREGRET_OUTPUT", str(tmp_path), error=notebook.ParameterError)
 
 
 @pytest.mark.parametrize(("system", "peak"), [("linux", 300 * 2**10), ("darwin", 300 * 2**20)])

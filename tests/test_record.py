@@ -2,7 +2,6 @@
 numbers agree."""
 
 import json
-import re
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from test_publish import DATA, HU, draw, find, root  # noqa: F401
 
 from privregret.core import files
 from privregret.core.files import ROOT
-from privregret.estimates import Estimate
 from privregret.press import batch, notebook, publish, record, render
 from privregret.press.papers import PAPERS
 
@@ -141,8 +139,6 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     assert frame.version.unique() == ["arXiv:2102.07929v2"] and frame.figure.unique() == [
         "hu2021/figure-01"
     ]
-    assert r"Falls \& falls." in (root / "figures/hu2021/findings.tex").read_text()
-    assert r"\disagrees{does not hold}" in (root / "figures/hu2021/findings.tex").read_text()
     failed = (root / "figures/not-reproduced.tex").read_text()
     assert "Is small." in failed and "Is large." not in failed
     verdicts = (root / "figures/verdicts.tex").read_text()
@@ -170,33 +166,6 @@ def test_a_new_headline_is_adopted(root, stage):  # noqa: F811
         record.adopt(staged, root, "hu2021/one", ORIGIN)
         (row,) = record.read(root)["notebooks"]["hu2021/one"]["findings"]
         assert row["headline"] == f"It falls{comma} by {{value}}."
-
-
-def test_findings_of_no_paper_are_headed_as_ours(root, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(notebook.current, "name", "companion/one")
-    (root / "README.md").write_text("<!-- findings -->\n<!-- end of findings -->\n")
-    draw("figure")
-    claim = {"place": "Here", "claim": "Is small.", "kind": "ours", "headline": "It is «value»."}
-    find(Estimate(2.0), **claim)
-    render.render(root)
-    assert pd.read_csv(root / "figures/findings.csv", keep_default_na=False).version.tolist() == [
-        ""
-    ]
-    page = (root / "figures/findings.md").read_text()
-    assert re.search(r"\n## [^\n]*companion[^\n]*\n\n[^\n]+\n\n### \[", page)
-    assert "| Here (ours) |" in page
-    assert re.search(r"\| [^|]*companion[^|]*( \| 0){7} \| 1 \| 0 \|", page)
-    readme = (root / "README.md").read_text()
-    assert "- It is 2. ([companion, Here](figures/companion/figure.png))" in readme
-    assert "Is small." in (root / "figures/companion/findings.tex").read_text()
-    assert "Is small." not in (root / "figures/not-reproduced.tex").read_text()
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"notebooks": [], "outputs": {}}'])
-def test_a_damaged_manifest_is_named_in_one_line(tmp_path, text):
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "figures/manifest.json").write_text(text)
-    refused(lambda: record.read(tmp_path), "manifest.json", error=record.Damaged)
 
 
 FRAME = pd.DataFrame(
@@ -233,10 +202,6 @@ def test_what_is_infinite_agrees_with_itself():
     endless = FRAME.assign(x=float("inf"))
     assert record.moved(endless, endless.copy()) == ""
     assert record.moved(endless, endless.assign(x=-float("inf"))) == "x"
-
-
-def test_other_columns_or_rows_are_a_difference():
-    assert record.moved(FRAME, FRAME[:1]) and record.moved(FRAME, FRAME.rename(columns={"x": "y"}))
 
 
 # What is committed

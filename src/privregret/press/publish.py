@@ -29,7 +29,7 @@ from privregret.press.papers import PAPERS
 from privregret.press.record import KINDS
 from privregret.press.tex import integer as integer
 from privregret.press.tex import measured as printed
-from privregret.press.tex import one_epsilon, tex_escape
+from privregret.press.tex import one_epsilon, power, tex_escape
 
 style.use()
 
@@ -102,10 +102,7 @@ def table(
     _stands_alone(name, caption)
     shown = frame[list(columns)].copy()
     for column, spec in (formats or said.get("formats", {})).items():
-        shown[column] = [
-            "" if pd.isna(v) else r"$\infty$" if v == math.inf else format(v, spec)
-            for v in shown[column]
-        ]
+        shown[column] = [_cell(v, spec) for v in shown[column]]
     if "mean" in shown and frame.get("heavy", pd.Series(dtype=bool)).any():
         means = zip(shown["mean"], frame.heavy, strict=True)
         shown["mean"] = [f"{mean}{MARK if heavy else ''}" for mean, heavy in means]
@@ -135,6 +132,14 @@ def table(
     }
     _publish("table", name, caption, [_csv(frame), _with_origin(tex)])
     _show(HTML(shown.to_html(index=False)), name, caption)
+
+
+def _cell(value, spec):
+    """A formatted number; a minus sign, a power of ten and infinity as formulas."""
+    if pd.isna(value) or value == math.inf:
+        return "" if pd.isna(value) else r"$\infty$"
+    said = format(value, spec)
+    return f"${power(said)}$" if re.match("-|.*e[-+]", said) else said
 
 
 # A table that is too wide for its place is set smaller, and shrunk only if that is not enough.

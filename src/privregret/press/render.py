@@ -68,7 +68,7 @@ def texts(root: Path) -> dict[str, str]:
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     counted = {"count": total, "claims": claims}
     block = filled("README.md", rows=headlines, **counted)
-    made = {
+    return {
         "figures/findings.csv": csv,
         "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked, **counted),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
@@ -79,10 +79,6 @@ def texts(root: Path) -> dict[str, str]:
         "paper/numbers.tex": filled("numbers.tex", numbers=numbers, counts=counts),
         "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
     }
-    for paper in papers:
-        mine = [row for row in rows if row["paper"] == paper]
-        made[f"figures/{paper}/findings.tex"] = filled("findings.tex", paper=paper, rows=mine)
-    return made
 
 
 def _rows(manifest):
