@@ -18,7 +18,7 @@ from privregret.adversarial import (
     LocallyPrivate,
     SparseSwitch,
 )
-from privregret.adversarial.bases import RealLossBandit
+from privregret.adversarial.conversions import RealLossBandit
 from privregret.bandits import (
     DPIMED,
     DPSE,

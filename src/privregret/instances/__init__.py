@@ -39,7 +39,6 @@ from privregret.instances.losses import (
     deterministic_losses,
     doubling,
     packing,
-    with_losses,
 )
 
 __all__ = [
@@ -77,5 +76,4 @@ __all__ = [
     "stochastically_constrained",
     "switching",
     "tracking_experts",
-    "with_losses",
 ]

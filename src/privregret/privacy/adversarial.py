@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
-from privregret.adversarial.bases import RealLossBandit
-from privregret.adversarial.batches import (
+from privregret.adversarial.conversions import (
     CHOICE,
     EXP3_STEP,
     FTPL_STEP,
     THETA,
+    RealLossBandit,
     exp3_weights,
     htinf_weights,
 )

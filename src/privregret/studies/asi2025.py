@@ -19,8 +19,7 @@ from privregret.adversarial import (
     ExpertsFromBandit,
     tuning,
 )
-from privregret.adversarial.bases import FTPL, HTINF
-from privregret.adversarial.batches import THETA
+from privregret.adversarial.conversions import FTPL, HTINF, THETA
 from privregret.bounds import asi2025 as bounds
 from privregret.core import checks, store, streams
 from privregret.estimates import Estimate
