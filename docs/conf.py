@@ -35,6 +35,8 @@ autodoc_member_order = "bysource"
 # what overrides a method is documented there, and numpy documents numpy
 autodoc_inherit_docstrings = False
 autodoc_typehints = "none"
+# fields of a NamedTuple are members already
+napoleon_use_ivar = True
 
 
 def setup(app):
