@@ -50,13 +50,13 @@ from privregret.instances import (
 )
 from privregret.press.batch import ENVIRONMENT as KERNEL_ENVIRONMENT
 from privregret.press.notebook import BUILD
-from privregret.studies import asi2025, cost
+from privregret.studies import asi2025
 
 ROUNDS, MILLION, TEN_MILLION, MILLION_MILLION = 2**22, 10**6, 10**7, 10**12
 LONG = 2**50  # rounds of the exact regrets
 LENGTHS = np.arange(1, 513)  # of samples from which Gumbel noise selects
 PREFIXES = RandomPrefixSoftmax(1.0)
-STEPS = 200_000  # of an adversarial run: many, since a call costs 0.4 ms at any length
+STEPS = 200_000  # of an adversarial run: many, since a call of lanes costs .7 ms at any length
 HORIZONS = {
     ROUNDS: "2^22",
     MILLION: "10^6",
@@ -117,9 +117,8 @@ def cases() -> dict:
 
 
 def exact_cases() -> dict:
-    """As `cases`: many exact values, in one call or not, a tiny gap, and counted random numbers."""
+    """As `cases`: many exact values, in one call or not, and a tiny gap."""
     pair, tiny = packing(10, 0.1), packing(10, 2.0**-20)
-    counted, arms = DPKLUCB(1.0), cost.problem_of(DPKLUCB(1.0), 100)
     todo = {
         ("Selection", "one call", LONG): lambda: exact.prefix_gaps(pair, LENGTHS, "gumbel", 20.0),
         ("Selection", "a call each", LONG): lambda: [
@@ -128,10 +127,6 @@ def exact_cases() -> dict:
         (PREFIXES.label, "exact, gap 2^-20", LONG): lambda: exact.expected_regret(
             PREFIXES, tiny, 2**60
         ),
-        ("Random numbers", "counted", MILLION): lambda: cost.numbers_drawn(
-            counted, 100, MILLION, 2, 1
-        ),
-        ("Random numbers", "drawn", MILLION): lambda: counted.run(arms, [MILLION], 1, 2),
     }
     return {case: (function, 1, "us/run") for case, function in todo.items()}
 
@@ -209,10 +204,6 @@ def bars(frame: pd.DataFrame) -> pd.DataFrame:
     rows.append(("512 selection probabilities: a call each over one call", *ratio.median(), ">= 2"))
     seconds = by.loc[PREFIXES.label, "exact, gap 2^-20", LONG].median() / 1e6
     rows.append((f"{PREFIXES.label}, exact regret at gap 2^-20: seconds", *seconds, "<= 5"))
-    ratio = (
-        by.loc["Random numbers", "counted", MILLION] / by.loc["Random numbers", "drawn", MILLION]
-    )
-    rows.append(("DP-KLUCB, K = 100: counting random numbers over a run", *ratio.median(), ""))
     for algorithm in ("Batched HTINF", "Batched EXP3", "Batched FTPL (printed)"):
         run = by.loc[algorithm, "run", MILLION].median() / 1e3
         rows.append((f"{algorithm}, ms a run, K = 10, T = 10^6", *run, "<= 200"))

@@ -3,6 +3,7 @@ its contract on."""
 
 import math
 from collections.abc import Callable
+from dataclasses import astuple
 from functools import partial
 from typing import NamedTuple
 
@@ -34,17 +35,14 @@ from privregret.bandits import (
     HybridUCB,
     LazyDPTS,
 )
+from privregret.companion import MarginStop, PhasedFTNL, Votes, VotesOrLeader
 from privregret.full_information import (
     FTNL,
     DecreasingHedge,
     EpochLeader,
     FollowTheLeader,
-    MarginStop,
     NaiveFTNL,
-    PhasedFTNL,
     RandomPrefixSoftmax,
-    Votes,
-    VotesOrLeader,
 )
 from privregret.instances import (
     AZIZE2025_2,
@@ -92,114 +90,61 @@ LOW = BernoulliBandit("three low arms", (0.3, 0.5, 0.1))
 APART = BernoulliBandit("two arms apart", (0.7, 0.4))
 
 
-def batched(rule, *parameters, **options):
-    return azize2025.Batched(rule, *parameters, **options).play
+def bandit(algorithm, problem, rounds, runs=2500):
+    """A case whose slow version has the name and the parameters of the algorithm."""
+    values, rule = astuple(algorithm), RULES.get(type(algorithm))
+    name = type(algorithm).__name__
+    if rule:
+        twin = (azize2025.Batched if values else azize2025.PerRound)(rule, *values)
+    else:
+        twin = getattr(azize2025 if hasattr(azize2025, name) else bandits, name)(*values)
+    return Case(algorithm, twin.play, problem, rounds, runs)
 
 
+RULES = {DPKLUCB: "klucb", DPIMED: "imed", KLUCB: "klucb", IMED: "imed"}
+SHORT = (20, 150, 1000)
 BANDITS = [
-    Case(AnytimeLazyUCB(0.05), bandits.AnytimeLazyUCB(0.05).play, THREE, (30, 300, 3000)),
-    Case(AnytimeLazyUCB(0.5), bandits.AnytimeLazyUCB(0.5).play, FIVE, (10, 200, 4000)),
-    Case(AnytimeLazyUCB(1.0), bandits.AnytimeLazyUCB(1.0).play, TWO, (20, 150, 1500), 1500),
-    Case(AnytimeLazyUCB(8.0), bandits.AnytimeLazyUCB(8.0).play, EQUAL, (40, 400, 3000)),
-    Case(AnytimeLazyUCB(1e9), bandits.AnytimeLazyUCB(1e9).play, LOW, (40, 400, 3000)),
-    Case(DPSE(0.02, 0.9), bandits.DPSE(0.02, 0.9).play, THREE, (2000, 3500, 9000), 1500),
-    Case(DPSE(1.0, 0.9), bandits.DPSE(1.0, 0.9).play, CLOSE, (1200, 2000, 6000), 1500),
-    Case(DPSE(0.1, 0.9), bandits.DPSE(0.1, 0.9).play, FOUR, (500, 3000, 9000), 1500),
-    Case(DPSE(100.0, 0.5), bandits.DPSE(100.0, 0.5).play, GOOD, (1000, 1501, 5000), 1500),
-    Case(DPSE(20.0), bandits.DPSE(20.0).play, THREE, (2000, 3500, 6000), 1500),
-    Case(HybridUCB(0.5), bandits.HybridUCB(0.5).play, THREE, (20, 150, 1000), 1500),
-    Case(HybridUCB(16.0), bandits.HybridUCB(16.0).play, FIVE, (20, 150, 1500), 1500),
-    Case(HybridUCB(1e9), bandits.HybridUCB(1e9).play, LOW, (20, 150, 1000), 1500),
-    Case(
-        HybridUCB(1.0, "rootfree"),
-        bandits.HybridUCB(1.0, "rootfree").play,
-        TWO,
-        (20, 150, 1000),
-        1500,
-    ),
-    Case(
-        HybridUCB(16.0, "rootfree"),
-        bandits.HybridUCB(16.0, "rootfree").play,
-        THREE,
-        (20, 150, 1000),
-        1500,
-    ),
-    Case(
-        HybridUCB(128.0, "rootfree"),
-        bandits.HybridUCB(128.0, "rootfree").play,
-        FIVE,
-        (20, 150, 1000),
-        1500,
-    ),
-    Case(
-        HybridUCB(1.0, "scaled"), bandits.HybridUCB(1.0, "scaled").play, TWO, (20, 150, 1000), 1500
-    ),
-    Case(
-        HybridUCB(16.0, "scaled"),
-        bandits.HybridUCB(16.0, "scaled").play,
-        THREE,
-        (20, 150, 1000),
-        1500,
-    ),
-    Case(
-        HybridUCB(128.0, "scaled", math.e),
-        bandits.HybridUCB(128.0, "scaled", math.e).play,
-        FIVE,
-        (20, 150, 1000),
-        1500,
-    ),
-    Case(
-        HybridUCB(64.0, log_base=10),
-        bandits.HybridUCB(64.0, log_base=10).play,
-        THREE,
-        (20, 150, 400),
-        1500,
-    ),
-    Case(UCB1(), bandits.UCB1().play, THREE, (5, 100, 1500)),
-    Case(UCB1(), bandits.UCB1().play, FIVE, (8, 100, 1500)),
-    Case(DPKLUCB(0.05), batched("klucb", 0.05), THREE, (30, 300, 3000)),
-    Case(DPKLUCB(1.0), batched("klucb", 1.0), FIVE, (10, 200, 3000)),
-    Case(DPKLUCB(20.0, 1.3, 2), batched("klucb", 20.0, 1.3, 2), TWO, (20, 150, 1500)),
-    Case(
-        DPKLUCB(8.0, 1.1, 3, "first"),
-        batched("klucb", 8.0, 1.1, 3, "first"),
-        THREE,
-        (20, 150, 1000),
-        1500,
-    ),
-    Case(DPKLUCB(0.7, power=1), batched("klucb", 0.7, power=1), APART, (20, 150, 1000), 1500),
-    Case(DPIMED(0.05), batched("imed", 0.05), THREE, (30, 300, 3000)),
-    Case(DPIMED(1.0), batched("imed", 1.0), FIVE, (10, 200, 3000)),
-    Case(DPIMED(20.0, 1.1), batched("imed", 20.0, 1.1), TWO, (20, 150, 1500)),
-    Case(
-        DPIMED(8.0, 1.1, 2, "first"),
-        batched("imed", 8.0, 1.1, 2, "first"),
-        THREE,
-        (20, 150, 1000),
-        1500,
-    ),
-    Case(
-        DPIMED(30.0, 1.5, power=2),
-        batched("imed", 30.0, 1.5, power=2),
-        APART,
-        (20, 150, 1000),
-        1500,
-    ),
-    Case(DPIMED(1.0, power=1), batched("imed", 1.0, power=1), TWO, (20, 150, 1500)),
-    Case(AdaPKLUCB(0.1), azize2025.AdaPKLUCB(0.1).play, THREE, (30, 300, 3000)),
-    Case(AdaPKLUCB(5.0), azize2025.AdaPKLUCB(5.0).play, FIVE, (10, 200, 3000)),
-    Case(AdaPKLUCB(20.0, 1.5), azize2025.AdaPKLUCB(20.0, 1.5).play, TWO, (20, 150, 1500)),
-    Case(LazyDPTS(0.05), azize2025.LazyDPTS(0.05).play, THREE, (30, 300, 2000), 1500),
-    Case(LazyDPTS(1.0), azize2025.LazyDPTS(1.0).play, FIVE, (10, 200, 1500), 1500),
-    Case(LazyDPTS(30.0), azize2025.LazyDPTS(30.0).play, TWO, (20, 150, 1500)),
-    Case(
-        LazyDPTS(4.0), azize2025.LazyDPTS(4.0).play, APART, (200, 2000, 12_000), 1500
-    ),  # most rounds are skipped
-    Case(LazyDPTS(1000.0), azize2025.LazyDPTS(1000.0).play, LOW, (100, 1000, 8000), 1500),
-    Case(IMED(), azize2025.PerRound("imed").play, FIVE, (10, 100, 1500)),
-    Case(KLUCB(), azize2025.PerRound("klucb").play, THREE, (10, 100, 800), 1500),
-    Case(KLUCB(3.0), azize2025.PerRound("klucb", 3.0).play, TWO, (10, 100, 500), 1500),
-    Case(KLUCB(0.5), azize2025.PerRound("klucb", 0.5).play, THREE, (10, 100, 500), 1500),
+    bandit(AnytimeLazyUCB(0.05), THREE, (30, 300, 3000)),
+    bandit(AnytimeLazyUCB(0.5), FIVE, (10, 200, 4000)),
+    bandit(AnytimeLazyUCB(1.0), TWO, (20, 150, 1500), 1500),
+    bandit(AnytimeLazyUCB(8.0), EQUAL, (40, 400, 3000)),
+    bandit(AnytimeLazyUCB(1e9), LOW, (40, 400, 3000)),
+    bandit(DPSE(0.02, 0.9), THREE, (2000, 3500, 9000), 1500),
+    bandit(DPSE(1.0, 0.9), CLOSE, (1200, 2000, 6000), 1500),
+    bandit(DPSE(0.1, 0.9), FOUR, (500, 3000, 9000), 1500),
+    bandit(DPSE(100.0, 0.5), GOOD, (1000, 1501, 5000), 1500),
+    bandit(DPSE(20.0), THREE, (2000, 3500, 6000), 1500),
+    bandit(HybridUCB(0.5), THREE, SHORT, 1500),
+    bandit(HybridUCB(16.0), FIVE, (20, 150, 1500), 1500),
+    bandit(HybridUCB(1e9), LOW, SHORT, 1500),
+    bandit(HybridUCB(1.0, "rootfree"), TWO, SHORT, 1500),
+    bandit(HybridUCB(16.0, "rootfree"), THREE, SHORT, 1500),
+    bandit(HybridUCB(128.0, "rootfree"), FIVE, SHORT, 1500),
+    bandit(HybridUCB(1.0, "scaled"), TWO, SHORT, 1500),
+    bandit(HybridUCB(16.0, "scaled"), THREE, SHORT, 1500),
+    bandit(UCB1(), THREE, (5, 100, 1500)),
+    bandit(UCB1(), FIVE, (8, 100, 1500)),
+    bandit(DPKLUCB(0.05), THREE, (30, 300, 3000)),
+    bandit(DPKLUCB(1.0), FIVE, (10, 200, 3000)),
+    bandit(DPKLUCB(20.0, 1.3, 2), TWO, (20, 150, 1500)),
+    bandit(DPKLUCB(8.0, 1.1, 3, "first"), THREE, SHORT, 1500),
+    bandit(DPKLUCB(0.7, power=1), APART, SHORT, 1500),
+    bandit(DPIMED(0.05), THREE, (30, 300, 3000)),
+    bandit(DPIMED(1.0), FIVE, (10, 200, 3000)),
+    bandit(DPIMED(20.0, 1.1), TWO, (20, 150, 1500)),
+    bandit(DPIMED(8.0, 1.1, 2, "first"), THREE, SHORT, 1500),
+    bandit(DPIMED(30.0, 1.5, power=2), APART, SHORT, 1500),
+    bandit(DPIMED(1.0, power=1), TWO, (20, 150, 1500)),
+    bandit(AdaPKLUCB(0.1), THREE, (30, 300, 3000)),
+    bandit(AdaPKLUCB(5.0), FIVE, (10, 200, 3000)),
+    bandit(AdaPKLUCB(20.0, 1.5), TWO, (20, 150, 1500)),
+    bandit(LazyDPTS(0.05), THREE, (30, 300, 2000), 1500),
+    bandit(LazyDPTS(1.0), FIVE, (10, 200, 1500), 1500),
+    bandit(LazyDPTS(30.0), TWO, (20, 150, 1500)),
+    bandit(LazyDPTS(4.0), APART, (200, 2000, 12_000), 1500),  # most rounds are skipped
+    bandit(LazyDPTS(1000.0), LOW, (100, 1000, 8000), 1500),
+    bandit(IMED(), FIVE, (10, 100, 1500)),
+    bandit(KLUCB(), THREE, (10, 100, 800), 1500),
 ]
 
 # Full information. Horizons are short, so that whole vectors of counts can be compared
@@ -302,10 +247,8 @@ ADVISED = ExpertProblem(
 
 BASES = [
     (EXP3(0.3, 0.1), lambda k: adversarial.EXP3(k, 0.3, 0.1)),
-    (
-        EXP3(0.5, 0.3),
-        lambda k: adversarial.EXP3(k, 0.5, 0.3),
-    ),  # bolder ones make of a rounding error another run
+    # bolder ones make of a rounding error another run
+    (EXP3(0.5, 0.3), lambda k: adversarial.EXP3(k, 0.5, 0.3)),
     (EXP3(0.02, 0.5), lambda k: adversarial.EXP3(k, 0.02, 0.5)),
     (HTINF(math.sqrt(6)), lambda k: adversarial.HTINF(k, math.sqrt(6))),
     (HTINF(0.3), lambda k: adversarial.HTINF(k, 0.3)),
@@ -344,45 +287,32 @@ def exp4(play, *parameters):
     return lambda losses, advice, rng: play(losses, dense(advice, len(losses)), *parameters, rng)
 
 
-ADVERSARIAL = [Case(base, conversion(oracle), TURN, (40, 200, 300), 1000) for base, oracle in BASES]
+EARLY = (40, 200, 300)
+ADVERSARIAL = [Case(base, conversion(oracle), TURN, EARLY, 1000) for base, oracle in BASES]
 ADVERSARIAL += [
-    Case(
-        BatchedPrivate(base, e, tau), conversion(oracle, size, 1 / (size * e)), TURN, REPORTS, 1000
-    )
-    for base, oracle in BASES
-    for e, tau, size in BUDGETS
+    Case(BatchedPrivate(b, e, tau), conversion(oracle, n, 1 / (n * e)), TURN, REPORTS, 1000)
+    for b, oracle in BASES
+    for e, tau, n in BUDGETS
 ]
 ADVERSARIAL += [
-    Case(LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, (40, 200, 300), 1000)
+    Case(LocallyPrivate(base, e), conversion(oracle, 1, 1 / e), TURN, EARLY, 1000)
     for (base, oracle), e in zip(BASES[::3] + BASES[:1], (0.5, 20.0, 1.0, 0.01), strict=True)
 ]
 ADVERSARIAL += [
-    Case(SparseSwitch(*p), sparse_switch(*p), SIDES, (40, 200, 400), 1500)
+    Case(SparseSwitch(*p), sparse_switch(*p), SIDES, REPORTS, 1500)
     for p in ((2.0, 0.2), (0.1, 1.0), (50.0, 0.05))
 ]
+PRIVATE = zip(BASES[::3] + BASES[3:4], ((0.4, 3), (0.05, 20), (30.0, 1), (0.2, 5)), strict=True)
+ON_EXPERTS = [(BatchedPrivate(b, e), oracle, n, 1 / (n * e)) for (b, oracle), (e, n) in PRIVATE]
 EXPERTS = [
-    Case(
-        ExpertsFromBandit(BatchedPrivate(base, e)),
-        over_experts(oracle, size, 1 / (size * e)),
-        ADVISED,
-        REPORTS,
-        1000,
-    )
-    for (base, oracle), (e, size) in zip(
-        BASES[::3] + BASES[3:4], ((0.4, 3), (0.05, 20), (30.0, 1), (0.2, 5)), strict=True
-    )
+    Case(ExpertsFromBandit(made), over_experts(*slow), ADVISED, REPORTS, 1000)
+    for made, *slow in ON_EXPERTS
 ]
 EXPERTS += [
-    Case(
-        ExpertsFromBandit(BASES[1][0]),
-        over_experts(BASES[1][1], 1, 0.0),
-        ADVISED,
-        (40, 200, 300),
-        1000,
-    )
+    Case(ExpertsFromBandit(BASES[1][0]), over_experts(BASES[1][1], 1, 0.0), ADVISED, EARLY, 1000)
 ]
 EXPERTS += [
-    Case(EXP4Local(*p), exp4(adversarial.exp4_local, *p), ADVISED, (40, 200, 300), 1000)
+    Case(EXP4Local(*p), exp4(adversarial.exp4_local, *p), ADVISED, EARLY, 1000)
     for p in ((1.0, 0.1, 0.05), (0.05, 0.01, 0.05), (20.0, 2.0, 0.2))
 ]
 EXPERTS += [
@@ -391,9 +321,8 @@ EXPERTS += [
 ]
 
 CASES = BANDITS + FULL_INFORMATION + ADVERSARIAL + EXPERTS
-FIRST = list({case.algorithm: case for case in reversed(CASES)}.values())[
-    ::-1
-]  # each algorithm once
+# each algorithm once
+FIRST = list({case.algorithm: case for case in reversed(CASES)}.values())[::-1]
 
 
 # What epsilon does
@@ -404,6 +333,9 @@ class WithoutNoise(azize2025.Batched):
         return 0.0
 
 
+RESAMPLED = FTNL(1e7, "gumbel", bernoulli_resampling=True)
+PRIVATE_EXPERTS = ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9))
+LOCAL = exp4(adversarial.exp4_local, INF, 0.1, 0.05)
 # algorithm with a huge epsilon, `play` of what it should then be, problem, rounds, runs of the
 # latter
 LIMITS = [
@@ -416,56 +348,31 @@ LIMITS = [
         (FTNL(1e7, noise), EpochLeader().play, ACTIONS, (5, 19), 2500)
         for noise in ("laplace", "exponential", "gumbel")
     ),
-    (
-        FTNL(1e7, "gumbel", bernoulli_resampling=True),
-        EpochLeader(True).play,
-        TWO_ACTION_FIXED,
-        (5, 19),
-        2500,
-    ),
+    (RESAMPLED, EpochLeader(True).play, TWO_ACTION_FIXED, (5, 19), 2500),
     (NaiveFTNL(1e7), EpochLeader().play, ACTIONS, (5, 19), 2500),
     (RandomPrefixSoftmax(1e7, "full", INF), EpochLeader().play, ACTIONS, (5, 19), 2500),
     *((BatchedPrivate(base, 1e9), base.play, TURN, REPORTS, 1000) for base, _ in BASES),
     (LocallyPrivate(HTINF(1.0), 1e9), HTINF(1.0).play, TURN, REPORTS, 1000),
-    (
-        ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9)),
-        ExpertsFromBandit(HTINF(1.0)).play,
-        ADVISED,
-        REPORTS,
-        1000,
-    ),
-    (
-        EXP4Local(1e9, 0.1, 0.05),
-        exp4(adversarial.exp4_local, INF, 0.1, 0.05),
-        ADVISED,
-        (40, 200),
-        300,
-    ),
+    (PRIVATE_EXPERTS, ExpertsFromBandit(HTINF(1.0)).play, ADVISED, REPORTS, 1000),
+    (EXP4Local(1e9, 0.1, 0.05), LOCAL, ADVISED, (40, 200), 300),
 ]
 
 STEADY = Adversary("steady", [0], [[0.25, 0.75, 0.75, 0.75]])
-ADVISED_STEADY = ExpertProblem(STEADY, Advice.of_arms([[0, 1, 2, 3, 1]], 4))
+ADVICE_TOO = ExpertProblem(STEADY, Advice.of_arms([[0, 1, 2, 3, 1]], 4))
 
 
-def local_exp4(epsilon):
-    return EXP4Local(epsilon, 0.002 * epsilon, 0.05)
+def private(base, epsilon):
+    return BatchedPrivate(base, epsilon)
 
 
-def batched_exp4(epsilon):
-    return EXP4Batched(epsilon, 1e-2, 0.05, 0.2, 200)
-
-
+GAP, PACKED = gap_adversary(4, 0.5), packing(10, 0.3)
+RISER = Adversary("riser", [0], [[0.5, 0.0]])
 # family, epsilons that rise, problem, horizon, runs: regret must fall from each to the next, beyond
 # its error
 FALLING = [
     (AnytimeLazyUCB, (0.02, 0.1, 0.5, 2.0, 16.0), HU2021_3, 2**16, 500),
-    (
-        DPSE,
-        (0.002, 0.006, 0.02, 0.06),
-        HU2021_3,
-        2**18,
-        500,
-    ),  # from about 0.12 on, epochs do not depend on epsilon
+    # from about 0.12 on, epochs do not depend on epsilon
+    (DPSE, (0.002, 0.006, 0.02, 0.06), HU2021_3, 2**18, 500),
     (HybridUCB, (1.0, 4.0, 16.0, 64.0, 256.0), HU2021_3, 2**13, 60),
     (lambda e: HybridUCB(e, "rootfree"), (1.0, 16.0, 256.0), HU2021_3, 2**13, 60),
     (lambda e: HybridUCB(e, "scaled"), (1.0, 16.0, 256.0), HU2021_3, 2**13, 60),
@@ -473,51 +380,30 @@ FALLING = [
     (DPIMED, (0.02, 0.1, 0.5), HU2021_3, 2**14, 400),
     (AdaPKLUCB, (0.05, 0.2, 1.0), HU2021_3, 2**16, 400),
     (LazyDPTS, (0.05, 0.2, 1.0, 10.0), HU2021_3, 2**14, 100),
-    *(
-        (partial(FTNL, noise=n), (0.02, 0.1, 0.5, 2.0), packing(10, 0.3), 2**13, 800)
-        for n in ("laplace", "gumbel")
-    ),
-    (partial(FTNL, noise="exponential"), (0.02, 0.1, 0.5, 2.0), packing(10, 0.3), 2**13, 800),
-    (NaiveFTNL, (0.1, 0.5, 2.0, 10.0), packing(10, 0.3), 2**13, 800),
-    (RandomPrefixSoftmax, (0.02, 0.06, 0.2), packing(10, 0.3), 2**13, 800),
+    (partial(FTNL, noise="laplace"), (0.02, 0.1, 0.5, 2.0), PACKED, 2**13, 800),
+    (partial(FTNL, noise="gumbel"), (0.02, 0.1, 0.5, 2.0), PACKED, 2**13, 800),
+    (partial(FTNL, noise="exponential"), (0.02, 0.1, 0.5, 2.0), PACKED, 2**13, 800),
+    (NaiveFTNL, (0.1, 0.5, 2.0, 10.0), PACKED, 2**13, 800),
+    (RandomPrefixSoftmax, (0.02, 0.06, 0.2), PACKED, 2**13, 800),
+    (partial(private, HTINF(math.sqrt(6))), (0.01, 0.1, 1.0), GAP, 50_000, 40),
+    (partial(private, EXP3(0.02, 0.05)), (0.01, 0.1), STEADY, 20_000, 60),
+    (partial(private, FTPL(0.05, 50)), (0.01, 0.1), STEADY, 20_000, 60),
     (
-        lambda e: BatchedPrivate(HTINF(math.sqrt(6)), e),
-        (0.01, 0.1, 1.0),
-        gap_adversary(4, 0.5),
-        50_000,
-        40,
-    ),
-    (lambda e: BatchedPrivate(EXP3(0.02, 0.05), e), (0.01, 0.1), STEADY, 20_000, 60),
-    (lambda e: BatchedPrivate(FTPL(0.05, 50), e), (0.01, 0.1), STEADY, 20_000, 60),
-    (
-        lambda e: LocallyPrivate(HTINF(math.sqrt(1 + 2 / e**2)), e),
+        lambda e: LocallyPrivate(HTINF((1 + 2 / e**2) ** 0.5), e),
         (0.01, 0.1, 1.0),
         STEADY,
         20_000,
         60,
     ),
-    (
-        lambda e: ExpertsFromBandit(BatchedPrivate(HTINF(2.0), e)),
-        (0.01, 0.1, 1.0),
-        ADVISED_STEADY,
-        20_000,
-        60,
-    ),
-    (local_exp4, (0.02, 0.2, 2.0), ADVISED_STEADY, 20_000, 60),
-    (batched_exp4, (0.05, 1.0), ADVISED_STEADY, 20_000, 60),
-    (
-        lambda e: SparseSwitch(e, 0.1),
-        (0.05, 0.3, 2.0),
-        Adversary("riser", [0], [[0.5, 0.0]]),
-        4000,
-        200,
-    ),
+    (lambda e: ExpertsFromBandit(private(HTINF(2.0), e)), (0.01, 0.1, 1.0), ADVICE_TOO, 20_000, 60),
+    (lambda e: EXP4Local(e, 0.002 * e, 0.05), (0.02, 0.2, 2.0), ADVICE_TOO, 20_000, 60),
+    (lambda e: EXP4Batched(e, 1e-2, 0.05, 0.2, 200), (0.05, 1.0), ADVICE_TOO, 20_000, 60),
+    (lambda e: SparseSwitch(e, 0.1), (0.05, 0.3, 2.0), RISER, 4000, 200),
 ]
 
 
 def short_runs() -> dict:
-    """Short runs of every algorithm, and exact values: the same whether kernels are compiled or
-    not."""
+    """Short runs of every algorithm, and exact values: the same compiled or not."""
     runs = {}
     for algorithm, _, problem, rounds, _ in FIRST:
         played = algorithm.play(*tables(problem, problem.table(101, np.random.default_rng(1))), 2)

@@ -1,5 +1,5 @@
-"""The audit of privacy: exact losses against tables from elsewhere, the ledger against closed
-forms, planted faults."""
+"""The audit of privacy: laws on a grid, the ledger read off the code, the search for an event, and
+planted faults."""
 
 import math
 import re
@@ -18,7 +18,7 @@ from privregret.adversarial import (
     LocallyPrivate,
     SparseSwitch,
 )
-from privregret.adversarial.bases import RealLossBandit
+from privregret.adversarial.conversions import RealLossBandit
 from privregret.bandits import (
     DPIMED,
     DPSE,
@@ -29,75 +29,22 @@ from privregret.bandits import (
     hybrid_ucb,
     lazy_ucb,
 )
+from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import noise
-from privregret.core.algorithm import Steps
-from privregret.core.guarantees import Privacy
+from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
-from privregret.full_information import (
-    FTNL,
-    EpochAlgorithm,
-    MarginStop,
-    NaiveFTNL,
-    Votes,
-    VotesOrLeader,
-)
-from privregret.privacy import audit, batches, ledger, scripted, selection, trace
+from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL
+from privregret.privacy import audit, decisions, ledger, scripted, trace
 from privregret.studies import privacy_audit, privacy_audit_losses
 
-# exact losses
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "actions", "expected"),
-    [
-        (0.1, 2, (0.999, 1.047, 1.130, 1.259, 1.428, 1.759)),
-        (0.1, 3, (1.499, 1.557, 1.651, 1.779, 1.906, 1.999)),
-        (0.1, 5, (1.873, 1.906, 1.949, 1.985, 1.999, 2.000)),
-        (0.5, 2, (0.987, 1.189, 1.425, 1.635, 1.789, 1.940)),
-        (1.0, 2, (0.965, 1.307, 1.595, 1.777, 1.882, 1.969)),
-        (1.0, 3, (1.425, 1.804, 1.976, 2.000, 2.000, 2.000)),
-        (1.0, 5, (1.759, 1.979, 2.000, 2.000, 2.000, 2.000)),
-    ],
-)
-def test_laplace_noise_of_half_the_scale(epsilon, actions, expected):
-    """Loss over epsilon after epochs of 1, 2, 4, 8, 16 and 64 rounds, from an independent
-    computation."""
-    scale = FTNL(epsilon, "laplace", "hu2021").noise_scale(actions)
-    found = [
-        selection.privacy_loss(actions, n, "laplace", scale).value / epsilon
-        for n in (1, 2, 4, 8, 16, 64)
-    ]
-    assert found == pytest.approx(expected, abs=6e-4)
-    if actions == 2:  # in closed form, after two rounds
-        assert found[1] == pytest.approx(2 - math.log1p(epsilon) / epsilon, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("noise", "factor", "expected"),
-    [
-        ("exponential", 1, (2.0, 2.0, 2.0, 2.0)),
-        ("exponential", 2, (1.0, 1.0, 1.0, 1.0)),
-        ("gumbel", 1, (1.5367, 2.0, 1.6328, 1.9996)),
-        ("gumbel", 2, (0.6456, 0.9974, 0.7489, 0.9906)),
-        ("laplace", 1, (1.3748, 1.8569, 1.8021, 1.9998)),
-        ("laplace", 2, (0.6153, 0.8748, 0.8451, 0.9962)),
-    ],
-)
-def test_losses_of_noisy_max_by_enumeration(noise, factor, expected):
-    """Loss over epsilon; sums up to 13 for two actions, up to 9 for three, from an independent
-    enumeration."""
-    cases = list(product((2, 3), (0.1, 1.0)))
-    found = [
-        selection.privacy_loss(k, {2: 13, 3: 9}[k], noise, factor / e).value / e for k, e in cases
-    ]
-    assert found == pytest.approx(expected, abs=6e-5)
+# laws on a grid
 
 
 def test_scripted_laws_are_those_of_another_computation():
     """The first decision of DP-IMED by enumeration of its code, and by formulas."""
     law = scripted.action_law(DPIMED(1.0), np.zeros((3, 2)), cells=60)
     assert sum(law.values()) == pytest.approx(np.ones((2, 2)), rel=1e-12)
-    other = batches.action_law(DPIMED(1.0), 200).sum(axis=-1)
+    other = decisions.batches_law(DPIMED(1.0), 200).sum(axis=-1)
     for rewards in product((0, 1), repeat=2):
         for d in (0, 1):
             assert law[0, 1, d][rewards] == pytest.approx(other[(*rewards, 0, 0, d)], abs=0.03)
@@ -117,6 +64,7 @@ def test_scripted_loss_of_the_first_decision(epsilon):
 # the ledger read off the code
 
 NOT_SUMS = Votes, VotesOrLeader, MarginStop  # use functions of the losses that are no sums
+SELECTING = EpochAlgorithm, SparseSwitch  # noisy maxima and a sparse vector
 ALGORITHMS = [
     case.algorithm
     for case in FIRST
@@ -139,32 +87,23 @@ def test_no_run_costs_more_than_is_proved(algorithm):
     assert outcomes <= limit
     if not any(run.notes.upward):
         assert outcomes <= trace.costs(run).max() * (1 + 1e-6) + 1e-9
-    if not isinstance(algorithm, (EpochAlgorithm, SparseSwitch)) or isinstance(
-        algorithm, NaiveFTNL
-    ):
+    if not isinstance(algorithm, SELECTING) or isinstance(algorithm, NaiveFTNL):
         assert trace.costs(run).max() <= limit
-    if math.isinf(limit) and not isinstance(
-        algorithm, FTPL
-    ):  # FTPL's own perturbation hides something
+    # FTPL's own perturbation hides something
+    if math.isinf(limit) and not isinstance(algorithm, FTPL):
         assert run.notes.scales or math.isinf(outcomes) or isinstance(algorithm, RealLossBandit)
 
 
 @pytest.mark.parametrize("learner", [Votes(30.0), VotesOrLeader(30.0), MarginStop(4.0)], ids=repr)
 def test_functions_of_losses_that_are_no_sums_cost_the_ledger_everything(learner):
-    """It proves nothing of them, and says so: `privacy.votes` and `privacy.margin` are exact."""
+    """It proves nothing of them, and says so."""
     assert math.isinf(trace.costs(traced(learner, rounds=12)).max())
 
 
 def test_the_actions_of_a_traced_run_are_those_of_play():
     table = np.random.default_rng(0).integers(2, size=(25, 2)).astype(float)
-    for algorithm in (
-        AnytimeLazyUCB(1.0),
-        HybridUCB(8.0),
-        FTNL(1.0),
-        FTNL(1.0, "gumbel"),
-        BatchedPrivate(EXP3(1.0, 0.1), 0.5),
-        UCB1(),
-    ):
+    private = AnytimeLazyUCB(1.0), HybridUCB(8.0), FTNL(1.0), FTNL(1.0, "gumbel")
+    for algorithm in (*private, BatchedPrivate(EXP3(1.0, 0.1), 0.5), UCB1()):
         assert list(trace.traced(algorithm, table, 5).actions) == algorithm.play(table, 5).tolist()
 
 
@@ -181,15 +120,14 @@ def test_ledger_of_hybrid_is_the_described_one(tree):
     assert costs.max() == pytest.approx(dearest, rel=1e-6)
 
 
-def test_noisy_maxima_cost_twice_the_range():
-    for kind, preset in (
-        ("laplace", "hu2021"),
-        ("exponential", "wu2026"),
-        ("gumbel", "wu2026-proofs"),
-    ):
-        for scale, factor in ((preset, 2), ("corrected", 1)):
-            costs = trace.costs(traced(FTNL(0.3, kind, scale)), "outcomes")
-            assert costs.max() == pytest.approx(factor * 0.3, rel=1e-6)
+PRESETS = [("laplace", "hu2021"), ("exponential", "wu2026"), ("gumbel", "wu2026-proofs")]
+
+
+@pytest.mark.parametrize(("kind", "preset"), PRESETS)
+def test_noisy_maxima_cost_twice_the_range(kind, preset):
+    for scale, factor in ((preset, 2), ("corrected", 1)):
+        costs = trace.costs(traced(FTNL(0.3, kind, scale)), "outcomes")
+        assert costs.max() == pytest.approx(factor * 0.3, rel=1e-6)
 
 
 def test_local_exp4_with_an_expert_for_each_arm_is_local_exp3():
@@ -198,23 +136,9 @@ def test_local_exp4_with_an_expert_for_each_arm_is_local_exp3():
     assert one.tolist() == LocallyPrivate(EXP3(0.8, 0.1), 0.5).play(losses, 3).tolist()
 
 
-class WithoutNoise(AnytimeLazyUCB):
-    """Planted fault: sums are released as they are."""
-
-    @staticmethod
-    def _observe(arms, own, settings, t, j, reward, rng):
-        AnytimeLazyUCB.steps.observe.py_func(
-            arms, own, settings, t, j, reward, privacy_audit.NoNoise()
-        )
-
-    id = "lazy-ucb-without-noise"
-    steps = AnytimeLazyUCB.steps._replace(observe=_observe.__func__)
-
-
 FAULTS = {  # what the ledger must find at least, over epsilon
     privacy_audit.DroppedEpsilon: 2.0,
     privacy_audit.ReleasedTwice: 2.0,
-    WithoutNoise: math.inf,
     privacy_audit.ForgottenLevel: math.inf,
     privacy_audit.ReusedEpoch: 2.0,
 }
@@ -232,20 +156,16 @@ def test_the_ledger_notices(faulty, factor):
 
 def test_shared_noise_is_noticed_in_dp_se():
     table = np.tile([0.6, 0.4], (716, 1))
-    assert trace.costs(trace.traced(DPSE(0.5, 1.0), table, 0), rounds=[0]).max() == pytest.approx(
-        0.5
-    )
-    faulty = privacy_audit.SharedNoise(0.5, 1.0)
-    assert trace.costs(trace.traced(faulty, table, 0), rounds=[0]).max() == math.inf
+    for kind, cost in ((DPSE, 0.5), (privacy_audit.SharedNoise, math.inf)):
+        run = trace.traced(kind(0.5, 1.0), table, 0)
+        assert trace.costs(run, rounds=[0]).max() == pytest.approx(cost)
 
 
 def test_children_instead_of_a_root():
     """The other reading of the tree: what its description costs, and its own law."""
     algorithm = privacy_audit.HybridChildren(0.5)
-    described = ledger.through_children(ledger.hybrid_releases(20))
-    assert trace.costs(traced(algorithm)).max() == pytest.approx(
-        0.5 * ledger.cost(described, 20).max()
-    )
+    described = ledger.cost(ledger.through_children(ledger.hybrid_releases(20)), 20)
+    assert trace.costs(traced(algorithm)).max() == pytest.approx(0.5 * described.max())
     means = []
     for kind in (privacy_audit.HybridChildren, HybridUCB):
         arms, own = kind.steps.memory(2)
@@ -293,9 +213,7 @@ class OwnLearner:
         arm, self.t = self.choose(), self.t + 1
         self.sums[arm] = self.sums[arm] + reward if self.t <= 6 else self.sums[arm]
         if self.t == 6:
-            self.best = int(
-                np.argmax([self.algorithm.release(total, self.rng) for total in self.sums])
-            )
+            self.best = int(np.argmax([self.algorithm.release(s, self.rng) for s in self.sums]))
 
 
 WAYS = {
@@ -317,10 +235,8 @@ def test_the_ledger_of_plain_python(way, memory, monkeypatch):
     monkeypatch.setattr(Own, "release", WAYS[way])
     monkeypatch.setattr(Own, "memory", memory)
     run = traced(Own(), rounds=8)
-    assert (
-        list(run.actions)
-        == Own().play(np.random.default_rng(0).integers(2, size=(8, 2)), 0).tolist()
-    )
+    table = np.random.default_rng(0).integers(2, size=(8, 2))
+    assert list(run.actions) == Own().play(table, 0).tolist()
     assert trace.costs(run) == pytest.approx([0.5] * 6 + [0, 0])
 
 
@@ -354,25 +270,20 @@ def test_a_searched_bound_is_sure_and_tight():
     is nothing."""
     tables, epsilon = [np.zeros((3, 2)), np.array([[1.0, 0], [0, 0], [0, 0]])], 2.0
     truth = -math.log(math.exp(-epsilon) * (2 + epsilon) / 2)
-    found = [
-        audit.searched_loss(AnytimeLazyUCB(epsilon).play, tables, n, 0).value
-        for n in (400, 4000, 40_000)
-    ]
+    play = AnytimeLazyUCB(epsilon).play
+    found = [audit.searched_loss(play, tables, n, 0).value for n in (400, 4000, 40_000)]
     assert all(a < b for a, b in pairwise(found)) and truth - 0.15 < found[-1] < truth
     late = [np.zeros((3, 2)), np.array([[0.0, 0], [0, 0], [1, 1]])]
-    assert audit.searched_loss(AnytimeLazyUCB(epsilon).play, late, 4000, 0).value == 0
+    assert audit.searched_loss(play, late, 4000, 0).value == 0
 
 
 def test_the_search_takes_neighbours_only():
-    table, two = np.zeros((5, 2)), np.zeros((5, 2))
-    two[1:3] = 1
-    play = UCB1().play
-    for other, rows in ((table, "0"), (two, "2"), (np.ones((5, 2)), "5")):
-        refused(
-            lambda other=other: audit.searched_loss(play, (table, other), 10, 0), "tables", rows
-        )
-    for tables in ((table, np.zeros((5, 3))), (table, np.zeros((6, 2))), (table,)):
-        refused(lambda tables=tables: audit.searched_loss(play, tables, 10, 0), "tables", "(5, 2)")
+    table, two = np.zeros((5, 2)), np.outer((0, 1, 1, 0, 0), (1, 1))
+    wrong = {"0": (table, table), "2": (table, two), "5": (table, np.ones((5, 2)))}
+    wrong |= {"(5, 3)": (table, np.zeros((5, 3))), "(6, 2)": (table, np.zeros((6, 2)))}
+    for shown, tables in wrong.items():
+        call = lambda tables=tables: audit.searched_loss(UCB1().play, tables, 10, 0)  # noqa: E731
+        refused(call, "tables", shown)
 
 
 @jit

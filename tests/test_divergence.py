@@ -19,9 +19,8 @@ def test_d_epsilon_is_its_definition_in_50_digits(epsilon):
     for x in GRID:
         for y in GRID:
             exact = float(naive.d_epsilon_decimal(x, y, epsilon))
-            assert d_epsilon(float(x), float(y), float(epsilon)) == pytest.approx(
-                exact, rel=1e-12, abs=0
-            )
+            found = d_epsilon(float(x), float(y), float(epsilon))
+            assert found == pytest.approx(exact, rel=1e-12, abs=0)
 
 
 def test_kl_in_50_digits():
@@ -35,9 +34,8 @@ def some_points(n, seed=0):
     """x of all kinds, level, epsilon."""
     rng = np.random.default_rng(seed)
     for _ in range(n):
-        x = rng.choice(
-            [rng.random(), rng.random() ** 4, 1 - rng.random() ** 4, 10 ** rng.uniform(-9, 0), 0, 1]
-        )
+        ends = rng.random() ** 4, 1 - rng.random() ** 4, 10 ** rng.uniform(-9, 0)
+        x = rng.choice([rng.random(), *ends, 0, 1])
         yield float(x), 10 ** rng.uniform(-9, 1.5), 10 ** rng.uniform(-6, math.log10(50))
 
 
@@ -48,10 +46,8 @@ def test_inverse_solves_the_equation():
         if level >= epsilon * (1 - x):
             assert mu == 1
         elif mu < 1 - 1e-15:  # else the solution rounds to 1
-            slope = min((mu - x) / (mu * (1 - mu)), math.expm1(epsilon))
-            assert (
-                abs(d_epsilon(x, mu, epsilon) - level) <= 1e-12 * level + 4 * np.spacing(mu) * slope
-            )
+            off = 4 * np.spacing(mu) * min((mu - x) / (mu * (1 - mu)), math.expm1(epsilon))
+            assert abs(d_epsilon(x, mu, epsilon) - level) <= 1e-12 * level + off
 
 
 def test_inverse_of_kl():
@@ -59,20 +55,17 @@ def test_inverse_of_kl():
         mu = kl_inverse(x, level)
         assert x <= mu <= 1
         if 0 < x < 1 and mu < 1 - 1e-12:
-            assert abs(kl(x, mu) - level) <= 1e-12 * level + 4 * np.spacing(mu) * (mu - x) / (
-                mu * (1 - mu)
-            )
+            off = 4 * np.spacing(mu) * (mu - x) / (mu * (1 - mu))
+            assert abs(kl(x, mu) - level) <= 1e-12 * level + off
     assert kl_inverse(0.0, 2.0) == pytest.approx(-math.expm1(-2.0), rel=1e-15)
     assert kl_inverse(1.0, 2.0) == 1 and kl_inverse(0.4, 0.0) == 0.4
 
 
-def test_known_values():
+def test_known_inverses():
     assert d_epsilon_inverse(0.3, 3.0, 37.0) == pytest.approx(0.994234708629, abs=1e-12)
     assert d_epsilon_inverse(0.5, 1.79, 1000.0) == pytest.approx(0.992981820594, abs=1e-12)
     assert d_epsilon_inverse(0.0, 0.01, 1e6) == d_epsilon_inverse(0.0, 0.01, 60.0)
     assert d_epsilon_inverse(0.0, 0.01, 37.0) == pytest.approx(-math.expm1(-0.01), rel=1e-14)
-    assert d_epsilon(0.6, 0.3, 1.0) == pytest.approx(0.18426, abs=5e-6)
-    assert d_epsilon(0.2, 1.0, 0.5) == 0.4 and d_epsilon(0.2, 0.0, 0.5) == 0.1
 
 
 def test_properties_of_d_epsilon():
@@ -99,11 +92,9 @@ def test_derivatives_of_d_epsilon():
     for _ in range(3000):
         x, y = np.sort(rng.uniform(0.01, 0.99, 2))
         epsilon = 10 ** rng.uniform(-2, 1)
-        assert (
-            abs(d_epsilon(x + h, y, epsilon) - d_epsilon(x, y, epsilon)) / h
-            <= epsilon * (1 + 1e-5) + 1e-5
-        )
-        slope = (d_epsilon(x, y + h, epsilon) - d_epsilon(x, y, epsilon)) / h
+        here = d_epsilon(x, y, epsilon)
+        assert abs(d_epsilon(x + h, y, epsilon) - here) / h <= epsilon * (1 + 1e-5) + 1e-5
+        slope = (d_epsilon(x, y + h, epsilon) - here) / h
         slope_of_kl = (kl(x, y + h) - kl(x, y)) / h
         limits = 1 / (1 - y), math.expm1(epsilon), slope_of_kl
         assert slope <= min(limits) * (1 + 1e-5) + 1e-5

@@ -32,26 +32,20 @@ from privregret.core import checks
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, equal_gaps
 
 EVENTS = [AnytimeLazyUCB, AdaPKLUCB, DPSE, DPKLUCB, DPIMED]
-NEAR = 0.5, 0.5 + 2.0**-53
-TINY = 2.0**-60
-ENDS = checks.SMALLEST, 1 / checks.SMALLEST
+MEANS = [(0.5, 0.5 + 2.0**-53), (1.0, 0.0), (1.0, 1.0), (2.0**-60, 0.0)]
+PLAIN, SIDES = BernoulliBandit("two", (0.5, 0.6)), Adversary("sides", [0], [[0.25, 0.75]])
 
 
 @pytest.mark.parametrize("epsilon", [1e-100, 1e-8, 0.5, 1e4, 1e100])
-@pytest.mark.parametrize("means", [NEAR, (1.0, 0.0), (1.0, 1.0), (TINY, 0.0)], ids=str)
+@pytest.mark.parametrize("means", MEANS, ids=str)
 @pytest.mark.parametrize("make", EVENTS, ids=lambda make: make.label)
 def test_the_longest_horizon_is_reached(make, means, epsilon):
-    problem, rounds = (
-        BernoulliBandit("end", means),
-        [2, 2**53 + 1, checks.LARGEST - 1, checks.LARGEST],
-    )
+    rounds = [2, 2**53 + 1, checks.LARGEST - 1, checks.LARGEST]
+    problem = BernoulliBandit("end", means)
     for seed in range(3):
         played = make(epsilon).run(problem, rounds, seed)
-        assert (
-            (played.sum(axis=1) == rounds).all()
-            and (played >= 0).all()
-            and (np.diff(played, axis=0) >= 0).all()
-        )
+        assert (played.sum(axis=1) == rounds).all()
+        assert (np.diff(played, axis=0, prepend=0) >= 0).all()
         assert np.isfinite(problem.regret(played, rounds)).all()
 
 
@@ -64,13 +58,9 @@ def test_a_million_arms(make, horizon):
 
 @pytest.mark.parametrize("last", [checks.LARGEST + 1, 2**63 - 1, np.uint64(2**63), 2**64])
 def test_longer_horizons_are_refused(last):
-    refused(
-        lambda: AnytimeLazyUCB(1.0).run(BernoulliBandit("two", (0.5, 0.6)), [2, last], 1),
-        "checkpoints",
-    )
+    refused(lambda: AnytimeLazyUCB(1.0).run(PLAIN, [2, last], 1), "checkpoints")
 
 
-PLAIN, SIDES = BernoulliBandit("two", (0.5, 0.6)), Adversary("sides", [0], [[0.25, 0.75]])
 ADVISED = ExpertProblem(SIDES, Advice.of_arms([[0, 1]], 2))
 EVERY_ROUND = [
     (UCB1(), PLAIN, 1),
@@ -84,13 +74,12 @@ EVERY_ROUND = [
 ]
 
 
-@pytest.mark.parametrize(
-    "algorithm, problem, tau", EVERY_ROUND, ids=lambda x: getattr(x, "label", "")
-)
+@pytest.mark.parametrize("algorithm, problem, tau", EVERY_ROUND, ids=str)
 def test_what_plays_every_round_or_batch_refuses_what_would_take_years(algorithm, problem, tau):
     refused(lambda: algorithm.run(problem, [tau * checks.ROUNDS + 1], 1), tau * checks.ROUNDS)
 
 
+ENDS = checks.SMALLEST, 1 / checks.SMALLEST
 APART = BernoulliBandit("two arms apart", (0.6, 0.4))
 BOTH = [(make(x), APART) for make in (*EVENTS, HybridUCB, LazyDPTS) for x in ENDS]
 BOTH += [(EXP4Local(1.0, x, 0.05), ADVISED) for x in ENDS]
@@ -103,12 +92,8 @@ def test_run_is_play_at_the_ends_of_what_is_allowed(algorithm, problem):
     assert same_law(played, by_run(algorithm, problem, rounds, 300, seed=2))
 
 
-BEYOND = [
-    (algorithm, name)
-    for algorithm in {type(case.algorithm): case.algorithm for case in FIRST}.values()
-    for name, rule in algorithm.rules.items()
-    if rule is checks.positive
-]
+ONE_OF_EACH = {type(case.algorithm): case.algorithm for case in FIRST}.values()
+BEYOND = [(a, name) for a in ONE_OF_EACH for name, r in a.rules.items() if r is checks.positive]
 
 
 @pytest.mark.parametrize("value", [1e-101, 1.01e100, 1e300])

@@ -13,8 +13,9 @@ from conftest import refused
 from privregret import estimates, exact, simulate, tables
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, SparseSwitch
 from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB
+from privregret.companion import Game, PhasedFTNL
 from privregret.core import checks
-from privregret.full_information import FTNL, PhasedFTNL
+from privregret.full_information import FTNL
 from privregret.instances import (
     Adversary,
     BernoulliBandit,
@@ -22,8 +23,7 @@ from privregret.instances import (
     fixed_experts,
     gap_adversary,
 )
-from privregret.minimax import games
-from privregret.privacy import audit, ledger, selection
+from privregret.privacy import audit, ledger, noisy_maxima
 
 TABLE = np.array([[0.0, 1.0, 0.5], [1.0, 0.25, 0.0], [0.5, 0.0, 1.0], [0.0, 0.0, 1.0]])
 MEANS = np.array([0.75, 0.5, 0.25])
@@ -73,10 +73,10 @@ CALLS = {
     "estimates.quantile": (estimates.quantile, {"sample": np.arange(64) / 4, "level": 0.5}),
     "estimates.fraction": (estimates.fraction, {"successes": 7, "draws": 20}),
     "Estimate": (estimates.Estimate, {"value": 3.0, "se": 0.5, "bound": 0.25}),
-    "Game": (games.Game, {"rounds": 3}),
+    "Game": (Game, {"rounds": 3}),
     "lazy_releases": (ledger.lazy_releases, {"pulls": 7}),
-    "privacy_loss": (
-        selection.privacy_loss,
+    "epoch_loss": (
+        noisy_maxima.epoch_loss,
         {"actions": 3, "rounds": 2, "noise": "laplace", "scale": 2.0},
     ),
     "searched_loss": (

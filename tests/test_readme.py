@@ -107,6 +107,29 @@ def test_tex(language, code, tmp_path):
     subprocess.run(line, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
 
 
+PRINTED = re.findall(
+    r"^```python\n((?:(?!^```).)*)^```\n\n```(?:text|output)\n(.*?)^```$",
+    PAGES["README.md"] + PAGES["docs/python.md"],
+    re.M | re.S,
+)
+
+
+@pytest.mark.parametrize(("code", "printed"), PRINTED)
+def test_examples_print_what_is_shown(code, printed, capsys):
+    exec(code, {})
+    words = capsys.readouterr().out.split()
+    for word, shown in zip(words, printed.split(), strict=True):
+        assert word == shown or float(word) == pytest.approx(float(shown), rel=1e-3, abs=0.11)
+
+
+def test_numbers_are_those_of_the_findings():
+    tally = r"(\d+) of (?:the )?(\d+) claims.*?(\d+) are not.*?(\d+) cannot"
+    opening, generated = re.findall(tally, PAGES["README.md"])
+    assert opening == generated
+    (read_aloud,) = re.findall(r"[\d.]+ ± [\d.]+", PAGES["docs/verdicts.md"])
+    assert read_aloud in (ROOT / "figures/findings.md").read_text()
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links(page):
     here = (ROOT / page).parent

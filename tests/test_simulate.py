@@ -109,7 +109,7 @@ def test_every_block_has_a_stream_of_its_own():
     algorithms = [UCB1()]
     for e in epsilons:
         algorithms += [AnytimeLazyUCB(e), DPSE(e), DPSE(e, 0.1)]
-        algorithms += [HybridUCB(e), HybridUCB(e, "rootfree"), HybridUCB(e, log_base=3)]
+        algorithms += [HybridUCB(e), HybridUCB(e, "rootfree"), HybridUCB(e, "scaled")]
     cases = list(product(algorithms, (HU2021_1, HU2021_2, HU2021_3), (0, 1, 2**40), range(15)))
     assert len({first_draws(*case) for case in cases}) == len(cases)
 
@@ -124,7 +124,7 @@ def test_equal_algorithms_share_their_stream():
     for a, b in [
         (AnytimeLazyUCB(1), AnytimeLazyUCB(1.0)),
         (AnytimeLazyUCB(np.float64(0.5)), AnytimeLazyUCB(0.5)),
-        (HybridUCB(2, log_base=2), HybridUCB(np.float32(2), "paper")),
+        (HybridUCB(2), HybridUCB(np.float32(2), "paper")),
         (DPSE(1, beta=1), DPSE(1.0, beta=1.0)),
         (DPSE(1, beta=np.float64(0.5)), DPSE(1.0, beta=0.5)),
     ]:
@@ -183,7 +183,7 @@ def test_the_table_is_tidy():
 def test_columns_hold_every_parameter():
     frame = curves()
     assert list(frame.columns[:6]) == ["algorithm", "instance", "run", "t", "regret", "heavy"]
-    assert set(frame.columns[6:]) == {"epsilon", "beta", "tree", "log_base", "proved_epsilon"}
+    assert set(frame.columns[6:]) == {"epsilon", "beta", "tree", "proved_epsilon"}
     assert len(frame) == len(ALGORITHMS) * RUNS * frame.t.nunique()
     assert not frame.duplicated(["algorithm", "run", "t"]).any()
     assert frame.loc[frame.algorithm == "UCB1", "epsilon"].isna().all()

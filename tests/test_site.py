@@ -51,7 +51,7 @@ def test_a_notebook_shows_its_pictures_and_formulas(site):
     text = page.read_text()
     (picture,) = re.findall(r'src="([^"]+_images/[^"]+\.png)"', text)
     assert (page.parent / picture).exists()
-    assert r"\(Q\)" in text and 'class="output text_html"' in text and "hide-input" in text
+    assert r"\(Q\)" in text and 'class="output text_html"' in text
     assert r"\(T^2\)" in (site / "figures/README.html").read_text()
     assert "DP-SE" in (site / "docs/api/privregret.bandits.html").read_text()
 

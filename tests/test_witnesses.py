@@ -19,7 +19,7 @@ from privregret.core import noise
 from privregret.exact import selection_from_sums
 from privregret.full_information import FTNL
 from privregret.instances import Adversary
-from privregret.privacy import adversarial, batches, enumeration, ledger, selection
+from privregret.privacy import adversarial, decisions, enumeration, ledger, noisy_maxima
 
 pytestmark = pytest.mark.xdist_group("witnesses")
 DRAWS = 10_000
@@ -70,7 +70,7 @@ def test_privacy_of_noisy_max(dp):
         b = algorithm.noise_scale(3)
         theirs = noisy_max(dp, "exponential", b).map(1.0)
         assert algorithm.privacy.proved == pytest.approx(theirs, rel=1e-12)
-        assert selection.privacy_loss(3, 4, "exponential", b).value == pytest.approx(
+        assert noisy_maxima.epoch_loss(3, 4, "exponential", b).value == pytest.approx(
             theirs, rel=1e-12
         )
         # a loss that ranges over an interval of length e is e^2 / 8-zCDP
@@ -162,18 +162,18 @@ def their_loss(pld, p, q):
 
 
 def noisy_max_laws(actions, rounds, kind):
-    """Distributions of the winner on the neighbouring sums that `selection.privacy_loss` names, and
+    """Distributions of the winner on the neighbouring sums of `noisy_maxima.epoch_loss`, and
     the loss it states."""
-    loss = selection.privacy_loss(actions, rounds, kind, 1.5)
+    loss = noisy_maxima.epoch_loss(actions, rounds, kind, 1.5)
     sums = ([own] + [others] * (actions - 1) for own, others in (loss.before, loss.after))
     return [[selection_from_sums(s, [0.0] * actions, kind, 1.5) for s in sums]], loss.value
 
 
 def batch_laws(algorithm):
-    law = batches.action_law(algorithm, 60)
+    law = decisions.batches_law(algorithm, 60)
     inputs = list(product((0, 1), repeat=4))
     pairs = [(a, b) for a, b in product(inputs, inputs) if np.sum(np.not_equal(a, b)) == 1]
-    return [(law[a], law[b]) for a, b in pairs], batches.privacy_loss(algorithm, 60)
+    return [(law[a], law[b]) for a, b in pairs], decisions.batches_loss(algorithm, 60)
 
 
 def exp3_laws(rounds=8):
@@ -201,7 +201,7 @@ def batched_laws(base, scale=2.0, nodes=40):
 def policy_laws(model):
     policy = enumeration.random_policy(2, 3, np.random.default_rng(1))
     laws, pairs = enumeration.distributions(policy, model)
-    return [laws[pair] for pair in pairs], enumeration.privacy_loss(policy, model)
+    return [laws[pair] for pair in pairs], enumeration.policy_loss(policy, model)
 
 
 LAWS = {
@@ -242,7 +242,7 @@ def test_deltas_of_policies(pld):
 
 def test_delta_of_many_laplace_releases(pld):
     """Ours is an upper bound, and so is theirs; theirs from below is a lower one."""
-    ours = [adversarial.laplace_delta(1.0, 0.1, 50, grid) for grid in (2000, 20_000)]
+    ours = [adversarial.composed_delta(1.0, 0.1, 50, grid) for grid in (2000, 20_000)]
     above, below = (
         pld.from_laplace_mechanism(10.0, pessimistic_estimate=up, use_connect_dots=up)
         .self_compose(50)
@@ -291,10 +291,11 @@ def test_klucb(policies):
     """In round t + 1 its index has ln t, and ours, as in Garivier and Cappe, ln(t + 1): its count
     is set forward."""
     rewards = (np.random.default_rng(0).random((ROUNDS, 3)) < (0.5, 0.45, 0.3)).astype(float)
-    actions = KLUCB(3.0).play(rewards, 0)
+    actions = KLUCB().play(rewards, 0)
 
     def agrees(forward):
-        policy = policies.KLUCBPolicy(n_arms=3, c=3.0, tolerance=1e-12, max_iterations=60)
+        # its c must be above 0
+        policy = policies.KLUCBPolicy(n_arms=3, c=1e-300, tolerance=1e-12, max_iterations=60)
         for t, arm in enumerate(actions):
             policy.step = t + forward
             if t >= 3 and np.ptp((indices := policy.indices())[[arm, indices.argmax()]]) > CLOSE:

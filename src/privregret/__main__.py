@@ -13,30 +13,45 @@ from privregret.core.files import CHECKOUT, ROOT
 # exit codes; 2 is argparse's own
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 EXIT_CODES = "Exit codes: 1 a notebook failed, 2 bad arguments, 3 a kernel died, 130 interrupted."
+STALE = (
+    "A notebook is stale if its code, its captions and claims, its parameters, a module that it "
+    "imports, data that it reads, its figures or requirements.lock changed since its last run."
+)
+# command -> what it does, and an example
 COMMANDS = {
-    "reproduce": "Run the stale notebooks and update figures/ and paper/.",
-    "status": "List the notebooks that are stale, each with the reason.",
+    "reproduce": (
+        "Run the stale notebooks and update figures/, paper/ and the README.",
+        "Example: privregret reproduce hu2021/6-experiments -p runs 50",
+    ),
+    "status": (
+        "List the stale notebooks, each with the reason.",
+        "Example: privregret status hu2021",
+    ),
 }
 
 
 def parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
     text = "Reproduce the figures and tables of the notebooks."
-    main = argparse.ArgumentParser("privregret", description=text, epilog=EXIT_CODES)
+    epilog = f"Example: privregret status. {EXIT_CODES}"
+    main = argparse.ArgumentParser("privregret", description=text, epilog=epilog)
     main.add_argument("--version", action="version", version=f"privregret {__version__}")
     kinds = main.add_subparsers(dest="command", required=True)
-    command = {name: kinds.add_parser(name, help=s, description=s) for name, s in COMMANDS.items()}
+    command = {
+        name: kinds.add_parser(name, help=what, description=f"{what} {STALE}", epilog=example)
+        for name, (what, example) in COMMANDS.items()
+    }
     for one in command.values():
         text = "such as hu2021 or hu2021/6-experiments (default: all)"
         one.add_argument("wanted", nargs="*", metavar="paper or notebook", help=text)
     option, flag = command["reproduce"].add_argument, {"action": "store_true"}
     option("-j", type=int, metavar="N", help="notebooks to run at a time (default: all cores)")
     option("--smoke", **flag, help="use small parameters and write to build/smoke")
-    option("--force", **flag, help="run notebooks that are up to date as well")
+    option("--force", **flag, help="also run notebooks that are up to date")
     option("--fresh", **flag, help="run all notebooks without stored results")
     pairs = {"nargs": 2, "action": "append", "default": [], "metavar": ("NAME", "VALUE")}
-    option("-p", **pairs, help="set a parameter and write to build/custom")
-    text = "write to a new or empty folder, or to one of earlier runs, instead of figures/"
+    option("-p", **pairs, help="set a parameter (repeatable), and write to build/custom")
+    text = "write to this folder instead; it is new, empty, or from an earlier run"
     option("--output", type=Path, metavar="FOLDER", help=text)
     return main
 

@@ -15,10 +15,7 @@ TINY = 1e-300  # replaces a denominator of 0
 
 @jit
 def _one_sided(p, q, difference):
-    """Return p ln(p / q) + difference >= 0 for positive p, q and difference = q - p.
-
-    The result does not suffer from cancellation where it is small.
-    """
+    """Return p ln(p / q) + difference >= 0, to full precision; p, q > 0, difference = q - p."""
     u = difference / p
     if abs(u) > 0.3:
         return difference + p * math.log(p / q)
@@ -26,9 +23,8 @@ def _one_sided(p, q, difference):
     r = u / (2 + u)
     square = r * r
     series = 0.0
-    for k in range(
-        21, 1, -2
-    ):  # r^2 < 0.032: the first term left out is below 1e-15 of the first one kept
+    # r^2 < 0.032: the first term left out is below 1e-15 of the first one kept
+    for k in range(21, 1, -2):
         series = 1 / k + square * series
     return p * r * (u - 2 * square * series)
 
@@ -65,9 +61,7 @@ def d_epsilon(x, y, epsilon):
 
     z lies between x and y (azize2025, equation 6). The minimiser is x unless the logits of x and y
     differ by more than epsilon; otherwise it is the z whose logit is epsilon away from y's (Lemma
-    F.1). The result is finite everywhere: d(x, 1) = epsilon (1 - x), d(x, 0) = epsilon x. Both
-    terms are positive, so nothing cancels, as it does in -epsilon x - ln(1 - y (1 - e^-epsilon))
-    when epsilon is small.
+    F.1). The result is finite everywhere: d(x, 1) = epsilon (1 - x), d(x, 0) = epsilon x.
 
     Examples
     --------
@@ -88,25 +82,19 @@ def d_epsilon(x, y, epsilon):
 
 @jit
 def kl_inverse_bound(x, level):
-    """Return an upper bound on `kl_inverse`, equal to 1 where `kl_inverse` is 1.
-
-    The bound is the better one of Pinsker's inequality and kl(x, mu) >= -entropy(x) - (1 - x) ln(1
-    - mu).
-    """
+    """Return an upper bound on `kl_inverse`, equal to 1 where `kl_inverse` is 1."""
     if level <= 0 or x >= 1:
         return min(x, 1.0)
     if x <= 0:
         return -math.expm1(-level)
+    # Pinsker's inequality, and kl(x, mu) >= -entropy(x) - (1 - x) ln(1 - mu)
     entropy = -x * math.log(x) - (1 - x) * math.log1p(-x)
     return min(1.0, x + math.sqrt(level / 2), -math.expm1(-(level + entropy) / (1 - x)))
 
 
 @jit
 def kl_inverse(x, level):
-    """Return the largest mu in [0, 1] with kl(x, mu) <= level, the index of KL-UCB.
-
-    The result is x if level <= 0, and 1 if x = 1.
-    """
+    """Return the largest mu in [0, 1] with kl(x, mu) <= level, the index of KL-UCB; at least x."""
     high = kl_inverse_bound(x, level)
     if not 0 < x < 1 or level <= 0 or high >= 1:
         return high
@@ -138,9 +126,8 @@ def kl_inverse(x, level):
 def d_epsilon_inverse(x, level, epsilon):
     """Return the largest mu in [0, 1] with d_epsilon(x, mu) <= level, for DP-KLUCB.
 
-    See azize2025, equation 12. The result is x if level <= 0, and exactly 1 from level = epsilon (1
-    - x) on. It has a closed form where logit(mu) - logit(x) is at least epsilon, and is the index
-    of KL-UCB elsewhere.
+    See azize2025, equation 12. It is x if level <= 0, exactly 1 from epsilon (1 - x) on, in closed
+    form where logit(mu) - logit(x) is at least epsilon, and the index of KL-UCB elsewhere.
     """
     if level <= 0:
         return x

@@ -16,8 +16,7 @@ import pandas as pd
 from joblib.parallel import get_active_backend
 
 from privregret.core import checks, code_key, identity, store, streams
-from privregret.core.algorithm import Algorithm
-from privregret.core.guarantees import Privacy
+from privregret.core.algorithm import Algorithm, Privacy
 from privregret.core.jit import jit
 from privregret.core.progress import progress
 from privregret.estimates import sample

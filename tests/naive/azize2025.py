@@ -19,8 +19,7 @@ def kl_decimal(p, q):
 
 
 def d_epsilon_decimal(x, y, epsilon):
-    """The definition (6): bisection for the minimum over z between x and y of the convex epsilon |z
-    - x| + kl(z, y)."""
+    """The definition (6): the minimum over z from x to y of epsilon |z - x| + kl(z, y), convex."""
     x, y, epsilon = Decimal(float(x)), Decimal(float(y)), Decimal(float(epsilon))
 
     def value(z):
@@ -47,9 +46,8 @@ def kl(p, q):
         return 0.0
     if q in (0.0, 1.0):
         return math.inf
-    return (p * math.log(p / q) if p > 0 else 0.0) + (
-        (1 - p) * math.log((1 - p) / (1 - q)) if p < 1 else 0.0
-    )
+    pairs = (p, q), (1 - p, 1 - q)
+    return sum(a * math.log(a / b) for a, b in pairs if a > 0)
 
 
 def d_epsilon(x, y, epsilon):
@@ -61,8 +59,7 @@ def d_epsilon(x, y, epsilon):
 
 
 def inverse(x, level, divergence):
-    """Largest mu in [x, 1] with divergence(x, mu) <= level, by bisection; 1 if that is within
-    rounding of 1."""
+    """Largest mu in [x, 1] with divergence(x, mu) <= level, by bisection; 1 if close to 1."""
     if divergence(x, 1.0) <= level:
         return 1.0
     low, high = x, 1.0
@@ -109,22 +106,19 @@ class Batched:
         """B_m."""
         if self.power:
             return self.n0 * (m + 1) ** self.power
-        return (
-            self.n0
-            if m == 0
-            else batch_end(m, self.alpha, self.n0) - batch_end(m - 1, self.alpha, self.n0)
-        )
+        before = batch_end(m - 1, self.alpha, self.n0) if m > 0 else 0
+        return batch_end(m, self.alpha, self.n0) - before
 
     def indices(self, mean, n, t):
         x = [clip(m) for m in mean]
+
+        def d(a, b):
+            return d_epsilon(a, b, self.epsilon)
+
+        each = zip(x, n, strict=True)
         if self.rule == "imed":
-            return [
-                n[j] * d_epsilon(x[j], max(x), self.epsilon) + math.log(n[j]) for j in range(len(x))
-            ]
-        return [
-            -inverse(x[j], math.log(t) / n[j], lambda a, b: d_epsilon(a, b, self.epsilon))
-            for j in range(len(x))
-        ]
+            return [k * d(a, max(x)) + math.log(k) for a, k in each]
+        return [-inverse(a, math.log(t) / k, d) for a, k in each]
 
     def play(self, rewards, rng):
         table = [list(map(float, row)) for row in rewards]
@@ -168,15 +162,9 @@ class AdaPKLUCB:
             if len(actions) < arms:
                 j = len(actions)
             else:
-                log_t = math.log(len(actions) + 1)
-                optimistic = [
-                    clip(mean[i] + self.alpha * log_t / (self.epsilon * size[i]))
-                    for i in range(arms)
-                ]
-                j = smallest(
-                    [-kl_inverse(optimistic[i], self.alpha * log_t / size[i]) for i in range(arms)],
-                    rng,
-                )
+                levels = [self.alpha * math.log(len(actions) + 1) / n for n in size]
+                high = [clip(m + c / self.epsilon) for m, c in zip(mean, levels, strict=True)]
+                j = smallest([-kl_inverse(*at) for at in zip(high, levels, strict=True)], rng)
             size[j] = max(1, len(data[j]))
             for _ in range(size[j]):
                 if len(actions) == len(table):
@@ -221,8 +209,8 @@ class LazyDPTS:
 class PerRound:
     """IMED or KL-UCB, without privacy."""
 
-    def __init__(self, rule, c=0.0):
-        self.rule, self.c = rule, c
+    def __init__(self, rule):
+        self.rule = rule
 
     def play(self, rewards, rng):
         table = [list(map(float, row)) for row in rewards]
@@ -235,11 +223,11 @@ class PerRound:
             else:
                 n = [len(d) for d in data]
                 mean = [sum(d) / len(d) for d in data]
+                each = zip(mean, n, strict=True)
                 if self.rule == "imed":
-                    index = [n[i] * kl(mean[i], max(mean)) + math.log(n[i]) for i in range(arms)]
+                    index = [k * kl(m, max(mean)) + math.log(k) for m, k in each]
                 else:
-                    level = math.log(t) + self.c * math.log(max(1.0, math.log(t)))
-                    index = [-inverse(mean[i], level / n[i], kl) for i in range(arms)]
+                    index = [-inverse(m, math.log(t) / k, kl) for m, k in each]
                 j = smallest(index, rng)
             data[j].append(row[j])
             actions.append(j)

@@ -7,6 +7,7 @@ of them.
 
 import math
 from collections import defaultdict
+from functools import partial
 from inspect import signature
 from types import FunctionType
 
@@ -21,8 +22,7 @@ def argmax(values):
 
 
 class AnytimeLazyUCB:
-    """hu2021, Algorithm 1. `arrays[j][r]` is array r of arm j, of size 2^r; the last one is being
-    filled."""
+    """hu2021, Algorithm 1. `arrays[j][r]` is array r of arm j, of size 2^r; the last one fills."""
 
     def __init__(self, epsilon):
         self.epsilon = epsilon
@@ -32,9 +32,8 @@ class AnytimeLazyUCB:
         return laplace(1 / self.epsilon, rng)
 
     def index(self, mean, size, t):
-        return (
-            mean + math.sqrt(3 * math.log(t) / size) + 3 * math.log(t) / (self.epsilon * size)
-        )  # (4)
+        log_t = math.log(t)
+        return mean + math.sqrt(3 * log_t / size) + 3 * log_t / (self.epsilon * size)  # (4)
 
     def play(self, rewards, rng):
         table = np.asarray(rewards, float).tolist()
@@ -43,10 +42,9 @@ class AnytimeLazyUCB:
         mean = [0.0] * arms
         actions = []
         for t, row in enumerate(table, start=1):
-            if t <= arms:
-                j = t - 1
-            else:
-                j = argmax([self.index(mean[i], 2 ** (len(arrays[i]) - 2), t) for i in range(arms)])
+            sizes = [2 ** (len(a) - 2) for a in arrays]
+            index = partial(self.index, t=t)
+            j = t - 1 if t <= arms else argmax(list(map(index, mean, sizes)))
             actions.append(j)
             r = len(arrays[j]) - 1
             arrays[j][r].append(row[j])
@@ -57,8 +55,7 @@ class AnytimeLazyUCB:
 
 
 def dyadic_cover(n):
-    """Nodes that cover leaves 0..n-1; node (level, i) covers 2^level leaves, from leaf i 2^level
-    on."""
+    """Nodes that cover leaves 0..n-1: (level, i) covers 2^level of them, from leaf i 2^level on."""
     nodes, start = [], 0
     while start < n:
         level = (n - start).bit_length() - 1
@@ -71,8 +68,8 @@ class HybridUCB:
     """hu2021, Algorithm 4. Per arm: full arrays (sum and noise), leaves and node noises of the open
     tree."""
 
-    def __init__(self, epsilon, tree="paper", log_base=2.0):
-        self.epsilon, self.tree, self.log_base = epsilon, tree, log_base
+    def __init__(self, epsilon, tree="paper"):
+        self.epsilon, self.tree = epsilon, tree
 
     def array_noise(self, rng, r):
         """Noise of the sum of a full array r."""
@@ -84,7 +81,7 @@ class HybridUCB:
         return laplace(levels / (0.5 * self.epsilon), rng)
 
     def index(self, mean, pulls, t):
-        log_t = math.log(t) / math.log(self.log_base)
+        log_t = math.log2(t)
         floor = (pulls + 1).bit_length() - 1  # of log2(pulls + 1)
         privacy = 6 * math.sqrt(8) * log_t * floor / (self.epsilon * pulls)
         return mean + math.sqrt(3 * log_t / pulls) + privacy  # (35)
@@ -99,11 +96,8 @@ class HybridUCB:
         pulls = [0] * arms
         actions = []
         for t, row in enumerate(table, start=1):
-            j = (
-                t - 1
-                if t <= arms
-                else argmax([self.index(mean[i], pulls[i], t) for i in range(arms)])
-            )
+            index = partial(self.index, t=t)
+            j = t - 1 if t <= arms else argmax(list(map(index, mean, pulls)))
             actions.append(j)
             x = row[j]
             pulls[j] += 1
@@ -178,8 +172,7 @@ class DPSE:
 
 
 class UCB1:
-    """Auer, Cesa-Bianchi and Fischer 2002; of tied arms, the k-th takes the lead with chance
-    1 / k."""
+    """Auer et al. 2002; of tied arms, the k-th takes the lead with chance 1 / k."""
 
     def play(self, rewards, rng):
         table = np.asarray(rewards, float).tolist()
@@ -209,8 +202,7 @@ TINY = 1e-9  # below any difference of two distinct means or widths that matters
 
 
 class LazyUCBWithoutPrivacy(AnytimeLazyUCB):
-    """The limit of Anytime-Lazy-UCB as epsilon grows: width sqrt(3 ln t / n), noise only to break
-    ties."""
+    """The limit of Anytime-Lazy-UCB as epsilon grows: noise only to break ties."""
 
     def __init__(self):
         super().__init__(math.inf)
@@ -220,8 +212,7 @@ class LazyUCBWithoutPrivacy(AnytimeLazyUCB):
 
 
 class UCBWithoutPrivacy:
-    """The limit of Hybrid-UCB as epsilon grows: mean + sqrt(3 log2 t / n), ties broken at
-    random."""
+    """The limit of Hybrid-UCB as epsilon grows: mean + sqrt(3 log2 t / n), random ties."""
 
     def play(self, rewards, rng):
         table = np.asarray(rewards, float).tolist()
@@ -230,9 +221,8 @@ class UCBWithoutPrivacy:
         mean = [0.0] * arms
         actions = []
         for t, row in enumerate(table, start=1):
-            index = [
-                mean[i] + math.sqrt(3 * math.log2(t) / max(len(data[i]), 1)) for i in range(arms)
-            ]
+            width = [math.sqrt(3 * math.log2(t) / max(len(d), 1)) for d in data]
+            index = [m + w for m, w in zip(mean, width, strict=True)]
             j = t - 1 if t <= arms else argmax(index)
             actions.append(j)
             data[j].append(row[j])

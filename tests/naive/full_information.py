@@ -19,8 +19,7 @@ DRAWS = {  # one draw of scale 1
 
 
 class Epochs:
-    """hu2021, Algorithm 2 with 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 1, 2, 4,
-    ... rounds."""
+    """hu2021, Algorithms 2, 3; wu2026, Algorithm 1; cesari2026, Section 4: epochs of 2^i rounds."""
 
     def __init__(self, noise, scale, prefix="full", resampling=False):
         self.noise, self.scale, self.prefix, self.resampling = noise, scale, prefix, resampling
@@ -37,32 +36,27 @@ class Epochs:
         scores = [self.draw(rng) - sum(v[j] for v in vectors) for j in range(actions)]
         return max(range(actions), key=lambda j: scores[j])
 
+    def sizes(self, rng):
+        return (2**s for s in itertools.count())
+
     def play(self, losses, rng):
         table = [tuple(row) for row in np.asarray(losses, float).tolist()]
-        actions = len(table[0])
+        actions, played = len(table[0]), []
         action = math.floor(rng.random() * actions)
-        played = []
-        for s in itertools.count():
-            n = 2**s
-            used = self.length(n, rng)
-            seen = []
-            for position in range(n):
-                if len(played) == len(table):
-                    return played
-                vector = table[len(played)]
+        for n in self.sizes(rng):
+            used, seen = self.length(n, rng), []
+            for position, vector in enumerate(table[len(played) : len(played) + n]):
                 played.append(action)
                 if position < used:
-                    seen.append(
-                        [float(rng.random() < x) for x in vector] if self.resampling else vector
-                    )
+                    bits = [float(rng.random() < x) for x in vector] if self.resampling else vector
+                    seen.append(bits)
             if len(played) == len(table):
                 return played
             action = self.choose(seen, actions, rng)
 
 
 class Leader(Epochs):
-    """Epochs without noise; of the actions with the smallest sum, the k-th takes the lead with
-    probability 1 / k."""
+    """Epochs without noise; the k-th of the smallest sums takes the lead with probability 1 / k."""
 
     def __init__(self, resampling=False):
         super().__init__(None, None, resampling=resampling)
@@ -81,8 +75,7 @@ class Leader(Epochs):
 
 
 def hedge(losses, rate, rng):
-    """Exponential weights with inverse temperature rate sqrt(ln K / t) on the losses before round
-    t; infinite rate: the leaders."""
+    """Exponential weights, inverse temperature rate sqrt(ln K / t); infinite rate: the leaders."""
     table = np.asarray(losses, float)
     played = []
     for t in range(1, len(table) + 1):
@@ -97,8 +90,7 @@ def hedge(losses, rate, rng):
 
 
 def selection_by_enumeration(means, rounds, win):
-    """P[J = j] for independent Bernoulli losses: `win(sums)` gives the probabilities for fixed
-    sums; all are listed."""
+    """P[J = j] for independent Bernoulli losses; `win(sums)` has the probabilities given sums."""
     result = np.zeros(len(means))
     for sums in itertools.product(range(rounds + 1), repeat=len(means)):
         p = math.prod(
@@ -110,31 +102,17 @@ def selection_by_enumeration(means, rounds, win):
 
 
 class Phased(Epochs):
-    """companion/constants: epochs of ceil(growth^(i + U)) rounds, U uniform and drawn first, or
-    0."""
+    """companion/constants: epochs of ceil(growth^(i + U)) rounds, U uniform, drawn first, or 0."""
 
     def __init__(self, noise, scale, growth, random_phase, resampling=False):
         super().__init__(noise, scale, "full", resampling)
         self.growth, self.random_phase = growth, random_phase
 
-    def phase(self, table, rng):
-        return rng.random() if self.random_phase else 0.0
-
-    def play(self, losses, rng):
-        table = [tuple(row) for row in np.asarray(losses, float).tolist()]
-        actions, played = len(table[0]), []
-        action = math.floor(rng.random() * actions)
-        size = self.growth ** self.phase(table, rng)
-        while len(played) < len(table):
-            seen = []
-            for vector in table[len(played) : len(played) + math.ceil(size)]:
-                played.append(action)
-                bits = [float(rng.random() < x) for x in vector] if self.resampling else vector
-                seen.append(bits)
+    def sizes(self, rng):
+        size = self.growth ** (rng.random() if self.random_phase else 0.0)
+        while True:
+            yield math.ceil(size)
             size *= self.growth
-            if len(played) < len(table):
-                action = self.choose(seen, actions, rng)
-        return played
 
 
 def pick(weights, rng):
@@ -238,9 +216,8 @@ class MarginStop:
         played, length, scale = [action] * min(n, rounds), n, b
         while len(played) < rounds:
             past = table[len(played) - length : len(played)]
-            scores = [
-                scale * DRAWS["gumbel"](rng) - sum(row[j] for row in past) for j in range(actions)
-            ]
+            totals = [sum(row[j] for row in past) for j in range(actions)]
+            scores = [scale * DRAWS["gumbel"](rng) - total for total in totals]
             length, scale = (length if scale == b else 2 * length), 2 / self.epsilon
             played += [scores.index(max(scores))] * length
         return played[:rounds]

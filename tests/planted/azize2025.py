@@ -57,7 +57,7 @@ PLANTS = [
     Plant(
         LOWER,
         "privacy costs nothing in the change of environment",
-        scaled(enumeration, "privacy_loss", 0.0),
+        scaled(enumeration, "policy_loss", 0.0),
         ("double-change",),
     ),
     Plant(

@@ -6,7 +6,7 @@ from planted import Plant, scaled
 from privregret.bounds import cesari2026 as bounds
 from privregret.bounds import wu2026
 from privregret.full_information import RandomPrefixSoftmax
-from privregret.privacy import prefix
+from privregret.privacy import noisy_maxima
 
 ALGORITHM, PROOFS, LOGARITHM = (
     f"cesari2026/{n}" for n in ("4-algorithm", "5-proofs", "6-extra-logarithm")
@@ -33,9 +33,9 @@ def one_logarithm(patch):
 
 
 def twice_the_temperature(patch):
-    right = prefix.loss_by_position
+    right = noisy_maxima.loss_by_position
     patch.setattr(
-        prefix, "loss_by_position", lambda rounds, eta, *more: right(rounds, 2 * eta, *more)
+        noisy_maxima, "loss_by_position", lambda rounds, eta, *more: right(rounds, 2 * eta, *more)
     )
 
 

@@ -3,7 +3,7 @@ own."""
 
 from planted import Plant, other_noise
 from privregret.full_information import FTNL
-from privregret.privacy import adversarial, selection
+from privregret.privacy import adversarial, noisy_maxima
 from privregret.studies import privacy_audit
 
 AUDIT = "companion/privacy-audit"
@@ -15,19 +15,19 @@ def nothing_is_faulty(patch):
 
 
 def half_the_loss(patch):
-    right = selection.privacy_loss
+    right = noisy_maxima.epoch_loss
 
     def loss(*given):
         worst = right(*given)
         return worst._replace(value=worst.value / 2)
 
-    patch.setattr(selection, "privacy_loss", loss)
+    patch.setattr(noisy_maxima, "epoch_loss", loss)
 
 
 def scores_that_hardly_move(patch):
-    right = adversarial.laplace_delta
+    right = adversarial.composed_delta
     patch.setattr(
-        adversarial, "laplace_delta", lambda e, shift, *more: right(e, shift / 1000, *more)
+        adversarial, "composed_delta", lambda e, shift, *more: right(e, shift / 1000, *more)
     )
 
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from planted import Plant
-from privregret.full_information import PhasedFTNL
-from privregret.full_information.votes import Ballot
+from privregret.companion import PhasedFTNL
+from privregret.companion.votes import Ballot
 from privregret.studies import constants as study
 
 

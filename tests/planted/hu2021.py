@@ -6,7 +6,7 @@ import privregret.instances
 from planted import Plant, as_if, plays, uniform_play
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.full_information import FTNL
-from privregret.privacy import pull_times
+from privregret.privacy import decisions
 
 
 def uniform(cls):
@@ -32,9 +32,9 @@ def plays_as(cls, other):
 def hybrid_is_uniform_and_private(monkeypatch):
     uniform(HybridUCB)(monkeypatch)
     monkeypatch.setattr(
-        pull_times,
+        decisions,
         "hybrid_loss",
-        lambda epsilon, more=0, real=pull_times.hybrid_loss: real(epsilon, more + 1),
+        lambda epsilon, more=0, real=decisions.hybrid_loss: real(epsilon, more + 1),
     )
 
 

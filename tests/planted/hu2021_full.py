@@ -6,7 +6,7 @@ from planted import Plant
 from privregret.bounds import hu2021 as bounds
 from privregret.exact import regret
 from privregret.full_information import FTNL
-from privregret.privacy import selection
+from privregret.privacy import noisy_maxima
 
 FULL, DOUBLING = "hu2021/5-full-information", "hu2021/7-doubling-instance"
 
@@ -24,11 +24,11 @@ def exact_regret(monkeypatch, factor):
 
 
 def half_the_loss_and_the_one(monkeypatch):
-    def patched(*args, function=selection.privacy_loss):
+    def patched(*args, function=noisy_maxima.epoch_loss):
         found = function(*args)
         return found._replace(value=found.value / 2)
 
-    monkeypatch.setattr(selection, "privacy_loss", patched)
+    monkeypatch.setattr(noisy_maxima, "epoch_loss", patched)
     rate = bounds.theorem_7_rate
     monkeypatch.setattr(bounds, "theorem_7_printed", bounds.theorem_7)
     monkeypatch.setattr(bounds, "theorem_7_rate", lambda *args, repaired=True: rate(*args))

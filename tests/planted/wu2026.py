@@ -9,7 +9,7 @@ from privregret import exact
 from privregret.bounds import wu2026 as bounds
 from privregret.exact import regret
 from privregret.full_information import FTNL
-from privregret.privacy import selection
+from privregret.privacy import noisy_maxima
 from privregret.studies import wu2026
 
 RESAMPLING, DETERMINISTIC = "wu2026/3-bernoulli-resampling", "wu2026/4-deterministic-setting"
@@ -50,9 +50,9 @@ def times(factor, *names):
 
 
 def twice_the_noise(monkeypatch):
-    real = selection.privacy_loss
+    real = noisy_maxima.epoch_loss
     monkeypatch.setattr(
-        selection, "privacy_loss", lambda K, n, noise, scale: real(K, n, noise, 2 * scale)
+        noisy_maxima, "epoch_loss", lambda K, n, noise, scale: real(K, n, noise, 2 * scale)
     )
 
 

@@ -1,8 +1,14 @@
 """Adversarial bandits, without and with expert advice, and private conversions"""
 
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.adversarial.bases import EXP3, FTPL, HTINF
-from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
+from privregret.adversarial.conversions import (
+    EXP3,
+    FTPL,
+    HTINF,
+    BatchedPrivate,
+    ExpertsFromBandit,
+    LocallyPrivate,
+)
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
 from privregret.adversarial.sparse_switch import SparseSwitch
 

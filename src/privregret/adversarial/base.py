@@ -13,11 +13,15 @@ from privregret.instances import Adversary, Advice, ExpertProblem
 SIZE = checks.integer_in(2, checks.SIZE)
 
 
+def _horizon(value, arms):
+    return value if value is None else checks.integer_in(arms, checks.LARGEST)("horizon", value)
+
+
 class AdversarialAlgorithm(Algorithm):
-    """Play against an oblivious adversary.
+    """A bandit algorithm against an oblivious adversary: a frozen dataclass with `steps`.
 
     `run` returns the cumulative loss; against a Bernoulli adversary it adds up the means of the
-    arms played. Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
+    arms played.
     """
 
     plays: ClassVar[type] = Adversary
@@ -69,16 +73,11 @@ class AdversarialAlgorithm(Algorithm):
         horizon : int, optional
             Number of rounds, at least K, for algorithms that depend on it.
         """
-        horizon = (
-            horizon
-            if horizon is None
-            else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
-        )
-        return Learner(self, "loss", rng, horizon, arms)
+        return Learner(self, "loss", rng, _horizon(horizon, arms), arms)
 
 
 class ExpertAlgorithm(AdversarialAlgorithm):
-    """Play with the advice of experts, compared with the best expert."""
+    """A bandit algorithm with the advice of experts, compared with the best expert."""
 
     plays = ExpertProblem
     templates = loops.EXPERTS
@@ -90,17 +89,10 @@ class ExpertAlgorithm(AdversarialAlgorithm):
 
         Parameters
         ----------
-        losses : (T, K) array
-            As in `AdversarialAlgorithm.play`.
+        losses, rng
+            As in `AdversarialAlgorithm.play`, which says what is returned, too.
         advice : (T, N, K) or (N, K) array, or Advice
             Each expert's distribution over the arms, per round or constant; N >= 2.
-        rng : int or numpy.random.Generator
-            Source of the algorithm's own randomness.
-
-        Returns
-        -------
-        (T,) int64 array
-            The arm played in each round, from 0.
 
         Raises
         ------
@@ -136,16 +128,6 @@ class ExpertAlgorithm(AdversarialAlgorithm):
     ) -> Learner:
         """Return a learner: `choose` an arm given advice, `observe` its loss.
 
-        Parameters
-        ----------
-        arms, rng, horizon
-            As in `AdversarialAlgorithm.start`.
-        experts : int
-            N >= 2.
+        `experts` is N >= 2; `arms`, `rng` and `horizon` are as in `AdversarialAlgorithm.start`.
         """
-        horizon = (
-            horizon
-            if horizon is None
-            else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
-        )
-        return Learner(self, "loss", rng, horizon, arms, experts)
+        return Learner(self, "loss", rng, _horizon(horizon, arms), arms, experts)

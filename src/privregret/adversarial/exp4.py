@@ -1,7 +1,4 @@
-"""Run EXP4 with per-loss noise, or with noise on each expert's batch score.
-
-These are Algorithms 6 and 2 of asi2025.
-"""
+"""EXP4 with noise on each expert's batch score, or on each loss: Algorithms 2 and 6 of asi2025."""
 
 import math
 from dataclasses import dataclass
@@ -10,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret.adversarial.base import ExpertAlgorithm
-from privregret.adversarial.cells import draw, next_segments
 from privregret.adversarial.conversions import PUBLIC_ADVICE
+from privregret.adversarial.fast import drawn, next_segments, plays_and_losses
 from privregret.core import checks
 from privregret.core.algorithm import NOTHING, Privacy, Steps
 from privregret.core.jit import jit
@@ -25,22 +22,21 @@ EXPERT = np.dtype(
     ]
 )
 ARM = np.dtype([("q", float)])  # probability of being played
+FRACTION = checks.number_in(checks.SMALLEST, 1)
 
 
 class Settings(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """What the kernels take."""
 
     eta: float
     gamma: float
-    scale: (
-        float  # Laplace scale of the noise per loss, or per average score of an expert in a batch
-    )
+    scale: float  # Laplace scale of the noise per loss, or per expert's average score in a batch
     tau: int = 1
 
 
 @jit
 def _weigh(experts, settings):
-    """Set the weights of the experts, exp(-eta score) relative to the best."""
+    """Set the weights of the experts, exp(-eta score), relative to the best."""
     low = math.inf
     for n in range(len(experts)):
         low = min(low, experts[n]["score"])
@@ -50,7 +46,7 @@ def _weigh(experts, settings):
 
 @jit
 def _choose(experts, arms, own, settings, t, advice, rng):
-    """Return the arm of round t."""
+    """Draw an arm from Q = (1 - gamma) times the weighted advice + gamma / K."""
     if (t - 1) % settings.tau == 0:
         _weigh(experts, settings)
     norm = 0.0
@@ -62,16 +58,12 @@ def _choose(experts, arms, own, settings, t, advice, rng):
             arms[i]["q"] += experts[n]["weight"] * advice[n, i]
     for i in range(len(arms)):
         arms[i]["q"] = (1 - settings.gamma) * arms[i]["q"] / norm + settings.gamma / len(arms)
-    u, found = rng.random(), 0
-    for i in range(len(arms) - 1):
-        u -= arms[i]["q"]
-        found += u >= 0
-    return found
+    return drawn(arms["q"], rng.random())
 
 
 @jit
 def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
-    """Update the memory with the loss of arm i, with noise, in round t."""
+    """Add the noisy loss to the scores, each by mu(i) y / Q(i)."""
     y = loss + laplace(settings.scale, rng)
     for n in range(len(experts)):
         experts[n]["score"] += advice[n, i] * y / arms[i]["q"]
@@ -79,7 +71,7 @@ def _observe_local(experts, arms, own, settings, t, advice, i, loss, rng):
 
 @jit
 def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
-    """Update the memory with the loss of arm i in round t; noise ends a batch."""
+    """Add the loss to the gains, and a batch's average gains with noise to the scores."""
     for n in range(len(experts)):
         experts[n]["gain"] += advice[n, i] * loss / arms[i]["q"]
     if t % settings.tau == 0:
@@ -90,26 +82,17 @@ def _observe_batched(experts, arms, own, settings, t, advice, i, loss, rng):
 
 @jit
 def _local_losses(tables, checkpoints, settings, rng):
-    """Play round by round, with scores per row of advice.
-
-    Experts with equal advice move together: `before[j]` is the score of expert j when the segment
-    of advice began, and `since[d]` is what row d's experts have gained since.
-    """
+    """Play round by round, with scores per row of advice: its experts move together."""
     eta, gamma, scale, _ = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = checkpoints[-1]
-    experts = group.shape[1]
-    distinct, arms = rows.shape[1], rows.shape[2]
-    paid = np.empty(len(checkpoints))
-    before = np.zeros(experts)
-    since = np.zeros(distinct)
+    experts, distinct, arms = group.shape[1], rows.shape[1], rows.shape[2]
+    # score of each expert when the segment of advice began, and each row's gain since then
+    before, since = np.zeros(experts), np.zeros(distinct)
     # smallest `before` of a row's experts, and the logarithm of their weight together
-    best = np.empty(distinct)
-    crowd = np.empty(distinct)
-    weight = np.empty(distinct)
-    q = np.empty(arms)
-    total = 0.0
-    segment, advised, reported = 0, -1, 0
+    best, crowd = np.empty(distinct), np.empty(distinct)
+    weight, q, paid = np.empty(distinct), np.empty(arms), np.empty(len(checkpoints))
+    total, segment, advised, reported = 0.0, 0, -1, 0
     for t in range(horizon):
         if segment + 1 < len(loss_starts) and loss_starts[segment + 1] == t:
             segment += 1
@@ -118,9 +101,7 @@ def _local_losses(tables, checkpoints, settings, rng):
                 for j in range(experts):
                     before[j] += since[group[advised, j]]
             advised += 1
-            since[:] = 0.0
-            crowd[:] = 0.0
-            best[:] = math.inf
+            since[:], crowd[:], best[:] = 0.0, 0.0, math.inf
             for j in range(experts):
                 best[group[advised, j]] = min(best[group[advised, j]], before[j])
             for j in range(experts):
@@ -128,10 +109,9 @@ def _local_losses(tables, checkpoints, settings, rng):
                 crowd[d] += math.exp(-eta * (before[j] - best[d]))
             for d in range(distinct):
                 crowd[d] = math.log(crowd[d]) - eta * best[d] if crowd[d] > 0 else -math.inf
-        high = -math.inf
+        high, norm = -math.inf, 0.0
         for d in range(distinct):
             high = max(high, crowd[d] - eta * since[d])
-        norm = 0.0
         q[:] = 0.0
         for d in range(distinct):
             weight[d] = math.exp(crowd[d] - eta * since[d] - high)
@@ -140,12 +120,10 @@ def _local_losses(tables, checkpoints, settings, rng):
                 q[i] += weight[d] * rows[advised, d, i]
         for i in range(arms):
             q[i] = (1 - gamma) * q[i] / norm + gamma / arms
-        i = draw(q, rng)
+        i = drawn(q, rng.random())
         mean = losses[segment, i]
         total += mean
-        y = mean
-        if bernoulli:
-            y = 1.0 if rng.random() < mean else 0.0
+        y = (1.0 if rng.random() < mean else 0.0) if bernoulli else mean
         y += laplace(scale, rng)
         for d in range(distinct):
             since[d] += rows[advised, d, i] * y / q[i]
@@ -157,28 +135,18 @@ def _local_losses(tables, checkpoints, settings, rng):
 
 @jit
 def _batched_losses(tables, checkpoints, settings, rng):
-    """Play cell by cell: only the arms' counts matter while nothing changes.
-
-    A cell is a stretch of rounds with constant losses, advice and weights.
-    """
+    """Play cell by cell: only the arms' counts matter while nothing changes."""
     eta, gamma, scale, tau = settings
     loss_starts, losses, bernoulli, advice_starts, rows, _, group = tables
     horizon = checkpoints[-1]
-    experts = group.shape[1]
-    distinct, arms = rows.shape[1], rows.shape[2]
-    paid = np.empty(len(checkpoints))
-    score = np.zeros(experts)
-    gain = np.zeros(experts)  # sum over the batch so far
-    weight = np.empty(experts)
-    crowd = np.empty(distinct)
-    q = np.empty(arms)
-    seen = np.empty(arms)  # loss observed in the cell / probability of the arm
-    total = 0.0
-    segment, advised, change, reported = 0, 0, 0, 0
-    t = 0
+    experts, distinct, arms = group.shape[1], rows.shape[1], rows.shape[2]
+    score, gain, weight = np.zeros(experts), np.empty(experts), np.empty(experts)
+    crowd, q, paid = np.empty(distinct), np.empty(arms), np.empty(len(checkpoints))
+    # plays of each arm in the cell, and the loss seen in them / probability of the arm
+    counts, seen = np.empty(arms, np.int64), np.empty(arms)
+    total, segment, advised, change, reported, t = 0.0, 0, 0, 0, 0, 0
     while t < horizon:
-        low = score.min()
-        norm = 0.0
+        low, norm = score.min(), 0.0
         for j in range(experts):
             weight[j] = math.exp(-eta * (score[j] - low))
             norm += weight[j]
@@ -192,38 +160,27 @@ def _batched_losses(tables, checkpoints, settings, rng):
                 )
             stop = min(last, checkpoints[reported], change)
             row = group[advised]
-            crowd[:] = 0.0
+            crowd[:], q[:] = 0.0, 0.0
             for j in range(experts):
                 crowd[row[j]] += weight[j]
-            q[:] = 0.0
             for d in range(distinct):
                 for i in range(arms):
                     q[i] += crowd[d] * rows[advised, d, i]
             for i in range(arms):
                 q[i] = (1 - gamma) * q[i] / norm + gamma / arms
                 seen[i] = 0.0
+            means = losses[segment]
             if stop - t == 1:
-                i = draw(q, rng)
-                mean = losses[segment, i]
-                total += mean
-                seen[i] = mean / q[i]
-                if bernoulli:
-                    seen[i] = (1.0 if rng.random() < mean else 0.0) / q[i]
-            else:  # counts of the arms: multinomial, by successive binomials
-                left, remaining = stop - t, 1.0
+                i = drawn(q, rng.random())
+                total += means[i]
+                seen[i] = (1.0 if rng.random() < means[i] else 0.0) if bernoulli else means[i]
+            else:
+                plays_and_losses(q, stop - t, means, bernoulli, counts, seen, rng)
                 for i in range(arms):
-                    if left == 0:
-                        break
-                    plays = (
-                        left
-                        if q[i] >= remaining or i == arms - 1
-                        else rng.binomial(left, q[i] / remaining)
-                    )
-                    left -= plays
-                    remaining -= q[i]
-                    mean = losses[segment, i]
-                    total += plays * mean
-                    seen[i] = (rng.binomial(plays, mean) if bernoulli else plays * mean) / q[i]
+                    total += counts[i] * means[i]
+            for i in range(arms):
+                if seen[i] > 0:
+                    seen[i] /= q[i]
             for d in range(distinct):
                 crowd[d] = 0.0
                 for i in range(arms):
@@ -246,7 +203,8 @@ class EXP4Local(ExpertAlgorithm):
     """EXP4 on losses with noise Lap(1 / epsilon) each.
 
     Privacy: epsilon-DP in the local model, hence in the central one. Tuning: `tuning.local_exp4`.
-    O(K) per round and distinct recommendation, O(N) when advice changes.
+    O(K) per round and distinct recommendation, O(N) when advice changes. Twin:
+    tests/naive/adversarial.py, `exp4_local`.
 
     Parameters
     ----------
@@ -265,7 +223,7 @@ class EXP4Local(ExpertAlgorithm):
     label = "Local EXP4"
     source = "asi2025, Algorithm 6"
     steps, events = Steps(ARM, NOTHING, _choose, _observe_local, EXPERT), _local_losses
-    rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.number_in(0, 1)}
+    rules = {"epsilon": checks.positive, "eta": checks.positive, "gamma": checks.probability}
 
     @property
     def privacy(self) -> Privacy:
@@ -273,11 +231,6 @@ class EXP4Local(ExpertAlgorithm):
 
     def settings(self, horizon: int | None, arms: int, experts: int) -> Settings:
         return Settings(self.eta, self.gamma, 1 / self.epsilon)
-
-
-def _fraction(name, value):
-    """A number in (0, 1]."""
-    return checks.positive(name, checks.number_in(0, 1)(name, value))
 
 
 @dataclass(frozen=True)
@@ -291,16 +244,14 @@ class EXP4Batched(ExpertAlgorithm):
     Privacy: (epsilon, delta)-DP, by composition over the N scores of one batch. This needs epsilon
     <= 1 and epsilon^2 / (6 ln(1 / delta)) + sqrt(2 / 3) epsilon <= epsilon, which the paper's delta
     in (0, 1] does not ensure. Tuning: `tuning.batched_exp4`. O(N + K) per batch while losses and
-    advice are constant.
+    advice are constant. Twin: tests/naive/adversarial.py, `exp4_batched`.
 
     Parameters
     ----------
     epsilon, delta : float
         Privacy parameters, as above.
-    eta : float
-        Learning rate, above 0.
-    gamma : float
-        Probability of uniform play, in (0, 1].
+    eta, gamma : float
+        As of `EXP4Local`, but gamma > 0.
     tau : int
         Batch size, at least 1.
     """
@@ -315,10 +266,10 @@ class EXP4Batched(ExpertAlgorithm):
     source = "asi2025, Algorithm 2"
     steps, events = Steps(ARM, NOTHING, _choose, _observe_batched, EXPERT), _batched_losses
     rules = {
-        "epsilon": _fraction,
+        "epsilon": FRACTION,
         "delta": checks.number_in(1e-300, 1),
         "eta": checks.positive,
-        "gamma": _fraction,
+        "gamma": FRACTION,
         "tau": checks.positive_int,
     }
 
@@ -341,12 +292,8 @@ class EXP4Batched(ExpertAlgorithm):
 
     def scale(self, arms: int, experts: int) -> float:
         """Return the Laplace scale of the noise on each score."""
-        return (
-            3
-            * arms
-            * math.sqrt(experts * math.log(1 / self.delta))
-            / (self.gamma * self.tau * self.epsilon)
-        )
+        spread = math.sqrt(experts * math.log(1 / self.delta))
+        return 3 * arms * spread / (self.gamma * self.tau * self.epsilon)
 
     def settings(self, horizon: int | None, arms: int, experts: int) -> Settings:
         return Settings(self.eta, self.gamma, self.scale(arms, experts), self.tau)

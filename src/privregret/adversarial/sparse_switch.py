@@ -14,7 +14,7 @@ from privregret.core.noise import laplace
 
 
 class Settings(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """What the kernels take."""
 
     epsilon: float
     rate: float
@@ -33,7 +33,7 @@ SWITCH = np.dtype(
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Play the arm that is home, or look at the other."""
     if t == 1:
         own["threshold"] = settings.threshold + laplace(2 / settings.epsilon, rng)
     own["look"] = rng.random() < settings.rate
@@ -42,7 +42,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, i, loss, rng):
-    """Update the memory with the loss of arm i in round t."""
+    """Compare the number of small losses seen with the threshold, both with noise."""
     if own["look"] and not own["switched"]:
         own["count"] += loss < 0.5
         own["switched"] = own["count"] + laplace(4 / settings.epsilon, rng) >= own["threshold"]
@@ -50,12 +50,12 @@ def _observe(arms, own, settings, t, i, loss, rng):
 
 @dataclass(frozen=True)
 class SparseSwitch(AdversarialAlgorithm):
-    """Play the first of two arms, look at the second, and switch at most once.
+    """A learner that plays the first of two arms, looks at the second, and switches at most once.
 
     In each round the algorithm looks at the second arm with probability `rate`. After each look the
     number of looks with loss below 1/2 is compared, by the sparse-vector technique, with (4 /
     epsilon) ln T: noise Lap(2 / epsilon) on the threshold, once, and fresh Lap(4 / epsilon) on each
-    comparison.
+    comparison. Twin: tests/naive/adversarial.py, `sparse_switch`.
 
     Privacy: epsilon-DP. One round changes the count by at most 1, and until the switch, which
     happens at most once, actions do not depend on losses.
@@ -74,10 +74,7 @@ class SparseSwitch(AdversarialAlgorithm):
     label = "sparse switch"
     source = "demonstrator for asi2025, Lemma 11; not in the paper"
     steps = Steps(NOTHING, SWITCH, _choose, _observe)
-    rules = {
-        "epsilon": checks.positive,
-        "rate": lambda name, value: checks.positive(name, checks.probability(name, value)),
-    }
+    rules = {"epsilon": checks.positive, "rate": checks.number_in(checks.SMALLEST, 1)}
 
     @property
     def privacy(self) -> Privacy:

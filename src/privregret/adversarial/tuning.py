@@ -7,25 +7,28 @@ clipped: the bound then exceeds T.
 
 import math
 
-from privregret.adversarial.bases import EXP3, FTPL, HTINF
-from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
+from privregret.adversarial.conversions import (
+    EXP3,
+    FTPL,
+    HTINF,
+    BatchedPrivate,
+    ExpertsFromBandit,
+    LocallyPrivate,
+)
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
 from privregret.core import checks
 
 SEVERAL = checks.integer_in(2, checks.LARGEST)
 POSITIVE = checks.number_in(1e-15, 1e15)  # what may be squared, and divided by
+BY_HORIZON = {"horizon": SEVERAL, "arms": SEVERAL, "epsilon": POSITIVE}
 
 
 @checks.arguments(epsilon=POSITIVE)
 def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
     """Make HTINF in batches (Corollary 2).
 
-    Parameters
-    ----------
-    epsilon : float
-    sigma : {"paper", "exact"}
-        "paper": sqrt 6. "exact": from the second moment of a noisy average, at most
-        1 + 2 / (tau epsilon)^2.
+    `sigma` is "paper", sqrt 6, or "exact", from the second moment of a noisy average, at most
+    1 + 2 / (tau epsilon)^2.
 
     Examples
     --------
@@ -43,48 +46,34 @@ def batched_htinf_over_experts(epsilon: float) -> ExpertsFromBandit:
     return ExpertsFromBandit(batched_htinf(epsilon))
 
 
-@checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE, boldness=POSITIVE)
+@checks.arguments(boldness=POSITIVE, **BY_HORIZON)
 def batched_exp3(horizon: int, arms: int, epsilon: float, boldness: float = 1.0) -> BatchedPrivate:
     """Make EXP3 in batches (Corollary 22).
 
-    Parameters
-    ----------
-    horizon, arms : int
-    epsilon : float
-    boldness : float
-        Factor of both eta and gamma; the proof needs only their ratio.
+    `boldness` is a factor of both eta and gamma; the proof needs only their ratio.
     """
     log = max(1.0, math.log(epsilon * arms * horizon))
     eta = boldness * math.sqrt(math.log(arms) / (22 * epsilon * arms * horizon * log**2))
     return BatchedPrivate(EXP3(eta, min(1.0, 4 * eta * arms * log)), epsilon)
 
 
-@checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
+@checks.arguments(**BY_HORIZON)
 def batched_ftpl(
-    horizon: int, arms: int, epsilon: float, log: str = "T", resampling: str = "printed"
+    horizon: int, arms: int, epsilon: float, resampling: str = "printed"
 ) -> BatchedPrivate:
-    """Make FTPL in batches (Corollary 24).
+    """Make FTPL in batches (Corollary 24), with `resampling` as of `FTPL`.
 
-    Parameters
-    ----------
-    horizon, arms : int
-    epsilon : float
-    log : {"T", "KT"}
-        Logarithm in the second term of eta: of epsilon T as printed, or of epsilon K T, which the
-        event in the proof needs.
-    resampling : {"printed", "zero at cap", "corrected"}
-        As of `FTPL`. Algorithm 4 as printed does not learn; the proof is about "corrected".
+    Algorithm 4 as printed does not learn; the proof is about "corrected".
     """
-    checks.one_of("T", "KT")("log", log)
     rounds = epsilon * horizon
-    inner = max(0.0, math.log(rounds if log == "T" else rounds * arms))
+    inner = max(0.0, math.log(rounds))
     cap = math.ceil(math.sqrt(rounds * arms))
     first = math.sqrt(math.log(arms) / (rounds * arms * (1 + 10 * math.log(rounds * arms) ** 2)))
     eta = min(first, 1 / (cap * (1 + 4 * inner)))
     return BatchedPrivate(FTPL(eta, cap, resampling), epsilon)
 
 
-@checks.arguments(horizon=SEVERAL, arms=SEVERAL, experts=SEVERAL, epsilon=POSITIVE)
+@checks.arguments(experts=SEVERAL, **BY_HORIZON)
 def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Local:
     """Make EXP4 with Laplace noise on each loss (Theorem 9)."""
     log = math.log(arms * horizon)
@@ -92,44 +81,24 @@ def local_exp4(horizon: int, arms: int, experts: int, epsilon: float) -> EXP4Loc
     return EXP4Local(epsilon, eta, min(1.0, 4 * eta * arms * log / epsilon))
 
 
-@checks.arguments(
-    horizon=SEVERAL,
-    arms=SEVERAL,
-    experts=SEVERAL,
-    epsilon=POSITIVE,
-    delta=checks.number_in(1e-300, 1, "[)"),
-)
+@checks.arguments(delta=checks.number_in(1e-300, 1, "[)"), experts=SEVERAL, **BY_HORIZON)
 def batched_exp4(
     horizon: int, arms: int, experts: int, epsilon: float, delta: float, gamma: str = "printed"
 ) -> EXP4Batched:
     """Make EXP4 in batches (Theorem 10).
 
     The order matters for privacy: tau is rounded up, then gamma is computed with that tau and
-    clipped at 1, then the noise is computed with both.
-
-    Parameters
-    ----------
-    horizon, arms, experts : int
-    epsilon, delta : float
-    gamma : {"printed", "corrected"}
-        Factor in its first term: N^(1/3), as the theorem and its proof print it, or
-        (N ln(1 / delta))^(1/3), which the proof's next line needs.
+    clipped at 1, then the noise is computed with both. `gamma` decides the factor in its first
+    term: "printed" is N^(1/3), as in the theorem and its proof, "corrected" is
+    (N ln(1 / delta))^(1/3), which the proof's next line needs.
     """
     checks.one_of("printed", "corrected")("gamma", gamma)
     spread = experts * math.log(1 / delta)
     log_nt, log_n = math.log(experts * horizon), math.log(experts)
-    eta = (
-        spread ** (1 / 6)
-        * (log_nt * log_n) ** (1 / 3)
-        / (horizon ** (1 / 3) * math.sqrt(arms) * epsilon ** (1 / 3))
-    )
-    tau = (
-        spread ** (1 / 3)
-        * log_nt ** (2 / 3)
-        * horizon ** (1 / 3)
-        / (epsilon ** (2 / 3) * log_n ** (1 / 3))
-    )
-    tau = min(horizon, math.ceil(tau))
+    eta = spread ** (1 / 6) * (log_nt * log_n) ** (1 / 3)
+    eta /= horizon ** (1 / 3) * math.sqrt(arms) * epsilon ** (1 / 3)
+    growth = spread ** (1 / 3) * log_nt ** (2 / 3) * horizon ** (1 / 3)
+    tau = min(horizon, math.ceil(growth / (epsilon ** (2 / 3) * log_n ** (1 / 3))))
     factor = spread if gamma == "corrected" else experts
     first = (eta * factor) ** (1 / 3) * (arms * log_nt / (epsilon * tau)) ** (2 / 3)
     second = 12 * eta * arms * math.sqrt(spread) * log_nt / (epsilon * tau)
@@ -138,19 +107,13 @@ def batched_exp4(
 
 @checks.arguments(epsilon=POSITIVE)
 def local_htinf(epsilon: float) -> LocallyPrivate:
-    """Make HTINF with noise Lap(1 / epsilon) on each loss.
-
-    The second moment of a noisy loss is at most 1 + 2 / epsilon^2.
-    """
+    """Make HTINF on noisy losses, whose second moment is at most 1 + 2 / epsilon^2."""
     return LocallyPrivate(HTINF(math.sqrt(1 + 2 / epsilon**2)), epsilon)
 
 
-@checks.arguments(horizon=SEVERAL, arms=SEVERAL, epsilon=POSITIVE)
+@checks.arguments(**BY_HORIZON)
 def local_exp3(horizon: int, arms: int, epsilon: float) -> LocallyPrivate:
-    """Make EXP3 with noise Lap(1 / epsilon) on each loss.
-
-    Tuned as in the proof of Corollary 22 for noise of that scale.
-    """
+    """Make EXP3 on noisy losses, tuned as in the proof of Corollary 22 for that noise."""
     scale, log = 1 / epsilon, max(1.0, math.log(arms * horizon))
     eta = math.sqrt(
         math.log(arms) / (2 * horizon * arms * (1 + 10 * max(scale, scale**2) * log**2))

@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.base import PrivateBandit
+from privregret.bandits.index import leader, report
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
-from privregret.bandits.reporting import report
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
 
 
 class Optimism(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """What the kernels take."""
 
     epsilon: float
     alpha: float
@@ -28,6 +28,7 @@ ARM = np.dtype(
         ("mean", float),  # private mean of the last episode
         ("size", np.int64),  # its length
         ("pulls", np.int64),
+        ("index", float),
     ]
 )
 EPISODE = np.dtype(
@@ -41,24 +42,18 @@ EPISODE = np.dtype(
 
 @jit
 def _leader(arms, t, settings, rng):
-    """Return the arm with the largest index in round t; ties at random."""
+    """Return an arm with the largest index in round t: see `AdaPKLUCB`."""
     epsilon, alpha, log_t = settings.epsilon, settings.alpha, math.log(t)
-    best, leader, ties = -math.inf, 0, 0
     for j in range(len(arms)):
         bonus = alpha * log_t / arms[j]["size"]
-        index = kl_inverse(min(max(arms[j]["mean"] + bonus / epsilon, 0.0), 1.0), bonus)
-        if index > best:
-            best, leader, ties = index, j, 1
-        elif index == best:
-            ties += 1
-            if ties * rng.random() < 1:
-                leader = j
-    return leader
+        center = min(max(arms[j]["mean"] + bonus / epsilon, 0.0), 1.0)
+        arms[j]["index"] = kl_inverse(center, bonus)
+    return leader(arms, rng)
 
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Pull the leader for as many rounds as it has pulls."""
     if t < own["end"]:
         return own["leader"]
     j = t - 1 if t <= len(arms) else _leader(arms, t, settings, rng)
@@ -69,7 +64,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
+    """Add the reward; at the end of an episode take its noisy mean."""
     own["total"] += reward
     if t + 1 == own["end"]:
         arm = arms[j]
@@ -139,26 +134,24 @@ def _any(arms, queues, q, rng):
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
-    epsilon, horizon, arms = settings.epsilon, checkpoints[-1], len(means)
+    horizon, arms = checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
-    # one queue per length of the last episode
-    waiting, queues = no_queues(arms)
-    reported = 0
-    t = 0
+    waiting, queues = no_queues(arms)  # one queue per length of the last episode
+    reported = t = 0
     while t < horizon:
         j = t if t < arms else _next(waiting, queues, t + 1, settings, rng)
         size = max(pulls[j], 1)
         reported = report(counts, checkpoints, reported, pulls, j, t + size)
         t += size
         pulls[j] += size
-        mean = (rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)) / size
+        mean = (rng.binomial(size, means[j]) + laplace(1 / settings.epsilon, rng)) / size
         add(waiting, queues, size, j, mean, False, rng)
     return counts
 
 
 @dataclass(frozen=True)
-class AdaPKLUCB(BanditAlgorithm):
+class AdaPKLUCB(PrivateBandit):
     """AdaP-KLUCB: each choice doubles an arm's pulls; older episodes are forgotten.
 
     With n the length of the arm's last episode and m its private mean, the index in round t is the
@@ -167,7 +160,7 @@ class AdaPKLUCB(BanditAlgorithm):
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
-    O(K) memory.
+    O(K) memory. Twin: tests/naive/azize2025.py.
 
     Parameters
     ----------
@@ -186,11 +179,6 @@ class AdaPKLUCB(BanditAlgorithm):
 
     steps = Steps(ARM, EPISODE, _choose, _observe)
     events = _pull_counts
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     def settings(self, horizon: int | None, arms: int) -> Optimism:
         return Optimism(self.epsilon, self.alpha)

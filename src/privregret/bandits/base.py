@@ -1,17 +1,18 @@
 """The contract of stochastic-bandit algorithms, with rewards: larger is better"""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks, loops
-from privregret.core.algorithm import Algorithm
-from privregret.core.jit import jit
+from privregret.core.algorithm import Algorithm, Privacy
 from privregret.core.learners import Learner
 from privregret.instances import BernoulliBandit
 
 
 class BanditAlgorithm(Algorithm):
-    """Hold the parameters of a bandit algorithm; subclasses are frozen dataclasses."""
+    """A bandit algorithm: its parameters; subclasses are frozen dataclasses."""
 
     plays = BernoulliBandit
     templates = loops.BANDIT
@@ -71,42 +72,19 @@ class BanditAlgorithm(Algorithm):
         >>> arm
         1
         """
-        horizon = (
-            horizon
-            if horizon is None
-            else checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
-        )
+        if horizon is not None:
+            horizon = checks.integer_in(arms, checks.LARGEST)("horizon", horizon)
         return Learner(self, "reward", rng, horizon, arms)
 
 
-@jit
-def keep_pulling(mean, left, total, start, slope, rng, draws=0):
-    """Pull an arm until its sum is no longer above a line; return pulls and sum.
+@dataclass(frozen=True)
+class PrivateBandit(BanditAlgorithm):
+    """An epsilon-DP bandit algorithm, epsilon > 0, with an event kernel that skips rounds."""
 
-    Certificates of lead have this form: the indices that other arms can have in the remaining
-    rounds are known, so an arm leads for certain while `total` > `start` + `slope` (pulls made
-    here).
+    epsilon: float
+    rules = {"epsilon": checks.positive}
+    block, longest = 64, checks.LARGEST
 
-    Parameters
-    ----------
-    mean : float
-        Mean of the arm.
-    left : int
-        Largest number of pulls.
-    total : float
-        Sum of the arm's rewards.
-    start : float
-    slope : float
-        The line.
-    rng : numpy.random.Generator
-    draws : int
-        Draws per round of the arms that are tied behind it. The draws of the first round are
-        already made.
-    """
-    pulled = 0
-    while pulled == 0 or (pulled < left and total > start + slope * pulled):
-        for _ in range(draws if pulled > 0 else 0):
-            rng.random()
-        total += 1.0 if rng.random() < mean else 0.0
-        pulled += 1
-    return pulled, total
+    @property
+    def privacy(self) -> Privacy:
+        return Privacy(self.epsilon, self.epsilon)

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.base import PrivateBandit
+from privregret.bandits.index import report
 from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
-from privregret.bandits.reporting import report
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
@@ -22,19 +22,21 @@ TIES = ("random", "first")
 
 
 class BatchSettings(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """What the kernels take."""
 
     epsilon: float
     ends: np.ndarray  # pulls of an arm after each of its batches
     rule: int  # KLUCB or IMED
-    first: bool  # which of the arms with equal indices is pulled
+    first: bool  # whether the first of the arms with equal indices is pulled, not a random one
+    forget: bool = False  # whether only an arm's last batch counts
+    optimism: float = 1.0  # factor of ln t
 
 
 ARM = np.dtype(
     [
         ("noisy", float),  # sum of all its batches
+        ("pulls", np.int64),  # number of pulls in `noisy`
         ("mean", float),
-        ("pulls", np.int64),  # number of pulls in `total`
         ("batches", np.int64),  # number of completed batches
     ]
 )
@@ -50,12 +52,11 @@ BATCH = np.dtype(
 
 @jit
 def leader(arms, log_t, settings, rng):
-    """Return the arm with the best index at this ln t; ties by `settings`."""
+    """Return the arm with the best index, (12) or (13), at this ln t; ties by `settings`."""
     epsilon, rule, first = settings.epsilon, settings.rule, settings.first
     top = 0.0
     for j in range(len(arms)):
-        top = max(top, arms[j]["mean"])
-    top = min(top, 1.0)
+        top = min(max(top, arms[j]["mean"]), 1.0)
     best, chosen, ties = math.inf, 0, 0
     for j in range(len(arms)):
         x, n = min(max(arms[j]["mean"], 0.0), 1.0), arms[j]["pulls"]
@@ -75,42 +76,48 @@ def leader(arms, log_t, settings, rng):
 
 
 @jit
+def _size(batch, ends):
+    """Return the pulls of batch 0, 1, ... of an arm."""
+    return ends[batch] - (ends[batch - 1] if batch > 0 else 0)
+
+
+@jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Pull each arm for its batch 0, then the leader for its next batch (14)."""
     if t < own["end"]:
         return own["leader"]
     if own["started"] < len(arms):
         j = own["started"]
         own["started"] += 1
     else:
-        j = leader(arms, math.log(t), settings, rng)
+        j = leader(arms, settings.optimism * math.log(t), settings, rng)
     own["leader"], own["total"] = j, 0.0
-    own["end"] = t + settings.ends[arms[j]["batches"]] - arms[j]["pulls"]
+    own["end"] = t + _size(arms[j]["batches"], settings.ends)
     return j
 
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
+    """Add the reward; at the end of a batch add its noisy sum."""
     own["total"] += reward
     if t + 1 == own["end"]:
         arm = arms[j]
+        if settings.forget:
+            arm["noisy"], arm["pulls"] = 0.0, 0
         arm["noisy"] += own["total"] + laplace(1 / settings.epsilon, rng)
-        arm["pulls"] = settings.ends[arm["batches"]]
+        arm["pulls"] += _size(arm["batches"], settings.ends)
         arm["mean"] = arm["noisy"] / arm["pulls"]
         arm["batches"] += 1
 
 
 @lru_cache(maxsize=256)
 def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
-    """Return the pulls of an arm after its batches 0, 1, ..., up to `horizon` or more.
+    """Return the pulls of an arm after its batches 0, 1, ..., up to `horizon` or more (14).
 
-    The result is int64 and read-only. It is computed in integers, because rounding in alpha^m could
-    move the end of a batch by one pull.
+    The parameters are those of `GeometricBatches`. The result is int64 and read-only. It is
+    computed in integers, because rounding in alpha^m could move the end of a batch by one pull.
     """
-    alpha, n0 = checks.number_in(1.001, math.inf)("alpha", alpha), checks.positive_int("n0", n0)
-    power, horizon = checks.nonnegative_int("power", power), checks.positive_int("horizon", horizon)
-    ratio = Fraction(repr(alpha))
+    ratio = Fraction(repr(float(alpha)))
     ends, numerator, denominator = [n0], 1, 1  # the terms of 1 + ratio + ... + ratio^m
     while ends[-1] < horizon:
         if power:
@@ -138,24 +145,10 @@ def _tangent(x, y, epsilon, shrink, gone):
 
 
 @jit
-def next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
+def _next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
     """Remove the arm with DP-KLUCB's largest index at this ln t from its queue.
 
-    Arms whose index is 1 are in the queue of 0 pulls.
-
-    Parameters
-    ----------
-    arms : record array
-        Arms in queues, see `queues.no_queues`.
-    queues : record array
-    log_t : float
-        ln t.
-    settings : BatchSettings
-    shrink : float
-        e^-epsilon.
-    gone : float
-        1 - e^-epsilon.
-    rng : numpy.random.Generator
+    Arms whose index is 1 are in the queue of 0 pulls. `shrink` is e^-epsilon, `gone` the rest to 1.
     """
     epsilon = settings.epsilon
     while True:
@@ -213,38 +206,39 @@ def _next_imed(arms, queues, epsilon, shrink, gone):
 @jit
 def _batches(means, checkpoints, settings, given_arm, given, rng):
     """Return the pulls by the checkpoints; one arm's first noisy sums may be given."""
-    ends = settings.ends
-    horizon, arms = checkpoints[-1], len(means)
+    ends, epsilon, horizon, arms = settings.ends, settings.epsilon, checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     noisy_sum = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
     batches = np.zeros(arms, np.int64)
     waiting, queues = no_queues(arms)
-    shrink, gone = math.exp(-settings.epsilon), -math.expm1(-settings.epsilon)
-    started = 0
-    reported = 0
-    t = 0
+    shrink, gone = math.exp(-epsilon), -math.expm1(-epsilon)
+    started = reported = t = 0
     while t < horizon:
         if started < arms:
             j = started
             started += 1
         elif settings.rule == IMED:
-            j = _next_imed(waiting, queues, settings.epsilon, shrink, gone)
+            j = _next_imed(waiting, queues, epsilon, shrink, gone)
         else:
-            j = next_klucb(waiting, queues, math.log(t + 1), settings, shrink, gone, rng)
+            log_t = settings.optimism * math.log(t + 1)
+            j = _next_klucb(waiting, queues, log_t, settings, shrink, gone, rng)
         size = ends[batches[j]] - pulls[j]
         played = min(size, horizon - t)
-        reported = report(counts, checkpoints, reported, pulls, j, t + played)
-        pulls[j] += played
         t += played
+        reported = report(counts, checkpoints, reported, pulls, j, t)
+        pulls[j] += played
         if played == size:
+            if settings.forget:
+                noisy_sum[j] = 0.0
             if j == given_arm and batches[j] < len(given):
                 noisy_sum[j] += given[batches[j]]
             else:
-                noisy_sum[j] += rng.binomial(size, means[j]) + laplace(1 / settings.epsilon, rng)
+                noisy_sum[j] += rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)
             batches[j] += 1
-            mean = min(max(noisy_sum[j] / pulls[j], 0.0), 1.0)
-            add(waiting, queues, pulls[j], j, mean, settings.first, rng)
+            known = size if settings.forget else pulls[j]
+            mean = min(max(noisy_sum[j] / known, 0.0), 1.0)
+            add(waiting, queues, known, j, mean, settings.first, rng)
     return counts
 
 
@@ -254,22 +248,8 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 
 @jit
-def pull_counts_given(means, checkpoints, settings, arm, given, rng):
-    """Return (runs, H, K) pulls by the checkpoints, given some noisy sums.
-
-    Parameters
-    ----------
-    means : (K,) array
-        Mean rewards of the arms.
-    checkpoints : (H,) int64 array
-        Increasing rounds.
-    settings : BatchSettings
-    arm : int
-        Arm whose sums are given.
-    given : (runs, B) array
-        Noisy sums of its first B batches; the other sums are drawn.
-    rng : numpy.random.Generator
-    """
+def _pull_counts_given(means, checkpoints, settings, arm, given, rng):
+    """Return (runs, H, K) pulls, given the first B noisy sums of an arm: (runs, B)."""
     counts = np.empty((len(given), len(checkpoints), len(means)), np.int64)
     for run in range(len(given)):
         one = _batches(means, checkpoints, settings, arm, given[run], rng)
@@ -280,8 +260,8 @@ def pull_counts_given(means, checkpoints, settings, arm, given, rng):
 
 
 @dataclass(frozen=True)
-class GeometricBatches(BanditAlgorithm):
-    """Pull arms in growing batches without dropping rewards: DP-KLUCB and DP-IMED.
+class GeometricBatches(PrivateBandit):
+    """Batches that grow and no reward dropped: what DP-KLUCB and DP-IMED share.
 
     Each arm is first pulled for its batch 0. Then the arm with the best index is pulled for its
     next batch, whose sum, with Laplace noise of scale 1 / epsilon, is added to the arm's noisy sum.
@@ -289,6 +269,7 @@ class GeometricBatches(BanditAlgorithm):
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards in [0, 1] are replaced,
     since each reward enters exactly one noisy batch sum (Proposition 4.2). Anytime, O(K) memory.
+    Twin: tests/naive/azize2025.py, `Batched`.
 
     Parameters
     ----------
@@ -326,16 +307,10 @@ class GeometricBatches(BanditAlgorithm):
 
     steps = Steps(ARM, BATCH, _choose, _observe)
     events = _pull_counts
-    events_given = pull_counts_given  # `events` with given noisy sums (see `rare`)
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
+    events_given = _pull_counts_given  # `events` with given noisy sums (see `rare`)
 
     def settings(self, horizon: int | None, arms: int) -> BatchSettings:
-        horizon = checks.ROUNDS if horizon is None else horizon
-        ends = batch_ends(self.alpha, self.n0, self.power, int(horizon))
+        ends = batch_ends(self.alpha, self.n0, self.power, horizon or checks.ROUNDS)
         return BatchSettings(self.epsilon, ends, self.rule, self.ties == "first")
 
     def tail_index(self, problem: Any) -> float:
@@ -357,8 +332,8 @@ class GeometricBatches(BanditAlgorithm):
 class DPKLUCB(GeometricBatches):
     """DP-KLUCB: the index is the largest mu with n d_epsilon(mean, mu) <= ln t.
 
-    See azize2025, equation 12. The largest index wins. n is the arm's number of pulls, and t is the
-    round about to be played. Parameters and privacy are those of `GeometricBatches`.
+    The largest index wins (equation 12); n is the arm's number of pulls, and t the round about to
+    be played. Parameters and privacy as in `GeometricBatches`.
     """
 
     id = "dp-klucb"
@@ -369,8 +344,8 @@ class DPKLUCB(GeometricBatches):
 class DPIMED(GeometricBatches):
     """DP-IMED: the index is n d_epsilon(mean, largest mean) + ln n.
 
-    See azize2025, equation 13. The smallest index wins. n is the arm's number of pulls. Parameters
-    and privacy are those of `GeometricBatches`.
+    The smallest index wins (equation 13); n is the arm's number of pulls. Parameters and privacy as
+    in `GeometricBatches`.
     """
 
     id = "dp-imed"

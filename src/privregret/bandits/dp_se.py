@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.base import PrivateBandit
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 
 
 class Elimination(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """What the kernels take."""
 
     epsilon: float
     beta: float
@@ -52,7 +52,7 @@ def _threshold(epoch, active, epsilon, beta):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Pull the active arms in turn."""
     j = own["arm"]
     if own["active"] == 1:
         return j
@@ -74,7 +74,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
+    """Add the reward; at the end of an epoch drop the arms that are far behind."""
     if own["active"] == 1:
         return
     arms[j]["total"] += reward
@@ -99,9 +99,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     counts = np.empty((len(checkpoints), len(means)), np.int64)
     pulls = np.zeros(len(means), np.int64)
     active = np.arange(len(means))
-    epoch = 0
-    reported = 0
-    t = 0  # rounds played
+    epoch = reported = t = 0
     while t < horizon:
         width = len(active)
         epoch += 1
@@ -136,14 +134,14 @@ def _chance_or_none(name, value):
 
 
 @dataclass(frozen=True)
-class DPSE(BanditAlgorithm):
+class DPSE(PrivateBandit):
     """DP-SE: eliminate arms by one noisy mean per active arm and epoch.
 
     All active arms are pulled round robin.
 
     Privacy: epsilon-DP, since each reward enters one epoch's sum of one arm, with independent
     Laplace noise of scale 1 / epsilon. Not anytime: the usual confidence parameter is 1 / T. O(K)
-    memory.
+    memory. Twin: tests/naive/bandits.py.
 
     Parameters
     ----------
@@ -162,11 +160,6 @@ class DPSE(BanditAlgorithm):
     rules = {"epsilon": checks.positive, "beta": _chance_or_none}
     steps = Steps(ARM, EPOCH, _choose, _observe)
     events = _pull_counts
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     def settings(self, horizon: int | None, arms: int) -> Elimination:
         if self.beta is None and horizon is None:

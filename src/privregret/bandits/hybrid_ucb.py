@@ -18,11 +18,10 @@ LEVELS = 64  # more levels than any tree of 64-bit pull counts has
 
 
 class TreeSettings(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """What the kernels take."""
 
     epsilon: float
     tree: int  # index in TREES
-    log_base: float
 
 
 ARM = np.dtype(
@@ -75,7 +74,7 @@ def _node_noise(arm, settings, rng):
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Play each arm once, then the one with the largest index (35)."""
     # The index of an arm that is not pulled grows only with log t. So the other indices are at most
     # `bound` for some rounds, and the leader leads while its noisy sum is above bound n - ahead.
     if t <= len(arms):
@@ -84,7 +83,7 @@ def _choose(arms, own, settings, t, rng):
     j = own["leader"]
     if t < own["end"] and own["total"] > own["bound"] * arms[j]["pulls"] - own["ahead"]:
         return j
-    per_log = 1 / math.log(settings.log_base)
+    per_log = 1 / math.log(2)
     log_t = per_log * math.log(t)
     root = math.sqrt(log_t)
     best, second, widest, widest_privacy = -math.inf, -math.inf, 0.0, 0.0
@@ -109,7 +108,7 @@ def _choose(arms, own, settings, t, rng):
 
 @jit
 def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
+    """Add the reward, and release the sum of all rewards of the arm (34)."""
     epsilon, arm = settings.epsilon, arms[j]
     arm["pulls"] += 1
     inverse = 1 / arm["pulls"]
@@ -136,12 +135,6 @@ def _observe(arms, own, settings, t, j, reward, rng):
     arm["privacy_width"] = 6 * math.sqrt(8) / epsilon * arm["depth"] * inverse
 
 
-def _above_one(name, value):
-    if checks.number_in(-math.inf, math.inf)(name, value) <= 1:
-        raise ValueError(f"{name} must be a finite number above 1, got {value!r}")
-    return float(value)
-
-
 @dataclass(frozen=True)
 class HybridUCB(BanditAlgorithm):
     """Hybrid-UCB: keep all rewards, and update a private mean in every round.
@@ -153,7 +146,8 @@ class HybridUCB(BanditAlgorithm):
 
     Privacy, by composition: with `tree="paper"` the first leaf of a tree of depth r lies in r + 1
     released nodes although the noise is calibrated to r, so the guarantee is (1 + 1 / (2 r))
-    epsilon, at worst 1.5 epsilon. The two repairs are epsilon-DP. Anytime, O(K log T) memory.
+    epsilon, at worst 1.5 epsilon. The two repairs are epsilon-DP. Anytime, O(K log T) memory. Twin:
+    tests/naive/bandits.py.
 
     Parameters
     ----------
@@ -162,16 +156,13 @@ class HybridUCB(BanditAlgorithm):
     tree : {"paper", "rootfree", "scaled"}
         "paper": as printed. "rootfree": a full tree is never released through its root; the array's
         own noisy sum is used at once. "scaled": node noise 2 (r + 1) / epsilon.
-    log_base : float
-        Base of the logarithm of t in (35), above 1; the paper defines log as base 2.
     """
 
     epsilon: float
     tree: str = "paper"
-    log_base: float = 2.0
     id = "hybrid-ucb"
     source = "hu2021, Algorithm 4"
-    rules = {"epsilon": checks.positive, "tree": checks.one_of(*TREES), "log_base": _above_one}
+    rules = {"epsilon": checks.positive, "tree": checks.one_of(*TREES)}
     steps = Steps(ARM, LEAD, _choose, _observe)
 
     @property
@@ -183,4 +174,4 @@ class HybridUCB(BanditAlgorithm):
         return Privacy(self.epsilon, 1.5 * self.epsilon if self.tree == "paper" else self.epsilon)
 
     def settings(self, horizon: int | None, arms: int) -> TreeSettings:
-        return TreeSettings(self.epsilon, TREES.index(self.tree), self.log_base)
+        return TreeSettings(self.epsilon, TREES.index(self.tree))

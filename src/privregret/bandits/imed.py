@@ -5,40 +5,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm, keep_pulling
+from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.index import ARM, keep_pulling, leader, observe, report
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.divergence import kl
 
-ARM = np.dtype([("total", float), ("pulls", np.int64)])
-
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Play each arm once, then one with the smallest n kl(mean, largest mean) + ln n."""
     if t <= len(arms):
         return t - 1
     top = 0.0
     for j in range(len(arms)):
         top = max(top, arms[j]["total"] / arms[j]["pulls"])
-    best, leader, ties = math.inf, 0, 0
     for j in range(len(arms)):
         n = arms[j]["pulls"]
-        index = n * kl(arms[j]["total"] / n, top) + math.log(n)
-        if index < best:
-            best, leader, ties = index, j, 1
-        elif index == best:
-            ties += 1
-            if ties * rng.random() < 1:
-                leader = j
-    return leader
-
-
-@jit
-def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
-    arms[j]["total"] += reward
-    arms[j]["pulls"] += 1
+        arms[j]["index"] = -(n * kl(arms[j]["total"] / n, top) + math.log(n))
+    return leader(arms, rng)
 
 
 @jit
@@ -56,8 +41,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     height = np.full(arms, -math.inf)  # tangent: height + slope (x - at)
     slope = np.zeros(arms)
     at = np.zeros(arms)
-    reported = 0
-    t = 0
+    reported = t = 0
     while t < checkpoints[-1]:
         chosen, left, start, floor = t, 1, 0.0, 0.0
         if t >= arms:
@@ -97,14 +81,11 @@ def _pull_counts(means, checkpoints, settings, rng):
                     start = pulls[chosen] * floor
         pulled, total[chosen] = keep_pulling(means[chosen], left, total[chosen], start, floor, rng)
         t += pulled
+        reported = report(counts, checkpoints, reported, pulls, chosen, t)
         pulls[chosen] += pulled
         log_pulls[chosen] = math.log(pulls[chosen])
         height[chosen], slope[chosen] = -math.inf, 0.0
         mean[chosen] = total[chosen] / pulls[chosen]
-        if t == checkpoints[reported]:
-            for i in range(arms):
-                counts[reported, i] = pulls[i]
-            reported += 1
     return counts
 
 
@@ -114,11 +95,12 @@ class IMED(BanditAlgorithm):
 
     The index is n kl(mean, largest mean) + ln n; ties are broken at random. No privacy. Anytime,
     O(K) memory. Rewards between 0 and 1 are allowed; the guarantee is for 0 and 1.
+    Twin: tests/naive/azize2025.py, `PerRound`.
     """
 
     id = "imed"
     label = "IMED"
     source = "Honda and Takemura 2015"
     privacy = NOT_PRIVATE
-    steps = Steps(ARM, NOTHING, _choose, _observe)
+    steps = Steps(ARM, NOTHING, _choose, observe)
     events = _pull_counts

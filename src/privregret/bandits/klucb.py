@@ -2,56 +2,34 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm, keep_pulling
-from privregret.core import checks
+from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.index import ARM, keep_pulling, leader, observe, report
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.divergence import kl, kl_inverse
 
-ARM = np.dtype([("total", float), ("pulls", np.int64)])
-
-
-class Exploration(NamedTuple):
-    """Hold the parameters that the kernels take."""
-
-    c: float
-
-
-@jit
-def _level(c, t):
-    """Return ln t + c ln max(1, ln t)."""
-    log_t = math.log(t)
-    return log_t + c * math.log(max(1.0, log_t))
-
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Play each arm once, then one with the largest q such that n kl(mean, q) <= ln t."""
     if t <= len(arms):
         return t - 1
-    level = _level(settings.c, t)
-    best, leader, ties = -1.0, 0, 0
+    log_t = math.log(t)
     for j in range(len(arms)):
         n = arms[j]["pulls"]
-        index = kl_inverse(arms[j]["total"] / n, level / n)
-        if index > best:
-            best, leader, ties = index, j, 1
-        elif index == best:
-            ties += 1
-            if ties * rng.random() < 1:
-                leader = j
-    return leader
+        arms[j]["index"] = kl_inverse(arms[j]["total"] / n, log_t / n)
+    return leader(arms, rng)
 
 
 @jit
-def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
-    arms[j]["total"] += reward
-    arms[j]["pulls"] += 1
+def _reaches(total, n, bound, level):
+    """Return whether the index of an arm with this sum of n rewards exceeds `bound`."""
+    if total < 0:
+        return False
+    return total >= n * bound or n * kl(total / n, bound) < level * (1 - 1e-12)
 
 
 @jit
@@ -61,7 +39,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     # pairs of pulls and sum that satisfy this form a convex set: with two points it contains the
     # points between them. Arms with equal records are tied in each round. Those that precede the
     # leader in the scan have equally many draws while no other arm can come between.
-    arms, c = len(means), settings.c
+    arms = len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     total = np.zeros(arms)
     mean = np.zeros(arms)
@@ -69,12 +47,11 @@ def _pull_counts(means, checkpoints, settings, rng):
     height = np.full(arms, math.inf)  # tangent: height + slope (level - at); infinite if unknown
     slope = np.zeros(arms)
     at = np.zeros(arms)
-    reported = 0
-    t = 0
+    reported = t = 0
     while t < checkpoints[-1]:
         chosen, left, start, draws = t, 1, 0.0, 0
         if t >= arms:
-            level = _level(c, t + 1)
+            level = math.log(t + 1)
             best, ties = -1.0, 0
             # first: first arm with the best index; head: first arm with the best index before
             first, head, second = -1, -1, -1.0
@@ -96,7 +73,7 @@ def _pull_counts(means, checkpoints, settings, rng):
             between = draws > 0 and (ties > 1 or head > 1)
             steps = 1 if between else 1 + min(63, pulls[chosen] // 16)
             while steps > 1:
-                later = level + (1 + c) * steps / (t + 1)
+                later = level + steps / (t + 1)
                 bound = 0.0
                 for j in range(arms):
                     if j != chosen:
@@ -109,57 +86,32 @@ def _pull_counts(means, checkpoints, settings, rng):
                 start = total[chosen] - math.sqrt(steps)
                 now, n = pulls[chosen], pulls[chosen] + steps
                 last = max(0.0, start + steps * mean[chosen])
-                if (
-                    bound < 1
-                    and _reaches(start, now, bound, level)
-                    and _reaches(last, n, bound, level)
-                ):
+                sure = bound < 1 and _reaches(start, now, bound, level)
+                if sure and _reaches(last, n, bound, level):
                     left = min(steps, checkpoints[reported] - t)
                     break
                 steps //= 4
-        pulled, total[chosen] = keep_pulling(
-            means[chosen], left, total[chosen], start, mean[chosen], rng, draws
-        )
+        j = chosen
+        pulled, total[j] = keep_pulling(means[j], left, total[j], start, mean[j], rng, draws)
         t += pulled
-        pulls[chosen] += pulled
-        mean[chosen] = total[chosen] / pulls[chosen]
-        height[chosen], slope[chosen] = math.inf, 0.0
-        if t == checkpoints[reported]:
-            for i in range(arms):
-                counts[reported, i] = pulls[i]
-            reported += 1
+        reported = report(counts, checkpoints, reported, pulls, j, t)
+        pulls[j] += pulled
+        mean[j] = total[j] / pulls[j]
+        height[j], slope[j] = math.inf, 0.0
     return counts
-
-
-@jit
-def _reaches(total, n, bound, level):
-    """Return whether the index of an arm with this sum of n rewards exceeds `bound`."""
-    if total < 0:
-        return False
-    return total >= n * bound or n * kl(total / n, bound) < level * (1 - 1e-12)
 
 
 @dataclass(frozen=True)
 class KLUCB(BanditAlgorithm):
-    """KL-UCB: the index is the largest q with n kl(mean, q) <= the exploration level.
+    """KL-UCB: the index is the largest q with n kl(mean, q) <= ln t in round t.
 
-    The level is ln t + c ln max(1, ln t) in round t. No privacy. Anytime, O(K) memory. Rewards
-    between 0 and 1 are allowed.
-
-    Parameters
-    ----------
-    c : float
-        At least 0: 3 in the theorem, 0 in practice.
+    No privacy. Anytime, O(K) memory. Rewards between 0 and 1 are allowed. Twin:
+    tests/naive/azize2025.py, `PerRound`.
     """
 
-    c: float = 0.0
     id = "kl-ucb"
     label = "KL-UCB"
     source = "Garivier and Cappé 2011"
-    rules = {"c": checks.number_in(0, math.inf)}
     privacy = NOT_PRIVATE
-    steps = Steps(ARM, NOTHING, _choose, _observe)
+    steps = Steps(ARM, NOTHING, _choose, observe)
     events = _pull_counts
-
-    def settings(self, horizon: int | None, arms: int) -> Exploration:
-        return Exploration(self.c)

@@ -6,35 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
-from privregret.bandits.reporting import report
-from privregret.core import checks
-from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.bandits.base import PrivateBandit
+from privregret.bandits.index import report
+from privregret.bandits.lazy_ucb import ARM, AnytimeLazyUCB, observe
+from privregret.core.algorithm import NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 
 BONUS = 3.0
 
 
-class Lazy(NamedTuple):
-    """Hold the parameters that the kernels take."""
-
-    epsilon: float
-
-
-ARM = np.dtype(
-    [
-        ("mean", float),  # private mean of the last full array
-        ("size", np.int64),  # its size, 2^r
-        ("total", float),  # sum of the array being filled, of size 2^(r + 1),
-        ("filled", np.int64),  # and its number of pulls
-    ]
-)
-
-
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Play each arm once, then the one with the largest draw from its posterior."""
     if t <= len(arms):
         return t - 1
     log_t = math.log(t)
@@ -48,20 +32,8 @@ def _choose(arms, own, settings, t, rng):
     return chosen
 
 
-@jit
-def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
-    arm = arms[j]
-    arm["total"] += reward
-    arm["filled"] += 1
-    if arm["filled"] == max(1, 2 * arm["size"]):
-        arm["size"] = arm["filled"]
-        arm["mean"] = (arm["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]
-        arm["total"], arm["filled"] = 0.0, 0
-
-
 class LazyArms(NamedTuple):
-    """Hold the state of the K arms between releases, as arrays."""
+    """The state of the K arms between releases, as arrays."""
 
     mean: np.ndarray  # private mean of the last full array
     size: np.ndarray  # its size 2^r, as a float
@@ -71,10 +43,7 @@ class LazyArms(NamedTuple):
 
 @jit
 def _gamma(shape, rng):
-    """Draw from a gamma distribution of shape at least 1 (Marsaglia and Tsang 2000).
-
-    It takes half the time of `Generator.gamma`.
-    """
+    """Draw from a gamma law of shape at least 1 (Marsaglia and Tsang), faster than `Generator`."""
     d = shape - 1 / 3
     c = 1 / math.sqrt(9 * d)
     while True:
@@ -274,7 +243,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 
 @dataclass(frozen=True)
-class LazyDPTS(BanditAlgorithm):
+class LazyDPTS(PrivateBandit):
     """Lazy-DP-TS: Thompson sampling from optimistic private means of full arrays.
 
     Arrays hold 2, 4, 8, ... pulls, and each full array gives one noisy sum. An arm whose last full
@@ -288,27 +257,13 @@ class LazyDPTS(BanditAlgorithm):
 
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. Anytime,
-    O(K) memory.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
+    O(K) memory. Twin: tests/naive/azize2025.py.
     """
 
-    epsilon: float
     id = "lazy-dp-ts"
     label = "Lazy-DP-TS"
     source = "Hu and Hegde 2022; azize2025, Section 5"
-    rules = {"epsilon": checks.positive}
 
-    steps = Steps(ARM, NOTHING, _choose, _observe)
+    steps = Steps(ARM, NOTHING, _choose, observe)
     events = _pull_counts
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
-
-    def settings(self, horizon: int | None, arms: int) -> Lazy:
-        return Lazy(self.epsilon)
+    settings = AnytimeLazyUCB.settings

@@ -6,17 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.base import PrivateBandit
+from privregret.bandits.index import report
 from privregret.bandits.queues import add, no_queues, take
-from privregret.bandits.reporting import report
-from privregret.core import checks
-from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.algorithm import NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 
 
 class Lazy(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """What the kernels take."""
 
     epsilon: float
 
@@ -32,30 +31,33 @@ ARM = np.dtype(
 
 
 @jit
+def _index(mean, size, epsilon, log_t):
+    """Return the index (4) of an arm."""
+    return mean + math.sqrt(3 * log_t / size) + 3 * log_t / (epsilon * size)
+
+
+@jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Play each arm once, then the first with the largest index (4)."""
     if t <= len(arms):
         return t - 1
-    log_t = math.log(t)
     best, leader = -math.inf, 0
     for j in range(len(arms)):
-        n = arms[j]["size"]
-        # (4)
-        index = arms[j]["mean"] + math.sqrt(3 * log_t / n) + 3 * log_t / (settings.epsilon * n)
+        index = _index(arms[j]["mean"], arms[j]["size"], settings.epsilon, math.log(t))
         if index > best:
             best, leader = index, j
     return leader
 
 
 @jit
-def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
+def observe(arms, own, settings, t, j, reward, rng):
+    """Add the reward; when the array of size 2^r is full, take its noisy mean (3)."""
     arm = arms[j]
     arm["total"] += reward
     arm["filled"] += 1
     if arm["filled"] == max(1, 2 * arm["size"]):
         arm["size"] = arm["filled"]
-        arm["mean"] = (arm["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]  # (3)
+        arm["mean"] = (arm["total"] + laplace(1 / settings.epsilon, rng)) / arm["size"]
         arm["total"], arm["filled"] = 0.0, 0
 
 
@@ -67,7 +69,7 @@ def _leading_queue(arms, queues, epsilon, t):
     while queues[q]["pulls"] >= 0:
         j, size = queues[q]["head"], queues[q]["pulls"]
         if j >= 0:
-            index = arms[j]["mean"] + math.sqrt(3 * log_t / size) + 3 * log_t / (epsilon * size)
+            index = _index(arms[j]["mean"], size, epsilon, log_t)
             if index > best or (index == best and j < queues[leader]["head"]):
                 best, leader = index, q
         q += 1
@@ -88,11 +90,8 @@ def _overtaken(arms, queues, leader, epsilon):
     while queues[q]["pulls"] >= 0:
         j, smaller = queues[q]["head"], queues[q]["pulls"]
         if j >= 0 and smaller < size:
-            ahead, b, c = (
-                mean - arms[j]["mean"],
-                math.sqrt(3 / smaller) - root,
-                3 / epsilon * (1 / smaller - 1 / size),
-            )
+            ahead, b = mean - arms[j]["mean"], math.sqrt(3 / smaller) - root
+            c = 3 / epsilon * (1 / smaller - 1 / size)
             s = 2 * ahead / (b + math.sqrt(b * b + 4 * ahead * c))
             first = min(first, s * s)
         q += 1
@@ -117,9 +116,8 @@ def _pull_counts(means, checkpoints, settings, rng):
             j, size = queues[q]["head"], 2 * queues[q]["pulls"]
             # beyond 2^46 rounds the round of overtaking is only known to this precision
             earliest = t + 1 + (t >> 46)
-            end = min(
-                t + missing[j], horizon + 1, max(earliest, _overtaken(waiting, queues, q, epsilon))
-            )
+            latest = max(earliest, _overtaken(waiting, queues, q, epsilon))
+            end = min(t + missing[j], horizon + 1, latest)
         reported = report(counts, checkpoints, reported, pulls, j, end - 1)
         pulls[j] += end - t
         missing[j] -= end - t
@@ -134,7 +132,7 @@ def _pull_counts(means, checkpoints, settings, rng):
 
 
 @dataclass(frozen=True)
-class AnytimeLazyUCB(BanditAlgorithm):
+class AnytimeLazyUCB(PrivateBandit):
     """Anytime-Lazy-UCB: one noisy sum per full array; older arrays are forgotten.
 
     Arrays hold 2, 4, 8, ... pulls. The index of an arm whose last full array holds n = 2^r pulls
@@ -144,26 +142,14 @@ class AnytimeLazyUCB(BanditAlgorithm):
     Privacy: epsilon-DP for the sequence of actions when one round's rewards are replaced, since
     each reward enters exactly one released sum, with Laplace noise of scale 1 / epsilon. The first
     pull of an arm is array 0, of one pull, with noise like the others (equation 3). Anytime, O(K)
-    memory.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
+    memory. Twin: tests/naive/bandits.py.
     """
 
-    epsilon: float
     id = "lazy-ucb"
     label = "Anytime-Lazy-UCB"
     source = "hu2021, Algorithm 1"
-    rules = {"epsilon": checks.positive}
-    steps = Steps(ARM, NOTHING, _choose, _observe)
+    steps = Steps(ARM, NOTHING, _choose, observe)
     events = _pull_counts
-    block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     def settings(self, horizon: int | None, arms: int) -> Lazy:
         return Lazy(self.epsilon)

@@ -74,20 +74,6 @@ def add(arms, queues, pulls, arm, mean, first, rng):
     equal chance: then each arm has an exponential clock, and the arm with the smallest clock goes
     next. Exponential clocks have no memory, so the clock of a newcomer starts when the last of its
     equals left.
-
-    Parameters
-    ----------
-    arms : record array
-    queues : record array
-        As `no_queues` returns them.
-    pulls : int
-        Pulls of which `mean` is the mean.
-    arm : int
-    mean : float
-        Private mean.
-    first : bool
-        Whether the first of several equal arms goes first.
-    rng : numpy.random.Generator
     """
     q, empty = 0, -1
     while queues[q]["pulls"] >= 0 and queues[q]["pulls"] != pulls:
@@ -117,11 +103,8 @@ def take(arms, queues, q):
     elif arms[arm]["mean"] >= 1:
         queue["one"] = arms[arm]["order"]
     queue["head"] = _melded(arms[arm]["left"], arms[arm]["right"], arms)
-    queue["value"], queue["slope"], queue["place"] = (
-        np.inf if queue["head"] >= 0 else -np.inf,
-        0.0,
-        UNKNOWN,
-    )
+    queue["value"] = np.inf if queue["head"] >= 0 else -np.inf
+    queue["slope"], queue["place"] = 0.0, UNKNOWN
     return arm
 
 

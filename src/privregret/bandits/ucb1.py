@@ -5,37 +5,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privregret.bandits.base import BanditAlgorithm, keep_pulling
+from privregret.bandits.base import BanditAlgorithm
+from privregret.bandits.index import ARM, keep_pulling, leader, observe, report
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
 from privregret.core.jit import jit
-
-ARM = np.dtype([("total", float), ("pulls", np.int64)])
 
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Return the arm of round t."""
+    """Play each arm once, then one with the largest index: mean + sqrt(2 ln(t - 1) / n)."""
     if t <= len(arms):
         return t - 1
     log_t = math.log(t - 1)
-    best, leader, ties = -math.inf, 0, 0
     for j in range(len(arms)):
         n = arms[j]["pulls"]
-        index = arms[j]["total"] / n + math.sqrt(2 * log_t / n)
-        if index > best:
-            best, leader, ties = index, j, 1
-        elif index == best:
-            ties += 1
-            if ties * rng.random() < 1:
-                leader = j
-    return leader
-
-
-@jit
-def _observe(arms, own, settings, t, j, reward, rng):
-    """Update the memory with the reward of arm j in round t."""
-    arms[j]["total"] += reward
-    arms[j]["pulls"] += 1
+        arms[j]["index"] = arms[j]["total"] / n + math.sqrt(2 * log_t / n)
+    return leader(arms, rng)
 
 
 @jit
@@ -49,8 +34,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     pulls = np.zeros(arms, np.int64)
     mean = np.zeros(arms)
     width = np.zeros(arms)  # factor of sqrt(2 ln t)
-    reported = 0
-    t = 0
+    reported = t = 0
     while t < checkpoints[-1]:
         j, left, start, slope = t, 1, 0.0, 0.0
         if t >= arms:
@@ -77,13 +61,10 @@ def _pull_counts(means, checkpoints, settings, rng):
                 start = pulls[j] * (slope - width[j] * root)
         pulled, total[j] = keep_pulling(means[j], left, total[j], start, slope, rng)
         t += pulled
+        reported = report(counts, checkpoints, reported, pulls, j, t)
         pulls[j] += pulled
         mean[j] = total[j] / pulls[j]
         width[j] = math.sqrt(1 / pulls[j])
-        if t == checkpoints[reported]:
-            for i in range(arms):
-                counts[reported, i] = pulls[i]
-            reported += 1
     return counts
 
 
@@ -91,12 +72,12 @@ def _pull_counts(means, checkpoints, settings, rng):
 class UCB1(BanditAlgorithm):
     """UCB1: index mean + sqrt(2 ln t / n) with t the number of rounds played.
 
-    Ties are broken at random. No privacy. Anytime, O(K) memory.
+    Ties are broken at random. No privacy. Anytime, O(K) memory. Twin: tests/naive/bandits.py.
     """
 
     id = "ucb1"
     label = "UCB1"
     source = "Auer, Cesa-Bianchi and Fischer 2002"
     privacy = NOT_PRIVATE
-    steps = Steps(ARM, NOTHING, _choose, _observe)
+    steps = Steps(ARM, NOTHING, _choose, observe)
     events = _pull_counts

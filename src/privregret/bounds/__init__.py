@@ -1,1 +1,5 @@
-"""Every theorem's bound as a function, one file per paper."""
+"""Bounds of the headline theorems, one file per paper; what one notebook needs stands in it."""
+
+import numpy as np
+
+Numbers = float | np.ndarray  # a number, or an array of numbers

@@ -4,18 +4,29 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from privregret.core import checks, loops
-from privregret.core.guarantees import NOT_PRIVATE, Privacy  # noqa: F401, for its users
-from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401
+from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401, for its users
+
+
+class Privacy(NamedTuple):
+    """The guarantee for the whole sequence of actions; epsilon is inf if there is none."""
+
+    printed: float  # epsilon as claimed by the source
+    proved: float  # epsilon that is proved, in the source or here
+    delta: float = 0.0  # 0 for pure differential privacy
+    neighbours: str = "everything in one round replaced"  # changes of the data that are covered
+
+
+NOT_PRIVATE = Privacy(np.inf, np.inf)
 
 
 @dataclass(frozen=True)
 class Algorithm(checks.Checked, ABC):
-    """Hold the parameters of an algorithm; frozen, and checked when it is created.
+    """An algorithm: its parameters, frozen, and checked when it is created.
 
     A family defines what `play` and `start` take. A single algorithm defines `id`, `label`,
     `source`, `rules`, `privacy` and `steps`. An algorithm in plain Python defines `start`, which
@@ -28,15 +39,12 @@ class Algorithm(checks.Checked, ABC):
     plays: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
     steps: ClassVar[Steps | None] = None  # the literal algorithm
-    events: ClassVar[Callable | None] = (
-        None  # optional, faster: (data, checkpoints, settings, rng) -> played
-    )
-    lanes: ClassVar[Callable | None] = (
-        None  # optional, runs side by side: (data, checkpoints, settings, rngs, runs) -> played
-    )
-    block: ClassVar[int] = (
-        4  # runs that share a stream: 64 where `events` skips rounds, 32 in lanes
-    )
+    # optional, faster: (data, checkpoints, settings, rng) -> played
+    events: ClassVar[Callable | None] = None
+    # optional, side by side: (data, checkpoints, settings, rngs, runs) -> played
+    lanes: ClassVar[Callable | None] = None
+    # runs that share a stream: 64 where `events` skips rounds, 32 in lanes
+    block: ClassVar[int] = 4
     longest: ClassVar[int] = checks.ROUNDS  # largest horizon of a run
 
     def __post_init__(self):

@@ -8,20 +8,10 @@ the values that it accepts; bounds are given as low, high:
 - one number: `positive`, `probability`, `number_in(low, high, ends)`;
 - one whole number: `positive_int`, `nonnegative_int`, `integer_in(low, high)`;
 - several: `array_in(low, high, ends, shape)`, `means`, `table`, `checkpoints(shortest, longest)`;
-- anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`,
+- anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`;
 - lists of these: `list_of(rule, least)`, `one_or_more`.
-
-Examples
---------
->>> probability("delta", 0.5)
-0.5
->>> integer_in(2, SIZE)("arms", 1)
-Traceback (most recent call last):
-...
-ValueError: arms must be at least 2, got 1
 """
 
-import ast
 import difflib
 import math
 import numbers
@@ -64,9 +54,8 @@ def shown(value: object) -> str:
             return f"about {'-' * (value < 0)}2^{int(value).bit_length() - 1}"
         text = " ".join(_repr.repr(value).split())
         return text if len(text) < 160 else f"{text[:100]}..."
-    except (
-        Exception
-    ):  # a list that contains itself, or a number with more digits than Python prints
+    # a list that contains itself, or a number with more digits than Python prints
+    except Exception:
         return f"a {type(value).__name__}"
 
 
@@ -89,55 +78,39 @@ def _sides(ends):
     return (operator.ge, operator.gt)[ends[0] == "("], (operator.le, operator.lt)[ends[1] == ")"]
 
 
+def _scalar(value):
+    """Return the number in an array without dimensions, and anything else as it is."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
 def _plain(number):
     """Convert a number to a Python number, which is neither narrow nor wraps around."""
-    if isinstance(number, float):
-        return number
-    return (
-        int(number)
-        if isinstance(number, numbers.Integral)
-        else float(number)
-        if _finite(number)
-        else math.inf
-    )
+    try:
+        return int(number) if isinstance(number, numbers.Integral) else float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _array(value, bits=False):
-    """Return an array of floats if all entries are numbers, else None."""
-    try:
-        array = np.asarray(value)
-        if bits and array.dtype.kind == "b":
-            return np.asarray(array, float, order="C")
-        if isinstance(value, (list, tuple)) and any(map(_is_bool, np.asarray(value, object).flat)):
-            return None
-        if array.dtype.kind == "O" and all(map(_is_number, array.flat)):
-            array = np.array([v if _finite(v) else math.nan for v in array.flat], float).reshape(
-                array.shape
-            )
-        return (
-            np.asarray(array, float, order="C")
-            if array.dtype.kind in "iuf" and array.ndim
-            else None
-        )
-    except (TypeError, ValueError, OverflowError):  # such as lists of lists of different lengths
+    """Return a C-ordered array of floats if all entries are numbers (or bits), else None."""
+    array = array_of(value)
+    if array.ndim == 0 or array.dtype.kind not in ("biufO" if bits else "iufO"):
         return None
-
-
-def _floats(value):
-    """Return a C-ordered array of floats; raise a ValueError for other content."""
-    array = np.asarray(value)
-    if array.dtype.kind in "USc" or (
-        array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.flat)
-    ):
-        raise ValueError
-    return np.ascontiguousarray(array, dtype=float)
+    if array.dtype.kind == "O" or isinstance(value, (list, tuple)):
+        entries = array.flat if array.dtype.kind == "O" else np.asarray(value, object).flat
+        if not all(_is_number(v) or (bits and _is_bool(v)) for v in entries):
+            return None
+        if array.dtype.kind == "O":
+            finite = [v if _finite(v) else math.nan for v in entries]
+            array = np.array(finite, float).reshape(array.shape)
+    return np.asarray(array, float, order="C")
 
 
 # Use of rules
 
 
 class Checked:
-    """Check the fields of a frozen dataclass, and give them one form, on creation.
+    """A frozen dataclass whose fields are checked, and given one form, on creation.
 
     `rules` holds a rule for each field that has one.
     """
@@ -154,100 +127,54 @@ class Checked:
 
 
 def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function so that its arguments are checked by rules.
+    """Decorate a function so that its arguments are checked by rules: name -> rule.
 
-    Parameters
-    ----------
-    **rules : callable
-        Name of an argument -> its rule. If the default of an argument is None, None is allowed.
-
-    Raises
-    ------
-    TypeError
-        At import, if the function lacks one of the arguments.
-
-    Examples
-    --------
-    >>> @arguments(horizon=positive_int)
-    ... def halves(horizon):
-    ...     return horizon // 2
-    >>> halves(0)
-    Traceback (most recent call last):
-    ...
-    ValueError: horizon must be at least 1, got 0
+    If the default of an argument is None, None is allowed. Raises TypeError, at import, if the
+    function lacks one of the arguments.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         parameters = signature(function).parameters
         several = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-        known = {name for name, parameter in parameters.items() if parameter.kind not in several}
-        if unknown := set(rules) - known:
-            raise TypeError(
-                f"{function.__qualname__} has no argument {', '.join(sorted(unknown))} to check"
-            )
-        return _checked(function, parameters, rules)
+        places = {n: i for i, (n, p) in enumerate(parameters.items()) if p.kind not in several}
+        if unknown := ", ".join(sorted(set(rules) - set(places))):
+            raise TypeError(f"{function.__qualname__} has no argument {unknown} to check")
+        checked = [(n, i, parameters[n].default is None) for n, i in places.items() if n in rules]
+
+        @wraps(function)
+        def call(*args, **kwargs):
+            given = list(args)
+            for name, place, optional in checked:
+                held, at = (given, place) if place < len(given) else (kwargs, name)
+                if at != name or name in kwargs:
+                    value = held[at]
+                    if value is not None or not optional:
+                        held[at] = rules[name](name, value)
+            return function(*given, **kwargs)
+
+        return call
 
     return decorate
-
-
-def _checked(function: Callable[P, R], parameters, rules) -> Callable[P, R]:
-    """Return the function with checks of those arguments that have a rule."""
-    checked = [
-        (place, name, rules[name], parameter.default is None)
-        for place, (name, parameter) in enumerate(parameters.items())
-        if name in rules
-    ]
-
-    @wraps(function)
-    def call(*args, **kwargs):
-        given, passed = list(args), len(args)
-        for place, name, rule, optional in checked:
-            if place < passed:
-                value = given[place]
-                if value is not None or not optional:
-                    given[place] = rule(name, value)
-            elif name in kwargs:
-                value = kwargs[name]
-                if value is not None or not optional:
-                    kwargs[name] = rule(name, value)
-        return function(*given, **kwargs)
-
-    return call
 
 
 # One number
 
 
-def positive(name: str, value: Any) -> float:
-    """Check a number above 0, from 1e-100 to 1e100; return a float."""
-    if type(value) is float and SMALLEST <= value <= 1 / SMALLEST:
-        return value
-    if _is_number(value) and not (_finite(value) and value > 0):
-        raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
-    return _positive(name, value)
-
-
 def number_in(low: float, high: float, ends: str = "[]") -> Rule:
     """Return the rule for a finite number from low to high, not a bool or a string.
 
-    Parameters
-    ----------
-    low, high : float
-        Infinite if there is no limit.
-    ends : {"[]", "(]", "[)", "()"}
-        Whether low and high themselves are allowed.
+    Infinite low or high are no limit. `ends`, such as "(]", says whether they are allowed
+    themselves.
     """
     above, below = _sides(ends)
     allowed = f" in {ends[0]}{low:g}, {high:g}{ends[1]}"
     if high == math.inf:
-        allowed = (
-            "" if low == -math.inf else f" {'above' if ends[0] == '(' else 'of at least'} {low:g}"
-        )
+        allowed = f" {'above' if ends[0] == '(' else 'of at least'} {low:g}"
+        allowed = allowed if low > -math.inf else ""
 
     def rule(name, value):
         if type(value) is not float:
-            if isinstance(value, np.ndarray) and value.ndim == 0:
-                value = value[()]
+            value = _scalar(value)
             if not _is_number(value):
                 raise TypeError(f"{name} must be a number, got {shown(value)}")
             value = _plain(value)
@@ -264,46 +191,43 @@ def integer_in(low: int, high: int) -> Rule:
     def rule(name, value):
         if type(value) is int and low <= value <= high:
             return value
-        if isinstance(value, np.ndarray) and value.ndim == 0:
-            value = value[()]
+        value = _scalar(value)
         whole = isinstance(value, numbers.Integral) and not _is_bool(value)
         if not (whole or (_is_number(value) and _finite(value) and value == int(value))):
             raise TypeError(f"{name} must be a whole number, got {shown(value)}")
-        if value < low:
-            raise ValueError(f"{name} must be at least {low}, got {shown(value)}")
-        if value > high:
-            raise ValueError(f"{name} must be at most {high}, got {shown(value)}")
+        if not low <= value <= high:
+            limit = f"least {low}" if value < low else f"most {high}"
+            raise ValueError(f"{name} must be at {limit}, got {shown(value)}")
         if not whole and abs(value) >= 2**53:
-            raise TypeError(
-                f"{name} must be an int from 2^53 on, where floats are rounded, got {shown(value)}"
-            )
+            wanted = "an int from 2^53 on, where floats are rounded"
+            raise TypeError(f"{name} must be {wanted}, got {shown(value)}")
         return int(value)
 
     return rule
 
 
+probability = number_in(0, 1)
+positive_int = integer_in(1, LARGEST)
+nonnegative_int = integer_in(0, LARGEST)
 _positive = number_in(SMALLEST, 1 / SMALLEST)
-_fraction = number_in(0, 1)
-_from_0 = integer_in(0, LARGEST)
-_from_1 = integer_in(1, LARGEST)
 
 
-def probability(name: str, value: Any) -> float:
-    """Check a number in [0, 1]."""
-    return _fraction(name, value)
-
-
-def positive_int(name: str, value: Any) -> int:
-    """Check a whole number from 1 to 2^62."""
-    return _from_1(name, value)
-
-
-def nonnegative_int(name: str, value: Any) -> int:
-    """Check a whole number from 0 to 2^62."""
-    return _from_0(name, value)
+def positive(name: str, value: Any) -> float:
+    """Check a number above 0, from 1e-100 to 1e100; return a float."""
+    if _is_number(value) and not (_finite(value) and value > 0):
+        raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
+    return _positive(name, value)
 
 
 # Several numbers
+
+
+def array_of(value: Any) -> np.ndarray:
+    """Return the array that numpy makes of a value; of lists of different lengths, an empty one."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.empty(0, str)
 
 
 def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None) -> Rule:
@@ -311,31 +235,18 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
 
     Single whole numbers stay whole, of any size (numpy's integers would wrap around). Arrays become
     arrays of floats in C order. True and False do not count as numbers, except in a table, where
-    they are 1 and 0.
-
-    Parameters
-    ----------
-    low, high : float
-        Finite.
-    ends : {"[]", "(]", "[)", "()"}
-        Whether low and high themselves are allowed.
-    shape : int, optional
-        If given, the array must have this number of dimensions and at least one entry, and a single
-        number is not allowed.
+    they are 1 and 0. `ends` is as in `number_in`. With `shape`, the array must have this number of
+    dimensions and at least one entry, and a single number is not allowed.
     """
     allowed = f"in {ends[0]}{low:g}, {high:g}{ends[1]}"
-    named = {
-        None: "a number, or an array of numbers,",
-        1: "a list of numbers",
-        2: "a table of numbers",
-    }
+    named = {1: "a list of numbers", 2: "a table of numbers"}
+    named[None] = "a number, or an array of numbers,"
     kind = named.get(shape, f"an array of numbers with {shape} dimensions,")
     above, below = _sides(ends)
 
     def rule(name, value):
-        if isinstance(value, np.ndarray) and value.ndim == 0:
-            value = value[()]
-        if shape is None and (type(value) in (float, int) or _is_number(value)):
+        value = _scalar(value)
+        if shape is None and _is_number(value):
             value = _plain(value)
             if not (above(value, low) and below(value, high)):  # also raises for nan
                 raise ValueError(f"{name} must be a finite number {allowed}, got {shown(value)}")
@@ -346,24 +257,23 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
         if array.size == 0 and shape:
             raise ValueError(f"{name} must hold numbers {allowed}, got none")
         if array.size and not (above(array.min(), low) and below(array.max(), high)):
-            wrong = ~(above(array, low) & below(array, high))
-            raise ValueError(f"{name} must hold finite numbers {allowed}, got {array[wrong][0]}")
+            wrong = array[~(above(array, low) & below(array, high))][0]
+            raise ValueError(f"{name} must hold finite numbers {allowed}, got {wrong}")
         return array
 
     return rule
 
 
+_shares = array_in(0, 1, shape=1)
+
+
 def means(name: str, value: Any) -> np.ndarray:
     """Check means in [0, 1] of at least two Bernoulli arms; return a (K,) array."""
     array = _array(value)
-    if array is None:
-        raise TypeError(f"{name} must be a list of numbers, got {shown(value)}")
-    if array.ndim != 1 or len(array) < 2:
-        raise ValueError(f"{name} must be a list of at least 2 numbers, got shape {array.shape}")
-    if not (array.min() >= 0 and array.max() <= 1):  # also raises for nan
-        wrong = array[~((array >= 0) & (array <= 1))][0]
-        raise ValueError(f"{name} must lie in [0, 1], got {wrong}")
-    return array
+    if array is None or array.ndim != 1 or len(array) < 2:
+        found = shown(value) if array is None else f"shape {array.shape}"
+        raise ValueError(f"{name} must be a list of at least 2 numbers, got {found}")
+    return _shares(name, array)
 
 
 def unequal_means(name: str, value: Any) -> np.ndarray:
@@ -372,14 +282,6 @@ def unequal_means(name: str, value: Any) -> np.ndarray:
     if array.min() == array.max():
         raise ValueError(f"{name} must not hold equal means only, got {shown(value)}")
     return array
-
-
-def array_of(value: Any) -> np.ndarray:
-    """Return the array that numpy makes of a value; of lists of different lengths, an empty one."""
-    try:
-        return np.asarray(value)
-    except ValueError:
-        return np.empty(0)
 
 
 def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
@@ -396,57 +298,42 @@ def checkpoints(shortest: int, longest: int = LARGEST) -> Rule:
         if array.ndim != 1 or len(array) == 0 or not whole:
             raise TypeError(f"{name} must be a list of whole numbers, got {shown(value)}")
         if array[0] < 1 or (array[1:] <= array[:-1]).any():
-            raise ValueError(
-                f"{name} must be increasing and start at 1 or later, got {shown(value)}"
-            )
-        if array[-1] < shortest:
-            raise ValueError(
-                f"the last of {name} must be at least the number of arms ({shortest}), "
-                f"got {array[-1]}"
-            )
-        if array[-1] > longest:
-            raise ValueError(
-                f"the last of {name} must be at most {longest}, got {shown(int(array[-1]))}"
-            )
+            wanted = "increasing and start at 1 or later"
+            raise ValueError(f"{name} must be {wanted}, got {shown(value)}")
+        last = int(array[-1])
+        if not shortest <= last <= longest:
+            limit = f"least the number of arms ({shortest})"
+            limit = limit if last < shortest else f"most {longest}"
+            raise ValueError(f"the last of {name} must be at {limit}, got {shown(last)}")
         return array.astype(np.int64)
 
     return rule
 
 
-def table(
-    name: str, value: Any, low: float = 0.0, high: float = 1.0, short: bool = False
-) -> np.ndarray:
-    """Check a (T, K) table with entries in [low, high]; return floats in C order.
+def table(name: str, value: Any, short: bool = False) -> np.ndarray:
+    """Check a (T, K) table or DataFrame with entries in [0, 1]; return floats in C order.
 
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    value : array-like or DataFrame
-        One row per round, one column per arm; K >= 2.
-    low, high : float
-        Range of the entries.
-    short : bool
-        Whether T >= 1 is enough; else T >= K.
+    It has one row per round, and one column for each of at least two arms. If it is `short`, one
+    round is enough, else T >= K.
     """
-    try:
-        array = _floats(value)
-    except (TypeError, ValueError, OverflowError):
-        words = [c for c in getattr(value, "columns", ()) if value[c].dtype.kind not in "biuf"]
-        first = [(column, value[column].iloc[0]) for column in words[:1]]
-        found = f"{first[0][1]!r} in column {first[0][0]!r}" if first else shown(value)
-        raise ValueError(
-            f"{name} must be a table of numbers, one row per round, rows of one length, got {found}"
-        ) from None
+    array = _array(value, bits=True)
+    if array is None:
+        found = shown(value)
+        for column in getattr(value, "columns", ()):
+            words = [v for v in value[column] if not (_is_number(v) or _is_bool(v))]
+            if words:
+                found = f"{words[0]!r} in column {column!r}"
+                break
+        wanted = "a table of numbers, one row per round, rows of one length"
+        raise ValueError(f"{name} must be {wanted}, got {found}")
     if array.ndim != 2 or array.shape[1] < 2 or array.shape[0] < (1 if short else array.shape[1]):
         rounds = "T >= 1, K >= 2" if short else "T >= K >= 2"
         raise ValueError(f"{name} must have shape (T, K) with {rounds}, got shape {array.shape}")
-    wrong = ~((array >= low) & (array <= high))  # catches nan as well
+    wrong = ~((array >= 0) & (array <= 1))  # catches nan as well
     if wrong.any():
         t, j = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"{name} must lie in [{low:g}, {high:g}], got {array[t, j]} in row {t}, column {j}"
-        )
+        found = f"{array[t, j]} in row {t}, column {j}"
+        raise ValueError(f"{name} must lie in [0, 1], got {found}")
     return array
 
 
@@ -460,13 +347,6 @@ def boolean(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def text(name: str, value: Any) -> str:
-    """Check a string."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, got {shown(value)}")
-    return value
-
-
 def one_of(*allowed: str) -> Rule:
     """Return the rule for one of these strings."""
 
@@ -474,9 +354,8 @@ def one_of(*allowed: str) -> Rule:
         if not isinstance(value, str) or value not in allowed:
             near = difflib.get_close_matches(value, allowed, 1) if isinstance(value, str) else []
             hint = f": did you mean {near[0]!r}?" if near else ""
-            raise ValueError(
-                f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}{hint}"
-            )
+            names = ", ".join(map(repr, allowed))
+            raise ValueError(f"{name} must be one of {names}, got {shown(value)}{hint}")
         return value
 
     return rule
@@ -487,20 +366,22 @@ def instance_of(*kinds: type) -> Rule:
 
     def rule(name, value):
         if not isinstance(value, kinds):
-            raise TypeError(
-                f"{name} must be {' or '.join(kind.__name__ for kind in kinds)}, got {shown(value)}"
-            )
+            names = " or ".join(kind.__name__ for kind in kinds)
+            raise TypeError(f"{name} must be {names}, got {shown(value)}")
         return value
 
     return rule
+
+
+def text(name: str, value: Any) -> str:
+    """Check a string."""
+    return instance_of(str)(name, value)
 
 
 def dataframe(name: str, value: Any) -> Any:
     """Check a table with named columns: a pandas.DataFrame."""
     if not hasattr(value, "groupby"):  # checked without the slow import of pandas
         raise TypeError(f"{name} must be a DataFrame, got {shown(value)}")
-    return value
-
     return value
 
 
@@ -512,35 +393,16 @@ def list_of(rule: Rule, least: int = 1) -> Rule:
 
     def check(name, value):
         if not isinstance(value, (list, tuple)):
-            raise _no_list(name, value)
-        if len(value) > SIZE:
-            raise ValueError(f"{name} must be a list of at most {SIZE} values, got {len(value)}")
-        if len(value) < least:
-            raise ValueError(
-                f"{name} must be a list of at least {least} value{'s'[: least > 1]}, "
-                f"got {shown(value)}"
-            )
+            like = ", ".join(re.findall(r"[-+.\de]*\d", shown(value))) or "0.5, 1"
+            raise TypeError(f'{name} must be a list, such as "[{like}]", got {shown(value)}')
+        if not least <= len(value) <= SIZE:
+            raise ValueError(f"{name} must hold {least} to {SIZE} values, got {shown(value)}")
         values = [rule(f"{name}[{i}]", v) for i, v in enumerate(value)]
         if len(set(values)) < len(values):
             raise ValueError(f"{name} must not repeat a value, got {shown(value)}")
         return values
 
     return check
-
-
-def _no_list(name, value):
-    """Return the error for a value that is not a list, perhaps an unreadable string."""
-    if isinstance(value, str) and re.fullmatch(r"\[[^][]+\]", value.strip()):
-        for place, entry in enumerate(value.strip()[1:-1].split(",")):
-            try:
-                ast.literal_eval(entry.strip())
-            except (ValueError, SyntaxError):
-                entry = shown(entry.strip()).strip("'\"")
-                return TypeError(
-                    f"{name}[{place}] must be a number or a quoted string, got {entry}"
-                )
-    like = ", ".join(re.findall(r"[-+.\de]*\d", shown(value))) or "0.5, 1"
-    return TypeError(f'{name} must be a list, such as "[{like}]", got {shown(value)}')
 
 
 def one_or_more(name: str, value: Any) -> list:
@@ -550,7 +412,6 @@ def one_or_more(name: str, value: Any) -> list:
         raise ValueError(f"{name} must not be empty")
     for item in items:
         if isinstance(item, type):
-            raise TypeError(
-                f"{name} must hold objects, such as {item.__name__}(...), got the class"
-            )
+            wanted = f"objects, such as {item.__name__}(...)"
+            raise TypeError(f"{name} must hold {wanted}, got the class")
     return items

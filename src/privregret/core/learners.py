@@ -13,44 +13,26 @@ LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)
 
 
 class Learner:
-    """Run an algorithm round by round, with the same numbers as `play` on a table.
+    """An algorithm round by round, with the same numbers as `play` on a table.
 
-    `choose()` returns the action of the next round, and `observe(seen)` takes its reward or loss,
-    or with full information the losses of all actions. An algorithm that takes advice is called
-    with the advice of the round: `choose(advice)`. A learner can be pickled and copied: the copy
-    goes on with the same numbers.
+    `start` makes it. `choose()` returns the action of the next round, and `observe(seen)` takes its
+    reward or loss, or with full information the losses of all actions. An algorithm that takes
+    advice is called with the advice of the round: `choose(advice)`. A learner can be pickled and
+    copied: the copy goes on with the same numbers.
     """
 
     def __init__(
         self, algorithm, seen: str, rng, horizon: int | None, actions: int, experts: int = 0
     ):
-        """Allocate the memory of the algorithm.
-
-        Parameters
-        ----------
-        algorithm : Algorithm
-        seen : str
-            What `observe` takes, for messages: reward, loss or losses.
-        rng : int or numpy.random.Generator
-        horizon : int or None
-        actions : int
-            Number of arms or actions.
-        experts : int
-            Number of experts, for algorithms that take advice.
-        """
+        """Allocate the memory; `seen` is what `observe` takes: reward, loss or losses."""
         if not algorithm.steps:
             raise NotImplementedError(f"{type(algorithm).__name__} must define steps or start")
         sizes = (actions, experts) if experts else (actions,)
         self._steps, self._settings = algorithm.steps, algorithm.settings(horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
         self._of, self._last = type(algorithm).__name__, horizon or checks.ROUNDS
-        self._seen, self._shape, self._round, self._arm, self._advice = (
-            seen,
-            (experts, actions),
-            0,
-            -1,
-            (),
-        )
+        self._seen, self._shape, self._advice = seen, (experts, actions), ()
+        self._round, self._arm = 0, -1
 
     def choose(self, advice: ArrayLike | None = None) -> int:
         """Return the action of the next round, from 0; the same one if asked twice.

@@ -3,7 +3,7 @@
 Report noisy max adds an independent draw to each of K sums and returns the index of the largest.
 One changed round moves every sum by at most 1, in either direction. So the *index* is epsilon-DP
 with scale 2 / epsilon, whatever the noise, and only 2 epsilon-DP with scale 1 / epsilon
-(`privregret.privacy.selection`). The noisy sums themselves must not be published.
+(`privregret.privacy.noisy_maxima`). The noisy sums themselves must not be published.
 """
 
 import math
@@ -17,10 +17,7 @@ TIE = 1e-9  # without noise, sums closer than this are equal up to rounding
 
 @jit
 def laplace(scale, rng):
-    """Draw Laplace noise: an exponential draw with a random sign.
-
-    It takes half the time of `Generator.laplace`.
-    """
+    """Draw Laplace noise, in half the time of `Generator.laplace`."""
     size = scale * rng.standard_exponential()
     return size if rng.random() < 0.5 else -size
 
@@ -32,14 +29,6 @@ def draw(noise, scale, rng):
     Laplace noise has density exp(-|x| / scale) / (2 scale), exponential noise has mean `scale`, and
     Gumbel noise (for maxima) has distribution function exp(-exp(-x / scale)). Without noise the
     result is 0, and `rng` stays as it is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(draw(CODES["gumbel"], 2.0, np.random.default_rng(1)), 4)
-    -0.141
-    >>> draw(CODES["none"], 2.0, np.random.default_rng(1))
-    0.0
     """
     if noise == LAPLACE:
         return laplace(scale, rng)

@@ -21,16 +21,9 @@ def key(algorithm: Any, problem: Any) -> tuple[int, ...]:
 
 
 def generator(key: tuple[int, ...], seed: int, block: int) -> np.random.Generator:
-    """Return the stream of block 0, 1, 2, ...
-
-    Examples
-    --------
-    >>> generator((1, 2, 3, 4), seed=5, block=0).integers(10)
-    np.int64(3)
-    """
-    return np.random.Generator(
-        np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(*key, block)))
-    )
+    """Return the stream of block 0, 1, 2, ..."""
+    seeds = np.random.SeedSequence(seed, spawn_key=(*key, block))
+    return np.random.Generator(np.random.PCG64(seeds))
 
 
 def children(rng: np.random.Generator, count: int) -> list[np.random.Generator]:

@@ -1,9 +1,4 @@
-"""Compute selection probabilities and expected regret by quadrature, with errors.
-
-Arguments are checked on entry (`privregret.core.checks.arguments`), sums of losses not again in
-loops over epochs. A TypeError or ValueError of one line names the wrong argument, its value and
-what is allowed.
-"""
+"""Compute selection probabilities and expected regret by quadrature, with errors."""
 
 from privregret.exact.regret import (
     Regret,
@@ -14,12 +9,8 @@ from privregret.exact.regret import (
     regret_curves,
     two_loss_regret,
 )
-from privregret.exact.selection import (
-    Selection,
-    expected_maximum,
-    selection_from_sums,
-    selection_probabilities,
-)
+from privregret.exact.selection import Selection, selection_probabilities
+from privregret.exact.sums import expected_maximum, selection_from_sums
 from privregret.exact.worst import WorstInstance, worst_instance
 
 __all__ = [

@@ -17,17 +17,17 @@ SERIES = np.array([(-1.0) ** k / (k * (k - 1)) for k in range(2, 19)])
 
 
 def atoms(n: int, p: float, step: int, low: float, high: float) -> tuple[int, np.ndarray]:
-    """Return Binomial(n, p) on the multiples of `step`: first multiple, probabilities.
+    """Return Binomial(n, p) on the multiples of `step`: first multiple, probabilities from there.
 
-    The probabilities are those of each multiple from the first on. With step 1 this is the binomial
-    itself. A larger step must be small compared with the standard deviation: the density at the
-    multiples, scaled, then has the same moments to many digits. A binomial narrower than the step
-    is split between neighbouring multiples, which keeps its mean. Atoms are left out with total
-    probability at most exp(-low) below and exp(-high) above (Bernstein's inequality).
+    With step 1 this is the binomial itself. A larger step must be small compared with the standard
+    deviation: the density at the multiples, scaled, then has the same moments to many digits. A
+    binomial narrower than the step is split between neighbouring multiples, which keeps its mean.
+    Atoms are left out with total probability at most exp(-low) below and exp(-high) above
+    (Bernstein's inequality).
     """
     means = np.array([p])
     whole, rest = split_means(np.array([n]), means)
-    first, _, mass = lattice(n, means, whole[0], rest[0], step, np.array([low]), float(high))
+    first, _, mass = binomials(n, means, whole[0], rest[0], step, np.array([low]), float(high))
     return int(first[0]), mass[0]
 
 
@@ -40,21 +40,8 @@ def split_means(rounds: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 @jit
-def lattice(n, means, whole, rest, step, low, high):
-    """Return `atoms` of several binomials: first and last multiples, probabilities.
-
-    There is one row of probabilities per binomial, from its first multiple on.
-
-    Parameters
-    ----------
-    n, step, high
-        As in `atoms`.
-    means : (G,) floats in [0, 1]
-    whole : (G,) ints
-    rest : (G,) floats
-        As of `split_means`.
-    low : (G,) floats
-    """
+def binomials(n, means, whole, rest, step, low, high):
+    """Return `atoms` of G binomials (means split by `split_means`): first, last, rows of them."""
     groups = len(means)
     first, last = np.empty(groups, np.int64), np.empty(groups, np.int64)
     left, right, dense = first.copy(), last.copy(), np.empty(groups, np.bool_)
@@ -101,10 +88,7 @@ def lattice(n, means, whole, rest, step, low, high):
 
 @jit
 def _log_pmf(n, p, x, away):
-    """Return the log-probability in Loader's saddle-point form.
-
-    Its terms do not cancel for large n; `away` is x - n p.
-    """
+    """Return the log-probability in Loader's saddle-point form; `away` is x - n p."""
     if x == 0:
         return n * math.log1p(-p)
     if x == n:

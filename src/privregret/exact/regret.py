@@ -1,4 +1,4 @@
-"""Compute expected regret from the selection probabilities of all epochs."""
+"""Expected regret, from the selection probabilities of all epochs or rounds"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,47 +13,44 @@ from scipy.special import comb
 from privregret.core import checks, identity, store
 from privregret.core.jit import jit
 from privregret.core.noise import CODES
-from privregret.exact.fixed import fixed_regret
 from privregret.exact.selection import (
     arrays,
-    gauss_legendre,
     largest_probabilities,
     selection_probabilities,
     selections,
 )
+from privregret.exact.sums import gauss_legendre
 from privregret.full_information import (
     EpochAlgorithm,
     EveryRoundAlgorithm,
     FullInformationAlgorithm,
-    MarginStop,
-    Votes,
-    VotesOrLeader,
 )
 from privregret.instances import StochasticLosses
 
-NODES = 16  # nodes of an interpolant in the number of rounds
-PRECISION = 1e-9  # tolerated error of interpolants, relative to the regret so far
-NEGLIGIBLE = 1e-13  # regret of an epoch that is not computed but counted as error
-PHASES = 2048  # evenly spaced phases that stand for a random one; 16 without a formula
-ON_FIXED = MarginStop, Votes, VotesOrLeader  # algorithms with a value if losses are fixed
+# nodes of an interpolant in the number of rounds
+NODES = 16
+# tolerated error of interpolants, relative to the regret so far
+PRECISION = 1e-9
+# regret of an epoch that is not computed but counted as error
+NEGLIGIBLE = 1e-13
 
 STOCHASTIC = checks.instance_of(StochasticLosses)
 SHARES = checks.array_in(0, 1, shape=1)
 
 
 class Regret(NamedTuple):
-    """Hold expected pseudo-regret per horizon, with a bound on the error of each."""
+    """Expected pseudo-regret per horizon, with a bound on the error of each."""
 
     value: np.ndarray
     error: np.ndarray
 
 
 def _algorithm(name, value):
-    if not isinstance(value, (EpochAlgorithm, EveryRoundAlgorithm, *ON_FIXED)):
-        raise TypeError(
-            f"{name} must be an epoch algorithm or a full-information leader, "
-            f"got {checks.shown(value)}"
-        )
+    dyadic = isinstance(value, EpochAlgorithm) and value.growth == 2 and not value.random_phase
+    known = dyadic or isinstance(value, EveryRoundAlgorithm) or hasattr(value, "expected_regret")
+    if not known:
+        allowed = "an epoch algorithm or a full-information leader"
+        raise TypeError(f"{name} must be {allowed}, got {checks.shown(value)}")
     return value
 
 
@@ -78,12 +75,8 @@ def regret_curves(
 ) -> pd.DataFrame:
     """Return the expected pseudo-regret of each algorithm on each problem.
 
+    Arguments are as in `expected_regret`: one algorithm or a sequence, one problem or a sequence.
     The result corresponds to `simulate.regret_curves`, without runs.
-
-    Parameters
-    ----------
-    algorithms, problems, horizons
-        As in `expected_regret`; one algorithm or a sequence, one problem or a sequence.
 
     Returns
     -------
@@ -114,9 +107,9 @@ def regret_curves(
 def expected_gap(
     instance: StochasticLosses, rounds: int, noise: str, scale: float
 ) -> tuple[float, float]:
-    """Return the expected gap of the action selected from `rounds` rounds.
+    """Return the expected gap of the action selected from `rounds` rounds, and its error bound.
 
-    A bound on its error is returned with it; see `selection_probabilities`.
+    See `selection_probabilities`.
     """
     selection = selection_probabilities(instance, rounds, noise, scale)
     gaps = arrays(instance)[0]
@@ -135,8 +128,8 @@ def expected_regret(
     Parameters
     ----------
     algorithm : FullInformationAlgorithm
-        Epoch algorithms (FTNL and its variants, random prefixes), or the leaders that act in every
-        round; votes and the margin stop if losses are the same in every round.
+        Epoch algorithms (FTNL and its variants, random prefixes), the leaders that act in every
+        round, or what has a method `expected_regret(instance, horizons)`, which returns a Regret.
     instance : StochasticLosses
         See `selection_probabilities` for the instances that are supported.
     horizons : int or sequence of int
@@ -156,31 +149,26 @@ def expected_regret(
     """
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
-    if isinstance(algorithm, ON_FIXED):
-        return Regret(*fixed_regret(algorithm, instance, horizons))
-    if isinstance(algorithm, EpochAlgorithm) and (algorithm.random_phase or algorithm.growth != 2):
-        return _phased(algorithm, instance, horizons)
-    value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
-    first, first_error = expected_gap(instance, 0, "none", 1.0)  # round 1 is uniform
-    value += first
-    error += first_error
-    starts = 2 ** np.arange(1, int(horizons[-1]).bit_length())  # rounds start .. 2 start - 1
+    if own := getattr(algorithm, "expected_regret", None):
+        return own(instance, horizons)
+    # round 1 is uniform; then rounds start .. 2 start - 1
+    first = expected_gap(instance, 0, "none", 1.0)
+    value, error = (np.full(len(horizons), x) for x in expected_gap(instance, 0, "none", 1.0))
+    starts = 2 ** np.arange(1, int(horizons[-1]).bit_length())
     if isinstance(algorithm, EpochAlgorithm):
         played = np.clip(horizons[:, None] - starts + 1, 0, starts)
         scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
         shortest = starts // 2 if algorithm.prefix == "full" else starts // 4 + 1
-        bounds = _largest_gaps(instance, shortest, algorithm.noise, scale)
+        bounds = largest_gaps(instance, shortest, algorithm.noise, scale)
         left_out = bounds * starts < NEGLIGIBLE
         error += played[:, left_out] @ bounds[left_out]
         some = np.flatnonzero(~left_out)
 
-        def gaps(rounds):
-            return _expected_gaps(instance, rounds, algorithm.noise, scale)
-
-        one = algorithm.prefix != "random"
-        ends = [(int(shortest[i]), int(shortest[i] if one else starts[i] // 2)) for i in some]
-        gaps = _remembered(gaps)
-        if ends:  # of all epochs in one call
+        longest = starts // 2 if algorithm.prefix == "random" else shortest
+        ends = list(zip(shortest[some].tolist(), longest[some].tolist(), strict=True))
+        gaps = _remembered(lambda n: expected_gaps(instance, n, algorithm.noise, scale))
+        # of all epochs in one call
+        if ends:
             gaps(np.concatenate([_nodes(*pair) for pair in ends]))
         for i, (first, last) in zip(some, ends, strict=True):
             gap, gap_error = _sum_over(gaps, first, last, value[-1] / 4)
@@ -189,15 +177,14 @@ def expected_regret(
         return Regret(value, error)
     for start in starts.tolist():
         for i in np.flatnonzero(horizons >= start):
-            total, total_error = _every_round(
-                algorithm, instance, start, min(2 * start - 1, int(horizons[i])), value[i]
-            )
+            end = min(2 * start - 1, int(horizons[i]))
+            total, total_error = _every_round(algorithm, instance, start, end, value[i])
             value[i] += total
             error[i] += total_error
     return Regret(value, error)
 
 
-def _expected_gaps(instance, rounds, noise, scales, gaps=None):
+def expected_gaps(instance, rounds, noise, scales, gaps=None):
     """Return `expected_gap` for several numbers of rounds: values and errors."""
     gaps = arrays(instance)[0] if gaps is None else gaps
     group, error = selections(instance, rounds, noise, scales)
@@ -215,7 +202,7 @@ def prefix_gaps(
     instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
 ) -> np.ndarray:
     """Return F_m, the expected gap of the action selected from m rounds, per m."""
-    return _expected_gaps(instance, np.asarray(rounds), noise, scale)[0]
+    return expected_gaps(instance, np.asarray(rounds), noise, scale)[0]
 
 
 @checks.arguments(
@@ -238,16 +225,16 @@ def prefix_sum(
     """
     gaps = instance.gaps * (1.0 if groups is None else np.asarray(groups, float))
     total, error, first = 0.0, 0.0, 1
+
+    def terms(rounds):
+        return expected_gaps(instance, rounds, noise, scale, gaps)
+
     while True:
-        bound = float(_largest_gaps(instance, first, noise, scale))
-        if bound * first < NEGLIGIBLE or first > 2**59:  # the bound falls exponentially
+        bound = float(largest_gaps(instance, first, noise, scale))
+        # the bound falls exponentially
+        if bound * first < NEGLIGIBLE or first > 2**59:
             return total, error + bound * first
-        part, part_error = _sum_over(
-            lambda rounds: _expected_gaps(instance, rounds, noise, scale, gaps),
-            first,
-            2 * first - 1,
-            total,
-        )
+        part, part_error = _sum_over(terms, first, 2 * first - 1, total)
         total, error, first = total + part, error + part_error, 2 * first
 
 
@@ -261,48 +248,32 @@ def prefix_sum(
 def two_loss_regret(
     low: ArrayLike, high: ArrayLike, p: ArrayLike, epsilon: float, horizon: int
 ) -> float:
-    """Return the expected regret of Gumbel FTNL when each action has two own losses.
+    """Return the expected regret of Gumbel FTNL, scale 2 / epsilon, if actions have own losses.
 
-    Each action has its own two losses, and the noise has scale 2 / epsilon. Footnote 1 of wu2026
-    asks whether the worst case is worse than with resampling, that is, with low = 0 and high = 1.
-    All outcomes are listed: (n + 1)^K of them for an epoch of n rounds.
-
-    Parameters
-    ----------
-    low, high, p : (K,) arrays
-        Each action's losses, in [0, 1] and independent over actions, and the probability of `high`.
-    epsilon : float
-    horizon : int
-        Rounds T, at least 1.
+    Each action has two losses in [0, 1], independent over actions, and takes `high` with
+    probability `p`; (K,) arrays. Footnote 1 of wu2026 asks whether the worst case is worse than
+    with resampling, that is, with low = 0 and high = 1. All outcomes are listed: (n + 1)^K of them
+    for an epoch of n rounds.
     """
     low, high, p = (np.array(x, float) for x in (low, high, p))
     if (horizon // 2 + 1) ** len(p) > 10**8:
-        raise ValueError(
-            f"horizon must be smaller for {len(p)} actions, got {horizon}: "
-            f"there are too many outcomes to list"
-        )
+        why = f"there are too many outcomes of {len(p)} actions to list"
+        raise ValueError(f"horizon must be smaller, got {horizon}: {why}")
     means = low * (1 - p) + high * p
     gaps, n = means - means.min(), 1
     total = gaps.mean()
     while 2 * n <= horizon:
-        chance = (
-            comb(n, np.arange(n + 1))
-            * p[:, None] ** np.arange(n + 1)
-            * (1 - p[:, None]) ** np.arange(n, -1, -1)
-        )
-        total += min(2 * n, horizon - 2 * n + 1) * _two_loss_gap(
-            n * low, high - low, chance, gaps, epsilon / 2
-        )
+        hits, rate = np.arange(n + 1), p[:, None]
+        chance = comb(n, hits) * rate**hits * (1 - rate) ** hits[::-1]
+        gap = _two_loss_gap(n * low, high - low, chance, gaps, epsilon / 2)
+        total += min(2 * n, horizon - 2 * n + 1) * gap
         n *= 2
     return float(total)
 
 
 @jit
 def _two_loss_gap(lowest, step, chance, gaps, eta):
-    """Return the mean gap of a softmax of -eta times sums of two-valued losses.
-
-    The sums are `lowest` + hits `step`, with independent numbers of hits.
-    """
+    """Mean gap of a softmax of -eta (`lowest` + hits `step`), independent numbers of hits."""
     actions, outcomes = chance.shape
     result, sums = 0.0, np.empty(actions)
     for outcome in range(outcomes**actions):
@@ -322,51 +293,23 @@ def _two_loss_gap(lowest, step, chance, gaps, eta):
     return result
 
 
-def _phased(algorithm, instance, horizons):
-    """Regret on epochs of any growth, at one phase or at the mean over it.
-
-    The error of the mean is taken to be how far every other phase is from the rest.
-    """
-    scale = algorithm.noise_scale(np.exp(min(instance.log_actions, 700.0)))
-    formula = len(instance.outcomes) == 1 and not instance.bits and algorithm.noise == "gumbel"
-    many = (PHASES if formula else PHASES // 128) if algorithm.random_phase else 1
-    phases = (np.arange(many) + 0.5) / many if algorithm.random_phase else np.zeros(1)
-    all_lengths = [algorithm.epoch_lengths(int(horizons[-1]), phase) for phase in phases]
-    known = np.unique(np.concatenate(all_lengths))
-    bounds = _largest_gaps(instance, known, algorithm.noise, scale)
-    some = bounds * known >= NEGLIGIBLE
-    gaps, errors = np.zeros(len(known)), np.where(some, 0.0, bounds)
-    gaps[some], errors[some] = _expected_gaps(instance, known[some], algorithm.noise, scale)
-    first, _ = expected_gap(instance, 0, "none", 1.0)
-    curves, off = [], np.zeros(len(horizons))
-    for lengths in all_lengths:
-        starts = np.cumsum(lengths) - lengths
-        played = np.clip(horizons[:, None] - starts, 0, lengths)
-        chosen = np.searchsorted(known, lengths[:-1])
-        curves.append(played[:, 0] * first + played[:, 1:] @ gaps[chosen])
-        off += played[:, 1:] @ errors[chosen] / many
-    if many > 1:
-        off += np.abs(np.mean(curves[::2], axis=0) - np.mean(curves[1::2], axis=0))
-    return Regret(np.mean(curves, axis=0), off)
-
-
 def _every_round(algorithm, instance, start, end, so_far):
-    """Return the regret of rounds start..end of an algorithm that uses the whole past."""
-    noise = (
-        "none" if np.isinf(algorithm.inverse_temperature(start, instance.log_actions)) else "gumbel"
-    )
+    """Regret of rounds start..end of an algorithm that uses the whole past, and its error."""
+    leaders = np.isinf(algorithm.inverse_temperature(start, instance.log_actions))
+    noise = "none" if leaders else "gumbel"
 
     def scales(t):
-        return (
-            1.0 if noise == "none" else 1 / algorithm.inverse_temperature(t, instance.log_actions)
-        )
+        if noise == "none":
+            return 1.0
+        return 1 / algorithm.inverse_temperature(t, instance.log_actions)
 
-    bound = float(_largest_gaps(instance, start - 1, noise, scales(end)))
+    def gaps(t):
+        return expected_gaps(instance, t - 1, noise, scales(t))
+
+    bound = float(largest_gaps(instance, start - 1, noise, scales(end)))
     if bound * (end - start + 1) < NEGLIGIBLE:
         return 0.0, bound * (end - start + 1)
-    return _sum_over(
-        lambda t: _expected_gaps(instance, t - 1, noise, scales(t)), start, end, so_far
-    )
+    return _sum_over(gaps, start, end, so_far)
 
 
 def _sum_over(function, first, last, size):
@@ -402,7 +345,7 @@ def _sum_over(function, first, last, size):
 
 
 def _nodes(first, last):
-    """Return where `_sum_over` evaluates its function first."""
+    """Where `_sum_over` evaluates its function first."""
     if last - first < 64:
         return np.arange(first, last + 1)
     middle, half = (first + last) / 2, (last - first) / 2
@@ -410,7 +353,7 @@ def _nodes(first, last):
 
 
 def _remembered(function):
-    """Return `function` of an array of integers, with a memory of its values."""
+    """A function of an array of integers, with a memory of its values."""
     known = {}
 
     def remembered(arguments):
@@ -423,6 +366,6 @@ def _remembered(function):
     return remembered
 
 
-def _largest_gaps(instance, rounds, noise, scale):
+def largest_gaps(instance, rounds, noise, scale):
     """Return bounds on the expected gap of the action selected from `rounds` rounds."""
     return largest_probabilities(instance, rounds, noise, scale) @ arrays(instance)[0]

@@ -15,7 +15,7 @@ HORIZON = 2**60
 
 
 class WorstInstance(NamedTuple):
-    """Hold the worst instance found and epsilon R / ln K on it, `ratio`.
+    """The worst instance found and epsilon R / ln K on it, `ratio`.
 
     `error` bounds the numerical error of the ratio, not its distance to the largest ratio. `tried`
     counts the instances whose regret was computed.
@@ -34,9 +34,7 @@ def _algorithm(name, value):
 
 
 def _gaps(name, value):
-    wrong = (
-        f"{name} must be two numbers in (0, 1], the smaller one first, got {checks.shown(value)}"
-    )
+    wrong = f"{name} must be two numbers in (0, 1], the smaller first, got {checks.shown(value)}"
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise TypeError(wrong)
     low, high = (checks.number_in(0, 1, "(]")(name, gap) for gap in value)
@@ -66,14 +64,12 @@ def worst_instance(
     groups: int = 1,
     budget: int = 200,
 ) -> WorstInstance:
-    """Maximise epsilon R / ln K over instances with one best action.
-
-    The other actions form groups of equal actions. R is the expected regret after 2^60 rounds.
+    """Maximise epsilon R / ln K over instances with one best action, R after 2^60 rounds.
 
     First all other actions have the same gap, which is searched on a grid and then refined by
-    Brent's method about the two best points. With more groups, Nelder and Mead's simplex starts
-    there, in the groups' gaps and sizes. The same arguments give the same result. The search is
-    local in the end, so its ratio is a lower bound on the largest one.
+    Brent's method about the two best points. With more groups of equal actions, Nelder and Mead's
+    simplex starts there, in the groups' gaps and sizes. The same arguments give the same result.
+    The search is local in the end, so its ratio is a lower bound on the largest one.
 
     Parameters
     ----------
@@ -92,14 +88,9 @@ def worst_instance(
     polish : int
         Steps of Brent's method about each, at least 0.
     groups : int
-        Number of groups of equal actions besides the best one, at least 1; K - 1 must be at least
-        this number.
+        Number of groups of equal actions besides the best one, 1 to K - 1.
     budget : int
         Regrets that the simplex may compute, at least 1; without effect for one group.
-
-    Returns
-    -------
-    WorstInstance
 
     Raises
     ------
@@ -123,13 +114,9 @@ def worst_instance(
         best = (1 - sizes.max()) / 2 if bernoulli else 0.0
         make = bernoulli_losses if bernoulli else deterministic_losses
         instance = make((best, *(best + sizes)), log_counts=tuple(which))
-        regret = expected_regret(algorithm, instance, HORIZON)
         factor = algorithm.epsilon / instance.log_actions
-        tried.append(
-            WorstInstance(
-                instance, float(regret.value[0]) * factor, float(regret.error[0]) * factor, 0
-            )
-        )
+        found = [float(x[0]) * factor for x in expected_regret(algorithm, instance, HORIZON)]
+        tried.append(WorstInstance(instance, *found, 0))
         return tried[-1].ratio
 
     grid = np.linspace(math.log(low), math.log(high), points)
@@ -140,12 +127,8 @@ def worst_instance(
     best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[: 2 * (polish > 0)]
     for top in best_tops:
         ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
-        minimize_scalar(
-            lambda g: -ratio([g], [others]),
-            bounds=ends,
-            method="bounded",
-            options={"maxiter": polish},
-        )
+        options = {"maxiter": polish}
+        minimize_scalar(lambda g: -ratio([g], [others]), bounds=ends, options=options)
     if groups > 1:
         start = math.log(max(tried, key=lambda w: w.ratio).instance.gaps[1])
 
@@ -156,11 +139,6 @@ def worst_instance(
             return -ratio(x[:groups], np.maximum(sizes - np.logaddexp.reduce(sizes) + others, 0.0))
 
         first = np.concatenate([start + np.linspace(-0.2, 0.2, groups), np.full(groups - 1, 0.95)])
-        minimize(
-            negative,
-            first,
-            method="Nelder-Mead",
-            options={"maxfev": budget, "xatol": 1e-6, "fatol": 1e-9},
-        )
-    best = max(tried, key=lambda w: w.ratio)
-    return best._replace(tried=len(tried))
+        options = {"maxfev": budget, "xatol": 1e-6, "fatol": 1e-9}
+        minimize(negative, first, method="Nelder-Mead", options=options)
+    return max(tried, key=lambda w: w.ratio)._replace(tried=len(tried))

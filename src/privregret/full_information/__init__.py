@@ -2,15 +2,13 @@
 
 from privregret.full_information.base import FullInformationAlgorithm
 from privregret.full_information.epochs import EpochAlgorithm
-from privregret.full_information.ftnl import FTNL, EpochLeader, NaiveFTNL, PhasedFTNL
+from privregret.full_information.ftnl import FTNL, EpochLeader, NaiveFTNL
 from privregret.full_information.leaders import (
     DecreasingHedge,
     EveryRoundAlgorithm,
     FollowTheLeader,
 )
-from privregret.full_information.margin_stop import MarginStop
 from privregret.full_information.random_prefix import RandomPrefixSoftmax
-from privregret.full_information.votes import Votes, VotesOrLeader
 
 __all__ = [
     "FTNL",
@@ -20,10 +18,6 @@ __all__ = [
     "EveryRoundAlgorithm",
     "FollowTheLeader",
     "FullInformationAlgorithm",
-    "MarginStop",
     "NaiveFTNL",
-    "PhasedFTNL",
     "RandomPrefixSoftmax",
-    "Votes",
-    "VotesOrLeader",
 ]

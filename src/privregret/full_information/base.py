@@ -10,7 +10,7 @@ from privregret.instances import StochasticLosses
 
 
 class FullInformationAlgorithm(Algorithm):
-    """Observe the losses of all actions after each round.
+    """An algorithm that observes the losses of all actions after each round.
 
     hu2021 uses rewards. 1 minus its rewards are losses with the same gaps, on which the algorithms
     do the same. Subclasses are frozen dataclasses with `steps` (see `Algorithm`).
@@ -51,16 +51,9 @@ class FullInformationAlgorithm(Algorithm):
     def start(
         self, actions: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
-        """Return a learner on a live source: `choose` an action, `observe` all losses.
+        """Return a learner on a live source: `choose` one of K >= 2 actions, `observe` all losses.
 
-        Parameters
-        ----------
-        actions : int
-            K >= 2.
-        rng : int or numpy.random.Generator
-            As in `play`.
-        horizon : int, optional
-            Number of rounds, for algorithms that depend on it.
+        `rng` is as in `play`, and `horizon` is for algorithms that depend on it.
         """
         horizon = horizon if horizon is None else checks.positive_int("horizon", horizon)
         return Learner(self, "losses", rng, horizon, actions)

@@ -17,7 +17,7 @@ FULL, RANDOM, HALF = range(3)
 
 
 class Selector(NamedTuple):
-    """Hold the parameters by which kernels choose the action of the next epoch."""
+    """How the action of the next epoch is chosen, and how long that is."""
 
     noise: int
     scale: float
@@ -27,18 +27,16 @@ class Selector(NamedTuple):
     random_phase: bool
 
 
-ACTION = np.dtype([("loss", float)])  # sum over the epoch so far
-EPOCH = np.dtype(
-    [
-        *((name, np.int64) for name in ("leader", "start", "length", "used")),
-        ("size", float),  # length = ceil(size)
-    ]
-)
+# sum of the losses over the epoch so far
+ACTION = np.dtype([("loss", float)])
+# length = ceil(size); losses of the first `used` rounds count
+INTEGERS = ("leader", "start", "length", "used")
+EPOCH = np.dtype([*((name, np.int64) for name in INTEGERS), ("size", float)])
 
 
 @jit
 def _prefix_length(length, prefix, rng):
-    """Return the number of rounds, from the start of an epoch, whose losses are used."""
+    """Rounds, from the start of an epoch, whose losses are used."""
     if prefix == FULL or length == 1:
         return length
     if prefix == HALF:
@@ -60,12 +58,12 @@ def _length(size):
 
 @jit
 def _choose(actions, epoch, selector, t, rng):
-    """Return the action of round t."""
+    """Start an epoch with the noisy leader of the one before, or repeat its action."""
     if t == 1:
         epoch["leader"] = int(rng.random() * len(actions))
         epoch["size"] = _first_size(selector, rng)
     elif t == epoch["start"] + epoch["length"]:
-        epoch["leader"] = _noisy_leader(actions, selector, rng)
+        epoch["leader"] = noisy_leader(actions, selector.noise, selector.scale, rng)
         epoch["size"] *= selector.growth
     else:
         return epoch["leader"]
@@ -76,7 +74,7 @@ def _choose(actions, epoch, selector, t, rng):
 
 @jit
 def _observe(actions, epoch, selector, t, j, losses, rng):
-    """Update the memory with the losses of round t."""
+    """Add the losses, or Bernoulli losses of these means, within the prefix."""
     if t < epoch["start"] + epoch["used"]:
         for i in range(len(actions)):
             if selector.resampling:
@@ -86,18 +84,17 @@ def _observe(actions, epoch, selector, t, j, losses, rng):
 
 
 @jit
-def _noisy_leader(actions, selector, rng):
+def noisy_leader(actions, noise, scale, rng):
     """Return the winner of report noisy max, and reset the sums."""
-    tie = TIE if selector.noise == NONE else 0.0
+    tie = TIE if noise == NONE else 0.0
     best, leader, ties = -math.inf, 0, 0
     for i in range(len(actions)):
-        score = draw(selector.noise, selector.scale, rng) - actions[i]["loss"]
+        score = draw(noise, scale, rng) - actions[i]["loss"]
         actions[i]["loss"] = 0.0
         if score > best + tie:
             best, leader, ties = score, i, 1
-        elif (
-            score >= best - tie and selector.noise == NONE
-        ):  # each of n equal sums wins with probability 1 / n
+        # each of n equal sums wins with probability 1 / n
+        elif score >= best - tie and noise == NONE:
             ties += 1
             if rng.random() * ties < 1:
                 leader = i
@@ -106,6 +103,7 @@ def _noisy_leader(actions, selector, rng):
 
 @jit
 def _play_counts(data, checkpoints, selector, rng):
+    """Play epoch by epoch: one binomial draw for each action and outcome, O(K log T)."""
     # The sum of an action's losses over the rounds used is binomial, given how often each outcome
     # occurred. Sums are taken relative to the smallest mean (bits) or to group 0, so that they stay
     # exact next to the noise.
@@ -170,26 +168,15 @@ def _play_counts(data, checkpoints, selector, rng):
 
 
 class EpochAlgorithm(FullInformationAlgorithm):
-    """Play epochs of 1, 2, 4, ... rounds; each plays the noisy leader of the last one.
+    """Epochs of 1, 2, 4, ... rounds; each plays the winner of report noisy max on the last one.
 
-    The noisy leader is the winner of report noisy max. The action of the first epoch is uniform.
-    A subclass defines the noise, its scale `noise_scale(actions)`, and the part of an epoch from
-    which the winner is chosen. Other lengths are ceil(growth^(i + U)), i = 0, 1, ..., where U is 0
-    or uniform on [0, 1).
-
-    Attributes
-    ----------
-    noise : {"laplace", "exponential", "gumbel", "none"}
-        "none" selects the leader, ties broken uniformly.
-    prefix : {"full", "random", "half"}
-        The whole epoch of n rounds; its first M, M uniform on n/2 + 1, ..., n; or its first n/2 +
-        1.
-    bernoulli_resampling : bool
-        Whether each loss is first replaced by an independent Bernoulli loss of that mean.
-    growth : float
-        Factor by which epochs grow, above 1.
-    random_phase : bool
-        Whether U is uniform, drawn once and independent of the losses; otherwise U = 0.
+    The action of the first epoch is uniform. A subclass defines the noise ("laplace",
+    "exponential", "gumbel", or "none": the leader, ties broken uniformly), its scale
+    `noise_scale(actions)`, and from how many rounds of an epoch of n the winner is chosen: n
+    ("full"), M uniform on n/2 + 1, ..., n ("random"), or n/2 + 1 ("half"). Each loss may first be
+    replaced by an independent Bernoulli loss of that mean. Other lengths are ceil(growth^(i + U)),
+    i = 0, 1, ..., where U is 0 or a random phase, uniform on [0, 1).
+    Twin: tests/naive/full_information.py, `Epochs`.
     """
 
     noise: str
@@ -198,30 +185,14 @@ class EpochAlgorithm(FullInformationAlgorithm):
     growth: float = 2.0
     random_phase: bool = False
     steps = Steps(ACTION, EPOCH, _choose, _observe)
-    events = (
-        _play_counts  # epoch by epoch: one binomial draw for each action and outcome, O(K log T)
-    )
+    events = _play_counts
     block, longest = 64, checks.LARGEST
 
     @abstractmethod
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the noise for this number of actions."""
+        """Return the scale of the noise on each sum."""
 
     def settings(self, horizon: int | None, actions: int) -> Selector:
         scale, prefix = float(self.noise_scale(actions)), PREFIXES.index(self.prefix)
-        return Selector(
-            CODES[self.noise],
-            scale,
-            prefix,
-            self.bernoulli_resampling,
-            self.growth,
-            self.random_phase,
-        )
-
-    def epoch_lengths(self, horizon: int, phase: float = 0.0) -> np.ndarray:
-        """Rounds of each epoch that starts by the horizon, when U = phase."""
-        size, lengths, played = self.growth**phase, [], 0
-        while played < horizon:
-            lengths.append(int(min(math.ceil(size), 2.0**62)))
-            size, played = size * self.growth, played + lengths[-1]
-        return np.array(lengths)
+        epochs = self.bernoulli_resampling, self.growth, self.random_phase
+        return Selector(CODES[self.noise], scale, prefix, *epochs)

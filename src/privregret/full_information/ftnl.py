@@ -11,7 +11,8 @@ from privregret.core.algorithm import NOT_PRIVATE, Privacy
 from privregret.full_information.epochs import EpochAlgorithm
 
 NAMES = {"laplace": "Laplace", "exponential": "exponential", "gumbel": "Gumbel"}
-PRESETS = {  # the scale of the noise, times epsilon
+# the scale of the noise, times epsilon
+PRESETS = {
     "hu2021": {"laplace": 1.0},
     "wu2026": {"laplace": 2.0, "exponential": 1.0, "gumbel": 2.0},
     "wu2026-proofs": {"gumbel": 1.0},
@@ -21,17 +22,16 @@ PRESETS = {  # the scale of the noise, times epsilon
 
 @dataclass(frozen=True)
 class FTNL(EpochAlgorithm):
-    """Follow-the-Noisy-Leader: play the winner of report noisy max on the last epoch.
+    """Follow-the-Noisy-Leader: the winner of report noisy max on the sums of the last epoch.
 
-    The winner is determined from the sums of losses over the epoch before. Anytime, O(K) memory.
-    hu2021 uses Laplace noise and no resampling. wu2026 adds exponential and Gumbel noise (the
-    latter is softmax with inverse temperature 1 / scale) and the resampling of losses to Bernoulli
-    losses.
+    Anytime, O(K) memory. hu2021 uses Laplace noise and no resampling. wu2026 adds exponential and
+    Gumbel noise (the latter is softmax with inverse temperature 1 / scale) and the resampling of
+    losses to Bernoulli losses.
 
     Privacy, for the sequence of actions when one round's losses are all replaced: 2 / scale
     whatever the noise, that is (2 / c) epsilon with scale c / epsilon. One changed round moves
     every sum by up to 1, in either direction. Exponential noise attains this level, and for the two
-    others it is the supremum over long epochs (`privregret.privacy.selection`). All presets claim
+    others it is the supremum over long epochs (`privacy.noisy_maxima`). All presets claim
     epsilon; a number c has no source that claims anything. Presets:
 
     - "hu2021": laplace, c = 1. Guarantee 2 epsilon, although Theorem 6 claims epsilon.
@@ -92,60 +92,20 @@ class FTNL(EpochAlgorithm):
     @property
     def label(self) -> str:
         scale = "" if self.factor == 2 else rf", ${self.factor:g}/\epsilon$"
-        return (
-            f"FTNL ({NAMES[self.noise]}{scale}{', resampled' if self.bernoulli_resampling else ''})"
-        )
+        resampled = ", resampled" if self.bernoulli_resampling else ""
+        return f"FTNL ({NAMES[self.noise]}{scale}{resampled})"
 
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the noise on each sum, whatever the number of actions."""
         return self.factor / self.epsilon
-
-
-@dataclass(frozen=True)
-class PhasedFTNL(FTNL):
-    """FTNL on epochs that grow by any factor, by default with a random phase.
-
-    Epoch i = 0, 1, ... has ceil(growth^(i + U)) rounds, with U uniform on [0, 1) and drawn once, or
-    U = 0 without a random phase. U does not depend on the losses, so the privacy is that of FTNL.
-
-    Parameters
-    ----------
-    growth : float
-        Factor in [1.01, 100] by which epochs grow; e is the best with a random phase, 2 without.
-        With e, regret tends to 2 e ln K / epsilon for gaps far above epsilon, and no private
-        learner has a smaller constant on all stochastic losses (companion/constants, Theorem 7).
-    random_phase : bool
-        Whether U is random.
-
-    The others are those of `FTNL`.
-    """
-
-    growth: float = math.e
-    random_phase: bool = True
-    id = "ftnl-phase"
-    source = "companion/constants, Theorem 4"
-    rules = FTNL.rules | {"growth": checks.number_in(1.01, 100), "random_phase": checks.boolean}
-
-    @property
-    def label(self) -> str:
-        growth = "e" if self.growth == math.e else f"{self.growth:.4g}"
-        extras = [f"growth {growth}"] * (self.growth != math.e or not self.random_phase)
-        extras += ["random phase"] * self.random_phase
-        return f"{super().label[:-1]}, {', '.join(extras)})"
 
 
 @dataclass(frozen=True)
 class NaiveFTNL(EpochAlgorithm):
     """FTNL with Laplace noise of scale K / epsilon, as if each sum were published.
 
-    See hu2021, Section 5, prose. Privacy: all K noisy sums could be published, epsilon-DP by
-    composition. Only the winner is published, and for that the level is at most 2 epsilon / K: the
-    algorithm wastes its budget, and has K times the regret.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
+    Privacy: all K noisy sums could be published, epsilon-DP by composition. Only the winner is
+    published, and for that the level is at most 2 epsilon / K: the algorithm wastes its budget, and
+    has K times the regret.
     """
 
     epsilon: float
@@ -157,10 +117,10 @@ class NaiveFTNL(EpochAlgorithm):
 
     @property
     def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)  # for all K >= 2
+        # for all K >= 2
+        return Privacy(self.epsilon, self.epsilon)
 
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the noise on each sum, K / epsilon."""
         return actions / self.epsilon
 
 
@@ -168,12 +128,7 @@ class NaiveFTNL(EpochAlgorithm):
 class EpochLeader(EpochAlgorithm):
     """FTNL without noise, the limit of its variants as epsilon grows. Not private.
 
-    Ties are broken uniformly.
-
-    Parameters
-    ----------
-    bernoulli_resampling : bool
-        As in FTNL.
+    Ties are broken uniformly. Twin: tests/naive/full_information.py, `Leader`.
     """
 
     bernoulli_resampling: bool = False
@@ -188,5 +143,4 @@ class EpochLeader(EpochAlgorithm):
         return "epoch leader, resampled" if self.bernoulli_resampling else "epoch leader"
 
     def noise_scale(self, actions: float) -> float:
-        """Return 0: there is no noise."""
         return 0.0

@@ -17,14 +17,14 @@ ACTION = np.dtype([("total", float), ("weight", float)])
 
 
 class Rate(NamedTuple):
-    """Hold the parameters that the kernels take."""
+    """The factor of the inverse temperature, infinite for the leader."""
 
     rate: float
 
 
 @jit
 def _choose(actions, own, settings, t, rng):
-    """Return the action of round t."""
+    """Draw from the softmax of the losses so far, or among the leaders."""
     lowest = math.inf
     for i in range(len(actions)):
         lowest = min(lowest, actions[i]["total"])
@@ -46,15 +46,16 @@ def _choose(actions, own, settings, t, rng):
 
 @jit
 def _observe(actions, own, settings, t, j, losses, rng):
-    """Update the memory with the losses of round t."""
+    """Add the losses."""
     for i in range(len(actions)):
         actions[i]["total"] += losses[i]
 
 
 class EveryRoundAlgorithm(FullInformationAlgorithm):
-    """In round t, play the softmax of the losses of rounds 1..t-1.
+    """The softmax of the losses of rounds 1..t-1, in round t.
 
     The inverse temperature is rate sqrt(ln K / t); an infinite rate gives the leader.
+    Twin: tests/naive/full_information.py, `hedge`.
     """
 
     rate: float
@@ -71,7 +72,7 @@ class EveryRoundAlgorithm(FullInformationAlgorithm):
 
 @dataclass(frozen=True)
 class FollowTheLeader(EveryRoundAlgorithm):
-    """Play an action with the smallest total loss so far, ties uniform. Not private.
+    """An action with the smallest total loss so far, ties uniform. Not private.
 
     Minimax for Bernoulli losses. Sums that differ by at most 1e-9 count as ties, so that rounding
     decides nothing.
@@ -85,7 +86,7 @@ class FollowTheLeader(EveryRoundAlgorithm):
 
 @dataclass(frozen=True)
 class DecreasingHedge(EveryRoundAlgorithm):
-    """Play exponential weights with inverse temperature rate sqrt(ln K / t).
+    """Exponential weights with inverse temperature rate sqrt(ln K / t). Not private.
 
     Parameters
     ----------

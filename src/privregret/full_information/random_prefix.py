@@ -10,7 +10,7 @@ from privregret.full_information.epochs import PREFIXES, EpochAlgorithm
 
 @dataclass(frozen=True)
 class RandomPrefixSoftmax(EpochAlgorithm):
-    """Play blocks of 1, 2, 4, ... rounds by softmax(-eta L) on a random block prefix.
+    """Dyadic softmax on a random prefix: blocks of 1, 2, 4, ... rounds, softmax(-eta L).
 
     Of a block of n rounds the first M are used, M uniform on n/2 + 1, ..., n, and L are the losses
     of these rounds. Softmax is report noisy max with Gumbel noise of scale 1 / eta, and eta =
@@ -59,14 +59,9 @@ class RandomPrefixSoftmax(EpochAlgorithm):
 
     @property
     def label(self) -> str:
-        name = {
-            "random": "random-prefix softmax",
-            "full": "full-block softmax",
-            "half": "half-block softmax",
-        }[self.prefix]
+        part = {"random": "random-prefix", "full": "full-block", "half": "half-block"}[self.prefix]
         extras = ["resampled"] * self.bernoulli_resampling + ["no cap"] * (self.cap == math.inf)
-        return f"{name} ({', '.join(extras)})" if extras else name
+        return f"{part} softmax ({', '.join(extras)})" if extras else f"{part} softmax"
 
     def noise_scale(self, actions: float) -> float:
-        """Return the scale of the Gumbel noise that gives the softmax, 1 / eta."""
         return 1 / self.eta

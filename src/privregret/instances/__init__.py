@@ -9,7 +9,6 @@ from privregret.instances.adversaries import (
     fixed_experts,
     gap_adversary,
     lemma_11_pair,
-    one_dissenter,
     riser,
     stochastically_constrained,
     switching,
@@ -39,7 +38,6 @@ from privregret.instances.losses import (
     deterministic_losses,
     doubling,
     packing,
-    with_losses,
 )
 
 __all__ = [
@@ -71,11 +69,9 @@ __all__ = [
     "fixed_experts",
     "gap_adversary",
     "lemma_11_pair",
-    "one_dissenter",
     "packing",
     "riser",
     "stochastically_constrained",
     "switching",
     "tracking_experts",
-    "with_losses",
 ]

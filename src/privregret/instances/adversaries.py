@@ -1,4 +1,4 @@
-"""Define oblivious adversaries and expert advice, with losses: smaller is better.
+"""Oblivious adversaries and expert advice, with losses: smaller is better.
 
 Both are constant on segments of rounds, so that no (T, K) table is needed, and an algorithm that
 acts once per batch needs no step per round. A table has segments of one round.
@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +20,7 @@ SEVERAL = checks.integer_in(2, checks.SIZE)
 
 
 class Tables(NamedTuple):
-    """Hold what kernels take: S segments of losses, A segments of advice.
-
-    A plain bandit has one expert per arm.
-    """
+    """What kernels take: S segments of losses, A of advice; without advice, an expert per arm."""
 
     loss_starts: np.ndarray  # (S,) first rounds
     losses: np.ndarray  # (S, K)
@@ -36,13 +33,10 @@ class Tables(NamedTuple):
 
 def _starts(name, value):
     starts = np.atleast_1d(checks.array_of(value))
-    increasing = (
-        starts.ndim == 1 and len(starts) > 0 and starts[0] == 0 and (np.diff(starts) > 0).all()
-    )
-    if starts.dtype.kind not in "iu" or not increasing:
-        raise ValueError(
-            f"{name} must hold increasing whole numbers from 0, got {checks.shown(value)}"
-        )
+    from_0 = starts.ndim == 1 and len(starts) > 0 and starts[0] == 0
+    if starts.dtype.kind not in "iu" or not from_0 or (np.diff(starts) <= 0).any():
+        shown = checks.shown(value)
+        raise ValueError(f"{name} must hold increasing whole numbers from 0, got {shown}")
     return starts.astype(np.int64)
 
 
@@ -56,11 +50,9 @@ def _losses(name, value):
 def _distributions(name, value):
     rows = checks.array_in(0, 1, shape=3)("advice", value)
     sums = rows.sum(axis=2)
-    wrong = np.abs(sums - 1) > 1e-9
-    if wrong.any():
-        raise ValueError(
-            f"advice must hold distributions over the arms, got a sum of {sums[wrong][0]:g}"
-        )
+    wrong = sums[np.abs(sums - 1) > 1e-9]
+    if len(wrong):
+        raise ValueError(f"advice must hold distributions over the arms, got a sum of {wrong[0]:g}")
     return rows
 
 
@@ -72,10 +64,10 @@ def _groups(name, value):
     return group.astype(np.int16 if group.min() >= 0 and group.max() < 2**15 else np.int64)
 
 
-def _one_a_segment(starts, segments):
-    """Check that each segment has its first round."""
+def _one_a_segment(starts, segments, name="starts"):
+    """Check that there is one first round, or another entry, for each segment."""
     if len(starts) != segments:
-        raise ValueError(f"starts must hold {segments} rounds, one per segment, got {len(starts)}")
+        raise ValueError(f"{name} must have length {segments}, one per segment, got {len(starts)}")
 
 
 def _segment(starts, rounds):
@@ -84,7 +76,7 @@ def _segment(starts, rounds):
 
 
 class _Oblivious(checks.Checked, ABC):
-    """Fix losses in advance; the regret depends on the cumulative loss played."""
+    """Losses fixed in advance; the regret depends on the cumulative loss played."""
 
     shortest = 1  # horizon
 
@@ -127,9 +119,7 @@ class _Oblivious(checks.Checked, ABC):
 
 @dataclass(frozen=True, eq=False)
 class Adversary(_Oblivious):
-    """Oblivious adversary: K losses in [0, 1] per round, fixed in advance.
-
-    Losses are constant on segments of rounds.
+    """Oblivious adversary: K losses in [0, 1] per round, constant on segments of rounds.
 
     Parameters
     ----------
@@ -178,7 +168,7 @@ class Adversary(_Oblivious):
 
     @property
     def law(self) -> tuple:
-        """Return what determines the distribution of the data and the streams, no name."""
+        """Return what determines the data's distribution and the streams, without the name."""
         return "adversary", self.starts, self.losses, self.bernoulli
 
     @property
@@ -186,16 +176,8 @@ class Adversary(_Oblivious):
         """Return (K,), the size of an algorithm's memory."""
         return (self.arms,)
 
-    def counted(
-        self,
-        play: Callable[..., np.ndarray],
-        checkpoints: np.ndarray,
-        rng: np.random.Generator | None,
-    ) -> np.ndarray:
-        """Return (H,) cumulative (mean) losses at the checkpoints.
-
-        `play` plays a table drawn from `rng`.
-        """
+    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
+        """Return (H,) cumulative (mean) losses of what plays a table drawn from `rng`."""
         horizon = int(checkpoints[-1])
         return self._paid(play(self.table(horizon, rng), rng), self.means(horizon), checkpoints)
 
@@ -221,27 +203,18 @@ class Adversary(_Oblivious):
     @cached_property
     def data(self) -> Tables:
         """Return what kernels take: the losses, and an expert per arm."""
-        return self.advised(
-            Advice("arms", [0], np.eye(self.arms)[None], np.arange(self.arms)[None])
-        )
+        return self.advised(Advice.of_arms(np.arange(self.arms), self.arms))
 
     def advised(self, advice: "Advice") -> Tables:
         """Return what kernels take of these losses and that advice."""
         point = np.where(advice.rows.max(axis=2) == 1, advice.rows.argmax(axis=2), -1)
-        return Tables(
-            self.starts,
-            self.losses,
-            self.bernoulli,
-            advice.starts,
-            advice.rows,
-            point,
-            advice.group,
-        )
+        losses = self.starts, self.losses, self.bernoulli
+        return Tables(*losses, advice.starts, advice.rows, point, advice.group)
 
 
 @dataclass(frozen=True, eq=False)
 class Advice(checks.Checked):
-    """Hold the advice of N experts: distributions over K arms, constant on segments.
+    """Advice of N experts: distributions over K arms, constant on segments.
 
     Experts who recommend the same distribution in a segment share a row: a thousand experts who
     each name one of four arms need four rows.
@@ -273,10 +246,7 @@ class Advice(checks.Checked):
         super().__post_init__()
         segments, distinct, _ = self.rows.shape
         _one_a_segment(self.starts, segments)
-        if len(self.group) != segments:
-            raise ValueError(
-                f"group must have {segments} rows, one per segment, got {len(self.group)}"
-            )
+        _one_a_segment(self.group, segments, "group")
         if self.group.min() < 0 or self.group.max() >= distinct:
             raise ValueError(
                 f"group must lie in [0, {distinct}), got {self.group.min()} to {self.group.max()}"
@@ -299,15 +269,14 @@ class Advice(checks.Checked):
         return np.ascontiguousarray(self.rows[segment[:, None], self.group[segment]])
 
     @classmethod
-    def of_table(cls, advice: ArrayLike, name: str = "table") -> "Advice":
+    def of_table(cls, advice: ArrayLike) -> "Advice":
         """Return advice from a (T, N, K) table of distributions, or (N, K) if constant."""
         rows = np.asarray(advice, dtype=float)
         rows = rows[None] if rows.ndim == 2 else rows
         if rows.ndim != 3:
             raise ValueError(f"advice must have shape (T, N, K) or (N, K), got shape {rows.shape}")
-        return cls(
-            name, np.arange(len(rows)), rows, np.tile(np.arange(rows.shape[1]), (len(rows), 1))
-        )
+        each_its_own = np.tile(np.arange(rows.shape[1]), (len(rows), 1))
+        return cls("table", np.arange(len(rows)), rows, each_its_own)
 
     @classmethod
     def of_arms(
@@ -317,17 +286,14 @@ class Advice(checks.Checked):
         starts: Sequence[int] | np.ndarray = (0,),
         name: str = "arms",
     ) -> "Advice":
-        """Return advice from an (A, N) table of arms.
-
-        Expert j names arm recommended[a, j] throughout segment a.
-        """
+        """Return advice in which expert j names arm recommended[a, j] throughout segment a."""
         recommended = np.atleast_2d(recommended)
         return cls(name, starts, np.tile(np.eye(arms), (len(recommended), 1, 1)), recommended)
 
 
 @dataclass(frozen=True, eq=False)
 class ExpertProblem(_Oblivious):
-    """Combine an adversary with experts, who are the comparators.
+    """An adversary with experts, who are the comparators.
 
     Examples
     --------
@@ -361,25 +327,15 @@ class ExpertProblem(_Oblivious):
     @property
     def law(self) -> tuple:
         """Return what determines the distribution of the data, as for an adversary."""
-        return (
-            "experts",
-            self.adversary.law,
-            self.advice.starts,
-            self.advice.rows,
-            self.advice.group,
-        )
+        advice = self.advice
+        return "experts", self.adversary.law, advice.starts, advice.rows, advice.group
 
     @property
     def sizes(self) -> tuple[int, int]:
         """Return (K, N), the sizes of an algorithm's memory."""
         return self.adversary.arms, self.advice.experts
 
-    def counted(
-        self,
-        play: Callable[..., np.ndarray],
-        checkpoints: np.ndarray,
-        rng: np.random.Generator | None,
-    ) -> np.ndarray:
+    def counted(self, play: Callable, checkpoints: np.ndarray, rng: Any) -> np.ndarray:
         """Return losses as for an adversary; `play` also takes the advice."""
         horizon = int(checkpoints[-1])
         actions = play(self.table(horizon, rng), self.advice, rng)
@@ -419,7 +375,6 @@ def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
     >>> gap_adversary(3, 0.5).losses.round(4)
     array([[0.25, 0.75, 0.75]])
     """
-    gap = checks.number_in(0, 1)("gap", gap)
     losses = np.full((1, arms), 0.5 + gap / 2)
     losses[0, 0] = 0.5 - gap / 2
     return Adversary(f"{'Bernoulli ' if bernoulli else ''}gap {gap:g}", [0], losses, bernoulli)
@@ -427,10 +382,7 @@ def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
 
 @checks.arguments(arms=SEVERAL, drop=checks.nonnegative_int)
 def riser(arms: int, drop: int) -> Adversary:
-    """Return an adversary whose arm 2 loses 1 until round `drop`, and 0 afterwards.
-
-    Arm 1 always loses 1/2, and the others always lose 1.
-    """
+    """Return an adversary whose arm 2 loses 1 until round `drop`, then 0; arm 1 1/2, others 1."""
     losses = np.ones((2, arms))
     losses[:, 0] = 0.5
     losses[1, 1] = 0.0
@@ -447,21 +399,14 @@ def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
     return Adversary("no drop", [0], [[0.5, 1.0]]), riser(2, drop)
 
 
-@checks.arguments(
-    arms=SEVERAL,
-    gap=checks.number_in(0, 1),
-    horizon=checks.positive_int,
-    ratio=checks.number_in(1.01, 1e6),
-)
-def stochastically_constrained(
-    arms: int, gap: float, horizon: int, ratio: float = 1.6
-) -> Adversary:
-    """Return phases of lengths ratio^m with a base level of 0 or 1 - gap in turn.
+@checks.arguments(arms=SEVERAL, gap=checks.number_in(0, 1), horizon=checks.positive_int)
+def stochastically_constrained(arms: int, gap: float, horizon: int) -> Adversary:
+    """Return phases of lengths 1.6^m with a base level of 0 or 1 - gap in turn.
 
     All arms except the first lose gap more. Losses jump, the best arm does not: regret is never
     negative.
     """
-    lengths = np.ceil(ratio ** np.arange(1, 2 + np.log(horizon) / np.log(ratio)))
+    lengths = np.ceil(1.6 ** np.arange(1, 2 + np.log(horizon) / np.log(1.6)))
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     starts = starts[starts < horizon].astype(np.int64)
     losses = np.full((len(starts), arms), float(gap))
@@ -470,15 +415,13 @@ def stochastically_constrained(
     return Adversary(f"stochastically constrained, gap {gap:g}", starts, losses)
 
 
-@checks.arguments(
-    arms=SEVERAL, segments=checks.integer_in(1, checks.SIZE), horizon=checks.positive_int
-)
+@checks.arguments(arms=SEVERAL, horizon=checks.positive_int)
 def switching(arms: int, segments: int, horizon: int) -> Adversary:
     """Return equal segments in which the arms take turns to be best.
 
     The best arm loses 0, the others 1. Regret may be very negative.
     """
-    segments = checks.integer_in(1, horizon)("segments", segments)
+    segments = checks.integer_in(1, min(horizon, checks.SIZE))("segments", segments)
     # in Python integers, which do not overflow
     starts = [s * horizon // segments for s in range(segments)]
     losses = np.ones((segments, arms))
@@ -486,15 +429,13 @@ def switching(arms: int, segments: int, horizon: int) -> Adversary:
     return Adversary(f"{segments} switches", starts, losses)
 
 
-@checks.arguments(
-    arms=SEVERAL, horizon=checks.positive_int, steps=checks.integer_in(1, checks.SIZE)
-)
-def drifting(arms: int, horizon: int, steps: int = 4096) -> Adversary:
-    """Return slow waves out of phase, four periods in all, in steps.
+@checks.arguments(arms=SEVERAL, horizon=checks.positive_int)
+def drifting(arms: int, horizon: int) -> Adversary:
+    """Return slow waves out of phase, four periods in all, in at most 4096 steps.
 
     The first arm is 0.05 better. Regret may be negative.
     """
-    steps = min(steps, horizon)
+    steps = min(4096, horizon)
     starts = np.array([s * horizon // steps for s in range(steps)])
     phase = 4.0 * starts[:, None] / horizon + np.arange(arms) / arms
     losses = 0.5 + 0.4 * np.sin(2 * np.pi * phase) + 0.05 * (np.arange(arms) > 0)
@@ -506,9 +447,8 @@ def exp3_leakage_pair() -> tuple[Adversary, Adversary]:
 
     All losses are 1 from the second round on; in the first round they are (1, 0) or (1, 1).
     """
-    return Adversary("first losses (1, 0)", [0, 1], [[1, 0], [1, 1]]), Adversary(
-        "first losses (1, 1)", [0], [[1, 1]]
-    )
+    changed = Adversary("first losses (1, 0)", [0, 1], [[1, 0], [1, 1]])
+    return changed, Adversary("first losses (1, 1)", [0], [[1, 1]])
 
 
 @checks.arguments(experts=SEVERAL, arms=SEVERAL)
@@ -527,22 +467,8 @@ def fixed_experts(experts: int, arms: int) -> Advice:
 def tracking_experts(
     adversary: Adversary, experts: int, horizon: int, block: int, seed: int
 ) -> Advice:
-    """Return advice whose first expert names the currently best arm.
-
-    The others name a random arm, with a new draw for each block of rounds.
-    """
+    """Return advice whose first expert names the best arm, the others a random one per block."""
     starts = np.union1d(np.arange(0, horizon, block), adversary.starts[adversary.starts < horizon])
     named = np.random.default_rng(seed).integers(adversary.arms, size=(len(starts), experts))
     named[:, 0] = adversary.losses[_segment(adversary.starts, starts)].argmin(axis=1)
     return Advice.of_arms(named, adversary.arms, starts, f"{experts} experts, one tracks")
-
-
-@checks.arguments(experts=SEVERAL, arms=SEVERAL)
-def one_dissenter(experts: int, arms: int) -> Advice:
-    """Return advice in which expert 1 names arm 1, and all others arm 2.
-
-    Once expert 1 holds the weight, arm 2's loss moves N - 1 scores by the largest amount.
-    """
-    return Advice.of_arms(
-        (np.arange(experts) > 0).astype(int), arms, name=f"{experts} experts, one dissents"
-    )

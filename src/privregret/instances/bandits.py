@@ -1,4 +1,4 @@
-"""Define stochastic bandits, with rewards: larger is better."""
+"""Stochastic bandits, with rewards: larger is better."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -76,35 +76,19 @@ class BernoulliBandit(checks.Checked):
         return regret_of(played, rounds, self.gaps)
 
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
-        """Return a (horizon, K) table of independent 0/1 rewards.
-
-        `rng` is a seed or a generator.
-        """
-        return (np.random.default_rng(rng).random((horizon, len(self.means))) < self.means).astype(
-            float
-        )
+        """Return a (horizon, K) table of independent 0/1 rewards; `rng`: seed or generator."""
+        rng = np.random.default_rng(rng)
+        return (rng.random((horizon, self.arms)) < self.means).astype(float)
 
     def counted(
-        self,
-        play: Callable[..., np.ndarray],
-        checkpoints: np.ndarray,
-        rng: int | np.random.Generator,
+        self, play: Callable, checkpoints: np.ndarray, rng: int | np.random.Generator
     ) -> np.ndarray:
-        """Return (H, K) pulls of each arm by the checkpoints.
-
-        `play` plays a table drawn from `rng`.
-        """
+        """Return (H, K) pulls of each arm by the checkpoints, as `play` plays a table."""
         return counts_of(play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, self.arms)
 
 
 def actions_of(actions: ArrayLike, horizon: int, arms: int) -> np.ndarray:
-    """Check that `play` returned one of the arms for each round; return a (T,) array.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it did not.
-    """
+    """Check that `play` returned one of the arms for each round; return a (T,) array."""
     actions = np.asarray(actions)
     if actions.shape != (horizon,) or actions.dtype.kind not in "iu":
         found = f"shape {actions.shape} of {actions.dtype}"
@@ -120,13 +104,7 @@ def actions_of(actions: ArrayLike, horizon: int, arms: int) -> np.ndarray:
 
 
 def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.ndarray:
-    """Return the (H, K) number of rounds 1..checkpoints[h] with each arm.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `actions` does not have one arm per round.
-    """
+    """Return the (H, K) number of rounds 1..checkpoints[h] with each arm; see `actions_of`."""
     actions = actions_of(actions, int(checkpoints[-1]), arms)
     parts = np.split(actions, checkpoints[:-1])
     return np.array([np.bincount(part, minlength=arms) for part in parts]).cumsum(axis=0)
@@ -135,16 +113,9 @@ def counts_of(actions: np.ndarray, checkpoints: np.ndarray, arms: int) -> np.nda
 def regret_of(
     played: ArrayLike, rounds: Sequence[int] | np.ndarray, gaps: np.ndarray
 ) -> np.ndarray:
-    """Return (..., H) sums of gaps over (..., H, K) pull counts.
+    """Return (..., H) sums of gaps over (..., H, K) pull counts in rounds 1..rounds[h].
 
-    The counts are those of rounds 1..rounds[h].
-
-    Raises
-    ------
-    TypeError
-        If the counts are not whole numbers of that shape.
-    ValueError
-        If a count is negative, or the counts do not sum to the rounds.
+    Counts that are negative, not whole, or do not sum to the rounds are errors.
     """
     array = np.asarray(played)
     if array.dtype.kind not in "iu" or array.shape[-2:] != (len(rounds), len(gaps)):
@@ -161,6 +132,7 @@ def regret_of(
 
 @jit
 def _summed(counts, rounds, gaps):
+    """Return the sums of gaps, and whether all counts are sound."""
     regrets, sound = np.zeros(len(counts)), True
     for row in range(len(counts)):
         left = rounds[row % len(rounds)]
@@ -173,11 +145,10 @@ def _summed(counts, rounds, gaps):
     return regrets, sound
 
 
-def equal_gaps(arms: int, gap: float, best: float = 0.75) -> BernoulliBandit:
-    """Return one best arm of mean `best`, with all others lower by `gap`."""
-    arms, gap = checks.integer_in(2, checks.SIZE)("arms", arms), checks.number_in(0, 1)("gap", gap)
-    best = checks.number_in(gap, 1)("best", best)
-    return BernoulliBandit(f"{arms} arms, gap {gap:g}", (best,) + (best - gap,) * (arms - 1))
+@checks.arguments(arms=checks.integer_in(2, checks.SIZE), gap=checks.number_in(0, 0.75))
+def equal_gaps(arms: int, gap: float) -> BernoulliBandit:
+    """Return one best arm of mean 0.75, with all others lower by `gap`."""
+    return BernoulliBandit(f"{arms} arms, gap {gap:g}", (0.75, *[0.75 - gap] * (arms - 1)))
 
 
 HU2021_1 = BernoulliBandit("setting 1", (0.75, 0.70, 0.70, 0.70, 0.70), "hu2021, Section 6")

@@ -1,11 +1,11 @@
-"""Define stochastic losses with full information: smaller is better.
+"""Stochastic losses with full information: smaller is better.
 
 Equal actions form groups, so that an instance may have more actions than fit into memory.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks
-from privregret.instances.bandits import BernoulliBandit, counts_of, regret_of
+from privregret.instances.bandits import counts_of, regret_of
 
 
 def _counts(name, value):
@@ -23,15 +23,11 @@ def _counts(name, value):
 
 
 class Losses(NamedTuple):
-    """Hold what kernels take; see `StochasticLosses`.
+    """What kernels take of `StochasticLosses`."""
 
-    These are outcomes (M, G), their probabilities (M,), the number of actions in each group (G,),
-    and whether actions suffer Bernoulli losses.
-    """
-
-    outcomes: np.ndarray
-    probabilities: np.ndarray
-    counts: np.ndarray
+    outcomes: np.ndarray  # (M, G)
+    probabilities: np.ndarray  # (M,)
+    counts: np.ndarray  # (G,) actions in each group
     bits: bool
 
 
@@ -86,12 +82,8 @@ class StochasticLosses(checks.Checked):
         "outcomes": lambda _, value: tuple(
             map(tuple, checks.array_in(0, 1, shape=2)("losses", value).tolist())
         ),
-        "log_counts": lambda name, value: tuple(
-            checks.array_in(0, 1e6, shape=1)(name, value).tolist()
-        ),
-        "probabilities": lambda name, value: tuple(
-            checks.array_in(0, 1, shape=1)(name, value).tolist()
-        ),
+        "log_counts": lambda *of: tuple(checks.array_in(0, 1e6, shape=1)(*of).tolist()),
+        "probabilities": lambda *of: tuple(checks.array_in(0, 1, shape=1)(*of).tolist()),
         "bits": checks.boolean,
     }
     shortest = 1  # horizon
@@ -143,10 +135,7 @@ class StochasticLosses(checks.Checked):
 
     @property
     def counts(self) -> np.ndarray:
-        """Return the (G,) number of actions in each group, as integers.
-
-        More than 10^7 actions raise an error.
-        """
+        """Return the (G,) numbers of actions; more than 10^7 in all raise a ValueError."""
         if self.log_actions > math.log(1.01e7):
             raise ValueError(
                 f"e^{self.log_actions:.1f} actions are too many to simulate: use privregret.exact"
@@ -154,48 +143,30 @@ class StochasticLosses(checks.Checked):
         return np.exp(self.log_counts).round().astype(np.int64)
 
     def regret(self, played: ArrayLike, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return (..., H) pseudo-regret of (..., H, G) plays of each group.
-
-        The plays are those of rounds 1..rounds[h].
-        """
+        """Return (..., H) pseudo-regret of (..., H, G) plays in rounds 1..rounds[h]."""
         return regret_of(played, rounds, self.gaps)
 
     def table(self, horizon: int, rng: int | np.random.Generator) -> np.ndarray:
-        """Return a (horizon, K) table of losses, one row per round, groups in order.
-
-        `rng` is a seed or a generator.
-        """
+        """Return a (horizon, K) table of losses, groups in order; `rng`: seed or generator."""
         rng = np.random.default_rng(rng)
         drawn = rng.choice(len(self.outcomes), size=horizon, p=self.probabilities)
         table = np.repeat(np.array(self.outcomes), self.counts, axis=1)[drawn]
         return (rng.random(table.shape) < table).astype(float) if self.bits else table
 
     def counted(
-        self,
-        play: Callable[..., np.ndarray],
-        checkpoints: np.ndarray,
-        rng: int | np.random.Generator,
+        self, play: Callable, checkpoints: np.ndarray, rng: int | np.random.Generator
     ) -> np.ndarray:
-        """Return (H, G) rounds with each group by the checkpoints.
-
-        `play` plays a table drawn from `rng`.
-        """
-        plays = counts_of(
-            play(self.table(int(checkpoints[-1]), rng), rng), checkpoints, *self.sizes
-        )
+        """Return (H, G) rounds with each group by the checkpoints, as `play` plays a table."""
+        actions = play(self.table(int(checkpoints[-1]), rng), rng)
+        plays = counts_of(actions, checkpoints, *self.sizes)
         return np.add.reduceat(plays, np.cumsum(self.counts) - self.counts, axis=1)
 
 
-@checks.arguments(
-    means=checks.array_in(0, 1, shape=1),
-    counts=_counts,
-    log_counts=checks.array_in(0, 1e6, shape=1),
-)
 def bernoulli_losses(
     means: ArrayLike,
     counts: Sequence[int] | None = None,
     log_counts: Sequence[float] | None = None,
-    name: str = "",
+    name: str = "Bernoulli losses",
     source: str = "",
 ) -> StochasticLosses:
     """Return independent Bernoulli losses, in groups of given means.
@@ -208,83 +179,45 @@ def bernoulli_losses(
         Actions in each group; by default one.
     log_counts : sequence of float, optional
         Their logarithms, in place of `counts`.
-    name : str
-        Name in tables and figures.
-    source : str
-        Source of the instance.
+    name, source : str
+        As in `StochasticLosses`.
 
     Examples
     --------
     >>> round(bernoulli_losses((0.25, 0.75), counts=(1, 9)).log_actions, 3)
     2.303
     """
-    return _one_outcome(means, counts, log_counts, True, name or "Bernoulli losses", source)
+    means = checks.array_in(0, 1, shape=1)("means", means)
+    if log_counts is None:
+        log_counts = np.zeros(len(means)) if counts is None else np.log(_counts("counts", counts))
+    return StochasticLosses(name, (tuple(means),), log_counts, bits=True, source=source)
 
 
-@checks.arguments(
-    means=checks.array_in(0, 1, shape=1),
-    counts=_counts,
-    log_counts=checks.array_in(0, 1e6, shape=1),
-)
 def deterministic_losses(
     means: ArrayLike,
     counts: Sequence[int] | None = None,
     log_counts: Sequence[float] | None = None,
-    name: str = "",
+    name: str = "deterministic losses",
     source: str = "",
 ) -> StochasticLosses:
-    """Return losses that equal their means in every round.
-
-    Parameters
-    ----------
-    means : sequence of float
-        Loss of each group.
-    counts : sequence of int, optional
-        Actions in each group; by default one.
-    log_counts : sequence of float, optional
-        Their logarithms, in place of `counts`.
-    name : str
-        Name in tables and figures.
-    source : str
-        Source of the instance.
-    """
-    return _one_outcome(means, counts, log_counts, False, name or "deterministic losses", source)
+    """Return losses that equal their means in every round; parameters as in `bernoulli_losses`."""
+    return replace(bernoulli_losses(means, counts, log_counts, name, source), bits=False)
 
 
-def _one_outcome(means, counts, log_counts, bits, name, source):
-    """Return losses with a single outcome."""
-    if log_counts is None:
-        log_counts = (
-            np.log([checks.positive_int("count", c) for c in counts])
-            if counts is not None
-            else [0.0] * len(means)
-        )
-    return StochasticLosses(name, (tuple(means),), tuple(log_counts), bits=bits, source=source)
-
-
-@checks.arguments(instance=checks.instance_of(BernoulliBandit))
-def with_losses(instance: BernoulliBandit) -> StochasticLosses:
-    """Return the full-information twin of a bandit: losses are 1 minus rewards."""
-    means = 1 - np.array(instance.means)
-    return bernoulli_losses(means, name=instance.name, source=instance.source)
-
-
-@checks.arguments(actions=checks.integer_in(2, checks.LARGEST), gap=checks.number_in(0, 1))
+@checks.arguments(actions=checks.integer_in(2, checks.LARGEST), gap=checks.number_in(0, 0.5))
 def packing(actions: int, gap: float) -> StochasticLosses:
     """Return the instance of hu2021's Theorem 10: one action is better by `gap`.
 
     All other losses are fair coins. In hu2021's rewards the good action has mean 1/2 + gap, so its
     loss is 1/2 - gap. This is also equal-gap DTOL.
     """
-    gap = checks.number_in(0, 0.5)("gap", gap)
-    name = f"packing, K = {actions}, gap {gap:g}"
-    return bernoulli_losses(
-        (0.5 - gap, 0.5), (1, actions - 1), name=name, source="hu2021, Theorem 10"
-    )
+    name, source = f"packing, K = {actions}, gap {gap:g}", "hu2021, Theorem 10"
+    return bernoulli_losses((0.5 - gap, 0.5), (1, actions - 1), name=name, source=source)
 
 
 @checks.arguments(
     brackets=checks.integer_in(1, 1000),
+    per_bracket=checks.positive_int,
     bernoulli=checks.boolean,
     log_per_bracket=checks.number_in(0, 1e6),
 )
@@ -320,17 +253,13 @@ def doubling(
     >>> doubling(3, largest=0.8).gaps.round(4)
     array([0. , 0.2, 0.4, 0.8])
     """
-    brackets = checks.positive_int("brackets", brackets)
-    log_count = (
-        math.log(checks.positive_int("per_bracket", per_bracket))
-        if log_per_bracket is None
-        else log_per_bracket
-    )
     largest = checks.positive("largest", checks.number_in(0, 0.95)("largest", largest))
+    if log_per_bracket is None:
+        log_count, size = math.log(per_bracket), f"{per_bracket}"
+    else:
+        log_count, size = log_per_bracket, f"e^{log_per_bracket:g}"
     gaps = largest * 2.0 ** (np.arange(1, brackets + 1) - brackets)
-    name = f"doubling, {brackets} brackets of " + (
-        f"{per_bracket}" if log_per_bracket is None else f"e^{log_per_bracket:g}"
-    )
+    name = f"doubling, {brackets} brackets of {size}"
     means, log_counts = (0.05, *(0.05 + gaps)), (0.0, *[log_count] * brackets)
     make = bernoulli_losses if bernoulli else deterministic_losses
     return make(means, log_counts=log_counts, name=name, source="hu2021, after Theorem 7")
@@ -344,8 +273,7 @@ def cyclic(
 
     In instance l of the family, action l has loss 0 and its two neighbours on the circle have loss
     `gap`; the algorithms here treat all actions alike, so one member stands for the family. There
-    are at least 6 actions; `log_actions` in place of `actions` (None) gives the logarithm of their
-    number.
+    are at least 6 actions; `log_actions`, in place of `actions`, is the logarithm of their number.
     """
     if log_actions is None:
         rest = math.log(checks.integer_in(6, checks.LARGEST)("actions", actions) - 3)
@@ -354,15 +282,15 @@ def cyclic(
         rest = log_actions + math.log1p(-3 * math.exp(-log_actions))
     make = bernoulli_losses if bernoulli else deterministic_losses
     name = f"cyclic, gap {gap:g}" + (", Bernoulli" if bernoulli else "")
-    return make(
-        (0.0, checks.number_in(0, 1)("gap", gap), 1.0),
-        log_counts=(0.0, math.log(2), rest),
-        name=name,
-        source="wu2026, Theorem 3",
-    )
+    counts = (0.0, math.log(2), rest)
+    return make((0.0, gap, 1.0), log_counts=counts, name=name, source="wu2026, Theorem 3")
 
 
-@checks.arguments(gap=checks.number_in(0, 1))
+@checks.arguments(
+    kind=checks.one_of("antithetic", "comonotone", "copies"),
+    gap=checks.number_in(0, 1),
+    actions=checks.integer_in(2, checks.LARGEST),
+)
 def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     """Return losses that depend on each other within a round, as in cesari2026.
 
@@ -372,9 +300,7 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     "copies": the best action has a Bernoulli loss of mean (1 - gap) / 2, and all others share
     another one of mean (1 + gap) / 2.
     """
-    checks.one_of("antithetic", "comonotone", "copies")("kind", kind)
-    low, high = (1 - checks.number_in(0, 1)("gap", gap)) / 2, (1 + gap) / 2
-    others = math.log(checks.integer_in(2, checks.LARGEST)("actions", actions) - 1)
+    low, high = (1 - gap) / 2, (1 + gap) / 2
     outcomes: tuple[tuple[float, ...], ...]
     probabilities: tuple[float, ...]
     if kind == "antithetic":
@@ -386,29 +312,17 @@ def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     else:
         outcomes = ((0, 0), (0, 1), (1, 0), (1, 1))
         probabilities = ((1 - low) * (1 - high), (1 - low) * high, low * (1 - high), low * high)
-    return StochasticLosses(
-        f"{kind}, gap {gap:g}",
-        outcomes,
-        (0.0, others),
-        probabilities,
-        source="cesari2026, Section 2",
+    name, counts = f"{kind}, gap {gap:g}", (0.0, math.log(actions - 1))
+    return StochasticLosses(name, outcomes, counts, probabilities, source="cesari2026, Section 2")
+
+
+TWO_ACTION_PRINTED, TWO_ACTION_FIXED, TWO_ACTION_GAIN = (
+    StochasticLosses(f"two actions, {name}", outcomes, (0.0, 0.0), chances, source=source)
+    for name, outcomes, chances, source in (
+        ("as printed", ((0.3, 0.4), (0.3, 0.0)), (0.8, 0.2), "wu2026, Section 3"),
+        ("repaired", ((0.3, 0.2), (0.3, 1.0)), (0.8, 0.2), "after wu2026, Section 3"),
+        ("resampling helps", ((0.01, 0.0), (0.01, 1.0)), (0.69, 0.31), "after wu2026, Section 3"),
     )
-
-
-def _two_actions(name, constant, values, probabilities, source):
-    """Return losses of two actions, one of them constant."""
-    outcomes = tuple((constant, value) for value in values)
-    return StochasticLosses(name, outcomes, (0.0, 0.0), probabilities, source=source)
-
-
-TWO_ACTION_PRINTED = _two_actions(
-    "two actions, as printed", 0.3, (0.4, 0.0), (0.8, 0.2), "wu2026, Section 3"
-)
-TWO_ACTION_FIXED = _two_actions(
-    "two actions, repaired", 0.3, (0.2, 1.0), (0.8, 0.2), "after wu2026, Section 3"
-)
-TWO_ACTION_GAIN = _two_actions(
-    "two actions, resampling helps", 0.01, (0.0, 1.0), (0.69, 0.31), "after wu2026, Section 3"
 )
 DEPENDENT_COPIES = StochasticLosses(
     "a copied bit and a worse one",

@@ -4,21 +4,21 @@ The methods are enumeration, quadrature and convolution. There are two arms thro
 sequence of actions, read as a binary number with its first action as highest bit.
 """
 
-import itertools
 import math
 from collections.abc import Iterable
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
-from privregret.adversarial.bases import RealLossBandit
-from privregret.adversarial.batches import (
+from privregret.adversarial.conversions import (
     CHOICE,
     EXP3_STEP,
     FTPL_STEP,
     THETA,
+    RealLossBandit,
     exp3_weights,
     htinf_weights,
 )
@@ -26,25 +26,21 @@ from privregret.core import checks, store
 from privregret.core.jit import jit
 from privregret.instances import Adversary
 
+ADVERSARY, HORIZON = checks.instance_of(Adversary), checks.integer_in(1, 22)
+EXP3_RULES = {"eta": checks.number_in(1e-15, 1e3), "gamma": checks.probability}
+NODES = checks.integer_in(2, 10**4)
+BATCH_RULES = {
+    "base": checks.instance_of(RealLossBandit),
+    "scale": checks.number_in(0, 1e6),
+    "nodes": NODES,
+}
 
-@checks.arguments(
-    adversary=checks.instance_of(Adversary),
-    actions=checks.array_in(0, 1, shape=1),
-    eta=checks.number_in(1e-15, 1e3),
-    gamma=checks.probability,
-)
+
+@checks.arguments(adversary=ADVERSARY, actions=checks.array_in(0, 1, shape=1), **EXP3_RULES)
 def exp3_path(adversary: Adversary, actions: ArrayLike, eta: float, gamma: float) -> np.ndarray:
-    """Return (T,) probabilities that EXP3 plays arm 2, given the actions so far.
+    """Return (T,) probabilities that `EXP3` plays arm 2, given the (T,) actions 0 and 1 so far.
 
     See asi2025, Figure 1. The computation uses x = ln(w_2 / w_1), so that no weight underflows.
-
-    Parameters
-    ----------
-    adversary : Adversary
-        Two arms.
-    actions : (T,) array of 0 and 1
-    eta, gamma : float
-        As in `EXP3`.
     """
     actions = np.asarray(actions)
     return _exp3_path(adversary.table(len(actions)), actions.astype(np.int64), eta, gamma)
@@ -63,17 +59,12 @@ def _exp3_path(losses, actions, eta, gamma):
     return p
 
 
-@checks.arguments(
-    adversary=checks.instance_of(Adversary),
-    horizon=checks.integer_in(1, 22),
-    eta=checks.number_in(1e-15, 1e3),
-    gamma=checks.probability,
-)
+@checks.arguments(adversary=ADVERSARY, horizon=HORIZON, **EXP3_RULES)
 def exp3_log_probabilities(
     adversary: Adversary, horizon: int, eta: float, gamma: float
 ) -> np.ndarray:
-    """Return the (2^T,) log-probability of every path of EXP3; T at most 22."""
-    table = adversary.table(checks.positive_int("horizon", horizon))
+    """Return the (2^T,) log-probability of every path of `EXP3`; T at most 22."""
+    table = adversary.table(horizon)
     x, log_p = np.zeros(1), np.zeros(1)
     for t in range(horizon):
         p = (1 - gamma) / (1 + np.exp(-x)) + gamma / 2
@@ -82,43 +73,19 @@ def exp3_log_probabilities(
     return log_p
 
 
-@checks.arguments(
-    one=checks.instance_of(Adversary),
-    other=checks.instance_of(Adversary),
-    horizon=checks.integer_in(1, 22),
-    eta=checks.number_in(1e-15, 1e3),
-    gamma=checks.probability,
-)
+@checks.arguments(one=ADVERSARY, other=ADVERSARY, horizon=HORIZON, **EXP3_RULES)
 def exp3_divergence(
     one: Adversary, other: Adversary, horizon: int, eta: float, gamma: float
 ) -> dict:
-    """Compare the path distributions of EXP3 on two adversaries, over all 2^T paths.
+    """Compare the path distributions of `EXP3` on two adversaries, over all 2^T paths, T <= 22.
 
-    Parameters
-    ----------
-    one : Adversary
-    other : Adversary
-    horizon : int
-        T, at most 22.
-    eta : float
-    gamma : float
-        As in `EXP3`.
-
-    Returns
-    -------
-    dict
-        loss: largest |ln P / P'| of a path; kl and tv: divergence and total variation; worst: the
-        path, as a string of 1 and 2.
+    The result has loss, the largest |ln P / P'| of a path; kl and tv, divergence and total
+    variation; and worst, the path, as a string of 1 and 2.
     """
     p, q = (exp3_log_probabilities(adversary, horizon, eta, gamma) for adversary in (one, other))
     worst = format(int(np.abs(p - q).argmax()), f"0{horizon}b").translate(str.maketrans("01", "12"))
-    tv = np.abs(np.exp(p) - np.exp(q)).sum() / 2
-    return {
-        "loss": np.abs(p - q).max(),
-        "kl": np.sum(np.exp(p) * (p - q)),
-        "tv": tv,
-        "worst": worst,
-    }
+    distances = {"kl": np.sum(np.exp(p) * (p - q)), "tv": np.abs(np.exp(p) - np.exp(q)).sum() / 2}
+    return {"loss": np.abs(p - q).max(), **distances, "worst": worst}
 
 
 @checks.arguments(
@@ -127,19 +94,11 @@ def exp3_divergence(
     q=checks.array_in(1e-300, 1, "[)", shape=1),
 )
 def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return (T,) ln P / P' of the beginnings of a path.
-
-    p and q are the probabilities of arm 2 in each round.
-    """
+    """Return (T,) ln P / P' of the beginnings of a path; p, q: probabilities of arm 2."""
     return np.cumsum(np.where(np.asarray(actions) == 1, np.log(p / q), np.log1p(-p) - np.log1p(-q)))
 
 
-@checks.arguments(
-    base=checks.instance_of(RealLossBandit),
-    averages=checks.array_in(0, 1, shape=2),
-    scale=checks.number_in(0, 1e6),
-    nodes=checks.integer_in(2, 10**4),
-)
+@checks.arguments(averages=checks.array_in(0, 1, shape=2), **BATCH_RULES)
 @store.kept
 def batched_probabilities(
     base: RealLossBandit, averages: ArrayLike, scale: float, nodes: int = 200
@@ -160,11 +119,9 @@ def batched_probabilities(
     nodes : int
         Even; cost is proportional to (2 nodes)^(J - 1).
     """
-    u = (np.arange(checks.integer_in(2, checks.LARGEST)("nodes", nodes)) + 0.5) / nodes
-    quantiles = (
-        np.where(u < 0.5, np.log(2 * np.minimum(u, 0.5)), -np.log(2 * np.minimum(1 - u, 0.5)))
-        * scale
-    )
+    u = (np.arange(nodes) + 0.5) / nodes
+    upper, lower = -np.log(2 * np.minimum(1 - u, 0.5)), np.log(2 * np.minimum(u, 0.5))
+    quantiles = np.where(u < 0.5, lower, upper) * scale
     averages = np.asarray(averages, float)
     settings = base.settings(None, 2)
     if settings.kind != FTPL_STEP:
@@ -175,10 +132,10 @@ def batched_probabilities(
 
 
 @checks.arguments(
-    base=checks.instance_of(RealLossBandit),
+    base=BATCH_RULES["base"],
     rounds=checks.integer_in(4, 22),
     epsilon=checks.number_in(1e-6, 1e6),
-    nodes=checks.integer_in(2, 10**4),
+    nodes=NODES,
 )
 @store.kept
 def many_looks(
@@ -187,17 +144,7 @@ def many_looks(
     """Return P(arm 2 is played more than twice in the last four rounds) for Lemma 11.
 
     Arm 1 loses 1/2 and arm 2 loses 1, or 0 in the rounds (from 0) in `zeros`. Batches have one
-    round.
-
-    Parameters
-    ----------
-    base : EXP3 or HTINF
-    rounds : int
-    zeros : collection of int
-    epsilon : float
-        Privacy parameter; the noise has scale 1 / epsilon.
-    nodes : int
-        As in `batched_probabilities`.
+    round, and noise of scale 1 / epsilon; base and nodes are as in `batched_probabilities`.
     """
     losses = np.tile([0.5, 1.0], (rounds, 1))
     losses[checks.list_of(checks.integer_in(0, rounds - 1), 0)("zeros", list(zeros)), 1] = 0.0
@@ -206,11 +153,8 @@ def many_looks(
 
 
 def _ftpl_probabilities(base, averages, quantiles):
-    """Return `batched_probabilities` for FTPL and two batches.
-
-    Both arms lead with probability 1/2 at first, so the number of resamplings is geometric up to
-    the cap.
-    """
+    """Return `batched_probabilities` for FTPL and two batches."""
+    # both arms lead with probability 1/2 at first: the number of resamplings is geometric
     number = np.arange(1, base.cap + 1)
     law = 0.5**number
     law[-1] = 0.5 ** (base.cap - 1)
@@ -223,10 +167,7 @@ def _ftpl_probabilities(base, averages, quantiles):
 
 @jit
 def _batched_probabilities(settings, averages, quantiles):
-    """Walk through the tree of choices and noises, depth first.
-
-    Results of a node are used for all nodes below it.
-    """
+    """Walk through the tree of choices and noises, depth first."""
     rate, last, nodes = settings.rate, len(averages) - 1, len(quantiles)
     result = np.zeros(2 << last)
     choices, weight = np.zeros((last + 1, 2), CHOICE), np.ones(last + 1)  # one entry per batch
@@ -258,64 +199,43 @@ def _batched_probabilities(settings, averages, quantiles):
     return result / nodes**last
 
 
-@checks.arguments(
-    base=checks.instance_of(RealLossBandit),
-    scale=checks.number_in(0, 1e6),
-    nodes=checks.integer_in(2, 10**4),
-    tau=checks.positive_int,
-)
+@checks.arguments(tau=checks.positive_int, **BATCH_RULES)
 @store.kept
 def worst_batched_loss(
     base: RealLossBandit, scale: float, later: ArrayLike = (), nodes: int = 200, tau: int = 1
 ) -> float:
     """Return the largest privacy loss when one round of the first batch changes.
 
-    The round changes between corners of [0, 1]^2, and the loss is that of the action sequences. The
-    number of batches is that of the rows in `later`, plus two; the losses of the last batch do not
-    matter. In the other tau - 1 rounds of the first batch, each arm loses 0 throughout or 1
-    throughout.
+    The round changes between corners of [0, 1]^2, and the loss is that of the action sequences of J
+    batches; the losses of the last batch do not matter. In the other tau - 1 rounds of the first
+    batch, each arm loses 0 throughout or 1 throughout.
 
     Parameters
     ----------
-    base : EXP3, HTINF or FTPL
-    scale : float
-        Laplace scale.
-    later : array
-        Average losses of the batches in between, one row per batch.
-    nodes : int
+    base, scale, nodes
         As in `batched_probabilities`.
+    later : (J - 2, 2) array
+        Average losses of the batches in between.
     tau : int
         Batch size.
     """
     later = np.reshape(np.asarray(later, float), (-1, 2))
     worst = 0.0
     for group in _neighbouring_averages(tau):
-        logs = [
-            np.log(batched_probabilities(base, np.vstack([a, later, (0, 0)]), scale, nodes))
-            for a in group
-        ]
-        worst = max(
-            worst, *(float(np.abs(a - b).max()) for a, b in itertools.combinations(logs, 2))
-        )
+        tables = [np.vstack([a, later, (0, 0)]) for a in group]
+        logs = np.log([batched_probabilities(base, table, scale, nodes) for table in tables])
+        worst = max(worst, float(np.ptp(logs, axis=0).max()))
     return worst
 
 
 def _neighbouring_averages(tau):
-    """Return groups of four average losses of two arms over tau rounds.
-
-    In one of the rounds, the losses are (0, 0), (0, 1), (1, 0) or (1, 1).
-    """
-    corners = np.array(list(itertools.product((0.0, 1.0), repeat=2)))
+    """Return groups of four average losses over tau rounds, one of which has any corner."""
+    corners = np.array(list(product((0.0, 1.0), repeat=2)))
     rests = corners if tau > 1 else corners[:1]
     return [(rest * (tau - 1) + corners) / tau for rest in rests]
 
 
-@checks.arguments(
-    base=checks.instance_of(RealLossBandit),
-    scale=checks.number_in(0, 1e6),
-    tau=checks.positive_int,
-    nodes=checks.integer_in(2, 10**4),
-)
+@checks.arguments(tau=checks.positive_int, **BATCH_RULES)
 @store.kept
 def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> float:
     """Return the largest privacy loss of three batches over adaptive adversaries.
@@ -327,10 +247,8 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     to it, so every pair of losses after the two first actions is covered by every path.
     """
     averages = np.concatenate(_neighbouring_averages(tau))
-    chances = [
-        [batched_probabilities(base, [a, b, (0, 0)], scale, nodes) for b in averages]
-        for a in averages
-    ]
+    tables = [[a, b, (0, 0)] for a in averages for b in averages]
+    chances = [batched_probabilities(base, table, scale, nodes) for table in tables]
     logs, groups = np.log(chances), len(averages) // 4
     first = logs.reshape(groups, 4, -1)  # the first batch changes within its group
     second = logs.reshape(-1, groups, 4, 8)  # the second batch changes
@@ -344,13 +262,12 @@ def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int
     grid=checks.integer_in(1, 10**5),
 )
 @store.kept
-def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
+def composed_delta(epsilon: float, shift: float, count: int, grid: int = 2000) -> float:
     """Return an upper bound on delta(epsilon) for `count` numbers with Laplace noise.
 
     Each number moves by `shift` scales. The privacy losses of the numbers add up; each is rounded
     up to a multiple of shift / grid and their distributions are convolved.
     """
-    shift = checks.positive("shift", shift)
     if shift * count <= epsilon:
         return 0.0
     losses = np.arange(-grid, grid + 1) * (shift / grid)
@@ -360,12 +277,11 @@ def laplace_delta(epsilon: float, shift: float, count: int, grid: int = 2000) ->
     mass = np.diff(below, prepend=0.0)
     law, low = np.ones(1), 0
     square, square_low = mass, -grid
-    n = count
-    while n:
-        if n & 1:
+    while count:
+        if count & 1:
             law, low = np.maximum(fftconvolve(law, square), 0), low + square_low
-        n >>= 1
-        if n:
+        count >>= 1
+        if count:
             square, square_low = np.maximum(fftconvolve(square, square), 0), 2 * square_low
     total = (low + np.arange(len(law))) * (shift / grid)
     above = total > epsilon
@@ -387,11 +303,7 @@ def noise_constant(epsilon: float, delta: float, count: int, grid: int = 200) ->
     """
 
     def surplus(c):
-        return (
-            laplace_delta(
-                epsilon, epsilon / (c * math.sqrt(count * math.log(1 / delta))), count, grid
-            )
-            - delta
-        )
+        shift = epsilon / (c * math.sqrt(count * math.log(1 / delta)))
+        return composed_delta(epsilon, shift, count, grid) - delta
 
     return brentq(surplus, 0.05, 3.0, xtol=1e-3)

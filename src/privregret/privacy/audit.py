@@ -30,6 +30,9 @@ def loss_lower_bound(
 ) -> float:
     """Return a lower confidence bound on the privacy loss that an event shows.
 
+    It is the maximum over the event and its complement, and both directions, of a lower limit of
+    ln(P / P'), and at least 0. If it is 0, the event is no evidence, for or against.
+
     Parameters
     ----------
     algorithm : BanditAlgorithm
@@ -44,12 +47,6 @@ def loss_lower_bound(
     failure : float
         In (0, 1): the bound exceeds the true loss with at most this probability (exact binomial
         limits, both directions).
-
-    Returns
-    -------
-    float
-        max over the event and its complement, and both directions, of ln(P / P'), bounded from
-        below; at least 0. If it is 0, the event is no evidence, for or against.
 
     Raises
     ------
@@ -74,7 +71,7 @@ def loss_lower_bound(
 
 
 class Found(NamedTuple):
-    """Hold a lower confidence bound and the event that shows it.
+    """A lower confidence bound and the event that shows it.
 
     The event consists of `sequences` sequences of actions in some `rounds`, from 0; `actions` is
     the most frequent one. If no event differs by more than chance, it has none, and the value 0 is
@@ -128,14 +125,8 @@ def searched_loss(
         They differ in one row. T must be so large that actions depend on that row.
     runs : int
         Plays on each table, at least 4.
-    seed : int
-    failure : float
-        In (0, 1): the bound exceeds the true loss with at most this probability.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the tables are not neighbours, or a number is outside its range.
+    seed, failure
+        As in `loss_lower_bound`, as are the errors raised.
 
     Examples
     --------
@@ -174,10 +165,7 @@ def _shown(samples, rounds, first, level):
     heads = np.cumsum([(counts[s], others[s]) for s in order], axis=0)
     largest = int(np.argmax([_log_ratio(a, b, first, level) for a, b in heads]))
     event, rest = set(order[: 1 + largest]), [sample[first:] for sample in samples]
-    hits = [
-        sum(count for s, count in _frequencies(sample, rounds).items() if s in event)
-        for sample in rest
-    ]
+    hits = [sum(map(_frequencies(sample, rounds).__getitem__, event)) for sample in rest]
     value = _log_ratio(*hits, len(rest[0]), level)
     return Found(value, max(event, key=counts.__getitem__), len(event), rounds)
 
@@ -196,10 +184,7 @@ def _neighbours(tables):
 
 
 def _log_ratio(hits, others, runs, level):
-    """Return a lower limit of ln(P / P').
-
-    Each of its two limits fails with probability `level` at most.
-    """
+    """Return a lower limit of ln(P / P'), of two limits that fail with probability `level` each."""
     if hits == 0:
         return -math.inf
     at_most = stats.beta.ppf(1 - level, others + 1, runs - others) if others < runs else 1.0

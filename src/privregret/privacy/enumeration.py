@@ -20,10 +20,7 @@ MODELS = ("list", "table", "tree")
 
 
 def random_policy(arms: int, rounds: int, rng: np.random.Generator, spread: float = 1.0) -> list:
-    """Return a policy with independent normal log-probabilities for each history.
-
-    Their standard deviation is `spread`.
-    """
+    """Return a policy with independent log-probabilities N(0, spread^2) for each history."""
     policy = []
     for t in range(rounds):
         weights = np.exp(spread * rng.standard_normal((arms,) * t + (2,) * t + (arms,)))
@@ -38,12 +35,8 @@ def stay_or_switch(rounds: int, epsilon: float) -> list:
     policy is epsilon-DP, because each reward is used once. With epsilon infinite it is win-stay,
     lose-shift, which is not private.
     """
-    stay = np.array(
-        [
-            laplace.sf(0.5 - r, scale=1 / epsilon) if np.isfinite(epsilon) else float(r)
-            for r in (0, 1)
-        ]
-    )
+    finite = np.isfinite(epsilon)
+    stay = [laplace.sf(0.5 - r, scale=1 / epsilon) if finite else float(r) for r in (0, 1)]
     policy: list[np.ndarray] = [np.full(2, 0.5)]
     for t in range(1, rounds):
         law = np.empty((2,) * (2 * t + 1))
@@ -56,53 +49,20 @@ def stay_or_switch(rounds: int, epsilon: float) -> list:
 
 
 def view_law(policy: list) -> np.ndarray:
-    """Return the probability of the actions given the rewards observed.
-
-    The shape is (2,) * T + (K,) * T, with the actions in the last T axes.
-    """
+    """Return the (2,) * T + (K,) * T probabilities of the actions given the rewards observed."""
     rounds, arms = len(policy), len(policy[0])
     law = np.ones((2,) * rounds + (arms,) * rounds)
     for t, step in enumerate(policy):
         step = step.transpose([*range(t, 2 * t), *range(t), 2 * t])  # rewards first
-        law *= step.reshape(
-            (2,) * t + (1,) * (rounds - t) + (arms,) * (t + 1) + (1,) * (rounds - t - 1)
-        )
+        later = (1,) * (rounds - t - 1)
+        law *= step.reshape((2,) * t + (1, *later) + (arms,) * (t + 1) + later)
     return law
 
 
-def views(policy: list, tree: list) -> list:
-    """Yield (probability, actions, rewards seen) of every play against an adversary.
-
-    Parameters
-    ----------
-    policy : list
-    tree : list
-        The adversary's rewards of rounds 1, 2, ...: arrays with one axis per action so far.
-    """
-
-    def branches(chance, actions, seen):
-        t = len(actions)
-        if t == len(policy):
-            return [(chance, actions, seen)]
-        law = policy[t][(*actions, *seen)]
-        ways = [(*actions, a) for a in range(len(law))]
-        return [
-            b
-            for way in ways
-            for b in branches(chance * law[way[-1]], way, (*seen, int(tree[t][way])))
-        ]
-
-    return branches(1.0, (), ())
-
-
 def reward_functions(model: str, arms: int, t: int) -> list:
-    """Return the possible inputs of one round: (K,) * t arrays.
-
-    Each holds the reward of round t after each sequence of t actions.
-    """
-    shape = {"list": (), "table": (arms,), "tree": (arms,) * t}[
-        checks.one_of(*MODELS)("model", model)
-    ]
+    """Return the possible rewards of round t, each a (K,) * t array: one per t actions."""
+    shapes = {"list": (), "table": (arms,), "tree": (arms,) * t}
+    shape = shapes[checks.one_of(*MODELS)("model", model)]
     values = product((0, 1), repeat=int(np.prod(shape)))
     return [np.broadcast_to(np.reshape(value, shape), (arms,) * t) for value in values]
 
@@ -126,14 +86,12 @@ def distributions(policy: list, model: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows), np.argwhere(differ == 1)
 
 
-def privacy_loss(policy: list, model: str) -> float:
+def policy_loss(policy: list, model: str) -> float:
     """Return the smallest epsilon for which the policy is epsilon-DP.
-
-    It is the largest log-ratio over neighbours and action sequences.
 
     Examples
     --------
-    >>> round(privacy_loss(stay_or_switch(3, epsilon=1.0), "table"), 4)
+    >>> round(policy_loss(stay_or_switch(3, epsilon=1.0), "table"), 4)
     0.8318
     """
     p, pairs = distributions(policy, model)
@@ -144,10 +102,7 @@ def privacy_loss(policy: list, model: str) -> float:
 
 
 def delta(policy: list, model: str, epsilon: float) -> float:
-    """Return the smallest delta for which the policy is (epsilon, delta)-DP.
-
-    Here the three models differ.
-    """
+    """Return the smallest delta for (epsilon, delta)-DP; here the three models differ."""
     p, pairs = distributions(policy, model)
     return float(np.maximum(p[pairs[:, 0]] - np.exp(epsilon) * p[pairs[:, 1]], 0).sum(axis=1).max())
 
@@ -175,15 +130,13 @@ def double_change(policy: list, means: Sequence[float], n2: int, alpha: float) -
     pairs = np.array([(0, 1, 1), (0, 0, 0), (1, 1, 1), (1, 0, 1), (1, 0, 0)])
     picks = np.array(list(product(range(5), repeat=rounds)))
     arms, rewards, coupled = pairs[picks].transpose(2, 0, 1)
-    chance = (
-        np.array([best, 1 - best, mu, shift, 1 - middle])[picks].prod(axis=1)
-        * seen[(*rewards.T, *arms.T)]
-    )
+    chance = np.array([best, 1 - best, mu, shift, 1 - middle])[picks].prod(axis=1)
+    chance *= seen[(*rewards.T, *arms.T)]
     logs = np.where(coupled, np.log(middle / beyond), np.log((1 - middle) / (1 - beyond)))
     event = (arms.sum(axis=1) <= n2) & ((arms * logs).sum(axis=1) <= (1 + alpha) * n2 * change)
     event &= (rewards != coupled).sum(axis=1) <= (1 + alpha) * n2 * shift
     arms, rewards = np.divmod(np.array(list(product(range(4), repeat=rounds))), 2)
     mean = np.where(arms, beyond, best)
     other = np.where(rewards, mean, 1 - mean).prod(axis=1) * seen[(*rewards.T, *arms.T)]
-    factor = np.exp((1 + alpha) * n2 * (privacy_loss(policy, "list") * shift + change))
+    factor = np.exp((1 + alpha) * n2 * (policy_loss(policy, "list") * shift + change))
     return float(chance[event].sum() / (factor * other[arms.sum(axis=1) <= n2].sum()))

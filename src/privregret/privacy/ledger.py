@@ -15,12 +15,12 @@ from privregret.core import checks
 
 @dataclass(frozen=True)
 class Release:
-    """Hold a noisy sum of the rewards of pulls first..last, released after pull `at`.
+    """A noisy sum of the rewards of pulls first..last, released after pull `at`.
 
-    `scale` is the Laplace scale times epsilon.
+    `kind` is "array" or "node", and `scale` the Laplace scale times epsilon.
     """
 
-    kind: str  # "array" or "node"
+    kind: str
     first: int
     last: int
     at: int
@@ -45,18 +45,11 @@ def lazy_releases(pulls: int) -> list[Release]:
 
 @checks.arguments(pulls=checks.integer_in(0, checks.SIZE))
 def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
-    """Return the releases of Hybrid-UCB in an arm's first `pulls` pulls.
-
-    The order is that in which their noise is drawn.
-    """
+    """Return the releases of Hybrid-UCB in an arm's first `pulls` pulls, as noise is drawn."""
     checks.one_of(*TREES)("tree", tree)
     releases = []
     for pull in range(1, pulls + 1):
-        depth = (
-            (pull + 1).bit_length() - 1
-            if (pull + 1).bit_count() > 1
-            else (pull + 1).bit_length() - 2
-        )
+        depth = pull.bit_length() - 1
         # within the tree whose leaves are pulls 2^depth .. 2^(depth + 1) - 1
         position = pull - (2**depth - 1)
         full = position == 2**depth
@@ -75,7 +68,7 @@ def hybrid_releases(pulls: int, tree: str = "paper") -> list[Release]:
     beta=checks.number_in(1e-300, 1),
 )
 def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
-    """Return the releases of DP-SE about all arms, after this number of pulls of each.
+    """Return how many sums DP-SE has released after these pulls of each arm.
 
     There is one release per active arm and epoch.
     """
@@ -94,17 +87,13 @@ def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
 
 @checks.arguments(releases=_releases)
 def through_children(releases: list[Release]) -> list[Release]:
-    """Return releases in which a root is replaced by its right child.
+    """Return releases where a root gives way to its right child, which the last prefix adds."""
 
-    The last prefix of a tree is then the sum of the root's two children.
-    """
-    return [
-        replace(r, first=(r.first + r.last + 1) // 2)
-        if r.kind == "node"
-        and r.last - r.first + 1 == 2 ** (r.scale / 2)  # the printed scale is twice the depth
-        else r
-        for r in releases
-    ]
+    def root(r):
+        # the printed scale is twice the depth
+        return r.kind == "node" and r.last - r.first + 1 == 2 ** (r.scale / 2)
+
+    return [replace(r, first=(r.first + r.last + 1) // 2) if root(r) else r for r in releases]
 
 
 @checks.arguments(releases=_releases, pulls=checks.integer_in(1, checks.SIZE))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import laplace
 
 from privregret.core import checks, store
-from privregret.core.algorithm import Steps
+from privregret.core.loops import Steps
 from privregret.core.noise import LAPLACE
 from privregret.privacy import trace
 
@@ -25,7 +25,7 @@ REACH = 8.0  # margin of the grid beyond the sums, in scales of the noise; outer
 
 
 class Worst(NamedTuple):
-    """Hold the largest log-ratio, with its two lists of rewards and its actions."""
+    """The largest log-ratio, with its two lists of rewards and its actions."""
 
     value: float
     before: tuple
@@ -34,16 +34,15 @@ class Worst(NamedTuple):
 
 
 class _NotInScript(Exception):
-    """End a script: it must continue with each of the given number of picks."""
+    """A script ends early: it must continue with each of the given number of picks."""
 
 
 class _Script(trace.Tracer):
-    """Replace randomness by a script: cells of the grid, and sides of fair coins."""
+    """A script instead of randomness: cells of the grid, and sides of fair coins."""
 
     FOLLOWED = ("laplace", "random")
 
     def __init__(self, picks, notes, cells, rounds, most, traced=False):
-        """Prepare a script."""
         super().__init__(UNUSED, notes, "this algorithm")
         self.picks, self.traced = iter(picks), traced
         self.cells, self.rounds, self.most = cells, rounds, most
@@ -73,14 +72,8 @@ class _Script(trace.Tracer):
         return (0.25, 0.75)[self._pick(2, 0.0)]
 
 
-class _Plain:
-    """Hold a table of rewards that records which row was read last."""
-
-    def __init__(self, table, notes):
-        self.numbers, self.shape, self.notes = table.tolist(), table.shape, notes
-
-    def __len__(self):
-        return self.shape[0]
+class _Plain(trace.Table):
+    """A table of plain numbers."""
 
     def __getitem__(self, at):
         self.notes.row = at[0]
@@ -89,10 +82,7 @@ class _Plain:
 
 @lru_cache(maxsize=64)
 def grid(cells: int, scale: float, most: int) -> np.ndarray:
-    """Return the (cells - 1,) inner edges of the cells of noisy sums.
-
-    The sums have at most `most` rewards.
-    """
+    """Return the (cells - 1,) inner edges of the cells of noisy sums of at most `most` rewards."""
     return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
 
 
@@ -100,7 +90,7 @@ def grid(cells: int, scale: float, most: int) -> np.ndarray:
 def action_law(
     algorithm: Any, table: ArrayLike, rounds: Sequence[int] | None = None, cells: int = 24
 ) -> dict:
-    """Return the probabilities of action sequences, for 0/1 rewards in some rounds.
+    """Return a law: actions -> probabilities, with an axis for the 0/1 rewards of some rounds.
 
     Parameters
     ----------
@@ -113,11 +103,6 @@ def action_law(
         all except the last, whose reward comes after the last action.
     cells : int
         Cells of the grid, at least 4. Work is cells to the power of the number of noises.
-
-    Returns
-    -------
-    dict
-        actions -> array with an axis of length 2 for each of `rounds`.
     """
     cells = checks.integer_in(4, checks.LARGEST)("cells", cells)
     table = checks.table("table", table).copy()
@@ -154,10 +139,7 @@ def action_law(
 
 
 def _probabilities(picked, kinds, units, scales, cells):
-    """Return the (2,) * F probability of all scripts with equal actions and draws.
-
-    It is computed for all lists of F rewards.
-    """
+    """Return the probabilities of scripts with equal actions and draws, given F rewards."""
     result, noises = np.zeros((2,) * len(units)), picked[:, kinds > 0]
     for rewards in product((0, 1), repeat=len(units)):
         chance = np.full(len(picked), 0.5 ** np.sum(kinds == 0))
@@ -169,10 +151,7 @@ def _probabilities(picked, kinds, units, scales, cells):
 
 
 def worst(chances: dict) -> Worst:
-    """Return the largest log-ratio of an action sequence over neighbouring lists.
-
-    Neighbouring lists differ in one reward.
-    """
+    """Return the largest log-ratio of an action sequence over lists that differ in one reward."""
     found = Worst(0.0, (), (), ())
     for actions, p in chances.items():
         for t in range(p.ndim):

@@ -68,7 +68,7 @@ def _comparison(holds):
 
 
 class Value:
-    """Hold a number with its coefficients on data and noises.
+    """A number with its coefficients on data and noises.
 
     Data have keys (round, action), indicators of a round's data have keys (round, -1), (round, -2),
     ..., and noises have keys 0, 1, 2, ... in the order of their draws. Sums, differences and
@@ -190,7 +190,7 @@ class Value:
             return self.notes.indicator(*rounds, outcome)
         for side in (self, other):
             if isinstance(side, Value):
-                self.notes.use(side.form, kept=False)
+                self.notes.use(side.form, revealed=False)
         if orders and not isinstance(other, Value) and math.isinf(other):
             return outcome
         if not orders and not gap.value:  # noise makes no ties
@@ -208,21 +208,21 @@ def _normal(form):
 
 
 class Notes:
-    """Record draws and uses: forms, as frozensets of (key, coefficient)."""
+    """Draws and uses of a run: forms, as frozensets of (key, coefficient)."""
 
     def __init__(self, plain: str = ""):
         self.scales, self.upward = [], []  # per noise: whether it may only be raised
-        self.numbers, self.kept, self.outcomes = set(), set(), set()
+        self.numbers, self.revealed, self.outcomes = set(), set(), set()
         self.indicators = 0
         self.row = -1  # last row of the table that was read
         self.plain = plain  # name of an algorithm that manages its own memory
 
-    def use(self, form: dict, kept: bool = True) -> None:
-        """Record that the number itself was used (`kept`), or only compared."""
+    def use(self, form: dict, revealed: bool = True) -> None:
+        """Record that the number itself was used (`revealed`), or only compared."""
         if form:
             self.numbers.add(_normal(form))
-            if kept:
-                self.kept.add(_normal(form))
+            if revealed:
+                self.revealed.add(_normal(form))
 
     def indicator(self, t: int, outcome: bool) -> Value:
         """Return 0 or 1, determined by the data of round t and by what they do not change."""
@@ -231,7 +231,7 @@ class Notes:
 
 
 class Table:
-    """Hold rewards or losses as `Value` objects, with the methods that loops call on arrays."""
+    """Rewards or losses as `Value` objects, with the methods that loops call on arrays."""
 
     def __init__(self, numbers, notes):
         self.numbers, self.notes = np.asarray(numbers, float).tolist(), notes
@@ -251,7 +251,7 @@ class Table:
         return Value(self.numbers[t][j], {(t, j): 1.0}, self.notes)
 
 
-def python(kernel: Any) -> Any:
+def python(kernel: Callable) -> Callable:
     """Return the Python function of a kernel."""
     return getattr(kernel, "py_func", kernel)
 
@@ -271,7 +271,7 @@ def _noises(name, upward):
 
 
 class Tracer(np.random.Generator):
-    """Generate noises as `Value` objects, and other random numbers as plain numbers."""
+    """A generator of noises as `Value` objects, and of other random numbers as plain numbers."""
 
     FOLLOWED = (
         *("laplace", "exponential", "standard_exponential", "gumbel"),  # noises
@@ -288,9 +288,8 @@ class Tracer(np.random.Generator):
         public = name[0] != "_" and name in vars(np.random.Generator)
         if name in Tracer.COPIES or (public and name not in known):
             follows = ", ".join(f"rng.{name}" for name in known)
-            raise TypeError(
-                f"{self.owner} draws rng.{name}: the ledger knows noise.laplace, {follows}"
-            )
+            wrong = f"{self.owner} draws rng.{name}: the ledger knows noise.laplace, {follows}"
+            raise TypeError(wrong)
         return given
 
     def noise(self, kind: int, scale: float, draw: Callable = PLAIN_DRAW) -> Value | float:
@@ -324,7 +323,7 @@ class Tracer(np.random.Generator):
 
 
 class _Untraced(Tracer):
-    """Generate the same noises, as plain numbers."""
+    """A generator of the same noises, as plain numbers."""
 
     def drawn(self, value, scale, upward):
         return value
@@ -342,7 +341,7 @@ NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 
 
 @contextmanager
-def uncompiled(*functions: Callable, values: bool = True, noises: dict = NOISES) -> Iterator[None]:
+def uncompiled(*functions: Callable, values: bool = True) -> Iterator[None]:
     """Replace kernels that these functions call by their Python functions.
 
     Either all kernels are replaced, which can then take `Value` objects, or only those that draw.
@@ -355,12 +354,10 @@ def uncompiled(*functions: Callable, values: bool = True, noises: dict = NOISES)
             continue
         known.add(id(names))
         for name, found in list(names.items()):
-            plain = python(found)
-            if plain is not found or (
-                isinstance(found, FunctionType) and found.__module__.startswith("privregret.")
-            ):
+            plain, ours = python(found), isinstance(found, FunctionType)
+            if plain is not found or (ours and found.__module__.startswith("privregret.")):
                 todo.append(plain.__globals__)
-                new = noises.get(found, plain)
+                new = NOISES.get(found, plain)
                 if new is not found and (values or "rng" in signature(plain).parameters):
                     before.append((names, name, found, new))
     try:
@@ -386,13 +383,11 @@ def play(
 ) -> tuple[int, ...]:
     """Return the actions of `algorithm.play`, `uncompiled`, on an array or a `Table`.
 
-    `source` draws its random numbers, `memory` makes its memory, and `advice` is empty or one
-    table.
+    `source` draws random numbers, `memory` makes the memory; `advice` is empty or one table.
     """
     if not algorithm.steps:
-        return tuple(
-            map(int, loops.followed(algorithm.start, algorithm.templates, table, source, *advice))
-        )
+        given = algorithm.start, algorithm.templates, table, source, *advice
+        return tuple(map(int, loops.followed(*given)))
     sizes = table.shape[1], *(a.shape[1] for a in advice)
     given = *memory(algorithm.steps, *sizes), algorithm.settings(len(table), *sizes), source
     return tuple(map(int, python(code(algorithm)[0])(table, *advice, *given)))
@@ -400,22 +395,20 @@ def play(
 
 def memory_of_values(steps: Any, *sizes: int) -> tuple:
     """Return `Steps.memory` whose floats can hold a `Value`; integers stay integers."""
-    return tuple(map(_objects, steps.memory(*sizes)))
 
+    def objects(array):
+        kinds = [(name, array.dtype[name]) for name in array.dtype.names]
+        kinds = [(n, object, k.shape) if k.base.kind == "f" else (n, k) for n, k in kinds]
+        result = np.empty(len(array), kinds)
+        for name in array.dtype.names:
+            result[name] = 0
+        return result
 
-def _objects(array):
-    kinds = {name: array.dtype[name] for name in array.dtype.names}
-    result = np.empty(
-        len(array),
-        [(name, object, k.shape) if k.base.kind == "f" else (name, k) for name, k in kinds.items()],
-    )
-    for name in kinds:
-        result[name] = 0
-    return result
+    return tuple(map(objects, steps.memory(*sizes)))
 
 
 class Trace(NamedTuple):
-    """Hold the actions of a run, its draws and its uses."""
+    """The actions of a run, its draws and its uses."""
 
     actions: tuple
     notes: Notes
@@ -471,13 +464,10 @@ def traced(
 
 
 def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | None:
-    """Return the cheapest changes of the noises that undo a change of the data.
-
-    The result has shape (noises,), or is None if no change does.
+    """Return the (noises,) cheapest changes of noises that undo a change of the data, or None.
 
     Parameters
     ----------
-    notes : Notes
     change : dict
         (round, action) -> change of its reward or loss.
     keep : {"numbers", "outcomes"}
@@ -486,7 +476,7 @@ def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | Non
         noisy maxima and sparse vectors.
     """
     checks.one_of(*KEEPS)("keep", keep)
-    used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.kept)]
+    used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.revealed)]
     used += [] if keep == "numbers" else list(notes.outcomes)
     scales, rows, shifts, signs = np.array(notes.scales), [], [], []
     for form, sign in used:
@@ -512,15 +502,9 @@ def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | Non
     factors, equal = -np.where(signs, signs, 1.0) / sizes, signs == 0
     rows, right = rows * factors[:, None], -shifts * factors
     split = np.hstack([rows, -rows])  # costs in scales: up, down
-    solved = linprog(
-        np.ones(2 * len(scales)),
-        split[~equal],
-        right[~equal],
-        split[equal],
-        right[equal],
-        [(0, None)] * len(scales) + [(0, 0 if up else None) for up in notes.upward],
-        method="highs",
-    )
+    limits = [(0, None)] * len(scales) + [(0, 0 if up else None) for up in notes.upward]
+    conditions = split[~equal], right[~equal], split[equal], right[equal], limits
+    solved = linprog(np.ones(2 * len(scales)), *conditions, method="highs")
     up, down = np.split(solved.x if solved.success else np.zeros(2 * len(scales)), 2)
     return (up - down) * scales if solved.success else None
 
@@ -533,8 +517,7 @@ def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = No
 
     Parameters
     ----------
-    trace : Trace
-    keep : {"numbers", "outcomes"}
+    keep
         As in `moves`.
     rounds : iterable of int, optional
         From 0; by default all.

@@ -9,19 +9,10 @@ from privregret.press import draw, style
 def exponents(
     axes, worst: pd.DataFrame, fitted: pd.DataFrame, slopes: pd.DataFrame, titles: list
 ) -> None:
-    """Draw worst-gap regret against T, epsilon and K, the fits, and the slopes of the bounds.
+    """Draw worst-gap regret (columns algorithm, varied, x, mean, se) against T, epsilon and K.
 
-    Parameters
-    ----------
-    axes : three matplotlib.axes.Axes
-    worst : pandas.DataFrame
-        Columns algorithm, varied ("T", "epsilon" or "K"), x, mean, se.
-    fitted : pandas.DataFrame
-        The rows behind the slopes.
-    slopes : pandas.DataFrame
-        Columns algorithm, varied, slope (measured), bound (its exponent in the bound).
-    titles : list of str
-        One per panel.
+    Also the rows behind the fits, `fitted`, and lines with the `slopes`: algorithm, varied, slope
+    (measured), bound (its exponent in the bound). One title per panel.
     """
     names = {"T": "horizon $T$", "epsilon": r"privacy parameter $\epsilon$", "K": "arms $K$"}
     for ax, varied, title in zip(axes, names, titles, strict=True):
@@ -33,35 +24,26 @@ def exponents(
             look = style.look(row.algorithm) | {"label": row.algorithm}
             points, line = {"linestyle": "none"}, {"marker": "none", "linewidth": 0.8}
             ax.errorbar(curve.x, curve["mean"], yerr=2 * curve.se, **(look | points))
-            ax.plot(fit.x, _through_the_middle(fit, fit.x, row.slope), **(look | line))
-            expected = _through_the_middle(curve, curve.x, row.bound)
+            measured, middle = _through_the_middle(fit, fit.x, row.slope)
+            ax.plot(fit.x, measured, **(look | line))
+            expected, _ = _through_the_middle(curve, curve.x, row.bound)
             draw.bound(ax, curve.x, expected, "slope of the bound")
-            ax.annotate(
-                f"${row.slope:.2f}$",
-                np.exp(np.log([fit.x.astype(float), fit["mean"]]).mean(axis=1)),
-                (0, -14 if row.algorithm.startswith("Batched") else 8),
-                textcoords="offset points",
-                color=look["color"],
-                fontsize=7,
-            )
+            text = {"textcoords": "offset points", "color": look["color"], "fontsize": 7}
+            away = -14 if row.algorithm.startswith("Batched") else 8
+            ax.annotate(f"${row.slope:.2f}$", middle, (0, away), **text)
         ax.set(xlabel=names[varied], title=title)
 
 
 def _through_the_middle(points, x, slope):
-    """A power of x through the geometric mean of the points."""
+    """Return a power of x through the geometric mean of the points, and that mean."""
     centre = np.exp(np.log([points.x.astype(float), points["mean"]]).mean(axis=1))
-    return centre[1] * (x.astype(float) / centre[0]) ** slope
+    return centre[1] * (x.astype(float) / centre[0]) ** slope, centre
 
 
 def separation(regrets: pd.DataFrame, horizon: int):
-    """Draw regret per round, central and local, against epsilon (left) and T.
+    """Draw regret per round, central and local, against epsilon (left, at T = `horizon`) and T.
 
-    Parameters
-    ----------
-    regrets : pandas.DataFrame
-        Columns varied ("epsilon" or "T"), algorithm, T, epsilon, mean, se, any_local.
-    horizon : int
-        T of the left panel.
+    Columns varied ("epsilon" or "T"), algorithm, T, epsilon, mean, se, any_local.
     """
     fig, axes = draw.panels(2, height=2.9, xscale="log", yscale="log", ylabel="regret / $T$")
     left, right = axes
@@ -90,10 +72,7 @@ def separation(regrets: pd.DataFrame, horizon: int):
 def price(prices: pd.DataFrame):
     """Draw regret / regret without privacy against epsilon, and the two rates.
 
-    Parameters
-    ----------
-    prices : pandas.DataFrame
-        Columns algorithm, epsilon, price, price_se; the first row at epsilon = 1.
+    Columns algorithm, epsilon, price, price_se; the first row at epsilon = 1.
     """
     ylabel = "regret / regret without privacy"
     fig, (ax,) = draw.panels(1, height=2.8, xscale="log", yscale="log", ylabel=ylabel)
@@ -113,13 +92,9 @@ def price(prices: pd.DataFrame):
 
 
 def best_by_bounds(grid: pd.DataFrame, arms: int, horizon: int):
-    """Return a figure of which bound for experts is smallest, and of the regimes of Table 2.
+    """Draw which bound for experts is smallest, and the regimes of Table 2.
 
-    Parameters
-    ----------
-    grid : pandas.DataFrame
-        As `studies.asi2025.best_by_bounds` returns it.
-    arms, horizon : int
+    `grid` is what `studies.asi2025.best_by_bounds` returns.
     """
     names = {"xlabel": "experts $N$", "ylabel": r"privacy parameter $\epsilon$"}
     fig, axes = draw.panels(2, height=3.1, **names)
@@ -127,9 +102,8 @@ def best_by_bounds(grid: pd.DataFrame, arms: int, horizon: int):
     bounds, columns = ("Cor. 8", "Thm. 9", "Thm. 10", "none"), ("bound_0", "bound_1", "bound_2")
     # of different lightness
     colours = ["#8FBBDD", "#F7DFC9", "#8CC7A9"]
-    for ax, logs, title in zip(
-        axes, (False, True), ("without logarithms", "with logarithms"), strict=True
-    ):
+    titles = {False: "without logarithms", True: "with logarithms"}
+    for ax, (logs, title) in zip(axes, titles.items(), strict=True):
         part = grid[grid.logs == logs]
         ax.set(xscale="log", yscale="log", xlim=(2, largest), ylim=(smallest, 1), title=title)
         logs_of = [np.log(part.pivot(index="epsilon", columns="N", values=c)) for c in columns]
@@ -154,13 +128,9 @@ def best_by_bounds(grid: pd.DataFrame, arms: int, horizon: int):
 
 
 def experts(measured: pd.DataFrame, arms: int):
-    """Return a figure of regret per round against the number of experts, one panel per problem.
+    """Draw regret per round against the number of experts, one panel per problem.
 
-    Parameters
-    ----------
-    measured : pandas.DataFrame
-        Columns problem ("fixed experts", "one tracks"), N, algorithm, mean, se.
-    arms : int
+    Columns problem ("fixed experts", "one tracks"), N, algorithm, mean, se.
     """
     uniform = {"fixed experts": 0.5 * (1 - 1 / arms), "one tracks": 1 - 1 / arms}
     fig, axes = draw.panels(2, xlabel="experts $N$", ylabel="regret / $T$", xscale="log")
@@ -176,17 +146,10 @@ def experts(measured: pd.DataFrame, arms: int):
 
 
 def conversions(data: pd.DataFrame, bold: pd.DataFrame, htinf: float, arms: int):
-    """Return a figure of worst-gap regret against T (left) and against EXP3's boldness (right).
+    """Draw worst-gap regret against T (left) and against EXP3's boldness (right).
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        Columns algorithm, T, mean, se, bound.
-    bold : pandas.DataFrame
-        Columns boldness, mean, se.
-    htinf : float
-        Regret of batched HTINF in the setting of `bold`.
-    arms : int
+    `data` has columns algorithm, T, mean, se, bound; `bold` has boldness, mean, se; `htinf` is the
+    regret of batched HTINF in its setting.
     """
     fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.1))
     lines = {
@@ -215,14 +178,9 @@ def conversions(data: pd.DataFrame, bold: pd.DataFrame, htinf: float, arms: int)
 
 
 def ftpl_versions(variants: pd.DataFrame, uniform: float):
-    """Return a figure of regret per round of versions of FTPL against T, a panel per learning rate.
+    """Draw regret per round of versions of FTPL against T, a panel per learning rate.
 
-    Parameters
-    ----------
-    variants : pandas.DataFrame
-        Columns rate, algorithm, T, mean, se.
-    uniform : float
-        Regret per round of uniform play.
+    Columns rate, algorithm, T, mean, se; `uniform` is the regret per round of uniform play.
     """
     scales = {"xscale": "log", "yscale": "log"}
     fig, axes = draw.panels(2, height=2.8, xlabel="horizon $T$", ylabel="regret / $T$", **scales)
@@ -242,12 +200,8 @@ def ftpl_versions(variants: pd.DataFrame, uniform: float):
 def barrier(regrets: pd.DataFrame, second_form: float):
     """Draw regret of the sparse switch on Lemma 11's pair against its rate, and two bounds.
 
-    Parameters
-    ----------
-    regrets : pandas.DataFrame
-        Columns rho, regret (on the plain losses), changed (on the changed ones), bound (certified).
-    second_form : float
-        Largest value of the second form of the lemma's bound.
+    Columns rho, regret (on the plain losses), changed (on the changed ones), bound (certified);
+    `second_form` is the largest value of the second form of the lemma's bound.
     """
     fig, (ax,) = draw.panels(1, height=2.9, xscale="log", yscale="log")
     ax.set(xlabel=r"probability $\rho$ of playing the other arm", ylabel="regret")
@@ -265,12 +219,8 @@ def barrier(regrets: pd.DataFrame, second_form: float):
 def leakage(data: pd.DataFrame, eta: float, cap: float):
     """Draw Figure 1, and EXP3's privacy loss of single rounds and of two paths.
 
-    Parameters
-    ----------
-    data : pandas.DataFrame
-        Columns t, p, p_changed (probabilities of arm 2), per_round, alternating, arm_2_onward.
-    eta, cap : float
-        Learning rate, and the largest loss of a round that mixing allows.
+    Columns t, p, p_changed (probabilities of arm 2), per_round, alternating, arm_2_onward; `cap` is
+    the largest loss of a round that mixing allows.
     """
     fig, axes = draw.subplots(1, 3, figsize=style.PAGE)
     left, middle, right = axes

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from privregret.divergence import d_epsilon, kl
 from privregret.press import draw, style
 
+CENTRED = {"ha": "center", "va": "center"}
 _divergence, _kl = np.vectorize(d_epsilon), np.vectorize(kl)
 
 
@@ -18,14 +19,8 @@ _divergence, _kl = np.vectorize(d_epsilon), np.vectorize(kl)
 def divergence(regimes: pd.DataFrame, plausible: pd.DataFrame, best: float) -> Figure:
     """Draw d_epsilon against epsilon, and against pulls the largest mean that it leaves possible.
 
-    Parameters
-    ----------
-    regimes : pandas.DataFrame
-        Columns epsilon, critical, d_epsilon, kl, total_variation.
-    plausible : pandas.DataFrame
-        Columns epsilon, n, largest.
-    best : float
-        Mean of the best arm.
+    `regimes` has columns epsilon, critical, d_epsilon, kl, total_variation; `plausible` has
+    epsilon, n, largest; `best` is the mean of the best arm.
     """
     fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
     draw.bound(left, regimes.epsilon, regimes.kl, r"$\mathrm{kl}(x,y)$")
@@ -173,14 +168,9 @@ def ablation(data: pd.DataFrame, names: list[str], epsilons: list[float]) -> Fig
 
 
 def reward_models(models: dict, path: tuple) -> Figure:
-    """Draw the three models of the input.
+    """Draw the three models of the input (model -> reward functions of rounds 1, 2, ...).
 
-    Parameters
-    ----------
-    models : dict
-        Model -> reward functions of rounds 1, 2, ...
-    path : tuple
-        Arms pulled, from 0.
+    `path` has the arms pulled, from 0.
     """
     fig, axes = draw.subplots(1, 3, figsize=(style.PAGE[0], 2.1), width_ratios=(0.8, 1, 1.9))
     for ax, letter, (model, rewards) in zip(axes, "abc", models.items(), strict=True):
@@ -189,14 +179,9 @@ def reward_models(models: dict, path: tuple) -> Figure:
 
 
 def release_games(games: dict, change: int) -> Figure:
-    """Draw one play per side.
+    """Draw one play per side "L" or "R": actions, left rewards and right rewards.
 
-    Parameters
-    ----------
-    games : dict
-        "L" or "R" -> actions, left rewards and right rewards.
-    change : int
-        Round, from 1, in which the policy observes that side.
+    In round `change`, from 1, the policy observes that side.
     """
     fig, axes = draw.subplots(1, 2, figsize=(style.PAGE[0], 1.9))
     for ax, (side, (actions, left, right)) in zip(axes, games.items(), strict=True):
@@ -214,36 +199,17 @@ def _reward_model(ax, model, path, rewards, title):
             full = {"list": tuple(path[:t]), "table": (*path[: t - 1], node), "tree": node}[model]
             seen = full == tuple(path[:t])
             colour, width = ("black", 1.2) if seen else ("#BBBBBB", 0.6)
-            x = (
-                (i + 0.5) / len(nodes)
-                if model == "tree"
-                else 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
-            )
+            x = 0.5 + 0.3 * (i - (len(nodes) - 1) / 2)
             if model == "tree":
+                x = (i + 0.5) / len(nodes)
                 parent = ((i // 2 + 0.5) / (len(nodes) // 2), 1 - t) if t > 1 else (0.5, 0)
                 ax.plot([parent[0], x], [parent[1], -t], color=colour, linewidth=width, zorder=1)
             frame = {"boxstyle": "square,pad=0.3", "fc": "white", "ec": colour, "lw": width}
-            ink = "black" if seen else "#888888"
-            ax.text(
-                x,
-                -t,
-                str(int(rewards[t - 1][full])),
-                ha="center",
-                va="center",
-                fontsize=7,
-                bbox=frame,
-                color=ink,
-            )
+            look = {"fontsize": 7, "bbox": frame, "color": "black" if seen else "#888888"}
+            ax.text(x, -t, str(int(rewards[t - 1][full])), **look, **CENTRED)
     if model == "table":
         for arm in (0, 1):
-            ax.text(
-                0.5 + 0.3 * (arm - 0.5),
-                -0.4,
-                f"arm {arm + 1}",
-                ha="center",
-                va="center",
-                fontsize=6,
-            )
+            ax.text(0.5 + 0.3 * (arm - 0.5), -0.4, f"arm {arm + 1}", fontsize=6, **CENTRED)
     for t in range(1, rounds + 1):
         ax.text(-0.06, -t, f"$t={t}$", ha="right", va="center", fontsize=6)
     ax.set(xlim=(-0.12, 1.05), ylim=(-rounds - 0.5, 0.3), title=title)
@@ -258,24 +224,13 @@ def _release_game(ax, actions, left, right, change, side):
         for y, text in ((2, f"arm {action + 1}"), (1, f"$({one},{other})$"), (0, f"${shown}$")):
             fill = "#FFE9B8" if (y, t) == (0, change) else "white"
             box = {"boxstyle": "round,pad=0.35", "fc": fill, "ec": "black", "lw": 0.7}
-            boxes.append(ax.text(t, y, text, ha="center", va="center", fontsize=7, bbox=box))
-        ax.text(
-            t,
-            -0.55,
-            f"$t={t}$" + (r"$\;=t^\star$" if t == change else ""),
-            ha="center",
-            va="center",
-            fontsize=6,
-        )
+            boxes.append(ax.text(t, y, text, fontsize=7, bbox=box, **CENTRED))
+        when = f"$t={t}$" + (r"$\;=t^\star$" if t == change else "")
+        ax.text(t, -0.55, when, fontsize=6, **CENTRED)
     # from edge to edge; above the boxes, which are laid out first
+    line = {"arrowstyle": "->", "lw": 0.7, "color": "black", "shrinkA": 0, "shrinkB": 0}
     for start, end in itertools.pairwise(boxes):
-        ends = {
-            "patchA": start.get_bbox_patch(),
-            "patchB": end.get_bbox_patch(),
-            "shrinkA": 0,
-            "shrinkB": 0,
-        }
-        arrow = {"arrowstyle": "->", "lw": 0.7, "color": "black"} | ends
+        arrow = line | {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch()}
         ax.annotate("", end.get_position(), start.get_position(), arrowprops=arrow, zorder=4)
     for y, text in ((2, "policy pulls"), (1, "adversary: $(r^L,r^R)$"), (0, "policy observes")):
         ax.text(0.45, y, text, ha="right", va="center", fontsize=6)
@@ -289,10 +244,8 @@ def _release_game(ax, actions, left, right, change, side):
 def laplace_tails(data: pd.DataFrame) -> Figure:
     """Draw tails of sums of Laplace variables and bounds, one panel per number of variables."""
     panels = data.groupby("m", sort=False)
-    labels = {
-        "xlabel": r"$\epsilon z$",
-        "ylabel": r"$\log_{10}$ of $\Pr[Z_m\geq z]$ and its bounds",
-    }
+    ylabel = r"$\log_{10}$ of $\Pr[Z_m\geq z]$ and its bounds"
+    labels = {"xlabel": r"$\epsilon z$", "ylabel": ylabel}
     fig, axes = draw.panels(len(panels), height=2.7, ylim=(-40, 45), **labels)
     # the exact curve, bounds
     colours = style.BLACK, style.BLUE, style.VERMILION, style.GREEN
@@ -313,12 +266,8 @@ def laplace_tails(data: pd.DataFrame) -> Figure:
 def first_batch(lengths: pd.DataFrame, by_horizon: pd.DataFrame, alphas: list[float]) -> Figure:
     """Draw regret / bound against n0 epsilon, and for DP-IMED at several horizons over ln T.
 
-    Parameters
-    ----------
-    lengths, by_horizon : pandas.DataFrame
-        What `studies.azize2025.regret_over_bound` returns; the second with a column scaled.
-    alphas : list of float
-        Batch ratios in the order of their dashes.
+    Both frames are from `studies.azize2025.regret_over_bound`, the second with a column scaled;
+    batch ratios are in the order of their dashes.
     """
     fig, (left, right) = draw.subplots(1, 2, sharey=True, figsize=(style.PAGE[0], 3.2))
     dash = dict(zip(alphas, (style.SOLID, style.DASHED, style.DOTTED, style.MIXED), strict=False))
@@ -400,16 +349,9 @@ def figure_8(
 ) -> Figure:
     """Draw final regret of DP-IMED against epsilon as printed, and beyond the critical epsilon.
 
-    Parameters
-    ----------
-    printed : pandas.DataFrame
-        Columns epsilon, mean, low, high and the three bounds.
-    further : pandas.DataFrame
-        Columns power, epsilon, mean and, for power 0, q10, median, q90.
-    lower : pandas.DataFrame
-        The three bounds on the range of the second panel.
-    critical : float
-        Epsilon at which the privacy regime changes.
+    `printed` has columns epsilon, mean, low, high and the three bounds; `further` has power,
+    epsilon, mean and, for power 0, q10, median, q90; `lower` has the three bounds on the range of
+    the second panel.
     """
     look = style.look("DP-IMED")
     labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "final regret"}

@@ -29,10 +29,8 @@ def suite(actions: int) -> list[StochasticLosses]:
     """Return the instances of the table of constants for a number of actions."""
     k = actions
     problems = [equal_gaps(k, gap, f"equal gaps {gap:g}") for gap in (0.02, 0.5)]
-    others = (0.0, np.log(k - 1))
-    problems.append(
-        instances.deterministic_losses((0.0, 1.0), log_counts=others, name="deterministic")
-    )
+    sizes, name = (0.0, np.log(k - 1)), "deterministic"
+    problems.append(instances.deterministic_losses((0.0, 1.0), log_counts=sizes, name=name))
     if k == 2:
         kinds = [(kind, d) for kind in ("antithetic", "comonotone") for d in (0.05, 0.2)]
         return problems + [instances.dependent(kind, d) for kind, d in kinds]
@@ -75,25 +73,16 @@ def scaled_gaps(kind: str, losses: str, log_actions: float, scales: int) -> Stoc
 def limits(
     algorithms: Algorithm | Sequence[Algorithm], problems: Sequence[StochasticLosses]
 ) -> pd.DataFrame:
-    """Compute regrets at T = 2^60 and the bounds of Theorem 1.
-
-    Parameters
-    ----------
-    algorithms : algorithm or sequence of algorithms
-    problems : sequence of StochasticLosses
-
-    Returns
-    -------
-    pandas.DataFrame
-        That of `exact.regret_curves` with `log_actions`, `gap` (the smallest one) and, for private
-        algorithms, the bounds.
-    """
-    frames = []
-    for problem in problems:
-        frame = exact.regret_curves(algorithms, problem, 2**60)
-        gap = problem.gaps[problem.gaps > 0].min()
-        frames.append(frame.assign(log_actions=problem.log_actions, gap=gap))
-    data = pd.concat(frames, ignore_index=True)
+    """Compute regrets at T = 2^60, smallest gaps, and Theorem 1's bounds on private algorithms."""
+    data = pd.concat(
+        [
+            exact.regret_curves(algorithms, problem, 2**60).assign(
+                log_actions=problem.log_actions, gap=problem.gaps[problem.gaps > 0].min()
+            )
+            for problem in problems
+        ],
+        ignore_index=True,
+    )
     if "epsilon" in data:
         log_k, eta = data.log_actions, np.minimum(data.epsilon / 2, 1 / 8)
         data["sum_of_terms"] = log_k / data.gap + log_k / data.epsilon
@@ -102,10 +91,7 @@ def limits(
 
 
 def exponents(curve: pd.DataFrame, lag: int, value: str | None = None) -> list[estimates.Estimate]:
-    """Return exponents of ln K between rows that are `lag` apart, for ln K above 10.
-
-    With a factor of 8 between them, the doubling phase is the same.
-    """
+    """Return exponents of ln K between rows `lag` apart (the same phase of epochs), ln K > 10."""
     x, y = np.log(curve.log_actions.to_numpy()), estimates.logs(curve, value)
     starts = (i for i in range(len(x) - lag) if x[i] > np.log(10))
     return [(y[i + lag] - y[i]) / (x[i + lag] - x[i]) for i in starts]
@@ -137,8 +123,8 @@ def tallies(log_actions: float, scales: int, epsilon: float) -> pd.DataFrame:
 def printed_tally(log_actions: float, scales: int, epsilon: float) -> float:
     """Add up wu2026's early contributions with its thresholds r(j) on the multi-scale instance.
 
-    An action of rank j and gap D > epsilon contributes D (2^r(j) - 1) / j, where r(j) is
-    log2(c2 ln K / (D epsilon)), rounded up.
+    An action of rank j and gap D > epsilon adds D (2^r(j) - 1) / j with r(j) =
+    ceil(log2(c2 ln K / (D epsilon))).
     """
     problem = scaled_gaps("multi-scale", "deterministic", log_actions, scales)
     order = np.argsort(problem.gaps)

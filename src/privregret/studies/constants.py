@@ -10,17 +10,25 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from privregret import exact, instances, simulate
-from privregret.bounds import constants as bounds
+from privregret.companion import (
+    Game,
+    MarginStop,
+    PhasedFTNL,
+    Votes,
+    VotesOrLeader,
+    epoch_plan,
+    margin_stop,
+    votes,
+)
+from privregret.companion import constants as bounds
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate
-from privregret.full_information import MarginStop, PhasedFTNL, Votes, VotesOrLeader
 from privregret.instances import StochasticLosses
-from privregret.minimax import Game, epoch_plan
-from privregret.privacy import margin, votes
 from privregret.studies.whole_epochs import LONG, equal_gaps
 
-INFINITE = 1e6  # stands for infinity in findings
+# stands for infinity in findings
+INFINITE = 1e6
 
 # Regret on losses that are the same in every round ------------------------------------------------
 
@@ -61,7 +69,7 @@ def over_bounds(epsilons: list, log_actions: list, gaps: list) -> pd.DataFrame:
     for epsilon, log_k, gap in product(epsilons, log_actions, gaps):
         learners = [
             (Votes(epsilon), bounds.votes(log_k, epsilon)),
-            (VotesOrLeader(epsilon), bounds.hybrid_fixed(log_k, epsilon)),
+            (VotesOrLeader(epsilon), bounds.votes_or_leader(log_k, epsilon)),
             (PhasedFTNL(epsilon, "gumbel"), bounds.random_phase_fixed(log_k, epsilon, math.e)),
             (MarginStop(epsilon), bounds.margin_stop(log_k, gap, epsilon, 0.25)),
         ]
@@ -77,15 +85,13 @@ def over_bounds(epsilons: list, log_actions: list, gaps: list) -> pd.DataFrame:
 
 # Losses on which votes mislead --------------------------------------------------------------------
 
-MISLEADING = StochasticLosses(
-    "misleading votes", ((0.5, 0.4), (0.5, 1.0)), (0.0, 0.0), (0.6, 0.4)
-)  # action 2 loses less in most rounds, and more on average
-
 
 def misled(epsilon: float, horizon: int, runs: int, seed: int) -> pd.DataFrame:
-    """Regret of three learners where the majority of the votes is for the worse action."""
+    """Regret of three learners: action 2 loses less in most rounds, and more on average."""
+    outcomes = (0.5, 0.4), (0.5, 1.0)
+    misleading = StochasticLosses("misleading votes", outcomes, (0.0, 0.0), (0.6, 0.4))
     learners = [Votes(epsilon), VotesOrLeader(epsilon), PhasedFTNL(epsilon, "gumbel")]
-    return simulate.regret_curves(learners, MISLEADING, horizon, runs, seed, points=24)
+    return simulate.regret_curves(learners, misleading, horizon, runs, seed, points=24)
 
 
 # All stochastic losses ----------------------------------------------------------------------------
@@ -104,14 +110,9 @@ def few_gaps(levels: int) -> tuple[float, np.ndarray]:
     steps = coo_array((np.concatenate([ones, -ones, -1.0 * i]), (rows, columns)))
     sums = np.zeros((2, 2 * levels + 1))
     sums[0, :levels] = sums[1, -1] = 1
-    found = linprog(
-        -1.0 * (np.arange(2 * levels + 1) == levels),
-        A_ub=steps.tocsr(),
-        b_ub=np.zeros(len(i)),
-        A_eq=sums,
-        b_eq=[1, 0],
-        bounds=[(0, None)] * levels + [(None, None)] * (levels + 1),
-    )
+    cost = -1.0 * (np.arange(2 * levels + 1) == levels)
+    signs = [(0, None)] * levels + [(None, None)] * (levels + 1)
+    found = linprog(cost, steps.tocsr(), np.zeros(len(i)), sums, [1, 0], signs)
     return -found.fun, found.x[:levels]
 
 
@@ -147,12 +148,10 @@ def votes_privacy(epsilons: list, extra: int = 0) -> Estimate:
 
 
 @store.kept
-def unanimity_privacy(epsilons: list, first: float = 1.0) -> Estimate:
+def unanimity_privacy(epsilons: list, sharper: float = 1.0) -> Estimate:
     """The largest loss over epsilon / 2 of the test of unanimity, K = 2 and 3."""
-    found = [
-        2 * votes.unanimity_loss(VotesOrLeader(e), actions, first) / e
-        for e, actions in product(epsilons, (2, 3))
-    ]
+    cases = [(VotesOrLeader(e), actions) for e, actions in product(epsilons, (2, 3))]
+    found = [2 * votes.unanimity_loss(x, actions, sharper) / x.epsilon for x, actions in cases]
     return Estimate(max(found), bound=1e-12)
 
 
@@ -162,10 +161,7 @@ def stop_privacy(epsilons: list, noisy: bool = True) -> Estimate:
     found = []
     for e, fraction, threshold in product(epsilons, (0.25, 0.5), (0.0, 0.3, 1.0)):
         learner = MarginStop(e, fraction, threshold)
-        found += [
-            margin.stop_loss(learner, rounds, actions, noisy) / e
-            for rounds, actions in ((4, 2), (2, 3))
-        ]
+        found += [margin_stop.stop_loss(learner, *sizes, noisy) / e for sizes in ((4, 2), (2, 3))]
     return Estimate(min(max(found), INFINITE), bound=1e-9)
 
 

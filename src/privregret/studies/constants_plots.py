@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from privregret.bounds import constants as bounds
+from privregret.companion import constants as bounds
 from privregret.press import draw, style
 
 SCALED = r"regret $\times\,\epsilon/\ln K$"
@@ -26,7 +26,7 @@ def phase_figure(phase: pd.DataFrame) -> Figure:
     """Draw regret against the gap, for several kinds of epochs."""
     fig, ax = draw.subplots(figsize=style.COLUMN)
     draw.lines(ax, phase, "gap", "ratio")
-    for constant in (8, bounds.phase_worst(3.0), bounds.phase_mean(math.e)):
+    for constant in (8, 9, 2 * math.e):
         draw.bound(ax, [0.25, 1], [constant] * 2, "constants 8, 9 and $2e$", zorder=1)
     ax.set(xscale="log", xlabel=r"gap $\Delta$", ylim=(2.5, 9.5), ylabel=SCALED)
     _ticked(ax, [0.25, 0.5, 1])
@@ -50,10 +50,8 @@ def gaps_figure(table: pd.DataFrame) -> Figure:
 def constants_figure(picture: pd.DataFrame, gap: float, epsilon: float) -> Figure:
     """Draw regret against ln K: fixed losses, and stochastic losses with the bound for one gap."""
     at = np.geomspace(picture.log_actions.min(), picture.log_actions.max(), 60)
-    lower = {
-        "fixed": bounds.fixed(at, epsilon),
-        "stochastic": np.maximum(bounds.equal_gaps(at, gap, epsilon), 0),
-    }
+    equal_gaps = np.maximum(bounds.equal_gaps(at, gap, epsilon), 0)
+    lower = {"fixed": at / epsilon, "stochastic": equal_gaps}
     fig, axes = draw.panels(2, height=3.3, xscale="log", xlabel=r"$\ln K$", ylim=(0, 9))
     axes[0].set_ylabel(SCALED)
     for ax, (losses, least) in zip(axes, lower.items(), strict=True):

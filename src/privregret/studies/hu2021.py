@@ -1,4 +1,4 @@
-"""Helpers of the notebooks on hu2021, in the order settings, measure, plot."""
+"""Instances and measurements that only the notebooks on hu2021 use."""
 
 import math
 
@@ -11,9 +11,7 @@ from privregret.bounds import hu2021 as bounds
 from privregret.core.algorithm import Algorithm
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
-from privregret.privacy import ledger, selection
-
-# Settings
+from privregret.privacy import ledger, noisy_maxima
 
 EQUAL = f"{FTNL(1.0).label}, equal gaps"  # same K, all gaps equal to the smallest
 
@@ -22,9 +20,6 @@ def described(setting: BernoulliBandit) -> str:
     """Name a setting of five arms and its means, for captions."""
     means = ", ".join(f"{mean:g}" for mean in setting.means)
     return f"{setting.name} (five Bernoulli arms with means {means})"
-
-
-# Measure
 
 
 def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) -> pd.DataFrame:
@@ -44,29 +39,25 @@ def release_table(released: dict[str, list[ledger.Release]], pulls: int) -> pd.D
 
 
 def peak_growth(growth: pd.DataFrame, horizon: int) -> estimates.Estimate:
-    """Return the growth of the largest regret / ln t per epsilon, largest over epsilon.
+    """Return the growth of the largest regret / ln t, largest over epsilon.
 
-    From rounds in (T^(1/2), T^(3/4)] to rounds in (T^(3/4), T]; `growth` has one mean per epsilon
-    and t."""
+    From rounds in (T^(1/2), T^(3/4)] to (T^(3/4), T]; `growth` has a mean per epsilon and t.
+    """
     log_t = np.log(growth.t)
     scaled = growth.assign(per_log=growth["mean"] / log_t, per_log_se=growth.se / log_t)
-    early, late = (
-        [
-            estimates.largest(part, value="per_log")
-            for _, part in scaled[(growth.t > horizon**a) & (growth.t <= horizon**b)].groupby(
-                "epsilon"
-            )
-        ]
-        for a, b in ((0.5, 0.75), (0.75, 1))
-    )
-    return estimates.largest([after / before for before, after in zip(early, late, strict=True)])
+
+    def peaks(a, b):
+        between = scaled[(growth.t > horizon**a) & (growth.t <= horizon**b)]
+        return [estimates.largest(of, value="per_log") for _, of in between.groupby("epsilon")]
+
+    pairs = zip(peaks(0.5, 0.75), peaks(0.75, 1), strict=True)
+    return estimates.largest([after / before for before, after in pairs])
 
 
 def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: int) -> dict:
     """Return the largest mean regret over equal gaps at multiples of the critical gap.
 
-    The three multiples with the largest means are measured again by fresh runs; the error is that
-    of the largest of the three.
+    The three largest are measured again by fresh runs; the error is that of the largest of these.
     """
     unit = bounds.critical_gap(arms, T)
     multiples = 2.0 ** np.arange(-2, math.floor(math.log2(0.75 / unit)) + 1)
@@ -84,30 +75,24 @@ def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: i
 def restarted(
     problem: BernoulliBandit, epsilon: float, restarts: int, runs: int, seed: int
 ) -> tuple[list[estimates.Estimate], list[estimates.Estimate]]:
-    """Return regret of DP-SE with restarts, and regret of DP-SE that knows T.
+    """Return regret of DP-SE with restarts at 2^(2^i), and of DP-SE that knows T.
 
-    The restarts have horizons 2^(2^i). T takes the powers of two in the last restart, which ends at
-    2^(2^restarts).
+    T takes the powers of two in the last restart, which ends at 2^(2^restarts).
     """
+
+    def measured(learner, rounds):
+        T = int(rounds[-1])
+        curves = simulate.regret_curves(learner, problem, T, runs, seed, points=rounds)
+        return estimates.rows(estimates.means(curves, "t"))
+
     ends = [2**2**i for i in range(2, restarts + 1)]  # shorter ones hardly matter
     starts = [0, *ends[:-1]]
     before = estimates.Estimate(0.0)
     for start, end in zip(starts[:-1], ends[:-1], strict=True):
-        segment = DPSE(epsilon, beta=1 / end)
-        curve = simulate.regret_curves(segment, problem, end - start, runs, seed, points=1)
-        before = before + estimates.row(estimates.means(curve, []))
+        before = before + measured(DPSE(epsilon, beta=1 / end), [end - start])[0]
     horizons = 2 ** np.arange(2 ** (restarts - 1) + 1, 2**restarts + 1)
-    last, rounds = DPSE(epsilon, beta=1 / ends[-1]), horizons - starts[-1]
-    played = simulate.regret_curves(last, problem, int(rounds[-1]), runs, seed, points=rounds)
-    known = [
-        estimates.row(
-            estimates.means(
-                simulate.regret_curves(DPSE(epsilon), problem, int(T), runs, seed, points=1), []
-            )
-        )
-        for T in horizons
-    ]
-    return [before + part for part in estimates.rows(estimates.means(played, "t"))], known
+    last = measured(DPSE(epsilon, beta=1 / ends[-1]), horizons - starts[-1])
+    return [before + part for part in last], [measured(DPSE(epsilon), [T])[0] for T in horizons]
 
 
 def reused(times: int, actions: int, epsilon: float) -> float:
@@ -116,7 +101,7 @@ def reused(times: int, actions: int, epsilon: float) -> float:
     After `times` choices, each from all rounds so far."""
     scale = FTNL(epsilon).noise_scale(actions)
     losses = [
-        selection.privacy_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
+        noisy_maxima.epoch_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
     ]
     return sum(loss.value for loss in losses) / epsilon
 
@@ -150,7 +135,7 @@ def over_equal_gaps(
 ) -> estimates.Estimate:
     """Return the largest ratio of FTNL's regret on doubling gaps and on equal gaps.
 
-    The largest over `phases` values of epsilon from `epsilon` down by a factor of two.
+    Over `phases` values of epsilon from `epsilon` down by a factor of two.
     """
     learners = [FTNL(epsilon / 2 ** (i / phases)) for i in range(phases)]
     regrets = (
@@ -171,9 +156,7 @@ def bound_over_rate(brackets: int, log_size: float, epsilon_over_gap: float, hor
 
 
 def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.DataFrame:
-    """Compute exact regrets and Theorem 7's bounds in units of ln K / epsilon.
-
-    On a doubling instance."""
+    """Compute exact regrets and Theorem 7's bounds on a doubling instance, in ln K / epsilon."""
     gaps, counts, log_k = instance.gaps, instance.log_counts, instance.log_actions
     gap = gaps[1]
     equal = equal_gaps_as(instance)
@@ -192,10 +175,9 @@ def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.Dat
 
 
 def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int) -> dict:
-    """Return the range of regret / (ln K / epsilon) over the phase of the epochs.
+    """Return the range of regret / (ln K / epsilon) as epsilon falls by a factor of two.
 
-    FTNL with Gumbel noise on doubling gaps with deterministic losses, as epsilon falls by a factor
-    of two.
+    FTNL with Gumbel noise on doubling gaps with deterministic losses.
     """
     instance = instances.doubling(brackets, log_per_bracket=log_size, bernoulli=False)
     regrets = []
@@ -210,9 +192,10 @@ def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int
 
 
 def rounds_needed(actions: int, gap: float, epsilon: float) -> float:
-    """Return the largest n / m* after which Gumbel noise misses the best expert with chance 0.2.
+    """Return the largest n / m* at which Gumbel noise misses the best expert with chance 0.2.
 
-    Among 25 values of n from m*/8 to 120 m*, on the packing."""
+    Among 25 values of n from m*/8 to 120 m*, on the packing.
+    """
     m = bounds.theorem_10_rounds(math.log(actions), gap, epsilon)
     scale, instance = FTNL(epsilon, "gumbel").noise_scale(actions), instances.packing(actions, gap)
 
@@ -224,9 +207,7 @@ def rounds_needed(actions: int, gap: float, epsilon: float) -> float:
 
 
 def over_theorem_10(actions: int, gap: float, epsilons: np.ndarray) -> estimates.Estimate:
-    """Return FTNL's exact regret on the packing at round m* / Theorem 10, smallest over epsilon.
-
-    Where m* is below 1 there is no such round."""
+    """Return FTNL's exact regret on the packing at round m* >= 1 / Theorem 10, the smallest."""
     found = []
     for epsilon in epsilons:
         m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
@@ -237,9 +218,7 @@ def over_theorem_10(actions: int, gap: float, epsilons: np.ndarray) -> estimates
 
 
 def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
-    """Compute exact regret / (ln K / epsilon) at round m* and after 2^50 rounds, and the bound.
-
-    Round m* is left out where it is below 1."""
+    """Compute exact regret / (ln K / epsilon) at rounds m* (from 1 on) and 2^50, and its bound."""
     m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
     learners = [FTNL(epsilon), RandomPrefixSoftmax(epsilon), EpochLeader()]
     rounds = [m, 2**50] if m else [2**50]
@@ -248,5 +227,6 @@ def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
     frame["when"] = np.where(early, "at round $m^{\\ast}$", "after $2^{50}$ rounds")
     frame["bound"] = np.where(early, bounds.theorem_10(1.0, 1.0), np.nan)
     frame[["regret", "error"]] /= math.log(actions) / epsilon
-    frame = frame.assign(K=actions, epsilon=epsilon)
-    return frame[["K", "epsilon", "algorithm", "when", "t", "regret", "error", "bound"]]
+    return frame.assign(K=actions, epsilon=epsilon)[
+        ["K", "epsilon", "algorithm", "when", "t", "regret", "error", "bound"]
+    ]

@@ -14,9 +14,7 @@ from privregret.studies.hu2021 import EQUAL
 def limits_of(
     per_round: pd.DataFrame, setting: BernoulliBandit, epsilons: list[float]
 ) -> tuple[float, float]:
-    """Return one range of regrets for all panels of a setting.
-
-    It is the range of its curves at `epsilons`."""
+    """Return the range of a setting's curves at `epsilons`, for all its panels."""
     here = (per_round.instance == setting.name) & per_round.epsilon.isin(epsilons)
     return draw.regret_limits(per_round[here])
 
@@ -80,20 +78,8 @@ def repairs(data: pd.DataFrame) -> Figure:
 def show_releases(
     ax: Axes, released: list[ledger.Release], pulls: int, title: str, color: str, alarm: str
 ) -> None:
-    """Draw one bar per release about an arm, and the cost of each reward.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    released : list of privacy.ledger.Release
-    pulls : int
-        Pulls drawn.
-    title : str
-        Of the panel.
-    color, alarm : str
-        Colours of the arrays, and of costs above 1.
-    """
-    top = 0
+    """Draw one bar per release about an arm, and the cost of each reward, `alarm` above 1."""
+    top, centred = 0, {"ha": "center", "va": "center_baseline", "fontsize": 6}
     for release in released:
         length = release.last - release.first + 1
         level = 0 if release.kind == "array" else length.bit_length()
@@ -103,18 +89,11 @@ def show_releases(
             level, length - 0.16, left=release.first - 0.42, height=0.72, color=fill, linewidth=0
         )
         middle = (release.first + release.last) / 2
-        ax.text(
-            middle,
-            level,
-            f"{release.scale:g}",
-            ha="center",
-            va="center_baseline",
-            fontsize=6,
-            color="white" if release.kind == "array" else "black",
-        )
+        ink = "white" if release.kind == "array" else "black"
+        ax.text(middle, level, f"{release.scale:g}", color=ink, **centred)
     for pull, cost in enumerate(ledger.cost(released, pulls), start=1):
         above = {"color": alarm, "fontweight": "bold"} if cost > 1 + 1e-9 else {}
-        ax.text(pull, -1, f"{cost:.3g}", ha="center", va="center_baseline", fontsize=6, **above)
+        ax.text(pull, -1, f"{cost:.3g}", **centred | above)
     ax.set(xlim=(0.4, pulls + 0.6), ylim=(-1.6, top + 0.6), title=title, xticks=range(1, pulls + 1))
     names = ["cost", "array", *(f"node of {2 ** (level - 1)}" for level in range(1, top + 1))]
     ax.set_yticks(range(-1, top + 1), names)

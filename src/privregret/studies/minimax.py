@@ -1,4 +1,4 @@
-"""Compute exact values of small games, and the regret of learners on them."""
+"""Exact values of small games, and the regret of learners on them."""
 
 import itertools
 import math
@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import coo_array, vstack
 
+from privregret.companion import Game, minimax
+from privregret.companion.games import matrix
 from privregret.core import store
 from privregret.estimates import Estimate
-from privregret.minimax import Game, minimax
 
 # Values -----------------------------------------------------------------------------------------
 
@@ -19,19 +19,19 @@ from privregret.minimax import Game, minimax
 @cache
 @store.kept
 def _bounds(game: Game, epsilon: float, delta: float) -> tuple[float, float]:
-    """Return the upper bound (regret of a plan) and the lower bound (certificate)."""
+    """The upper bound (regret of a plan) and the lower bound (certificate)."""
     found = minimax(game, epsilon, delta)
     return found.upper, found.lower
 
 
 def value(game: Game, epsilon: float, delta: float = 0.0) -> Estimate:
-    """Return the minimax regret: of the plan, with an error down to the certificate."""
+    """The minimax regret: of the plan, with an error down to the certificate."""
     upper, lower = _bounds(game, float(epsilon), delta)
     return Estimate(upper, bound=max(upper - lower, 0.0))
 
 
 def gain(game: Game, epsilon: float) -> Estimate:
-    """Return the gain of an optimal learner over guessing / epsilon."""
+    """The gain of an optimal learner over guessing / epsilon."""
     guessing = game.rounds * (1 - 1 / game.actions)
     return (guessing - value(game, epsilon)) / epsilon
 
@@ -46,38 +46,24 @@ def fixed_value(game: Game, epsilon: float) -> Estimate:
     sizes = [(K * seen) ** t * K for t in range(T)]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     worst, width = starts[-1], starts[-1] + 1
-    flow = [coo_array((np.ones(K), (np.zeros(K, int), np.arange(K))), shape=(1, width))]
+    flow, regret = [(np.arange(K)[None], 1.0)], []
     for t in range(T - 1):
-        before = np.repeat(np.arange(sizes[t]), seen)
+        before = starts[t] + np.repeat(np.arange(sizes[t]), seen)
         after = starts[t + 1] + np.arange(sizes[t + 1]).reshape(-1, K)
-        rows = np.arange(len(before))
-        entries = np.concatenate([np.full(len(before), -1.0), np.ones(after.size)])
-        columns = np.concatenate([starts[t] + before, after.ravel()])
-        places = np.concatenate([rows, np.repeat(rows, K)])
-        flow.append(coo_array((entries, (places, columns)), shape=(len(rows), width)))
-    regret, right = [], []
+        flow.append((np.column_stack([before, after]), np.array([-1.0] + [1.0] * K)))
     for r, row in enumerate(game.rows):
-        line = np.zeros(width)
-        for t, histories in enumerate(game.histories):
-            same = sum(r * len(game.rows) ** i for i in range(t))
-            for a in range(K):
-                line[starts[t] + histories[same] * K + a] += row[a]
-        line[worst] = -1.0
-        regret.append(line)
-        right.append(T * row.min())
+        same = [sum(r * len(game.rows) ** i for i in range(t)) for t in range(T)]
+        met = [start + game.histories[t][same[t]] * K for t, start in enumerate(starts[:T])]
+        paid = np.concatenate(met)[:, None] + np.arange(K)
+        regret.append((np.append(paid, worst)[None], np.append(np.tile(row, len(paid)), -1.0)))
     first, second = np.repeat(np.arange(sizes[-1]), (T - 1) * (seen - 1)), game.neighbours().ravel()
-    rows = np.arange(len(first))
-    data = np.concatenate([np.ones(len(first)), np.full(len(first), -math.exp(epsilon))])
-    columns = starts[-2] + np.concatenate([first, second])
-    private = coo_array((data, (np.tile(rows, 2), columns)), shape=(len(first), width))
-    cost = np.zeros(width)
-    cost[worst] = 1.0
-    equal = vstack(flow).tocsr()
-    known = np.zeros(equal.shape[0])
-    known[0] = 1.0
-    above = vstack([coo_array(np.array(regret)), private]).tocsr()
-    limits = np.concatenate([right, np.zeros(len(first))])
-    found = linprog(cost, above, limits, equal, known, (0, None), method="highs")
+    pairs = starts[-2] + np.column_stack([first, second])
+    private = [(pairs, np.array([1.0, -math.exp(epsilon)]))]
+    limits = np.concatenate([T * game.rows.min(axis=1), np.zeros(len(pairs))])
+    equal, above = matrix(flow, width), matrix(regret + private, width)
+    known = np.arange(equal.shape[0]) == 0
+    cost = np.arange(width) == worst
+    found = linprog(1.0 * cost, above, limits, equal, 1.0 * known, (0, None), method="highs")
     if found.status:
         raise RuntimeError(f"the solver gave up on {game} at epsilon={epsilon:g}: {found.message}")
     return Estimate(float(found.fun), bound=1e-7)
@@ -106,7 +92,7 @@ def policy_rows(game: Game, plan: np.ndarray, name: str) -> Iterator[dict]:
 
 @store.kept
 def learner_row(label: str, game: Game, proved: float, plan: np.ndarray) -> dict:
-    """Return exact privacy loss, worst regret, and the fraction of an optimal learner's gain."""
+    """Exact privacy loss, worst regret, and the fraction of an optimal learner's gain."""
     guess, regret, has = game.rounds / 2, game.worst_regret(plan), game.privacy(plan)
     best = value(game, has).value
     row = {"algorithm": label, "proved": proved, "privacy": has, "regret": regret}

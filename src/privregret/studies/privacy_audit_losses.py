@@ -11,28 +11,20 @@ from scipy.optimize import brentq
 from privregret import adversarial, bandits, full_information
 from privregret.adversarial import BatchedPrivate, LocallyPrivate, SparseSwitch
 from privregret.bandits import DPSE, HybridUCB, dp_se
-from privregret.core import store
-from privregret.full_information import (
-    FTNL,
+from privregret.companion import (
+    Game,
     MarginStop,
     PhasedFTNL,
-    RandomPrefixSoftmax,
     Votes,
     VotesOrLeader,
-)
-from privregret.minimax import Game, epoch_plan
-from privregret.privacy import adversarial as quadrature
-from privregret.privacy import (
-    audit,
-    batches,
-    margin,
-    prefix,
-    pull_times,
-    scripted,
-    selection,
-    trace,
+    epoch_plan,
     votes,
 )
+from privregret.companion import margin_stop as margin
+from privregret.core import store
+from privregret.full_information import FTNL, RandomPrefixSoftmax
+from privregret.privacy import adversarial as quadrature
+from privregret.privacy import audit, decisions, noisy_maxima, scripted, trace
 from privregret.studies.privacy_audit import FAULTS, HybridChildren
 
 Found = tuple[float, str]  # a loss of privacy, and the pair of data sets that shows it
@@ -187,17 +179,17 @@ def quick_losses(epsilon: float) -> dict[str, Found]:
     known, found = families(epsilon), {}
     for a in known["full information"]:
         if isinstance(a, RandomPrefixSoftmax) and a.prefix == "random":
-            found[a.label] = prefix.sequence_loss(3, a.eta), "all pairs, 7 rounds"
+            found[a.label] = noisy_maxima.sequence_loss(3, a.eta), "all pairs, 7 rounds"
         elif isinstance(a, PhasedFTNL):
             game = Game(5, "full")
             found[a.label] = game.privacy(epoch_plan(game, a)), "all pairs, 5 rounds"
         elif np.isfinite(a.privacy.printed) and not isinstance(a, WEIGHTED):
             found[a.label] = _of_a_maximum(a)
     for a, more in ((HybridUCB(epsilon), 0), (HybridUCB(epsilon, "scaled"), 1)):
-        loss = pull_times.hybrid_loss(epsilon, more)
+        loss = decisions.hybrid_loss(epsilon, more)
         found[a.label] = loss, "2nd reward 0 to 1, eight pull times"
     for a in (bandits.DPKLUCB(epsilon), bandits.DPIMED(epsilon)):
-        found[a.label] = batches.privacy_loss(a, 60), "all pairs, 5 rounds"
+        found[a.label] = decisions.batches_loss(a, 60), "all pairs, 5 rounds"
     for a in known["adversarial"]:
         base = a.bandit if isinstance(a, adversarial.ExpertsFromBandit) else a
         if isinstance(base, BatchedPrivate):
@@ -221,7 +213,7 @@ def weighted_losses(epsilon: float) -> dict[str, Found]:
 def _of_a_maximum(algorithm) -> Found:
     """Loss of a noisy maximum of two sums, after an epoch of 64 rounds (half a prefix: 33)."""
     n = 33 if getattr(algorithm, "prefix", "") == "half" else 64
-    worst = selection.privacy_loss(2, n, algorithm.noise, algorithm.noise_scale(2))
+    worst = noisy_maxima.epoch_loss(2, n, algorithm.noise, algorithm.noise_scale(2))
     (a, b), (c, d) = worst.before, worst.after
     return worst.value, f"sums {a}, {b} to {c}, {d}"
 
@@ -290,7 +282,7 @@ def score_delta(epsilon: float, delta: float, experts: int) -> list[float]:
     """Limits (low, high) of delta(epsilon) of the scores, with the noise for (epsilon, delta)."""
     shift, grid = score_shift(epsilon, delta, experts), 2000
     further = epsilon + experts * shift / grid
-    return [quadrature.laplace_delta(e, shift, experts, grid) for e in (further, epsilon)]
+    return [quadrature.composed_delta(e, shift, experts, grid) for e in (further, epsilon)]
 
 
 @store.kept
@@ -298,5 +290,8 @@ def score_epsilon(epsilon: float, delta: float, experts: int) -> float:
     """The epsilon that the noise for (epsilon, delta) gives with that delta."""
     shift = score_shift(epsilon, delta, experts)
     return brentq(
-        lambda e: quadrature.laplace_delta(e, shift, experts, 200) - delta, 1e-6, experts, xtol=1e-4
+        lambda e: quadrature.composed_delta(e, shift, experts, 200) - delta,
+        1e-6,
+        experts,
+        xtol=1e-4,
     )

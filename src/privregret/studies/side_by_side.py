@@ -18,9 +18,10 @@ from privregret.bandits import (
     LazyDPTS,
 )
 from privregret.bandits.dp_klucb import batch_ends
+from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import store
 from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
-from privregret.full_information import FTNL, MarginStop, Votes, VotesOrLeader
+from privregret.full_information import FTNL
 from privregret.instances import BernoulliBandit, StochasticLosses
 from privregret.privacy import ledger
 

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from privregret import estimates, exact, instances
-from privregret.bounds import ours
+from privregret.companion import whole_epochs as bounds
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate
@@ -17,21 +17,16 @@ from privregret.instances import StochasticLosses
 
 # Settings -----------------------------------------------------------------------------------------
 
-NOISES = {"gumbel": stats.gumbel_r(), "exponential": stats.expon(), "laplace": stats.laplace()}
-SAME = "fixed"  # losses that are the same in every round
-LONG = 2**60  # rounds of all runs
+NOISES = "gumbel", "exponential", "laplace"
+# losses that are the same in every round
+SAME = "fixed"
+# rounds of all runs
+LONG = 2**60
 
 
 def log_others(log_k: float) -> float:
     """ln(K - 1)."""
     return max(0.0, log_k + np.log1p(-np.exp(-log_k)))
-
-
-def two_actions(gap: float, opposite: bool) -> StochasticLosses:
-    """Bernoulli losses of two actions, independent or opposite."""
-    if opposite:
-        return instances.dependent("antithetic", gap)
-    return instances.bernoulli_losses(((1 - gap) / 2, (1 + gap) / 2))
 
 
 def equal_gaps(log_k: float, gap: float) -> StochasticLosses:
@@ -75,10 +70,10 @@ def lemma_rows(outcomes, probabilities, noise: str, eta: float, longest: int) ->
         chosen = exact.selection_from_sums(differences, flat, noise, 1 / eta)
         after = float(mass @ exact.expected_maximum(differences, noise, 1 / eta))
         empirical, fraction = mass @ (chosen * differences), mass @ chosen
-        slack = (empirical - n * ours.kept(gaps, eta) * fraction)[1:] / (n * fraction[1:])
+        slack = (empirical - n * bounds.lemma_3(gaps, eta) * fraction)[1:] / (n * fraction[1:])
         potential = (2 if n > 1 else 1) * (before - after)
-        row = {"noise": noise, "n": n, "eta": eta, "empirical": empirical.sum()}
-        rows.append(row | {"potential": potential, "slack": slack.min(), "smallest_gap": gaps[1]})
+        row = {"eta": eta, "empirical": empirical.sum(), "potential": potential}
+        rows.append(row | {"slack": slack.min(), "smallest_gap": gaps[1]})
         before = after
     return rows
 
@@ -108,27 +103,17 @@ def theorem_grid(log_actions: list, epsilons: list) -> pd.DataFrame:
     rows = []
     for log_k, epsilon in product(log_actions, epsilons):
         for (losses, problem), noise in product(problems(log_k, epsilon), NOISES):
-            if losses == SAME or noise == "gumbel" or problem.log_actions < 1:  # the rest is slow
-                rows.append(_theorem_row(losses, problem, epsilon, noise))
+            # the rest is slow
+            if losses == SAME or noise == "gumbel" or problem.log_actions < 1:
+                regret = exact.expected_regret(FTNL(epsilon, noise), problem, LONG)
+                gap, all_actions = problem.gaps[problem.gaps > 0].min(), problem.log_actions
+                row = {"losses": losses, "epsilon": epsilon, "gap": gap}
+                row |= {"regret": regret.value[0], "error": regret.error[0]}
+                row["theorem"] = float(bounds.theorem(all_actions, gap, epsilon, noise))
+                row["large"] = float(bounds.large_gaps(all_actions, gap, epsilon, noise))
+                row["same"] = float(bounds.deterministic(all_actions, epsilon, noise))
+                rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _theorem_row(losses, problem, epsilon, noise):
-    regret = exact.expected_regret(FTNL(epsilon, noise), problem, LONG)
-    gap, log_k = problem.gaps[problem.gaps > 0].min(), problem.log_actions
-    same = float(ours.deterministic(log_k, epsilon, noise)) if losses == SAME else np.inf
-    return {
-        "losses": losses,
-        "noise": noise,
-        "epsilon": epsilon,
-        "log_actions": float(log_k),
-        "gap": float(gap),
-        "regret": float(regret.value[0]),
-        "error": float(regret.error[0]),
-        "theorem": float(ours.theorem(log_k, gap, epsilon, noise)),
-        "large": float(ours.large_gaps(log_k, gap, epsilon, noise)),
-        "same": same,
-    }
 
 
 @store.kept
@@ -138,7 +123,7 @@ def minimax_grid(epsilons: list) -> pd.DataFrame:
     for epsilon, gap in product(epsilons, (0.003, 0.03, 0.3)):
         problem = instances.bernoulli_losses(((1 - gap) / 2, (1 + gap) / 2), (1, 100))
         curve = exact.regret_curves(FTNL(epsilon, "gumbel"), problem, [2**6, 2**12, 2**18])
-        bound = ours.minimax(np.log(101), curve.t, epsilon, "gumbel")
+        bound = bounds.minimax(np.log(101), curve.t, epsilon, "gumbel")
         frames.append(curve.assign(bound=bound))
     return pd.concat(frames, ignore_index=True)
 

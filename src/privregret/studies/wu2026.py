@@ -13,7 +13,7 @@ from privregret.bounds import wu2026 as bounds
 from privregret.core import store
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
-from privregret.privacy import selection
+from privregret.privacy import noisy_maxima
 
 # Instances
 
@@ -50,7 +50,7 @@ def votes(losses: np.ndarray) -> np.ndarray:
 def largest_loss(actions: int, noise: str, scale: float) -> float:
     """Return the largest exact privacy loss over epochs and numbers of actions, epsilon = 1."""
     sizes = product((2, 3, actions), (1, 2, 64, 2**20))
-    return max(selection.privacy_loss(K, n, noise, scale).value for K, n in sizes)
+    return max(noisy_maxima.epoch_loss(K, n, noise, scale).value for K, n in sizes)
 
 
 # Selection
@@ -58,9 +58,9 @@ def largest_loss(actions: int, noise: str, scale: float) -> float:
 
 @store.kept
 def worse_of_two(means: tuple[float, float], level: float, n: int) -> dict:
-    """Return the probability of the worse of two actions and its bound in Lemma 5's proof.
+    """Return the probability of the worse of two actions and its bounds in Lemma 5 and its proof.
 
-    The noise is Gumbel of scale 2 / level. "lemma" is the lemma's own bound.
+    The noise is Gumbel of scale 2 / level.
     """
     d = means[1] - means[0]
     problem = instances.bernoulli_losses(means)
@@ -73,8 +73,7 @@ def worse_of_two(means: tuple[float, float], level: float, n: int) -> dict:
 def raw_and_resampled(problem: StochasticLosses, n: int, level: float) -> dict:
     """Return the probability of the worse of two actions without and with resampling.
 
-    The noise is Gumbel of scale 2 / level; there is none at infinite level. A probability below its
-    numerical error is returned as 0.
+    The noise is Gumbel of scale 2 / level, or none. Probabilities below their error are 0.
     """
     noise = ("none", 1.0) if np.isinf(level) else ("gumbel", 2 / level)
     found = {"instance": problem.name, "n": n, "epsilon": level}
@@ -92,27 +91,22 @@ def one_group(log_actions: float, phase: float) -> float:
 
 @store.kept
 def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the largest values over random a of two quantities in Lemma 3, over ln K.
-
-    They are the sum of f and the increase of its antiderivative.
-    """
-    return tuple(float(x) for x in np.max([_lemma_3(rng) for _ in range(count)], axis=0))
-
-
-def _lemma_3(rng):
-    groups = int(rng.integers(1, 6))
-    a = np.append(np.exp(rng.uniform(-9, 1, groups)), 0.0)
-    log_counts = np.append(rng.random(groups) * rng.choice([1.0, 10.0, 200.0]), 0.0)
-    log_k = np.logaddexp.reduce(log_counts)
-    antiderivative = np.logaddexp.reduce(log_counts - a) / np.log(2) / log_k
-    return bounds.lemma_3(a, log_counts), antiderivative
+    """Return the largest sum of f and rise of its antiderivative / ln K in Lemma 3, random a."""
+    sums, rises = [], []
+    for _ in range(count):
+        groups = int(rng.integers(1, 6))
+        a = np.append(np.exp(rng.uniform(-9, 1, groups)), 0.0)
+        log_counts = np.append(rng.random(groups) * rng.choice([1.0, 10.0, 200.0]), 0.0)
+        sums.append(float(bounds.lemma_3(a, log_counts)))
+        rise = np.logaddexp.reduce(log_counts - a) / np.log(2)
+        rises.append(float(rise / np.logaddexp.reduce(log_counts)))
+    return max(sums), max(rises)
 
 
 def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
     """Return log10 of the constant c1 that Remark 4's conjecture needs.
 
-    There are two actions if `bad` is "none", and infinitely many further ones of mean 1 if it is
-    "unbounded".
+    "none" or infinitely many ("unbounded") actions of mean 1 are added to the two.
     """
     if bad == "none":
         log_c1 = bounds.remark_4(-np.inf, n, middle, level, 2.0, c2)
@@ -129,8 +123,8 @@ def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
 def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
     """Search for the largest regret over instances with two losses per action, Gumbel noise.
 
-    "raw" is the maximum over all instances, "resampled" the maximum over Bernoulli instances, to
-    which resampling reduces them. The first search starts from the result of the second.
+    "raw" is the maximum, "resampled" the maximum over Bernoulli instances, to which resampling
+    reduces them. The first search starts from the result of the second.
     """
     options = {"maxiter": 40, "popsize": 6, "tol": 1e-8, "rng": seed}
 
@@ -161,10 +155,9 @@ def exponents_over(curve: pd.DataFrame, bound: str, lag: int) -> list[estimates.
 
 
 def voting_regret(losses: tuple[float, ...], epsilon: float, epochs: int = 40) -> float:
-    """Compute the regret of FTNL with Gumbel noise when it sees votes in place of losses.
+    """Compute the regret of FTNL with Gumbel noise that sees votes, on deterministic losses.
 
-    The losses are deterministic. One vote vector depends on one loss vector, so that the privacy is
-    that of FTNL.
+    One vote vector depends on one loss vector, so that the privacy is that of FTNL.
     """
     seen = np.array(losses)
     gaps = seen - seen.min()

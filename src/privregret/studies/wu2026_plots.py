@@ -58,14 +58,9 @@ def lower_bound_figure(data: pd.DataFrame) -> Figure:
     """Draw regret on the cyclic family against the horizon, one panel per number of actions."""
     axes = {"xscale": "log", "yscale": "log", "xlabel": "horizon $T$", "ylabel": "regret"}
     powers = {K: f"$K={K}$" if K < 1000 else rf"$K=10^{{{np.log10(K):.0f}}}$" for K in data.actions}
-    fig, row = draw.family(
-        data.assign(title=data.actions.map(powers)),
-        "title",
-        "t",
-        "regret",
-        bounds={"sharp": "Theorem 3, sharper", "printed": "Theorem 3"},
-        axes=axes | {"height": 2.9},
-    )
+    titled, how = data.assign(title=data.actions.map(powers)), {"axes": axes | {"height": 2.9}}
+    how["bounds"] = {"sharp": "Theorem 3, sharper", "printed": "Theorem 3"}
+    fig, row = draw.family(titled, "title", "t", "regret", **how)
     for ax, (_, curves) in zip(row, data.groupby("actions", sort=False), strict=True):
         once = curves.drop_duplicates("t")
         ax.fill_between(once.t, 1e-3, once.sharp, color=style.BLACK, alpha=0.08, linewidth=0)

@@ -1,6 +1,6 @@
-"""Compute the minimax regret of private learners over a few rounds.
+"""The minimax regret of private learners over a few rounds, by linear programming
 
-The method is linear programming. A learner is a plan in sequence form: x_t(h, a) is the probability
+A learner is a plan in sequence form: x_t(h, a) is the probability
 of the actions of the history h and of a after them, if the losses seen are those of h. Such x are
 the feasible set of a linear flow; expected losses are linear in them, and so is privacy. A history
 is a sequence of symbols (action, observation), read as a number with the first symbol as highest
@@ -16,19 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import block_array, coo_array, eye_array, hstack, vstack
+from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, vstack
 
 from privregret.core import checks, store
 
 FEEDBACKS = ("bandit", "full")
-LARGEST = 2**18  # largest number of sequences of a game, for memory and time
+# largest number of sequences of a game, for memory and time
+LARGEST = 2**18
 # Without these the solver stops early at small epsilon, where all plans are almost equally good.
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-WASTE = 1e-12  # probabilities below this are rounding of the solver, and 0 in `policy`
+# probabilities below this are rounding of the solver, and 0 in `policy`
+WASTE = 1e-12
 
 
 class Certificate(NamedTuple):
-    """Prove a lower bound for all private learners, checkable without a solver.
+    """The proof of a lower bound for all private learners, checkable without a solver.
 
     Attributes
     ----------
@@ -49,18 +51,11 @@ class Certificate(NamedTuple):
 
 @dataclass(frozen=True)
 class Minimax:
-    """Hold the best plan and the proof that it is the best.
+    """The best plan and the proof that it is the best.
 
-    Attributes
-    ----------
-    value : float
-        Minimax regret, as the solver reports it.
-    plan : (sequences,) array
-        Probability of all T actions of each sequence (histories of T - 1 rounds and a last action)
-        if the losses seen are those of the sequence.
-    certificate : Certificate
-    game : Game
-    epsilon, delta : float
+    `value` is the minimax regret, as the solver reports it. `plan` has, for each sequence (a
+    history of T - 1 rounds and a last action), the probability of its T actions if the losses seen
+    are those of the sequence.
     """
 
     value: float
@@ -72,15 +67,12 @@ class Minimax:
 
     @property
     def upper(self) -> float:
-        """Return the worst regret of the plan on all tables, computed from the plan."""
+        """Return the worst regret of the plan on all tables."""
         return self.game.worst_regret(self.plan)
 
     @property
     def lower(self) -> float:
-        """Return the lower bound on the regret of private learners that is certified.
-
-        It is computed by backward induction.
-        """
+        """Return the certified lower bound on the regret of private learners."""
         return self.game.certified(self.certificate, self.epsilon, self.delta)
 
 
@@ -125,10 +117,8 @@ class Game(checks.Checked):
 
     def __post_init__(self):
         super().__post_init__()
-        if self.sequences > LARGEST:
-            raise ValueError(
-                f"rounds must be smaller: {self.sequences} sequences of play exceed {LARGEST}"
-            )
+        if (many := self.sequences) > LARGEST:
+            raise ValueError(f"rounds must be smaller: {many} sequences of play exceed {LARGEST}")
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -154,16 +144,11 @@ class Game(checks.Checked):
 
     @cached_property
     def histories(self) -> list:
-        """Return for t = 1..T the history that rows and actions lead to.
-
-        The arrays have shape (R^(t-1), K^(t-1)), for t - 1 rows and a sequence of actions.
-        """
+        """Return for t = 1..T the histories, (R^(t-1), K^(t-1)), that rows and actions lead to."""
         levels = [np.zeros((1, 1), int)]
         for _ in range(self.rounds - 1):
-            h = (
-                levels[-1][:, None, :, None] * self.actions * self.seen
-                + self.symbols[None, :, None, :]
-            )
+            before = levels[-1][:, None, :, None] * self.actions * self.seen
+            h = before + self.symbols[None, :, None, :]
             levels.append(h.reshape(h.shape[0] * h.shape[1], -1))
         return levels
 
@@ -175,10 +160,8 @@ class Game(checks.Checked):
         for names in permutations(range(self.actions)):
             back = np.argsort(names)
             rows = np.array([index[tuple(row[back])] for row in self.rows])
-            shown = np.arange(2) if self.feedback == "bandit" else rows
-            result.append(
-                (np.array(names), (np.array(names)[:, None] * self.seen + shown).ravel(), rows)
-            )
+            shown, new = np.arange(2) if self.feedback == "bandit" else rows, np.array(names)
+            result.append((new, (new[:, None] * self.seen + shown).ravel(), rows))
         return result
 
     def renamed(self, rounds: int, digits: np.ndarray) -> np.ndarray:
@@ -193,37 +176,18 @@ class Game(checks.Checked):
         return (self.renamed(rounds - 1, symbols)[:, None] * self.actions + names).ravel()
 
     def neighbours(self) -> np.ndarray:
-        """Return the sequences that differ in the observation of one round.
-
-        The shape is (sequences, T-1, seen-1).
-        """
-        codes, step = np.arange(self.sequences), self.actions * self.seen
-        result = np.empty((self.sequences, self.rounds - 1, self.seen - 1), int)
-        for t in range(self.rounds - 1):
-            place = self.actions * step ** (self.rounds - 2 - t)
-            shown = codes // place % step % self.seen
-            for d in range(self.seen - 1):
-                result[:, t, d] = codes + ((shown + d + 1) % self.seen - shown) * place
-        return result
+        """Return the (sequences, T-1, seen-1) that differ in the observation of one round."""
+        places = self.actions * (self.actions * self.seen) ** np.arange(self.rounds - 1)[::-1]
+        return _changed(np.arange(self.sequences), places, self.seen)
 
     def neighbouring_tables(self) -> np.ndarray:
         """Return the (R^(T-1), T-1, R-1) tables that differ in one row."""
-        count = len(self.rows)
-        codes = np.arange(count ** (self.rounds - 1))
-        result = np.empty((len(codes), self.rounds - 1, count - 1), int)
-        for t in range(self.rounds - 1):
-            place = count ** (self.rounds - 2 - t)
-            digit = codes // place % count
-            for d in range(count - 1):
-                result[:, t, d] = codes + ((digit + d + 1) % count - digit) * place
-        return result
+        places = len(self.rows) ** np.arange(self.rounds - 1)[::-1]
+        return _changed(np.arange(len(self.rows) ** (self.rounds - 1)), places, len(self.rows))
 
     @cached_property
     def opposed(self) -> np.ndarray:
-        """Return which neighbouring tables matter, (R^(T-1), T-1, R-1) of bool.
-
-        For a bandit these are the tables in which all of a row changes.
-        """
+        """Return which neighbouring tables matter: for a bandit, if all of a row changes."""
         if self.feedback == "full":
             return np.ones(self.neighbouring_tables().shape, bool)
         place = len(self.rows) ** np.arange(self.rounds - 1)[::-1]
@@ -232,26 +196,18 @@ class Game(checks.Checked):
         return digits[:, :, None] + other == len(self.rows) - 1
 
     def paired(self) -> np.ndarray:
-        """Return the pairs of sequences under two opposed tables, (pairs, K^T).
-
-        The entries are places in `neighbours` flattened.
-        """
+        """Return places in `neighbours` flattened: sequences under opposed tables, (pairs, K^T)."""
         first, t, d = np.nonzero(self.opposed)
-        codes = (self.histories[-1][:, :, None] * self.actions + np.arange(self.actions)).reshape(
-            len(self.opposed), -1
-        )
+        codes = self.histories[-1][:, :, None] * self.actions + np.arange(self.actions)
+        codes = codes.reshape(len(self.opposed), -1)
         here, there, t = codes[first], codes[self.neighbouring_tables()[first, t, d]], t[:, None]
         which = (self.neighbours()[here, t] == there[:, :, None]).argmax(axis=2)
         return (here * (self.rounds - 1) + t) * (self.seen - 1) + which
 
     # Value of a plan
-    # ---------------------------------------------------------------------------------------
 
     def prefixes(self, plan: np.ndarray) -> list:
-        """Return for t = 1..T the (histories of t-1 rounds, K) probabilities of a plan.
-
-        Observations from round t on do not matter.
-        """
+        """Return for t = 1..T the (histories of t-1 rounds, K) probabilities of a plan."""
         levels = [np.asarray(plan, float).reshape(-1, self.actions)]
         while len(levels[0]) > 1:
             left = levels[0].sum(axis=1).reshape(-1, self.actions, self.seen)
@@ -259,21 +215,17 @@ class Game(checks.Checked):
         return levels
 
     def regrets(self, plan: np.ndarray) -> np.ndarray:
-        """Return the (K, R^(T-1)) expected regret of a plan per action and table.
-
-        The row of losses in the last round is the worst one.
-        """
+        """Return the (K, R^(T-1)) expected regret of a plan, the last row being the worst one."""
         total = np.zeros((self.actions, 1))
-        *before, last = [
-            x[h].sum(axis=1) for x, h in zip(self.prefixes(plan), self.histories, strict=True)
-        ]
+        levels = zip(self.prefixes(plan), self.histories, strict=True)
+        *before, last = [x[h].sum(axis=1) for x, h in levels]
         for play in before:  # (tables so far, K)
             paid = play @ self.rows.T
             total = (total[:, :, None] + paid - self.rows.T[:, None, :]).reshape(self.actions, -1)
         return total + 1 - last.T
 
     def worst_regret(self, plan: np.ndarray) -> float:
-        """Return the largest expected regret of a plan, over all tables."""
+        """Return the largest expected regret of a plan over all tables."""
         return float(self.regrets(plan).max())
 
     def privacy(self, plan: np.ndarray) -> float:
@@ -292,10 +244,9 @@ class Game(checks.Checked):
         return float(np.maximum(above, 0).sum(axis=-1).max())
 
     def policy(self, plan: np.ndarray) -> list:
-        """Return for t = 1..T the probability of each action given the history.
+        """Return for t = 1..T the (histories of t-1 rounds, K) probabilities of the next action.
 
-        The arrays have shape (histories of t-1 rounds, K); after impossible histories play is
-        uniform.
+        After impossible histories play is uniform.
         """
         result = []
         for x in self.prefixes(plan):
@@ -305,10 +256,7 @@ class Game(checks.Checked):
         return result
 
     def plan_of(self, policy: list[np.ndarray]) -> np.ndarray:
-        """Return the plan of a policy.
-
-        The policy has an array of shape (histories of t-1 rounds, K) for each t = 1..T.
-        """
+        """Return the plan of a policy, as `policy` gives it."""
         plan = np.ones(1)
         for t, step in enumerate(policy, start=1):
             plan = plan[:, None] * np.reshape(step, (-1, self.actions))
@@ -317,7 +265,6 @@ class Game(checks.Checked):
         return plan.ravel()
 
     # Lower bound for all learners
-    # -----------------------------------------------------------------------------------
 
     def certified(self, certificate: Certificate, epsilon: float, delta: float = 0.0) -> float:
         """Return the lower bound that a certificate proves for private learners.
@@ -328,18 +275,14 @@ class Game(checks.Checked):
         """
         adversary, pairs, tables = (np.maximum(part, 0) for part in certificate)
         adversary = adversary / adversary.sum()
-        constant = 0.0
-        cost = [
-            np.zeros(((self.actions * self.seen) ** t, self.actions)) for t in range(self.rounds)
-        ]
-        left = adversary
-        for t in range(
-            self.rounds, 0, -1
-        ):  # losses of the actions of round t minus those of the comparator
+        constant, left, step = 0.0, adversary, self.actions * self.seen
+        cost = [np.zeros((step**t, self.actions)) for t in range(self.rounds)]
+        # losses of the actions of round t minus those of the comparator
+        for t in range(self.rounds, 0, -1):
             h = self.histories[t - 1]
             if t == self.rounds:
-                weight = 1 - np.eye(self.actions)
-                by_action = left.T @ weight  # (tables, K)
+                # (tables, K)
+                by_action = left.T @ (1 - np.eye(self.actions))
             else:
                 left = left.reshape(self.actions, -1, len(self.rows))
                 by_action = left.sum(axis=0) @ self.rows
@@ -356,20 +299,14 @@ class Game(checks.Checked):
             np.add.at(extra, self.neighbours().ravel(), -math.exp(epsilon) * pairs.ravel())
             cost[-1] += extra.reshape(-1, self.actions)
         best = np.zeros((len(cost[-1]), self.actions))
-        for step in reversed(cost):
-            smallest = (step + best).min(axis=1)
-            best = (
-                smallest.reshape(-1, self.actions, self.seen).sum(axis=2)
-                if len(smallest) > 1
-                else smallest
-            )
-        return constant + float(best[0])
+        for now in reversed(cost):
+            smallest = (now + best).min(axis=1)
+            if len(smallest) > 1:
+                best = smallest.reshape(-1, self.actions, self.seen).sum(axis=2)
+        return constant + float(smallest[0])
 
     def repaired(self, plan: np.ndarray, epsilon: float, delta: float = 0.0) -> np.ndarray:
-        """Return a plan that is normalised and private up to rounding.
-
-        The plan is mixed with uniform play to the extent that the solver's tolerance requires.
-        """
+        """Return the plan, mixed with as much uniform play as makes it private up to rounding."""
         plan = self.plan_of(self.policy(np.maximum(plan, 0)))
         uniform = float(self.actions) ** -self.rounds
         if math.isinf(epsilon):
@@ -392,6 +329,9 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     whole sequences need constraints: those of shorter ones are their sums. In the last round only
     the row that hurts most is considered.
 
+    The plan and the certificate agreed to 1.2e-9 at 6 rounds and epsilon = 0.002, to 1e-12 at
+    epsilon from 0.1. With 7 rounds and epsilon = 0.002 the solver needs more than 7 minutes.
+
     Parameters
     ----------
     game : Game
@@ -400,21 +340,12 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     delta : float
         In [0, 1).
 
-    Returns
-    -------
-    Minimax
-
     Raises
     ------
     ValueError
         For epsilon or delta out of range.
     RuntimeError
         If the solver fails.
-
-    Notes
-    -----
-    The plan and the certificate agreed to 1.2e-9 at 6 rounds and epsilon = 0.002, to 1e-12 at
-    epsilon from 0.1. With 7 rounds and epsilon = 0.002 the solver needs more than 7 minutes.
 
     Examples
     --------
@@ -429,9 +360,8 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     # one variable per orbit of sequences, ordered by level
     orbit, first, plans = ([], [], 0)
     for t in range(1, T + 1):
-        kept, classes, _ = _orbits(
-            [game.swapped(t, names, symbols) for names, symbols, _ in game.renamings]
-        )
+        renamed = [game.swapped(t, names, symbols) for names, symbols, _ in game.renamings]
+        kept, classes, _ = _orbits(renamed)
         orbit.append(plans + classes)
         first.append(kept)
         plans += len(kept)
@@ -446,45 +376,41 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     for t in range(T - 1):
         codes = np.repeat(first[t], seen)
         after = (codes * seen + np.tile(np.arange(seen), len(first[t])))[:, None] * K + np.arange(K)
-        flow.append(
-            (np.column_stack([orbit[t][codes], orbit[t + 1][after]]), np.array([1.0] + [-1.0] * K))
-        )
+        columns = np.column_stack([orbit[t][codes], orbit[t + 1][after]])
+        flow.append((columns, np.array([1.0] + [-1.0] * K)))
     for t, h in enumerate(game.histories):
         here = starts[t] + np.arange(len(h))[:, None]
         for r in range(len(rows)) if t < T - 1 else [last]:
             sign = rows[r] - rows[r, 0]
-            columns = [orbit[t][h * K + a] for a in np.flatnonzero(sign)]
-            columns.append(here)
+            places = [*(orbit[t][h * K + a] for a in np.flatnonzero(sign)), here]
             factors = [*np.repeat(sign[sign != 0], h.shape[1]), -1.0]
             if t < T - 1:
-                columns.append(starts[t + 1] + np.arange(len(h))[:, None] * len(rows) + r)
+                places.append(starts[t + 1] + np.arange(len(h))[:, None] * len(rows) + r)
                 factors.append(1.0)
-            regret.append((np.hstack(columns), np.array(factors)))
-    equal, above = _matrix(flow, width), _matrix(regret, width)
+            regret.append((np.hstack(places), np.array(factors)))
+    equal, above = matrix(flow, width), matrix(regret, width)
     leaves = slice(above.shape[0] - len(game.histories[-1]), above.shape[0])
     right = np.zeros(above.shape[0])
 
     kept = sizes = classes = np.zeros(0, int)
     if math.isfinite(epsilon):
         pairs = game.neighbours()
-        renamed = [game.swapped(T, names, symbols) for names, symbols, _ in game.renamings]
-        kept, classes, sizes = _orbits(
-            [np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed]
-        )
+        numbers = [np.ravel(new[:, None, None] * len(new) + new[pairs]) for new in renamed]
+        kept, classes, sizes = _orbits(numbers)
         both = orbit[-1][np.column_stack(np.divmod(kept, game.sequences))]
-        above = vstack([above, _matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
+        above = vstack([above, matrix([(both, np.array([1.0, -math.exp(epsilon)]))], width)])
         right = np.zeros(above.shape[0])
     helpers = len(kept) if delta > 0 else 0
-    if helpers:  # excess over e^epsilon times the other probability; its sum is at most delta
+    # excess over e^epsilon times the other probability; its sum is at most delta
+    if helpers:
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
         here, t, d = np.nonzero(game.opposed)  # type: ignore[assignment]
         there = game.neighbouring_tables()[here, t, d]
         renamed = [game.renamed(T - 1, moved) for _, _, moved in game.renamings]
-        _, pair_classes, pair_sizes = _orbits(
-            [new[here] * len(new) + new[there] for new in renamed]
-        )
+        numbers = [new[here] * len(new) + new[there] for new in renamed]
+        _, pair_classes, pair_sizes = _orbits(numbers)
         chosen = np.unique(pair_classes, return_index=True)[1]
-        added = _matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
+        added = matrix([(classes[game.paired()[chosen]], 1.0)], helpers)
         above = block_array([[above, excess], [None, added]])
         right = np.concatenate([right, np.full(added.shape[0], delta)])
         equal = hstack([equal, coo_array((equal.shape[0], helpers))])
@@ -495,46 +421,49 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     known = np.zeros(equal.shape[0])
     known[0] = 1.0
     programme = cost, above.tocsr(), right, equal.tocsr(), known, bounds
-    found = linprog(*programme, method="highs-ipm", options=TIGHT)
-    if found.status:  # the interior point method may fail where the simplex method does not
-        found = linprog(*programme, method="highs-ds", options=TIGHT)
-    if found.status:
+    # the interior point method may fail where the simplex method does not
+    for method in ("highs-ipm", "highs-ds"):
+        found = linprog(*programme, method=method, options=TIGHT)
+        if not found.status:
+            break
+    else:
         raise RuntimeError(f"the solver failed at rounds={T}, epsilon={epsilon:g}: {found.message}")
 
     weights = np.maximum(-found.ineqlin.marginals, 0)
     adversary = np.zeros((K, len(game.histories[-1])))
-    for names, _, moved in game.renamings:  # any action may be named 0
+    # any action may be named 0
+    for names, _, moved in game.renamings:
         adversary[names[0], game.renamed(T - 1, moved)] += weights[leaves] / len(game.renamings)
     pairs = np.zeros((game.sequences, T - 1, seen - 1))
     tables = np.zeros(game.opposed.shape if helpers else 0)
     if len(kept):
-        pairs = (weights[leaves.stop : leaves.stop + len(kept)] / sizes)[classes].reshape(
-            pairs.shape
-        )
+        weight = weights[leaves.stop : leaves.stop + len(kept)] / sizes
+        pairs = weight[classes].reshape(pairs.shape)
     if helpers:
         tables[game.opposed] = (weights[leaves.stop + helpers :] / pair_sizes)[pair_classes]
     plan = game.repaired(found.x[orbit[-1]], epsilon, delta)
-    return Minimax(
-        float(found.fun), plan, Certificate(adversary, pairs, tables), game, epsilon, delta
-    )
+    certificate = Certificate(adversary, pairs, tables)
+    return Minimax(float(found.fun), plan, certificate, game, epsilon, delta)
+
+
+def _changed(codes, places, base):
+    """Codes with the digit at each place raised by 1, ..., base - 1: (codes, places, base - 1)."""
+    digit = (codes[:, None] // places % base)[:, :, None]
+    return codes[:, None, None] + ((digit + np.arange(1, base)) % base - digit) * places[:, None]
 
 
 def _orbits(numbers):
-    """Return the orbits of numbers under renamings: smallest members, classes, sizes.
-
-    `numbers` gives the number that each renaming maps each number to.
-    """
+    """Orbits of numbers under renamings, which map them to these: least members, classes, sizes."""
     return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
 
 
-def _matrix(blocks, width):
-    """Return blocks of (rows, entries) columns with factors as a sparse matrix."""
+def matrix(blocks: list, width: int) -> csr_array:
+    """Blocks of (rows, entries) columns with factors as a sparse matrix."""
     parts, height = [], 0
     for columns, factors in blocks:
-        rows = np.broadcast_to(height + np.arange(len(columns))[:, None], columns.shape)
-        parts.append(
-            (np.broadcast_to(factors, columns.shape).ravel(), rows.ravel(), columns.ravel())
-        )
+        rows = height + np.arange(len(columns))[:, None]
+        every = np.broadcast_arrays(factors, rows, columns)
+        parts.append([part.ravel() for part in every])
         height += len(columns)
     data, rows, columns = (np.concatenate(part) for part in zip(*parts, strict=True))
     return coo_array((data, (rows, columns)), (height, width)).tocsr()

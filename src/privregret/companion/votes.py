@@ -1,18 +1,24 @@
-"""Learn from votes: each round votes for an action with the smallest loss."""
+"""Votes: learners, their exact regret on fixed losses, and their exact privacy"""
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
+from privregret.companion.fixed import CERTAIN, ROUNDING, Fixed
 from privregret.core import checks
 from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
-from privregret.core.noise import GUMBEL, draw
+from privregret.core.noise import GUMBEL
+from privregret.exact import Regret
 from privregret.full_information.base import FullInformationAlgorithm
+from privregret.full_information.epochs import noisy_leader
+from privregret.instances import StochasticLosses
 
-LONGEST = 2.0**60  # largest number of rounds of an epoch, so that 64 bits can count and add them
+# largest number of rounds of an epoch, so that 64 bits can count and add them
+LONGEST = 2.0**60
 
 VOTED = np.dtype([("votes", np.int64), ("weight", float)])
 BOTH = np.dtype([("votes", np.int64), ("weight", float), ("loss", float)])
@@ -20,10 +26,9 @@ EPOCH = np.dtype([(name, np.int64) for name in ("leader", "next", "length", "epo
 
 
 class Ballot(NamedTuple):
-    """Hold what kernels take of the votes: a draw after epoch i, and its length.
+    """The draw after epoch i = 1, 2, ...: P(k) proportional to exp(rate max(c_k - s_i, 0)).
 
-    P(k) is proportional to exp(rate max(c_k - s_i, 0)). Epoch i has 2 s_i + window rounds, s_i = 1
-    + ceil((bonus + i) / rate).
+    Epoch i has 2 s_i + window rounds, s_i = 1 + ceil((bonus + i) / rate).
     """
 
     rate: float
@@ -31,24 +36,27 @@ class Ballot(NamedTuple):
     window: int
 
     def threshold(self, epoch: int) -> int:
-        """Return s_i, for i = 1, 2, ..."""
+        """Return s_i."""
         return _threshold(self, epoch)
 
     def length(self, epoch: int) -> int:
-        """Return the number of rounds of epoch i = 1, 2, ..."""
+        """Return the number of rounds of epoch i."""
         return _length(self, epoch)
 
 
 class Hybrid(NamedTuple):
-    """Hold what kernels take: the first ballot, and the draws of later epochs."""
+    """The first ballot, and the draws of later epochs, the first of which has `first` rounds.
+
+    The leader's noise has this scale; the test has rate `tilt`, and s_i = length - `margin`.
+    """
 
     rate: float
     bonus: float
     window: int
-    scale: float  # scale of the leader's noise
-    tilt: float  # rate of the test's votes
-    margin: int  # s_i = length of the epoch - margin
-    first: int  # rounds of the first of the later epochs
+    scale: float
+    tilt: float
+    margin: int
+    first: int
 
 
 @jit
@@ -63,7 +71,7 @@ def _length(ballot, epoch):
 
 @jit
 def _elected(actions, ballot, epoch, rng):
-    """Return the action drawn from the votes of an epoch."""
+    """Draw an action from the votes of an epoch."""
     threshold, most, mass = _threshold(ballot, epoch), 0, 0.0
     for i in range(len(actions)):
         most = max(most, actions[i]["votes"] - threshold)
@@ -76,10 +84,7 @@ def _elected(actions, ballot, epoch, rng):
 
 @jit
 def _picked(actions, pick):
-    """Return the action whose interval holds `pick`.
-
-    The intervals, as long as the weights, follow each other from 0 to the sum of the weights.
-    """
+    """Return the action whose interval holds `pick`; intervals are as long as the weights."""
     for i in range(len(actions) - 1):
         if pick < actions[i]["weight"]:
             return i
@@ -99,7 +104,7 @@ def _vote(losses):
 
 @jit
 def _choose(actions, own, ballot, t, rng):
-    """Return the action of round t."""
+    """Start an epoch with a draw from the votes of the one before, or repeat its action."""
     if t == 1:
         own["leader"] = int(rng.random() * len(actions))
     elif t == own["next"]:
@@ -115,13 +120,13 @@ def _choose(actions, own, ballot, t, rng):
 
 @jit
 def _observe(actions, own, ballot, t, j, losses, rng):
-    """Update the memory with the losses of round t."""
+    """Count the vote of the round."""
     actions[_vote(losses)]["votes"] += 1
 
 
 @dataclass(frozen=True)
 class Votes(FullInformationAlgorithm):
-    """Play in each epoch an action drawn from the votes of the previous epoch.
+    """Votes: in each epoch, an action drawn from the votes of the previous epoch.
 
     A round votes for its action with the smallest loss, of several for the first. Epoch i = 1, 2,
     ... has n_i = 2 s_i + window rounds with s_i = 1 + ceil((2 ln lam + i) / epsilon_0), epsilon_0 =
@@ -132,7 +137,7 @@ class Votes(FullInformationAlgorithm):
     The learner exploits unanimity. If losses are the same in every round its regret is at most (ln
     K + 3 ln(1 + ln K) + 9) / epsilon + 6. On other stochastic losses regret can be linear in T.
 
-    Privacy: epsilon for the sequence of actions.
+    Privacy: epsilon for the sequence of actions. Twin: tests/naive/full_information.py, `Votes`.
 
     Parameters
     ----------
@@ -171,10 +176,26 @@ class Votes(FullInformationAlgorithm):
     def settings(self, horizon: int | None, actions: int) -> Ballot:
         return self.ballot(math.log(actions))
 
+    def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:
+        """Return expected regret on fixed losses; see `exact.expected_regret`."""
+        problem = Fixed.of(self, instance)
+        ballot = self.ballot(problem.log_actions)
+        start, epoch, gap = 0, 1, problem.mean_gap
+        value, error = np.zeros(len(horizons)), np.zeros(len(horizons))
+        while start < horizons[-1] and epoch <= CERTAIN:
+            length = ballot.length(epoch)
+            value += gap * np.clip(horizons - start, 0, length)
+            gap = problem.wrong(ballot.rate * (length - ballot.threshold(epoch)))
+            start, epoch = start + length, epoch + 1
+        # gaps fall by e, lengths grow by at most 2 + 2 / rate
+        if start < horizons[-1]:
+            error += gap * (ballot.length(epoch) + 2 + 2 / ballot.rate) * 4
+        return Regret(value, error + ROUNDING * value)
+
 
 @jit
 def _choose_hybrid(actions, own, settings, t, rng):
-    """Return the action of round t."""
+    """Start an epoch with what the test names, or the leader, or repeat the epoch's action."""
     if t == 1:
         own["leader"] = int(rng.random() * len(actions))
         own["length"] = _length(settings, 1)
@@ -183,11 +204,7 @@ def _choose_hybrid(actions, own, settings, t, rng):
             own["leader"] = _elected(actions, settings, 1, rng)
             own["length"] = settings.first
         else:
-            best, leader = -math.inf, 0
-            for i in range(len(actions)):
-                score = draw(GUMBEL, settings.scale, rng) - actions[i]["loss"]
-                if score > best:
-                    best, leader = score, i
+            leader = noisy_leader(actions, GUMBEL, settings.scale, rng)
             tested = _tested(actions, settings, own["length"], rng)
             own["leader"] = leader if tested < 0 else tested
             own["length"] = min(2 * own["length"], int(LONGEST))
@@ -202,7 +219,7 @@ def _choose_hybrid(actions, own, settings, t, rng):
 
 @jit
 def _tested(actions, settings, length, rng):
-    """Return the action that has almost all votes of an epoch, or -1."""
+    """Draw an action that has almost all votes of an epoch, or -1."""
     most = 0
     for i in range(len(actions)):
         most = max(most, actions[i]["votes"] - (length - settings.margin))
@@ -218,7 +235,7 @@ def _tested(actions, settings, length, rng):
 
 @jit
 def _observe_hybrid(actions, own, settings, t, j, losses, rng):
-    """Update the memory with the losses of round t."""
+    """Count the vote of the round, and add the losses."""
     actions[_vote(losses)]["votes"] += 1
     for i in range(len(actions)):
         actions[i]["loss"] += losses[i]
@@ -226,7 +243,7 @@ def _observe_hybrid(actions, own, settings, t, j, losses, rng):
 
 @dataclass(frozen=True)
 class VotesOrLeader(FullInformationAlgorithm):
-    """Follow unanimous votes while a private test finds them, else a noisy leader.
+    """Votes or leader: unanimous votes while a private test finds them, else a noisy leader.
 
     The first epoch of `Votes` plays a uniform action and ends with a draw from its votes. Then come
     epochs of y_i = 2^i y_0 rounds, y_0 = ceil(20 ln(4 lam K) / epsilon) with lam = 1 + ln K: the
@@ -239,11 +256,7 @@ class VotesOrLeader(FullInformationAlgorithm):
     same in every round, and the order ln K / gap + ln K / epsilon on all stochastic losses.
 
     Privacy: epsilon for the sequence of actions, half for the leader and half for the test.
-
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, above 0.
+    Twin: tests/naive/full_information.py, `VotesOrLeader`.
     """
 
     epsilon: float
@@ -266,3 +279,78 @@ class VotesOrLeader(FullInformationAlgorithm):
 
     def settings(self, horizon: int | None, actions: int) -> Hybrid:
         return self.constants(math.log(actions))
+
+    def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:
+        """Return expected regret on fixed losses; see `exact.expected_regret`."""
+        problem = Fixed.of(self, instance)
+        constants = self.constants(problem.log_actions)
+        ballot = Votes(self.epsilon).ballot(problem.log_actions)
+        first, y = ballot.length(1), constants.first
+        elected = problem.wrong(ballot.rate * (first - ballot.threshold(1)))
+        value = problem.mean_gap * np.clip(horizons, 0, first)
+        value += elected * np.clip(horizons - first, 0, y)
+        start = first + y
+        while start < horizons[-1]:
+            tested = constants.tilt * np.array([constants.margin, constants.margin - y])
+            # none, the voted action, the rest
+            log_weights = np.array([0.0, tested[0], tested[1] + problem.log_others])
+            none, _, rest = np.exp(log_weights - np.logaddexp.reduce(log_weights))
+            gap = none * problem.led(np.array([y]), constants.scale)[0] + rest * problem.others_gap
+            value += gap * np.clip(horizons - start, 0, 2 * y)
+            start, y = start + 2 * y, 2 * y
+        return Regret(value, ROUNDING * value)
+
+
+def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> float:
+    """Return the privacy loss of the draw after an epoch of `Votes`.
+
+    It is the largest log-ratio of the probabilities of an action when one vote moves, for K >= 2
+    actions, or the rate epsilon_0 if that is larger. `extra` rounds make the epoch too long, a
+    planted bug.
+    """
+    # A vote moves from k to j. The ratios depend on c_k, c_j and the sum of the weights, and those
+    # above e^rate fall as that sum grows. So the other votes are spread evenly, which makes the sum
+    # smallest.
+    ballot = learner.ballot(np.log(actions))
+    rounds, threshold = ballot.length(epoch) + extra, ballot.threshold(epoch)
+    from_k, to_j = np.meshgrid(np.arange(1, rounds + 1), np.arange(rounds), indexing="ij")
+    others, few = rounds - from_k - to_j, actions - 2
+    possible = (others == 0) if few == 0 else (others >= 0)
+    from_k, to_j, others = from_k[possible], to_j[possible], others[possible]
+
+    def weight(votes):
+        return np.exp(ballot.rate * np.maximum(votes - threshold, 0))
+
+    each, more = np.divmod(others, max(few, 1))
+    rest = (few - more) * weight(each) + more * weight(each + 1)
+    before = rest + weight(from_k) + weight(to_j)
+    after = rest + weight(from_k - 1) + weight(to_j + 1)
+    rises = np.log(weight(to_j + 1) / weight(to_j))
+    return float(max(ballot.rate, (np.maximum(rises, 0.0) + np.log(before / after)).max()))
+
+
+def unanimity_loss(learner: VotesOrLeader, actions: int, sharper: float = 1.0) -> float:
+    """Return the privacy loss of the test after the first later epoch, for K = 2 to 4 actions.
+
+    All vote counts are listed. `sharper` is a factor by which the test is too sharp, a planted bug.
+    """
+    constants = learner.constants(np.log(actions))
+    rounds, tilt = constants.first, sharper * constants.tilt
+    listed = product(range(rounds + 1), repeat=actions - 1)
+    counts = np.array([c for c in listed if sum(c) <= rounds])
+    counts = np.column_stack([counts, rounds - counts.sum(axis=1)])
+
+    def law(votes):
+        weights = tilt * (votes - (rounds - constants.margin))
+        weights = np.column_stack([np.zeros(len(votes)), weights])
+        return weights - np.logaddexp.reduce(weights, axis=1, keepdims=True)
+
+    worst = 0.0
+    for k, j in product(range(actions), repeat=2):
+        if k != j:
+            some = counts[counts[:, k] > 0]
+            moved = some.copy()
+            moved[:, k] -= 1
+            moved[:, j] += 1
+            worst = max(worst, float(np.abs(law(moved) - law(some)).max()))
+    return worst

@@ -1,30 +1,72 @@
-"""Play several runs of HTINF or EXP3 side by side, so that vector instructions serve all of them.
+"""Play many rounds in one step, and several runs side by side: the same law, faster.
 
-The adversary is oblivious and all batches have one length. So runs share rounds, batches and
-segments, and only their choices differ. Each run has a generator of its own and the numbers that
-`batches.cumulative_losses` gives with that generator, bit by bit: formulas and their order are the
-same, on one lane of an array for each run. They are written twice, because one run keeps a record
-per choice, and vector instructions need an array per field. `np.divide` stands for a division that
-raises no error, because a branch would keep the loop from being vectorised.
+Losses and advice are constant on cells of rounds, in which only the number of plays of each arm
+matters; on a table a cell is a round.
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
-from privregret.adversarial.batches import FTPL_STEP, HTINF_STEP, THETA, cumulative_losses
-from privregret.adversarial.cells import next_segments
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
+
+FOREVER = np.iinfo(np.int64).max
+
+
+@jit
+def drawn(p, u):
+    """Return the index that a uniform number u draws with probabilities p."""
+    found = 0
+    for i in range(len(p) - 1):  # to the end, because a processor cannot predict an early exit
+        u -= p[i]
+        found += u >= 0
+    return found
+
+
+@jit
+def next_segments(loss_starts, advice_starts, segment, advised, t):
+    """Return the segments of losses and advice in round t (from 0), and where either one ends."""
+    while segment + 1 < len(loss_starts) and loss_starts[segment + 1] <= t:
+        segment += 1
+    while advised + 1 < len(advice_starts) and advice_starts[advised + 1] <= t:
+        advised += 1
+    change = FOREVER
+    if segment + 1 < len(loss_starts):
+        change = loss_starts[segment + 1]
+    if advised + 1 < len(advice_starts):
+        change = min(change, advice_starts[advised + 1])
+    return segment, advised, change
+
+
+@jit
+def plays_and_losses(p, plays, means, bernoulli, counts, seen, rng):
+    """Draw how often each arm is played in so many plays, and the loss that is seen in them."""
+    remaining = 1.0
+    for i in range(len(p)):  # multinomial counts, by successive binomials
+        counts[i], seen[i] = 0, 0.0
+        if plays == 0 or p[i] == 0:
+            continue
+        counts[i] = plays
+        if p[i] < remaining and i < len(p) - 1:
+            counts[i] = rng.binomial(plays, p[i] / remaining)
+        plays -= counts[i]
+        remaining -= p[i]
+        seen[i] = rng.binomial(counts[i], means[i]) if bernoulli else counts[i] * means[i]
+
+
+# Several runs of HTINF or EXP3, so that vector instructions serve all of them
+# --------------------------------------------------------------------------------------------------
+
+# Lane r does in run r what `conversions.alone` does, bit by bit: formulas and their order are the
+# same. They are written twice, because one run keeps a record per choice, and vector instructions
+# need an array per field. `np.divide` stands for a division that raises no error, because a branch
+# would keep a loop from being vectorised.
 
 
 @jit
 def _htinf(estimates, p, w, eta, sums):
-    """Set p, and the normalisation w from where it was, as `batches.htinf_weights` does.
-
-    A lane that has converged keeps its w until all have.
-    """
+    """As `conversions.htinf_weights`; a lane that has converged keeps its w until all have."""
     choices, runs = p.shape
     low, total, cubes = sums[0], sums[1], sums[2]
     for r in range(runs):
@@ -52,7 +94,7 @@ def _htinf(estimates, p, w, eta, sums):
 
 @jit
 def _exp3(estimates, p, weights, low, total, settings):
-    """Set p as `batches.exp3_weights` does."""
+    """As `conversions.exp3_weights`."""
     choices, runs = p.shape
     for r in range(runs):
         total[r] = 0.0
@@ -75,36 +117,14 @@ def _exp3(estimates, p, weights, low, total, settings):
 
 
 @jit
-def losses_of_runs(tables, checkpoints, settings, rngs, runs, noise):
-    """Return (runs, H) cumulative losses of several runs, each from its own generator.
+def in_lanes(tables, checkpoints, settings, rngs, runs, noise):
+    """Return (runs, H) losses of runs that each follow experts who name one arm.
 
-    FTPL draws until its choice leads again, and advice that mixes arms is followed by drawn counts:
-    there is nothing to share, and such runs are played one after the other, without sums of noise.
-
-    Parameters
-    ----------
-    tables : Tables
-    checkpoints : (H,) int64 array
-        Increasing rounds.
-    settings : Batches
-    rngs : tuple of numpy.random.Generator
-        At least `runs` of them.
-    runs : int
-    noise : (runs, N, 3) array, or (0, 0, 3) for none
-        For each choice, over the complete batches s in which it is played, with probability p: the
-        sums of the noise z, of z / sqrt s and of z / sqrt p are added. A choice is drawn before its
-        noise, so they have mean zero.
+    `noise` is a (runs, N, 3) array to which the sums of `run_with_noise` are added, or (0, 0, 3).
     """
     losses, bernoulli, point, tau = tables.losses, tables.bernoulli, tables.point, settings.tau
     horizon, choices, rate = checkpoints[-1], tables.group.shape[1], settings.rate
-    paid = np.empty((runs, len(checkpoints)))
-    if settings.kind == FTPL_STEP or runs == 1 or point.min() < 0:
-        for r in range(runs):
-            one = cumulative_losses(tables, checkpoints, settings, rngs[r])
-            for h in range(len(checkpoints)):
-                paid[r, h] = one[h]
-        return paid
-    htinf = settings.kind == HTINF_STEP
+    paid, htinf = np.empty((runs, len(checkpoints))), settings.theta > 0
     estimates, p = np.zeros((choices, runs)), np.zeros((choices, runs))
     weights, sums = np.ones((choices, runs)), np.zeros((3, runs))
     w, low, u, chosen = np.zeros(runs), np.zeros(runs), np.zeros(runs), np.zeros(runs, np.int64)
@@ -118,7 +138,7 @@ def losses_of_runs(tables, checkpoints, settings, rngs, runs, noise):
             _exp3(estimates, p, weights, low, sums[0], settings)
         for r in range(runs):
             u[r], chosen[r], observed[r] = rngs[r].random(), 0, 0.0
-        for i in range(choices - 1):
+        for i in range(choices - 1):  # as `drawn`
             for r in range(runs):
                 u[r] -= p[i, r]
                 chosen[r] += u[r] >= 0
@@ -158,9 +178,6 @@ def losses_of_runs(tables, checkpoints, settings, rngs, runs, noise):
             if not htinf:
                 estimates[j, r] += y / p[j, r]
                 weights[j, r] = math.exp(min(700.0, -rate * (estimates[j, r] - low[r])))
-            elif abs(y) <= THETA * rate * math.sqrt(number * p[j, r]):
+            elif abs(y) <= settings.theta * rate * math.sqrt(number * p[j, r]):
                 estimates[j, r] += y / p[j, r]
     return paid
-
-
-without_noise = partial(losses_of_runs, noise=np.empty((0, 0, 3)))

@@ -1,0 +1,18 @@
+"""What is ours: learners with the best constants, their theorems, minimax regret of small games"""
+
+from privregret.companion.games import Game, minimax
+from privregret.companion.margin_stop import MarginStop
+from privregret.companion.phased import PhasedFTNL
+from privregret.companion.plans import batched_plan, epoch_plan
+from privregret.companion.votes import Votes, VotesOrLeader
+
+__all__ = [
+    "Game",
+    "MarginStop",
+    "PhasedFTNL",
+    "Votes",
+    "VotesOrLeader",
+    "batched_plan",
+    "epoch_plan",
+    "minimax",
+]

@@ -1,0 +1,251 @@
+"""Margin stop: the learner, its exact regret on fixed losses, and its exact privacy"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import NamedTuple
+
+import numpy as np
+
+from privregret.companion.fixed import CERTAIN, ROUNDING, Fixed
+from privregret.core import checks
+from privregret.core.algorithm import Privacy, Steps
+from privregret.core.jit import jit
+from privregret.core.noise import GUMBEL
+from privregret.exact import Regret
+from privregret.exact.sums import gauss_legendre
+from privregret.full_information.base import FullInformationAlgorithm
+from privregret.full_information.epochs import noisy_leader
+from privregret.instances import StochasticLosses
+
+# nodes of a quadrature between two kinks; fewer between many
+NODES = 16
+# largest number of values of a quadrature in memory
+CHUNK = 2**20
+
+# sum of its losses since the last choice
+ACTION = np.dtype([("loss", float)])
+# limit: noisy threshold of the margins
+INTEGERS = [(name, np.int64) for name in ("leader", "next", "length")]
+OWN = np.dtype([*INTEGERS, ("stopped", np.bool_), ("limit", float)])
+
+
+class Rule(NamedTuple):
+    """Constants: scales of the Gumbel noise when exploration stops and in later epochs, mean of
+    the exponential noise on threshold and margins.
+    """
+
+    fraction: float
+    first_scale: float
+    threshold: float
+    noise: float
+    scale: float
+
+
+@jit
+def _margin(actions, scale):
+    """Return the mean sum of losses minus their soft minimum at that scale."""
+    least, mean, mass = math.inf, 0.0, 0.0
+    for i in range(len(actions)):
+        least = min(least, actions[i]["loss"])
+        mean += actions[i]["loss"] / len(actions)
+    for i in range(len(actions)):
+        mass += math.exp((least - actions[i]["loss"]) / scale)
+    return mean - least + scale * math.log(mass / len(actions))
+
+
+@jit
+def _choose(actions, own, rule, t, rng):
+    """Explore until a check of the grid succeeds; then epochs that double, each with its leader."""
+    if t == 1:
+        own["leader"], own["next"] = int(rng.random() * len(actions)), 2
+        own["limit"] = rule.threshold + rule.noise * rng.standard_exponential()
+    elif t == own["next"] and own["stopped"]:
+        own["leader"] = noisy_leader(actions, GUMBEL, rule.scale, rng)
+        own["length"] *= 2
+        own["next"] = t + own["length"]
+    elif t == own["next"]:
+        seen = t - 1
+        noisy = _margin(actions, rule.first_scale) + rule.noise * rng.standard_exponential()
+        if noisy >= own["limit"]:
+            own["leader"] = noisy_leader(actions, GUMBEL, rule.first_scale, rng)
+            own["stopped"] = True
+            own["length"], own["next"] = seen, t + seen
+        else:
+            own["next"] = 1 + max(seen + 1, int((1 + rule.fraction) * seen))
+    return own["leader"]
+
+
+@jit
+def _observe(actions, own, rule, t, j, losses, rng):
+    """Add the losses."""
+    for i in range(len(actions)):
+        actions[i]["loss"] += losses[i]
+
+
+@dataclass(frozen=True)
+class MarginStop(FullInformationAlgorithm):
+    """Margin stop: a uniform action until the margin passes a noisy threshold; then FTNL.
+
+    Let b = 2 / ((1 - fraction) epsilon), and q_n the mean of the sums of losses after n rounds
+    minus their soft minimum -b ln(mean exp(-L / b)). On a grid of rounds n that grow by 1 +
+    fraction, q_n plus exponential noise is compared with threshold fraction b ln K plus exponential
+    noise that is drawn once, both of mean 6 / (fraction epsilon). At the first success, after tau
+    rounds, the action is drawn by softmax of -L / b and played for tau rounds. Epochs of 2 tau, 4
+    tau, ... rounds follow, each with the Gumbel leader of the previous one at scale 2 / epsilon.
+
+    With equal gaps, which the learner need not know, its regret tends to 2 ln K / epsilon: K to
+    infinity, with epsilon far below the gap but ln(1 / (epsilon gap)) = K^o(1), then the fraction
+    to 0. The convergence is slow.
+
+    Privacy: epsilon for the sequence of actions: fraction epsilon for tau, the rest for the action.
+    Twin: tests/naive/full_information.py, `MarginStop`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter, above 0.
+    fraction : float
+        Part of the privacy budget that the stopping time uses, in (0, 1); up to 1/4 in the proof.
+    threshold : float
+        13 in the proof, at least 0. Privacy does not depend on it.
+    """
+
+    epsilon: float
+    fraction: float = 0.25
+    threshold: float = 13.0
+    id = "margin-stop"
+    source = "companion/constants, Theorem 6"
+    rules = {
+        "epsilon": checks.positive,
+        "fraction": checks.number_in(1e-6, 1 - 1e-6),
+        "threshold": checks.number_in(0, math.inf),
+    }
+    steps = Steps(ACTION, OWN, _choose, _observe)
+
+    @property
+    def label(self) -> str:
+        return "margin stop" if self.threshold == 13 else "margin stop (own threshold)"
+
+    @property
+    def privacy(self) -> Privacy:
+        return Privacy(self.epsilon, self.epsilon)
+
+    def rule(self, log_actions: float) -> Rule:
+        """Return all constants, for e^log_actions actions."""
+        scale = 2 / ((1 - self.fraction) * self.epsilon)
+        threshold = self.threshold * self.fraction * scale * log_actions
+        noise = 6 / (self.fraction * self.epsilon)
+        return Rule(self.fraction, scale, threshold, noise, 2 / self.epsilon)
+
+    def settings(self, horizon: int | None, actions: int) -> Rule:
+        return self.rule(math.log(actions))
+
+    def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:
+        """Return expected regret on fixed losses; see `exact.expected_regret`."""
+        problem = Fixed.of(self, instance)
+        stops, chances, left = stopping_law(self, problem, int(horizons[-1]))
+        rule = self.rule(problem.log_actions)
+        value = problem.mean_gap * (np.minimum.outer(horizons, stops) @ chances + left * horizons)
+        starts, gaps = 2.0 * stops, problem.led(stops, rule.first_scale)
+        value += (np.clip(np.subtract.outer(horizons, stops), 0, stops) * gaps) @ chances
+        lengths = np.array(stops, float)
+        while (starts < horizons[-1]).any():
+            gaps = problem.led(lengths, rule.scale)
+            lengths *= 2
+            value += (np.clip(np.subtract.outer(horizons, starts), 0, lengths) * gaps) @ chances
+            starts += lengths
+        return Regret(value, ROUNDING * value + math.exp(-CERTAIN) * horizons)
+
+
+def stopping_law(
+    algorithm: MarginStop, problem: Fixed, horizon: int
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return when exploration stops: rounds, probabilities, and that of no stop.
+
+    No stop is by the horizon. Checks that succeed with a probability below e^-60 are left out.
+    """
+    rule = algorithm.rule(problem.log_actions)
+    grid, ceiling = [1], rule.threshold + CERTAIN * rule.noise
+    while _margins(problem, grid[-1:], rule)[0] < ceiling and grid[-1] < horizon:
+        grid.append(max(grid[-1] + 1, int((1 + rule.fraction) * grid[-1])))
+    stops = np.array([n for n in grid if n < horizon] or [horizon], float)
+    least = rule.threshold - CERTAIN * rule.noise
+    stops = stops[max(0, np.searchsorted(_margins(problem, stops, rule), least) - 1) :]
+    above = (_margins(problem, stops, rule) - rule.threshold) / rule.noise
+    return stops, *stopping_chances(above)
+
+
+def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the probabilities that check 1, 2, ... is the first success, and of none.
+
+    `above` has margin minus threshold at each check, in units of the exponential noise that is
+    added to the margin at each check, and to the threshold once.
+    """
+    kinks = np.unique(np.concatenate([[0.0, CERTAIN], above[(above > 0) & (above < CERTAIN)]]))
+    kinks = np.concatenate([np.linspace(a, b, 2 + int(b - a)) for a, b in pairwise(kinks)])
+    x, w = gauss_legendre(max(3, min(NODES, 2000 // len(kinks))))
+    half = np.diff(kinks) / 2
+    at = (((kinks[1:] + kinks[:-1]) / 2)[:, None] + half[:, None] * x).ravel()
+    weights = (half[:, None] * w).ravel() * np.exp(-at)
+    chances, left = np.zeros(len(above)), 0.0
+    for some in np.array_split(np.arange(len(at)), 1 + len(at) * len(above) // CHUNK):
+        short = np.maximum(at[some, None] - above, 0.0)  # distance that noise has to cover
+        log_go_on = np.log(-np.expm1(-np.maximum(short, 1e-300)))
+        before = np.cumsum(log_go_on, axis=1)
+        left += weights[some] @ np.exp(before[:, -1])
+        chances += weights[some] @ np.exp(before - log_go_on - short)
+    return chances, float(left)
+
+
+def _margins(problem, rounds, rule):
+    """Return q_n, the mean sum of losses minus the soft minimum."""
+    sums = np.multiply.outer(np.asarray(rounds, float), problem.gaps)
+    fractions = problem.log_counts - problem.log_actions
+    soft = np.logaddexp.reduce(fractions - sums / rule.first_scale, axis=-1)
+    return sums @ np.exp(fractions) + rule.first_scale * soft
+
+
+def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.ndarray:
+    """Return (T + 1, K) probabilities that exploration stops after n and chooses j.
+
+    The losses are a (T, K) array, the rounds are n = 1..T, and the last row is for no stop. Without
+    noise on threshold and margins, a planted bug, the stop is not private.
+    """
+    rounds, actions = np.shape(table)
+    rule = learner.rule(np.log(actions))
+    grid = [1]
+    while (after := max(grid[-1] + 1, int((1 + rule.fraction) * grid[-1]))) <= rounds:
+        grid.append(after)
+    sums = np.cumsum(table, axis=0)[np.array(grid) - 1]
+    soft = np.logaddexp.reduce(-sums / rule.first_scale, axis=1)
+    margins = sums.mean(axis=1) + rule.first_scale * (soft - np.log(actions))
+    if noisy:
+        chances, left = stopping_chances((margins - rule.threshold) / rule.noise)
+    else:
+        chances, left = np.zeros(len(grid)), 1.0
+        if (margins >= rule.threshold).any():
+            chances[np.argmax(margins >= rule.threshold)], left = 1.0, 0.0
+    law = np.zeros((rounds + 1, actions))
+    law[np.array(grid) - 1] = chances[:, None] * np.exp(-sums / rule.first_scale - soft[:, None])
+    law[-1] = left / actions
+    return law
+
+
+def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True) -> float:
+    """Return the privacy loss of stopping time and choice, over all 0/1 tables.
+
+    Tables differ in one round. The result bounds the privacy loss of the actions. The stopping time
+    is not a function of the actions if the choice is the action played before.
+    """
+    rows = np.array(list(product((0.0, 1.0), repeat=actions)))
+    codes = list(product(range(len(rows)), repeat=rounds))
+    chances = {code: stop_law(learner, rows[list(code)], noisy) for code in codes}
+    worst = 0.0
+    for code, t in product(codes, range(rounds)):
+        for row in range(len(rows)):
+            law, other = chances[code], chances[(*code[:t], row, *code[t + 1 :])]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.log(law / other)
+            worst = max(worst, float(np.where(law > 0, ratio, -np.inf).max()))
+    return worst

@@ -1,0 +1,109 @@
+"""Learners as plans of a small game of two actions: exact distributions of all actions"""
+
+import numpy as np
+
+from privregret.adversarial import BatchedPrivate
+from privregret.companion.games import Game
+from privregret.companion.phased import epoch_lengths
+from privregret.core import checks, store
+from privregret.exact.sums import probabilities_from_sums
+from privregret.full_information import EpochAlgorithm
+from privregret.privacy.adversarial import batched_probabilities
+
+
+@checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
+@store.kept
+def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
+    """Return the plan (`Minimax`) of a learner that plays one action per epoch.
+
+    The game has full information and two actions. Resampling does not change losses of 0 and 1.
+    """
+    _of_two_actions(game, "full")
+    patterns = _patterns(game.rounds, learner)
+    return sum(w * game.plan_of(_epoch_policy(game, learner, lengths)) for lengths, w in patterns)
+
+
+def _patterns(rounds, learner):
+    """Lengths of the epochs that start in the rounds, with their probabilities."""
+    if not learner.random_phase:
+        return [(epoch_lengths(learner.growth, rounds), 1.0)]
+    # phases at which a length changes
+    turns = np.log(np.arange(1, rounds + 1)) / np.log(learner.growth) % 1
+    ends = np.unique(np.append(turns, [0.0, 1.0]))
+    lengths = [epoch_lengths(learner.growth, rounds, u) for u in (ends[1:] + ends[:-1]) / 2]
+    return list(zip(lengths, np.diff(ends), strict=True))
+
+
+def _epoch_policy(game, learner, epochs):
+    """The policy on epochs of these lengths."""
+    starts, scale, policy = np.cumsum(epochs), float(learner.noise_scale(2)), []
+    for t in range(game.rounds):
+        steps = _steps(game, t)
+        if t == 0:
+            law = np.full((1, 2), 0.5)
+        elif t not in starts:
+            law = np.eye(2)[steps[:, -1, 0]]
+        else:
+            length = int(epochs[np.searchsorted(starts, t)])
+            # (histories, rounds of the epoch, actions)
+            losses = game.rows[steps[:, -length:, 1]]
+            used = range(length // 2 + 1, length + 1) if length > 1 else [1]
+            used = {"full": used[-1:], "half": used[:1], "random": used}[learner.prefix]
+            laws = [_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used]
+            law = np.mean(laws, axis=0)
+        policy.append(law)
+    return policy
+
+
+@checks.arguments(
+    game=checks.instance_of(Game),
+    learner=checks.instance_of(BatchedPrivate),
+    nodes=checks.integer_in(2, 10**5),
+)
+@store.kept
+def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
+    """Return the plan (`Minimax`) of EXP3 or HTINF in batches, by quadrature over the noise.
+
+    The game has bandit feedback and two actions. The noise takes an even number `nodes` of values
+    (`privacy.adversarial.batched_probabilities`).
+    """
+    _of_two_actions(game, "bandit")
+    batches = -(-game.rounds // learner.tau)
+    plan = np.zeros(game.sequences)
+    steps, last = _steps(game, game.rounds - 1), np.arange(game.sequences) % 2
+    actions = np.column_stack([np.repeat(steps[:, :, 0], 2, axis=0), last])
+    losses = np.repeat(steps[:, :, 1], 2, axis=0)
+    batch = np.arange(game.rounds) // learner.tau
+    chosen = actions[:, :: learner.tau]
+    constant = (actions == chosen[:, batch]).all(axis=1)
+    path = chosen @ (1 << np.arange(batches)[::-1])
+    # the last batch is never observed
+    full = (batches - 1) * learner.tau
+    for seen in np.unique(losses[:, :full], axis=0):
+        noticed = seen.reshape(batches - 1, learner.tau).mean(axis=1)
+        # the observation does not depend on the action
+        averages = np.append(noticed, 0.0)[:, None].repeat(2, axis=1)
+        law = np.full(2, 0.5)
+        if batches > 1:
+            law = batched_probabilities(learner.base, averages, learner.scale, nodes)
+        here = constant & (losses[:, :full] == seen).all(axis=1)
+        plan[here] = law[path[here]]
+    return plan
+
+
+def _of_two_actions(game, feedback):
+    if (game.feedback, game.actions) != (feedback, 2):
+        raise ValueError(f"game must have feedback={feedback!r} and actions=2, got {game!r}")
+
+
+def _selected(sums, noise, scale):
+    """The (histories, 2) selection probabilities given each sum of losses."""
+    different, which = np.unique(sums, axis=0, return_inverse=True)
+    return probabilities_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
+
+
+def _steps(game, rounds):
+    """The action and observation of each round in all histories, (histories, rounds, 2)."""
+    base = game.actions * game.seen
+    digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
+    return np.stack(np.divmod(digits, game.seen), axis=2)

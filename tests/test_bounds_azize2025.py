@@ -1,0 +1,171 @@
+"""Bounds and exact tails of azize2025: known values, laws by simulation, steps of proofs."""
+
+import math
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from laws import FALSE_ALARM
+from scipy.stats import laplace, norm
+
+from privregret.bandits.dp_klucb import batch_ends
+from privregret.bounds import azize2025
+from privregret.divergence import d_epsilon, kl
+from privregret.instances import AZIZE2025_1, AZIZE2025_2, AZIZE2025_3, AZIZE2025_4
+from privregret.studies import azize2025 as study
+
+
+def close(hits, p):
+    """Whether a frequency of 200 000 draws agrees with a probability."""
+    return abs(hits - p) <= norm.isf(FALSE_ALARM / 6) * math.sqrt(p * (1 - p) / 200_000)
+
+
+@pytest.mark.parametrize(
+    "instance, kl_constant, new",
+    [
+        (AZIZE2025_1, 31.243, (407.66, 49.42, 31.244)),
+        (AZIZE2025_2, 7.128, (401.57, 41.68, 17.89)),
+        (AZIZE2025_3, 5.042, (401.07, 41.12, 17.21)),
+        (AZIZE2025_4, 18.071, (404.38, 45.76, 25.87)),
+    ],
+)
+def test_lower_bound_constants(instance, kl_constant, new):
+    found = azize2025.lower_bounds(instance.means, (0.01, 0.1, 0.25))
+    assert found["theorem_3_1"] == pytest.approx(new, abs=6e-3)
+    assert found["equation_7"][0] == pytest.approx(4 / 0.06, rel=1e-12)
+    assert found["lai_robbins"] == pytest.approx([kl_constant] * 3, abs=6e-4)
+
+
+def test_theorem_3_1_is_never_below_the_older_bound():
+    """It is above it where some arm is in the high-privacy regime, and equals it elsewhere."""
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        means, epsilon = rng.uniform(0.01, 0.99, 3), 10 ** rng.uniform(-3, 1)
+        new, old = azize2025.theorem_3_1(means, epsilon), azize2025.equation_7(means, epsilon)
+        assert old * (1 - 1e-12) <= new <= old / (1 - math.exp(-1 / 6))
+        critical = azize2025.critical_epsilon(means[means < means.max()], means.max()).max()
+        if epsilon >= critical or epsilon < 0.9 * critical:
+            assert (new > old * (1 + 1e-9)) == (epsilon < critical)
+
+
+def test_equation_9_is_d_epsilon_for_bernoulli_laws():
+    rng = np.random.default_rng(0)
+    x, y = np.sort(rng.uniform(0.01, 0.99, (2, 30)), axis=0)
+    for mean, best, epsilon in zip(x, y, 10 ** rng.uniform(-3, 1, 30), strict=True):
+        law = np.array([1 - mean, mean])
+        found = azize2025.equation_9(np.array([0.0, 1.0]), law, best, epsilon)
+        assert found == pytest.approx(d_epsilon(mean, best, epsilon), abs=1e-7)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 50.0])
+def test_equation_9_is_the_infimum_over_laws_on_three_points(epsilon):
+    """Weak duality for all distributions of a grid, and no gap beyond what the grid leaves."""
+    support, law, best = np.array([0.0, 0.5, 1.0]), np.array([0.5, 0.3, 0.2]), 0.6
+    steps = np.arange(1, 60) / 60
+    laws = np.array([(p, q, 1 - p - q) for p in steps for q in steps if p + q < 1 - 1e-9])
+    good = laws[laws @ support >= best - 1e-9]
+    shift = epsilon * np.abs(laws - law).sum(axis=1) / 2
+    change = (laws * np.log(laws)).sum(axis=1)[:, None] - laws @ np.log(good).T
+    dual = azize2025.equation_9(support, law, best, epsilon)
+    assert dual - 1e-9 <= (shift[:, None] + change).min() <= dual + 2e-3
+
+
+def test_laplace_tail():
+    z = np.linspace(-20, 20, 41)
+    one = laplace.logsf(z, scale=1 / 0.7)
+    assert azize2025.laplace_tail(z, 1, 0.7) == pytest.approx(one, rel=1e-12, abs=1e-14)
+    both = np.exp(azize2025.laplace_tail(z, 9, 0.7)) + np.exp(azize2025.laplace_tail(-z, 9, 0.7))
+    assert both == pytest.approx(np.ones(len(z)), rel=1e-12)
+    known = math.log(1.2759104840429e-14)
+    assert azize2025.laplace_tail(60.0, 20, 1.0) == pytest.approx(known, rel=1e-10)
+    assert azize2025.laplace_tail(1e4, 300, 1.0) < -5000  # far beyond what probabilities can hold
+    rng = np.random.default_rng(0)
+    for m, epsilon, at in ((2, 1.0, 1.5), (7, 0.3, 12.0), (20, 2.0, 2.0)):
+        hits = (rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1) >= at).mean()
+        assert close(hits, math.exp(azize2025.laplace_tail(at, m, epsilon)))
+
+
+def test_tail_of_binomial_plus_laplace():
+    rng = np.random.default_rng(1)
+    for at in ((15, 30, 3, 0.4, 0.5), (100, 127, 7, 0.75, 1.0), (5, 3, 1, 0.9, 0.1)):
+        x, n, m, mu, epsilon = at
+        noise = rng.laplace(0, 1 / epsilon, (200_000, m)).sum(axis=1)
+        hits = (rng.binomial(n, mu, 200_000) + noise >= x).mean()
+        assert close(hits, math.exp(azize2025.tail(*at)))
+        below = math.exp(azize2025.tail(*at, lower=True))
+        assert below + math.exp(azize2025.tail(*at)) == pytest.approx(1)
+    with pytest.raises(ValueError, match="n must be at most"):
+        azize2025.tail(1.0, 10**8, 2, 0.5, 1.0)
+    case = [(12, 0.7, 0.25, 0.75)]
+    for function, proved, value in (
+        (azize2025.tail, {}, 7.427e-9),
+        (azize2025.separate, {}, 1.949e-4),
+        (azize2025.joint_chernoff, {}, 1.236e-7),
+        (azize2025.lemma_d3, {}, 6.454e24),
+        (azize2025.lemma_d3, {"proved": True}, 1.274e26),
+    ):
+        found = np.exp(study.at_batch_ends(function, case, **proved))
+        assert found == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.3, 0.75, 0.95])
+def test_exact_tails_are_below_every_bound(mu):
+    ways, more = (0.0, 0.1, 0.4, 0.9), ((0.01, 0.25, 3.0), (2, 5, 9))
+    for way, epsilon, m in product(ways, *more):
+        x, n = mu + (1 - mu) * way, 2**m - 1
+        at, nd = (n * x, n, m, mu, epsilon), n * d_epsilon(x, mu, epsilon)
+        exact, joint = azize2025.tail(*at), azize2025.joint_chernoff(*at)
+        assert exact <= azize2025.separate(*at) + 1e-9
+        assert exact <= joint + 1e-9
+        assert joint <= azize2025.lemma_d3(*at) + 1e-9
+        assert exact <= azize2025.lemma_d3(*at, proved=True)
+        # the second term of Lemma D.3's constant is enough
+        if nd >= m:
+            simple = m * (1 + math.log(nd / m)) - nd
+            second = 1 + m * math.log1p(m * epsilon * n * (x - mu)) - nd
+            assert joint - 1e-9 <= simple <= second
+        # and (24) has this factor
+        assert kl(x, mu) <= (x - mu) / (1 - mu) * -math.log(mu) + 1e-12
+
+
+def test_crossing_counts_every_sequence():
+    p, q, alpha, n = 0.4, 0.7, 0.2, 9
+    x = np.array(list(product((0, 1), repeat=n)))
+    ratios = np.where(x, np.log(p / q), np.log((1 - p) / (1 - q))).cumsum(axis=1)
+    crossed = (ratios > (1 + alpha) * n * kl(p, q)).any(axis=1)
+    chance = np.where(x, p, 1 - p).prod(axis=1)[crossed].sum()
+    assert 0.05 < chance == pytest.approx(azize2025.crossing(p, q, alpha, n), rel=1e-12)
+    for alpha in (0.05, 0.5):
+        exact = [azize2025.crossing(p, q, alpha, n) for n in (20, 200)]
+        assert (exact <= azize2025.crossing_bound(p, q, alpha, [20, 200])).all()
+    assert azize2025.crossing(p, q, 100.0, 20) == 0 == azize2025.crossing_bound(p, q, 100.0, 20)
+
+
+def test_steps_of_theorem_f7():
+    """The printed step fails, its repair holds; longer runs have the decisions of shorter ones and
+    more."""
+    short, long = (
+        np.array(
+            [
+                study.theorem_f7((0.75, 0.625, 0.5), 0.5, t, 0.02, 1, np.random.default_rng(s))
+                for s in range(9)
+            ]
+        )
+        for t in (300, 3000)
+    )
+    assert (long >= short).all()
+    printed, first, second = long.max(axis=0)
+    assert printed > 0.01 and first <= 1e-9 and second <= 1e-9
+
+
+@pytest.mark.parametrize("alpha, n0", [(2.0, 1), (1.1, 1), (1.25, 7)])
+def test_steps_about_batches(alpha, n0):
+    """(35) and (36) hold; the two steps that fail as printed hold as repaired."""
+    ends = np.asarray(batch_ends(alpha, n0, 0, 10**6), float)
+    powers, sizes = alpha ** np.arange(len(ends)), np.diff(ends, prepend=0)
+    assert (ends <= n0 * (alpha * powers - 1) / (alpha - 1) + 1 + 1e-6).all()
+    assert (sizes <= 2 * n0 * powers + 1e-6).all()
+    steps = study.batch_steps(ends, n0, alpha)
+    assert steps["batch"] == pytest.approx(max(b - a - alpha * a for a, b in pairwise(ends)))
+    assert steps["batch"] <= 1 + 1e-6
+    assert 0 < steps["pulled"] <= n0 * alpha / (alpha - 1) + 1e-6
