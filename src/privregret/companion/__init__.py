@@ -6,13 +6,5 @@ from privregret.companion.phased import PhasedFTNL
 from privregret.companion.plans import batched_plan, epoch_plan
 from privregret.companion.votes import Votes, VotesOrLeader
 
-__all__ = [
-    "Game",
-    "MarginStop",
-    "PhasedFTNL",
-    "Votes",
-    "VotesOrLeader",
-    "batched_plan",
-    "epoch_plan",
-    "minimax",
-]
+__all__ = ["Game", "MarginStop", "PhasedFTNL", "Votes", "VotesOrLeader", "batched_plan"]
+__all__ += ["epoch_plan", "minimax"]
