@@ -146,7 +146,11 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(project):
     named(found["demo/one"], "src/privregret/bounds/hu2021.py")
     named(found["demo/two"], "notebooks/demo/two.toml")
     edit(two.with_suffix(".toml"), "The line.", "A line.")
+    palette = project.root / "src/privregret/press/palette.toml"
+    edit(palette, '"DP-SE" = ["green"', '"DP-SE" = ["blue"')
     edit(source, "EDITED = 1\n", "")
+    named(stale(project)["demo/two"], "src/privregret/press/palette.toml")
+    edit(palette, '"DP-SE" = ["blue"', '"DP-SE" = ["green"')
     figure(project, "one").unlink()
     edit(two, "[0, 1]", "[0, 2]")
     edit(project.root / "figures/findings.md", "small", "large")

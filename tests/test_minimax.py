@@ -9,12 +9,10 @@ import pytest
 from conftest import refused
 from scipy import stats
 
-from privregret.adversarial import EXP3, BatchedPrivate
-from privregret.companion import Game, batched_plan, epoch_plan, minimax
+from privregret.companion import Game, epoch_plan, minimax
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.privacy import noisy_maxima
 
-BATCHED = BatchedPrivate(EXP3(1.0, 0.1), 0.5)
 GAMES = [
     (Game(2), 1.0, 0.0), (Game(3), 0.5, 0.0), (Game(4), 2.0, 0.0), (Game(3), math.inf, 0.0),
     (Game(3, "full"), 1.0, 0.0), (Game(4, "full"), 0.5, 0.0),
@@ -202,15 +200,13 @@ def test_plans_follow_the_law_of_play():
     rng, runs = np.random.default_rng(1), 4_000
     table = np.array([(0, 1), (1, 0), (0, 1), (0, 1)], float)
     softmax = RandomPrefixSoftmax(1.0, cap=math.inf)
-    both = [(softmax, Game(4, "full"), epoch_plan), (BATCHED, Game(4), batched_plan)]
-    for learner, game, plan_of in both:
-        plan = plan_of(game, learner, *[200] * (plan_of is batched_plan))
-        code = np.ravel_multi_index(table[:-1].astype(int).T, (2, 2)) - (game.feedback == "full")
-        place = int(code @ len(game.rows) ** np.arange(2, -1, -1))
-        law = plan.reshape(-1, 2)[game.histories[-1][place]].ravel()
-        played = [int(learner.play(table, rng) @ [8, 4, 2, 1]) for _ in range(runs)]
-        seen = np.bincount(played, minlength=16) / runs
-        assert np.abs(seen - law).max() < 5 * 0.5 / math.sqrt(runs)
+    game = Game(4, "full")
+    code = np.ravel_multi_index(table[:-1].astype(int).T, (2, 2)) - 1
+    place = int(code @ len(game.rows) ** np.arange(2, -1, -1))
+    law = epoch_plan(game, softmax).reshape(-1, 2)[game.histories[-1][place]].ravel()
+    played = [int(softmax.play(table, rng) @ [8, 4, 2, 1]) for _ in range(runs)]
+    seen = np.bincount(played, minlength=16) / runs
+    assert np.abs(seen - law).max() < 5 * 0.5 / math.sqrt(runs)
 
 
 @pytest.mark.parametrize(
@@ -221,8 +217,6 @@ def test_plans_follow_the_law_of_play():
         (lambda: Game(9, "full", 3), ["rounds", "33059881728", "262144"]),
         (lambda: epoch_plan(Game(3), FTNL(1.0)), ["game", "feedback='full'", "actions=2", "Game("]),
         (lambda: epoch_plan(Game(3, "full", 3), FTNL(1.0)), ["game", "actions=2", "actions=3"]),
-        (lambda: batched_plan(Game(3, "full"), BATCHED), ["game", "'bandit'", "feedback='full'"]),
-        (lambda: batched_plan(Game(3, actions=3), BATCHED), ["game", "actions=2", "actions=3"]),
         (lambda: minimax(Game(2), -1), ["epsilon", "-1"]),
         (lambda: minimax(Game(2), 1, 1.5), ["delta", "1.5"]),
     ],

@@ -179,13 +179,13 @@ def test_numbers_become_macros_once(root, monkeypatch):
     )
     assert line in (root / "paper/numbers.tex").read_text()
     refused(lambda: publish.number("hu2021", 1, ""), "'hu2021'", error=ValueError)
-    monkeypatch.setattr(notebook.current, "name", "hu2021/two")
+    monkeypatch.setattr(notebook, "current", notebook.Running("hu2021/two"))
     refused(lambda: publish.number("huRatio", 1, ""), "huRatio", "hu2021/one", error=ValueError)
 
 
 def test_two_notebooks_cannot_publish_under_one_name(root, monkeypatch):
     draw()
-    monkeypatch.setattr(notebook.current, "name", "hu2021/two")
+    monkeypatch.setattr(notebook, "current", notebook.Running("hu2021/two"))
     refused(draw, "hu2021/figure-01", "hu2021/one", error=ValueError)
     assert pd.read_csv(root / "figures/hu2021/figure-01.csv").regret[2] == 2.5
 

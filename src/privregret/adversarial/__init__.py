@@ -12,16 +12,5 @@ from privregret.adversarial.conversions import (
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
 from privregret.adversarial.sparse_switch import SparseSwitch
 
-__all__ = [
-    "EXP3",
-    "FTPL",
-    "HTINF",
-    "AdversarialAlgorithm",
-    "BatchedPrivate",
-    "EXP4Batched",
-    "EXP4Local",
-    "ExpertAlgorithm",
-    "ExpertsFromBandit",
-    "LocallyPrivate",
-    "SparseSwitch",
-]
+__all__ = ["EXP3", "FTPL", "HTINF", "AdversarialAlgorithm", "BatchedPrivate", "EXP4Batched"]
+__all__ += ["EXP4Local", "ExpertAlgorithm", "ExpertsFromBandit", "LocallyPrivate", "SparseSwitch"]

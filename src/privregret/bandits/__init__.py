@@ -11,16 +11,5 @@ from privregret.bandits.lazy_ts import LazyDPTS
 from privregret.bandits.lazy_ucb import AnytimeLazyUCB
 from privregret.bandits.ucb1 import UCB1
 
-__all__ = [
-    "DPIMED",
-    "DPKLUCB",
-    "DPSE",
-    "IMED",
-    "KLUCB",
-    "UCB1",
-    "AdaPKLUCB",
-    "AnytimeLazyUCB",
-    "BanditAlgorithm",
-    "HybridUCB",
-    "LazyDPTS",
-]
+__all__ = ["DPIMED", "DPKLUCB", "DPSE", "IMED", "KLUCB", "UCB1", "AdaPKLUCB", "AnytimeLazyUCB"]
+__all__ += ["BanditAlgorithm", "HybridUCB", "LazyDPTS"]

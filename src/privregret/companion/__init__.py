@@ -3,16 +3,8 @@
 from privregret.companion.games import Game, minimax
 from privregret.companion.margin_stop import MarginStop
 from privregret.companion.phased import PhasedFTNL
-from privregret.companion.plans import batched_plan, epoch_plan
+from privregret.companion.plans import epoch_plan
 from privregret.companion.votes import Votes, VotesOrLeader
 
-__all__ = [
-    "Game",
-    "MarginStop",
-    "PhasedFTNL",
-    "Votes",
-    "VotesOrLeader",
-    "batched_plan",
-    "epoch_plan",
-    "minimax",
-]
+__all__ = ["Game", "MarginStop", "PhasedFTNL", "Votes", "VotesOrLeader"]
+__all__ += ["epoch_plan", "minimax"]

@@ -2,13 +2,11 @@
 
 import numpy as np
 
-from privregret.adversarial import BatchedPrivate
 from privregret.companion.games import Game
 from privregret.companion.phased import epoch_lengths
 from privregret.core import checks, store
 from privregret.exact.sums import probabilities_from_sums
 from privregret.full_information import EpochAlgorithm
-from privregret.privacy.adversarial import batched_probabilities
 
 
 @checks.arguments(game=checks.instance_of(Game), learner=checks.instance_of(EpochAlgorithm))
@@ -18,7 +16,8 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
 
     The game has full information and two actions. Resampling does not change losses of 0 and 1.
     """
-    _of_two_actions(game, "full")
+    if (game.feedback, game.actions) != ("full", 2):
+        raise ValueError(f"game must have feedback='full' and actions=2, got {game!r}")
     patterns = _patterns(game.rounds, learner)
     return sum(w * game.plan_of(_epoch_policy(game, learner, lengths)) for lengths, w in patterns)
 
@@ -53,47 +52,6 @@ def _epoch_policy(game, learner, epochs):
             law = np.mean(laws, axis=0)
         policy.append(law)
     return policy
-
-
-@checks.arguments(
-    game=checks.instance_of(Game),
-    learner=checks.instance_of(BatchedPrivate),
-    nodes=checks.integer_in(2, 10**5),
-)
-@store.kept
-def batched_plan(game: Game, learner: BatchedPrivate, nodes: int = 20) -> np.ndarray:
-    """Return the plan (`Minimax`) of EXP3 or HTINF in batches, by quadrature over the noise.
-
-    The game has bandit feedback and two actions. The noise takes an even number `nodes` of values
-    (`privacy.adversarial.batched_probabilities`).
-    """
-    _of_two_actions(game, "bandit")
-    batches = -(-game.rounds // learner.tau)
-    plan = np.zeros(game.sequences)
-    steps, last = _steps(game, game.rounds - 1), np.arange(game.sequences) % 2
-    actions = np.column_stack([np.repeat(steps[:, :, 0], 2, axis=0), last])
-    losses = np.repeat(steps[:, :, 1], 2, axis=0)
-    batch = np.arange(game.rounds) // learner.tau
-    chosen = actions[:, :: learner.tau]
-    constant = (actions == chosen[:, batch]).all(axis=1)
-    path = chosen @ (1 << np.arange(batches)[::-1])
-    # the last batch is never observed
-    full = (batches - 1) * learner.tau
-    for seen in np.unique(losses[:, :full], axis=0):
-        noticed = seen.reshape(batches - 1, learner.tau).mean(axis=1)
-        # the observation does not depend on the action
-        averages = np.append(noticed, 0.0)[:, None].repeat(2, axis=1)
-        law = np.full(2, 0.5)
-        if batches > 1:
-            law = batched_probabilities(learner.base, averages, learner.scale, nodes)
-        here = constant & (losses[:, :full] == seen).all(axis=1)
-        plan[here] = law[path[here]]
-    return plan
-
-
-def _of_two_actions(game, feedback):
-    if (game.feedback, game.actions) != (feedback, 2):
-        raise ValueError(f"game must have feedback={feedback!r} and actions=2, got {game!r}")
 
 
 def _selected(sums, noise, scale):

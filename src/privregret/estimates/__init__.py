@@ -40,35 +40,7 @@ from privregret.estimates.number import (
 )
 from privregret.estimates.sample import controlled, fraction, mean, median, quantile, slope
 
-__all__ = [
-    "LEVEL",
-    "ROUNDING",
-    "STANDARD_ERRORS",
-    "Estimate",
-    "bands",
-    "columns",
-    "controlled",
-    "exactly",
-    "fraction",
-    "fractions",
-    "growths",
-    "largest",
-    "largest_step",
-    "logs",
-    "mean",
-    "means",
-    "median",
-    "quantile",
-    "quantile_limits",
-    "quantiles",
-    "ratios",
-    "real",
-    "rounded",
-    "row",
-    "rows",
-    "slope",
-    "slopes",
-    "smallest",
-    "spread",
-    "survivals",
-]
+__all__ = ["LEVEL", "ROUNDING", "STANDARD_ERRORS", "Estimate", "bands", "columns", "controlled"]
+__all__ += ["exactly", "fraction", "fractions", "growths", "largest", "largest_step", "logs"]
+__all__ += ["mean", "means", "median", "quantile", "quantile_limits", "quantiles", "ratios", "real"]
+__all__ += ["rounded", "row", "rows", "slope", "slopes", "smallest", "spread", "survivals"]

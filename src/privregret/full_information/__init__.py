@@ -10,14 +10,5 @@ from privregret.full_information.leaders import (
 )
 from privregret.full_information.random_prefix import RandomPrefixSoftmax
 
-__all__ = [
-    "FTNL",
-    "DecreasingHedge",
-    "EpochAlgorithm",
-    "EpochLeader",
-    "EveryRoundAlgorithm",
-    "FollowTheLeader",
-    "FullInformationAlgorithm",
-    "NaiveFTNL",
-    "RandomPrefixSoftmax",
-]
+__all__ = ["FTNL", "DecreasingHedge", "EpochAlgorithm", "EpochLeader", "EveryRoundAlgorithm"]
+__all__ += ["FollowTheLeader", "FullInformationAlgorithm", "NaiveFTNL", "RandomPrefixSoftmax"]

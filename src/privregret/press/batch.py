@@ -34,6 +34,9 @@ FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
 # bits change with the number of BLAS threads, and PDF files with the date
 ENVIRONMENT = {"MPLBACKEND": "agg", "SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1"}
 ENVIRONMENT |= {f"{of}_NUM_THREADS": "1" for of in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+# what all figures and tables are made with, in the folder of this file
+PRESS = Path(__file__).parent
+FORMS = "palette.toml", "papers.toml", "templates/figure.tex", "templates/table.tex"
 LOCK, NEVER = "requirements.lock", "has not run to its end here"
 
 
@@ -143,7 +146,7 @@ def inputs(job: Job) -> dict[str, str]:
     used = sorted(code_key.imported(job.code))
     data = [Path(v) for v in job.parameters.values() if isinstance(v, str) and v]
     data += [ROOT / path for path in re.findall(r"benchmarks/[\w.-]+", job.code)]
-    data += [NOTEBOOKS / f"{job.name}.toml"]
+    data += [NOTEBOOKS / f"{job.name}.toml", *(PRESS / form for form in FORMS)]
     with suppress(OSError):  # a parameter that is too long for a path
         data = [path for path in data if path.is_file()]
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}

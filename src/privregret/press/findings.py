@@ -21,9 +21,6 @@ VERDICTS = {CLAIM: (REPRODUCED, NOT_REPRODUCED, UNDECIDED), STEP: (HOLDS, FAILS,
 VERDICTS[OURS] = VERDICTS[STEP]
 # of a row, left out where they are empty
 OPTIONAL = "note", "repair", "stands", "rank", "rows"
-# "competitive", "flat", "close", "performs well": within 25 per cent, one tolerance for all vague
-# words
-VAGUE = 1.25
 
 
 @dataclass(frozen=True)

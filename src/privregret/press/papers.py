@@ -1,5 +1,7 @@
-"""The five papers, each in the version that all verdicts are about."""
+"""The five papers of `papers.toml`, each in the version that all verdicts are about."""
 
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -11,34 +13,8 @@ class Paper(NamedTuple):
     version: str
 
 
-PAPERS = {
-    "hu2021": Paper(
-        "Hu, Huang and Mehta (2021, arXiv v2)",
-        "Near-Optimal Algorithms for Private Online Learning in a Stochastic Environment",
-        "arXiv:2102.07929v2",
-    ),
-    "wu2026": Paper(
-        "Wu and Wang (2026, PMLR 313)",
-        "Improved Regret in Stochastic Decision-Theoretic Online Learning "
-        "under Differential Privacy",
-        "ALT 2026, PMLR 313",
-    ),
-    "cesari2026": Paper(
-        "Cesari and Colomboni (2026, arXiv v1)",
-        "Optimal Gap-Dependent Regret for Private Stochastic Decision-Theoretic Online Learning",
-        "arXiv:2605.29148v1",
-    ),
-    "asi2025": Paper(
-        "Asi, Raman and Talwar (2025, PMLR 267)",
-        "Faster Rates for Private Adversarial Bandits",
-        "ICML 2025, PMLR 267",
-    ),
-    "azize2025": Paper(
-        "Azize et al. (2025, arXiv v1)",
-        "Optimal Regret of Bernoulli Bandits under Global Differential Privacy",
-        "arXiv:2505.05613v1",
-    ),
-}
+_text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+PAPERS = {key: Paper(**entry) for key, entry in tomllib.loads(_text).items()}
 
 
 def title(key: str) -> str:

@@ -1,16 +1,14 @@
-"""What notebooks call to publish: a figure, a table, a number, a finding. Nothing here simulates.
+"""What notebooks call to publish: a figure, a table, a number, a finding.
 
-Everything is written atomically below `places.output_root()`, and the same data give the same
-bytes.
+All is written atomically below `notebook.output_root()`; the same data give the same bytes.
 """
 
-import importlib.metadata
 import io
 import math
 import platform
 import re
 from contextlib import contextmanager
-from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -22,14 +20,14 @@ from IPython.display import HTML, Image, Markdown, display
 from privregret import estimates
 from privregret.core import files
 from privregret.estimates import Estimate, exactly
-from privregret.press import notebook, record, style, text
+from privregret.press import notebook, record, render, style, text
 from privregret.press.findings import CLAIM, SIGNS, Finding, criterion, numbers_of
 from privregret.press.notebook import output_root
 from privregret.press.papers import PAPERS
 from privregret.press.record import KINDS
 from privregret.press.tex import integer as integer
 from privregret.press.tex import measured as printed
-from privregret.press.tex import one_epsilon, power, tex_escape
+from privregret.press.tex import one_epsilon, power
 
 style.use()
 
@@ -38,15 +36,14 @@ LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 
 def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
-    """Publish a figure as `figures/<paper>/<key>.pdf`, `.png`, `.csv` (the numbers drawn) and
-    `.tex` (a figure environment), with the caption `[figure.KEY]` of the notebook's texts.
+    """Publish a figure, and close it: `figures/<paper>/<key>.pdf`, `.png`, `.csv` (the numbers
+    drawn) and `.tex`, with the caption `[figure.KEY]` of the notebook's texts.
 
-    A key has small letters, digits, dots and hyphens, a column of `data` letters, digits and
-    underscores; `names` are more names for the slots of the texts. The figure is closed. TextError
-    for a key without a caption, ValueError for a caption that does not stand alone.
+    Keys have small letters, digits, dots and hyphens, columns letters, digits and underscores;
+    `names` fill slots of the texts as well. TextError for a key without a caption, ValueError for a
+    caption that does not stand alone.
     """
     name, caption = _name(key), _text("figure", key, names)["caption"]
-    _stands_alone(name, caption)
     pdf, png = io.BytesIO(), io.BytesIO()
     # one layout for both files: with any engine, one that does nothing too, each would draw the
     # figure once more
@@ -59,24 +56,11 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
         _few_colours(fig).save(png, "png", compress_level=6, dpi=(style.DPI, style.DPI))
     plt.close(fig)
     inches = fig.get_figwidth()
-    tex = _FIGURE % {
-        "star": "*" if inches > 1.1 * style.COLUMN[0] else "",
-        "inches": inches,
-        "caption": tex_escape(caption),
-        "name": name,
-    }
-    contents = [pdf.getvalue(), png.getvalue(), _csv(data), _with_origin(tex)]
+    star = "*" if inches > 1.1 * style.COLUMN[0] else ""
+    tex = _tex("figure", name, caption, star=star, inches=f"{inches:g}")
+    contents = [pdf.getvalue(), png.getvalue(), _csv(data), tex]
     _publish("figure", name, caption, contents)
     _show(Image(png.getvalue(), width=int(inches * 130)), name, caption)
-
-
-_FIGURE = r"""\begin{figure%(star)s}[htbp]
-  \centering
-  \includegraphics[width=\ifdim\linewidth<%(inches)gin\linewidth\else%(inches)gin\fi]{%(name)s.pdf}
-  \caption{%(caption)s}
-  \label{fig:%(name)s}
-\end{figure%(star)s}
-"""
 
 
 def table(
@@ -86,20 +70,17 @@ def table(
     formats: dict[str, str] | None = None,
     **names: Any,
 ) -> None:
-    """Publish a table as `figures/<paper>/<key>.csv` (all numbers) and `.tex` (booktabs, in a table
-    environment), with the texts `[table.KEY]` of the notebook: key, names and errors as in
-    `figure`.
+    """Publish a table: `figures/<paper>/<key>.csv` (all numbers) and `.tex`, with the texts
+    `[table.KEY]`; keys, names and errors as in `figure`.
 
-    Its texts have a caption; `columns`, which the printed table shows, in order, with their TeX
-    headings; and may have `formats` of columns, such as {"regret": ".0f"}, and `widths`, for
-    columns of running text their fractions of the line. A column `heavy` of the frame, as
-    `estimates.means` makes it, marks entries of `mean`.
+    Here or in the texts are `columns`, those printed with their TeX headings, and `formats`, such
+    as {"regret": ".0f"}; in the texts `widths` of running text, as fractions of the line. A column
+    `heavy`, as `estimates.means` makes it, marks entries of `mean`.
     """
     name, said = _name(key), _text("table", key, names)
     caption, widths = said["caption"], said.get("widths", {})
     if not (columns := columns or said.get("columns")):
         raise text.TextError(f"[table.{key}] has no columns")
-    _stands_alone(name, caption)
     shown = frame[list(columns)].copy()
     for column, spec in (formats or said.get("formats", {})).items():
         shown[column] = [_cell(v, spec) for v in shown[column]]
@@ -122,15 +103,10 @@ def table(
     if widths:
         rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
     shown = shown.rename(columns=columns)
-    size = r"\ifdim\linewidth<5in\scriptsize\else\footnotesize\fi\tabcolsep=2.5pt"
-    tex = _TABLE % {
-        "star": "*" if widths or _is_wide(shown) else "",
-        "size": size if widths else r"\small",
-        "caption": tex_escape(caption),
-        "name": name,
-        "rows": one_epsilon(rows).rstrip(),
-    }
-    _publish("table", name, caption, [_csv(frame), _with_origin(tex)])
+    star = "*" if widths or _is_wide(shown) else ""
+    rows = one_epsilon(rows).rstrip()
+    tex = _tex("table", name, caption, star=star, running=bool(widths), rows=rows)
+    _publish("table", name, caption, [_csv(frame), tex])
     _show(HTML(shown.to_html(index=False)), name, caption)
 
 
@@ -140,20 +116,6 @@ def _cell(value, spec):
         return "" if pd.isna(value) else r"$\infty$"
     said = format(value, spec)
     return f"${power(said)}$" if re.match("-|.*e[-+]", said) else said
-
-
-# A table that is too wide for its place is set smaller, and shrunk only if that is not enough.
-_TABLE = r"""\begin{table%(star)s}[htbp]
-\centering
-\caption{%(caption)s}
-\label{tab:%(name)s}
-\def\rows#1{\sbox0{#1%%
-%(rows)s}}
-\rows{%(size)s}
-\ifdim\wd0>\linewidth \rows{\scriptsize\tabcolsep=3pt}\fi
-\ifdim\wd0>\linewidth \resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi
-\end{table%(star)s}
-"""
 
 
 def _is_wide(shown):
@@ -172,10 +134,10 @@ def number(name: str, value, meaning: str) -> None:
     with the digits that its error supports, and next to it what it means."""
     if not re.fullmatch("[A-Za-z]+", name):
         raise ValueError(f"a macro's name has letters only, got {name!r}")
-    with _changing() as manifest:
+    with _changing() as (manifest, mine):
         record.refuse_clashes(manifest, notebook.current.name, [name])
         entry = numbers_of(exactly(value)) | {"meaning": meaning}
-        _mine(manifest).setdefault("numbers", {})[name] = entry
+        mine.setdefault("numbers", {})[name] = entry
 
 
 def verdict(key: str, measured: Estimate | float, **names: Any) -> Finding:
@@ -206,21 +168,19 @@ def _judge(key, numbers, where, names):
     shown = notebook.current.shown
     if "figure" in said:  # empty: none
         shown = said["figure"] and _name(said["figure"])
-    said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", "")).replace(
-        "\0", "{value}"
-    )
+    headline = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", ""))
+    said["headline"] = headline.replace("\0", "{value}")
     worst = agrees.worst(numbers)
     rows = [w | {"measured": printed(numbers_of(n))} for w, n in zip(where, numbers, strict=True)]
     more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
     measured = numbers[worst]
     found = Finding(measured=measured, criterion=agrees, **said | more | {"figure": shown})
-    with _changing() as manifest:
-        kept = _mine(manifest).setdefault("findings", [])
+    with _changing() as (_, mine):
+        kept = mine.setdefault("findings", [])
         kept[:] = [row for row in kept if row["key"] != key]
         kept.append(found.row())
-    if isinstance(macro, str):
-        macro = {macro: {}} if macro else {}
-    for name, at in macro.items():
+    macros = macro if isinstance(macro, dict) else {macro: {}} if macro else {}
+    for name, at in macros.items():
         one = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
         # of no row: the one that decides
         one = one if at else [measured]
@@ -251,28 +211,28 @@ def _text(section, key, names):
     running = notebook.current
     paper = running.name.split("/")[0]
     cited = {"cited": PAPERS[paper].cited} if paper in PAPERS else {}
-    found = text.entry(running.texts, section, key)
-    return text.filled(found, cited | running.names | names, running.texts.get("text", {}))
+    found, phrases = text.entry(running.texts, section, key), running.texts.get("text", {})
+    said = text.filled(found, cited | running.names | names, phrases)
+    if "caption" in said:
+        _stands_alone(_name(key), said["caption"])
+    return said
 
 
 @contextmanager
 def _changing():
-    """The manifest to publish in; what an earlier run of the notebook left there goes first."""
+    """The manifest, and what it says of the notebook, of whose earlier run nothing is left."""
     running = notebook.current
     with record.changing(output_root()) as manifest:
         if not running.published:
             for folder in ("figures", "paper"):  # what else is there may be somebody else's
                 files.sweep(output_root() / folder)
-            made_with = {"parameters": running.parameters, "versions": _versions()}
+            versions = {"python": platform.python_version()} | {n: version(n) for n in LIBRARIES}
+            made_with = {"parameters": running.parameters, "versions": versions}
             manifest["notebooks"][running.name] = made_with
             for output in record.of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]
             running.published = True
-        yield manifest
-
-
-def _mine(manifest):
-    return manifest["notebooks"][notebook.current.name]
+        yield manifest, manifest["notebooks"][running.name]
 
 
 def _stands_alone(name, caption):
@@ -304,7 +264,7 @@ def _publish(kind, name, caption, contents):
         raise ValueError(f"{text}, got {name!r}")
     running = notebook.current
     written = dict(zip(KINDS[kind], contents, strict=True))
-    with _changing() as manifest:
+    with _changing() as (manifest, _):
         record.refuse_clashes(manifest, running.name, [name])
         for ending, content in written.items():
             files.write(output_root() / "figures" / f"{name}{ending}", content)
@@ -317,15 +277,9 @@ def _publish(kind, name, caption, contents):
     running.shown = name
 
 
-@cache
-def _versions():
-    libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    return {"python": platform.python_version()} | libraries
-
-
-def _with_origin(tex):
-    came = f"% From notebooks/{notebook.current.name}.ipynb. "
-    return f"{came}Paths are relative to figures/ (see \\graphicspath).\n{tex.rstrip()}\n".encode()
+def _tex(kind, name, caption, **values):
+    made_by = {"name": name, "caption": caption, "notebook": notebook.current.name}
+    return render.filled(f"{kind}.tex", **made_by, **values).encode()
 
 
 def _csv(frame):

@@ -35,6 +35,11 @@ TEMPLATES.globals |= {"claim": CLAIM, "endings": record.KINDS, "short": tex.shor
 TEMPLATES.globals |= {"measured": tex.measured, "quoted": tex.quoted, "quantity": tex.quantity}
 
 
+def filled(template: str, **values) -> str:
+    """A template with these values."""
+    return TEMPLATES.get_template(template).render(values)
+
+
 def texts(root: Path) -> dict[str, str]:
     """Path below `root` -> what the file should be; a README without the block stays as it is."""
     manifest = record.read(root)
@@ -61,10 +66,6 @@ def texts(root: Path) -> dict[str, str]:
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
     numbers, counts = sorted(chain(*numbers)), [*_counts(total), ("errataTotal", len(errata))]
     frame = pd.DataFrame(rows, columns=COLUMNS)
-
-    def filled(template, **values):
-        return TEMPLATES.get_template(template).render(values)
-
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     counted = {"count": total, "claims": claims}
     block = filled("README.md", rows=headlines, **counted)

@@ -1,6 +1,8 @@
 """One look for every figure: sizes for print; a colour, a marker and dashes for each algorithm."""
 
 import hashlib
+import tomllib
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -18,68 +20,10 @@ SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.8)), (0, (5, 1.2, 1
 # a theorem's bound, never a measurement
 BOUND = {"color": BLACK, "linestyle": DASHED, "linewidth": 0.7}
 
+_palette = tomllib.loads(Path(__file__).with_name("palette.toml").read_text(encoding="utf-8"))
 ALGORITHMS = {
-    "Anytime-Lazy-UCB": (BLUE, "o", SOLID),
-    "Hybrid-UCB": (VERMILION, "s", DASHED),
-    "Hybrid-UCB (rootfree)": (VERMILION, "<", SOLID),
-    "Hybrid-UCB (scaled)": (VERMILION, "h", MIXED),
-    "DP-SE": (GREEN, "^", MIXED),
-    "UCB1": (BLACK, "x", DOTTED),
-    "DP-KLUCB": (ORANGE, "D", SOLID),
-    "DP-IMED": (PINK, "P", SOLID),
-    "AdaP-KLUCB": (SKY, "s", DASHED),
-    "Lazy-DP-TS": (VERMILION, "v", DOTTED),
-    "IMED": (BLACK, "+", DASHED),
-    "KL-UCB": (BLACK, "*", MIXED),
-    # adversarial: the colour is the learner inside, dots are the learner without privacy
-    "HTINF": (BLACK, "*", DOTTED),
-    "EXP3": (ORANGE, "X", DOTTED),
-    "FTPL": (GREEN, "d", DOTTED),
-    "FTPL (zero at cap)": (SKY, "<", DOTTED),
-    "FTPL (printed)": (BLACK, "+", MIXED),
-    "explore first": (SKY, "*", DOTTED),
-    "Batched HTINF": (BLACK, "p", SOLID),
-    "Batched EXP3": (ORANGE, "h", SOLID),
-    "Batched FTPL": (GREEN, "P", SOLID),
-    "Batched FTPL (zero at cap)": (SKY, "v", DASHED),
-    "Batched FTPL (printed)": (BLACK, "d", DOTTED),
-    "Local HTINF": (SKY, "D", DASHED),
-    "Local EXP3": (VERMILION, "v", DASHED),
-    "Local FTPL": (PINK, "P", DASHED),
-    "EXP3 over experts": (ORANGE, "x", DOTTED),
-    "Batched HTINF over experts": (BLACK, "h", SOLID),
-    "Batched EXP3 over experts": (ORANGE, "D", DASHED),
-    "Local EXP4": (VERMILION, "X", DASHED),
-    "Batched EXP4": (GREEN, "o", MIXED),
-    "sparse switch": (PINK, "v", SOLID),
-    # full information: the colour is the noise, dots are half of it, dashes are losses resampled to
-    # bits
-    "FTNL (Laplace)": (BLUE, ">", MIXED),
-    r"FTNL (Laplace, $1/\epsilon$)": (BLUE, "v", DOTTED),
-    "FTNL (Laplace, resampled)": (BLUE, "h", DASHED),
-    "FTNL (exponential)": (GREEN, "^", SOLID),
-    r"FTNL (exponential, $1/\epsilon$)": (GREEN, "<", DOTTED),
-    "FTNL (exponential, resampled)": (GREEN, ">", DASHED),
-    r"FTNL (exponential, $1/\epsilon$, resampled)": (GREEN, "1", MIXED),
-    "FTNL (Gumbel)": (VERMILION, "s", SOLID),
-    r"FTNL (Gumbel, $1/\epsilon$)": (VERMILION, "p", DOTTED),
-    "FTNL (Gumbel, resampled)": (VERMILION, "d", DASHED),
-    "FTNL (Gumbel, random phase)": (SKY, "v", SOLID),
-    "FTNL (Gumbel, growth 3)": (VERMILION, "*", MIXED),
-    "naive FTNL": (PINK, "X", MIXED),
-    "random-prefix softmax": (ORANGE, "H", DASHED),
-    "random-prefix softmax (no cap)": (ORANGE, "2", DOTTED),
-    "full-block softmax": (SKY, "P", DASHED),
-    "half-block softmax": (PINK, "*", MIXED),
-    "half-block softmax (no cap)": (PINK, "8", DOTTED),
-    "votes": (BLUE, "D", DASHED),
-    "votes or leader": (GREEN, "X", MIXED),
-    "margin stop": (PINK, "^", SOLID),
-    "margin stop (own threshold)": (PINK, "<", DASHED),
-    "epoch leader": (BLACK, "1", DOTTED),
-    "epoch leader, resampled": (BLACK, "4", MIXED),
-    "follow the leader": (BLACK, "+", SOLID),
-    "decreasing Hedge": (PINK, "D", DASHED),
+    label: (globals()[colour.upper()], marker, globals()[dashes.upper()])
+    for label, (colour, marker, dashes) in _palette.items()
 }
 
 RC = {
