@@ -12,7 +12,7 @@ from privregret.core.progress import answers
 
 
 def explorer(picture: Callable, **knobs: Sequence) -> None:
-    """Show the figure that `picture` returns, once at its defaults or, at a front end, with sliders.
+    """Show the figure that `picture` returns: at a front end with sliders, else at its defaults.
 
     `knobs` has the values of each slider, the default among them; the picture's docstring describes
     the figure.

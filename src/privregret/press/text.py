@@ -65,7 +65,7 @@ def read(file: Path) -> dict[str, dict]:
 
 
 def of_notebook(name: str) -> dict[str, dict]:
-    """Return the texts of a notebook, in the TOML file of its name; outside the project in the
+    """Return the texts in `notebooks/<name>.toml`, or of a notebook outside the project in the
     current folder; {} without a file. TextError if they and its code do not agree."""
     files = NOTEBOOKS / f"{name}.toml", Path(f"{Path(name).name}.toml")
     file = next((file for file in files if file.is_file()), None)
