@@ -1,10 +1,8 @@
-"""Keys of code: what a module, class or function uses, by the import statements of its module.
+"""Keys of code, for both caches: what a module, class or function uses, by import statements.
 
-Both caches on disk are keyed by them. Docstrings, comments and layout do not count; imports are
-followed at any depth and place, out of the package too, but not into libraries. Dynamic imports are
-not seen. A key is of the code that this process has loaded: the package's files are read when the
-package is imported, others when a class, kernel or stored function of theirs is made. Once a file
-differs from what was read, it is not `unchanged`: then nothing is stored under the key.
+Docstrings, comments and layout do not count; imports count at any depth, but not in libraries, nor
+dynamic ones. A key is of the code that this process has loaded: the package is read at its import,
+other files when something in them is made. What then differs is not `unchanged`, nor stored.
 """
 
 import ast

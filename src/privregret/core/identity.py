@@ -1,8 +1,7 @@
 """Encode objects as bytes that no refactoring changes: keys of random streams.
 
-An algorithm is known by the id of its class and by the parameters that differ from their defaults,
-a problem by its distribution. So a new parameter with a default, a renamed class and a reordered
-call change no number.
+An algorithm is known by the id of its class and the parameters that differ from their defaults, a
+problem by its distribution: a new default, a renamed class or a reordered call changes no number.
 """
 
 import hashlib
@@ -15,10 +14,7 @@ import numpy as np
 
 def words(value: object) -> bytes:
     """Encode a value unambiguously in bytes: a tag, a length, the content; 1 and 1.0 alike.
-
-    A nan raises ValueError; a dataclass without an `id` of its own and other objects without
-    identity, such as functions, raise TypeError.
-    """
+    ValueError for nan; TypeError for a dataclass without its own `id`, functions and the like."""
     if value is None:
         return b"N"
     if isinstance(value, (bool, np.bool_)):
@@ -51,10 +47,8 @@ def words(value: object) -> bytes:
 
 
 def identity(thing: Any) -> tuple[str, dict]:
-    """Return (id, parameters that differ from their defaults) of a frozen dataclass.
-
-    A renamed field keeps its old name as `field(metadata={"id": ...})`.
-    """
+    """Return (id, parameters that differ from their defaults) of a frozen dataclass; a renamed
+    field keeps its old name as `field(metadata={"id": ...})`."""
     own = vars(type(thing)).get("id")
     if not isinstance(own, str):
         raise TypeError(f"{type(thing).__name__} must define its own id, a string")

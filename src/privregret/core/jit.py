@@ -1,8 +1,5 @@
-"""Compile kernels by one decorator, with a cache that follows all sources.
-
-numba's on-disk cache does not notice an edit in a callee or in a module constant, and then runs the
-old code silently. So each kernel is cached in a folder whose name holds the key of its code.
-"""
+"""Compile kernels by one decorator, with a cache in a folder that is named by the key of the code:
+numba's own does not notice an edit in a callee or a module constant, and runs the old code."""
 
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,6 @@
-"""Store results on disk, so that they are not computed again.
+"""Store results on disk, each known by its function, its arguments, their code and the libraries.
 
-An entry is known by its function, its arguments, the code that they use and the libraries, and can
-be deleted at any time. `PRIVREGRET_STORE=off` in the environment, or `without()`, switches it off.
+An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `without()`, switches it off.
 """
 
 import functools

@@ -1,8 +1,7 @@
 """The batch command: which notebooks are stale and why, run by papermill and adopted at their end.
 
-Only a run at the committed parameters is adopted into `figures/`, `paper/` and the README. Below a
-root, `build/` has the stamps, the executed and the failed notebooks: a stamp is removed first and
-written last, so what has none has not finished.
+Only committed parameters are adopted into `figures/`, `paper/` and the README. A stamp below
+`build/` is removed first and written last: what has none has not finished.
 """
 
 import ast
@@ -218,9 +217,7 @@ def _kernel(folder, variables):
 
 def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tuple[int, str]:
     """Run one notebook and adopt its outputs, or change nothing: exit code, line for the user.
-
-    `sockets` has a short path; `tell` is told of each cell that starts.
-    """
+    `sockets` has a short path; `tell` is told of each cell that starts."""
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
     # nbformat imports this module, which takes a second to compile grammars it never uses
@@ -293,10 +290,8 @@ def reproduce(
     force: bool = False,
     fresh: bool = False,
 ) -> int:
-    """Run stale notebooks, `at_once` at a time and the longest first; returns the exit code.
-
-    UsageError for what it cannot use, BlockingIOError if another run is under way below its root.
-    """
+    """Run stale notebooks, `at_once` at a time and the longest first; the exit code. UsageError
+    for what it cannot use, BlockingIOError if another run is under way below its root."""
     given = given or {}
     usual = BUILD / "smoke" if smoke else BUILD / "custom" / notebook.folder(given)
     root = output.resolve() if output else usual if smoke or given else ROOT

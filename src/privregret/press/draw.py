@@ -1,7 +1,4 @@
-"""Pictures that recur, of the columns of a frame; statistics are made by `estimates`.
-
-Importing this module sets the look of all figures.
-"""
+"""Pictures that recur, of columns of a frame; importing this sets the look of all figures."""
 
 import itertools
 
@@ -22,11 +19,8 @@ def subplots(*shape: int, **options):
 
 
 def panels(count: int, height=None, ylabel="", **axes):
-    """A figure and its panels side by side, in the width of a column (one panel) or a page.
-
-    The y axis is shared, and its label is on the first panel only. The height is in inches, and
-    `axes` are set on every panel, as by `ax.set`: scales, limits, labels.
-    """
+    """A figure and its panels side by side, in the width of a column (one panel) or a page; y is
+    shared and labelled once, `height` in inches, `axes` set on each panel as by `ax.set`."""
     width, usual = style.COLUMN if count == 1 else style.PAGE
     fig, axs = subplots(1, count, sharey=True, squeeze=False, figsize=(width, height or usual))
     for ax in axs[0]:
@@ -36,11 +30,8 @@ def panels(count: int, height=None, ylabel="", **axes):
 
 
 def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, **style_):
-    """One curve of columns `x` and `y` for each value of `by`, in the look of its algorithm.
-
-    A band is shaded between two columns, ("low", "high") of `estimates.bands`; `looks` has keywords
-    for `plot` by value of `by`, for what is not an algorithm.
-    """
+    """One curve of columns `x` and `y` for each value of `by`, in the look of its algorithm or of
+    `looks` (value -> keywords of `plot`). A band is between columns, ("low", "high") of `bands`."""
     _needs(data, by, x, y, *band)
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
         look = looks[label] if looks else style.look(label)
@@ -73,10 +64,8 @@ def _needs_bands(data, *by):
 
 
 def bound(ax, x, y, label: str, forbids: bool = False, **style_):
-    """A theorem's bound or rate: thin and black, never to be taken for a measurement.
-
-    One that `forbids`, a lower bound, shades what it excludes, from 0 on.
-    """
+    """A theorem's bound or rate, thin and black, never to be taken for a measurement; one that
+    `forbids`, a lower bound, shades what it excludes, from 0 on."""
     x = np.asarray(x, float)
     if forbids:
         ax.fill_between(x, 0, y, color=style.BLACK, alpha=0.08, linewidth=0)
@@ -112,9 +101,8 @@ def regret_limits(summary) -> tuple[float, float]:
 def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bool = False) -> None:
     """Regret, on a logarithmic axis, against rounds: one curve per algorithm with a band.
 
-    The frame has columns algorithm, t, mean, low, high, as `estimates.bands` makes them; `limits`
-    is the range of regrets, by default `regret_limits`. A logarithmic axis of rounds shows at most
-    the last four decades, from where a mean enters the range. Labels may give the final means.
+    The frame is of `estimates.bands`, `limits` are by default `regret_limits`. A logarithmic axis
+    of rounds shows at most four decades; labels may give the final means.
     """
     _needs_bands(summary, "algorithm", "t")
     finals = summary.groupby("algorithm", sort=False)["mean"].last()
@@ -143,11 +131,8 @@ def regret_panel(summary, title: str = "", limits=None):
 
 
 def regret_grid(summary, limits=None, finals=None, name: str = ""):
-    """A figure across a page: `regret_axes`, both logarithmic, one panel for each epsilon.
-
-    Axes are shared, with at most four panels a row and the legend below; a last panel may show
-    final regrets, as `final_regret_panel` does.
-    """
+    """A figure across a page: `regret_axes`, both logarithmic and shared, a panel for each epsilon,
+    at most four a row, and one for final regrets if given, as in `final_regret_panel`."""
     _needs_bands(summary, "epsilon", "algorithm", "t")
     groups = list(summary.groupby("epsilon"))
     count = len(groups) + (finals is not None)
@@ -179,12 +164,8 @@ def regret_grid(summary, limits=None, finals=None, name: str = ""):
 
 
 def final_regret_panel(summary, title: str = ""):
-    """A figure of final regret against epsilon, both logarithmic: a curve and band per algorithm.
-
-    The frame has columns algorithm, epsilon, mean, low and high, as `estimates.bands` makes them,
-    and one row for each algorithm and epsilon; else a ValueError is raised. For several n0 or
-    horizons draw a panel for each (see `family`).
-    """
+    """A figure of final regret against epsilon, both logarithmic: a curve and band per algorithm,
+    of `estimates.bands`, with one row for each algorithm and epsilon, else a ValueError."""
     fig, ax = subplots()
     _final_regret(ax, summary)
     ax.set(title=title, ylabel="final regret")
@@ -212,11 +193,8 @@ def epsilon_ticks(ax, values, apart: float = 0.07):
 
 
 def survival_axes(ax, curves):
-    """Fraction of runs with regret at least x, axes logarithmic; an open marker shows the mean.
-
-    The frame has columns algorithm, regret and fraction, as `estimates.survivals` makes them, mean,
-    and bound: a lower bound on regret, for a vertical line.
-    """
+    """Fraction of runs with regret at least x, axes logarithmic, as `estimates.survivals` makes
+    it; columns mean and bound, a lower bound, are an open marker and a vertical line."""
     _needs(curves, "algorithm", "regret", "fraction", maker="estimates.survivals")
     _needs(curves, "mean", "bound")
     for label, curve in curves.groupby("algorithm", sort=False):

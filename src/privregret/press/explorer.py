@@ -12,14 +12,10 @@ from privregret.core.progress import answers
 
 
 def explorer(picture: Callable, **knobs: Sequence) -> None:
-    """Show a picture with a slider for each of its parameters, or once at its defaults.
+    """Show the figure that `picture` returns: at a front end with sliders, else at its defaults.
 
-    Parameters
-    ----------
-    picture : callable
-        Returns a figure, which its docstring describes; its parameters have defaults.
-    **knobs : sequence
-        Parameter -> the values that its slider takes, the default among them.
+    `knobs` has the values of each slider, the default among them; the picture's docstring describes
+    the figure.
     """
     defaults = {name: inspect.signature(picture).parameters[name].default for name in knobs}
     for name, value in defaults.items():

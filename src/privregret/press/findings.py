@@ -45,10 +45,8 @@ class Criterion:
         return False if any(outside(farthest, end) for end, _, farthest in pairs) else None
 
     def worst(self, numbers: list[Estimate]) -> int:
-        """Say which of several numbers decides a statement about all: its verdict is the worst.
-
-        Among equal verdicts it is the number whose interval reaches farthest beyond the criterion.
-        """
+        """Say which number decides a statement about all: of those with the worst verdict, the one
+        whose interval reaches farthest beyond the criterion."""
         order = {False: 0, None: 1, True: 2}
 
         def rank(i):
@@ -63,21 +61,11 @@ SIGNS |= {"between": "in", "equal": "="}
 
 
 def criterion(*, within: float = 0.0, **form: Any) -> Criterion:
-    """Make the criterion of a finding from exactly one of six forms.
+    """Make the criterion of a finding from exactly one of `at_most=1`, `at_least=1`, `equal=1` (the
+    value itself agrees), `below=1`, `above=1` (it disagrees), `between=(0.8, 1.25)` (both agree).
 
-    Parameters
-    ----------
-    within : float
-        Tolerance of `equal`, `at_most` and `at_least`, at least 0. It is printed.
-    **form
-        `at_most=1`, `at_least=1` or `equal=1`: the value itself agrees; `below=1` or `above=1`: it
-        disagrees; `between=(0.8, 1.25)`: both ends agree.
-
-    Raises
-    ------
-    ValueError
-        For no form or several, for numbers that are nan, or for a criterion that every number
-        meets or none.
+    `within` is a tolerance of the first three, and printed. ValueError for no form or several, nan,
+    or a criterion that every number meets or none.
     """
     if len(form) != 1 or form.keys() - SIGNS.keys():
         raise ValueError(f"give one of {', '.join(SIGNS)}, got {', '.join(form) or 'none'}")
@@ -109,10 +97,9 @@ def numbers_of(number: Estimate) -> dict:
 class Finding:
     """A statement, a measured number, and whether the two agree.
 
-    The verdict is computed. The measured number stands for an interval: three standard errors and
-    the bound on its numerical error to either side. A claim is *reproduced* if every value in the
-    interval meets the criterion, and *not reproduced* if none does; otherwise it *cannot be
-    decided*. A statement that is not a claim of the paper *holds* or *does not hold*.
+    The number stands for an interval: three standard errors and the bound on its numerical error to
+    either side. A claim is *reproduced* if all of it meets the criterion, *not reproduced* if none
+    of it does, else it *cannot be decided*. What is not a claim *holds* or *does not hold*.
     """
 
     # in the notebook's TOML file

@@ -1,7 +1,7 @@
 """What every notebook calls first and last: a check of its parameters, and a mark that it ended.
 
-papermill only warns of a parameter that a notebook does not have, takes "false" as a true string,
-and reports a run as completed even if its kernel died.
+papermill only warns of unknown parameters, takes "false" as true, and reports a run whose kernel
+died as completed.
 """
 
 import ast
@@ -99,10 +99,8 @@ def committed(name: str) -> dict:
 
 
 def output_root() -> Path:
-    """Where a notebook publishes: `PRIVREGRET_OUTPUT`, set by the batch command; or in `build/lab`.
-
-    Outside a checkout that is the current folder.
-    """
+    """Where a notebook publishes: `PRIVREGRET_OUTPUT`, set by the batch command; else in
+    `build/lab`, or outside a checkout in the current folder."""
     by_hand = current.lab if CHECKOUT else Path.cwd()
     return Path(os.environ.get("PRIVREGRET_OUTPUT") or by_hand)
 
@@ -110,10 +108,10 @@ def output_root() -> Path:
 def start(name: str, namespace: dict, /, **rules) -> None:
     """Check the parameters and the folder of the output, before any work is done.
 
-    The notebook is named by paper key, slash, file name without ending; `namespace` is its
-    `globals()`, in which checked values are put back. A rule (name, value) -> value raises
-    TypeError or ValueError. ParameterError for a value against its rule, for a name that papermill
-    injected and no rule has, or for a folder that cannot be written or is not ours.
+    The notebook is named by paper key, slash, file name without ending; checked values are put back
+    in `namespace`, its `globals()`. A rule (name, value) -> value raises TypeError or ValueError.
+    ParameterError for a value against its rule, for a name that papermill injected and no rule has,
+    or for a folder that cannot be written or is not ours.
     """
     given = {one for cell in namespace.get("In", []) for one in _injected(cell)}
     for unknown in given - rules.keys():

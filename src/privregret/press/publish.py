@@ -37,11 +37,10 @@ LIBRARIES = ("numpy", "numba", "scipy", "pandas", "matplotlib", "seaborn")
 
 def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     """Publish a figure, and close it: `figures/<paper>/<key>.pdf`, `.png`, `.csv` (the numbers
-    drawn) and `.tex`, with the caption `[figure.KEY]` of the notebook's texts.
+    drawn) and `.tex`, with the caption `[figure.KEY]`, whose slots `names` fill as well.
 
-    Keys have small letters, digits, dots and hyphens, columns letters, digits and underscores;
-    `names` fill slots of the texts as well. TextError for a key without a caption, ValueError for a
-    caption that does not stand alone.
+    Keys have small letters, digits, dots and hyphens, columns letters, digits and underscores.
+    TextError for a key without a caption, ValueError for a caption that does not stand alone.
     """
     name, caption = _name(key), _text("figure", key, names)["caption"]
     pdf, png = io.BytesIO(), io.BytesIO()
@@ -146,11 +145,8 @@ def verdict(key: str, measured: Estimate | float, **names: Any) -> Finding:
 
 
 def verdicts(key: str, frame: pd.DataFrame, measured: str = "measured", **names: Any) -> Finding:
-    """Publish one finding about all rows of a frame: the worst row decides.
-
-    The column `measured` has estimates, or numbers with their `_se` and `_error` in columns of
-    their own; `rows` in the notebook's texts names the columns that say where.
-    """
+    """Publish one finding about all rows of a frame, of which the worst decides: `measured` has
+    estimates, or numbers with columns `_se` and `_error`; `rows` of the texts say where."""
     shown = text.entry(notebook.current.texts, "claim", key).get("rows", [])
     numbers = list(frame[measured])
     if not any(isinstance(number, Estimate) for number in numbers):

@@ -1,8 +1,5 @@
-"""The manifest, `figures/manifest.json`: read it, change it, adopt what a notebook has published.
-
-It holds the files of every figure and table with their hashes; and of every notebook its findings
-and numbers, its parameters, and hashes of the code behind it.
-"""
+"""The manifest, `figures/manifest.json`, of figures and tables with hashes of their files, and of
+notebooks with findings, numbers, parameters, and hashes of the code behind them."""
 
 import json
 from collections.abc import Iterable
@@ -100,12 +97,11 @@ def refuse_clashes(record: dict, name: str, wanted: Iterable[str]) -> None:
 
 
 def adopt(staged: Path, root: Path, name: str, origin: dict, gone: Iterable[str] = ()) -> None:
-    """Move what notebook `name` has published below `staged` to `root`, in place of its last run or
-    of notebooks that are `gone`.
+    """Move what notebook `name` has published below `staged` to `root`, in place of its last run
+    or of notebooks that are `gone`.
 
-    With the same code and parameters (`origin` has their hashes) a file stays as it is if its
-    numbers agree with the new ones to within rounding and their own error: on another processor
-    nothing changes.
+    With the same code and parameters (`origin` has their hashes) a file stays if its numbers agree
+    up to rounding and their own error: on another processor nothing changes.
     """
     new = of_notebook(read(staged), name)
     outputs, said = new["outputs"], new["notebook"] | origin

@@ -128,10 +128,8 @@ def _now(path):
 
 
 def differing(root: Path) -> dict[str, str]:
-    """Files that are not what the manifest says: path -> what they should be.
-
-    Raises `record.Damaged` if nothing can be made from the manifest.
-    """
+    """Files that are not what the manifest says: path -> what they should be; `record.Damaged` if
+    nothing can be made from it."""
     try:
         made = texts(root)
     # an entry without its notebook, a number that is a word

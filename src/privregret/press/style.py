@@ -57,11 +57,8 @@ def use() -> None:
 
 
 def look(label: str) -> dict:
-    """Colour, marker and dashes of an algorithm, as keywords for `plot`.
-
-    A label that `ALGORITHMS` does not list has a colour and dashes that no algorithm there has, the
-    same ones each time; add it to `ALGORITHMS` to choose them.
-    """
+    """Colour, marker and dashes of an algorithm, as keywords for `plot`; of one that `ALGORITHMS`
+    does not list, a colour and dashes that no other has, the same ones each time."""
     pick = hashlib.sha256(label.encode()).digest()
     own = (("#7B3294", "#8C510A", "#4D9221")[pick[0] % 3], "ov^<>sDPX"[pick[1] % 9], (0, (8, 1.5)))
     colour, marker, dashes = ALGORITHMS.get(label, own)

@@ -1,8 +1,8 @@
 """Captions and claims: the TOML file next to a notebook, filled from the notebook's names.
 
-`[figure.KEY]` and `[table.KEY]` have a caption, `[claim.KEY]` a claim with its criterion, and
-`[text]` phrases. `«name»` or `«name:spec»` stands for a phrase, for a name of the notebook, or for
-a paper's key, which gives the paper as captions cite it.
+`[figure.KEY]` and `[table.KEY]` have a caption, `[claim.KEY]` a claim with its criterion.
+`«name»` or `«name:spec»` stands for a phrase of `[text]`, for a name of the notebook, or for a
+paper's key, which gives the paper as captions cite it.
 """
 
 import ast
@@ -65,11 +65,8 @@ def read(file: Path) -> dict[str, dict]:
 
 
 def of_notebook(name: str) -> dict[str, dict]:
-    """Return the texts of a notebook; TextError in one line if they and its code do not agree.
-
-    They are in `notebooks/<name>.toml`; of a notebook outside the project, in the current folder
-    under the last part of its name. A notebook without a file has none.
-    """
+    """Return the texts in `notebooks/<name>.toml`, or of a notebook outside the project in the
+    current folder; {} without a file. TextError if they and its code do not agree."""
     files = NOTEBOOKS / f"{name}.toml", Path(f"{Path(name).name}.toml")
     file = next((file for file in files if file.is_file()), None)
     if file is None:
@@ -143,10 +140,8 @@ def filled(thing: Any, names: dict, phrases: dict) -> Any:
 
 
 def shown(value: Any, spec: str) -> str:
-    """Return a value as a text shows it; a list with commas; `tex` for large whole numbers.
-
-    An estimate is shown without its error.
-    """
+    """Return a value as a text shows it, an estimate without its error, a list with commas; `tex`
+    for large whole numbers."""
     if isinstance(value, str):
         return value
     if isinstance(value, Estimate):
