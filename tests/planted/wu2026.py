@@ -15,8 +15,9 @@ from privregret.studies import wu2026
 RESAMPLING, DETERMINISTIC = "wu2026/3-bernoulli-resampling", "wu2026/4-deterministic-setting"
 
 
-def select(change, everywhere=True):
-    """Compute selection probabilities of changed arguments: instance, rounds, noise, scale."""
+def select(change, every_epoch=True):
+    """Compute selection probabilities of changed arguments: instance, rounds, noise, scale; also of
+    epochs whose regret would be negligible without the change."""
 
     def patch(monkeypatch):
         def changed(real):
@@ -24,11 +25,11 @@ def select(change, everywhere=True):
 
         chosen = changed(exact.selection_probabilities)
         monkeypatch.setattr(exact, "selection_probabilities", chosen)
-        if everywhere:
-            monkeypatch.setattr(regret, "selection_probabilities", chosen)
-            monkeypatch.setattr(regret, "selections", changed(regret.selections))
+        monkeypatch.setattr(regret, "selection_probabilities", chosen)
+        monkeypatch.setattr(regret, "selections", changed(regret.selections))
+        if every_epoch:
             unbounded = lambda _, rounds, *more: np.full(np.shape(rounds), np.inf)  # noqa: E731
-            monkeypatch.setattr(regret, "largest_gaps", unbounded)  # leaves no epoch out
+            monkeypatch.setattr(regret, "largest_gaps", unbounded)
 
     return patch
 
@@ -85,7 +86,9 @@ PLANTS = [
     Plant(
         RESAMPLING,
         "losses are not resampled and count eight times where they should be resampled",
-        select(lambda i, n, *noise: (replace(i, bits=False), 8 * n if i.bits else n, *noise)),
+        select(
+            lambda i, n, *noise: (replace(i, bits=False), 8 * n if i.bits else n, *noise), False
+        ),
         ("example", "corollary-2"),
     ),
     Plant(RESAMPLING, "twice the noise", twice_the_noise, ("privacy",)),
