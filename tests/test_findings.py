@@ -36,7 +36,6 @@ def finding(value, error=0.0, bound=0.0, kind="claim", **form):
         # ... and leaves it above
         *((0.25, 0.0625, YES), (0.8125, 0.0625, YES), (0.875, 0.0625, OPEN)),
         *((1.1875, 0.0625, OPEN), (1.25, 0.0625, NO)),
-        # wider than the claim
         *((0.5, 0.25, OPEN), (0.5, math.inf, OPEN)),
     ],
 )
@@ -84,7 +83,6 @@ def test_what_is_not_a_claim_holds_or_does_not(kind):
 def test_an_error_that_is_only_rounding_counts_as_none():
     assert finding(1e6, 1e-6, at_least=1e6).verdict == YES
     assert finding(1e6, 1e-2, at_least=1e6).verdict == OPEN
-    # nothing to compare it with
     assert finding(0, 1e-12, at_least=0).verdict == OPEN
 
 

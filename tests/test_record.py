@@ -197,13 +197,6 @@ def test_numbers_agree_to_within_rounding_and_the_error_that_they_carry(column, 
     assert record.moved(FRAME, fresh) == (column if moved else "")
 
 
-@pytest.mark.filterwarnings("error")
-def test_what_is_infinite_agrees_with_itself():
-    endless = FRAME.assign(x=float("inf"))
-    assert record.moved(endless, endless.copy()) == ""
-    assert record.moved(endless, endless.assign(x=-float("inf"))) == "x"
-
-
 # What is committed
 # --------------------------------------------------------------------------------------------
 
