@@ -3,8 +3,8 @@
 A base chooses an arm, then learns from one real number y in place of its loss. Alone y is the loss,
 and the base is not private. In Algorithm 1 y is the average loss of a batch of tau rounds with
 noise. All of them share the loop below, in which tau = 1 without noise is the base alone, and the
-choices are arms or experts. A reader of the paper can skip `alone` and `fast.py`, which only save
-time.
+choices are arms or experts. A reader of the paper can skip `alone` and, but for `drawn`, `fast.py`:
+they only save time.
 """
 
 import math
@@ -445,7 +445,7 @@ class ExpertsFromBandit(ExpertAlgorithm):
 
 @jit
 def exp3_weights(choices, eta, gamma, low):
-    """Set p to (1 - gamma) softmax(-eta estimate) + gamma / K (line 4); return `low`.
+    """Set p to (1 - gamma) softmax(-eta estimate) + gamma / K (line 3); return `low`.
 
     Weights are exp(-eta (estimate - low)). Only that of the last choice has changed; once all are
     too large or too small, `low` becomes the smallest estimate.

@@ -147,7 +147,7 @@ class HybridUCB(BanditAlgorithm):
     Privacy, by composition: with `tree="paper"` the first leaf of a tree of depth r lies in r + 1
     released nodes although the noise is calibrated to r, so the guarantee is (1 + 1 / (2 r))
     epsilon, at worst 1.5 epsilon. The two repairs are epsilon-DP. Anytime, O(K log T) memory. Twin:
-    tests/naive/bandits.py.
+    tests/naive/bandits.py, `HybridUCB`.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def votes(log_actions: Numbers, epsilon: Numbers) -> Numbers:
 
 
 def votes_or_leader(log_actions: Numbers, epsilon: Numbers) -> Numbers:
-    """Theorem 3, votes or leader, fixed losses: (ln K + 3 ln(1 + ln K) + 25) / epsilon + 5."""
+    """Theorem 3, fixed losses, epsilon <= 1: (ln K + 3 ln(1 + ln K) + 25) / epsilon + 5."""
     return (log_actions + 3 * np.log1p(log_actions) + 25) / epsilon + 5
 
 
@@ -63,8 +63,8 @@ def margin_stop(
 
     1 + 2 (1 + d) [(1 + c d) b ln K + s + (1 + ln K) / gap] for exploration, 2 b ln K +
     2 (1 + ln K) / gap for the first choice, 16 ln K / epsilon and, if gap <= epsilon,
-    32 (1 + ln K) / gap for the rest; d the fraction, c the threshold, b = 2 / ((1 - d) epsilon),
-    s = 6 / (d epsilon).
+    32 (1 + ln K) / gap for the rest; d the fraction, at most 1/4, c the threshold,
+    b = 2 / ((1 - d) epsilon), s = 6 / (d epsilon).
     """
     d, sampling = fraction, (1 + log_actions) / gap
     b, s = 2 / ((1 - d) * epsilon), 6 / (d * epsilon)

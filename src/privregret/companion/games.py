@@ -1,11 +1,11 @@
 """The minimax regret of private learners over a few rounds, by linear programming
 
-A learner is a plan in sequence form: x_t(h, a) is the probability
-of the actions of the history h and of a after them, if the losses seen are those of h. Such x are
-the feasible set of a linear flow; expected losses are linear in them, and so is privacy. A history
-is a sequence of symbols (action, observation), read as a number with the first symbol as highest
-digit. Permuting the actions changes nothing, so plans that are symmetric in the actions are enough:
-variables of one orbit are one variable, and only regret against action 0 needs to be bounded.
+A learner is a plan in sequence form: x_t(h, a) is the probability of the actions of the history h
+and of a after them, if the losses seen are those of h. Such x are the feasible set of a linear
+flow; expected losses are linear in them, and so is privacy. A history is a sequence of symbols
+(action, observation), read as a number with the first symbol as highest digit. Permuting the
+actions changes nothing, so plans that are symmetric in the actions are enough: variables of one
+orbit are one variable, and only regret against action 0 needs to be bounded.
 """
 
 import math
@@ -404,7 +404,7 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
     # excess over e^epsilon times the other probability; its sum is at most delta
     if helpers:
         excess = vstack([coo_array((leaves.stop, helpers)), -eye_array(helpers)])
-        here, t, d = np.nonzero(game.opposed)  # type: ignore[assignment]
+        here, t, d = np.nonzero(game.opposed)
         there = game.neighbouring_tables()[here, t, d]
         renamed = [game.renamed(T - 1, moved) for _, _, moved in game.renamings]
         numbers = [new[here] * len(new) + new[there] for new in renamed]

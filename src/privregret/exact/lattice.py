@@ -9,10 +9,10 @@ There are no atoms inside the panel x = -m + theta, 0 <= theta <= span. So at sc
 with P[G < m], P[G >= m] and the sums over these atoms of P[G] e^(-distance / s), where distances of
 atoms G >= m are to m and those of the others to m - span,
 
-    1 - F(x) = P[G < m] + e^(-theta / s) above                                     (exponential)
-    1 - F(x) = P[G < m] + (e^(-theta / s) above - e^(-(span - theta) / s) below) / 2   (Laplace).
+    1 - F(x) = P[G < m] + e^(-theta / s) A                                      (exponential)
+    1 - F(x) = P[G < m] + (e^(-theta / s) A - e^(-(span - theta) / s) B) / 2    (Laplace),
 
-Small 1 - F and small F are both computed as sums, to full relative precision.
+where A is `faded_above`, B `faded_below`; small 1 - F and F are sums, to full relative precision.
 """
 
 import numpy as np

@@ -17,7 +17,7 @@ class RandomPrefixSoftmax(EpochAlgorithm):
     min(epsilon / 2, cap).
 
     Privacy: 2 eta = min(epsilon, 2 cap) for the sequence of actions, even if the lengths of the
-    prefixes are known. Anytime, O(K) memory.
+    prefixes are known. Anytime, O(K) memory. Twin: tests/naive/full_information.py, `Epochs`.
 
     Parameters
     ----------

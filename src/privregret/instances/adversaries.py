@@ -191,7 +191,7 @@ class Adversary(_Oblivious):
         A Bernoulli adversary needs the generator `rng` to draw them from.
         """
         means = self.means(horizon)
-        return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means  # type: ignore[union-attr]
+        return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means
 
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return the (H, K) cumulative (mean) loss of each arm after `rounds`."""

@@ -221,7 +221,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
     # nbformat imports this module, which takes a second to compile grammars it never uses
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    sys.modules.setdefault("rfc3987_syntax", None)
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError

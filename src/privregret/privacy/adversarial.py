@@ -126,7 +126,7 @@ def batched_probabilities(
     settings = base.settings(None, 2)
     if settings.kind != FTPL_STEP:
         return _batched_probabilities(settings, averages, quantiles)
-    if len(averages) != 2 or base.resampling != "corrected":  # type: ignore[attr-defined]
+    if len(averages) != 2 or base.resampling != "corrected":
         raise ValueError("FTPL must have two averages and resampling='corrected'")
     return _ftpl_probabilities(base, averages, quantiles)
 
