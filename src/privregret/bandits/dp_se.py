@@ -95,6 +95,7 @@ def _observe(arms, own, settings, t, j, reward, rng):
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
+    """Play epoch by epoch: the sum of an arm is one binomial draw."""
     epsilon, beta, horizon = settings.epsilon, settings.beta, checkpoints[-1]
     counts = np.empty((len(checkpoints), len(means)), np.int64)
     pulls = np.zeros(len(means), np.int64)

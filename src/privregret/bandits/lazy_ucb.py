@@ -100,8 +100,7 @@ def _overtaken(arms, queues, leader, epsilon):
 
 @jit
 def _pull_counts(means, checkpoints, settings, rng):
-    # The leader is pulled until its array is full or it is overtaken; a full array's sum is one
-    # binomial draw.
+    """Pull the leader until its array is full or it is overtaken; a full sum is one draw."""
     epsilon, arms, horizon = settings.epsilon, len(means), checkpoints[-1]
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)

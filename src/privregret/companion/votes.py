@@ -44,7 +44,7 @@ class Ballot(NamedTuple):
         return _length(self, epoch)
 
 
-class Hybrid(NamedTuple):
+class Constants(NamedTuple):
     """The first ballot, and the draws of later epochs, the first of which has `first` rounds.
 
     The leader's noise has this scale; the test has rate `tilt`, and s_i = length - `margin`.
@@ -194,7 +194,7 @@ class Votes(FullInformationAlgorithm):
 
 
 @jit
-def _choose_hybrid(actions, own, settings, t, rng):
+def _choose_or_leader(actions, own, settings, t, rng):
     """Start an epoch with what the test names, or the leader, or repeat the epoch's action."""
     if t == 1:
         own["leader"] = int(rng.random() * len(actions))
@@ -234,7 +234,7 @@ def _tested(actions, settings, length, rng):
 
 
 @jit
-def _observe_hybrid(actions, own, settings, t, j, losses, rng):
+def _observe_or_leader(actions, own, settings, t, j, losses, rng):
     """Count the vote of the round, and add the losses."""
     actions[_vote(losses)]["votes"] += 1
     for i in range(len(actions)):
@@ -264,20 +264,20 @@ class VotesOrLeader(FullInformationAlgorithm):
     label = "votes or leader"
     source = "companion/constants, Theorem 3"
     rules = {"epsilon": checks.positive}
-    steps = Steps(BOTH, EPOCH, _choose_hybrid, _observe_hybrid)
+    steps = Steps(BOTH, EPOCH, _choose_or_leader, _observe_or_leader)
 
     @property
     def privacy(self) -> Privacy:
         return Privacy(self.epsilon, self.epsilon)
 
-    def constants(self, log_actions: float) -> Hybrid:
+    def constants(self, log_actions: float) -> Constants:
         """Return all constants, for e^log_actions actions."""
         lam, e = 1 + log_actions, self.epsilon
         first = min(math.ceil(20 / e * (log_actions + math.log(4 * lam))), LONGEST)
         margin = min(math.ceil(4 / e * math.log(2 * lam)), LONGEST)
-        return Hybrid(*Votes(e).ballot(log_actions), 4 / e, e / 4, int(margin), int(first))
+        return Constants(*Votes(e).ballot(log_actions), 4 / e, e / 4, int(margin), int(first))
 
-    def settings(self, horizon: int | None, actions: int) -> Hybrid:
+    def settings(self, horizon: int | None, actions: int) -> Constants:
         return self.constants(math.log(actions))
 
     def expected_regret(self, instance: StochasticLosses, horizons: np.ndarray) -> Regret:

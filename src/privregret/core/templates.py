@@ -64,6 +64,7 @@ def play_advised(table, advice, experts, arms, owns, settings, rng):
 
 
 def run_bandit(means, checkpoints, settings, rng):
+    """Return pull counts at the checkpoints; rewards are drawn round by round."""
     arms, owns = np.zeros(len(means), ARM), np.zeros(1, OWN)
     own = owns[0]
     counts = np.empty((len(checkpoints), len(means)), np.int64)
@@ -84,6 +85,7 @@ def run_bandit(means, checkpoints, settings, rng):
 
 
 def run_losses(data, checkpoints, settings, rng):
+    """Return plays per group at the checkpoints; all losses are drawn round by round."""
     outcomes, probabilities, sizes, bits = data
     group = np.repeat(np.arange(len(sizes)), sizes)
     arms, owns = np.zeros(len(group), ARM), np.zeros(1, OWN)
@@ -116,6 +118,7 @@ def run_losses(data, checkpoints, settings, rng):
 
 
 def run_adversary(tables, checkpoints, settings, rng):
+    """Return the losses paid by the checkpoints; Bernoulli losses are drawn."""
     starts, losses = tables.loss_starts, tables.losses
     arms, owns = np.zeros(losses.shape[1], ARM), np.zeros(1, OWN)
     own, paid = owns[0], np.empty(len(checkpoints))
@@ -139,6 +142,7 @@ def run_adversary(tables, checkpoints, settings, rng):
 
 
 def run_advised(tables, checkpoints, settings, rng):
+    """As `run_adversary`, with advice."""
     starts, losses, group = tables.loss_starts, tables.losses, tables.group
     experts, arms = np.zeros(group.shape[1], EXPERT), np.zeros(losses.shape[1], ARM)
     owns, paid = np.zeros(1, OWN), np.empty(len(checkpoints))
