@@ -16,7 +16,7 @@ all: .venv/.ready  ## set up, then run every stale notebook (the default)
 	$(run) -m privregret reproduce $(ARGS)
 
 test: .venv/.dev  ## run the tests, with third-party packages as references
-	$(run) -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(run) -m pytest -n 2 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
 smoke: .venv/.ready  ## run every notebook with small parameters, into build/
 	$(run) -m privregret reproduce --smoke $(ARGS)

@@ -1,5 +1,6 @@
 """A real Dask cluster: the numbers of threads, and one line for what it cannot do."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -195,6 +196,8 @@ def test_an_unreachable_scheduler_gets_one_line_soon(address):
     start = time.monotonic()
     refused(lambda: simulate.cluster(address).__enter__(), address, error=simulate.ClusterError)
     assert time.monotonic() - start < 25  # by itself Dask waits for 30 seconds
+    clients = [one for one in gc.get_objects() if type(one) is distributed.Client]
+    assert all(client.status == "closed" for client in clients)  # half-made ones block the next
 
 
 def test_a_scheduler_without_workers_gets_one_line_soon(tmp_path):

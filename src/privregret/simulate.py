@@ -325,6 +325,9 @@ def cluster(address: str) -> Iterator[None]:
 
     with contextlib.ExitStack() as stack:
         try:
+            # a client half made of a bad address takes, when it is collected, a lock that the next
+            # one may hold
+            distributed.comm.get_address_host_port(address)
             client = stack.enter_context(distributed.Client(address, timeout=5))
         except (OSError, ValueError) as error:
             why = f"no Dask scheduler at {address!r}: start one, or correct the address"
