@@ -42,10 +42,10 @@ def corollary_22(horizon: float, arms: float, epsilon: float) -> float:
 def lemma_25(horizon: float, arms: float, scale: float, corrected: bool = False) -> float:
     """Bound the regret of FTPL with noise Lap(scale), scale >= 1.
 
-    11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T). Corrected: 38 for 11.
+    11 scale sqrt(K T) ln K ln(K T) + 10 sqrt(K T). Corrected: 39 for 11.
     """
     root, logs = math.sqrt(arms * horizon), (math.log(arms), math.log(arms * horizon))
-    return (38 if corrected else 11) * scale * root * logs[0] * logs[1] + 10 * root
+    return (39 if corrected else 11) * scale * root * logs[0] * logs[1] + 10 * root
 
 
 def lemma_25_terms(horizon: float, arms: float, scale: float) -> float:
@@ -65,7 +65,7 @@ def lemma_25_terms(horizon: float, arms: float, scale: float) -> float:
 def corollary_24(horizon: float, arms: float, epsilon: float) -> float:
     """Bound the regret of FTPL in batches.
 
-    32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon. The proof supports 76, twice the
+    32 sqrt(K T) ln K ln(K T) / sqrt epsilon + 2 / epsilon. The proof supports 78, twice the
     corrected constant of `lemma_25`, for 32, plus 20 sqrt(K T / epsilon), where it lost a factor
     2 / sqrt epsilon.
     """
