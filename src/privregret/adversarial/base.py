@@ -113,7 +113,8 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         covered, arms = given.starts[-1] + 1, given.rows.shape[2]
         if arms != losses.shape[1]:
             raise ValueError(f"advice must have {losses.shape[1]} arms, as losses have, got {arms}")
-        short = given is not advice and covered < len(losses)  # the table ends too early
+        # the table ends too early
+        short = given is not advice and covered < len(losses)
         if covered > 1 and (covered > len(losses) or short):
             raise ValueError(f"advice must cover {len(losses)} rounds, as losses do, got {covered}")
         return self.literal(losses, rng, given.dense(len(losses)))

@@ -293,7 +293,8 @@ def laplace_delta(epsilon: float, shift: float, count: int) -> float:
     Each of `count` numbers moves by `shift` noise scales. The bound uses their Renyi divergence.
     Unlike the convolution in `privacy.adversarial.composed_delta` it is meaningful below 1e-12.
     """
-    less = np.geomspace(1e-2, 1e4, 2000)  # order of the divergence less 1
+    # order of the divergence less 1
+    less = np.geomspace(1e-2, 1e4, 2000)
     more, both = less + 1, 2 * less + 1
     moment = np.logaddexp(np.log(more / both) + less * shift, np.log(less / both) - more * shift)
     conversion = less * np.log(less) - more * np.log(more)

@@ -138,7 +138,8 @@ def crossing(p: float, q: float, alpha: float, n: int) -> float:
     walk, absorbed when it crosses.
     """
     up, down, level = np.log(p / q), np.log((1 - p) / (1 - q)), (1 + alpha) * n * kl(p, q)
-    alive, lost = np.ones(1), 0.0  # alive[k]: P[not crossed so far, k ones]
+    # alive[k]: P[not crossed so far, k ones]
+    alive, lost = np.ones(1), 0.0
     for m in range(1, n + 1):
         alive = np.append(alive * (1 - p), 0) + np.append(0, alive * p)
         crossed = np.arange(m + 1) * up + (m - np.arange(m + 1)) * down > level
@@ -168,7 +169,8 @@ def lemma_d3(x: float, n: int, m: int, mu: float, epsilon: float, proved: bool =
     x - n mu. For the lower tail pass n - x and 1 - mu.
     """
     excess = x - n * mu
-    power = 1 + m * np.log1p(m * epsilon * excess)  # ln of e (1 + m epsilon excess)^m
+    # ln of e (1 + m epsilon excess)^m
+    power = 1 + m * np.log1p(m * epsilon * excess)
     factor = (n if proved else excess) * -np.log(mu)
     return float(np.logaddexp(power + np.log1p(factor), 0) - n * d_epsilon(x / n, mu, epsilon))
 
@@ -179,7 +181,8 @@ def joint_chernoff(x: float, n: int, m: int, mu: float, epsilon: float) -> float
     It is not in the paper. It is simpler than Lemma D.3 and implies Proposition 4.1.
     """
 
-    def exponent(tilt):  # a tilt of the moment generating function, in units of epsilon
+    # a tilt of the moment generating function, in units of epsilon
+    def exponent(tilt):
         rate = tilt * epsilon
         binomial = n * np.logaddexp(np.log1p(-mu), np.log(mu) + rate)
         return -rate * x + binomial - m * np.log1p(-tilt * tilt)

@@ -61,7 +61,8 @@ def by_rank(log_counts: ArrayLike, log_tail: Numbers) -> np.ndarray:
     # ln of the last rank in each group
     ends = np.logaddexp.accumulate(np.asarray(log_counts, float))
     first = np.concatenate([[0.0], ends[:-1]])
-    cut = np.clip(-np.asarray(log_tail, float), first, ends)  # from here on 1/j is the smaller
+    # from here on 1/j is the smaller
+    cut = np.clip(-np.asarray(log_tail, float), first, ends)
     capped = np.where(cut > first, np.exp(log_tail + cut) * -np.expm1(first - cut), 0.0)
     return capped + ends - cut
 

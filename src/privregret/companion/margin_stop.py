@@ -190,7 +190,8 @@ def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
     weights = (half[:, None] * w).ravel() * np.exp(-at)
     chances, left = np.zeros(len(above)), 0.0
     for some in np.array_split(np.arange(len(at)), 1 + len(at) * len(above) // CHUNK):
-        short = np.maximum(at[some, None] - above, 0.0)  # distance that noise has to cover
+        # distance that noise has to cover
+        short = np.maximum(at[some, None] - above, 0.0)
         log_go_on = np.log(-np.expm1(-np.maximum(short, 1e-300)))
         before = np.cumsum(log_go_on, axis=1)
         left += weights[some] @ np.exp(before[:, -1])

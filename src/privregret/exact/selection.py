@@ -108,13 +108,15 @@ def selections(
     an (n,) bound on the error of each row.
     """
     log_counts, some = arrays(instance)[1], rounds > 0
-    group = np.tile(np.exp(log_counts - instance.log_actions), (len(rounds), 1))  # of no rounds
+    # after no rounds
+    group = np.tile(np.exp(log_counts - instance.log_actions), (len(rounds), 1))
     error = np.full(len(rounds), np.finfo(float).eps * (4 + instance.log_actions))
     if some.any():
         scales = np.broadcast_to(scales if noise != "none" else 1.0, len(rounds))[some]
         compute = _of_bernoulli_losses if instance.bits else _of_outcomes
         group[some], error[some] = compute(instance, rounds[some], noise, scales)
-    error = np.maximum(error, np.abs(group.sum(axis=1) - 1))  # a cheap check
+    # a cheap check
+    error = np.maximum(error, np.abs(group.sum(axis=1) - 1))
     return np.clip(group, 0.0, 1.0), error
 
 
@@ -295,7 +297,8 @@ def _of_bernoulli_losses(instance, rounds, noise, scales):
         seen = np.array([group(extrapolate, own, own * 0 + b) for b in SCALES_OF_FIT])
         logs = np.log(np.maximum(seen, FAINT))
         fits = [_extrapolated(logs, scales[extrapolate] / own, many) for many in (3, 4)]
-        largest = seen.max(axis=0)  # what is close to rounding must not be extrapolated
+        # what is close to rounding must not be extrapolated
+        largest = seen.max(axis=0)
         found[extrapolate] = np.where(largest > 10 * FAINT, fits[1], seen[0])
         doubt = np.where(largest > 10 * FAINT, np.abs(fits[1] - fits[0]), largest)
         error[extrapolate] += doubt.max(axis=1)
@@ -354,7 +357,8 @@ def _rows(rounds, means, whole, rest, log_counts, counts, kept, codes, steps, sc
         origin = start[np.argmin(p)]
         first = np.clip(start - origin, -(2**53), 2**53)
         last = first + last - start
-        if codes[i] == GUMBEL:  # no common lattice is needed, so deterministic sums stay exact
+        # no common lattice is needed, so deterministic sums stay exact
+        if codes[i] == GUMBEL:
             begin, end = first.astype(np.float64), last.astype(np.float64)
             for g in range(len(some)):
                 if p[g] * (1 - p[g]) == 0:

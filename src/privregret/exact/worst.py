@@ -105,7 +105,8 @@ def worst_instance(
     (5.71, 4)
     """
     low, high = gaps
-    others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))  # ln(K - 1)
+    # ln(K - 1)
+    others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))
     tried = []
 
     def ratio(log_gaps, log_counts):

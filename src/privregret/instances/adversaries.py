@@ -78,7 +78,8 @@ def _segment(starts, rounds):
 class _Oblivious(checks.Checked, ABC):
     """Losses fixed in advance; the regret depends on the cumulative loss played."""
 
-    shortest = 1  # horizon
+    # the least horizon
+    shortest = 1
 
     @abstractmethod
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray: ...
@@ -107,7 +108,8 @@ class _Oblivious(checks.Checked, ABC):
             wrong = played[~np.isfinite(played)][0]
             raise ValueError(f"run must return finite cumulative losses, got {wrong}")
         key = np.asarray(rounds, np.int64).tobytes()
-        if key not in self._best:  # computed once for all runs
+        # computed once for all runs
+        if key not in self._best:
             self._best[key] = self.comparators(rounds).min(axis=1)
         return played - self._best[key]
 

@@ -48,7 +48,8 @@ class BernoulliBandit(checks.Checked):
         """Return the number K of arms."""
         return len(self.means)
 
-    shortest = arms  # horizon: every arm is pulled once
+    # the least horizon: every arm is pulled once
+    shortest = arms
 
     @property
     def sizes(self) -> tuple[int]:

@@ -86,7 +86,8 @@ class StochasticLosses(checks.Checked):
         "probabilities": lambda *of: tuple(checks.array_in(0, 1, shape=1)(*of).tolist()),
         "bits": checks.boolean,
     }
-    shortest = 1  # horizon
+    # the least horizon
+    shortest = 1
 
     def __post_init__(self):
         super().__post_init__()

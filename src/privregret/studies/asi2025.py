@@ -221,7 +221,8 @@ def htinf_choices(
     for j in range(choices):
         behind = (estimate - estimate.min(axis=1, keepdims=True)) / (sigma * math.sqrt(j + 1))
         w = np.ones((runs, 1))
-        for _ in range(12):  # Newton's steps from the left: sum (behind + w)^-2 = 1
+        # Newton's steps from the left: sum (behind + w)^-2 = 1
+        for _ in range(12):
             inverse = 1 / (behind + w)
             squares = np.square(inverse)
             slope = 2 * (squares * inverse).sum(axis=1, keepdims=True)

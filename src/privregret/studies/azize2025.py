@@ -91,7 +91,8 @@ def batch_steps(ends: np.ndarray, n0: int, alpha: float) -> dict[str, float]:
     term. "batch", in Theorem F.9: B_(m+1) <= alpha n_m. It holds with 1 added.
     """
     ends = np.asarray(ends, float)
-    levels = np.geomspace(1, np.exp(12), 2000)  # H of (43)
+    # H of (43)
+    levels = np.geomspace(1, np.exp(12), 2000)
     pulled = (ends[np.searchsorted(ends, levels)] - n0 - alpha * levels - 1).max()
     batch = (np.diff(ends) - alpha * ends[:-1]).max()
     return {"pulled": pulled + n0 * alpha / (alpha - 1), "batch": batch}
@@ -126,7 +127,8 @@ def adap_klucb_constant(mean: float, best: float, epsilon: float, tau: float) ->
     """
     gap = best - mean
 
-    def excess(c):  # ln of the first term / second term, increasing in c
+    # ln of the first term / second term, increasing in c
+    def excess(c):
         return math.log(tau * c * epsilon * gap / (1 + tau) / kl(mean + c * gap, best))
 
     return (1 + tau) / (brentq(excess, 1e-9, 1 - 1e-6) * epsilon * gap)

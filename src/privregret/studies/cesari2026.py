@@ -130,7 +130,8 @@ def printed_tally(log_actions: float, scales: int, epsilon: float) -> float:
     order = np.argsort(problem.gaps)
     counts, gaps = np.array(problem.log_counts)[order], problem.gaps[order]
     large = gaps > epsilon
-    ranks = wu2026.by_rank(counts, 0 * counts)  # sums of 1/j over each group
+    # sums of 1/j over each group
+    ranks = wu2026.by_rank(counts, 0 * counts)
     epochs = np.ceil(np.log2(wu2026.C2["gumbel"] * problem.log_actions / (gaps[large] * epsilon)))
     return float((gaps[large] * (2.0**epochs - 1)) @ ranks[large])
 

@@ -85,7 +85,8 @@ def restarted(
         curves = simulate.regret_curves(learner, problem, T, runs, seed, points=rounds)
         return estimates.rows(estimates.means(curves, "t"))
 
-    ends = [2**2**i for i in range(2, restarts + 1)]  # shorter ones hardly matter
+    # shorter ones hardly matter
+    ends = [2**2**i for i in range(2, restarts + 1)]
     starts = [0, *ends[:-1]]
     before = estimates.Estimate(0.0)
     for start, end in zip(starts[:-1], ends[:-1], strict=True):

@@ -66,7 +66,8 @@ def _reused(actions, epoch, selector, t, rng):
 
 
 def _forgotten(arms, own, settings, t, j, reward, rng):
-    odd = arms[j]["pulls"] > 0 and arms[j]["position"] % 2 == 0  # before this reward
+    # before this reward
+    odd = arms[j]["pulls"] > 0 and arms[j]["position"] % 2 == 0
     hybrid(arms, own, settings, t, j, reward, NoNoise() if odd else rng)
 
 

@@ -27,7 +27,8 @@ from privregret.privacy import adversarial as quadrature
 from privregret.privacy import audit, decisions, noisy_maxima, scripted, trace
 from privregret.studies.privacy_audit import FAULTS, HybridChildren
 
-Found = tuple[float, str]  # a loss of privacy, and the pair of data sets that shows it
+# a loss of privacy, and the pair of data sets that shows it
+Found = tuple[float, str]
 
 # Settings -----------------------------------------------------------------------------------------
 
