@@ -316,16 +316,17 @@ def _extrapolated(logs, scales, many):
 def _steps(rounds, means, log_counts, kept, noise, scales):
     """Return lattice steps, and where to double them or to extrapolate, because they are wide.
 
-    Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact
-    to e^-39. The kinks of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise
-    below the step (step / sd)^2 / 12: the error is the change of the result at twice the step.
-    Gumbel noise that is small compared with the binomials is extrapolated from more noise, on a
-    wider lattice.
+    Gumbel noise is analytic: a lattice finer than the noise and the binomials is exact. The kinks
+    of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise below the step
+    (step / sd)^2 / 12: the error is the change of the result at twice the step. Gumbel noise that
+    is small compared with the binomials is extrapolated from more noise, on a wider lattice.
     """
     variances = np.where(kept, np.multiply.outer(rounds, means) * (1 - means), 0.0)
     spread = np.sqrt(np.where(variances > 0, variances, inf).min(axis=1))
+    # errors e^-39 by e^(-pi^2 scale / step), and by e^(-2 pi^2 v / step^2) at v = spread^2 / 3
     safe = np.minimum(scales / 4, spread / 2.5)
     if noise != "gumbel":
+        # kinks cost 100^-4 / 240 = 4e-11
         safe = np.minimum(scales, spread) / (100 if noise != "none" else inf)
     safe = np.maximum(np.minimum(safe, 2.0**50).astype(np.int64), 1)
     far = TAIL + log_counts
@@ -334,6 +335,7 @@ def _steps(rounds, means, log_counts, kept, noise, scales):
     while (over := reach / steps > CELLS).any():
         steps[over] *= 2
     wide = steps > (safe if noise == "gumbel" else 1)
+    # where ln P = -(16 + ln N), its slope sqrt(2 (16 + ln N)) / sd is 1/8 over 8 steps of noise
     wider = np.minimum(spread / (90 * np.sqrt(16 + log_counts.max())), 2.0**50).astype(np.int64)
     extrapolate = wide & (wider > steps) & (noise == "gumbel")
     return np.where(extrapolate, wider, steps), wide & ~extrapolate, extrapolate
