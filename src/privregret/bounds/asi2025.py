@@ -206,16 +206,14 @@ def lemma_11_weaker(horizon: float, epsilon: float, drop: float, pulls: float) -
 
 
 @store.kept
-def lemma_11_certified(
-    pulls: np.ndarray, rounds: np.ndarray, epsilon: float, level: float = 0.05
-) -> dict | None:
+def lemma_11_certified(pulls: np.ndarray, rounds: np.ndarray, epsilon: float) -> dict | None:
     """Find the best bound of Lemma 11 whose two conditions samples certify.
 
     Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and
     drops on the grid of rounds are scanned for the best bound. The other half certify that one
     choice, so scanning causes no bias. A condition counts if its probability is at least 1/2 by a
-    one-sided Clopper-Pearson limit. The first half applies a stricter limit, since the best choice
-    of many is one that barely meets it.
+    one-sided Clopper-Pearson limit, wrong with probability 0.05. The first half applies a stricter
+    limit, since the best choice of many is one that barely meets it.
 
     Parameters
     ----------
@@ -225,8 +223,6 @@ def lemma_11_certified(
         Increasing; the last is the horizon. A window that ends between two of them is lengthened to
         the second.
     epsilon : float
-    level : float
-        Each condition's error probability.
 
     Returns
     -------
@@ -238,7 +234,7 @@ def lemma_11_certified(
     ValueError
         If so few runs can certify nothing.
     """
-    starts = np.concatenate([[0], rounds])
+    starts, level = np.concatenate([[0], rounds]), 0.05
     choosing, testing = (
         np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2])
     )

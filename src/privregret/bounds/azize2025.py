@@ -70,21 +70,6 @@ def lower_bounds(means: ArrayLike, epsilons: Iterable[float]) -> dict:
     return {"theorem_3_1": np.array(new), "equation_7": np.array(old), "lai_robbins": free}
 
 
-def equation_9(support: np.ndarray, law: np.ndarray, best: float, epsilon: float) -> float:
-    """Compute the divergence d_inf of equation (9) for a law on finitely many points of [0, 1].
-
-    By duality it is the maximum over 0 <= rate <= 1 / (1 - best) of E min(ln(1 - rate (X - best)),
-    ln(1 - rate (1 - best)) + epsilon), where one point is 1 and `best` is above the mean of `law`.
-    """
-
-    def loss(rate):
-        truncated = np.log1p(-rate * (1 - best)) + epsilon
-        return -law @ np.minimum(np.log1p(-rate * (support - best)), truncated)
-
-    limits, options = (0, 1 / (1 - best)), {"xatol": 1e-12}
-    return -minimize_scalar(loss, bounds=limits, method="bounded", options=options).fun
-
-
 def critical_epsilon(mean: ArrayLike, best: ArrayLike) -> ArrayLike:
     """Compute logit(best) - logit(mean), above which d_epsilon equals kl (low privacy)."""
     return np.log(best / (1 - best)) - np.log(mean / (1 - mean))

@@ -192,20 +192,6 @@ def expected_gaps(instance, rounds, noise, scales, gaps=None):
 
 
 @checks.arguments(
-    instance=STOCHASTIC,
-    rounds=checks.array_in(0, 2**60, shape=1),
-    noise=checks.one_of(*CODES),
-    scale=checks.number_in(1e-6, 1e15),
-)
-@store.kept
-def prefix_gaps(
-    instance: StochasticLosses, rounds: Sequence[int] | np.ndarray, noise: str, scale: float
-) -> np.ndarray:
-    """Return F_m, the expected gap of the action selected from m rounds, per m."""
-    return expected_gaps(instance, np.asarray(rounds), noise, scale)[0]
-
-
-@checks.arguments(
     instance=STOCHASTIC, noise=checks.one_of(*CODES), scale=checks.number_in(1e-6, 1e15)
 )
 @store.kept
