@@ -16,7 +16,7 @@ import numpy as np
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
 from privregret.adversarial.fast import drawn, in_lanes, next_segments, plays_and_losses
 from privregret.core import checks, loops
-from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Privacy, Steps
+from privregret.core.algorithm import EPSILON_DP, NOT_PRIVATE, NOTHING, Privacy, Steps
 from privregret.core.jit import jit, keep_alive
 from privregret.core.loops import LANES
 from privregret.core.noise import laplace
@@ -234,6 +234,7 @@ class BatchedPrivate(_ByBatches):
     id = "batched-private"
     source = "asi2025, Algorithm 1"
     rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
+    privacy = EPSILON_DP
 
     def __post_init__(self):
         # the repr, and with it the random streams, contain the size
@@ -244,10 +245,6 @@ class BatchedPrivate(_ByBatches):
     @property
     def label(self) -> str:
         return f"Batched {self.base.label}"
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     @property
     def longest(self) -> int:

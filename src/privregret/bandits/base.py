@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks, loops
-from privregret.core.algorithm import Algorithm, Privacy
+from privregret.core.algorithm import EPSILON_DP, Algorithm
 from privregret.core.learners import Learner
 from privregret.instances import BernoulliBandit
 
@@ -84,7 +84,4 @@ class PrivateBandit(BanditAlgorithm):
     epsilon: float
     rules = {"epsilon": checks.positive}
     block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
+    privacy = EPSILON_DP

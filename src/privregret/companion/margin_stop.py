@@ -9,7 +9,7 @@ import numpy as np
 
 from privregret.companion.fixed import CERTAIN, ROUNDING, Fixed
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import EPSILON_DP, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import GUMBEL
 from privregret.exact import Regret
@@ -122,14 +122,11 @@ class MarginStop(FullInformationAlgorithm):
         "threshold": checks.number_in(0, math.inf),
     }
     steps = Steps(ACTION, OWN, _choose, _observe)
+    privacy = EPSILON_DP
 
     @property
     def label(self) -> str:
         return "margin stop" if self.threshold == 13 else "margin stop (own threshold)"
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     def rule(self, log_actions: float) -> Rule:
         """Return all constants, for e^log_actions actions."""

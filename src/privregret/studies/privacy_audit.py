@@ -7,7 +7,7 @@ follow; such an algorithm cannot be played.
 
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.bandits.lazy_ucb import Lazy
-from privregret.core.algorithm import Privacy
+from privregret.core.algorithm import EPSILON_DP
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
 
@@ -87,10 +87,7 @@ class HybridChildren(HybridUCB):
     id = "hybrid-ucb-children"
     label = "Hybrid-UCB (children)"
     steps = HybridUCB.steps._replace(observe=_children)
-
-    @property
-    def privacy(self):
-        return Privacy(self.epsilon, self.epsilon)
+    privacy = EPSILON_DP
 
 
 class DroppedEpsilon(AnytimeLazyUCB):
