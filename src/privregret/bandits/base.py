@@ -23,8 +23,8 @@ class BanditAlgorithm(Algorithm):
         Parameters
         ----------
         rewards : (T, K) array
-            All rewards, one row per round, in [0, 1]; T >= K >= 2. Only entries of pulled arms are
-            read.
+            All rewards, one row per round, in [0, 1], no nan; T >= K >= 2. Only entries of pulled
+            arms are read.
         rng : int or numpy.random.Generator
             Source of the algorithm's own randomness (privacy noise, ties).
 
@@ -32,12 +32,6 @@ class BanditAlgorithm(Algorithm):
         -------
         (T,) int64 array
             The arm pulled in each round, from 0.
-
-        Raises
-        ------
-        ValueError
-            If the table is ragged, has a nan or a reward outside [0, 1], or has fewer rounds than
-            arms.
 
         Examples
         --------

@@ -142,10 +142,8 @@ def expected_regret(
 
     Raises
     ------
-    TypeError
-        If the algorithm is not one of those, or the instance is not a StochasticLosses.
     ValueError
-        If the instance is too large (see `selection_probabilities`) or a horizon is out of range.
+        If the instance is too large (see `selection_probabilities`).
     """
     if getattr(algorithm, "bernoulli_resampling", False):
         instance = replace(instance, bits=True)
@@ -238,8 +236,8 @@ def two_loss_regret(
 
     Each action has two losses in [0, 1], independent over actions, and takes `high` with
     probability `p`; (K,) arrays. Footnote 1 of wu2026 asks whether the worst case is worse than
-    with resampling, that is, with low = 0 and high = 1. All outcomes are listed: (n + 1)^K of them
-    for an epoch of n rounds.
+    with resampling, that is, with low = 0 and high = 1. T = `horizon` is at most 2^10, and all
+    outcomes are listed: (n + 1)^K of them for an epoch of n rounds, at most 10^8, else ValueError.
     """
     low, high, p = (np.array(x, float) for x in (low, high, p))
     if (horizon // 2 + 1) ** len(p) > 10**8:

@@ -92,11 +92,6 @@ def worst_instance(
     budget : int
         Regrets that the simplex may compute, at least 1; without effect for one group.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For an algorithm without exact regret or without epsilon, or a value out of range.
-
     Examples
     --------
     >>> from privregret.full_information import FTNL
