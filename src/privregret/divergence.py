@@ -62,11 +62,6 @@ def d_epsilon(x, y, epsilon):
     z lies between x and y (azize2025, equation 6). The minimiser is x unless the logits of x and y
     differ by more than epsilon; otherwise it is the z whose logit is epsilon away from y's (Lemma
     F.1). The result is finite everywhere: d(x, 1) = epsilon (1 - x), d(x, 0) = epsilon x.
-
-    Examples
-    --------
-    >>> round(d_epsilon(0.5, 0.75, epsilon=0.25), 5)
-    0.0564
     """
     # by symmetry, because floats near 0 are finer than those near 1
     if y > 0.9:

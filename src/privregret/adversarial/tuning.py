@@ -25,13 +25,7 @@ BY_HORIZON = {"horizon": SEVERAL, "arms": SEVERAL, "epsilon": POSITIVE}
 
 @checks.arguments(epsilon=POSITIVE)
 def batched_htinf(epsilon: float) -> BatchedPrivate:
-    """Make HTINF in batches (Corollary 2).
-
-    Examples
-    --------
-    >>> batched_htinf(0.5)
-    BatchedPrivate(base=HTINF(sigma=2.449489742783178), epsilon=0.5, tau=2)
-    """
+    """Make HTINF in batches (Corollary 2)."""
     return BatchedPrivate(HTINF(math.sqrt(6)), epsilon)
 
 

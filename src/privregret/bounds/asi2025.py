@@ -18,13 +18,6 @@ def corollary_2(horizon: float, arms: float, epsilon: float, corrected: bool = F
 
     208 sqrt(T K / epsilon) + 2 / epsilon. Corrected: 147, with the exact second moment 3 in place
     of 6 (printed constant: 60 sqrt 12). Corollary 8, HTINF over experts, is this with N for K.
-
-    Examples
-    --------
-    >>> f"{corollary_2(10**6, arms=4, epsilon=0.1):.4g}"
-    '1.316e+06'
-    >>> round(corollary_2(10**6, arms=4, epsilon=0.1, corrected=True))
-    929730
     """
     return (147 if corrected else 208) * math.sqrt(horizon * arms / epsilon) + 2 / epsilon
 

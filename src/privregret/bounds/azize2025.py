@@ -41,11 +41,6 @@ def theorem_3_1(means: ArrayLike, epsilon: float) -> float:
     It is the sum of gap / d_epsilon(mean, best mean) and holds for every consistent epsilon-DP
     policy as T grows. Theorem 4.3 bounds regret of DP-KLUCB and DP-IMED from above by batch ratio
     alpha times this times ln T, plus o(ln T).
-
-    Examples
-    --------
-    >>> round(float(theorem_3_1([0.75, 0.625, 0.5], epsilon=0.25)), 3)
-    9.402
     """
     best, others = _suboptimal(means)
     return sum((best - mean) / d_epsilon(mean, best, epsilon) for mean in others)

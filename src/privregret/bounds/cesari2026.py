@@ -12,13 +12,7 @@ from privregret.bounds import Numbers
 
 
 def theorem_1(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
-    """Compute bound (1) on regret: 1 + 800 ln K / gap_min + 16 ln K / eta.
-
-    Examples
-    --------
-    >>> round(float(theorem_1(np.log(1000), gap=0.1, eta=0.125)))
-    56147
-    """
+    """Compute bound (1) on regret: 1 + 800 ln K / gap_min + 16 ln K / eta."""
     return 1 + 800 * log_actions / gap + 16 * log_actions / eta
 
 

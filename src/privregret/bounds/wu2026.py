@@ -72,11 +72,6 @@ def theorem_3(log_actions: float, epsilon: Numbers, horizon: Numbers) -> Numbers
 
     Every epsilon-DP algorithm has at least the regret ln((3 + (K - 5) e^-epsilon) /
     (3 + (K - 5) e^(-(T + 1) epsilon))) / epsilon on some member of the family.
-
-    Examples
-    --------
-    >>> round(float(theorem_3(np.log(1000), epsilon=0.5, horizon=10**6)), 2)
-    10.62
     """
     log_rest = _log_rest(log_actions)
     top = np.logaddexp(np.log(3.0), log_rest - epsilon)

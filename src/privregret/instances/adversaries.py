@@ -285,14 +285,7 @@ class Advice(checks.Checked):
 
 @dataclass(frozen=True, eq=False)
 class ExpertProblem(_Oblivious):
-    """An adversary with experts, who are the comparators.
-
-    Examples
-    --------
-    >>> problem = ExpertProblem(gap_adversary(2, 0.5), fixed_experts(4, 2))
-    >>> problem.comparators([10]).round(3)
-    array([[2.5, 7.5, 2.5, 7.5]])
-    """
+    """An adversary with experts, who are the comparators."""
 
     adversary: Adversary
     advice: Advice
@@ -361,11 +354,6 @@ def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
     """Return K = `arms` >= 2 losses, 1/2 - gap/2 for one arm and 1/2 + gap/2 for the others.
 
     The losses are constant, or 0/1 draws with these means; `gap` is in [0, 1].
-
-    Examples
-    --------
-    >>> gap_adversary(3, 0.5).losses.round(4)
-    array([[0.25, 0.75, 0.75]])
     """
     losses = np.full((1, arms), 0.5 + gap / 2)
     losses[0, 0] = 0.5 - gap / 2

@@ -243,11 +243,6 @@ def doubling(
         Independent Bernoulli losses, else deterministic ones.
     log_per_bracket : float, optional
         Natural logarithm of the number of actions with each gap.
-
-    Examples
-    --------
-    >>> doubling(3, largest=0.8).gaps.round(4)
-    array([0. , 0.2, 0.4, 0.8])
     """
     largest = checks.positive("largest", checks.number_in(0, 0.95)("largest", largest))
     if log_per_bracket is None:
