@@ -261,30 +261,13 @@ class BatchedPrivate(_ByBatches):
     def run_with_noise(
         self, problem: Adversary, horizon: int, rng: int | np.random.Generator, runs: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return what `run` returns at the horizon, and sums of the noise, which have mean zero.
+        """Return (runs, 1) losses, as `run` at the horizon, and (runs, K, 3) sums of the noise.
 
-        Runs differ in their regret mostly by their noise. So the sums are control variates for its
-        mean (`estimates.controlled`).
-
-        Parameters
-        ----------
-        problem, rng, runs
-            As in `run`.
-        horizon : int
-            Number of rounds T.
-
-        Returns
-        -------
-        losses : (runs, 1) array
-        noise : (runs, K, 3) array
-            For each arm, over the complete batches s in which it is played, with probability p: the
-            sums of the noise z, of z / sqrt s and of z / sqrt p. A choice is drawn before its
-            noise, so they have mean zero.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As of `run`, or if `base` is FTPL.
+        The sums are, for each arm, over the complete batches s in which it is played, with
+        probability p: of the noise z, of z / sqrt s and of z / sqrt p. A choice is drawn before its
+        noise, so they have mean zero. Runs differ in their regret mostly by their noise, so the
+        sums are control variates for its mean (`estimates.controlled`). Other parameters and errors
+        are as of `run`; TypeError if `base` is FTPL.
         """
         if isinstance(self.base, FTPL):
             raise TypeError(f"the base must be EXP3 or HTINF, got {self.base}")

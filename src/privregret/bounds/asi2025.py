@@ -208,24 +208,10 @@ def lemma_11_certified(pulls: np.ndarray, rounds: np.ndarray, epsilon: float) ->
     one-sided Clopper-Pearson limit, wrong with probability 0.05. The first half applies a stricter
     limit, since the best choice of many is one that barely meets it.
 
-    Parameters
-    ----------
-    pulls : (runs, H) array
-        Pulls of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h].
-    rounds : (H,) array
-        Increasing; the last is the horizon. A window that ends between two of them is lengthened to
-        the second.
-    epsilon : float
-
-    Returns
-    -------
-    dict or None
-        bound, rate, drop, pulls; None if no choice is certified.
-
-    Raises
-    ------
-    ValueError
-        If so few runs can certify nothing.
+    (runs, H) `pulls` are those of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h]; a
+    window that ends between two of `rounds`, whose last is the horizon, is lengthened to the
+    second. Return bound, rate, drop and pulls, or None if no choice is certified; ValueError if so
+    few runs can certify nothing.
     """
     starts, level = np.concatenate([[0], rounds]), 0.05
     choosing, testing = (

@@ -94,12 +94,7 @@ def laplace_tail(z: ArrayLike, m: int, epsilon: float) -> np.ndarray:
 def tail(x: float, n: int, m: int, mu: float, epsilon: float, lower: bool = False) -> float:
     """Compute ln P[S + Z >= x] for a binomial S (n trials of mean mu) and Z as in `laplace_tail`.
 
-    With `lower`, ln P[S + Z <= x]. All n m terms are computed.
-
-    Raises
-    ------
-    ValueError
-        If n m is too large.
+    With `lower`, ln P[S + Z <= x]. All n m terms are computed: ValueError for more than 10^8.
     """
     if n * m > TERMS:
         raise ValueError(
