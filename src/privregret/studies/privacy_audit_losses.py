@@ -248,11 +248,7 @@ def neighbours(algorithm) -> list[np.ndarray]:
     """Two tables of seven rounds that differ in the first one, where the algorithm is sensitive."""
     table, changed = np.zeros((7, 2)), np.zeros((7, 2))
     changed[0] = 1.0
-    leaders = (
-        full_information.DecreasingHedge,
-        full_information.FollowTheLeader,
-        full_information.EpochLeader,
-    )
+    leaders = full_information.EveryRoundAlgorithm, full_information.EpochLeader
     if isinstance(algorithm, SparseSwitch):
         table[:, 0], changed[:, 0], changed[0, 1] = 1.0, 1.0, 1.0
     elif isinstance(algorithm, leaders):
@@ -290,9 +286,8 @@ def score_delta(epsilon: float, delta: float, experts: int) -> list[float]:
 def score_epsilon(epsilon: float, delta: float, experts: int) -> float:
     """The epsilon that the noise for (epsilon, delta) gives with that delta."""
     shift = score_shift(epsilon, delta, experts)
-    return brentq(
-        lambda e: quadrature.composed_delta(e, shift, experts, 200) - delta,
-        1e-6,
-        experts,
-        xtol=1e-4,
-    )
+
+    def excess(e):
+        return quadrature.composed_delta(e, shift, experts, 200) - delta
+
+    return brentq(excess, 1e-6, experts, xtol=1e-4)
