@@ -8,11 +8,8 @@ from privregret.press import draw, style
 
 def price_figure(curves: pd.DataFrame, length: int) -> Figure:
     """Draw minimax over uniform regret: by T for each feedback, by delta at T = length."""
-    labels = {
-        "xlabel": r"privacy parameter $\epsilon$",
-        "ylabel": "minimax regret / uniform regret",
-    }
-    fig, axes = draw.panels(3, height=2.9, xscale="log", **labels)
+    scale = {"xscale": "log", "xlabel": r"privacy parameter $\epsilon$"}
+    fig, axes = draw.panels(3, height=2.9, ylabel="minimax regret / uniform regret", **scale)
     pure = curves[curves.delta == 0]
     titles = {"bandit": "bandit feedback", "full": "full information"}
     for ax, (feedback, title) in zip(axes, titles.items(), strict=False):
