@@ -38,6 +38,7 @@ from privregret.bandits import (
 )
 from privregret.core import checks, store
 from privregret.core.loops import LANES
+from privregret.exact.regret import expected_gaps
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import (
     AZIZE2025_2,
@@ -120,7 +121,7 @@ def exact_cases() -> dict:
     """As `cases`: many exact values, in one call or not, and a tiny gap."""
     pair, tiny = packing(10, 0.1), packing(10, 2.0**-20)
     todo = {
-        ("Selection", "one call", LONG): lambda: exact.prefix_gaps(pair, LENGTHS, "gumbel", 20.0),
+        ("Selection", "one call", LONG): lambda: expected_gaps(pair, LENGTHS, "gumbel", 20.0),
         ("Selection", "a call each", LONG): lambda: [
             exact.expected_gap(pair, int(n), "gumbel", 20.0) for n in LENGTHS
         ],

@@ -25,11 +25,7 @@ from privregret.bandits import (
 )
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.core import noise
-from privregret.instances import (
-    HU2021_2,
-    HU2021_3,
-    BernoulliBandit,
-)
+from privregret.instances import HU2021_2, HU2021_3, BernoulliBandit
 from privregret.studies.azize2025_ablation import AblatedDPKLUCB
 
 FIVE = HU2021_2

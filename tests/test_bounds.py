@@ -10,7 +10,7 @@ from scipy import special
 from scipy.stats import binom
 
 from privregret import exact, instances
-from privregret.bounds import cesari2026, hu2021, wu2026
+from privregret.bounds import asi2025, cesari2026, hu2021, wu2026
 from privregret.full_information import FTNL, EpochLeader, NaiveFTNL, RandomPrefixSoftmax
 from privregret.studies import wu2026 as study
 from privregret.studies.cesari2026 import scaled_gaps
@@ -36,6 +36,16 @@ INSTANCES = [
     instances.bernoulli_losses((0.01, 0.02, 0.04, 0.16, 0.64), (1, 3, 27, 243, 10**4)),
 ]
 EPSILONS = (0.02, 0.25, 1.0, 20.0)
+
+
+def test_constants_are_those_of_the_papers():
+    """At K = 1000, by hand; for asi2025 at T = 10^6, K = 4, epsilon = 0.1."""
+    log_k = math.log(1000)
+    assert cesari2026.theorem_1(log_k, gap=0.1, eta=0.125) == pytest.approx(56147, abs=0.5)
+    assert hu2021.theorem_10(log_k, epsilon=0.5) == pytest.approx(0.1354, abs=5e-5)
+    assert wu2026.theorem_3(log_k, epsilon=0.5, horizon=10**6) == pytest.approx(10.62, abs=5e-3)
+    printed, proved = (asi2025.corollary_2(10**6, 4, 0.1, corrected=c) for c in (False, True))
+    assert (printed, proved) == (pytest.approx(1.316e6, rel=4e-4), pytest.approx(929730, abs=0.5))
 
 
 def test_brackets_partition_the_suboptimal_actions():

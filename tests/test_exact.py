@@ -16,6 +16,7 @@ from privregret.bandits import UCB1
 from privregret.core.noise import CODES
 from privregret.exact import selection
 from privregret.exact.binomial import atoms
+from privregret.exact.regret import expected_gaps
 from privregret.full_information import (
     FTNL,
     DecreasingHedge,
@@ -330,7 +331,7 @@ def test_fixed_losses_of_many_rounds_at_once_are_those_of_one_by_one():
         found = exact.expected_regret(algorithm, losses, 299).value[0]
         assert found == pytest.approx(regret, rel=1e-12)
     softmax = RandomPrefixSoftmax(0.2)
-    gaps = exact.prefix_gaps(losses, range(33), "gumbel", softmax.noise_scale(2))
+    gaps = expected_gaps(losses, np.arange(33), "gumbel", softmax.noise_scale(2))[0]
     means = [gaps[1], gaps[2], *(gaps[n // 2 + 1 : n + 1].mean() for n in (4, 8, 16, 32))]
     regret = gaps[0] + sum(2 ** (k + 1) * mean for k, mean in enumerate(means))
     assert exact.expected_regret(softmax, losses, 127).value[0] == pytest.approx(regret, rel=1e-12)
@@ -339,13 +340,13 @@ def test_fixed_losses_of_many_rounds_at_once_are_those_of_one_by_one():
 def test_sums_over_prefix_lengths_are_the_sums_of_their_terms():
     losses, scale = instances.bernoulli_losses((0.45, 0.5), (1, 30)), 20.0
     regret = exact.expected_regret(RandomPrefixSoftmax(0.1), losses, 2047).value[0]
-    terms = exact.prefix_gaps(losses, range(1, 513), "gumbel", scale)
+    terms = expected_gaps(losses, np.arange(1, 513), "gumbel", scale)[0]
     uniform = losses.gaps @ np.exp(losses.log_counts) / 31
     # cesari2026, Lemma 4, exactly
     assert regret == pytest.approx(uniform + 2 * terms[0] + 4 * terms[1:].sum(), rel=1e-9)
     steep = instances.bernoulli_losses((0.2, 0.6), (1, 30))
     total, error = exact.prefix_sum(steep, "gumbel", scale)
-    terms = exact.prefix_gaps(steep, range(1, 2500), "gumbel", scale)
+    terms = expected_gaps(steep, np.arange(1, 2500), "gumbel", scale)[0]
     assert total == pytest.approx(terms.sum(), rel=1e-8) and error < 1e-4
 
 

@@ -3,6 +3,9 @@
 Start with `privregret.bandits` (algorithms), `privregret.instances` (problems) and
 `privregret.simulate.regret_curves` (replicates as one tidy table). Noise comes from a seeded
 generator: do not use this package to protect real data.
+
+What a user calls checks its arguments first: one of another type raises TypeError, one outside the
+range that its documentation gives ValueError. Both name it.
 """
 
 __version__ = "0.3.0"

@@ -60,7 +60,7 @@ def notebooks(args) -> int:
     """Run a command for notebooks and return the exit code; ValueError for what it cannot use."""
     if not CHECKOUT:
         raise ValueError("the package has no notebooks: run this in a clone of the repository")
-    if not find_spec("fcntl"):  # native Windows
+    if not find_spec("fcntl"):
         raise ValueError("this needs Linux, macOS or WSL: run single notebooks in JupyterLab")
     try:
         from privregret.press import batch
@@ -79,7 +79,8 @@ def notebooks(args) -> int:
 def main(arguments=None) -> int:
     """Run the command and return the exit code; what is wrong is said in one line."""
     args = parser().parse_args(arguments)
-    for stop in (signal.SIGINT, signal.SIGTERM):  # shells start background jobs without SIGINT
+    # shells start background jobs without SIGINT
+    for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.default_int_handler)
     try:
         code = notebooks(args)
@@ -88,10 +89,12 @@ def main(arguments=None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # of `| head`
+    except BrokenPipeError:
+        # of `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return INTERRUPTED
-    except (OSError, ValueError) as error:  # disk full, folder not writable
+    except (OSError, ValueError) as error:
+        # disk full, folder not writable
         print(f"error: {error}", file=sys.stderr)
         return USAGE if isinstance(error, ValueError) else FAILED
 

@@ -62,13 +62,9 @@ def d_epsilon(x, y, epsilon):
     z lies between x and y (azize2025, equation 6). The minimiser is x unless the logits of x and y
     differ by more than epsilon; otherwise it is the z whose logit is epsilon away from y's (Lemma
     F.1). The result is finite everywhere: d(x, 1) = epsilon (1 - x), d(x, 0) = epsilon x.
-
-    Examples
-    --------
-    >>> round(d_epsilon(0.5, 0.75, epsilon=0.25), 5)
-    0.0564
     """
-    if y > 0.9:  # by symmetry, because floats near 0 are finer than those near 1
+    # by symmetry, because floats near 0 are finer than those near 1
+    if y > 0.9:
         x, y = 1 - x, 1 - y
     if y <= 0:
         return epsilon * x
@@ -104,7 +100,8 @@ def kl_inverse(x, level):
     for _ in range(100):
         if not low < mu <= high:
             mu = low + 0.5 * (high - low)
-            if mu in (low, high):  # the bracket is closed
+            # the bracket is closed
+            if mu in (low, high):
                 return mu
         excess = kl(x, mu) - level
         if excess > 0:
@@ -117,7 +114,8 @@ def kl_inverse(x, level):
         newton = excess / slope
         step = newton / max(0.5, 1 - 0.5 * newton * bend / slope)
         mu -= step
-        if abs(step) <= 1e-6 * min(mu - x, 1 - mu):  # the remaining error is of the third power
+        # the remaining error is of the third power
+        if abs(step) <= 1e-6 * min(mu - x, 1 - mu):
             break
     return mu
 
@@ -134,7 +132,8 @@ def d_epsilon_inverse(x, level, epsilon):
     if level >= epsilon * (1 - x):
         return 1.0
     if x > 0:
-        switch = x / (x + (1 - x) * math.exp(-epsilon))  # where the two logits differ by epsilon
+        # where the two logits differ by epsilon
+        switch = x / (x + (1 - x) * math.exp(-epsilon))
         if level < kl(x, switch):
             return kl_inverse(x, level)
     return min(1.0, max(x, math.expm1(-(epsilon * x + level)) / math.expm1(-epsilon)))

@@ -45,13 +45,8 @@ class HTINF(EXP3):
     def probabilities(self):
         self.t += 1
         a = [(s - min(self.sums)) / (self.sigma * math.sqrt(self.t)) for s in self.sums]
-        w = brentq(
-            lambda w: sum((x + w) ** -2 for x in a) - 1,
-            0.5,
-            math.sqrt(len(a)) + 1,
-            xtol=1e-14,
-            rtol=1e-14,
-        )
+        ends, close = (0.5, math.sqrt(len(a)) + 1), {"xtol": 1e-14, "rtol": 1e-14}
+        w = brentq(lambda w: sum((x + w) ** -2 for x in a) - 1, *ends, **close)
         return [(x + w) ** -2 for x in a]
 
     def update(self, y, rng):

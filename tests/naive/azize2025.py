@@ -4,7 +4,8 @@ import math
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
-from naive import laplace
+from naive import bandits, laplace
+from naive.bandits import smallest
 from privregret.divergence import kl_inverse
 
 getcontext().prec = 50
@@ -77,19 +78,6 @@ def batch_end(m, alpha, n0):
 
 def clip(x):
     return min(max(x, 0.0), 1.0)
-
-
-def smallest(indices, rng, first=False):
-    """The k-th arm that ties with the best so far takes its place with chance 1 / k."""
-    best, ties = math.inf, 0
-    for j, index in enumerate(indices):
-        if index < best:
-            best, chosen, ties = index, j, 1
-        elif index == best and not first:
-            ties += 1
-            if rng.random() < 1 / ties:
-                chosen = j
-    return chosen
 
 
 class Batched:
@@ -175,60 +163,22 @@ class AdaPKLUCB:
         return actions
 
 
-class LazyDPTS:
+class LazyDPTS(bandits.AnytimeLazyUCB):
     """Hu and Hegde 2022, with arrays as in Anytime-Lazy-UCB."""
 
-    def __init__(self, epsilon):
-        self.epsilon = epsilon
-
-    def play(self, rewards, rng):
-        table = [list(map(float, row)) for row in rewards]
-        arms = len(table[0])
-        arrays = [[[]] for _ in range(arms)]
-        mean = [0.0] * arms
-        actions = []
-        for t, row in enumerate(table, start=1):
-            if t <= arms:
-                j = t - 1
-            else:
-                draws = []
-                for i in range(arms):
-                    n = 2 ** (len(arrays[i]) - 2)
-                    u = clip(mean[i] + 3 * math.log(t) / (self.epsilon * n))
-                    draws.append(rng.beta(u * n + 1, (1 - u) * n + 1))
-                j = draws.index(max(draws))
-            actions.append(j)
-            arrays[j][-1].append(row[j])
-            full = 2 ** (len(arrays[j]) - 1)
-            if len(arrays[j][-1]) == full:
-                mean[j] = (sum(arrays[j][-1]) + laplace(1 / self.epsilon, rng)) / full
-                arrays[j].append([])
-        return actions
+    def index(self, mean, size, t, rng):
+        u = clip(mean + 3 * math.log(t) / (self.epsilon * size))
+        return rng.beta(u * size + 1, (1 - u) * size + 1)
 
 
-class PerRound:
+class PerRound(bandits.PerRound):
     """IMED or KL-UCB, without privacy."""
 
     def __init__(self, rule):
         self.rule = rule
 
-    def play(self, rewards, rng):
-        table = [list(map(float, row)) for row in rewards]
-        arms = len(table[0])
-        data = [[] for _ in range(arms)]
-        actions = []
-        for t, row in enumerate(table, start=1):
-            if t <= arms:
-                j = t - 1
-            else:
-                n = [len(d) for d in data]
-                mean = [sum(d) / len(d) for d in data]
-                each = zip(mean, n, strict=True)
-                if self.rule == "imed":
-                    index = [k * kl(m, max(mean)) + math.log(k) for m, k in each]
-                else:
-                    index = [-inverse(m, math.log(t) / k, kl) for m, k in each]
-                j = smallest(index, rng)
-            data[j].append(row[j])
-            actions.append(j)
-        return actions
+    def choose(self, mean, n, t, rng):
+        each = zip(mean, n, strict=True)
+        if self.rule == "imed":
+            return smallest([k * kl(m, max(mean)) + math.log(k) for m, k in each], rng)
+        return smallest([-inverse(m, math.log(t) / k, kl) for m, k in each], rng)

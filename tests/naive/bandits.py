@@ -21,6 +21,19 @@ def argmax(values):
     return max(range(len(values)), key=lambda j: values[j])
 
 
+def smallest(indices, rng, first=False):
+    """The k-th arm that ties with the best so far takes its place with chance 1 / k."""
+    best, ties = math.inf, 0
+    for j, index in enumerate(indices):
+        if index < best:
+            best, chosen, ties = index, j, 1
+        elif index == best and not first:
+            ties += 1
+            if rng.random() < 1 / ties:
+                chosen = j
+    return chosen
+
+
 class AnytimeLazyUCB:
     """hu2021, Algorithm 1. `arrays[j][r]` is array r of arm j, of size 2^r; the last one fills."""
 
@@ -31,7 +44,7 @@ class AnytimeLazyUCB:
         """Noise of the sum of an array r."""
         return laplace(1 / self.epsilon, rng)
 
-    def index(self, mean, size, t):
+    def index(self, mean, size, t, rng=None):
         log_t = math.log(t)
         return mean + math.sqrt(3 * log_t / size) + 3 * log_t / (self.epsilon * size)  # (4)
 
@@ -43,7 +56,7 @@ class AnytimeLazyUCB:
         actions = []
         for t, row in enumerate(table, start=1):
             sizes = [2 ** (len(a) - 2) for a in arrays]
-            index = partial(self.index, t=t)
+            index = partial(self.index, t=t, rng=rng)
             j = t - 1 if t <= arms else argmax(list(map(index, mean, sizes)))
             actions.append(j)
             r = len(arrays[j]) - 1
@@ -171,31 +184,29 @@ class DPSE:
         return actions + alive * (horizon - len(actions))
 
 
-class UCB1:
-    """Auer et al. 2002; of tied arms, the k-th takes the lead with chance 1 / k."""
+class PerRound:
+    """Each arm once, then what `choose` makes of means, numbers of rewards and the round."""
 
     def play(self, rewards, rng):
         table = np.asarray(rewards, float).tolist()
         arms = len(table[0])
         data = [[] for _ in range(arms)]
         actions = []
-        for played, row in enumerate(table):
-            if played < arms:
-                j = played
-            else:
-                width = [math.sqrt(2 * math.log(played) / len(data[i])) for i in range(arms)]
-                index = [sum(data[i]) / len(data[i]) + width[i] for i in range(arms)]
-                best = -math.inf
-                for i in range(arms):
-                    if index[i] > best:
-                        best, j, tied = index[i], i, 1
-                    elif index[i] == best:
-                        tied += 1
-                        if rng.random() < 1 / tied:
-                            j = i
+        for t, row in enumerate(table, start=1):
+            n = [len(d) for d in data]
+            mean = [sum(d) / max(len(d), 1) for d in data]
+            j = t - 1 if t <= arms else self.choose(mean, n, t, rng)
             data[j].append(row[j])
             actions.append(j)
         return actions
+
+
+class UCB1(PerRound):
+    """Auer et al. 2002; of tied arms, the k-th takes the lead with chance 1 / k."""
+
+    def choose(self, mean, n, t, rng):
+        width = [math.sqrt(2 * math.log(t - 1) / k) for k in n]
+        return smallest([-(m + w) for m, w in zip(mean, width, strict=True)], rng)
 
 
 TINY = 1e-9  # below any difference of two distinct means or widths that matters in a short run

@@ -90,10 +90,7 @@ PLANTS = [
         ("logarithmic",),
     ),
     Plant(
-        "asi2025/E-conversions",
-        "the bounds are 1",
-        tiny_bound,
-        ("corollary-22", "corollary-24"),
+        "asi2025/E-conversions", "the bounds are 1", tiny_bound, ("corollary-22", "corollary-24")
     ),
     Plant(
         "asi2025/E-conversions",

@@ -30,24 +30,8 @@ class AdversarialAlgorithm(Algorithm):
     def play(self, losses: ArrayLike, rng: int | np.random.Generator) -> np.ndarray:
         """Run the literal algorithm, round by round, on a table of losses.
 
-        Parameters
-        ----------
-        losses : (T, K) array
-            All losses, one row per round, in [0, 1]; T >= K >= 2. Only entries of arms played are
-            read.
-        rng : int or numpy.random.Generator
-            Source of the algorithm's own randomness.
-
-        Returns
-        -------
-        (T,) int64 array
-            The arm played in each round, from 0.
-
-        Raises
-        ------
-        ValueError
-            If the table is ragged, has a nan or a loss outside [0, 1], or has fewer rounds than
-            arms.
+        All is as in `bandits.BanditAlgorithm.play`, with `losses` for its rewards: a (T, K) array
+        in [0, 1], T >= K >= 2, of which only entries of arms played are read.
 
         Examples
         --------
@@ -64,14 +48,7 @@ class AdversarialAlgorithm(Algorithm):
     ) -> Learner:
         """Return a learner on a live source: `choose` an arm, `observe` its loss.
 
-        Parameters
-        ----------
-        arms : int
-            K >= 2.
-        rng : int or numpy.random.Generator
-            As in `play`.
-        horizon : int, optional
-            Number of rounds, at least K, for algorithms that depend on it.
+        Parameters are as in `bandits.BanditAlgorithm.start`.
         """
         return Learner(self, "loss", rng, _horizon(horizon, arms), arms)
 
@@ -90,15 +67,9 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         Parameters
         ----------
         losses, rng
-            As in `AdversarialAlgorithm.play`, which says what is returned, too.
+            As in `AdversarialAlgorithm.play`, and so is what is returned.
         advice : (T, N, K) or (N, K) array, or Advice
             Each expert's distribution over the arms, per round or constant; N >= 2.
-
-        Raises
-        ------
-        ValueError
-            If shapes do not fit, losses lie outside [0, 1], or advice is not a distribution; nan
-            included.
 
         Examples
         --------
@@ -113,7 +84,8 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         covered, arms = given.starts[-1] + 1, given.rows.shape[2]
         if arms != losses.shape[1]:
             raise ValueError(f"advice must have {losses.shape[1]} arms, as losses have, got {arms}")
-        short = given is not advice and covered < len(losses)  # the table ends too early
+        # the table ends too early
+        short = given is not advice and covered < len(losses)
         if covered > 1 and (covered > len(losses) or short):
             raise ValueError(f"advice must cover {len(losses)} rounds, as losses do, got {covered}")
         return self.literal(losses, rng, given.dense(len(losses)))

@@ -16,7 +16,7 @@ import numpy as np
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
 from privregret.adversarial.fast import drawn, in_lanes, next_segments, plays_and_losses
 from privregret.core import checks, loops
-from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Privacy, Steps
+from privregret.core.algorithm import EPSILON_DP, NOT_PRIVATE, NOTHING, Privacy, Steps
 from privregret.core.jit import jit, keep_alive
 from privregret.core.loops import LANES
 from privregret.core.noise import laplace
@@ -234,6 +234,7 @@ class BatchedPrivate(_ByBatches):
     id = "batched-private"
     source = "asi2025, Algorithm 1"
     rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
+    privacy = EPSILON_DP
 
     def __post_init__(self):
         # the repr, and with it the random streams, contain the size
@@ -244,10 +245,6 @@ class BatchedPrivate(_ByBatches):
     @property
     def label(self) -> str:
         return f"Batched {self.base.label}"
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     @property
     def longest(self) -> int:
@@ -264,30 +261,13 @@ class BatchedPrivate(_ByBatches):
     def run_with_noise(
         self, problem: Adversary, horizon: int, rng: int | np.random.Generator, runs: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return what `run` returns at the horizon, and sums of the noise, which have mean zero.
+        """Return (runs, 1) losses, as `run` at the horizon, and (runs, K, 3) sums of the noise.
 
-        Runs differ in their regret mostly by their noise. So the sums are control variates for its
-        mean (`estimates.controlled`).
-
-        Parameters
-        ----------
-        problem, rng, runs
-            As in `run`.
-        horizon : int
-            Number of rounds T.
-
-        Returns
-        -------
-        losses : (runs, 1) array
-        noise : (runs, K, 3) array
-            For each arm, over the complete batches s in which it is played, with probability p: the
-            sums of the noise z, of z / sqrt s and of z / sqrt p. A choice is drawn before its
-            noise, so they have mean zero.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As of `run`, or if `base` is FTPL.
+        The sums are, for each arm, over the complete batches s in which it is played, with
+        probability p: of the noise z, of z / sqrt s and of z / sqrt p. A choice is drawn before its
+        noise, so they have mean zero. Runs differ in their regret mostly by their noise, so the
+        sums are control variates for its mean (`estimates.controlled`). Other parameters and errors
+        are as of `run`; TypeError if `base` is FTPL.
         """
         if isinstance(self.base, FTPL):
             raise TypeError(f"the base must be EXP3 or HTINF, got {self.base}")

@@ -18,7 +18,8 @@ FOREVER = np.iinfo(np.int64).max
 def drawn(p, u):
     """Return the index that a uniform number u draws with probabilities p."""
     found = 0
-    for i in range(len(p) - 1):  # to the end, because a processor cannot predict an early exit
+    # to the end, because a processor cannot predict an early exit
+    for i in range(len(p) - 1):
         u -= p[i]
         found += u >= 0
     return found
@@ -43,7 +44,8 @@ def next_segments(loss_starts, advice_starts, segment, advised, t):
 def plays_and_losses(p, plays, means, bernoulli, counts, seen, rng):
     """Draw how often each arm is played in so many plays, and the loss that is seen in them."""
     remaining = 1.0
-    for i in range(len(p)):  # multinomial counts, by successive binomials
+    # multinomial counts, by successive binomials
+    for i in range(len(p)):
         counts[i], seen[i] = 0, 0.0
         if plays == 0 or p[i] == 0:
             continue
@@ -138,7 +140,8 @@ def in_lanes(tables, checkpoints, settings, rngs, runs, noise):
             _exp3(estimates, p, weights, low, sums[0], settings)
         for r in range(runs):
             u[r], chosen[r], observed[r] = rngs[r].random(), 0, 0.0
-        for i in range(choices - 1):  # as `drawn`
+        # as `drawn`
+        for i in range(choices - 1):
             for r in range(runs):
                 u[r] -= p[i, r]
                 chosen[r] += u[r] >= 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from privregret.adversarial.base import AdversarialAlgorithm
 from privregret.core import checks
-from privregret.core.algorithm import NOTHING, Privacy, Steps
+from privregret.core.algorithm import EPSILON_DP, NOTHING, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 
@@ -75,10 +75,7 @@ class SparseSwitch(AdversarialAlgorithm):
     source = "demonstrator for asi2025, Lemma 11; not in the paper"
     steps = Steps(NOTHING, SWITCH, _choose, _observe)
     rules = {"epsilon": checks.positive, "rate": checks.number_in(checks.SMALLEST, 1)}
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
+    privacy = EPSILON_DP
 
     def settings(self, horizon: int | None, arms: int) -> Settings:
         if arms != 2:

@@ -89,10 +89,12 @@ def _next(arms, queues, t, settings, rng):
             bonus = alpha * log_t / size
             x = arms[queues[q]["head"]]["mean"] + bonus / epsilon
             if bound >= 1:
-                bound = max(x, 0.0) + math.sqrt(bonus / 2)  # Pinsker's inequality
+                # Pinsker's inequality
+                bound = max(x, 0.0) + math.sqrt(bonus / 2)
             if bound >= 1:
                 bound = kl_inverse_bound(min(max(x, 0.0), 1.0), bonus)
-                if bound >= 1:  # the index stays 1
+                # the index stays 1
+                if bound >= 1:
                     add(arms, queues, 0, take(arms, queues, q), 1.0, False, rng)
                     continue
             y = min(bound, second)
@@ -104,7 +106,8 @@ def _next(arms, queues, t, settings, rng):
                 return take(arms, queues, q)
             else:
                 step = y * (1 - y) / (y - x)
-                value = y - (kl(x, y) - bonus) * step  # a step of Newton's method, from above
+                # a step of Newton's method, from above
+                value = y - (kl(x, y) - bonus) * step
                 if value >= second:
                     return take(arms, queues, q)
                 logits = math.log(x * (1 - y) / (y * (1 - x)))
@@ -137,7 +140,8 @@ def _pull_counts(means, checkpoints, settings, rng):
     horizon, arms = checkpoints[-1], len(means)
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
-    waiting, queues = no_queues(arms)  # one queue per length of the last episode
+    # one queue per length of the last episode
+    waiting, queues = no_queues(arms)
     reported = t = 0
     while t < horizon:
         j = t if t < arms else _next(waiting, queues, t + 1, settings, rng)

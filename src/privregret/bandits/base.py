@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks, loops
-from privregret.core.algorithm import Algorithm, Privacy
+from privregret.core.algorithm import EPSILON_DP, Algorithm
 from privregret.core.learners import Learner
 from privregret.instances import BernoulliBandit
 
@@ -23,8 +23,8 @@ class BanditAlgorithm(Algorithm):
         Parameters
         ----------
         rewards : (T, K) array
-            All rewards, one row per round, in [0, 1]; T >= K >= 2. Only entries of pulled arms are
-            read.
+            All rewards, one row per round, in [0, 1], no nan; T >= K >= 2. Only entries of pulled
+            arms are read.
         rng : int or numpy.random.Generator
             Source of the algorithm's own randomness (privacy noise, ties).
 
@@ -32,12 +32,6 @@ class BanditAlgorithm(Algorithm):
         -------
         (T,) int64 array
             The arm pulled in each round, from 0.
-
-        Raises
-        ------
-        ValueError
-            If the table is ragged, has a nan or a reward outside [0, 1], or has fewer rounds than
-            arms.
 
         Examples
         --------
@@ -84,7 +78,4 @@ class PrivateBandit(BanditAlgorithm):
     epsilon: float
     rules = {"epsilon": checks.positive}
     block, longest = 64, checks.LARGEST
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
+    privacy = EPSILON_DP

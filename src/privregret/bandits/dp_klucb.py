@@ -63,7 +63,8 @@ def leader(arms, log_t, settings, rng):
         if rule == IMED:
             index = n * d_epsilon(x, top, epsilon) + math.log(n)
         elif x < -best and n * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
-            continue  # a bound shows that its index is below the best one so far
+            # a bound shows that its index is below the best one so far
+            continue
         else:
             index = -d_epsilon_inverse(x, log_t / n, epsilon)
         if index < best:
@@ -118,13 +119,15 @@ def batch_ends(alpha: float, n0: int, power: int, horizon: int) -> np.ndarray:
     computed in integers, because rounding in alpha^m could move the end of a batch by one pull.
     """
     ratio = Fraction(repr(float(alpha)))
-    ends, numerator, denominator = [n0], 1, 1  # the terms of 1 + ratio + ... + ratio^m
+    # the terms of 1 + ratio + ... + ratio^m
+    ends, numerator, denominator = [n0], 1, 1
     while ends[-1] < horizon:
         if power:
             ends.append(ends[-1] + n0 * (len(ends) + 1) ** power)
         else:
             denominator *= ratio.denominator
-            numerator = numerator * ratio.numerator + denominator  # Horner's rule
+            # Horner's rule
+            numerator = numerator * ratio.numerator + denominator
             ends.append(-(-n0 * numerator // denominator))
     ends[-1] = min(ends[-1], 2**62)
     table = np.array(ends, np.int64)
@@ -138,7 +141,8 @@ def _tangent(x, y, epsilon, shrink, gone):
     rest = 1 - y + y * shrink
     if y >= 1:
         return epsilon * (1 - x), gone / max(rest, TINY)
-    if x * rest < y * shrink:  # the logits differ by more than epsilon
+    # the logits differ by more than epsilon
+    if x * rest < y * shrink:
         log_rest = math.log1p(-y * gone) if rest > 0.5 else math.log(rest)
         return -log_rest - epsilon * x, gone / rest
     return kl(x, y), (y - x) / max(y * (1 - y), TINY)
@@ -166,7 +170,8 @@ def _next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
                 if value >= 1 or log_t >= n * epsilon * (1 - x):
                     # the bound may only round to 1
                     value, slope = d_epsilon_inverse(x, log_t / n, epsilon), HUGE
-            if value == 1:  # the index stays 1
+            # the index stays 1
+            if value == 1:
                 add(arms, queues, 0, take(arms, queues, q), 1.0, settings.first, rng)
                 continue
         else:
@@ -174,7 +179,8 @@ def _next_klucb(arms, queues, log_t, settings, shrink, gone, rng):
                 return take(arms, queues, q)
             d, by_y = _tangent(x, second, epsilon, shrink, gone)
             slope = 1 / max(n * by_y, TINY)
-            value = second - (n * d - log_t) * slope  # a step of Newton's method, from above
+            # a step of Newton's method, from above
+            value = second - (n * d - log_t) * slope
             if value >= second:
                 return take(arms, queues, q)
         queues[q]["value"], queues[q]["slope"], queues[q]["place"] = value, slope, log_t
@@ -307,7 +313,8 @@ class GeometricBatches(PrivateBandit):
 
     steps = Steps(ARM, BATCH, _choose, _observe)
     events = _pull_counts
-    events_given = _pull_counts_given  # `events` with given noisy sums (see `rare`)
+    # `events` with given noisy sums (see `rare`)
+    events_given = _pull_counts_given
 
     def settings(self, horizon: int | None, arms: int) -> BatchSettings:
         ends = batch_ends(self.alpha, self.n0, self.power, horizon or checks.ROUNDS)

@@ -56,7 +56,7 @@ def _choose(arms, own, settings, t, rng):
     j = own["arm"]
     if own["active"] == 1:
         return j
-    if own["left"] == 0:  # a new epoch
+    if own["left"] == 0:
         own["epoch"] += 1
         own["active"] = 0
         for i in range(len(arms)):
@@ -105,13 +105,15 @@ def _pull_counts(means, checkpoints, settings, rng):
         width = len(active)
         epoch += 1
         played = horizon - t
-        if width > 1:  # compare as floats: with a tiny epsilon the length may exceed any integer
+        # compare as floats: with a tiny epsilon the length may exceed any integer
+        if width > 1:
             wanted = width * np.ceil(epoch_length(epoch, width, epsilon, beta))
             played = int(wanted) if wanted < played else played
         while reported < len(checkpoints) and checkpoints[reported] <= t + played:
             for i in range(len(means)):
                 counts[reported, i] = pulls[i]
-            for j in range(width):  # round robin: the first arms may be one pull ahead
+            # round robin: the first arms may be one pull ahead
+            for j in range(width):
                 seen = checkpoints[reported] - t
                 counts[reported, active[j]] += (seen + width - 1 - j) // width
             reported += 1

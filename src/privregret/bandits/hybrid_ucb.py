@@ -97,7 +97,8 @@ def _choose(arms, own, settings, t, rng):
         widest = max(widest, width)
         widest_privacy = max(widest_privacy, privacy_width)
     steps = 1 + min(63, t // 64)
-    gain = per_log * steps / t  # upper bound on log t
+    # upper bound on log t
+    gain = per_log * steps / t
     leader = arms[j]
     lead = leader["width"] * root + leader["privacy_width"] * log_t
     own["leader"], own["end"] = j, t + steps

@@ -38,7 +38,8 @@ def _pull_counts(means, checkpoints, settings, rng):
     mean = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
     log_pulls = np.zeros(arms)
-    height = np.full(arms, -math.inf)  # tangent: height + slope (x - at)
+    # tangent: height + slope (x - at)
+    height = np.full(arms, -math.inf)
     slope = np.zeros(arms)
     at = np.zeros(arms)
     reported = t = 0
@@ -52,7 +53,8 @@ def _pull_counts(means, checkpoints, settings, rng):
             for j in range(arms):
                 lower = pulls[j] * (height[j] + slope[j] * (top - at[j])) + log_pulls[j]
                 if lower > best + 1e-9 * (1 + best):
-                    continue  # neither smallest nor tied
+                    # neither smallest nor tied
+                    continue
                 divergence = kl(mean[j], top)
                 if mean[j] < top < 1:
                     height[j], at[j] = divergence, top

@@ -60,7 +60,8 @@ def report(counts, checkpoints, reported, pulls, j, end):
     """
     while reported < len(checkpoints) and checkpoints[reported] <= end:
         left = checkpoints[reported]
-        for i in range(len(pulls)):  # faster than pulls.sum()
+        # faster than pulls.sum()
+        for i in range(len(pulls)):
             counts[reported, i] = pulls[i]
             left -= pulls[i]
         counts[reported, j] += left

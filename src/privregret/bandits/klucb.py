@@ -44,7 +44,8 @@ def _pull_counts(means, checkpoints, settings, rng):
     total = np.zeros(arms)
     mean = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
-    height = np.full(arms, math.inf)  # tangent: height + slope (level - at); infinite if unknown
+    # tangent: height + slope (level - at); infinite if unknown
+    height = np.full(arms, math.inf)
     slope = np.zeros(arms)
     at = np.zeros(arms)
     reported = t = 0
@@ -81,7 +82,8 @@ def _pull_counts(means, checkpoints, settings, rng):
                         bound = max(bound, highest)
                         if draws > 0 and j < chosen and highest >= second * (1 - 1e-12):
                             if mean[j] != mean[head] or pulls[j] != pulls[head]:
-                                bound = 1.0  # may change which arms are tied
+                                # may change which arms are tied
+                                bound = 1.0
                 bound *= 1 + 1e-12
                 start = total[chosen] - math.sqrt(steps)
                 now, n = pulls[chosen], pulls[chosen] + steps

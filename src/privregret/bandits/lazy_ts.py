@@ -123,11 +123,15 @@ def _go_on(means, checkpoints, epsilon, arms, rng):
     mean, size, missing, pulls = arms
     k = len(means)
     counts = np.empty((len(checkpoints), k), np.int64)
-    bonus = BONUS / (epsilon * size)  # factor of ln t
+    # factor of ln t
+    bonus = BONUS / (epsilon * size)
     u = np.empty(k)
-    low, high = np.empty(k), np.empty(k)  # u in the first and the last round of a stretch
-    mass = np.empty(k)  # bounds on the probability of a surprise
-    none = np.zeros(k + 1)  # ln of the probability of no possible surprise in arms j, j + 1, ...
+    # u in the first and the last round of a stretch
+    low, high = np.empty(k), np.empty(k)
+    # bounds on the probability of a surprise
+    mass = np.empty(k)
+    # ln of the probability of no possible surprise in arms j, j + 1, ...
+    none = np.zeros(k + 1)
     draw = np.empty(k)
     reported = 0
     t = pulls.sum()
@@ -154,7 +158,8 @@ def _go_on(means, checkpoints, epsilon, arms, rng):
                 skip = skip and _monotone(extreme, size[j], cut, j != b)
                 mass[j] = 1.0
                 if skip:
-                    mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut)  # allows for rounding
+                    # allows for rounding
+                    mass[j] = 1.000001 * _tail_mass(extreme, size[j], cut)
                 if mass[j] > 0.3:
                     skip = False
                     break

@@ -86,7 +86,8 @@ def _overtaken(arms, queues, leader, epsilon):
     """
     size, mean = queues[leader]["pulls"], arms[queues[leader]["head"]]["mean"]
     root = math.sqrt(3 / size)
-    first, q = 43.0, 0  # e^43 lies between 2^62 and 2^63
+    # e^43 lies between 2^62 and 2^63
+    first, q = 43.0, 0
     while queues[q]["pulls"] >= 0:
         j, smaller = queues[q]["head"], queues[q]["pulls"]
         if j >= 0 and smaller < size:
@@ -104,8 +105,10 @@ def _pull_counts(means, checkpoints, settings, rng):
     epsilon, arms, horizon = settings.epsilon, len(means), checkpoints[-1]
     counts = np.empty((len(checkpoints), arms), np.int64)
     pulls = np.zeros(arms, np.int64)
-    missing = np.ones(arms, np.int64)  # pulls until the array being filled is full
-    waiting, queues = no_queues(arms)  # one queue per size of the last full array
+    # pulls until the array being filled is full
+    missing = np.ones(arms, np.int64)
+    # one queue per size of the last full array
+    waiting, queues = no_queues(arms)
     reported = 0
     t = 1
     while t <= horizon:

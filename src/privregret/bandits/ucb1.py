@@ -33,7 +33,8 @@ def _pull_counts(means, checkpoints, settings, rng):
     total = np.zeros(arms)
     pulls = np.zeros(arms, np.int64)
     mean = np.zeros(arms)
-    width = np.zeros(arms)  # factor of sqrt(2 ln t)
+    # factor of sqrt(2 ln t)
+    width = np.zeros(arms)
     reported = t = 0
     while t < checkpoints[-1]:
         j, left, start, slope = t, 1, 0.0, 0.0
@@ -56,7 +57,8 @@ def _pull_counts(means, checkpoints, settings, rng):
                 ties = 1 if ahead else ties
             if not tied:
                 left = min(1 + min(64, t // 64), checkpoints[reported] - t)
-                slope = second + widest * left / (t * root)  # sqrt(2 ln t) is concave
+                # sqrt(2 ln t) is concave
+                slope = second + widest * left / (t * root)
                 slope *= 1 + 1e-12
                 start = pulls[j] * (slope - width[j] * root)
         pulled, total[j] = keep_pulling(means[j], left, total[j], start, slope, rng)

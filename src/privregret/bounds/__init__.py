@@ -2,4 +2,4 @@
 
 import numpy as np
 
-Numbers = float | np.ndarray  # a number, or an array of numbers
+Numbers = float | np.ndarray

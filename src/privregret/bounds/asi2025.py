@@ -18,13 +18,6 @@ def corollary_2(horizon: float, arms: float, epsilon: float, corrected: bool = F
 
     208 sqrt(T K / epsilon) + 2 / epsilon. Corrected: 147, with the exact second moment 3 in place
     of 6 (printed constant: 60 sqrt 12). Corollary 8, HTINF over experts, is this with N for K.
-
-    Examples
-    --------
-    >>> f"{corollary_2(10**6, arms=4, epsilon=0.1):.4g}"
-    '1.316e+06'
-    >>> round(corollary_2(10**6, arms=4, epsilon=0.1, corrected=True))
-    929730
     """
     return (147 if corrected else 208) * math.sqrt(horizon * arms / epsilon) + 2 / epsilon
 
@@ -206,39 +199,21 @@ def lemma_11_weaker(horizon: float, epsilon: float, drop: float, pulls: float) -
 
 
 @store.kept
-def lemma_11_certified(
-    pulls: np.ndarray, rounds: np.ndarray, epsilon: float, level: float = 0.05
-) -> dict | None:
+def lemma_11_certified(pulls: np.ndarray, rounds: np.ndarray, epsilon: float) -> dict | None:
     """Find the best bound of Lemma 11 whose two conditions samples certify.
 
     Half of the runs choose: rates below the median rate of pulls, whole p < ln 2 / epsilon and
     drops on the grid of rounds are scanned for the best bound. The other half certify that one
     choice, so scanning causes no bias. A condition counts if its probability is at least 1/2 by a
-    one-sided Clopper-Pearson limit. The first half applies a stricter limit, since the best choice
-    of many is one that barely meets it.
+    one-sided Clopper-Pearson limit, wrong with probability 0.05. The first half applies a stricter
+    limit, since the best choice of many is one that barely meets it.
 
-    Parameters
-    ----------
-    pulls : (runs, H) array
-        Pulls of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h].
-    rounds : (H,) array
-        Increasing; the last is the horizon. A window that ends between two of them is lengthened to
-        the second.
-    epsilon : float
-    level : float
-        Each condition's error probability.
-
-    Returns
-    -------
-    dict or None
-        bound, rate, drop, pulls; None if no choice is certified.
-
-    Raises
-    ------
-    ValueError
-        If so few runs can certify nothing.
+    (runs, H) `pulls` are those of arm 2 on the first of Lemma 11's pair, in rounds 1..rounds[h]; a
+    window that ends between two of `rounds`, whose last is the horizon, is lengthened to the
+    second. Return bound, rate, drop and pulls, or None if no choice is certified; ValueError if so
+    few runs can certify nothing.
     """
-    starts = np.concatenate([[0], rounds])
+    starts, level = np.concatenate([[0], rounds]), 0.05
     choosing, testing = (
         np.column_stack([np.zeros(len(part)), part]) for part in (pulls[::2], pulls[1::2])
     )
@@ -293,7 +268,8 @@ def laplace_delta(epsilon: float, shift: float, count: int) -> float:
     Each of `count` numbers moves by `shift` noise scales. The bound uses their Renyi divergence.
     Unlike the convolution in `privacy.adversarial.composed_delta` it is meaningful below 1e-12.
     """
-    less = np.geomspace(1e-2, 1e4, 2000)  # order of the divergence less 1
+    # order of the divergence less 1
+    less = np.geomspace(1e-2, 1e4, 2000)
     more, both = less + 1, 2 * less + 1
     moment = np.logaddexp(np.log(more / both) + less * shift, np.log(less / both) - more * shift)
     conversion = less * np.log(less) - more * np.log(more)

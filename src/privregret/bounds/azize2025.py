@@ -41,11 +41,6 @@ def theorem_3_1(means: ArrayLike, epsilon: float) -> float:
     It is the sum of gap / d_epsilon(mean, best mean) and holds for every consistent epsilon-DP
     policy as T grows. Theorem 4.3 bounds regret of DP-KLUCB and DP-IMED from above by batch ratio
     alpha times this times ln T, plus o(ln T).
-
-    Examples
-    --------
-    >>> round(float(theorem_3_1([0.75, 0.625, 0.5], epsilon=0.25)), 3)
-    9.402
     """
     best, others = _suboptimal(means)
     return sum((best - mean) / d_epsilon(mean, best, epsilon) for mean in others)
@@ -68,21 +63,6 @@ def lower_bounds(means: ArrayLike, epsilons: Iterable[float]) -> dict:
     new, old = ([bound(means, e) for e in epsilons] for bound in (theorem_3_1, equation_7))
     free = np.full(len(new), lai_robbins(means))
     return {"theorem_3_1": np.array(new), "equation_7": np.array(old), "lai_robbins": free}
-
-
-def equation_9(support: np.ndarray, law: np.ndarray, best: float, epsilon: float) -> float:
-    """Compute the divergence d_inf of equation (9) for a law on finitely many points of [0, 1].
-
-    By duality it is the maximum over 0 <= rate <= 1 / (1 - best) of E min(ln(1 - rate (X - best)),
-    ln(1 - rate (1 - best)) + epsilon), where one point is 1 and `best` is above the mean of `law`.
-    """
-
-    def loss(rate):
-        truncated = np.log1p(-rate * (1 - best)) + epsilon
-        return -law @ np.minimum(np.log1p(-rate * (support - best)), truncated)
-
-    limits, options = (0, 1 / (1 - best)), {"xatol": 1e-12}
-    return -minimize_scalar(loss, bounds=limits, method="bounded", options=options).fun
 
 
 def critical_epsilon(mean: ArrayLike, best: ArrayLike) -> ArrayLike:
@@ -114,12 +94,7 @@ def laplace_tail(z: ArrayLike, m: int, epsilon: float) -> np.ndarray:
 def tail(x: float, n: int, m: int, mu: float, epsilon: float, lower: bool = False) -> float:
     """Compute ln P[S + Z >= x] for a binomial S (n trials of mean mu) and Z as in `laplace_tail`.
 
-    With `lower`, ln P[S + Z <= x]. All n m terms are computed.
-
-    Raises
-    ------
-    ValueError
-        If n m is too large.
+    With `lower`, ln P[S + Z <= x]. All n m terms are computed: ValueError for more than 10^8.
     """
     if n * m > TERMS:
         raise ValueError(
@@ -138,7 +113,8 @@ def crossing(p: float, q: float, alpha: float, n: int) -> float:
     walk, absorbed when it crosses.
     """
     up, down, level = np.log(p / q), np.log((1 - p) / (1 - q)), (1 + alpha) * n * kl(p, q)
-    alive, lost = np.ones(1), 0.0  # alive[k]: P[not crossed so far, k ones]
+    # alive[k]: P[not crossed so far, k ones]
+    alive, lost = np.ones(1), 0.0
     for m in range(1, n + 1):
         alive = np.append(alive * (1 - p), 0) + np.append(0, alive * p)
         crossed = np.arange(m + 1) * up + (m - np.arange(m + 1)) * down > level
@@ -168,7 +144,8 @@ def lemma_d3(x: float, n: int, m: int, mu: float, epsilon: float, proved: bool =
     x - n mu. For the lower tail pass n - x and 1 - mu.
     """
     excess = x - n * mu
-    power = 1 + m * np.log1p(m * epsilon * excess)  # ln of e (1 + m epsilon excess)^m
+    # ln of e (1 + m epsilon excess)^m
+    power = 1 + m * np.log1p(m * epsilon * excess)
     factor = (n if proved else excess) * -np.log(mu)
     return float(np.logaddexp(power + np.log1p(factor), 0) - n * d_epsilon(x / n, mu, epsilon))
 
@@ -179,7 +156,8 @@ def joint_chernoff(x: float, n: int, m: int, mu: float, epsilon: float) -> float
     It is not in the paper. It is simpler than Lemma D.3 and implies Proposition 4.1.
     """
 
-    def exponent(tilt):  # a tilt of the moment generating function, in units of epsilon
+    # a tilt of the moment generating function, in units of epsilon
+    def exponent(tilt):
         rate = tilt * epsilon
         binomial = n * np.logaddexp(np.log1p(-mu), np.log(mu) + rate)
         return -rate * x + binomial - m * np.log1p(-tilt * tilt)

@@ -12,13 +12,7 @@ from privregret.bounds import Numbers
 
 
 def theorem_1(log_actions: Numbers, gap: Numbers, eta: Numbers) -> Numbers:
-    """Compute bound (1) on regret: 1 + 800 ln K / gap_min + 16 ln K / eta.
-
-    Examples
-    --------
-    >>> round(float(theorem_1(np.log(1000), gap=0.1, eta=0.125)))
-    56147
-    """
+    """Compute bound (1) on regret: 1 + 800 ln K / gap_min + 16 ln K / eta."""
     return 1 + 800 * log_actions / gap + 16 * log_actions / eta
 
 
@@ -31,20 +25,9 @@ def drift(eta: float, means: np.ndarray, lead: np.ndarray) -> float:
     """Compute the expected decrease of log Z in the next round / (eta V).
 
     Lemma 5's proof says that it is at least 1/4 in every state. Z is 1 + the sum of e^(-eta lead)
-    over the worse actions. The next losses are independent Bernoulli losses; all are listed.
-
-    Parameters
-    ----------
-    eta : float
-    means : (K,) array
-        Mean losses, the best action first.
-    lead : (K,) array
-        Losses so far minus those of the best action, so that the first is 0.
-
-    Returns
-    -------
-    float
-        Infinite where V is below 1e-9.
+    over the worse actions; (K,) `lead` has losses so far minus those of the best action, (K,)
+    `means` mean losses, both the best action first. The next losses are independent Bernoulli
+    losses; all are listed. The result is infinite where V is below 1e-9.
     """
     losses = np.array(list(product((0.0, 1.0), repeat=len(means))))
     weights = np.prod(np.where(losses == 1, means, 1 - means), axis=1)

@@ -132,11 +132,6 @@ def theorem_10(log_actions: Numbers, epsilon: Numbers) -> Numbers:
     """Return the regret 0.2 x 0.49 ln K / (10 epsilon) that some instance forces.
 
     This is the privacy part of the bound, explicit in the proof, for round `theorem_10_rounds`.
-
-    Examples
-    --------
-    >>> round(float(theorem_10(np.log(1000), epsilon=0.5)), 4)
-    0.1354
     """
     return 0.2 * 0.49 * log_actions / (10 * epsilon)
 

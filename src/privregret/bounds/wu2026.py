@@ -43,25 +43,16 @@ def selection(rounds: Numbers, gap: Numbers, epsilon: Numbers, noise: str) -> Nu
 
 
 def by_rank(log_counts: ArrayLike, log_tail: Numbers) -> np.ndarray:
-    """Sum min(1/j, e^log_tail) over the ranks j of each group, as in Theorem 2's proof.
+    """Return (G,) sums of min(1/j, e^log_tail) over the ranks j of a group, as Theorem 2's proof.
 
-    Sums of 1/j are approximated by differences of logarithms.
-
-    Parameters
-    ----------
-    log_counts : (G,) array
-        Logarithms of the numbers of actions in each group, best group first.
-    log_tail : float or (G,) array
-        At most 0.
-
-    Returns
-    -------
-    (G,) array
+    (G,) `log_counts` are logarithms of the sizes of the groups, best group first; `log_tail` is at
+    most 0. Sums of 1/j are approximated by differences of logarithms.
     """
     # ln of the last rank in each group
     ends = np.logaddexp.accumulate(np.asarray(log_counts, float))
     first = np.concatenate([[0.0], ends[:-1]])
-    cut = np.clip(-np.asarray(log_tail, float), first, ends)  # from here on 1/j is the smaller
+    # from here on 1/j is the smaller
+    cut = np.clip(-np.asarray(log_tail, float), first, ends)
     capped = np.where(cut > first, np.exp(log_tail + cut) * -np.expm1(first - cut), 0.0)
     return capped + ends - cut
 
@@ -71,11 +62,6 @@ def theorem_3(log_actions: float, epsilon: Numbers, horizon: Numbers) -> Numbers
 
     Every epsilon-DP algorithm has at least the regret ln((3 + (K - 5) e^-epsilon) /
     (3 + (K - 5) e^(-(T + 1) epsilon))) / epsilon on some member of the family.
-
-    Examples
-    --------
-    >>> round(float(theorem_3(np.log(1000), epsilon=0.5, horizon=10**6)), 2)
-    10.62
     """
     log_rest = _log_rest(log_actions)
     top = np.logaddexp(np.log(3.0), log_rest - epsilon)
@@ -153,19 +139,9 @@ def remark_4(
 ) -> float:
     """Compute ln of the c1 that Remark 4's conjecture needs for means (0, gap, 1, ..., 1).
 
-    The probability that the middle action is selected is a binomial sum. The conjecture bounds it
-    by c1 times a softmax of temperature c2 / (4 epsilon) at the mean losses.
-
-    Parameters
-    ----------
-    log_bad : float
-        Logarithm of the number of actions of mean 1; -inf for none.
-    rounds : int
-        Loss vectors n of the epoch.
-    gap, epsilon : float
-    factor : float
-        Scale of the Gumbel noise times epsilon.
-    c2 : float
+    e^log_bad actions have mean 1 (-inf for none), `rounds` is n, and the Gumbel noise has scale
+    `factor` / epsilon. The probability that the middle action is selected is a binomial sum. The
+    conjecture bounds it by c1 times a softmax of temperature c2 / (4 epsilon) at the mean losses.
     """
     cold, hot = epsilon / factor, 4 * epsilon / c2
     g = np.arange(rounds + 1)

@@ -5,16 +5,8 @@ arguments may be arrays.
 """
 
 import numpy as np
-from scipy.special import expit
 
 Numbers = float | np.ndarray
-
-
-def fixed_sum(log_actions: Numbers, epsilon: Numbers, rounds: int) -> Numbers:
-    """Theorem 1, lower bound on fixed losses: sum of (K-1) / (K-1 + e^(epsilon t)) over t < T."""
-    log_others = log_actions + np.log1p(-np.exp(-log_actions))
-    odds = np.subtract.outer(log_others, np.multiply.outer(epsilon, np.arange(rounds)))
-    return expit(odds).sum(-1)
 
 
 def votes(log_actions: Numbers, epsilon: Numbers) -> Numbers:
@@ -71,14 +63,3 @@ def margin_stop(
     explore = 1 + 2 * (1 + d) * ((1 + threshold * d) * b * log_actions + s + sampling)
     rest = 16 * log_actions / epsilon + np.where(gap <= epsilon, 32 * sampling, 0.0)
     return explore + 2 * b * log_actions + 2 * sampling + rest
-
-
-def small_epsilon(epsilon: Numbers, rounds: Numbers) -> tuple[Numbers, Numbers]:
-    """Theorem 8, K = 2: (lower, upper) for the minimax regret over T rounds; the upper one is T / 2
-    unless epsilon ceil(T / 2) <= 2.
-    """
-    pairs, half = rounds**2 // 4, rounds // 2
-    growth = np.expm1(epsilon) * np.exp(epsilon * np.maximum(rounds - 2, 0))
-    upper = rounds / 2 - epsilon * pairs / 4 + (epsilon * half) ** 2 * (rounds - half) / 16
-    upper = np.where(epsilon * (rounds - half) <= 2, upper, rounds / 2)
-    return rounds / 2 - pairs * growth / 4, upper

@@ -219,7 +219,8 @@ class Game(checks.Checked):
         total = np.zeros((self.actions, 1))
         levels = zip(self.prefixes(plan), self.histories, strict=True)
         *before, last = [x[h].sum(axis=1) for x, h in levels]
-        for play in before:  # (tables so far, K)
+        # (tables so far, K)
+        for play in before:
             paid = play @ self.rows.T
             total = (total[:, :, None] + paid - self.rows.T[:, None, :]).reshape(self.actions, -1)
         return total + 1 - last.T

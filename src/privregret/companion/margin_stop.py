@@ -9,7 +9,7 @@ import numpy as np
 
 from privregret.companion.fixed import CERTAIN, ROUNDING, Fixed
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import EPSILON_DP, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import GUMBEL
 from privregret.exact import Regret
@@ -122,14 +122,11 @@ class MarginStop(FullInformationAlgorithm):
         "threshold": checks.number_in(0, math.inf),
     }
     steps = Steps(ACTION, OWN, _choose, _observe)
+    privacy = EPSILON_DP
 
     @property
     def label(self) -> str:
         return "margin stop" if self.threshold == 13 else "margin stop (own threshold)"
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
 
     def rule(self, log_actions: float) -> Rule:
         """Return all constants, for e^log_actions actions."""
@@ -190,7 +187,8 @@ def stopping_chances(above: np.ndarray) -> tuple[np.ndarray, float]:
     weights = (half[:, None] * w).ravel() * np.exp(-at)
     chances, left = np.zeros(len(above)), 0.0
     for some in np.array_split(np.arange(len(at)), 1 + len(at) * len(above) // CHUNK):
-        short = np.maximum(at[some, None] - above, 0.0)  # distance that noise has to cover
+        # distance that noise has to cover
+        short = np.maximum(at[some, None] - above, 0.0)
         log_go_on = np.log(-np.expm1(-np.maximum(short, 1e-300)))
         before = np.cumsum(log_go_on, axis=1)
         left += weights[some] @ np.exp(before[:, -1])

@@ -9,7 +9,7 @@ import numpy as np
 
 from privregret.companion.fixed import CERTAIN, ROUNDING, Fixed
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import EPSILON_DP, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import GUMBEL
 from privregret.exact import Regret
@@ -159,10 +159,7 @@ class Votes(FullInformationAlgorithm):
         ),
     }
     steps = Steps(VOTED, EPOCH, _choose, _observe)
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
+    privacy = EPSILON_DP
 
     def ballot(self, log_actions: float) -> Ballot:
         """Return what determines a draw, for e^log_actions actions."""
@@ -265,10 +262,7 @@ class VotesOrLeader(FullInformationAlgorithm):
     source = "companion/constants, Theorem 3"
     rules = {"epsilon": checks.positive}
     steps = Steps(BOTH, EPOCH, _choose_or_leader, _observe_or_leader)
-
-    @property
-    def privacy(self) -> Privacy:
-        return Privacy(self.epsilon, self.epsilon)
+    privacy = EPSILON_DP
 
     def constants(self, log_actions: float) -> Constants:
         """Return all constants, for e^log_actions actions."""

@@ -22,6 +22,8 @@ class Privacy(NamedTuple):
 
 
 NOT_PRIVATE = Privacy(np.inf, np.inf)
+# `privacy` of an algorithm whose parameter epsilon is what the source claims and what is proved
+EPSILON_DP = property(lambda self: Privacy(self.epsilon, self.epsilon))
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ def many(kernel: Callable) -> Callable:
 
 
 def _made(template, **slots):
-    with LOCK:  # shared by all threads
+    # shared by all threads
+    with LOCK:
         return _kept(template, **slots)
 
 

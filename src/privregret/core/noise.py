@@ -35,5 +35,6 @@ def draw(noise, scale, rng):
     if noise == EXPONENTIAL:
         return scale * rng.standard_exponential()
     if noise == GUMBEL:
-        return -scale * math.log(rng.standard_exponential())  # numba has no Generator.gumbel
+        # numba has no Generator.gumbel
+        return -scale * math.log(rng.standard_exponential())
     return 0.0

@@ -178,6 +178,7 @@ def many(data, checkpoints, settings, runs, rng):
     played = np.empty((runs, first.size), first.dtype)
     for run in range(runs):
         one = kernel(data, checkpoints, settings, rng) if run else first
-        for i, value in enumerate(one.flat):  # assigning a row takes seconds to compile
+        # assigning a row takes seconds to compile
+        for i, value in enumerate(one.flat):
             played[run, i] = value
     return played.reshape((runs, *first.shape))

@@ -4,7 +4,6 @@ from privregret.exact.regret import (
     Regret,
     expected_gap,
     expected_regret,
-    prefix_gaps,
     prefix_sum,
     regret_curves,
     two_loss_regret,
@@ -14,5 +13,5 @@ from privregret.exact.sums import expected_maximum, selection_from_sums
 from privregret.exact.worst import WorstInstance, worst_instance
 
 __all__ = ["Regret", "Selection", "WorstInstance", "expected_gap", "expected_maximum"]
-__all__ += ["expected_regret", "prefix_gaps", "prefix_sum", "regret_curves", "selection_from_sums"]
+__all__ += ["expected_regret", "prefix_sum", "regret_curves", "selection_from_sums"]
 __all__ += ["selection_probabilities", "two_loss_regret", "worst_instance"]

@@ -45,7 +45,8 @@ def binomials(n, means, whole, rest, step, low, high):
     groups = len(means)
     first, last = np.empty(groups, np.int64), np.empty(groups, np.int64)
     left, right, dense = first.copy(), last.copy(), np.empty(groups, np.bool_)
-    for g in range(groups):  # the range of sums, then that of multiples
+    # the range of sums, then that of multiples
+    for g in range(groups):
         variance = (whole[g] + rest[g]) * (1 - means[g])
         below = low[g] / 3 + math.sqrt(low[g] ** 2 / 9 + 2 * low[g] * variance)
         above = high / 3 + math.sqrt(high**2 / 9 + 2 * high * variance)
@@ -74,7 +75,8 @@ def binomials(n, means, whole, rest, step, low, high):
                 else:
                     mass[g, k] = mass[g, k - 1] * ((n - x + 1) / x * (p / (1 - p)))
                 total += mass[g, k]
-        else:  # a narrow binomial among wide ones has few atoms that count
+        else:
+            # a narrow binomial among wide ones has few atoms that count
             for x in range(left[g], right[g] + 1):
                 chance = math.exp(_log_pmf(n, p, x, (x - whole[g]) - rest[g]))
                 place, part = x // step - first[g], x % step / step

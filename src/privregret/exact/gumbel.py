@@ -57,7 +57,8 @@ def gumbel_leader(mass, first, last, counts, scale, top, bottom):
     # The spacing is a multiple of the lattice step, or a step is a multiple of the spacing, so that
     # atoms meet the noise at the same few places.
     groups = len(mass)
-    parts = max(1, int(np.ceil(4 / scale)))  # parts of a step; then nodes are one part apart
+    # parts of a step; then nodes are one part apart
+    parts = max(1, int(np.ceil(4 / scale)))
     apart = max(1, int(scale / 4)) if parts == 1 else 1
     factor = np.exp(-1 / scale)
     certain, _ = cumulated(mass)
@@ -69,7 +70,8 @@ def gumbel_leader(mass, first, last, counts, scale, top, bottom):
     result = np.zeros(groups)
     survival, density = np.empty(groups), np.empty(groups)
     x = np.ceil(top)
-    here = 0  # parts of a step below the top
+    # parts of a step below the top
+    here = 0
     while x > bottom:
         total = 0.0
         for g in range(groups):

@@ -140,7 +140,8 @@ def noisy_leader(mass, first, last, counts, scale, noise, low, high):
             for g in range(groups):
                 if density[g] > 0:
                     result[g] += counts[g] * density[g] * product / cdfs[g]
-        if not reached and m - span > low:  # x falls, so no score can be below from here on
+        # x falls, so no score can be below from here on
+        if not reached and m - span > low:
             break
     return result
 

@@ -108,13 +108,15 @@ def selections(
     an (n,) bound on the error of each row.
     """
     log_counts, some = arrays(instance)[1], rounds > 0
-    group = np.tile(np.exp(log_counts - instance.log_actions), (len(rounds), 1))  # of no rounds
+    # after no rounds
+    group = np.tile(np.exp(log_counts - instance.log_actions), (len(rounds), 1))
     error = np.full(len(rounds), np.finfo(float).eps * (4 + instance.log_actions))
     if some.any():
         scales = np.broadcast_to(scales if noise != "none" else 1.0, len(rounds))[some]
         compute = _of_bernoulli_losses if instance.bits else _of_outcomes
         group[some], error[some] = compute(instance, rounds[some], noise, scales)
-    error = np.maximum(error, np.abs(group.sum(axis=1) - 1))  # a cheap check
+    # a cheap check
+    error = np.maximum(error, np.abs(group.sum(axis=1) - 1))
     return np.clip(group, 0.0, 1.0), error
 
 
@@ -295,7 +297,8 @@ def _of_bernoulli_losses(instance, rounds, noise, scales):
         seen = np.array([group(extrapolate, own, own * 0 + b) for b in SCALES_OF_FIT])
         logs = np.log(np.maximum(seen, FAINT))
         fits = [_extrapolated(logs, scales[extrapolate] / own, many) for many in (3, 4)]
-        largest = seen.max(axis=0)  # what is close to rounding must not be extrapolated
+        # what is close to rounding must not be extrapolated
+        largest = seen.max(axis=0)
         found[extrapolate] = np.where(largest > 10 * FAINT, fits[1], seen[0])
         doubt = np.where(largest > 10 * FAINT, np.abs(fits[1] - fits[0]), largest)
         error[extrapolate] += doubt.max(axis=1)
@@ -313,16 +316,17 @@ def _extrapolated(logs, scales, many):
 def _steps(rounds, means, log_counts, kept, noise, scales):
     """Return lattice steps, and where to double them or to extrapolate, because they are wide.
 
-    Gumbel noise is analytic: sums over a lattice finer than the noise and the binomials are exact
-    to e^-39. The kinks of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise
-    below the step (step / sd)^2 / 12: the error is the change of the result at twice the step.
-    Gumbel noise that is small compared with the binomials is extrapolated from more noise, on a
-    wider lattice.
+    Gumbel noise is analytic: a lattice finer than the noise and the binomials is exact. The kinks
+    of the other two cost about (step / sd)^2 (step / scale)^2 / 240, and noise below the step
+    (step / sd)^2 / 12: the error is the change of the result at twice the step. Gumbel noise that
+    is small compared with the binomials is extrapolated from more noise, on a wider lattice.
     """
     variances = np.where(kept, np.multiply.outer(rounds, means) * (1 - means), 0.0)
     spread = np.sqrt(np.where(variances > 0, variances, inf).min(axis=1))
+    # errors e^-39 by e^(-pi^2 scale / step), and by e^(-2 pi^2 v / step^2) at v = spread^2 / 3
     safe = np.minimum(scales / 4, spread / 2.5)
     if noise != "gumbel":
+        # kinks cost 100^-4 / 240 = 4e-11
         safe = np.minimum(scales, spread) / (100 if noise != "none" else inf)
     safe = np.maximum(np.minimum(safe, 2.0**50).astype(np.int64), 1)
     far = TAIL + log_counts
@@ -331,6 +335,7 @@ def _steps(rounds, means, log_counts, kept, noise, scales):
     while (over := reach / steps > CELLS).any():
         steps[over] *= 2
     wide = steps > (safe if noise == "gumbel" else 1)
+    # where ln P = -(16 + ln N), its slope sqrt(2 (16 + ln N)) / sd is 1/8 over 8 steps of noise
     wider = np.minimum(spread / (90 * np.sqrt(16 + log_counts.max())), 2.0**50).astype(np.int64)
     extrapolate = wide & (wider > steps) & (noise == "gumbel")
     return np.where(extrapolate, wider, steps), wide & ~extrapolate, extrapolate
@@ -354,7 +359,8 @@ def _rows(rounds, means, whole, rest, log_counts, counts, kept, codes, steps, sc
         origin = start[np.argmin(p)]
         first = np.clip(start - origin, -(2**53), 2**53)
         last = first + last - start
-        if codes[i] == GUMBEL:  # no common lattice is needed, so deterministic sums stay exact
+        # no common lattice is needed, so deterministic sums stay exact
+        if codes[i] == GUMBEL:
             begin, end = first.astype(np.float64), last.astype(np.float64)
             for g in range(len(some)):
                 if p[g] * (1 - p[g]) == 0:

@@ -65,7 +65,8 @@ def probabilities_from_sums(
     elif len(log_counts) == 2 and not log_counts.any():
         most = u.max(axis=-1, keepdims=True)
         worse = 0.5 * np.exp(-most) * (1 + most / 2 if noise == "laplace" else 1)
-        return np.where(d > 0, worse, 1 - worse)  # equal sums: 1/2 each
+        # equal sums: 1/2 each
+        return np.where(d > 0, worse, 1 - worse)
     else:
         rows = u.reshape(-1, len(log_counts))
         return _integrated(rows, log_counts, noise == "laplace", *LEGENDRE[3]).reshape(u.shape)
@@ -99,10 +100,12 @@ def _integrated(deficits, log_counts, laplace, nodes, weights):
         foremost = np.argmax(log_counts - deficits[row])
         ahead = log_counts[foremost] - deficits[row, foremost]
         low = -TAIL if laplace else 0.0
-        if log_counts[foremost] >= 6:  # then the largest of them is above ahead - 6
+        # the largest of so many is above ahead - 6
+        if log_counts[foremost] >= 6:
             low = max(low, ahead - 6)
         breaks[0], breaks[1], many = low, ahead + TAIL, 2
-        for g in range(-1, groups if laplace else -1):  # places where some density has a kink
+        # places where some density has a kink
+        for g in range(-1, groups if laplace else -1):
             kink = 0.0 if g < 0 else -deficits[row, g]
             if low < kink < ahead + TAIL:
                 breaks[many] = kink
@@ -119,7 +122,8 @@ def _integrated(deficits, log_counts, laplace, nodes, weights):
                 for g in range(groups):
                     z = x + deficits[row, g]
                     log_density[g] = (LOG_HALF if laplace else 0.0) - abs(z)
-                    if z > 20:  # there ln F is -(1 - F): N ln F = -e^(ln N + ln(1 - F)), without N
+                    # beyond, ln F is -(1 - F): N ln F = -e^(ln N + ln(1 - F)), without N
+                    if z > 20:
                         log_f[g] = 0.0
                         total -= np.exp(log_counts[g] + log_density[g])
                     else:

@@ -92,11 +92,6 @@ def worst_instance(
     budget : int
         Regrets that the simplex may compute, at least 1; without effect for one group.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For an algorithm without exact regret or without epsilon, or a value out of range.
-
     Examples
     --------
     >>> from privregret.full_information import FTNL
@@ -105,7 +100,8 @@ def worst_instance(
     (5.71, 4)
     """
     low, high = gaps
-    others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))  # ln(K - 1)
+    # ln(K - 1)
+    others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))
     tried = []
 
     def ratio(log_gaps, log_counts):

@@ -25,7 +25,7 @@ class FullInformationAlgorithm(Algorithm):
         Parameters
         ----------
         losses : (T, K) array
-            All losses, one row per round, in [0, 1]; T >= 1, K >= 2.
+            All losses, one row per round, in [0, 1], no nan; T >= 1, K >= 2.
         rng : int or numpy.random.Generator
             Source of the algorithm's own randomness (noise, ties, resampling, the first action).
 
@@ -33,11 +33,6 @@ class FullInformationAlgorithm(Algorithm):
         -------
         (T,) int64 array
             The action of each round, from 0.
-
-        Raises
-        ------
-        ValueError
-            If the table is ragged or empty, or has a nan or a loss outside [0, 1].
 
         Examples
         --------
@@ -53,7 +48,7 @@ class FullInformationAlgorithm(Algorithm):
     ) -> Learner:
         """Return a learner on a live source: `choose` one of K >= 2 actions, `observe` all losses.
 
-        `rng` is as in `play`, and `horizon` is for algorithms that depend on it.
+        `rng` is as in `play`; `horizon`, at least 1, is for algorithms that depend on it.
         """
         horizon = horizon if horizon is None else checks.positive_int("horizon", horizon)
         return Learner(self, "losses", rng, horizon, actions)

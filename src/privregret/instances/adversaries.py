@@ -78,7 +78,8 @@ def _segment(starts, rounds):
 class _Oblivious(checks.Checked, ABC):
     """Losses fixed in advance; the regret depends on the cumulative loss played."""
 
-    shortest = 1  # horizon
+    # the least horizon
+    shortest = 1
 
     @abstractmethod
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray: ...
@@ -107,7 +108,8 @@ class _Oblivious(checks.Checked, ABC):
             wrong = played[~np.isfinite(played)][0]
             raise ValueError(f"run must return finite cumulative losses, got {wrong}")
         key = np.asarray(rounds, np.int64).tobytes()
-        if key not in self._best:  # computed once for all runs
+        # computed once for all runs
+        if key not in self._best:
             self._best[key] = self.comparators(rounds).min(axis=1)
         return played - self._best[key]
 
@@ -132,11 +134,6 @@ class Adversary(_Oblivious):
     bernoulli : bool
         If true, `losses` are means: each round's losses are independent 0/1 draws, fresh in every
         replicate, and regret is pseudo-regret.
-
-    Raises
-    ------
-    ValueError
-        If starts or losses are not as above (a nan included).
 
     Examples
     --------
@@ -226,14 +223,9 @@ class Advice(checks.Checked):
     starts : (A,) increasing ints, the first 0
         First round of each segment, from 0.
     rows : (A, D, K) array
-        Distributions over the arms.
+        Distributions over the arms, whose sums are 1 within 1e-9.
     group : (A, N) ints in [0, D)
         Row of each expert; N >= 2.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit or a row is not a distribution.
     """
 
     name: str
@@ -293,14 +285,7 @@ class Advice(checks.Checked):
 
 @dataclass(frozen=True, eq=False)
 class ExpertProblem(_Oblivious):
-    """An adversary with experts, who are the comparators.
-
-    Examples
-    --------
-    >>> problem = ExpertProblem(gap_adversary(2, 0.5), fixed_experts(4, 2))
-    >>> problem.comparators([10]).round(3)
-    array([[2.5, 7.5, 2.5, 7.5]])
-    """
+    """An adversary with experts, who are the comparators."""
 
     adversary: Adversary
     advice: Advice
@@ -366,14 +351,9 @@ class ExpertProblem(_Oblivious):
 
 @checks.arguments(arms=SEVERAL, gap=checks.number_in(0, 1))
 def gap_adversary(arms: int, gap: float, bernoulli: bool = False) -> Adversary:
-    """Return an adversary with one arm of loss 1/2 - gap/2 and others of 1/2 + gap/2.
+    """Return K = `arms` >= 2 losses, 1/2 - gap/2 for one arm and 1/2 + gap/2 for the others.
 
-    The losses are constant, or 0/1 draws with these means.
-
-    Examples
-    --------
-    >>> gap_adversary(3, 0.5).losses.round(4)
-    array([[0.25, 0.75, 0.75]])
+    The losses are constant, or 0/1 draws with these means; `gap` is in [0, 1].
     """
     losses = np.full((1, arms), 0.5 + gap / 2)
     losses[0, 0] = 0.5 - gap / 2
@@ -403,8 +383,8 @@ def lemma_11_pair(drop: int) -> tuple[Adversary, Adversary]:
 def stochastically_constrained(arms: int, gap: float, horizon: int) -> Adversary:
     """Return phases of lengths 1.6^m with a base level of 0 or 1 - gap in turn.
 
-    All arms except the first lose gap more. Losses jump, the best arm does not: regret is never
-    negative.
+    All arms except the first lose `gap`, in [0, 1], more. Losses jump, the best arm does not:
+    regret is never negative.
     """
     lengths = np.ceil(1.6 ** np.arange(1, 2 + np.log(horizon) / np.log(1.6)))
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
@@ -417,7 +397,7 @@ def stochastically_constrained(arms: int, gap: float, horizon: int) -> Adversary
 
 @checks.arguments(arms=SEVERAL, horizon=checks.positive_int)
 def switching(arms: int, segments: int, horizon: int) -> Adversary:
-    """Return equal segments in which the arms take turns to be best.
+    """Return 1 to `horizon` (at most 10^6) equal segments: the arms take turns to be best.
 
     The best arm loses 0, the others 1. Regret may be very negative.
     """

@@ -23,11 +23,6 @@ class BernoulliBandit(checks.Checked):
     source : str
         Source of the instance (paper key and place).
 
-    Raises
-    ------
-    ValueError
-        If a mean lies outside [0, 1] or there are fewer than two.
-
     Examples
     --------
     >>> bandit = BernoulliBandit("mine", (0.75, 0.5))
@@ -48,7 +43,8 @@ class BernoulliBandit(checks.Checked):
         """Return the number K of arms."""
         return len(self.means)
 
-    shortest = arms  # horizon: every arm is pulled once
+    # the least horizon: every arm is pulled once
+    shortest = arms
 
     @property
     def sizes(self) -> tuple[int]:
@@ -147,7 +143,7 @@ def _summed(counts, rounds, gaps):
 
 @checks.arguments(arms=checks.integer_in(2, checks.SIZE), gap=checks.number_in(0, 0.75))
 def equal_gaps(arms: int, gap: float) -> BernoulliBandit:
-    """Return one best arm of mean 0.75, with all others lower by `gap`."""
+    """Return K = `arms` >= 2 arms, one of mean 0.75 and the others lower by `gap`, in [0, 0.75]."""
     return BernoulliBandit(f"{arms} arms, gap {gap:g}", (0.75, *[0.75 - gap] * (arms - 1)))
 
 

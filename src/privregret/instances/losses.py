@@ -48,7 +48,8 @@ class StochasticLosses(checks.Checked):
     outcomes : tuple of tuples of float
         (M, G): the loss of each group in each outcome, in [0, 1].
     log_counts : tuple of float
-        (G,): natural logarithm of the number of actions in each group; 0 for a single action.
+        (G,): natural logarithm of the number of actions in each group; 0 for a single action. There
+        are at least two actions in all.
         Groups that are too large to simulate (more than 10^7 actions) are for `exact` only.
     probabilities : tuple of float
         (M,): probabilities of the outcomes; they sum to 1.
@@ -56,12 +57,6 @@ class StochasticLosses(checks.Checked):
         Whether actions suffer Bernoulli losses, see above.
     source : str
         Source of the instance (paper key and place).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a loss lies outside [0, 1], lengths differ, there are fewer than two actions, or
-        probabilities do not sum to 1.
 
     Examples
     --------
@@ -86,7 +81,8 @@ class StochasticLosses(checks.Checked):
         "probabilities": lambda *of: tuple(checks.array_in(0, 1, shape=1)(*of).tolist()),
         "bits": checks.boolean,
     }
-    shortest = 1  # horizon
+    # the least horizon
+    shortest = 1
 
     def __post_init__(self):
         super().__post_init__()
@@ -174,7 +170,7 @@ def bernoulli_losses(
     Parameters
     ----------
     means : sequence of float
-        Mean loss of each group.
+        Mean loss of each group, in [0, 1].
     counts : sequence of int, optional
         Actions in each group; by default one.
     log_counts : sequence of float, optional
@@ -206,7 +202,7 @@ def deterministic_losses(
 
 @checks.arguments(actions=checks.integer_in(2, checks.LARGEST), gap=checks.number_in(0, 0.5))
 def packing(actions: int, gap: float) -> StochasticLosses:
-    """Return the instance of hu2021's Theorem 10: one action is better by `gap`.
+    """Return the instance of hu2021's Theorem 10: one action is better by `gap`, in [0, 1/2].
 
     All other losses are fair coins. In hu2021's rewards the good action has mean 1/2 + gap, so its
     loss is 1/2 - gap. This is also equal-gap DTOL.
@@ -247,11 +243,6 @@ def doubling(
         Independent Bernoulli losses, else deterministic ones.
     log_per_bracket : float, optional
         Natural logarithm of the number of actions with each gap.
-
-    Examples
-    --------
-    >>> doubling(3, largest=0.8).gaps.round(4)
-    array([0. , 0.2, 0.4, 0.8])
     """
     largest = checks.positive("largest", checks.number_in(0, 0.95)("largest", largest))
     if log_per_bracket is None:
@@ -294,11 +285,11 @@ def cyclic(
 def dependent(kind: str, gap: float, actions: int = 2) -> StochasticLosses:
     """Return losses that depend on each other within a round, as in cesari2026.
 
-    There is one best action, and the gaps are equal. kind "antithetic": two actions, losses 0 and 1
-    or 1 and 0, the second suffers 1 with probability (1 + gap) / 2. kind "comonotone": one uniform
-    U per round, and an action suffers 1 if U is below its mean (1 - gap) / 2 or (1 + gap) / 2. kind
-    "copies": the best action has a Bernoulli loss of mean (1 - gap) / 2, and all others share
-    another one of mean (1 + gap) / 2.
+    There is one best action of at least 2, and the gaps are equal, in [0, 1]. kind "antithetic":
+    two actions, losses 0 and 1 or 1 and 0, the second suffers 1 with probability (1 + gap) / 2.
+    kind "comonotone": one uniform U per round, and an action suffers 1 if U is below its mean
+    (1 - gap) / 2 or (1 + gap) / 2. kind "copies": the best action has a Bernoulli loss of mean
+    (1 - gap) / 2, and all others share another one of mean (1 + gap) / 2.
     """
     low, high = (1 - gap) / 2, (1 + gap) / 2
     outcomes: tuple[tuple[float, ...], ...]

@@ -52,12 +52,9 @@ def three_for_experts(horizon: int, arms: int, experts: int, epsilon: float, del
 def best_by_bounds(arms: int, horizon: int) -> pd.DataFrame:
     """Compare Table 1's three bounds for experts on a grid of N and epsilon.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Columns logs (whether the bounds have their logarithms), N, epsilon; bound_0, bound_1,
-        bound_2, divided by T; best: number of the smallest bound, the first if they agree to 1e-9,
-        3 if all are above T; regime of Table 2, from 0, or 3 for none.
+    Columns: logs (whether the bounds have their logarithms), N, epsilon; bound_0, bound_1, bound_2,
+    divided by T; best: number of the smallest bound, the first if they agree to 1e-9, 3 if all are
+    above T; regime of Table 2, from 0, or 3 for none.
     """
     numbers = np.unique(np.geomspace(2, 1e5, 60).astype(int))
     levels = np.geomspace(1 / horizon, 1, 61)
@@ -221,7 +218,8 @@ def htinf_choices(
     for j in range(choices):
         behind = (estimate - estimate.min(axis=1, keepdims=True)) / (sigma * math.sqrt(j + 1))
         w = np.ones((runs, 1))
-        for _ in range(12):  # Newton's steps from the left: sum (behind + w)^-2 = 1
+        # Newton's steps from the left: sum (behind + w)^-2 = 1
+        for _ in range(12):
             inverse = 1 / (behind + w)
             squares = np.square(inverse)
             slope = 2 * (squares * inverse).sum(axis=1, keepdims=True)
@@ -269,13 +267,9 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
     """Compute the chain in Lemma 11's proof for batched EXP3, p = 2, T = 4 or 5, by quadrature.
 
     The losses change after `horizon` - 4 rounds. There are `nodes` points per noise variable for
-    four rounds, fewer for five; the error is the change when they are halved.
-
-    Returns
-    -------
-    dict
-        changed: P(E^c) on the changed losses; middle: its supremum over at most two changed rounds;
-        right: exp(2 epsilon) times it on the plain losses.
+    four rounds, fewer for five; the error is the change when they are halved. "changed" is P(E^c)
+    on the changed losses, "middle" its supremum over at most two changed rounds, "right" exp(2
+    epsilon) times it on the plain losses.
     """
     last = range(horizon - 4, horizon)
     pairs = [s for size in (1, 2) for s in itertools.combinations(last, size)]
@@ -343,14 +337,10 @@ def lemma_11_certificate(
 
     On the first losses of the lemma's pair the number of pulls of arm 2 is twice the regret. The
     second losses change where the certified bound has it (at T / 16 if there is none), then at each
-    of `drops` (name -> round). A quarter of the runs, at least 10, is made there.
-
-    Returns
-    -------
-    dict
-        pull_rate, of arm 2 on the first losses; regret, regret_se, on them; regret_changed,
-        regret_changed_se, on the second; regret_<name>, regret_<name>_se; and bound, rate, drop,
-        pulls of `bounds.asi2025.lemma_11_certified`, nan if it certifies nothing.
+    of `drops` (name -> round). A quarter of the runs, at least 10, is made there. The dict has
+    pull_rate, of arm 2 on the first losses; regret, regret_se, on them; regret_changed,
+    regret_changed_se, on the second; regret_<name>, regret_<name>_se; and bound, rate, drop, pulls
+    of `bounds.asi2025.lemma_11_certified`, nan if it certifies nothing.
     """
     rounds = np.concatenate([np.arange(1, 65), np.geomspace(64, horizon, 400).round()])
     rounds = np.unique(rounds.astype(int))

@@ -54,12 +54,8 @@ def theorem_f7(
     The level is `delta` below the best mean. (A): the index of i is at most n_j d_epsilon(mean_j,
     level) + ln n_j. As printed, this is claimed while the private mean of j is below the level; as
     repaired, while all private means are. (B): in all other cases the index is at least n_i
-    d_epsilon(min(mean_i, level), level).
-
-    Returns
-    -------
-    (3,) array
-        (A) as printed, (A) and (B) as repaired; -inf if there was no such decision.
+    d_epsilon(min(mean_i, level), level). Return (A) as printed, (A) and (B) as repaired, -inf if
+    there was no such decision.
     """
     best = int(np.argmax(means))
     level, worst = means[best] - delta, np.full(3, -np.inf)
@@ -91,7 +87,8 @@ def batch_steps(ends: np.ndarray, n0: int, alpha: float) -> dict[str, float]:
     term. "batch", in Theorem F.9: B_(m+1) <= alpha n_m. It holds with 1 added.
     """
     ends = np.asarray(ends, float)
-    levels = np.geomspace(1, np.exp(12), 2000)  # H of (43)
+    # H of (43)
+    levels = np.geomspace(1, np.exp(12), 2000)
     pulled = (ends[np.searchsorted(ends, levels)] - n0 - alpha * levels - 1).max()
     batch = (np.diff(ends) - alpha * ends[:-1]).max()
     return {"pulled": pulled + n0 * alpha / (alpha - 1), "batch": batch}
@@ -99,17 +96,10 @@ def batch_steps(ends: np.ndarray, n0: int, alpha: float) -> dict[str, float]:
 
 @store.kept
 def at_batch_ends(log_of: Callable, grid: list, **options: bool) -> np.ndarray:
-    """Compute `bounds.azize2025.tail`, or a bound on it, of P[S + Z >= n x] after m batches.
+    """Compute `bounds.azize2025.tail`, or a bound of its signature, of P[S + Z >= n x].
 
-    Parameters
-    ----------
-    log_of : callable
-        `tail` or a bound of its signature.
-    grid : list of (int, float, float, float)
-        m, mean, epsilon and x; m batches of 1, 2, 4, ... pulls, so that n = 2^m - 1, and m Laplace
-        variables.
-    **options
-        Passed to `log_of`.
+    `grid` lists (m, mean, epsilon, x): m Laplace variables, and m batches of 1, 2, 4, ... pulls, so
+    that n = 2^m - 1. `log_of` is given the options.
     """
     return np.array(
         [log_of((2**m - 1) * x, 2**m - 1, m, mu, epsilon, **options) for m, mu, epsilon, x in grid]
@@ -126,7 +116,8 @@ def adap_klucb_constant(mean: float, best: float, epsilon: float, tau: float) ->
     """
     gap = best - mean
 
-    def excess(c):  # ln of the first term / second term, increasing in c
+    # ln of the first term / second term, increasing in c
+    def excess(c):
         return math.log(tau * c * epsilon * gap / (1 + tau) / kl(mean + c * gap, best))
 
     return (1 + tau) / (brentq(excess, 1e-9, 1 - 1e-6) * epsilon * gap)

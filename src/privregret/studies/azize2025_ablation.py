@@ -8,16 +8,10 @@ from privregret.core import checks
 
 @dataclass(frozen=True)
 class AblatedDPKLUCB(DPKLUCB):
-    """DP-KLUCB with forgetting, with another optimism, or with both.
+    """DP-KLUCB with forgetting, with another optimism, or with both; with neither it is DP-KLUCB.
 
-    With neither it is DP-KLUCB.
-
-    Parameters
-    ----------
-    forget : bool
-        Whether an arm's private mean uses its last batch only, as in AdaP-KLUCB.
-    optimism : float
-        Factor of ln t in the index, above 0; AdaP-KLUCB has 3.1, DP-KLUCB has 1.
+    To `forget` is to use an arm's last batch only, as AdaP-KLUCB does. `optimism` is the factor of
+    ln t in the index, above 0; AdaP-KLUCB has 3.1, DP-KLUCB has 1.
     """
 
     forget: bool = False

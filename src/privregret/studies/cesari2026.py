@@ -74,15 +74,12 @@ def limits(
     algorithms: Algorithm | Sequence[Algorithm], problems: Sequence[StochasticLosses]
 ) -> pd.DataFrame:
     """Compute regrets at T = 2^60, smallest gaps, and Theorem 1's bounds on private algorithms."""
-    data = pd.concat(
-        [
-            exact.regret_curves(algorithms, problem, 2**60).assign(
-                log_actions=problem.log_actions, gap=problem.gaps[problem.gaps > 0].min()
-            )
-            for problem in problems
-        ],
-        ignore_index=True,
-    )
+    frames = []
+    for problem in problems:
+        curves, gaps = exact.regret_curves(algorithms, problem, 2**60), problem.gaps
+        least, size = gaps[gaps > 0].min(), problem.log_actions
+        frames.append(curves.assign(log_actions=size, gap=least))
+    data = pd.concat(frames, ignore_index=True)
     if "epsilon" in data:
         log_k, eta = data.log_actions, np.minimum(data.epsilon / 2, 1 / 8)
         data["sum_of_terms"] = log_k / data.gap + log_k / data.epsilon
@@ -130,7 +127,8 @@ def printed_tally(log_actions: float, scales: int, epsilon: float) -> float:
     order = np.argsort(problem.gaps)
     counts, gaps = np.array(problem.log_counts)[order], problem.gaps[order]
     large = gaps > epsilon
-    ranks = wu2026.by_rank(counts, 0 * counts)  # sums of 1/j over each group
+    # sums of 1/j over each group
+    ranks = wu2026.by_rank(counts, 0 * counts)
     epochs = np.ceil(np.log2(wu2026.C2["gumbel"] * problem.log_actions / (gaps[large] * epsilon)))
     return float((gaps[large] * (2.0**epochs - 1)) @ ranks[large])
 

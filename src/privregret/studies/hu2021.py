@@ -85,7 +85,8 @@ def restarted(
         curves = simulate.regret_curves(learner, problem, T, runs, seed, points=rounds)
         return estimates.rows(estimates.means(curves, "t"))
 
-    ends = [2**2**i for i in range(2, restarts + 1)]  # shorter ones hardly matter
+    # shorter ones hardly matter
+    ends = [2**2**i for i in range(2, restarts + 1)]
     starts = [0, *ends[:-1]]
     before = estimates.Estimate(0.0)
     for start, end in zip(starts[:-1], ends[:-1], strict=True):
@@ -106,9 +107,9 @@ def reused(times: int, actions: int, epsilon: float) -> float:
     return sum(loss.value for loss in losses) / epsilon
 
 
-def worst_of_gaps(epsilon: float, T: int, actions: int = 1000) -> dict:
-    """Return the largest exact regret of FTNL over equal and doubling gaps."""
-    log_actions = math.log(actions)
+def worst_of_gaps(epsilon: float, T: int) -> dict:
+    """Return the largest exact regret of FTNL over equal and doubling gaps, K = 1000."""
+    actions, log_actions = 1000, math.log(1000)
     critical, private = math.sqrt(log_actions / T), log_actions / (epsilon * T)
     equal = {0.5} | {critical * 2.0**k for k in (*range(-2, 3), *range(4, 20, 4))}
     equal |= {private * 2.0**k for k in range(-1, 3)}
@@ -130,14 +131,12 @@ def equal_gaps_as(instance: StochasticLosses) -> StochasticLosses:
     return instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
 
 
-def over_equal_gaps(
-    instance: StochasticLosses, epsilon: float, horizon: int, phases: int = 8
-) -> estimates.Estimate:
+def over_equal_gaps(instance: StochasticLosses, epsilon: float, horizon: int) -> estimates.Estimate:
     """Return the largest ratio of FTNL's regret on doubling gaps and on equal gaps.
 
-    Over `phases` values of epsilon from `epsilon` down by a factor of two.
+    Over eight values of epsilon from `epsilon` down by a factor of two.
     """
-    learners = [FTNL(epsilon / 2 ** (i / phases)) for i in range(phases)]
+    learners = [FTNL(epsilon / 2 ** (i / 8)) for i in range(8)]
     regrets = (
         estimates.rows(exact.regret_curves(learners, gaps, horizon))
         for gaps in (instance, equal_gaps_as(instance))

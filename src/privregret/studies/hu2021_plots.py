@@ -40,9 +40,8 @@ def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
 
 def release_schedule(released: dict[str, list[ledger.Release]], pulls: int) -> Figure:
     """Draw the releases about an arm for each algorithm."""
-    fig, axes = draw.subplots(
-        len(released), 1, figsize=(style.PAGE[0], 4.0), sharex=True, height_ratios=(2, 6, 5)
-    )
+    size = {"figsize": (style.PAGE[0], 4.0), "height_ratios": (2, 6, 5)}
+    fig, axes = draw.subplots(len(released), 1, sharex=True, **size)
     for ax, (name, releases) in zip(axes, released.items(), strict=True):
         color = style.look(name.split(",")[0])["color"]
         show_releases(ax, releases, pulls, name, color, alarm=style.VERMILION)
@@ -52,9 +51,8 @@ def release_schedule(released: dict[str, list[ledger.Release]], pulls: int) -> F
 
 def repairs(data: pd.DataFrame) -> Figure:
     """Draw regret of Hybrid-UCB and its bounds, and the ratio of its repairs to it."""
-    fig, (top, below) = draw.subplots(
-        2, 3, sharex=True, sharey="row", figsize=(style.PAGE[0], 3.6), height_ratios=(2, 1)
-    )
+    size = {"figsize": (style.PAGE[0], 3.6), "height_ratios": (2, 1)}
+    fig, (top, below) = draw.subplots(2, 3, sharex=True, sharey="row", **size)
     for upper, lower, (name, part) in zip(top, below, data.groupby("instance"), strict=True):
         one = part[part.tree == "paper"]
         draw.lines(upper, one, "epsilon", "mean", markevery=1)

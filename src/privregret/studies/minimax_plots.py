@@ -8,13 +8,8 @@ from privregret.press import draw, style
 
 def price_figure(curves: pd.DataFrame, length: int) -> Figure:
     """Draw minimax over uniform regret: by T for each feedback, by delta at T = length."""
-    fig, axes = draw.panels(
-        3,
-        height=2.9,
-        xscale="log",
-        xlabel=r"privacy parameter $\epsilon$",
-        ylabel="minimax regret / uniform regret",
-    )
+    scale = {"xscale": "log", "xlabel": r"privacy parameter $\epsilon$"}
+    fig, axes = draw.panels(3, height=2.9, ylabel="minimax regret / uniform regret", **scale)
     pure = curves[curves.delta == 0]
     titles = {"bandit": "bandit feedback", "full": "full information"}
     for ax, (feedback, title) in zip(axes, titles.items(), strict=False):
@@ -32,10 +27,8 @@ def price_figure(curves: pd.DataFrame, length: int) -> Figure:
 
 def _ramp(ax, curves, by, label):
     """One curve for each value of an ordered parameter."""
-    groups = list(curves.groupby(by))
-    markers = "o^sDPv" if by == "T" else "x+*.12"
-    for (value, curve), colour, marker in zip(
-        groups, style.ramp(len(groups)), markers, strict=False
-    ):
+    groups, markers = list(curves.groupby(by)), "o^sDPv" if by == "T" else "x+*.12"
+    each = zip(groups, style.ramp(len(groups)), markers, strict=False)
+    for (value, curve), colour, marker in each:
         look = {"color": colour, "marker": marker, "markevery": 2}
         ax.plot(curve.epsilon, curve.fraction, label=label.format(value), **look)

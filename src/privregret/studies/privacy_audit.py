@@ -7,7 +7,7 @@ follow; such an algorithm cannot be played.
 
 from privregret.bandits import DPSE, AnytimeLazyUCB, HybridUCB
 from privregret.bandits.lazy_ucb import Lazy
-from privregret.core.algorithm import Privacy
+from privregret.core.algorithm import EPSILON_DP
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
 
@@ -66,7 +66,8 @@ def _reused(actions, epoch, selector, t, rng):
 
 
 def _forgotten(arms, own, settings, t, j, reward, rng):
-    odd = arms[j]["pulls"] > 0 and arms[j]["position"] % 2 == 0  # before this reward
+    # before this reward
+    odd = arms[j]["pulls"] > 0 and arms[j]["position"] % 2 == 0
     hybrid(arms, own, settings, t, j, reward, NoNoise() if odd else rng)
 
 
@@ -86,10 +87,7 @@ class HybridChildren(HybridUCB):
     id = "hybrid-ucb-children"
     label = "Hybrid-UCB (children)"
     steps = HybridUCB.steps._replace(observe=_children)
-
-    @property
-    def privacy(self):
-        return Privacy(self.epsilon, self.epsilon)
+    privacy = EPSILON_DP
 
 
 class DroppedEpsilon(AnytimeLazyUCB):

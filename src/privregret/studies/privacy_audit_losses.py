@@ -27,7 +27,8 @@ from privregret.privacy import adversarial as quadrature
 from privregret.privacy import audit, decisions, noisy_maxima, scripted, trace
 from privregret.studies.privacy_audit import FAULTS, HybridChildren
 
-Found = tuple[float, str]  # a loss of privacy, and the pair of data sets that shows it
+# a loss of privacy, and the pair of data sets that shows it
+Found = tuple[float, str]
 
 # Settings -----------------------------------------------------------------------------------------
 
@@ -247,11 +248,7 @@ def neighbours(algorithm) -> list[np.ndarray]:
     """Two tables of seven rounds that differ in the first one, where the algorithm is sensitive."""
     table, changed = np.zeros((7, 2)), np.zeros((7, 2))
     changed[0] = 1.0
-    leaders = (
-        full_information.DecreasingHedge,
-        full_information.FollowTheLeader,
-        full_information.EpochLeader,
-    )
+    leaders = full_information.EveryRoundAlgorithm, full_information.EpochLeader
     if isinstance(algorithm, SparseSwitch):
         table[:, 0], changed[:, 0], changed[0, 1] = 1.0, 1.0, 1.0
     elif isinstance(algorithm, leaders):
@@ -289,9 +286,8 @@ def score_delta(epsilon: float, delta: float, experts: int) -> list[float]:
 def score_epsilon(epsilon: float, delta: float, experts: int) -> float:
     """The epsilon that the noise for (epsilon, delta) gives with that delta."""
     shift = score_shift(epsilon, delta, experts)
-    return brentq(
-        lambda e: quadrature.composed_delta(e, shift, experts, 200) - delta,
-        1e-6,
-        experts,
-        xtol=1e-4,
-    )
+
+    def excess(e):
+        return quadrature.composed_delta(e, shift, experts, 200) - delta
+
+    return brentq(excess, 1e-6, experts, xtol=1e-4)

@@ -95,10 +95,12 @@ def at_equal_privacy(families, instances, epsilons, horizon: int) -> pd.DataFram
 def releases(algorithm: BanditAlgorithm, pulls: np.ndarray, horizon: int) -> int:
     """Count the noisy sums that an algorithm has released after these pulls of each arm."""
     if isinstance(algorithm, HybridUCB):
-        return int(sum(pulls))  # one after each pull
+        # one after each pull
+        return int(sum(pulls))
     if isinstance(algorithm, DPSE):
         return ledger.elimination_releases(pulls, algorithm.epsilon, 1 / horizon)
-    if isinstance(algorithm, AdaPKLUCB):  # episodes of 1, 1, 2, 4, ... pulls
+    # episodes of 1, 1, 2, 4, ... pulls
+    if isinstance(algorithm, AdaPKLUCB):
         return sum(int(n).bit_length() for n in pulls)
     if isinstance(algorithm, AnytimeLazyUCB | LazyDPTS):
         return sum(len(ledger.lazy_releases(int(n))) for n in pulls)

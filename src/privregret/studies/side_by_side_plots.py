@@ -16,14 +16,8 @@ def by_epsilon(table: pd.DataFrame, problems: list[BernoulliBandit]) -> Figure:
     """Draw median regret against epsilon with its limits, one panel per problem."""
     horizon = table.horizon.iloc[0]
     epsilons = table.epsilon.unique()
-    fig, axes = draw.panels(
-        len(problems),
-        height=2.9,
-        xscale="log",
-        yscale="log",
-        xlabel=r"privacy parameter $\epsilon$",
-        ylabel="median regret",
-    )
+    labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "median regret"}
+    fig, axes = draw.panels(len(problems), height=2.9, xscale="log", yscale="log", **labels)
     for ax, problem in zip(axes, problems, strict=True):
         of_problem = table[table.instance == problem.name]
         for name, curve in of_problem.groupby("name", sort=False):
@@ -40,9 +34,8 @@ def by_epsilon(table: pd.DataFrame, problems: list[BernoulliBandit]) -> Figure:
 
 def full_information(coins: pd.DataFrame, fixed: pd.DataFrame) -> Figure:
     """Draw regret over its rate against epsilon, one panel per K: on coins; on fixed losses."""
-    fig, axes = draw.subplots(
-        2, fixed.actions.nunique(), sharex=True, sharey="row", figsize=(style.PAGE[0], 4.4)
-    )
+    shape, size = (2, fixed.actions.nunique()), (style.PAGE[0], 4.4)
+    fig, axes = draw.subplots(*shape, sharex=True, sharey="row", figsize=size)
     for row, data, losses in zip(axes, (coins, fixed), ("coins", "fixed losses"), strict=True):
         for ax, (k, rows) in zip(row, data.groupby("actions", sort=False), strict=False):
             for family, curve in rows.groupby("family", sort=False):

@@ -156,17 +156,10 @@ def worst(
     gaps, log_k_searched = (smallest_gap, 1.0), max(log_k, np.log(2))
     options |= {"bernoulli": bernoulli, "groups": groups, "points": points}
     found = exact.worst_instance(learner, log_k_searched, gaps=gaps, **options)
-    return {
-        "algorithm": learner.label,
-        "epsilon": learner.epsilon,
-        "losses": "Bernoulli" if bernoulli else SAME,
-        "groups": groups,
-        "log_actions": log_k,
-        "ratio": found.ratio,
-        "ratio_error": found.error,
-        "gap": found.instance.gaps.max(),
-        "tried": found.tried,
-    }
+    row = {"algorithm": learner.label, "epsilon": learner.epsilon}
+    row |= {"losses": "Bernoulli" if bernoulli else SAME, "groups": groups, "log_actions": log_k}
+    row |= {"ratio": found.ratio, "ratio_error": found.error}
+    return row | {"gap": found.instance.gaps.max(), "tried": found.tried}
 
 
 def relative(part: pd.DataFrame, same: pd.DataFrame) -> list[Estimate]:

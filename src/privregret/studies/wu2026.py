@@ -154,15 +154,15 @@ def exponents_over(curve: pd.DataFrame, bound: str, lag: int) -> list[estimates.
     return [(b - a) / (t - s) for a, b, s, t in zip(y, y[lag:], x, x[lag:], strict=False)]
 
 
-def voting_regret(losses: tuple[float, ...], epsilon: float, epochs: int = 40) -> float:
-    """Compute the regret of FTNL with Gumbel noise that sees votes, on deterministic losses.
+def voting_regret(losses: tuple[float, ...], epsilon: float) -> float:
+    """Compute the regret of FTNL with Gumbel noise that sees votes, deterministic losses, T = 2^40.
 
     One vote vector depends on one loss vector, so that the privacy is that of FTNL.
     """
     seen = np.array(losses)
     gaps = seen - seen.min()
     regret, n = float(gaps.mean()), 1
-    for _ in range(epochs):
+    for _ in range(40):
         chosen = exact.selection_from_sums(n * votes(seen), 0 * gaps, "gumbel", 2 / epsilon)
         regret, n = regret + 2 * n * float(chosen @ gaps), 2 * n
     return regret
@@ -181,13 +181,13 @@ def over_few(actions: int, gap: float, epsilon: float, learners: list[FTNL]) -> 
 
 
 @store.kept
-def worst_equal_gap(learner: FTNL, log_actions: float, T: int, precision: float = 0.01) -> dict:
+def worst_equal_gap(learner: FTNL, log_actions: float, T: int) -> dict:
     """Search all equal gaps in (0, 1] for the largest exact regret, Bernoulli losses.
 
     Regret / gap falls as the gap grows, since a better action is selected more often. So regret at
     a gap bounds regret up to the next gap tried, and T times the smallest gap bounds what is below
-    it. Intervals are divided until all bounds are within `precision` of the largest regret;
-    "error" is the largest bound minus that regret.
+    it. Intervals are divided until all bounds are within 1% of the largest regret; "error" is the
+    largest bound minus that regret.
     """
     others = log_actions + np.log1p(-np.exp(-log_actions))
     tried, new = pd.DataFrame(), 2.0 ** -np.arange(math.ceil(math.log2(T) / 2) + 4)
@@ -202,7 +202,7 @@ def worst_equal_gap(learner: FTNL, log_actions: float, T: int, precision: float 
         highest = (tried.regret + tried.error).to_numpy()
         bounds = np.append(gaps[0] * T, highest[:-1] * gaps[1:] / gaps[:-1])
         lower = np.append(gaps[0] / 4, gaps[:-1])
-        new = np.sqrt(lower * gaps)[bounds > (1 + precision) * worst.regret]
+        new = np.sqrt(lower * gaps)[bounds > (1 + 0.01) * worst.regret]
     largest = max(bounds.max(), highest.max())
     found = {"noise": learner.noise, "epsilon": learner.epsilon, "log_actions": log_actions, "T": T}
     return found | {"gap": worst.gap, "regret": worst.regret, "error": largest - worst.regret}

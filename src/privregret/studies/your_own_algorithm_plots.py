@@ -8,15 +8,7 @@ from matplotlib.figure import Figure
 from privregret.instances import BernoulliBandit
 from privregret.press import draw, style
 
-COLOURS = (
-    style.BLUE,
-    style.ORANGE,
-    style.GREEN,
-    style.VERMILION,
-    style.PINK,
-    style.SKY,
-    style.BLACK,
-)
+COLOURS = style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PINK, style.SKY, style.BLACK
 MARKERS = "os^Dv<>"
 
 
