@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from threading import Lock
-from types import FunctionType, MethodType, NoneType
+from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
 import joblib
@@ -27,8 +27,7 @@ from privregret.core import code_key, files
 
 BYTES = 2**30  # largest total size; what was used longest ago goes first
 EVERY = 1000  # results after which a process looks at the size
-LEAVES = NoneType, bool, int, float, complex, str, bytes, range, np.generic, np.ndarray
-LEAVES += np.random.Generator, pd.DataFrame, pd.Series
+LEAVES = *code_key.LEAVES, np.random.Generator, pd.DataFrame, pd.Series
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 _off, _lock, _written = 0, Lock(), itertools.count(time.time_ns() % EVERY)
@@ -51,19 +50,20 @@ MEMORY, MEMORISED = _opened(files.cache_folder("store"))
 
 
 def entry(function: Callable, *known: Any) -> str | None:
-    """Return the name of the entry of what a function makes of things: its code counts, and that of
-    all classes and functions among the things. None for a lambda, for what a notebook defines, and
-    once code was edited after it was loaded."""
+    """Return the name of the entry of what a function makes of things: its code counts, that of all
+    classes and functions among the things, and the values in their modules. None for a lambda, for
+    what functions and notebooks define, and once code was edited after it was loaded."""
     if _off or os.environ.get("PRIVREGRET_STORE", "").lower() in ("off", "0"):
         return None
     try:
         kinds: set = set()
         content = plain(known, kinds)
         modules = code_key.used(__name__, function, *kinds)
-        if not code_key.unchanged(modules):
+        # in brackets: a lambda, whose name others have, or what a function defines
+        if not code_key.unchanged(modules) or "<" in function.__qualname__:
             return None
-        name = function.__module__, function.__qualname__
-        return joblib.hash((name, content, code_key.key(modules), _surroundings()))
+        name, code = (function.__module__, function.__qualname__), code_key.key(modules)
+        return joblib.hash((name, content, code, code_key.values(modules), _surroundings()))
     except Exception:  # what cannot be pickled can raise any error
         return None
 
