@@ -3,7 +3,6 @@
 Docstrings, comments and layout do not count; imports count at any depth, but not in libraries, nor
 dynamic ones. A key is of the code that this process has loaded: the package is read at its import,
 other files when something in them is made. What then differs is not `unchanged`, nor stored.
-Values that are assigned after that count as `values` and `frozen`.
 """
 
 import ast
@@ -63,21 +62,16 @@ def unchanged(modules: Iterable[str]) -> bool:
     return False
 
 
-def values(modules: Iterable[str]) -> list[tuple]:
-    """Return the numbers, texts, arrays and lists of them that modules hold now, with names."""
-    loaded = ((name, vars(sys.modules[name])) for name in sorted(sys.modules.keys() & modules))
-    return [(m, n, v) for m, held in loaded for n, v in sorted(held.items()) if _is_data(v)]
-
-
 def frozen(kernel: FunctionType) -> str:
     """Return a hash of the values that a kernel and the kernels in it now take for constants."""
-    used = ((f.__globals__.get(n), n) for f in _kernels(kernel) for n in f.__code__.co_names)
-    return hashlib.sha256(pickle.dumps([pair for pair in used if _is_data(pair[0])])).hexdigest()
+    used = ((n, f.__globals__.get(n)) for f in _kernels(kernel) for n in f.__code__.co_names)
+    return hashlib.sha256(pickle.dumps([(n, v) for n, v in used if is_data(v)])).hexdigest()
 
 
-def _is_data(thing):
+def is_data(thing: Any) -> bool:
+    """Return whether a thing is a number, a text, an array, or a group of these alone."""
     items = [*thing, *thing.values()] if isinstance(thing, dict) else thing
-    grouped = isinstance(thing, (tuple, list, dict)) and all(map(_is_data, items))
+    grouped = isinstance(thing, (tuple, list, dict)) and all(map(is_data, items))
     return grouped or isinstance(thing, LEAVES)
 
 

@@ -124,13 +124,13 @@ def _now(path):
 
 
 def differing(root: Path) -> dict[str, str]:
-    """Files that are not what the manifest says: path -> what they should be; `record.Damaged` if
+    """Files that are not what the manifest says: path -> what they should be; `record.damaged` if
     nothing can be made from it."""
     try:
         made = texts(root)
     # an entry without its notebook, a number that is a word
     except Exception:
-        raise record.Damaged(root) from None
+        raise record.damaged(root) from None
     return {path: text for path, text in made.items() if _now(root / path) != text}
 
 

@@ -177,10 +177,9 @@ def problems(texts: dict, cells: list[str]) -> list[str]:
 
 def _section(node):
     """Return the section from which a call of `publish` takes its text, or None."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if isinstance(node.func.value, ast.Name) and node.func.value.id == "publish":
-            return CALLS.get(node.func.attr)
-    return None
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="publish"), attr=attr)):
+            return CALLS.get(attr)
 
 
 def _pattern(node):
