@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
+from tempfile import gettempdir
 
 import nbformat
 import pandas as pd
@@ -88,7 +90,8 @@ def ran(project, *arguments, code=0, **more):
     """The lines that `reproduce` prints; its exit code is tested."""
     got, out, err = project.python("privregret", "reproduce", *arguments, **more)
     assert got == code, out + err
-    assert "Traceback" not in out + err
+    assert "Traceback" not in out
+    assert all(line.startswith(("skipped: ", "warning: ")) for line in err.splitlines()), err
     return out.splitlines()
 
 
@@ -148,9 +151,14 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(project):
     edit(two.with_suffix(".toml"), "The line.", "A line.")
     palette = project.root / "src/privregret/press/palette.toml"
     edit(palette, '"DP-SE" = ["green"', '"DP-SE" = ["blue"')
-    edit(source, "EDITED = 1\n", "")
+    edit(source, "EDITED = 1\n", "EDITED = \0")
+    named(stale(project)["demo/one"], "notebooks/demo/one.ipynb", str(source))
+    edit(source, "EDITED = \0", "")
     named(stale(project)["demo/two"], "src/privregret/press/palette.toml")
     edit(palette, '"DP-SE" = ["blue"', '"DP-SE" = ["green"')
+    executed = project.root / "build/notebooks/demo/one.ipynb"
+    executed.write_text("{")
+    named(stale(project)["demo/one"], "build/notebooks/demo/one.ipynb")
     figure(project, "one").unlink()
     edit(two, "[0, 1]", "[0, 2]")
     edit(project.root / "figures/findings.md", "small", "large")
@@ -160,6 +168,7 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(project):
     assert "figures/findings.md" in found
     ran(project)
     assert stale(project) == {} and figure(project, "one").exists()
+    assert nbformat.read(executed, 4)
     (project.root / "requirements.lock").unlink()
     code, out, err = project.python("privregret", "reproduce")
     assert (code, out) == (2, "") and err.count("\n") == 1
@@ -286,11 +295,15 @@ def test_a_killed_run_goes_on_where_it_was_and_nobody_runs_beside_it(project, ho
     _, err = process.communicate()
     assert process.returncode == (-9 if how == signal.SIGKILL else 130) and "Traceback" not in err
     assert figure(project, "a-quick").exists() and not figure(project, "b-slow").exists()
+    left = (project.root / "build/partial").glob("privregret-*")
+    sockets = [Path(gettempdir(), path.name) for path in left]
+    assert [path.exists() for path in sockets] == [True] * (how == signal.SIGKILL)
     kernel = int((project.root / "running").read_text())
     wait(lambda: not os.path.exists(f"/proc/{kernel}"))  # or the kernel has outlived the command
     edit(slow, "time.sleep(3600)", "pass")
     assert FRESH in ran(project)[0]
     assert figure(project, "b-slow").exists()
+    assert not any(path.exists() for path in sockets)
     hidden = {p.name for p in (project.root / "figures").rglob(".*")}
     assert hidden == {".lock"} and not (project.root / "build/partial").exists()
 
@@ -338,10 +351,20 @@ def test_what_the_system_refuses_is_one_line_and_no_bad_argument(monkeypatch, ca
     def full(*_):
         raise OSError(errno.ENOSPC, "full", "/somewhere")
 
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    handlers = {}
+    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
     monkeypatch.setattr(batch, "status", full)
     assert command.main(["status"]) == command.FAILED
     named(capsys.readouterr().err, "/somewhere")
+    # the exit code is that of the command, and not of a signal that comes after it
+    assert handlers == dict.fromkeys(command.STOPS, signal.SIG_IGN)
+
+
+def test_values_that_no_notebook_can_have_stay_texts():
+    given = batch.overrides([("runs", "{1, 2}"), ("epsilon", "1j"), ("table", "a" * 5000)])
+    assert given["runs"] == "{1, 2}" and given["epsilon"] == "1j"
+    (job,) = batch.jobs(["companion/your-own-algorithm"], {"table": given["table"]})
+    assert batch.LOCK in batch.inputs(job)
 
 
 def test_without_locks_there_is_a_warning_and_all_works(tmp_path, monkeypatch, capsys):

@@ -190,6 +190,15 @@ def test_other_libraries_are_computed(run, first):
     assert run(newer.replace("value =", "numba.__version__ = '9'\nvalue ="))[:2] == [2.5, 0]
 
 
+@pytest.mark.parametrize("assigned", ["caller.helper.SHIFT = 1.0", "callee.FACTOR = 3.0"])
+def test_a_value_that_a_program_assigns_counts_for_it_alone(run, first, assigned):
+    off = "import os; os.environ['PRIVREGRET_STORE'] = 'off'\n"
+    changed = RUN.replace("value =", f"{assigned}\nvalue =")
+    for code in (changed, changed, off + changed):
+        assert run(code)[0] == 3.5
+    assert run(off + RUN) == [2.5, 1, 1]
+
+
 @pytest.mark.parametrize("name", ["privregret/constants.py", "beside.py"])
 def test_an_edit_under_a_process_at_work_spoils_nothing(run, first, name):
     """It runs the old code: it stores nothing under the key of the new one."""

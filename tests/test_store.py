@@ -76,6 +76,20 @@ def test_what_is_of_unknown_content_is_computed(computed, known, tmp_path):
     assert computed(known) and computed([known]) and not entries(tmp_path)
 
 
+def test_what_a_program_assigns_to_a_class_counts(computed, monkeypatch):
+    assert computed(Own(3.0)) and not computed(Own(3.0))
+    monkeypatch.setattr(Own, "x", 2.0)
+    assert computed(Own(3.0)) and not computed(Own(3.0))
+
+
+def times(factor):
+    return store.kept(lambda x: factor * x)
+
+
+def test_what_a_function_defines_is_computed(computed, tmp_path):
+    assert [times(2.0)(1.0), times(3.0)(1.0)] == [2.0, 3.0] and not entries(tmp_path)
+
+
 @pytest.mark.parametrize(
     "value", [(1, "a", None), np.asfortranarray(TABLE), exact.Regret(np.ones(2), np.zeros(2))]
 )

@@ -12,6 +12,7 @@ from privregret.core.files import CHECKOUT, ROOT
 
 # exit codes; 2 is argparse's own
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
+STOPS = signal.SIGINT, signal.SIGTERM
 EXIT_CODES = "Exit codes: 1 a notebook failed, 2 bad arguments, 3 a kernel died, 130 interrupted."
 STALE = (
     "A notebook is stale if its code, its captions and claims, its parameters, a module that it "
@@ -80,7 +81,7 @@ def main(arguments=None) -> int:
     """Run the command and return the exit code; what is wrong is said in one line."""
     args = parser().parse_args(arguments)
     # shells start background jobs without SIGINT
-    for stop in (signal.SIGINT, signal.SIGTERM):
+    for stop in STOPS:
         signal.signal(stop, signal.default_int_handler)
     try:
         code = notebooks(args)
@@ -88,6 +89,7 @@ def main(arguments=None) -> int:
         return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
+        exec("")  # else Python, interrupted in an `exec` such as dataclasses', ends by SIGINT
         return INTERRUPTED
     except BrokenPipeError:
         # of `| head`
@@ -97,6 +99,9 @@ def main(arguments=None) -> int:
         # disk full, folder not writable
         print(f"error: {error}", file=sys.stderr)
         return USAGE if isinstance(error, ValueError) else FAILED
+    finally:
+        for stop in STOPS:  # in its last instant Python would end by them
+            signal.signal(stop, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -7,19 +7,24 @@ other files when something in them is made. What then differs is not `unchanged`
 
 import ast
 import hashlib
+import pickle
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from threading import Lock
+from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from privregret.core.files import PACKAGE
 
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+LEAVES = type(None), bool, int, float, complex, str, bytes, range, np.generic, np.ndarray
 _read: dict[Path, tuple[tuple[int, int], bytes]] = {}
 _lock = Lock()
 
@@ -27,7 +32,7 @@ _lock = Lock()
 def used(*things: Any) -> frozenset[str]:
     """Return the names of the modules, not of libraries, that things use: modules or their names,
     classes, functions, kernels, objects. LookupError for what a prompt or a notebook defines."""
-    modules = {name for thing in things for name in _modules(thing, set())}
+    modules = set().union(*map(_modules, things))
     for name in modules:
         if file_of(name) is None and not getattr(sys.modules.get(name), "__spec__", None):
             raise LookupError(f"{name} is not defined in a file")
@@ -37,7 +42,7 @@ def used(*things: Any) -> frozenset[str]:
 def imported(code: str) -> set[Path]:
     """Return the files that a notebook uses, without lines that start with % or !."""
     lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
-    named = _named(_statements(_parsed("\n".join(lines).encode())), "")
+    named = _named(_statements(_parsed("\n".join(lines).encode(), "its code")), "")
     modules = frozenset().union(*map(_reached, named))
     return {file for name in modules if (file := file_of(name))}
 
@@ -57,6 +62,19 @@ def unchanged(modules: Iterable[str]) -> bool:
     return False
 
 
+def frozen(kernel: FunctionType) -> str:
+    """Return a hash of the values that a kernel and the kernels in it now take for constants."""
+    used = ((n, f.__globals__.get(n)) for f in _kernels(kernel) for n in f.__code__.co_names)
+    return hashlib.sha256(pickle.dumps([(n, v) for n, v in used if is_data(v)])).hexdigest()
+
+
+def is_data(thing: Any) -> bool:
+    """Return whether a thing is a number, a text, an array, or a group of these alone."""
+    items = [*thing, *thing.values()] if isinstance(thing, dict) else thing
+    grouped = isinstance(thing, (tuple, list, dict)) and all(map(is_data, items))
+    return grouped or isinstance(thing, LEAVES)
+
+
 def look(module: str) -> None:
     """Read a module outside the package, and all that it uses, as they are now."""
     if module.partition(".")[0] != PACKAGE.name:
@@ -64,9 +82,9 @@ def look(module: str) -> None:
             used(module)
 
 
-def meaning(source: bytes) -> str:
-    """Hash code without docstrings, comments and layout."""
-    tree = _parsed(source)
+def meaning(source: bytes, file: Path) -> str:
+    """Hash code without docstrings, comments and layout; a SyntaxError names the file."""
+    tree = _parsed(source, file)
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body[0] = ast.Pass()
@@ -106,22 +124,25 @@ def _of_library(path):
     return bool(installed) or path.resolve().is_relative_to(stdlib)
 
 
-def _modules(thing, seen) -> Iterator[str]:
-    """Yield the modules in which a thing is defined; of a kernel, of the kernels in it as well."""
+def _modules(thing) -> set[str]:
+    """Return the modules in which a thing is defined; of a kernel, of the kernels in it as well."""
     thing = getattr(thing, "py_func", thing)
-    if isinstance(thing, str):
-        yield thing
-    elif isinstance(thing, type(sys)):
-        yield thing.__name__
-    elif (code := getattr(thing, "__code__", None)) is None:
-        yield (thing if isinstance(thing, type) else type(thing)).__module__
-    elif thing not in seen:
-        seen.add(thing)
-        # a loop that is made from a template has its name in one module, its code in another
-        yield from (thing.__module__, thing.__globals__["__name__"])
-        for name in code.co_names:
-            if hasattr(kernel := thing.__globals__.get(name), "py_func"):
-                yield from _modules(kernel, seen)
+    if isinstance(thing, (str, type(sys))):
+        return {getattr(thing, "__name__", thing)}
+    if not hasattr(thing, "__code__"):
+        return {(thing if isinstance(thing, type) else type(thing)).__module__}
+    # a loop that is made from a template has its name in one module, its code in another
+    return {name for f in _kernels(thing) for name in (f.__module__, f.__globals__["__name__"])}
+
+
+def _kernels(function) -> list[FunctionType]:
+    """Return a function and the kernels in it, at any depth."""
+    found = [function]
+    for one in found:
+        named = map(one.__globals__.get, one.__code__.co_names)
+        inner = (k.py_func for k in named if hasattr(k, "py_func"))
+        found += [f for f in inner if f not in found]
+    return found
 
 
 @cache
@@ -175,16 +196,19 @@ def _defining(module, name) -> str:
     return module
 
 
-def _parsed(source):
+def _parsed(source, file):
     with _lock:  # threads that parse at once disturb each other (CPython issue 106905)
-        return ast.parse(source)
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError) as problem:
+            raise SyntaxError(f"{file} is not Python: {problem}") from None
 
 
 @cache
 def _known(file) -> tuple[list, str]:
     """Return the import statements of a file and its meaning."""
     source = _source(file)
-    return _statements(_parsed(source)), meaning(source)
+    return _statements(_parsed(source, file)), meaning(source, file)
 
 
 def _stamp(file):

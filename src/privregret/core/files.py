@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,6 +34,14 @@ def sweep(folder: Path) -> None:
     """Remove the partial files of killed processes from a folder without writers."""
     for partial in folder.rglob(".*.partial-*"):
         partial.unlink(missing_ok=True)
+
+
+def toml(path: Path, error: type[Exception] = ValueError) -> dict:
+    """Read a TOML file; an error in one line names it."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise error(f"{path} cannot be read: {problem}") from None
 
 
 def cache_folder(name: str) -> Path | None:

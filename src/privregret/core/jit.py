@@ -47,6 +47,9 @@ class _Cache(FunctionCache):
     def _lock(self):
         return files.locked(Path(self.cache_path) / ".lock")
 
+    def _index_key(self, *args):
+        return super()._index_key(*args), code_key.frozen(self._py_func)
+
     def load_overload(self, signature, context):
         try:
             found = super().load_overload(signature, context)

@@ -5,17 +5,16 @@ An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `without()`, swi
 
 import functools
 import inspect
-import itertools
 import os
 import platform
+import secrets
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from threading import Lock
-from types import FunctionType, MethodType, NoneType
+from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
 import joblib
@@ -26,12 +25,12 @@ import pandas as pd
 from privregret.core import code_key, files
 
 BYTES = 2**30  # largest total size; what was used longest ago goes first
-EVERY = 1000  # results after which a process looks at the size
-LEAVES = NoneType, bool, int, float, complex, str, bytes, range, np.generic, np.ndarray
-LEAVES += np.random.Generator, pd.DataFrame, pd.Series
+EVERY = 1000  # after one result in so many a process looks at the size
+LEAVES = *code_key.LEAVES, np.random.Generator, pd.DataFrame, pd.Series
+CHANGING = list, dict, np.ndarray  # while they stay the same objects
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
-_off, _lock, _written = 0, Lock(), itertools.count(time.time_ns() % EVERY)
+_off, _lock = 0, Lock()
 
 
 def _recalled(entry, compute):
@@ -51,19 +50,22 @@ MEMORY, MEMORISED = _opened(files.cache_folder("store"))
 
 
 def entry(function: Callable, *known: Any) -> str | None:
-    """Return the name of the entry of what a function makes of things: its code counts, and that of
-    all classes and functions among the things. None for a lambda, for what a notebook defines, and
-    once code was edited after it was loaded."""
+    """Return the name of the entry of what a function makes of things: its code counts, that of all
+    classes and functions among the things, and the values in their modules. None for a lambda, for
+    what functions and notebooks define, and once code was edited after it was loaded."""
     if _off or os.environ.get("PRIVREGRET_STORE", "").lower() in ("off", "0"):
         return None
     try:
         kinds: set = set()
         content = plain(known, kinds)
         modules = code_key.used(__name__, function, *kinds)
-        if not code_key.unchanged(modules):
+        # <lambda> and <locals> are names that others have as well
+        if "<" in function.__qualname__ or not code_key.unchanged(modules):
             return None
-        name = function.__module__, function.__qualname__
-        return joblib.hash((name, content, code_key.key(modules), _surroundings()))
+        name, code = (function.__module__, function.__qualname__), code_key.key(modules)
+        held, first = _held(frozenset(sys.modules.keys() & modules))
+        now = [(n, at.get(n)) for at, n, v in held if at.get(n) is not v or isinstance(v, CHANGING)]
+        return joblib.hash((name, content, code, first, now, _surroundings()))
     except Exception:  # what cannot be pickled can raise any error
         return None
 
@@ -90,7 +92,7 @@ def recall(compute: Callable[[], T], known: str | None) -> T:
             if begun and not made:
                 raise
         if made:
-            if next(_written) % EVERY == 0:
+            if secrets.randbelow(EVERY) == 0:
                 tidy()
             return made[0]
         with suppress(Exception):
@@ -151,6 +153,17 @@ def tidy() -> None:
 def _surroundings():
     libraries = [version(name) for name in ("numpy", "scipy", "numba", "pandas")]
     return libraries, sys.version_info[:2], platform.machine(), bool(numba.config.DISABLE_JIT)
+
+
+@functools.cache
+def _held(modules):
+    """Return where modules and their classes hold which data, and a hash of them."""
+    places = [sys.modules[name] for name in sorted(modules)]
+    kinds = dict.fromkeys(k for at in places for k in vars(at).values() if isinstance(k, type))
+    places += [kind for kind in kinds if kind.__module__ in modules]
+    named = ((vars(at), n) for at in places for n in sorted(vars(at)) if n[:2] != "__")
+    held = [(at, n, at[n]) for at, n in named if code_key.is_data(at[n])]
+    return held, joblib.hash([(n, v) for _, n, v in held])
 
 
 def plain(thing: Any, kinds: set) -> Any:

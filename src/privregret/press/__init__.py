@@ -1,5 +1,4 @@
-"""Everything that publishes: figures and their style, findings, the record of both, the batch
-command."""
+"""Everything that publishes: figures, findings, the record of both, the batch command."""
 
 from importlib.util import find_spec
 

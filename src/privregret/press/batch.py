@@ -12,13 +12,12 @@ import secrets
 import shutil
 import sys
 import time
-import tomllib
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory, gettempdir, mkdtemp
 
 import joblib
 from tqdm import tqdm
@@ -63,9 +62,10 @@ def read(name: str) -> tuple[str, dict]:
         code = "\n\n".join("".join(cell["source"]) for cell in kept)
         if not re.search(rf"^notebook\.start\(\s*[\"']{re.escape(name)}[\"']", code, re.M):
             raise ValueError(f"it does not call notebook.start({name!r}, ...): a copy?")
+        code_key.imported(code)
         return code, notebook.declared(content)
     except Exception as problem:  # cut, not JSON, of another format, not Python
-        reason = (str(problem).splitlines() or [type(problem).__name__])[0][:100]
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
         raise UsageError(f"notebooks/{name}.ipynb cannot be read: {reason}") from None
 
 
@@ -106,6 +106,7 @@ def overrides(pairs: list[tuple[str, str]]) -> dict:
             raise UsageError(f"-p {name} is given twice")
         try:
             value = ast.literal_eval(text)
+            json.dumps(value)  # else it stays a text
             found[name] = list(value) if isinstance(value, tuple) else value
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             found[name] = {"true": True, "false": False}.get(text, text)
@@ -116,11 +117,7 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
     """What is to be run, with which parameters; UsageError for a parameter that no notebook has."""
     if not (ROOT / LOCK).is_file():
         raise UsageError(f"{LOCK} is missing: restore it by git, since all depends on it")
-    try:
-        text = (NOTEBOOKS / "smoke.toml").read_text(encoding="utf-8") if smoke else ""
-        small = {name: dict(parameters) for name, parameters in tomllib.loads(text).items()}
-    except (OSError, ValueError, TypeError) as problem:
-        raise UsageError(f"notebooks/smoke.toml cannot be read: {problem}") from None
+    small = files.toml(NOTEBOOKS / "smoke.toml") if smoke else {}
     todo, known = [], set[str]()
     for name in names:
         try:
@@ -143,15 +140,13 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
 def inputs(job: Job) -> dict[str, str]:
     """Everything that a run depends on but its parameters: what it is -> its hash."""
     used = sorted(code_key.imported(job.code))
-    data = [Path(v) for v in job.parameters.values() if isinstance(v, str) and v]
+    data = [ROOT / LOCK, *(Path(v) for v in job.parameters.values() if isinstance(v, str) and v)]
     data += [ROOT / path for path in re.findall(r"benchmarks/[\w.-]+", job.code)]
     data += [NOTEBOOKS / f"{job.name}.toml", *(PRESS / form for form in FORMS)]
-    with suppress(OSError):  # a parameter that is too long for a path
-        data = [path for path in data if path.is_file()]
+    data = filter(os.path.isfile, data)  # not of a text that is too long for a path
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
-    found |= {os.path.relpath(file, ROOT): code_key.meaning(file.read_bytes()) for file in used}
-    data.insert(0, ROOT / LOCK)
-    return found | {os.path.relpath(file, ROOT): digest(file.read_bytes()) for file in data}
+    found |= {os.path.relpath(f, ROOT): code_key.meaning(f.read_bytes(), f) for f in used}
+    return found | {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data}
 
 
 def origin(name: str, found: dict[str, str]) -> dict[str, str]:
@@ -161,10 +156,10 @@ def origin(name: str, found: dict[str, str]) -> dict[str, str]:
 
 
 def outputs(name: str, root: Path) -> dict[str, str]:
-    """All that a notebook has published below a root: path -> hash, "" for a missing file."""
+    """All that a notebook has made below a root: path -> hash, "" for a missing file."""
     said = record.of_notebook(record.read(root), name)
     paths = [f"figures/{o}{ending}" for o, e in said["outputs"].items() for ending in e["files"]]
-    found = {path: record.hashed(root / path) for path in paths}
+    found = {path: record.hashed(root / path) for path in [*paths, f"build/notebooks/{name}.ipynb"]}
     return found | {"figures/manifest.json": digest(json.dumps(said, sort_keys=True).encode())}
 
 
@@ -222,10 +217,11 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         return FAILED, f"FAILED {job.name}: {job.problem}"
     # nbformat imports this module, which takes a second to compile grammars it never uses
     sys.modules.setdefault("rfc3987_syntax", None)
-    import papermill
+    import papermill.log
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
+    papermill.log.logger.disabled = True  # it says again what this says
     began, build, file, at = time.monotonic(), root / "build", f"{job.name}.ipynb", [0]
     done, failed, folder = build / "notebooks" / file, build / "failed" / file, mkdtemp(dir=sockets)
     # a folder of its own: a kernel of a killed run may still write to the old one
@@ -233,7 +229,7 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     # a failed run leaves what it executed or, where that says nothing, its log
     executed = left = staged / "executed.ipynb"
     log = Path(folder, "kernel.log")
-    own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": f"{folder}/ipython"}
+    own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": str(build / "ipython")}
 
     def starts(cell, cell_index):
         at[0] = cell_index + 1
@@ -332,8 +328,11 @@ def _alone(root, held):
         files.sweep(folder)
     for partial in root.glob(".README.md.partial-*"):
         partial.unlink()
-    held.callback(shutil.rmtree, root / "build" / "partial", ignore_errors=True)
-    shutil.rmtree(root / "build" / "partial", ignore_errors=True)
+    partial = root / "build" / "partial"
+    held.callback(shutil.rmtree, partial, ignore_errors=True)
+    for sockets in partial.glob("privregret-*"):
+        shutil.rmtree(Path(gettempdir(), sockets.name), ignore_errors=True)
+    shutil.rmtree(partial, ignore_errors=True)
 
 
 def _all(todo, root, at_once, fresh, gone, held):
@@ -343,6 +342,7 @@ def _all(todo, root, at_once, fresh, gone, held):
     variables = {"LOKY_MAX_CPU_COUNT": str(max(1, joblib.cpu_count() // at_once))}
     variables |= {"PRIVREGRET_STORE": "off"} if fresh else {}
     sockets = held.enter_context(TemporaryDirectory(prefix="privregret-"))
+    files.write(root / "build" / "partial" / Path(sockets).name, b"")  # if this run is killed
 
     def one(job):
         code, line = run(job, root, sockets, variables, gone, bar.set_postfix_str)
@@ -358,10 +358,11 @@ def _all(todo, root, at_once, fresh, gone, held):
         try:
             return max(pool.map(one, todo), default=0)
         except (KeyboardInterrupt, BrokenPipeError):
-            with suppress(BrokenPipeError):
+            try:
+                held.close()
                 print("\ninterrupted: what had finished is kept, the next run goes on", flush=True)
-            held.close()
-            os._exit(INTERRUPTED)  # kernels end by themselves once this process is gone
+            finally:  # of a second signal as well; kernels end once this process is gone
+                os._exit(INTERRUPTED)
 
 
 def _stale(todo, root):

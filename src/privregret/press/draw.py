@@ -218,9 +218,7 @@ def looks(values, dashes=(style.SOLID,)) -> dict:
     return {v: {"color": c, "marker": m, "linestyle": d} for v, c, m, d in series}
 
 
-def family(
-    data, by: str, x: str, y: str, title="{}", bounds=None, curves="algorithm", axes=None, **style_
-):
+def family(data, by: str, x, y, title="{}", bounds=None, curves="algorithm", axes=None, **style_):
     """A figure and its `panels`, one for each value of `by`, which fills the title: `lines` for the
     column `curves`, and bounds (columns -> labels): dashed, dotted, mixed, solid."""
     groups = list(data.groupby(by, sort=False))

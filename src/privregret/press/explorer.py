@@ -14,8 +14,7 @@ from privregret.core.progress import answers
 def explorer(picture: Callable, **knobs: Sequence) -> None:
     """Show the figure that `picture` returns: at a front end with sliders, else at its defaults.
 
-    `knobs` has the values of each slider, the default among them; the picture's docstring describes
-    the figure.
+    `knobs` has each slider's values, the default among them; the picture's docstring describes it.
     """
     defaults = {name: inspect.signature(picture).parameters[name].default for name in knobs}
     for name, value in defaults.items():

@@ -58,22 +58,14 @@ class ParameterError(ValueError):
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """Suggest the known word that is closest to `word`, or list the known words.
-
-    >>> hint("rums", ["runs", "seed"]), hint("x", ["runs", "seed"])
-    ('did you mean runs?', 'known are runs, seed')
-    """
+    """Suggest the known word that is closest to `word`, or list the known words."""
     if near := difflib.get_close_matches(word, known, 1):
         return f"did you mean {near[0]}?"
     return textwrap.shorten(f"known are {', '.join(sorted(known))}", 200, placeholder=" ...")
 
 
 def folder(parameters: dict) -> str:
-    """The name of a folder for runs with these parameters, which lists them.
-
-    >>> folder({"runs": 5}), folder({"runs": 5, "epsilons": [0.5, 1]})
-    ('runs=5', 'epsilons=0.5,1,runs=5-51080cbf')
-    """
+    """The name of a folder for runs with these parameters, which lists them."""
     said = ",".join(f"{name}={value}" for name, value in sorted(parameters.items()))
     safe = re.sub(r"[^\w.,=+-]+", "", said, flags=re.ASCII)[:80]
     return safe if safe == said else f"{safe}-{digest(said.encode())[:8]}"

@@ -1,8 +1,9 @@
 """The five papers of `papers.toml`, each in the version that all verdicts are about."""
 
-import tomllib
 from pathlib import Path
 from typing import NamedTuple
+
+from privregret.core import files
 
 
 class Paper(NamedTuple):
@@ -13,8 +14,11 @@ class Paper(NamedTuple):
     version: str
 
 
-_text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-PAPERS = {key: Paper(**entry) for key, entry in tomllib.loads(_text).items()}
+_file = Path(__file__).with_suffix(".toml")
+try:
+    PAPERS = {key: Paper(**entry) for key, entry in files.toml(_file).items()}
+except TypeError as problem:
+    raise ValueError(f"{_file} cannot be read: {problem}") from None
 
 
 def title(key: str) -> str:

@@ -96,9 +96,8 @@ def table(
     # the rest is between columns
     stretch = 0.92 / sum(widths.values()) if set(widths) == set(columns) else 1.0
     kinds |= {c: rf"p{{{stretch * width:.3g}\linewidth}}" for c, width in widths.items()}
-    rows = running.rename(columns=headings).to_latex(
-        index=False, column_format=f"@{{}}{''.join(kinds.values())}@{{}}"
-    )
+    form = f"@{{}}{''.join(kinds.values())}@{{}}"
+    rows = running.rename(columns=headings).to_latex(index=False, column_format=form)
     if widths:
         rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
     shown = shown.rename(columns=columns)
@@ -239,18 +238,15 @@ def _stands_alone(name, caption):
         raise ValueError(f"{name}: the caption does not name {paper.cited!r}")
     for bad in (r"\b[Tt]he paper\b", r"(?<![\d.])\d{5,}"):
         if found := re.search(bad, caption):
-            raise ValueError(
-                f"{name}: the caption must stand alone, but says {found[0]!r} (large numbers as "
-                "«name:tex»)"
-            )
+            hint = f"but says {found[0]!r} (large numbers as «name:tex»)"
+            raise ValueError(f"{name}: the caption must stand alone, {hint}")
 
 
 def _few_colours(fig):
     """The figure as a picture of at most 256 colours: a third of the bytes at twice the
     resolution."""
-    fig.savefig(
-        pixels := io.BytesIO(), format="png", dpi=style.DPI, pil_kwargs={"compress_level": 0}
-    )
+    plain = {"format": "png", "pil_kwargs": {"compress_level": 0}}
+    fig.savefig(pixels := io.BytesIO(), dpi=style.DPI, **plain)
     return PIL.Image.open(pixels).convert("RGB").quantize(256, dither=PIL.Image.Dither.NONE)
 
 

@@ -19,16 +19,14 @@ ORIGIN = ("parameters", "code", "sources", "lock")
 TOLERANCE = 1e-9
 
 
-class Damaged(ValueError):
-    """A manifest that cannot be used."""
-
-    def __init__(self, root: Path):
-        path = root / "figures" / "manifest.json"
-        super().__init__(f"{path} is damaged: restore it by git, or remove it and all runs again")
+def damaged(root: Path) -> ValueError:
+    """The error of a manifest that cannot be used."""
+    path = root / "figures" / "manifest.json"
+    return ValueError(f"{path} is damaged: restore it by git, or remove it and all runs again")
 
 
 def read(root: Path) -> dict:
-    """The manifest of the outputs below `root`, one of nothing if there is none; or Damaged."""
+    """The manifest of the outputs below `root`, one of nothing if there is none; or `damaged`."""
     try:
         record = json.loads((root / "figures" / "manifest.json").read_text(encoding="utf-8"))
         record["notebooks"].keys() | record["outputs"].keys()
@@ -36,7 +34,7 @@ def read(root: Path) -> dict:
     except FileNotFoundError:
         return {"notebooks": {}, "outputs": {}}
     except (ValueError, TypeError, KeyError, AttributeError, OSError):
-        raise Damaged(root) from None
+        raise damaged(root) from None
 
 
 def claim(root: Path, whole: bool = False) -> None:

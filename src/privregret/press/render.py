@@ -48,10 +48,8 @@ def texts(root: Path) -> dict[str, str]:
     shown_by = defaultdict(list)
     for row in rows:
         shown_by[row["figure"]].append(row)
-    outputs = [
-        entry | {"name": name, "paper": entry["notebook"].split("/")[0]}
-        for name, entry in sorted(manifest["outputs"].items())
-    ]
+    named = sorted(manifest["outputs"].items())
+    outputs = [e | {"name": name, "paper": e["notebook"].split("/")[0]} for name, e in named]
     total = _count(rows, papers)
     every, claims = [("all", total)], sum(total[CLAIM, verdict] for verdict in VERDICTS[CLAIM])
     tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)
@@ -113,10 +111,8 @@ def _counts(count):
 def said(rows: list[dict]) -> str:
     """How many findings have which verdict, in words."""
     count, many = Counter(row["verdict"] for row in rows), {HOLDS: "hold", FAILS: "do not hold"}
-    known = dict.fromkeys(chain(*VERDICTS.values()))
-    return ", ".join(
-        f"{count[v]} {many.get(v, v) if count[v] > 1 else v}" for v in known if count[v]
-    )
+    known = (v for v in dict.fromkeys(chain(*VERDICTS.values())) if count[v])
+    return ", ".join(f"{count[v]} {many.get(v, v) if count[v] > 1 else v}" for v in known)
 
 
 def _now(path):
@@ -128,13 +124,13 @@ def _now(path):
 
 
 def differing(root: Path) -> dict[str, str]:
-    """Files that are not what the manifest says: path -> what they should be; `record.Damaged` if
+    """Files that are not what the manifest says: path -> what they should be; `record.damaged` if
     nothing can be made from it."""
     try:
         made = texts(root)
     # an entry without its notebook, a number that is a word
     except Exception:
-        raise record.Damaged(root) from None
+        raise record.damaged(root) from None
     return {path: text for path, text in made.items() if _now(root / path) != text}
 
 

@@ -1,12 +1,13 @@
 """One look for every figure: sizes for print; a colour, a marker and dashes for each algorithm."""
 
 import hashlib
-import tomllib
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import seaborn as sns
+
+from privregret.core import files
 
 # inches: one column of a two-column page, and both
 COLUMN, PAGE = (3.4, 2.45), (7.0, 2.6)
@@ -20,11 +21,9 @@ SOLID, DASHED, DOTTED, MIXED = "-", (0, (4, 1.5)), (0, (1, 1.8)), (0, (5, 1.2, 1
 # a theorem's bound, never a measurement
 BOUND = {"color": BLACK, "linestyle": DASHED, "linewidth": 0.7}
 
-_palette = tomllib.loads(Path(__file__).with_name("palette.toml").read_text(encoding="utf-8"))
-ALGORITHMS = {
-    label: (globals()[colour.upper()], marker, globals()[dashes.upper()])
-    for label, (colour, marker, dashes) in _palette.items()
-}
+_palette = files.toml(Path(__file__).with_name("palette.toml")).items()
+_at = globals()
+ALGORITHMS = {label: (_at[c.upper()], marker, _at[d.upper()]) for label, (c, marker, d) in _palette}
 
 RC = {
     "font.family": "serif",

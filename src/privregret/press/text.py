@@ -9,11 +9,10 @@ import ast
 import fnmatch
 import json
 import re
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from privregret.core.files import ROOT
+from privregret.core.files import ROOT, toml
 from privregret.estimates import Estimate
 from privregret.press.findings import KINDS, SIGNS, criterion
 from privregret.press.papers import PAPERS
@@ -25,12 +24,9 @@ SLOT = re.compile("«([^»:]*):?([^»]*)»")
 FIELDS: dict[str, tuple[set, set]] = {
     "figure": ({"caption"}, set()),
     "table": ({"caption"}, {"columns", "formats", "widths"}),
-    "claim": (
-        {"place", "claim", "quantity"},
-        {"kind", "note", "macro", "headline", "rank", "figure", "rows", "repair", "stands"}
-        | {*SIGNS, "within"},
-    ),
+    "claim": ({"place", "claim", "quantity"}, {"kind", "note", "macro", "figure", "rows"}),
 }
+FIELDS["claim"][1].update(SIGNS, ("within", "headline", "rank", "repair", "stands"))
 CALLS = {"figure": "figure", "table": "table", "verdict": "claim", "verdicts": "claim"}
 STANDS = ("yes", "partly", "no")
 
@@ -44,10 +40,7 @@ class TextError(ValueError):
 
 def read(file: Path) -> dict[str, dict]:
     """Return section -> key -> entry; TextError in one line for a file that breaks the rules."""
-    try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise TextError(f"{file.name} cannot be read: {problem}") from None
+    found = toml(file, TextError)
     texts: dict[str, dict] = {section: found.pop(section, {}) for section in (*FIELDS, "text")}
     if found:
         raise TextError(f"{file.name}: no section [{min(found)}]: {', '.join(texts)} are allowed")
@@ -83,11 +76,10 @@ def of_notebook(name: str) -> dict[str, dict]:
 
 def _check_claim(where, entry):
     forms = {f: v for f, v in entry.items() if f in (*SIGNS, "within")}
+    # a criterion may name a number of the notebook
+    named = {f: 1.0 for f, v in forms.items() if isinstance(v, str) and SLOT.search(v)}
     try:
-        # a criterion may name a number of the notebook
-        criterion(
-            **{f: 1.0 if isinstance(v, str) and SLOT.search(v) else v for f, v in forms.items()}
-        )
+        criterion(**forms | named)
     except (TypeError, ValueError) as problem:
         raise TextError(f"{where}: {problem}") from None
     if entry.get("kind", "claim") not in KINDS:
@@ -106,11 +98,7 @@ def entry(texts: dict, section: str, key: str) -> dict:
 
 
 def fill(template: str, names: dict, phrases: dict) -> str:
-    r"""Return a text with its slots filled.
-
-    >>> fill("«at», $T=«T:tex»$", {"T": 2**20, "levels": [0.5, 1]}, {"at": "$K$ in {«levels»}"})
-    '$K$ in {0.5, 1}, $T=2^{20}$'
-    """
+    """Return a text with its slots filled."""
 
     def value(slot):
         name, spec = slot.groups()
@@ -189,10 +177,9 @@ def problems(texts: dict, cells: list[str]) -> list[str]:
 
 def _section(node):
     """Return the section from which a call of `publish` takes its text, or None."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if isinstance(node.func.value, ast.Name) and node.func.value.id == "publish":
-            return CALLS.get(node.func.attr)
-    return None
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="publish"), attr=attr)):
+            return CALLS.get(attr)
 
 
 def _pattern(node):
