@@ -49,8 +49,9 @@ _RULES = {"frame": checks.dataframe, "by": _columns, "value": checks.text}
 
 def _numbers(name, column, frame):
     """Check that a frame has a column of finite numbers, none missing."""
-    complete(f"{name} {column!r}", frame[named(name, column, frame)])
-    if frame[column].dtype.kind not in "biuf" or not (np.abs(frame[column]) <= LARGEST).all():
+    numbers = frame[named(name, column, frame)]
+    complete(f"{name} {column!r}", numbers)
+    if numbers.dtype.kind not in "biuf" or not (numbers.astype(float).abs() <= LARGEST).all():
         raise ValueError(f"{name} must be a column of finite numbers, got {column!r}")
 
 

@@ -469,7 +469,7 @@ def traced(
                 notes.over = True
                 same = run == play(algorithm, *untraced, given)
             except Exception as error:
-                why = f"{type(error).__name__}: {error}"
+                why = " ".join(f"{type(error).__name__}: {error}".split())
                 raise TypeError(f"the ledger cannot follow {name}: {why}") from error
             if not same:
                 raise TypeError(f"the ledger cannot follow {name}: {OTHERWISE}")
