@@ -402,3 +402,15 @@ def test_slope_of_estimates_uses_their_errors():
 )
 def test_rounded(value, error, printed):
     assert estimates.rounded(value, error) == printed
+
+
+def test_samples_that_were_misread():
+    """Arrays of objects are read; one draw has no error of 0, negative numbers have no spread."""
+    assert estimates.mean(np.array([1.0, 2.0], object)) == estimates.mean([1.0, 2.0])
+    assert estimates.controlled([1.0], np.zeros((1, 1))).se == math.inf
+    assert estimates.spread(iter([1.0, 2.0])) == Estimate(2.0)
+    for call in (estimates.spread, estimates.largest_step):
+        refused(lambda call=call: call([-2.0, 1.0]), "items", "-2")
+    refused(lambda: Estimate(b"1"), "value", "b'1'")
+    refused(lambda: estimates.largest(b"12"), "items")
+    refused(lambda: estimates.fraction([[1], [1, 0]]), "successes")

@@ -227,6 +227,8 @@ def test_growth_is_per_unit_of_the_logarithm():
         assert row.growth == pytest.approx((mine[1000] - mine[10]) / math.log(100))
     refused(lambda: estimates.growths(frame, []), "by", "run")
     refused(lambda: estimates.growths(frame[frame.t == 10], "algorithm"), "frame", "10")
+    cut = frame.drop(frame[frame.t == 1000].index[0])
+    refused(lambda: estimates.growths(cut, "algorithm"), "run")
 
 
 # Rare runs, and what is missing
@@ -477,3 +479,31 @@ PLAIN = FRAME.drop(columns="weight")
 )
 def test_refusals_name_the_argument(call, names):
     refused(call, *names)
+
+
+def test_columns_of_other_kinds_are_read_as_floats():
+    for kind in (bool, np.float16, np.int8, object):
+        frame = pd.DataFrame({"g": ["a", "b", "a"], "regret": np.array([1, 0, 0], kind), "w": 1})
+        if kind is object:
+            refused(lambda f=frame: estimates.means(f, "g"), "value", "'regret'")
+            continue
+        other = frame.astype({"regret": float, "w": float})
+        for call in (estimates.bands, estimates.quantile_limits, estimates.survivals):
+            pd.testing.assert_frame_equal(call(frame, "g"), call(other, "g"))
+        found = (estimates.survivals(f, "g", weights="w") for f in (frame, other))
+        pd.testing.assert_frame_equal(*found)
+
+
+def test_the_largest_run_can_have_weight_0():
+    frame = pd.DataFrame({"regret": [1.0, 2.0, 3.0], "w": [1, 1, 0]})
+    assert estimates.survivals(frame, [], weights="w").fraction.tolist() == [0.5, 1]
+
+
+def test_frames_that_were_misread_are_refused():
+    frame = pd.DataFrame({"g": ["a", "b"], "regret": [1.0, 2.0], "w": 1e308})
+    refused(lambda: estimates.means(frame, "g", weights="w"), "weights", "'w'")
+    refused(lambda: estimates.quantiles(frame, "g", {"g": 0.5}), "levels", "g")
+    refused(lambda: estimates.means(frame.regret, []), "frame")
+    refused(lambda: estimates.means(pd.concat([frame, frame.regret], axis=1), "g"), "'regret'")
+    optional = frame.assign(g=pd.array(["a", None], "string"))
+    assert estimates.ratios(optional, {"g": "a"}, value="regret").ratio.tolist() == [2]

@@ -161,6 +161,7 @@ PAIR, THREE = ((0.1, 0.2),), instances.gap_adversary(3, 0.1)
         (lambda: instances.doubling(3, largest=0), ["largest", "0"]),
         (lambda: checks.array_in(0, 1, shape=1)("gaps", [True, 0.5]), ["gaps", "[0, 1]", "True"]),
         (lambda: checks.table("losses", [["0.5", "1"], ["0", "0"]]), ["losses", "'0.5'"]),
+        (lambda: checks.table("losses", np.ma.array(np.eye(2), mask=np.eye(2))), ["losses"]),
         (lambda: Adversary("x", [0], [["0.5", "1"]]), ["losses", "'0.5'"]),
         (lambda: BernoulliBandit("x", ((0.5,), (0.5, 0.5))), ["means", "((0.5,), (0.5, 0.5))"]),
         (lambda: BernoulliBandit(3, (0.5, 0.5)), ["name", "3"]),

@@ -4,6 +4,7 @@ exact losses are computed from formulas."""
 import copy
 import math
 import pickle
+import struct
 from array import array
 from collections import Counter
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from conftest import refused
 from scipy import stats
 
 from privregret.bandits import BanditAlgorithm
@@ -122,6 +124,8 @@ LEAKS = {
     "Fraction": lambda seen, rng: int(seen[-1] == Fraction(1)),
     "Decimal": lambda seen, rng: int(seen[-1] == Decimal(1)),
     "complex": lambda seen, rng: int(seen[-1] == 1 + 0j),
+    "the sign of zero": lambda seen, rng: int(math.copysign(1, (seen[-1] - 0.5) * 0) > 0),
+    "what nearly cancels": lambda seen, rng: int(0.1 * seen[-1] + 0.2 * seen[-1] > 0.3 * seen[-1]),
     "times infinity": lambda seen, rng: int((seen[-1] + seen[0]) * math.inf > 1),
     "overflow": lambda seen, rng: int(seen[-1] * 1e308 + seen[0] * 1e308 > 1e308),
     "a float array": lambda seen, rng: int(np.array(seen, float)[-1] > 0.5),
@@ -215,6 +219,41 @@ def ledger(algorithm, tables):
 def test_what_is_not_private_has_no_finite_ledger(rule):
     learner = Bandit(LEAKS[rule]) if rule in LEAKS else Full(ROW_LEAKS[rule])
     assert math.isinf(ledger(learner, TABLES))
+
+
+KEPT = {}
+
+
+def kept_first(seen, rng):
+    return int(KEPT.setdefault("first", seen[-1]) > 0.5)
+
+
+def kept_decision(seen, rng):
+    if len(seen) == 1 and "first" not in KEPT:
+        KEPT["first"] = int(seen[-1] > 0.5)
+    return 0 if len(seen) == 1 else KEPT["first"]
+
+
+def kept_noise(seen, rng):
+    return int(KEPT.setdefault("noise", rng.laplace()) + seen[-1] > 0.5)
+
+
+@pytest.mark.parametrize("rule", [kept_first, kept_decision, kept_noise])
+def test_what_outlives_a_run_is_noticed_in_the_first(rule):
+    KEPT.clear()
+    assert math.isinf(ledger(Bandit(rule), TABLES))
+
+
+def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
+    table = TABLES[0]
+    for rule, why in {
+        lambda seen, rng: int((seen[0] > 0.5) & (seen[-1] > 0.5)): "&",
+        lambda seen, rng: int(struct.pack("d", seen[-1])[-1] > 0): "struct.error",
+        lambda seen, rng: int(seen[-1] + rng.laplace(0, -1) > 0): "scale",
+    }.items():
+        error = refused(lambda rule=rule: trace.traced(Bandit(rule), table, 0), "Rule", "ledger")
+        assert why in f"{error} {type(error.__cause__).__module__}.{type(error.__cause__).__name__}"
+    refused(lambda: trace.traced(None, table, 0), "algorithm", "None")
 
 
 # Learners with a loss that is known: noise of scale s on what changes by c

@@ -119,3 +119,9 @@ def test_tail_index(make):
 )
 def test_points_that_are_no_rounds_of_the_run(points, shown):
     refused(lambda: rare.regrets(DPIMED(1.0), TWO, 1000, 10, 0, points=points), *shown)
+
+
+def test_an_arm_that_always_pays():
+    found = rare.regrets(DPIMED(1.0), BernoulliBandit("sure", (1.0, 0.0)), 1000, 10, 0)
+    assert (found.regret >= 0).all() and (found.weight > 0).all()
+    refused(lambda: rare.regrets(DPIMED(1.0), TWO, 1000, 10, 0, workers=0), "workers", "0")

@@ -26,7 +26,7 @@ from privregret.core import checks, identity, store
 from privregret.core.streams import generator
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
-from privregret.simulate import grid_points, shared, tidy
+from privregret.simulate import grid_points, shared, tidy, workers_rule
 
 MANY = 1000  # replicates per task and stream
 PLAIN = 0.25  # fraction of runs from the distribution itself
@@ -35,6 +35,7 @@ HIGH = 0.8  # largest aim, relative to the second arm's mean
 TILTS = 12  # largest number of tilts; if there are more batches, k is log-spaced
 
 
+@checks.arguments(runs=checks.positive_int, seed=checks.nonnegative_int, workers=workers_rule)
 @store.kept
 def regrets(
     algorithms: Any,
@@ -62,7 +63,6 @@ def regrets(
     for algorithm in checks.one_or_more("algorithms", algorithms):
         if not isinstance(algorithm, GeometricBatches):
             raise TypeError(f"algorithms must be DPKLUCB or DPIMED, got {algorithm!r}")
-    runs, seed = checks.positive_int("runs", runs), checks.nonnegative_int("seed", seed)
     grid = grid_points(algorithms, problems, horizon, points)
     tasks = (
         (a, p, rounds, min(MANY, runs - block * MANY), generator(key, seed, block))
@@ -120,7 +120,7 @@ def weighted(
 
 def _tilted(mean, rate):
     """Return the mean of a Bernoulli distribution tilted by exp(-rate x)."""
-    return mean * np.exp(-rate) / (1 + mean * np.expm1(-rate))
+    return np.minimum(mean * np.exp(-rate) / (1 + mean * np.expm1(-rate)), 1.0)
 
 
 def _aims(ends, second, mean, epsilon, log_t):

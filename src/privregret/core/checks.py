@@ -92,12 +92,16 @@ def _plain(number):
 
 
 def _array(value, bits=False):
-    """Return a C-ordered array of floats if all entries are numbers (or bits), else None."""
+    """Return a C-ordered array of floats if all entries are numbers (or bits), else None.
+
+    Masked entries are not.
+    """
     array = array_of(value)
-    if array.ndim == 0 or array.dtype.kind not in ("biufO" if bits else "iufO"):
+    kinds = "biufO" if bits else "iufO"
+    if array.ndim == 0 or array.dtype.kind not in kinds or np.ma.is_masked(value):
         return None
     if array.dtype.kind == "O" or isinstance(value, (list, tuple)):
-        entries = array.flat if array.dtype.kind == "O" else np.asarray(value, object).flat
+        entries = np.asarray(value if array.dtype.kind != "O" else array, object).ravel()
         if not all(_is_number(v) or (bits and _is_bool(v)) for v in entries):
             return None
         if array.dtype.kind == "O":
@@ -380,7 +384,7 @@ def text(name: str, value: Any) -> str:
 
 def dataframe(name: str, value: Any) -> Any:
     """Check a table with named columns: a pandas.DataFrame."""
-    if not hasattr(value, "groupby"):  # checked without the slow import of pandas
+    if not hasattr(value, "iterrows"):  # checked without the slow import of pandas
         raise TypeError(f"{name} must be a DataFrame, got {shown(value)}")
     return value
 

@@ -9,7 +9,15 @@ import pandas as pd
 from privregret.core import checks
 from privregret.estimates.many import columns, named, rows
 from privregret.estimates.number import ROUNDING, complete
-from privregret.estimates.sample import SHOWN, fraction, mean, moments, order_statistics, slope
+from privregret.estimates.sample import (
+    LARGEST,
+    SHOWN,
+    fraction,
+    mean,
+    moments,
+    order_statistics,
+    slope,
+)
 
 Columns = str | Sequence[str]
 CONFIDENCE = 0.99  # probability that all limits of a table hold at once
@@ -41,8 +49,9 @@ _RULES = {"frame": checks.dataframe, "by": _columns, "value": checks.text}
 
 def _numbers(name, column, frame):
     """Check that a frame has a column of finite numbers, none missing."""
-    complete(f"{name} {column!r}", frame[named(name, column, frame)])
-    if frame[column].dtype.kind not in "biuf" or not np.isfinite(frame[column]).all():
+    numbers = frame[named(name, column, frame)]
+    complete(f"{name} {column!r}", numbers)
+    if numbers.dtype.kind not in "biuf" or not (numbers.astype(float).abs() <= LARGEST).all():
         raise ValueError(f"{name} must be a column of finite numbers, got {column!r}")
 
 
@@ -57,8 +66,8 @@ def _groups(frame, by, weights=None, **columns):
     columns |= {"weights": weights} if weights else {}
     for name, column in columns.items():
         _numbers(name, column, frame)
-    nullable = [c for c in columns.values() if pd.api.types.is_extension_array_dtype(frame[c])]
-    frame = frame.astype(dict.fromkeys(nullable, float)) if nullable else frame
+    other = [c for c in columns.values() if frame[c].dtype != float]
+    frame = frame.astype(dict.fromkeys(other, float)) if other else frame
     groups = frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
     if weights:
         if (least := frame[weights].min()) < 0 or not groups[weights].sum().min() > 0:
@@ -163,6 +172,8 @@ def quantiles(
     0   a  10.0  90.0
     """
     levels = {"low": 0.1, "high": 0.9} if levels is None else levels
+    if twice := ", ".join(set(levels) & set(by)):
+        raise ValueError(f"levels must have other names than by, got {twice}")
     groups = _groups(frame, by, weights, value=value)
     if weights is None:
         found = groups[value].size().reset_index()[by] if by else pd.DataFrame(index=[0])
@@ -264,7 +275,8 @@ def survivals(
         weight = np.ones(len(x)) if weights is None else part[weights].to_numpy()
         portion = weight[order].cumsum()
         portion /= portion[-1]
-        spaced = np.geomspace(portion[0], 1, points // 2), np.linspace(portion[0], 1, points // 2)
+        least = portion[portion > 0][0]
+        spaced = np.geomspace(least, 1, points // 2), np.linspace(least, 1, points // 2)
         at = np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1)
         at = np.unique(np.searchsorted(fall, fall[at], side="right") - 1)  # the last of equal runs
         curve = pd.DataFrame({value: x[order][at], "fraction": portion[at]})
@@ -288,8 +300,8 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     if not 0 < rounds[0] < rounds[1]:
         raise ValueError(f"frame must have two checkpoints t > 0, got {rounds[0]}, {rounds[1]}")
     first, last = (frame[frame.t == t].set_index([*by, "run"]) for t in rounds)
-    if not (first.index.is_unique and last.index.is_unique):
-        raise ValueError(f"by and 'run' must identify each run, got by={by}")
+    if not (first.index.is_unique and first.index.sort_values().equals(last.index.sort_values())):
+        raise ValueError(f"by and 'run' must identify each run, at both checkpoints, got by={by}")
     grown = last.assign(growth=(last[value] - first[value]) / np.log(last.t / first.t))
     complete("growth", grown.growth)
     kept = [column for column in ("weight", "heavy") if column in frame]
@@ -320,7 +332,7 @@ def ratios(
     else:
         kept = np.zeros(len(frame), bool)
         for column, wanted in over.items():
-            kept |= (frame[named("over", column, frame)] != wanted).to_numpy()
+            kept |= (frame[named("over", column, frame)] != wanted).fillna(True).to_numpy(bool)
         for column in by:
             named("by", column, frame)
         groups = frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)

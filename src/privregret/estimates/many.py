@@ -18,9 +18,9 @@ NAMES = "mean", "regret", "fraction", "ratio", "slope"  # columns with numbers a
 
 def named(name: str, column: str, frame: pd.DataFrame) -> str:
     """Check that a frame has a column."""
-    if column not in frame:
+    if list(frame.columns).count(column) != 1:
         columns = ", ".join(map(str, frame.columns))
-        raise ValueError(f"{name} must be a column of the frame ({columns}), got {column!r}")
+        raise ValueError(f"{name} must be one column of the frame ({columns}), got {column!r}")
     return column
 
 
@@ -80,7 +80,7 @@ def _items(name, values):
 
 def _all(items, over, value):
     if not hasattr(items, "columns"):
-        if isinstance(items, (str, dict)) or not hasattr(items, "__iter__"):
+        if isinstance(items, (str, bytes, dict)) or not hasattr(items, "__iter__"):
             shown = checks.shown(items)
             raise TypeError(f"items must be a frame or a list of numbers, got {shown}")
         estimates = _items("items", items)
@@ -94,6 +94,13 @@ def _all(items, over, value):
         raise ValueError("items must hold at least one number, got none")
     if not all(math.isfinite(e.value) for e in estimates):
         raise ValueError("items must hold finite numbers, got an infinite one")
+    return estimates
+
+
+def _positive(items, value):
+    estimates = _all(items, None, value)
+    if (least := min(e.value for e in estimates)) <= 0:
+        raise ValueError(f"items must be positive, got {least:g}")
     return estimates
 
 
@@ -126,13 +133,14 @@ def smallest(items: Numbers, over: str | None = None, value: str | None = None) 
 @checks.arguments(value=checks.text)
 def spread(items: Numbers, value: str | None = None) -> Estimate:
     """Return largest / smallest of positive numbers, with a simultaneous interval."""
-    return largest(items, value=value) / smallest(items, value=value)
+    estimates = _positive(items, value)
+    return largest(estimates) / smallest(estimates)
 
 
 @checks.arguments(value=checks.text)
 def largest_step(items: Numbers, value: str | None = None) -> Estimate:
-    """Return the largest ratio of a number to its predecessor; at most 1 if they fall."""
-    return largest([b / a for a, b in pairwise(_all(items, None, value))])
+    """Return the largest ratio of a positive number to its predecessor; at most 1 if they fall."""
+    return largest([b / a for a, b in pairwise(_positive(items, value))])
 
 
 @checks.arguments(value=checks.text)

@@ -22,7 +22,7 @@ def real(name: str, value: object, low: float = -math.inf) -> float:
     """Check a number, which may be infinite."""
     if type(value) is not float:
         try:
-            is_list = isinstance(value, str) or np.ndim(value)
+            is_list = isinstance(value, (str, bytes)) or np.ndim(value)
             value = float([value] if is_list else value)  # not a number: raises TypeError
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{name} must be a number, got {checks.shown(value)}") from None

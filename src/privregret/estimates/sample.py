@@ -71,7 +71,7 @@ def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
     sample : (n,) array
     controls : (n, c) array
         For each draw, numbers whose means are known to be 0. n must be at least ten times c; a
-        control that is the same in all draws is left out.
+        control that is the same in all draws is left out. One draw has an infinite error.
     """
     n = len(sample)
     if len(controls) != n:
@@ -85,7 +85,7 @@ def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
     leverage = (design * fit.T).sum(axis=1)
     residuals = sample - design @ (fit @ sample)
     value, se = fit[0] @ sample, np.linalg.norm(fit[0] * residuals / np.maximum(1 - leverage, 1e-9))
-    return Estimate(value, se if se > ROUNDING * abs(value) else 0.0)
+    return Estimate(value, math.inf if n < 2 else se if se > ROUNDING * abs(value) else 0.0)
 
 
 def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
@@ -99,7 +99,7 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
         Number of draws, if `successes` is a count.
     """
     if draws is None:
-        if np.ndim(successes) == 0:
+        if checks.array_of(successes).ndim == 0:
             shown = checks.shown(successes)
             raise TypeError(f"draws must be given if successes is a count, got {shown}")
         sample = _sample("successes", successes)

@@ -43,7 +43,7 @@ class _Script(trace.Tracer):
     FOLLOWED = ("laplace", "random")
 
     def __init__(self, picks, notes, cells, rounds, most, traced=False):
-        super().__init__(UNUSED, notes, "this algorithm")
+        super().__init__(UNUSED, notes)
         self.picks, self.traced = iter(picks), traced
         self.cells, self.rounds, self.most = cells, rounds, most
         self.kinds = ()  # the scale of each noise, 0 for a coin

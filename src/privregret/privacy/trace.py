@@ -1,4 +1,4 @@
-"""Trace what an algorithm's code uses of the data, and through which noise.
+"""The ledger: what an algorithm's code uses of the data, and through which noise.
 
 `traced` runs the two steps of an algorithm uncompiled, on a memory and a table of `Value` objects.
 These are numbers that remember how they were added up from rewards (or losses) and noises. If the
@@ -35,12 +35,17 @@ from scipy.optimize import linprog
 
 from privregret.adversarial import ExpertAlgorithm
 from privregret.core import checks, loops, noise, store
+from privregret.core.algorithm import Algorithm
 from privregret.core.loops import Steps
 from privregret.instances import Advice
 
 KEEPS = ("numbers", "outcomes")
 LARGEST = 1e100  # of coefficients, so that sums stay finite
 ROUNDING = 1e-13  # what is left of a coefficient that cancels
+OTHERWISE = (
+    "it plays other actions when it is traced, so it asks for types or identities (is), keeps "
+    "something of an earlier run, or draws random numbers that do not come from its rng"
+)
 CORNERS = 8  # entries of a round whose changes are tried in all combinations
 
 
@@ -88,10 +93,12 @@ class Value:
             return NotImplemented
         if not isinstance(other, Value):
             return Value(self.value + float(other), self.form, self.notes)
+        if other.notes is not self.notes:
+            return self._used() + other._used()
         form = dict(self.form)
         for key, c in other.form.items():
             before = form.pop(key, 0.0)
-            if abs(before + c) > ROUNDING * abs(c):
+            if before + c:
                 form[key] = before + c
         return Value(self.value + other.value, form, self.notes)
 
@@ -103,7 +110,8 @@ class Value:
         if not all(abs(c) < LARGEST for c in form.values()):
             return operation(float(self), factor)
         form = {key: c for key, c in form.items() if c}
-        return Value(operation(self.value, factor), form, self.notes)
+        # the sign of a zero would tell that of the data
+        return Value(operation(self.value, factor) + 0.0, form, self.notes)
 
     def __mul__(self, factor):
         return self._scaled(operator.mul, factor)
@@ -135,7 +143,7 @@ class Value:
 
     def __reduce_ex__(self, protocol):
         self._used()  # even if the error is caught
-        raise TypeError("the ledger cannot follow pickled data: copy it, or use float(...)")
+        raise TypeError("pickled data are not followed: copy them, or use float(...)")
 
     def _used(self):
         self.notes.use(self.form)
@@ -148,9 +156,8 @@ class Value:
         value = self._used()
         if self.notes.plain and self.form and all(isinstance(key, tuple) for key in self.form):
             raise TypeError(
-                f"{self.notes.plain} turns data into a plain number before noise is added. "
-                f"If an array does this, give it dtype object; a function of data is hidden by "
-                f"no noise"
+                "data become a plain number before noise is added. If an array does this, give "
+                "it dtype object; a function of data is hidden by no noise"
             )
         return value
 
@@ -159,7 +166,7 @@ class Value:
         if isinstance(function := getattr(np, name, None), np.ufunc):
             return lambda *others: function(*map(_plain, (self, *others)))
         if name.startswith("__") or not hasattr(float, name):
-            raise AttributeError(f"the ledger does not follow .{name} of data: use float(...)")
+            raise AttributeError(f".{name} of data is not followed: use float(...)")
         return getattr(self._used(), name)
 
     __int__, __index__, __complex__ = _use(int), _use(int), _use(complex)
@@ -210,15 +217,17 @@ def _normal(form):
 class Notes:
     """Draws and uses of a run: forms, as frozensets of (key, coefficient)."""
 
-    def __init__(self, plain: str = ""):
+    def __init__(self, plain: bool = False):
         self.scales, self.upward = [], []  # per noise: whether it may only be raised
         self.numbers, self.revealed, self.outcomes = set(), set(), set()
-        self.indicators = 0
+        self.indicators, self.over = 0, False
         self.row = -1  # last row of the table that was read
-        self.plain = plain  # name of an algorithm that manages its own memory
+        self.plain = plain  # whether the algorithm manages its own memory
 
     def use(self, form: dict, revealed: bool = True) -> None:
         """Record that the number itself was used (`revealed`), or only compared."""
+        if self.over:
+            raise TypeError("what is kept of an earlier run is used: begin anew in `start`")
         if form:
             self.numbers.add(_normal(form))
             if revealed:
@@ -279,8 +288,8 @@ class Tracer(np.random.Generator):
     )
     COPIES = ("__reduce__", "__reduce_ex__", "__getstate__")  # would tell the noises to come
 
-    def __init__(self, rng, notes, owner="the algorithm"):
-        self._source, self.notes, self.owner = np.random.default_rng(rng), notes, owner
+    def __init__(self, rng, notes):
+        self._source, self.notes = np.random.default_rng(rng), notes
         super().__init__(self._source.bit_generator)
 
     def __getattribute__(self, name):
@@ -288,8 +297,7 @@ class Tracer(np.random.Generator):
         public = name[0] != "_" and name in vars(np.random.Generator)
         if name in Tracer.COPIES or (public and name not in known):
             follows = ", ".join(f"rng.{name}" for name in known)
-            wrong = f"{self.owner} draws rng.{name}: the ledger knows noise.laplace, {follows}"
-            raise TypeError(wrong)
+            raise TypeError(f"rng.{name} is not followed, only noise.laplace, {follows}")
         return given
 
     def noise(self, kind: int, scale: float, draw: Callable = PLAIN_DRAW) -> Value | float:
@@ -310,7 +318,7 @@ class Tracer(np.random.Generator):
             each = [self.drawn(v, s, upward) for v, s in zip(value.flat, scales.flat, strict=True)]
             return np.array(each, object).reshape(value.shape)
         if not 0 <= scale < math.inf:
-            raise ValueError(f"{self.owner} draws noise of scale {scale}: it must be in [0, inf)")
+            raise ValueError(f"the scale of noise must be in [0, inf), got {scale}")
         if scale == 0:
             return float(value)  # a constant
         self.notes.scales.append(float(scale))
@@ -437,30 +445,36 @@ def traced(
     Raises
     ------
     TypeError
-        If the algorithm draws noise that is not traced, turns data into plain numbers before noise
-        is added, or plays other actions than untraced, on this table or on 1 - table.
+        If the algorithm draws noise that is not followed, turns data into plain numbers before
+        noise is added, uses what is left of an earlier run, or plays other actions than untraced,
+        on this table or on 1 - table.
     ValueError
-        If an entry is not in [0, 1], or a scale of noise is negative or infinite.
+        If an entry is not in [0, 1].
     """
-    name, given = type(algorithm).__name__, ()
+    name = type(checks.instance_of(Algorithm)("algorithm", algorithm)).__name__
+    given, runs = (), []
     table, source = checks.table("table", table, short=True), np.random.default_rng(rng)
     if isinstance(algorithm, ExpertAlgorithm):
         given = (
             Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),
         )
     with uncompiled(*code(algorithm)), np.errstate(all="ignore"):
-        # opposite data show code that the ledger cannot follow, too
-        for numbers, plain in ((1 - table, deepcopy(source)), (table, source)):
-            notes = Notes(plain="" if algorithm.steps else name)
-            traces = Table(numbers, notes), Tracer(deepcopy(plain), notes, name), memory_of_values
-            actions = play(algorithm, *traces, given)
-            untraced = numbers, _Untraced(plain, notes, name), Steps.memory
-            if actions != play(algorithm, *untraced, given):
-                raise TypeError(
-                    f"{name} plays other actions when it is traced: it asks for types or "
-                    f"identities (is), or draws random numbers that do not come from its rng"
-                )
-    return Trace(actions, notes)
+        # opposite data show code that the ledger cannot follow, too; what outlives a run comes late
+        for numbers, plain in ((table, source), (1 - table, deepcopy(source))):
+            notes = Notes(plain=not algorithm.steps)
+            traces = Table(numbers, notes), Tracer(deepcopy(plain), notes), memory_of_values
+            untraced = numbers, _Untraced(plain, notes), Steps.memory
+            try:
+                run = play(algorithm, *traces, given)
+                notes.over = True
+                same = run == play(algorithm, *untraced, given)
+            except Exception as error:
+                why = " ".join(f"{type(error).__name__}: {error}".split())
+                raise TypeError(f"the ledger cannot follow {name}: {why}") from error
+            if not same:
+                raise TypeError(f"the ledger cannot follow {name}: {OTHERWISE}")
+            runs.append(Trace(run, notes))
+    return runs[0]
 
 
 def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | None:
