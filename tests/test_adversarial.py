@@ -283,6 +283,9 @@ def test_tuning_reference_values():
     )
     assert ftpl[0].base.resampling == "printed"
     assert tuning.batched_htinf(0.3).base.sigma == math.sqrt(6)
+    assert tuning.batched_htinf(0.3, "exact").base.sigma == pytest.approx(
+        math.sqrt(1 + 2 / (4 * 0.3) ** 2)
+    )
 
 
 def test_sparse_switch_has_two_arms():
@@ -316,6 +319,7 @@ def test_tidy_columns_name_the_parameters_inside():
         (lambda: EXP4Batched(1.0, 0.5, 0.1, 0.1, 5), ["delta", "0.4032", "0.5"]),
         (lambda: EXP4Batched(1.0, 1e-6, 0.1, 1.1, 5), ["gamma", "1.1"]),
         (lambda: SparseSwitch(1.0, 0.0), ["rate", "0.0"]),
+        (lambda: tuning.batched_htinf(0.1, "other"), ["sigma", "'other'"]),
     ],
 )
 def test_bad_parameters(make, words):

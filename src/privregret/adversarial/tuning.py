@@ -24,9 +24,20 @@ BY_HORIZON = {"horizon": SEVERAL, "arms": SEVERAL, "epsilon": POSITIVE}
 
 
 @checks.arguments(epsilon=POSITIVE)
-def batched_htinf(epsilon: float) -> BatchedPrivate:
-    """Make HTINF in batches (Corollary 2)."""
-    return BatchedPrivate(HTINF(math.sqrt(6)), epsilon)
+def batched_htinf(epsilon: float, sigma: str = "paper") -> BatchedPrivate:
+    """Make HTINF in batches (Corollary 2).
+
+    `sigma` is "paper", sqrt 6, or "exact", from the second moment of a noisy average, at most
+    1 + 2 / (tau epsilon)^2.
+
+    Examples
+    --------
+    >>> batched_htinf(0.5)
+    BatchedPrivate(base=HTINF(sigma=2.449489742783178), epsilon=0.5, tau=2)
+    """
+    checks.one_of("paper", "exact")("sigma", sigma)
+    exact = math.sqrt(1 + 2 * BatchedPrivate(HTINF(1.0), epsilon).scale ** 2)
+    return BatchedPrivate(HTINF(math.sqrt(6) if sigma == "paper" else exact), epsilon)
 
 
 @checks.arguments(epsilon=POSITIVE)
