@@ -375,7 +375,7 @@ def _packed(function, task):
     """Return a task as bytes, which the scheduler need not understand, and the key of its code."""
     from distributed.protocol.pickle import dumps
 
-    return dumps((function, task)), _code(function, task)
+    return dumps((function, task)), _code(task)
 
 
 def _unpacked(packed, code):
@@ -384,21 +384,16 @@ def _unpacked(packed, code):
     except (ImportError, AttributeError) as missing:
         why = f"a Dask worker lacks code of yours, {missing}: put it on the PYTHONPATH of workers"
         raise ClusterError(why) from None
-    if _code(function, task) != code:
+    if _code(task) != code:
         names = ", ".join(sorted({type(thing).__name__ for thing in task[:2]}))
         raise ClusterError(f"a Dask worker has other code for {names}: restart the workers")
     return function(*task)
 
 
-def _code(function, task):
-    """Return the key of the code of a task, apart from a script's own, which is sent with it."""
-    kinds: set = set()
-    with contextlib.suppress(TypeError):
-        store.plain(task, kinds)
-    every = {one for kind in kinds for one in getattr(kind, "__mro__", [kind])}
-    sent = {one for one in every if one.__module__ == "__main__"}
-    known = (one for one in every - sent if code_key.file_of(one.__module__))
-    return code_key.key(code_key.used(function, *known))
+def _code(task):
+    """Return what program and worker must share: the package, and what classes state."""
+    kinds = (kind for one in task for kind in type(one).__mro__)
+    return code_key.LOADED, [repr(vars(kind).get("version")) for kind in kinds]
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:

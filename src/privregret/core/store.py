@@ -1,117 +1,91 @@
 """Store results on disk, each known by its function, its arguments, their code and the libraries.
 
-An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `without()`, switches it off.
+An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `without()`, switches it off, and
+`PRIVREGRET_STORE=fresh` computes and stores everything again.
 """
 
 import functools
 import inspect
 import os
-import platform
+import pickle
 import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
-from importlib.metadata import version
+from operator import attrgetter
+from pathlib import Path
 from threading import Lock
 from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
 import joblib
-import numba
 import numpy as np
-import pandas as pd
 
-from privregret.core import code_key, files
+from privregret.core import code_key, files, jit
 
 BYTES = 2**30  # largest total size; what was used longest ago goes first
 EVERY = 1000  # after one result in so many a process looks at the size
-LEAVES = *code_key.LEAVES, np.random.Generator, pd.DataFrame, pd.Series
-CHANGING = list, dict, np.ndarray  # while they stay the same objects
+LEAVES = *code_key.SCALARS, range, np.ndarray
+# of classes in these modules nothing is stated
+PLAIN = "builtins", "abc", "typing"
+FOLDER = files.cache_folder("store")
+SWITCHES = jit.switches()
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 _off, _lock = 0, Lock()
 
 
-def _recalled(entry, compute):
-    return compute()
+class VersionError(ValueError):
+    """A `version` that is no text, or empty."""
 
 
-def _opened(folder):
-    """Return joblib's memory of a folder and the memorised `_recalled`."""
-    try:
-        memory = joblib.Memory(folder, verbose=0)
-        return memory, memory.cache(_recalled, ignore=["compute"])
-    except OSError:  # disk full
-        return _opened(None)
-
-
-MEMORY, MEMORISED = _opened(files.cache_folder("store"))
-
-
-def entry(function: Callable, *known: Any) -> str | None:
-    """Return the name of the entry of what a function makes of things: its code counts, that of all
-    classes and functions among the things, and the values in their modules. None for a lambda, for
-    what functions and notebooks define, and once code was edited after it was loaded."""
-    if _off or os.environ.get("PRIVREGRET_STORE", "").lower() in ("off", "0"):
+def entry(function: Callable, *known: Any) -> Path | None:
+    """Return the file of what a function makes of things: its code counts, and that of all classes
+    and functions among the things. None if the package is altered, or if one of them is of unknown
+    content or states no `version` though it is not the package's. VersionError for a bad one."""
+    if _off or FOLDER is None or _wanted() in ("off", "0") or jit.switches() != SWITCHES:
         return None
     try:
-        kinds: set = set()
-        content = plain(known, kinds)
-        modules = code_key.used(__name__, function, *kinds)
-        # <lambda> and <locals> are names that others have as well
-        if "<" in function.__qualname__ or not code_key.unchanged(modules):
-            return None
-        name, code = (function.__module__, function.__qualname__), code_key.key(modules)
-        held, first = _held(frozenset(sys.modules.keys() & modules))
-        now = [(n, at.get(n)) for at, n, v in held if at.get(n) is not v or isinstance(v, CHANGING)]
-        return joblib.hash((name, content, code, first, now, _surroundings()))
-    except Exception:  # what cannot be pickled can raise any error
+        stated: dict = {}
+        content = plain((function, *known), stated)
+        used = {".".join(module.split(".")[:2]) for module, *_ in stated.values()}
+        code = [h for n, h in code_key.LOADED.items() if n == "engine" or f"privregret.{n}" in used]
+        rest = code_key.surroundings(), SWITCHES
+        key = joblib.hash((content, [*stated.values()], code, rest))
+    except VersionError:
+        raise
+    except Exception:  # classes and objects of others can raise any error
         return None
+    return None if code_key.altered() else FOLDER / f"{key}.pkl"
 
 
-def recall(compute: Callable[[], T], known: str | None) -> T:
+def holds(file: Path | None) -> bool:
+    """Return whether an entry is there, to be read."""
+    return file is not None and _wanted() != "fresh" and file.is_file()
+
+
+def recall(compute: Callable[[], T], file: Path | None) -> T:
     """Return the result of `compute()`, from its entry if it is there and whole, and store it where
     that is possible."""
-    if known is None:
-        return compute()
-    begun, made = [], []
-
-    def once():
-        begun.append(True)
-        made.append(compute())
-        return made[0]
-
-    for _ in ("read", "replace what is damaged"):
-        found = None
-        try:
-            found = MEMORISED.call_and_shelve(known, once)
-            if not made:
-                return found.get()
-        except Exception:
-            if begun and not made:
-                raise
-        if made:
+    if file is not None and holds(file):
+        with suppress(Exception):  # unpickling can raise any error
+            found = pickle.loads(files.unseal(file.read_bytes()))
+            os.utime(file)
+            return found
+    made = compute()
+    if file is not None and code_key.unchanged() and not code_key.altered():
+        with suppress(Exception):  # disk full, or a result that cannot be pickled
+            files.write(file, files.seal(pickle.dumps(made)))
             if secrets.randbelow(EVERY) == 0:
                 tidy()
-            return made[0]
-        with suppress(Exception):
-            found.clear()
-    return compute()
-
-
-def holds(known: str | None) -> bool:
-    """Return whether an entry is there."""
-    with suppress(OSError):
-        return known is not None and MEMORISED.check_call_in_cache(known, None)
-    return False
+    return made
 
 
 def kept(function: F) -> F:
     """Decorate a pure function so that its results are stored, keyed by its arguments. A generator
     among them counts with its state, and is left in the state that computing would leave."""
     signature = inspect.signature(function)
-    code_key.look(function.__module__)
 
     @functools.wraps(function)
     def stored(*args, **kwargs):
@@ -122,7 +96,7 @@ def kept(function: F) -> F:
         def compute():
             return function(*args, **kwargs), [rng.bit_generator.state for rng in drawn]
 
-        result, states = recall(compute, entry(function, given.arguments))
+        result, states = recall(compute, entry(stored, given.arguments))
         for rng, state in zip(drawn, states, strict=True):
             rng.bit_generator.state = state
         return result
@@ -146,42 +120,60 @@ def without() -> Iterator[None]:
 def tidy() -> None:
     """Remove what was used longest ago until the store is at most `BYTES` large."""
     with suppress(OSError):  # another process removes as well
-        MEMORY.reduce_size(BYTES)
+        total, found = 0, [(f.stat(), f) for f in FOLDER.rglob("*") if f.is_file()]
+        for status, file in sorted(found, key=lambda pair: -pair[0].st_mtime):
+            total += status.st_size
+            if total > BYTES:
+                file.unlink(missing_ok=True)
 
 
-@functools.cache
-def _surroundings():
-    libraries = [version(name) for name in ("numpy", "scipy", "numba", "pandas")]
-    return libraries, sys.version_info[:2], platform.machine(), bool(numba.config.DISABLE_JIT)
-
-
-@functools.cache
-def _held(modules):
-    """Return where modules and their classes hold which data, and a hash of them."""
-    places = [sys.modules[name] for name in sorted(modules)]
-    kinds = dict.fromkeys(k for at in places for k in vars(at).values() if isinstance(k, type))
-    places += [kind for kind in kinds if kind.__module__ in modules]
-    named = ((vars(at), n) for at in places for n in sorted(vars(at)) if n[:2] != "__")
-    held = [(at, n, at[n]) for at, n in named if code_key.is_data(at[n])]
-    return held, joblib.hash([(n, v) for _, n, v in held])
-
-
-def plain(thing: Any, kinds: set) -> Any:
-    """Return dataclasses as their fields, without what they cache, and dicts in their order; all
-    classes and functions in it are added to `kinds`. TypeError for what joblib would hash although
-    its code is unknown, such as `functools.partial`."""
+def plain(thing: Any, stated: dict) -> Any:
+    """Return dataclasses as their fields, without what they cache, and dicts in their order; what
+    all classes and functions in it state is added to `stated`. TypeError for what is of unknown
+    content, such as `functools.partial`, AttributeError for what its module does not hold."""
     if isinstance(thing, (type, FunctionType)):
-        kinds.add(thing)
+        kinds = thing.__mro__ if isinstance(thing, type) else [thing]
+        stated.update((k, _stated(k)) for k in kinds if k.__module__ not in PLAIN)
+        return thing.__module__, thing.__qualname__
+    number = isinstance(thing, np.generic) and type(thing).__module__ == "numpy"
+    if number or type(thing) in LEAVES:
+        if getattr(getattr(thing, "dtype", None), "hasobject", False):
+            raise TypeError("an array of objects has no entry")
         return thing
-    kinds.add(type(thing))
+    if isinstance(thing, np.random.Generator):
+        return plain(thing.bit_generator.state, stated)
+    kind = plain(type(thing), stated)
     if isinstance(thing, dict):
-        return dict, [(plain(key, kinds), plain(value, kinds)) for key, value in thing.items()]
+        return kind, [(plain(key, stated), plain(value, stated)) for key, value in thing.items()]
     if isinstance(thing, (tuple, list)):
-        return type(thing), [plain(item, kinds) for item in thing]
+        return kind, [plain(item, stated) for item in thing]
     if isinstance(thing, MethodType):
-        return thing.__name__, plain(thing.__self__, kinds)
+        return thing.__name__, plain(thing.__self__, stated)
     if is_dataclass(thing):
-        return type(thing), [plain(getattr(thing, f.name), kinds) for f in fields(thing)]
-    if isinstance(thing, LEAVES) and not getattr(getattr(thing, "dtype", None), "hasobject", False):
-        return thing
+        names = [f.name for f in fields(thing)]
+        cached = (getattr(type(thing), n, None) for n in vars(thing).keys() - {*names})
+        if all(isinstance(one, functools.cached_property) for one in cached):
+            return kind, [plain(getattr(thing, name), stated) for name in names]
     raise TypeError(f"a {type(thing).__name__} has no entry")
+
+
+def _wanted():
+    return os.environ.get("PRIVREGRET_STORE", "").lower()
+
+
+def _stated(kind):
+    """Return what stands for the code of a class or function; TypeError if nothing does."""
+    name, module = kind.__qualname__, sys.modules[kind.__module__]
+    # another one may have the same name
+    if inspect.unwrap(attrgetter(name)(module)) is not inspect.unwrap(kind):
+        raise AttributeError(f"{name} is not what {module.__name__} holds")
+    if kind.__module__.partition(".")[0] == files.PACKAGE.name:
+        return kind.__module__, name
+    own, file = vars(kind).get("version"), getattr(module, "__file__", None)
+    is_field = is_dataclass(kind) and "version" in {f.name for f in fields(kind)}
+    prompt = kind.__module__ == "__main__" and hasattr(sys, "ps1")
+    if own is None or file is None or is_field or prompt:
+        raise TypeError(f"{name} states no version")
+    if not isinstance(own, str) or not own.strip():
+        raise VersionError(f"version of {name} must be a text that is not empty, got {own!r}")
+    return module.__name__, name, own, os.path.realpath(file)
