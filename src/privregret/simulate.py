@@ -6,7 +6,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import partial, reduce
+from functools import reduce
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -467,23 +467,12 @@ def _played(grid, runs, seed, workers, together) -> list:
         store.entry(_blocks, together, algorithm, type(problem), problem.law, rounds, runs, seed)
         for algorithm, problem, rounds in grid
     ]
-    todo = [i for i, name in enumerate(names) if not store.holds(name)]
+    kept = [store.found(name) for name in names]
+    todo = [i for i, one in enumerate(kept) if one is None]
     computed = _computed([grid[i] for i in todo], runs, seed, workers, together)
-    new = {
-        i: store.recall(lambda kept=kept: kept, names[i])
-        for i, kept in zip(todo, computed, strict=True)
-    }
-    return [
-        new[i]
-        if i in new
-        else store.recall(partial(_again, point, runs, seed, workers, together), name)
-        for i, (point, name) in enumerate(zip(grid, names, strict=True))
-    ]
-
-
-def _again(point, runs, seed, workers, together):
-    """Compute what could not be read."""
-    return next(_computed([point], runs, seed, workers, together))
+    for i, one in zip(todo, computed, strict=True):
+        kept[i] = store.keep(one, names[i])
+    return kept
 
 
 def _computed(grid, runs, seed, workers, together):

@@ -1,6 +1,6 @@
 """What decides a number: one hash per layer of the package, and whether a program altered it.
 
-The layers are the engine, the press and the studies; any edit of a file counts for its whole layer.
+The layers are the engine, the press and the studies; an edit of a file counts for its whole layer.
 A hash is of the files at the import of the package. A program that assigns to the engine or to
 studies, or loads what was edited meanwhile, is `altered` until it ends: it stores nothing.
 """
@@ -19,14 +19,15 @@ import numpy as np
 
 from privregret.core.files import PACKAGE, digest
 
-LAYERS = "engine", "press", "studies"
-PRESS = "press", "__main__.py"
+LAYERS = {"studies": "studies", "press": "press", "__main__.py": "press"}  # the rest is the engine
 SOURCES = ".py", ".toml", ".tex", ".md"
 # these keep and publish numbers, and decide none
 FREE = *(f"privregret.core.{m}" for m in ("code_key", "files", "jit", "store")), "privregret.press"
 SCALARS = type(None), bool, int, float, complex, str, bytes
-GROUPS = list, tuple, set, frozenset, dict
-NONE = id(None), (type(None), "None")
+# those of numba that decide what it compiles
+SWITCHES = """BOUNDSCHECK CPU_FEATURES CPU_NAME DEBUGINFO_DEFAULT DISABLE_INTEL_SVML DISABLE_JIT
+    ENABLE_AVX EXTEND_VARIABLE_LIFETIMES LLVM_REFPRUNE_FLAGS LLVM_REFPRUNE_PASS LOOP_VECTORIZE OPT
+    SLP_VECTORIZE""".split()
 _noted: dict[Any, tuple[dict, dict]] = {}
 _altered: list[str] = []
 
@@ -38,11 +39,10 @@ def _files() -> dict[Path, str]:
 
 def layers(files: dict[Path, str] | None = None) -> dict[str, str]:
     """Return the hash of each layer of the package, by default as its files are now."""
-    parts: dict[str, list] = {layer: [] for layer in LAYERS}
+    parts: dict[str, list] = {"engine": [], "press": [], "studies": []}
     for file, content in (_files() if files is None else files).items():
         name = file.relative_to(PACKAGE)
-        top = "press" if name.parts[0] in PRESS else name.parts[0]
-        parts[top if top in LAYERS else "engine"].append((name.as_posix(), content))
+        parts[LAYERS.get(name.parts[0], "engine")].append((name.as_posix(), content))
     return {layer: digest(repr(part).encode()) for layer, part in parts.items()}
 
 
@@ -58,31 +58,24 @@ def surroundings() -> str:
     return repr((libraries, sys.version, platform.machine(), platform.processor(), os.cpu_count()))
 
 
+def switches() -> tuple:
+    """Return numba's switches, as they are now."""
+    from numba import config
+
+    return tuple(repr(getattr(config, name, None)) for name in SWITCHES)
+
+
 # What a program assigns
 # --------------------------------------------------------------------------------------------------
 
 
-def altered() -> bool:
-    """Return whether the program has, at a call of this, assigned to modules or classes of the
-    package, or loaded other files than those of the hashes."""
+def altered(what: str = "") -> bool:
+    """Return whether, at a call of this, the program had assigned to modules or classes of the
+    package, had loaded other files than those of the hashes, or had done `what`."""
+    _altered.extend([what] if what else [])
     if not _altered:
         _altered.extend(str(p) for p, (was, _) in list(_noted.items()) if _held(p)[0] != was)
     return bool(_altered)
-
-
-def alter(what: str) -> None:
-    """Say that a program has altered what it computes with."""
-    _altered.append(what)
-
-
-def intact(kernel: Any) -> bool:
-    """Return whether a kernel, and the kernels in it, read what their modules defined."""
-    reads = frozen(kernel)
-    if any(getattr(getattr(v, "_cache", None), "altered", False) for *_, v, _ in reads):
-        return False
-    noted = ((_noted.get(sys.modules.get(m)), n, (id(v), now)) for m, n, _, v, now in reads)
-    # None stands for what `loops` fills in
-    return all(not at or at[0].get(n) in (now, NONE) for at, n, now in noted)
 
 
 def content(thing: Any) -> Any:
@@ -93,45 +86,49 @@ def content(thing: Any) -> Any:
         return id(thing), id(thing.__code__), id(thing.__defaults__), id(thing.__kwdefaults__)
     if isinstance(thing, np.ndarray):
         return thing.dtype.str, thing.shape, thing.tobytes()
-    if type(thing) in GROUPS:
-        items = [*thing.items()] if isinstance(thing, dict) else thing
+    if type(thing) in (list, tuple, set, dict):
+        items = thing.items() if isinstance(thing, dict) else thing
         return type(thing), [content(item) for item in items]
     return id(thing)
 
 
 def frozen(*kernels: Any) -> list[tuple]:
     """Return what numba takes for constants in kernels and the kernels in them: for each name its
-    module, itself, a function that reads it, its value, and the value's `content`."""
+    module, itself, a function that reads it, the value, and the value's `content`."""
     found, todo = [], [getattr(kernel, "py_func", kernel) for kernel in kernels]
     for function in todo:
-        at, closure = function.__globals__, function.__closure__ or ()
-        names = {name for code in codes(function.__code__) for name in code.co_names}
-        here = [(at["__name__"], n, partial(at.get, n), at[n]) for n in names if n in at]
-        for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
-            read = partial(getattr, cell, "cell_contents", None)
-            here.append(("", name, read, read()))
-        for *_, module in [one for one in here if isinstance(one[-1], ModuleType)]:
-            inside = vars(module)
-            here += [
-                (module.__name__, n, partial(inside.get, n), inside[n])
-                for n in names & inside.keys()
-            ]
-        todo += [v.py_func for *_, v in here if hasattr(v, "py_func") and v.py_func not in todo]
-        found += [(*one, content(one[-1])) for one in here]
+        codes = [function.__code__]
+        for code in codes:
+            codes += (one for one in code.co_consts if isinstance(one, CodeType))
+        names = {name for code in codes for name in code.co_names}
+        spaces = [(function.__globals__["__name__"], function.__globals__)]
+        inner = map(function.__globals__.get, names)
+        spaces += ((one.__name__, vars(one)) for one in inner if isinstance(one, ModuleType))
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        reads = [("", n, partial(getattr, cell, "cell_contents")) for n, cell in cells]
+        reads += ((m, n, partial(at.get, n)) for m, at in spaces for n in names & at.keys())
+        values = [(*one, one[-1]()) for one in reads]
+        todo += {v.py_func for *_, v in values if hasattr(v, "py_func")}.difference(todo)
+        found += ((*one, content(one[-1])) for one in values)
     return found
 
 
-def codes(code: CodeType) -> list[CodeType]:
-    """Return a code object and those of the functions and comprehensions in it."""
-    inner = (one for one in code.co_consts if isinstance(one, CodeType))
-    return [code, *(deep for one in inner for deep in codes(one))]
+def intact(kernel: Any) -> bool:
+    """Return whether a kernel, and the kernels in it, read what their modules defined."""
+    for module, name, _, value, now in frozen(kernel):
+        noted = _noted.get(sys.modules.get(module))
+        # `loops` fills in what is None
+        strange = noted and noted[0].get(name) not in ((id(value), now), (id(None), content(None)))
+        if strange or getattr(getattr(value, "_cache", None), "altered", False):
+            return False
+    return True
 
 
 def _held(place):
     """Return the content of what a module or a class holds, and this; not a package's modules."""
     at = {
         name: value
-        for name, value in [*vars(place).items()]
+        for name, value in list(vars(place).items())
         if name[:2] != "__" or callable(value)
         if not isinstance(value, ModuleType) or value.__name__ != f"{place.__name__}.{name}"
     }
@@ -144,17 +141,16 @@ class _Finder:
     @staticmethod
     def find_spec(name, path=None, target=None):
         spec = PathFinder.find_spec(name, path) if name.startswith("privregret.") else None
-        if spec and spec.loader and spec.has_location:
+        if spec and spec.has_location:
             load, file = spec.loader.exec_module, Path(spec.origin).resolve()
 
             def loaded(module):
                 load(module)
-                if not name.startswith(FREE):
-                    kinds = [v for v in vars(module).values() if isinstance(v, type)]
-                    own = [kind for kind in kinds if kind.__module__ == name]
-                    _noted.update((place, _held(place)) for place in (module, *own))
                 if digest(file.read_bytes()) != _FILES.get(file):
-                    alter(name)
+                    altered(name)
+                own = (v for v in vars(module).values() if getattr(v, "__module__", "") == name)
+                places = [module, *(v for v in own if isinstance(v, type))]
+                _noted.update((p, _held(p)) for p in places if not name.startswith(FREE))
 
             spec.loader.exec_module = loaded
         return spec
@@ -162,5 +158,4 @@ class _Finder:
 
 _FILES = _files()
 LOADED = layers(_FILES)
-if _Finder not in sys.meta_path:
-    sys.meta_path.insert(0, _Finder)
+sys.meta_path.insert(0, _Finder)

@@ -63,18 +63,6 @@ def cache_folder(name: str) -> Path | None:
     return None
 
 
-def seal(content: bytes) -> bytes:
-    """Return bytes with a checksum before them."""
-    return hashlib.sha256(content).digest() + content
-
-
-def unseal(sealed: bytes) -> bytes:
-    """Return the bytes that were sealed; ValueError if one of them changed."""
-    if hashlib.sha256(sealed[32:]).digest() != sealed[:32]:
-        raise ValueError("a file is damaged")
-    return sealed[32:]
-
-
 def digest(content: bytes) -> str:
     """Return the SHA-256 in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()

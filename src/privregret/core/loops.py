@@ -110,15 +110,15 @@ def _copied(template, slots):
     kernels = {n: k for n, k in slots.items() if is_jitted(k)}
     # a loop in a loop was made by this
     cached = all(getattr(k.py_func, "cached", None) or ours(k) for k in kernels.values())
-    copies = {n: k if hasattr(k.py_func, "cached") else fresh(k) for n, k in kernels.items()}
+    copies = {n: k if hasattr(k.py_func, "cached") else fresh(k, {}) for n, k in kernels.items()}
     if "choose" in kernels:
         # in a loop over rounds a call with records costs as much as the step
         inlined = numba.njit(inline="always")
         copies = {n: inlined(k.py_func) for n, k in copies.items()}
     # unique among all that are cached
     of = [f"{k.__module__}.{k.__name__}" for k in kernels.values()]
-    kinds = repr([kind for kind in slots.values() if isinstance(kind, np.dtype)])
-    name = "_".join((template.__name__, "of", *of, digest(kinds.encode())[:8])).replace(".", "_")
+    known = repr((of, [kind for kind in slots.values() if isinstance(kind, np.dtype)]))
+    name = "_".join((template.__name__, "of", *of, digest(known.encode())[:8])).replace(".", "_")
     made = FunctionType(template.__code__, template.__globals__ | slots | copies, name)
     main = next(iter(slots.values()))
     made.__module__, made.__qualname__, made.cached = main.__module__, name, cached

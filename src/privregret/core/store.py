@@ -5,7 +5,9 @@ An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `without()`, swi
 """
 
 import functools
+import hashlib
 import inspect
+import io
 import os
 import pickle
 import secrets
@@ -16,21 +18,19 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from pathlib import Path
 from threading import Lock
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any, TypeVar
 
-import joblib
 import numpy as np
 
-from privregret.core import code_key, files, jit
+from privregret.core import code_key, files
 
 BYTES = 2**30  # largest total size; what was used longest ago goes first
 EVERY = 1000  # after one result in so many a process looks at the size
-LEAVES = *code_key.SCALARS, range, np.ndarray
-# of classes in these modules nothing is stated
-PLAIN = "builtins", "abc", "typing"
+# their versions are in every key, or Python's is
+KNOWN = "builtins", "abc", "typing", "numpy"
 FOLDER = files.cache_folder("store")
-SWITCHES = jit.switches()
+SWITCHES = code_key.switches()
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 _off, _lock = 0, Lock()
@@ -40,46 +40,89 @@ class VersionError(ValueError):
     """A `version` that is no text, or empty."""
 
 
+class _Pickler(pickle.Pickler):
+    """Collects what all classes and functions state; of dataclasses only the fields count."""
+
+    def __init__(self, into):
+        super().__init__(into, 5)
+        # without a memo equal things have equal bytes
+        self.fast, self.stated = True, {}
+
+    def reducer_override(self, thing):
+        named = isinstance(thing, (type, FunctionType))
+        for kind in getattr(thing if named else type(thing), "__mro__", [thing]):
+            if kind.__module__.partition(".")[0] not in KNOWN:
+                self.stated[kind] = _stated(kind)
+        if named or not is_dataclass(thing):
+            return NotImplemented
+        names = [f.name for f in fields(thing)]
+        for name in vars(thing).keys() - {*names}:
+            if not isinstance(getattr(type(thing), name, None), functools.cached_property):
+                raise TypeError(f"{name} of a {type(thing).__name__} is of unknown meaning")
+        return type(thing), tuple(getattr(thing, name) for name in names)
+
+
 def entry(function: Callable, *known: Any) -> Path | None:
     """Return the file of what a function makes of things: its code counts, and that of all classes
     and functions among the things. None if the package is altered, or if one of them is of unknown
     content or states no `version` though it is not the package's. VersionError for a bad one."""
-    if _off or FOLDER is None or _wanted() in ("off", "0") or jit.switches() != SWITCHES:
+    if _off or _wanted() in ("off", "0") or code_key.switches() != SWITCHES:
         return None
     try:
-        stated: dict = {}
-        content = plain((function, *known), stated)
-        used = {".".join(module.split(".")[:2]) for module, *_ in stated.values()}
-        code = [h for n, h in code_key.LOADED.items() if n == "engine" or f"privregret.{n}" in used]
-        rest = code_key.surroundings(), SWITCHES
-        key = joblib.hash((content, [*stated.values()], code, rest))
+        pickler = _Pickler(content := io.BytesIO())
+        pickler.dump((function, known))
     except VersionError:
         raise
-    except Exception:  # classes and objects of others can raise any error
+    except Exception:  # what cannot be pickled can raise any error
         return None
-    return None if code_key.altered() else FOLDER / f"{key}.pkl"
+    stated = [*pickler.stated.values()]
+    used = {"engine", *(".".join(module.split(".")[1:2]) for module, *_ in stated)}
+    code = [hashed for layer, hashed in code_key.LOADED.items() if layer in used]
+    return None if code_key.altered() else file((content.getvalue(), stated, code, SWITCHES))
 
 
-def holds(file: Path | None) -> bool:
-    """Return whether an entry is there, to be read."""
-    return file is not None and _wanted() != "fresh" and file.is_file()
+def file(known: tuple) -> Path | None:
+    """Return the path of an entry, or None if there is no folder for it."""
+    key = repr((known, code_key.surroundings())).encode()
+    return FOLDER and FOLDER / files.digest(key)
 
 
-def recall(compute: Callable[[], T], file: Path | None) -> T:
-    """Return the result of `compute()`, from its entry if it is there and whole, and store it where
-    that is possible."""
-    if file is not None and holds(file):
-        with suppress(Exception):  # unpickling can raise any error
-            found = pickle.loads(files.unseal(file.read_bytes()))
-            os.utime(file)
-            return found
-    made = compute()
-    if file is not None and code_key.unchanged() and not code_key.altered():
-        with suppress(Exception):  # disk full, or a result that cannot be pickled
-            files.write(file, files.seal(pickle.dumps(made)))
-            if secrets.randbelow(EVERY) == 0:
-                tidy()
+def read(path: Path) -> Any:
+    """Return what an entry holds; an error of any kind if it is not there or not whole."""
+    content = path.read_bytes() if path.is_file() else b""
+    if hashlib.sha256(content[32:]).digest() != content[:32]:
+        raise ValueError(f"{path} is damaged")
+    os.utime(path)
+    return pickle.loads(content[32:])
+
+
+def write(path: Path | None, content: bytes) -> None:
+    """Write an entry with its checksum, unless the package is another than this process loaded."""
+    if path and code_key.unchanged():
+        files.write(path, hashlib.sha256(content).digest() + content)
+        if secrets.randbelow(EVERY) == 0:
+            tidy()
+
+
+def found(path: Path | None, default: Any = None) -> Any:
+    """Return what an entry holds, or a default if it is not there, not whole or not wanted."""
+    with suppress(Exception):
+        return read(path) if path and _wanted() != "fresh" else default
+    return default
+
+
+def keep(made: T, path: Path | None) -> T:
+    """Return a result, and write it to its entry where that is possible."""
+    with suppress(Exception):  # disk full, or a result that cannot be pickled
+        if path and not code_key.altered():
+            write(path, pickle.dumps(made))
     return made
+
+
+def recall(compute: Callable[[], T], path: Path | None) -> T:
+    """Return the result of `compute()`, from its entry or into it where that is possible."""
+    made = found(path, _lock)
+    return keep(compute(), path) if made is _lock else made
 
 
 def kept(function: F) -> F:
@@ -121,40 +164,10 @@ def tidy() -> None:
     """Remove what was used longest ago until the store is at most `BYTES` large."""
     with suppress(OSError):  # another process removes as well
         total, found = 0, [(f.stat(), f) for f in FOLDER.rglob("*") if f.is_file()]
-        for status, file in sorted(found, key=lambda pair: -pair[0].st_mtime):
+        for status, path in sorted(found, key=lambda pair: -pair[0].st_mtime):
             total += status.st_size
             if total > BYTES:
-                file.unlink(missing_ok=True)
-
-
-def plain(thing: Any, stated: dict) -> Any:
-    """Return dataclasses as their fields, without what they cache, and dicts in their order; what
-    all classes and functions in it state is added to `stated`. TypeError for what is of unknown
-    content, such as `functools.partial`, AttributeError for what its module does not hold."""
-    if isinstance(thing, (type, FunctionType)):
-        kinds = thing.__mro__ if isinstance(thing, type) else [thing]
-        stated.update((k, _stated(k)) for k in kinds if k.__module__ not in PLAIN)
-        return thing.__module__, thing.__qualname__
-    number = isinstance(thing, np.generic) and type(thing).__module__ == "numpy"
-    if number or type(thing) in LEAVES:
-        if getattr(getattr(thing, "dtype", None), "hasobject", False):
-            raise TypeError("an array of objects has no entry")
-        return thing
-    if isinstance(thing, np.random.Generator):
-        return plain(thing.bit_generator.state, stated)
-    kind = plain(type(thing), stated)
-    if isinstance(thing, dict):
-        return kind, [(plain(key, stated), plain(value, stated)) for key, value in thing.items()]
-    if isinstance(thing, (tuple, list)):
-        return kind, [plain(item, stated) for item in thing]
-    if isinstance(thing, MethodType):
-        return thing.__name__, plain(thing.__self__, stated)
-    if is_dataclass(thing):
-        names = [f.name for f in fields(thing)]
-        cached = (getattr(type(thing), n, None) for n in vars(thing).keys() - {*names})
-        if all(isinstance(one, functools.cached_property) for one in cached):
-            return kind, [plain(getattr(thing, name), stated) for name in names]
-    raise TypeError(f"a {type(thing).__name__} has no entry")
+                path.unlink(missing_ok=True)
 
 
 def _wanted():
@@ -162,18 +175,18 @@ def _wanted():
 
 
 def _stated(kind):
-    """Return what stands for the code of a class or function; TypeError if nothing does."""
+    """Return what stands for the code of a class or function; an error if nothing does."""
     name, module = kind.__qualname__, sys.modules[kind.__module__]
-    # another one may have the same name
+    # others may have the same name
     if inspect.unwrap(attrgetter(name)(module)) is not inspect.unwrap(kind):
         raise AttributeError(f"{name} is not what {module.__name__} holds")
     if kind.__module__.partition(".")[0] == files.PACKAGE.name:
         return kind.__module__, name
-    own, file = vars(kind).get("version"), getattr(module, "__file__", None)
-    is_field = is_dataclass(kind) and "version" in {f.name for f in fields(kind)}
-    prompt = kind.__module__ == "__main__" and hasattr(sys, "ps1")
-    if own is None or file is None or is_field or prompt:
+    own, path = vars(kind).get("version"), getattr(module, "__file__", None)
+    a_field = is_dataclass(kind) and "version" in {f.name for f in fields(kind)}
+    at_prompt = kind.__module__ == "__main__" and hasattr(sys, "ps1")
+    if own is None or path is None or a_field or at_prompt:
         raise TypeError(f"{name} states no version")
     if not isinstance(own, str) or not own.strip():
         raise VersionError(f"version of {name} must be a text that is not empty, got {own!r}")
-    return module.__name__, name, own, os.path.realpath(file)
+    return module.__name__, name, own, os.path.realpath(path)
