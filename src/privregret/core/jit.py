@@ -19,6 +19,7 @@ from numba.extending import is_jitted, overload
 
 from privregret.core import code_key, store
 
+FOLDER = store.FOLDER
 F = TypeVar("F", bound=Callable)
 
 
@@ -32,7 +33,8 @@ class _Cache(NullCache):
         function = self.function
         place = function.__module__, function.__qualname__, function.__code__.co_firstlineno
         where = code_key.LOADED["engine"], codegen.magic_tuple(), code_key.switches()
-        return store.file((place, function.__code__.co_code, list(map(str, arguments)), where))
+        known = place, function.__code__.co_code, list(map(str, arguments)), where
+        return store.file(FOLDER, known)
 
     def load_overload(self, signature, context):
         self.altered = not code_key.intact(self.function)
@@ -63,7 +65,7 @@ def jit(function: F) -> F:
 def compiled(function: Any, cached: bool) -> Any:
     """Compile a function, with a cache on disk or without."""
     kernel = numba.njit(nogil=True)(function)
-    if cached and store.FOLDER and not numba.config.DISABLE_JIT:
+    if cached and FOLDER and not numba.config.DISABLE_JIT:
         kernel._cache = _Cache(function)
     return kernel
 

@@ -49,6 +49,8 @@ class _Pickler(pickle.Pickler):
         self.fast, self.stated = True, {}
 
     def reducer_override(self, thing):
+        if type(thing) is np.random.Generator:
+            return dict, (thing.bit_generator.state,)
         named = isinstance(thing, (type, FunctionType))
         for kind in getattr(thing if named else type(thing), "__mro__", [thing]):
             if kind.__module__.partition(".")[0] not in KNOWN:
@@ -78,13 +80,14 @@ def entry(function: Callable, *known: Any) -> Path | None:
     stated = [*pickler.stated.values()]
     used = {"engine", *(".".join(module.split(".")[1:2]) for module, *_ in stated)}
     code = [hashed for layer, hashed in code_key.LOADED.items() if layer in used]
-    return None if code_key.altered() else file((content.getvalue(), stated, code, SWITCHES))
+    known = content.getvalue(), stated, code, SWITCHES
+    return None if code_key.altered() else file(FOLDER, known)
 
 
-def file(known: tuple) -> Path | None:
-    """Return the path of an entry, or None if there is no folder for it."""
+def file(folder: Path | None, known: tuple) -> Path | None:
+    """Return the path of an entry in a folder, if there is one."""
     key = repr((known, code_key.surroundings())).encode()
-    return FOLDER and FOLDER / files.digest(key)
+    return folder and folder / files.digest(key)
 
 
 def read(path: Path) -> Any:
