@@ -25,6 +25,7 @@ from helper import SHIFT
 @dataclass(frozen=True)
 class Own(DPSE):
     id = label = "own"
+    version = "1"
 
     def settings(self, horizon, arms):
         return DPSE(self.epsilon + SHIFT).settings(horizon, arms)
@@ -111,17 +112,20 @@ def last(said):
 
 
 def test_own_code_runs_and_workers_with_other_code_refuse(dask):
-    """Workers keep what they have loaded: an edit makes a program's code another than theirs."""
+    """Workers keep what they have loaded: a new version makes a program's code another."""
     scheduler = {"PRIVREGRET_SCHEDULER": dask.address}
     code, alone, said = dask.run("-c", PLAY)
     assert code == 0, said
     code, out, said = dask.run("-c", PLAY, **scheduler)
     assert (code, out) == (0, alone), said
-    (dask.folder / "modules" / "helper.py").write_text("SHIFT = 4.0\n")
-    assert dask.run("-c", PLAY)[1] != alone
+    own = dask.folder / "modules" / "own.py"
+    own.write_text(OWN.replace('version = "1"', 'version = "2"'))
     code, out, said = dask.run("-c", PLAY, **scheduler)
     assert (code, out) == (1, "") and "ClusterError" in last(said) and "Own" in last(said)
-    (dask.folder / "modules" / "helper.py").write_text("SHIFT = 0.0  # as the workers have it\n")
+    own.write_text(OWN)
+    edited = "from privregret.core import code_key; code_key.LOADED['engine'] = 'other'"
+    code, out, said = dask.run("-c", edited + PLAY, **scheduler)
+    assert (code, out) == (1, "") and "ClusterError" in last(said)
     assert dask.run("-c", PLAY, **scheduler)[:2] == (0, alone)
 
 

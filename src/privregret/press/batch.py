@@ -140,11 +140,11 @@ def inputs(job: Job) -> dict[str, str]:
     data += [NOTEBOOKS / f"{job.name}.toml"]
     data = filter(os.path.isfile, data)  # not of a text that is too long for a path
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
+    found |= {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data}
     layers = code_key.layers()
     if "privregret.studies" not in job.code and "import studies" not in job.code:
         del layers["studies"]
-    found |= {f"src/privregret ({name})": layer for name, layer in layers.items()}
-    return found | {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data}
+    return found | {f"src/privregret ({name})": layer for name, layer in layers.items()}
 
 
 def origin(name: str, found: dict[str, str]) -> dict[str, str]:
