@@ -4,6 +4,7 @@ import os
 import pwd
 from dataclasses import dataclass
 from functools import cached_property, partial
+from types import MethodType
 from typing import ClassVar
 
 import numpy as np
@@ -109,7 +110,8 @@ def patched():
 @pytest.mark.parametrize(
     "known",
     [lambda: 1, partial(DPSE, 0.5), entries, jit.jit(entries), Unstated(), Unstated, Inherited(),
-     AsField(), OnUnstated(), within(), patched(), np.array([Unstated()], object),
+     AsField(), OnUnstated(), within(), patched(), MethodType(entries, DPSE(0.5)),
+     np.array([Unstated()], object),
      pd.DataFrame({"x": [Unstated()]}), type("Mine", (float,), {"__module__": __name__})(1.0)],
     ids=lambda known: type(known).__name__,
 )  # fmt: skip
