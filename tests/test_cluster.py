@@ -112,17 +112,19 @@ def last(said):
 
 
 def test_own_code_runs_and_workers_with_other_code_refuse(dask):
-    """Workers keep what they have loaded: a new version makes a program's code another."""
+    """Workers keep what they have loaded: an edit makes a program's code another than theirs."""
     scheduler = {"PRIVREGRET_SCHEDULER": dask.address}
     code, alone, said = dask.run("-c", PLAY)
     assert code == 0, said
     code, out, said = dask.run("-c", PLAY, **scheduler)
     assert (code, out) == (0, alone), said
-    own = dask.folder / "modules" / "own.py"
+    own, helper = (dask.folder / "modules" / f"{name}.py" for name in ("own", "helper"))
     own.write_text(OWN.replace('version = "1"', 'version = "2"'))
-    code, out, said = dask.run("-c", PLAY, **scheduler)
-    assert (code, out) == (1, "") and "ClusterError" in last(said) and "Own" in last(said)
-    own.write_text(OWN)
+    helper.write_text("SHIFT = 4.0\n")
+    for file, content in ((own, OWN), (helper, "SHIFT = 0.0\n")):
+        code, out, said = dask.run("-c", PLAY, **scheduler)
+        assert (code, out) == (1, "") and "ClusterError" in last(said) and "Own" in last(said)
+        file.write_text(content)
     edited = "from privregret.core import code_key; code_key.LOADED['engine'] = 'other'"
     code, out, said = dask.run("-c", edited + PLAY, **scheduler)
     assert (code, out) == (1, "") and "ClusterError" in last(said)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import reduce
 from itertools import groupby, pairwise
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import joblib
@@ -391,9 +392,13 @@ def _unpacked(packed, code):
 
 
 def _code(task):
-    """Return what program and worker must share: the package, and what classes state."""
-    kinds = (kind for one in task for kind in type(one).__mro__)
-    return code_key.LOADED, [repr(vars(kind).get("version")) for kind in kinds]
+    """Return what program and worker must share: the package, and what own classes state and do."""
+    kinds = {kind for one in task for kind in type(one).__mro__}
+    own = [kind for kind in kinds if not kind.__module__.startswith("privregret.")]
+    code = [f for kind in own for f in vars(kind).values() if isinstance(f, FunctionType)]
+    read = [one for *_, value, one in code_key.frozen(*code) if type(value) in code_key.SCALARS]
+    said = [(kind.__qualname__, vars(kind).get("version")) for kind in own]
+    return code_key.LOADED, sorted(map(repr, [*said, *read, *(f.__code__.co_code for f in code)]))
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:

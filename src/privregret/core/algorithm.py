@@ -38,6 +38,7 @@ class Algorithm(checks.Checked, ABC):
     id: ClassVar[str]  # must never change: random streams depend on it
     label: ClassVar[str]  # name in figures and tables; determines colour and marker
     source: ClassVar[str]  # paper key and algorithm number
+    version: ClassVar[str]  # of a class outside the package: without it no result is stored
     plays: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
     steps: ClassVar[Steps | None] = None  # the literal algorithm
