@@ -154,3 +154,19 @@ def test_one_set_up_at_a_time_and_none_under_a_command(project):
     assert "Waiting" in waiting.stdout.readline() and command.poll() is None
     assert (project / ".venv/.ready").exists()
     assert waiting.wait() == 0 == command.wait()
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
+def test_a_site_without_outputs_says_so(tmp_path):
+    for name in ("docs", "figures", "notebooks/paper", "build/notebooks/paper"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "notebooks/paper/a.ipynb"):
+        (tmp_path / name).touch()
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    command = ["make", "site", "--assume-old=.venv/.site", "run=true"]
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv/.site").touch()
+    for ran in (0, 1):
+        done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+        assert ("0 of 1 notebooks" in done.stdout) == (ran == 0)
+        (tmp_path / "build/notebooks/paper/a.ipynb").touch()
