@@ -192,6 +192,7 @@ def test_a_learner_stops_after_its_horizon_and_its_copy_goes_on_as_it_does(case)
     for t in range(horizon):
         if t == arms:
             others = [pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)]
+            others.append(copy.copy(learner))
         chosen = [one.choose(*advice) for one in ([learner, *others] if t >= arms else [learner])]
         assert len(set(chosen)) == 1
         for one in [learner, *others] if t >= arms else [learner]:
