@@ -69,7 +69,7 @@ def read(path: str | Path) -> pd.DataFrame:
         line, row = rows[t]
         found = f"must be a number in [0, 1], got {checks.shown(row[j])}"
         found += " (with a comma for the decimal point)" if "," in row[j] else ""
-        raise ValueError(f"{shown}, line {line}, column {checks.shown(names[j])}: {found}")
+        raise ValueError(f"{shown}, line {line}, column {checks.shown(names[j])[1:-1]}: {found}")
     return pd.DataFrame(checks.table(shown, table), columns=names)
 
 

@@ -50,7 +50,7 @@ class FTNL(EpochAlgorithm):
         Privacy parameter, in [1e-6, 1e6].
     noise : {"laplace", "exponential", "gumbel"}
     scale : str or float
-        A preset, or c itself, above 0.
+        A preset, or c itself, in [0.001, 1000].
     bernoulli_resampling : bool
         Replace each loss by an independent Bernoulli loss of that mean before adding it up. This
         does not change the privacy.
@@ -66,7 +66,7 @@ class FTNL(EpochAlgorithm):
         "epsilon": checks.epsilon,
         "noise": checks.one_of(*NAMES),
         "scale": lambda name, value: (
-            value if isinstance(value, str) else checks.positive(name, value)
+            value if isinstance(value, str) else checks.number_in(1e-3, 1e3)(name, value)
         ),
         "bernoulli_resampling": checks.boolean,
     }
