@@ -2,6 +2,7 @@
 them."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -91,11 +92,12 @@ def test_what_plays_every_round_or_batch_refuses_what_would_take_years(algorithm
 
 ENDS = 1e-6, 1e6
 ARMS = (0.6, 0.4), (0.9, 0.9), (1.0, 1.0), (0.9, 0.5, 0.9, 0.5), (0.0, 0.5, 0.0, 0.0, 1.0)
+BATCHES = partial(DPKLUCB, alpha=1.1, n0=5)
 EQUAL = bernoulli_losses((0.5, 0.5, 0.3)), deterministic_losses((0.4, 0.4, 0.7, 0.4))
 BOTH = [
     (make(x), BernoulliBandit(f"{means}", means))
-    for make in (*EVENTS, LazyDPTS, lambda x: DPIMED(x, 1.1, 5, "first"))
-    for x in (*ENDS, 64.0)
+    for make in (*EVENTS, LazyDPTS, lambda x: DPIMED(x, 1.1, 5, "first"), BATCHES)
+    for x in ENDS
     for means in ARMS
 ]
 BOTH += [

@@ -52,14 +52,8 @@ def regrets(
 
     The arguments and rows are those of `simulate.regret_curves`, with a column weight for
     `estimates.means(..., weights=)`. heavy is False: the weights give the mean a finite variance.
-    The weights are between 0 and 4, and their mean is 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `simulate.regret_curves`, and for other algorithms.
-    RuntimeError
-        If the mean of the weights is not 1, within six standard errors of at most sqrt(3 / runs).
+    Weights are in [0, 4], and RuntimeError says if their mean is more than six standard errors of
+    sqrt(3 / runs) away from 1.
 
     Examples
     --------

@@ -13,10 +13,6 @@ from privregret.instances import Adversary, Advice, ExpertProblem
 SIZE = checks.integer_in(2, checks.SIZE)
 
 
-def _horizon(value):
-    return value if value is None else checks.positive_int("horizon", value)
-
-
 class AdversarialAlgorithm(Algorithm):
     """A bandit algorithm against an oblivious adversary: a frozen dataclass with `steps`.
 
@@ -42,7 +38,7 @@ class AdversarialAlgorithm(Algorithm):
         """
         return self.literal(checks.table("losses", losses, short=True), rng)
 
-    @checks.arguments(arms=SIZE)
+    @checks.arguments(arms=SIZE, horizon=checks.positive_int)
     def start(
         self, arms: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
@@ -50,7 +46,7 @@ class AdversarialAlgorithm(Algorithm):
 
         Parameters are as in `bandits.BanditAlgorithm.start`.
         """
-        return Learner(self, "loss", rng, _horizon(horizon), arms)
+        return Learner(self, "loss", rng, horizon, arms)
 
 
 class ExpertAlgorithm(AdversarialAlgorithm):
@@ -89,7 +85,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
             raise ValueError(f"advice must cover {len(losses)} rounds, as losses do, got {covered}")
         return self.literal(losses, rng, given.dense(len(losses)))
 
-    @checks.arguments(arms=SIZE, experts=SIZE)
+    @checks.arguments(arms=SIZE, experts=SIZE, horizon=checks.positive_int)
     def start(
         self,
         arms: int,
@@ -101,4 +97,4 @@ class ExpertAlgorithm(AdversarialAlgorithm):
 
         `experts` is N >= 2; `arms`, `rng` and `horizon` are as in `AdversarialAlgorithm.start`.
         """
-        return Learner(self, "loss", rng, _horizon(horizon), arms, experts)
+        return Learner(self, "loss", rng, horizon, arms, experts)

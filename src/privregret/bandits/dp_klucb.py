@@ -286,7 +286,8 @@ class GeometricBatches(PrivateBandit):
         (alpha - 1)) pulls (equation 14). The decimal that it prints as is used exactly: 1.1 is 11 /
         10.
     n0 : int
-        Length of an arm's first batch, at least 1.
+        Length of an arm's first batch, at least 1. About 8 / epsilon is better in the mean: the
+        noise of shorter batches may hide the best arm for long.
     ties : {"random", "first"}
         Which of the arms with exactly equal indices is pulled; the paper does not specify it. The
         index of DP-KLUCB is exactly 1 until an arm has about ln t / (epsilon (1 - mean)) pulls, so
