@@ -404,7 +404,7 @@ def test_bad_tables(case):
         (np.zeros((0, 0)), ("(0, 0)",)),
         (np.zeros((0, arms)), (f"(0, {arms})",)),
     ]
-    if case.problem.shortest > 1 or isinstance(case.problem, (Adversary, ExpertProblem)):
+    if case.problem.shortest > 1:
         wrong.append((np.zeros((arms - 1, arms)), (f"({arms - 1}, {arms})",)))
     rewards = isinstance(case.problem, BernoulliBandit)
     name = "rewards" if rewards else "losses"

@@ -12,7 +12,7 @@ from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import binomial, laplace
+from privregret.core.noise import laplace, successes
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
 
 
@@ -149,7 +149,7 @@ def _pull_counts(means, checkpoints, settings, rng):
         reported = report(counts, checkpoints, reported, pulls, j, t + size)
         t += size
         pulls[j] += size
-        mean = (binomial(size, means[j], rng) + laplace(1 / settings.epsilon, rng)) / size
+        mean = (successes(size, means[j], rng) + laplace(1 / settings.epsilon, rng)) / size
         add(waiting, queues, size, j, mean, False, rng)
     return counts
 

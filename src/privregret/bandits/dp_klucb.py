@@ -14,7 +14,7 @@ from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import binomial, laplace
+from privregret.core.noise import laplace, successes
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
 
 KLUCB, IMED = 0, 1
@@ -240,7 +240,7 @@ def _batches(means, checkpoints, settings, given_arm, given, rng):
             if j == given_arm and batches[j] < len(given):
                 noisy_sum[j] += given[batches[j]]
             else:
-                noisy_sum[j] += binomial(size, means[j], rng) + laplace(1 / epsilon, rng)
+                noisy_sum[j] += successes(size, means[j], rng) + laplace(1 / epsilon, rng)
             batches[j] += 1
             known = size if settings.forget else pulls[j]
             mean = min(max(noisy_sum[j] / known, 0.0), 1.0)

@@ -10,7 +10,7 @@ from privregret.bandits.base import PrivateBandit
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import binomial, laplace
+from privregret.core.noise import laplace, successes
 
 
 class Elimination(NamedTuple):
@@ -124,7 +124,7 @@ def _pull_counts(means, checkpoints, settings, rng):
             length = played // width
             mean = np.empty(width)
             for j in range(width):
-                total = binomial(length, means[active[j]], rng)
+                total = successes(length, means[active[j]], rng)
                 mean[j] = (total + laplace(1 / epsilon, rng)) / length
             active = active[mean.max() - mean <= _threshold(epoch, width, epsilon, beta)]
     return counts

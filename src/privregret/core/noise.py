@@ -23,7 +23,7 @@ def laplace(scale, rng):
 
 
 @jit
-def binomial(n, p, rng):
+def successes(n, p, rng):
     """Draw a number of successes; `Generator.binomial` takes 1 - p for 1 if p is tiny."""
     if not 0 < p < 1e-9 or n * p >= 30:
         return rng.binomial(n, p)
