@@ -453,6 +453,7 @@ def test_a_table_is_no_problem():
     """The likeliest mistake; its message has one line too."""
     algorithm = FIRST[0].algorithm
     refused(lambda: algorithm.run(np.zeros((9, 2)), [9], 0), algorithm.label, "BernoulliBandit")
+    refused(lambda: algorithm.run(cases.TURN, [9], 0), "losses=adversary.table(T)")
 
 
 @every_algorithm
