@@ -93,8 +93,8 @@ def table(
         caption += f" {MARK}: rare runs decide this mean, and its error is not known."
     # \raggedright would change the row's end, and without the space a first word would not be
     # hyphenated
-    ragged = {c: r"\rightskip0pt plus1fil\hspace{0pt}" for c in widths}
-    escaped = shown.map(lambda cell: tex_escape(cell) if isinstance(cell, str) else cell)
+    ragged = {c: r"\rightskip\fill\hspace{0pt}" for c in widths}
+    escaped = shown.map(_typeset)
     running = escaped.assign(**{c: [r + words for words in escaped[c]] for c, r in ragged.items()})
     headings = {c: ragged.get(c, "") + tex_escape(heading) for c, heading in columns.items()}
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
@@ -112,6 +112,10 @@ def table(
     tex = _tex("table", name, caption, star=star, rows=rows, **more)
     _publish("table", name, caption, [_csv(frame), tex])
     _show(HTML(shown.to_html(index=False)), name, caption)
+
+
+def _typeset(cell):
+    return _cell(cell, ".6g") if isinstance(cell, float) else tex_escape(str(cell))
 
 
 def _cell(value, spec):
@@ -296,7 +300,7 @@ def _publish(kind, name, caption, contents):
 
 
 def _tex(kind, name, caption, **values):
-    made_by = {"name": name, "caption": caption, "notebook": notebook.current.name}
+    made_by = {"kind": kind, "name": name, "caption": caption, "notebook": notebook.current.name}
     return render.filled(f"{kind}.tex", **made_by, **values).encode()
 
 
