@@ -357,3 +357,9 @@ def test_columns_of_running_text_have_a_width(root):
     assert r"{@{}p{0.3\linewidth}r@{}}" in tex and r"\hspace{0pt}one, two & 1.5 \\" in tex
     assert tex.count(r"\addlinespace") == 1  # between the rows only
     assert pd.read_csv(root / "figures/hu2021/text.csv").why.tolist() == ["one, two", "three"]
+
+
+def test_a_finding_names_its_macros(root):
+    find(macro="huRatio")
+    render.render(root)
+    assert r"`\huRatio`" in (root / "figures/findings.md").read_text()

@@ -154,7 +154,13 @@ def test_a_manifest_of_another_form_is_refused_in_one_line(root):  # noqa: F811
     for value in (None, "1", [1], float("nan")):
         wrong.append(put(whole, value, *at_notebook, "findings", 0, "value"))
         wrong.append(put(whole, value, *at_notebook, "numbers", "huRatio", "error"))
-    for field, value in (("rank", "1"), ("low", "x"), ("headline", "{x}"), ("place", 3)):
+    for field, value in (
+        ("rank", "1"),
+        ("low", "x"),
+        ("rows", None),
+        ("headline", "{x}"),
+        ("figure", "x"),
+    ):
         wrong.append(put(whole, value, *at_notebook, "findings", 0, field))
     for manifest in wrong:
         path.write_text(json.dumps(manifest))

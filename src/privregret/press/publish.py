@@ -59,7 +59,7 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     plt.close(fig)
     inches = fig.get_figwidth()
     star = "*" if inches > 1.1 * style.COLUMN[0] else ""
-    summary = re.split(r"(?<=[.:]) ", caption)[0]
+    summary = re.split("[.:] ", caption)[0]
     tex = _tex("figure", name, caption, star=star, inches=f"{inches:g}", summary=summary)
     contents = [pdf.getvalue(), png.getvalue(), _csv(data), tex]
     _publish("figure", name, caption, contents)
@@ -185,11 +185,11 @@ def _judge(key, numbers, where, names):
     rows = [w | {"measured": printed(numbers_of(n))} for w, n in zip(where, numbers, strict=True)]
     more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
     found = Finding(measured=measured, criterion=agrees, **said | more | {"figure": shown})
+    macros = macro if isinstance(macro, dict) else {macro: {}} if macro else {}
     with _changing() as (_, mine):
         kept = mine.setdefault("findings", [])
         kept[:] = [row for row in kept if row["key"] != key]
-        kept.append(found.row())
-    macros = macro if isinstance(macro, dict) else {macro: {}} if macro else {}
+        kept.append(found.row() | ({"macros": sorted(macros)} if macros else {}))
     for name, at in macros.items():
         one = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
         # of no row: the one that decides

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import EllipsisType as Missing
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,17 @@ from privregret.press.findings import VERDICTS
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 # of an output: no hidden file, and none elsewhere
 NAME = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*")
-# what the fields of an entry are; of those that may be missing, None as well
+# what the fields of an entry are
 REAL: Any = int | float
 NUMBER = dict.fromkeys(("value", "error", "numerical_error"), REAL)
 FINDING = NUMBER | dict.fromkeys(("low", "high"), REAL | None)
 FINDING |= dict.fromkeys(
     "key kind place claim quantity criterion verdict figure headline".split(), str
 )
-FINDING |= dict.fromkeys(("note", "repair", "stands"), str | None)
-FINDING |= {"rank": int | None, "rows": list | tuple | None}
-NOTEBOOK = dict.fromkeys(("parameters", "versions", "numbers"), dict | None)
-NOTEBOOK |= {"findings": list | None}
+FINDING |= dict.fromkeys(("note", "repair", "stands"), str | Missing)
+FINDING |= {"rank": int | Missing, "rows": list | tuple | Missing, "macros": list | Missing}
+NOTEBOOK = dict.fromkeys(("parameters", "versions", "numbers"), dict | Missing)
+NOTEBOOK |= {"findings": list | Missing}
 OUTPUT = {"kind": str, "notebook": str, "caption": str, "files": dict}
 # of a notebook's entry: what decides its outputs, up to rounding
 ORIGIN = ("parameters", "code", "sources", "lock")
@@ -48,8 +49,11 @@ def read(root: Path) -> dict:
     except FileNotFoundError:
         return {"notebooks": {}, "outputs": {}}
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OSError) as problem:
-        cure = "restore it by git, or remove it and all runs again"
-        raise ValueError(f"{path} is damaged ({str(problem)[:200]}): {cure}") from None
+        said, cure = (
+            " ".join(str(problem).split()),
+            "restore it by git, or remove it and all runs again",
+        )
+        raise ValueError(f"{path} is damaged ({said[:200]}): {cure}") from None
 
 
 def _check(record):
@@ -57,7 +61,7 @@ def _check(record):
 
     def fields(where, entry, kinds):
         for field, kind in kinds.items():
-            if not isinstance(entry.get(field), kind):
+            if not isinstance(entry.get(field, ...), kind):
                 raise ValueError(f"{where}: {field} is {entry.get(field)!r}")
         if "value" in kinds:
             Estimate(*(entry[field] for field in NUMBER))
@@ -70,9 +74,13 @@ def _check(record):
         fields(name, entry, NOTEBOOK)
         for number, said in entry.get("numbers", {}).items():
             fields(number, said, NUMBER | {"meaning": str})
+            if not re.fullmatch("[A-Za-z]+", number) or "\n" in said["meaning"]:
+                raise ValueError(f"{number!r} is no macro with its meaning")
         for row in entry.get("findings", []):
             fields(f"a finding of {name}", row, FINDING)
             row["headline"].format(value="")
+            if row["figure"] and not NAME.fullmatch(row["figure"]):
+                raise ValueError(f"{row['key']}: figure is {row['figure']!r}")
             if row["verdict"] not in VERDICTS[row["kind"]]:
                 raise ValueError(f"{row['key']}: verdict is {row['verdict']!r}")
     owners = {entry["notebook"] for entry in record["outputs"].values()}

@@ -96,7 +96,7 @@ def _rows(manifest):
             more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
             more["headline"] = row["headline"].format(value=tex.value(row))
             more["rows"] = len(row.get("rows", ())) or 1
-            yield dict.fromkeys(("key", "note", "repair", "stands"), "") | row | more
+            yield dict.fromkeys(("key", "note", "repair", "stands", "macros"), "") | row | more
 
 
 def _count(rows, papers):
