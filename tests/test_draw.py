@@ -23,11 +23,24 @@ def closed():
 
 def test_no_two_algorithms_look_alike():
     assert len(set(style.ALGORITHMS.values())) == len(style.ALGORITHMS)
-    own = [style.look(name) for name in ("mine", "mine too")]
-    listed = list(map(style.look, style.ALGORITHMS))
+    names = [f"mine {i}" for i in range(20)]
+    own, listed = list(map(style.look, names)), list(map(style.look, style.ALGORITHMS))
     for mine, other in itertools.product(own, listed):
         assert mine["color"] != other["color"] and mine["linestyle"] != other["linestyle"]
-    assert style.look("mine") == own[0]
+    for one, other in itertools.combinations(own, 2):
+        assert sum(one[part] != other[part] for part in one) >= 2
+        assert (one["color"], one["linestyle"]) != (other["color"], other["linestyle"])
+    assert list(map(style.look, reversed(names))) == own[::-1]
+
+
+def test_a_name_that_begins_with_an_underscore_is_in_the_legend():
+    names = ["_north", "south"]
+    rows = [(a, t, t, t, t) for a in names for t in (1.0, 9.0)]
+    data = pd.DataFrame(rows, columns=["algorithm", "t", "mean", "low", "high"])
+    at_end = data.assign(epsilon=data.t)
+    for fig in (draw.regret_panel(data), draw.final_regret_panel(at_end)):
+        said = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
+        assert len(said) == 2 and "_north" in said[0]
 
 
 # privacy-audit-losses has a row for each algorithm, and one colour

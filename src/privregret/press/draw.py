@@ -1,6 +1,7 @@
 """Pictures that recur, of columns of a frame; importing this sets the look of all figures."""
 
 import itertools
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,7 +41,12 @@ def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, 
         if band:
             low, high = (curve[column] for column in band)
             ax.fill_between(at, low, high, color=look["color"], alpha=0.2, linewidth=0)
-        ax.plot(at, curve[y], label=str(label), **look)
+        ax.plot(at, curve[y], label=shown(label), **look)
+
+
+def shown(name) -> str:
+    """A name as a label: matplotlib gives one that begins with _ no entry in a legend."""
+    return re.sub("^_", " _", str(name))
 
 
 def _needs(data, *columns, maker=""):
@@ -204,7 +210,7 @@ def survival_axes(ax, curves):
         mean = curve["mean"].iloc[0]
         at = np.interp(np.log(mean), np.log(curve.regret[::-1]), np.log(curve.fraction[::-1]))
         open_ = look | {"markersize": 6, "markerfacecolor": "white"}
-        ax.plot([mean], [np.exp(at)], label=label, **open_)
+        ax.plot([mean], [np.exp(at)], label=shown(label), **open_)
     ax.axvline(curves.bound.iloc[0], label=r"lower bound $\times\ln T$", **style.BOUND)
     ax.set(xscale="log", yscale="log", xlabel="final regret $x$")
     ax.set_ylabel("fraction of runs with at least $x$")
@@ -212,9 +218,9 @@ def survival_axes(ax, curves):
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
     """The `looks` of `lines` for what is not an algorithm: a colour and a marker for each value, in
-    the order of the legend, and these `dashes` in turn; six values stay apart."""
+    the order of the legend, and these `dashes` in turn; six colours and seven markers repeat."""
     colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
-    series = zip(values, *map(itertools.cycle, (colours, "o^sDPv", dashes)), strict=False)
+    series = zip(values, *map(itertools.cycle, (colours, "o^sDPvX", dashes)), strict=False)
     return {v: {"color": c, "marker": m, "linestyle": d} for v, c, m, d in series}
 
 
