@@ -306,7 +306,7 @@ def survivals_by_epsilon(data: pd.DataFrame) -> Figure:
         ax.set_title(rf"$\epsilon={e:g}$")
         ax.label_outer()
     for ax in axes:
-        ax.set_xlim(data.regret[data.regret > 0].min() / 1.5, 2 * data.regret.max())
+        ax.set_xlim(data.at_least[data.at_least > 0].min() / 1.5, 2 * data.at_least.max())
     draw.legend_below(fig, 3)
     return fig
 
