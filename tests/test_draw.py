@@ -88,7 +88,7 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     regret = np.append(runs, 100 * runs)
     curves = pd.DataFrame({"algorithm": "UCB1", "t": np.repeat([1, 10], 11), "regret": regret})
     summary = estimates.bands(curves, ["algorithm", "t"])
-    assert summary[["low", "mean", "high"]].to_numpy().tolist() == [[1, 5, 9], [100, 500, 900]]
+    assert summary[["q10", "mean", "q90"]].to_numpy().tolist() == [[1, 5, 9], [100, 500, 900]]
     # a wide band does not make an empty panel
     assert draw.regret_limits(summary) == (500 / 30, 1000)
     _, ax = draw.subplots()
@@ -101,7 +101,7 @@ def test_a_grid_has_shared_axes_one_legend_below_and_a_place_for_final_regrets(c
     cells = itertools.product(range(count), ("UCB1", "IMED"), (1, 10, 100))
     names = ["epsilon", "algorithm", "t", "mean"]
     data = pd.DataFrame([(e, a, t, t * (e + 1)) for e, a, t in cells], columns=names)
-    data = data.assign(low=data["mean"], high=data["mean"])
+    data = data.assign(q10=data["mean"], q90=data["mean"])
     last = data[data.t == 100].assign(epsilon=data.epsilon + 1) if finals else None
     fig = draw.regret_grid(data, finals=last, name="setting 1")
     drawn = [ax for ax in fig.axes if ax.axison]
@@ -126,11 +126,11 @@ def test_what_is_missing_is_named_with_the_function_that_makes_it():
     regret = [1.0, 2.0, 3.0, 4.0]
     runs = pd.DataFrame({"algorithm": "IMED", "t": [1, 1, 9, 9], "regret": regret, "epsilon": 1.0})
     means = estimates.means(runs, ["algorithm", "t"])
-    refused(lambda: draw.regret_panel(means), "low", "estimates.bands")
-    refused(lambda: draw.final_regret_panel(means), "epsilon", "low", "estimates.bands")
+    refused(lambda: draw.regret_panel(means), "q10", "estimates.bands")
+    refused(lambda: draw.final_regret_panel(means), "epsilon", "q10", "estimates.bands")
     refused(lambda: draw.regret_grid(means), "epsilon", "estimates.bands")
     refused(lambda: draw.regret_limits(runs), "mean", "estimates.means")
-    refused(lambda: draw.survival_axes(None, runs), "fraction", "estimates.survivals")
+    refused(lambda: draw.survival_axes(None, runs), "probability", "estimates.survivals")
     refused(lambda: draw.lines(None, runs, "t", "loss"), "loss")
 
 
@@ -138,7 +138,7 @@ def test_no_curve_is_a_zigzag():
     """One curve through several first batches, or horizons, is refused; it names what varies."""
     rows = [("IMED", e, n0, n0 * e) for e in (0.1, 1.0) for n0 in (1, 8)]
     data = pd.DataFrame(rows, columns=["algorithm", "epsilon", "n0", "mean"])
-    data = data.assign(low=data["mean"], high=data["mean"])
+    data = data.assign(q10=data["mean"], q90=data["mean"])
     refused(lambda: draw.final_regret_panel(data), "algorithm", "epsilon", "n0")
     refused(lambda: draw.regret_panel(data.assign(t=data.epsilon)), "algorithm", "t", "n0")
     draw.final_regret_panel(data[data.n0 == 1])

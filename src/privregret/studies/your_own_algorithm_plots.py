@@ -30,7 +30,7 @@ def regret_on_table(data: pd.DataFrame) -> Figure:
     fig, (ax,) = draw.panels(1, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret")
     for i, (label, curve) in enumerate(data.groupby("algorithm", sort=False)):
         look = style.look(label)
-        ax.fill_between(curve.t, curve.low, curve.high, color=look["color"], alpha=0.2, linewidth=0)
+        ax.fill_between(curve.t, curve.q10, curve.q90, color=look["color"], alpha=0.2, linewidth=0)
         every = (0.05 + 0.05 * i, 0.15)
         ax.plot(curve.t, curve["median"], label=draw.shown(label), markevery=every, **look)
     draw.bound(ax, curve.t, curve.uniform, "uniform play")
