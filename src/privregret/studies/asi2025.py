@@ -136,7 +136,7 @@ def regret_by_noise(
     losses, noise = map(np.concatenate, zip(*found, strict=True))
     best = noise[:, problem.losses[0].argmin()]
     controls = np.concatenate([best, noise.sum(axis=1) - best], axis=1)
-    return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls)
+    return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls, heavy=False)
 
 
 def exp4_worst_gap(
