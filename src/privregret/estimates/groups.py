@@ -158,9 +158,9 @@ def means(
     --------
     >>> frame = pd.DataFrame({"arm": ["a", "b"] * 50, "regret": [1.0, 5.0, 3.0, 5.0] * 25})
     >>> means(frame, "arm").round(3)
-      arm  mean    sd     se  runs  heavy
-    0   a   2.0  1.01  0.160    50  False
-    1   b   5.0  0.00    inf    50  False
+      arm  mean    sd    se  runs  heavy
+    0   a   2.0  1.01  0.16    50  False
+    1   b   5.0  0.00   inf    50  False
     """
     _free(by, "mean", "sd", "se", "runs", "heavy", *([] if weights is None else ["top"]))
     known = {"heavy": "heavy"} if "heavy" in frame else {}
