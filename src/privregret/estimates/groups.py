@@ -9,9 +9,8 @@ import pandas as pd
 
 from privregret.core import checks
 from privregret.estimates.many import columns, named, rows
-from privregret.estimates.number import STANDARD_ERRORS, complete
+from privregret.estimates.number import ROUNDING, STANDARD_ERRORS, complete
 from privregret.estimates.sample import (
-    EQUAL,
     LARGEST,
     fraction,
     fraction_error,
@@ -139,7 +138,8 @@ def means(
 
         se is a third of the half-width of Student's interval with the probability of three standard
         errors: sd / sqrt(runs), times 1.19 for 15 runs and 1.004 for 1000. It is infinite if the
-        error is not known: for one run, for fewer than 2000 runs with equal values, and if heavy.
+        error is not known: for fewer than 2000 runs with equal values, and if heavy. sd and se are
+        nan for a single run, whose error `rows` reads as infinite.
 
         heavy marks a mean that rare runs decide. If the frame has a column heavy, as that of
         `simulate.regret_curves`, True stands for a tail with an index below 2, and of others those
@@ -168,8 +168,9 @@ def means(
     tail = groups["heavy"].any().to_numpy(bool) if known else None
     if weights is not None:
         found = _each(groups, by, [value, weights], _weighted_mean)
-        tail = False if tail is None else tail
-        return found.assign(se=np.where(tail, np.inf, found.se), heavy=found.heavy | tail)
+        tail = np.zeros(len(found), bool) if tail is None else tail
+        se = found.se.mask(tail, np.inf).mask(found.runs < 2)
+        return found.assign(se=se, heavy=found.heavy | tail)
     columns = groups[value].agg(["mean", "std", "min", "max", "size"])
     return (
         _keys(groups, by)
@@ -182,7 +183,7 @@ def _weighted_mean(x, weight):
     portion = weight / weight.sum()
     value = (portion * x).sum()
     off, square = (portion * (x - value)) ** 2, portion**2
-    equal = np.abs(x - value).max() <= EQUAL * abs(value)
+    equal = np.abs(x - value).max() <= ROUNDING * abs(value)
     se = 0.0 if equal else np.sqrt(max(off.sum(), 1e-300))
     share = max(part.max() / max(part.sum(), 1e-300) for part in (off, square))
     se, heavy = third(se, share, 1 / square.sum())

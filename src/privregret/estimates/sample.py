@@ -22,20 +22,20 @@ LARGEST = 1e300  # rule for an entry of a sample
 SHOWN = 20  # with fewer draws one of them often makes most of the variance by chance
 # so many equal draws count as a constant: another value has a probability below 0.3 per cent
 CONSTANT = 2000
-EQUAL = 16 * np.finfo(float).eps  # draws that differ by less, relative to their mean, are equal
 
 
 def moments(known: tuple[ArrayLike, ...], tail: ArrayLike | None = None) -> dict[str, ArrayLike]:
     """Return the columns of `means` from mean, sd, least, greatest and number of runs, and from
     whether the law has a heavy tail, if that is known."""
     mean, sd, least, greatest, runs = map(np.asarray, known)
-    sd = np.where(greatest - least <= EQUAL * np.abs(mean), np.where(runs > 1, 0.0, sd), sd)
+    sd = np.where(greatest - least <= ROUNDING * np.abs(mean), np.where(runs > 1, 0.0, sd), sd)
     largest = np.maximum(greatest - mean, mean - least)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = largest**2 / ((runs - 1) * sd**2)
     se, heavy = third(sd / np.sqrt(runs), share, runs, is_light=tail is not None)
     if tail is not None:
         se, heavy = np.where(tail, np.inf, se), heavy | tail
+    se = np.where(runs < 2, np.nan, se)
     return {"mean": mean, "sd": sd, "se": se, "runs": runs, "heavy": heavy}
 
 
