@@ -148,6 +148,15 @@ def test_mean_of_a_sample():
     assert estimates.mean([1e9, 1e9 + 0.5, 1e9 + 1] * 9).reach > 0.3
 
 
+def test_a_rare_draw_of_a_light_law_widens_the_error():
+    """Rare draws of 50: the usual error misses 1 from below whenever few of them were seen."""
+    rng, chance = np.random.default_rng(1), 0.02
+    hits = rng.binomial(300, chance, 2000)
+    once = estimates.mean([0.0] * 299 + [1 / chance], heavy=False)
+    twice = estimates.mean([0.0] * 298 + [1 / chance] * 2, heavy=False)
+    assert (hits == 1).sum() > 10 and once.high > 1 and once.se > 2 * twice.se
+
+
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e9])
 def test_equal_draws_do_not_show_their_error(value):
     """0.1 has rounding errors; many equal draws count as a constant."""

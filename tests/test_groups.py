@@ -255,14 +255,15 @@ def test_a_mean_that_rare_runs_decide_is_marked():
     known = frame.assign(heavy=frame.g == "calm")
     for marked, weights, heavy in (
         (frame, None, [False, True, True]),
-        (known, None, [True, True, False]),
+        (known, None, [True, False, False]),
         (known.assign(weight=1.0), "weight", [True, True, True]),
     ):
         found = estimates.means(marked, "g", weights=weights)
         assert found.heavy.tolist() == heavy and np.isinf(found.se).tolist() == heavy
         assert [e.low == -math.inf for e in estimates.rows(found)] == heavy
-    few = estimates.means(known, "g").iloc[2]
-    assert few.se == pytest.approx(few.sd / 3**0.5 * stats.t.isf(estimates.LEVEL, 2) / 3)
+    for found, wider in zip(estimates.means(known, "g")[1:].itertuples(), (3, 1), strict=True):
+        student = stats.t.isf(estimates.LEVEL, found.runs - 1) / 3
+        assert found.se == pytest.approx(wider * student * found.sd / found.runs**0.5)
 
 
 def test_growth_keeps_the_mark():

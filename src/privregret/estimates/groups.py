@@ -142,11 +142,12 @@ def means(
         nan for a single run, whose error `rows` reads as infinite.
 
         heavy marks a mean that rare runs decide. If the frame has a column heavy, as that of
-        `simulate.regret_curves`, True stands for a tail with an index below 2, and of others those
-        are marked in which one of at least 20 runs makes more than half of the variance. Else, and
-        with weights, nothing is known of the tail: se grows with the part of the variance that
-        one run makes, or with the part of the squared weights that it has, and from a third on the
-        mean is marked. Use `quantiles`, `quantile_limits` or importance sampling (`rare.regrets`).
+        `simulate.regret_curves`, True stands for a tail with an index below 2, and False for none
+        that is known: then se is only wider, by a factor of three, if one of at least 20 runs makes
+        more than half of the variance. Without this column, and with weights, nothing is known of
+        the tail: se grows with the part of the variance that one run makes, or with its part of the
+        squared weights, and from a third on the mean is marked. Use `quantiles`, `quantile_limits`
+        or importance sampling (`rare.regrets`).
 
     Raises
     ------

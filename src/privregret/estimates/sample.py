@@ -20,6 +20,9 @@ from privregret.estimates.number import (
 
 LARGEST = 1e300  # rule for an entry of a sample
 SHOWN = 20  # with fewer draws one of them often makes most of the variance by chance
+# Factor on the error of a mean of which one draw makes most of the variance, if no heavy tail is
+# known: up to nine such draws may be due (Poisson's limit at LEVEL for one that was seen is 8.9).
+WIDER = 3
 # so many equal draws count as a constant: another value has a probability below 0.3 per cent
 CONSTANT = 2000
 
@@ -46,11 +49,12 @@ def third(se, share, runs, is_light=False, dof=None):
     The less is known of a law, the more that part says about draws not seen: 1 / (1 - 3 share)
     covers the exponential, lognormal, Pareto (1.5) and rare 0/1 laws from 5 draws on.
     """
-    dof = runs - 1 if dof is None else dof
     with np.errstate(divide="ignore", invalid="ignore"):
-        heavy = (se > 0) & ((share > 1 / 2) & (runs >= SHOWN) if is_light else share >= 1 / 3)
-        wider = 1.0 if is_light else 1 / (1 - 3 * share)
-        spread = se * wider * -scipy.special.stdtrit(dof, LEVEL) / STANDARD_ERRORS
+        heavy = (share >= 1 / 3) & (se > 0) & (not is_light)
+        rare = np.where((share > 1 / 2) & (runs >= SHOWN), WIDER, 1)
+        spread = se * (rare if is_light else 1 / (1 - 3 * share))
+        dof = runs - 1 if dof is None else dof
+        spread = spread * -scipy.special.stdtrit(dof, LEVEL) / STANDARD_ERRORS
     known = np.where(se > 0, spread, np.where(runs < CONSTANT, np.inf, 0.0))
     return np.where(heavy | (runs < 2), np.inf, known), heavy
 
