@@ -560,6 +560,7 @@ GROUPED = {
         (["algorithm", "instance", "t"], ["epsilon"]),
         (["epsilon", "instance", "t"], ["algorithm"]),
         ([], ["algorithm", "epsilon", "instance", "t"]),
+        (["algorithm", "epsilon", "instance", "run"], ["t"]),
     ],
 )
 def test_a_run_that_occurs_twice_in_a_group_is_refused(function, by, missing):
@@ -570,8 +571,10 @@ def test_a_run_that_occurs_twice_in_a_group_is_refused(function, by, missing):
     assert sorted(added) == missing and "\n" not in str(caught.value)
     assert len(GROUPED[function](CURVES, [*by, *added])) >= 2
     refused(lambda: GROUPED[function](pd.concat([CURVES] * 2), [*by, *added]), "by", "run")
-    GROUPED[function](CURVES.drop(columns="run"), by)
-    GROUPED[function](CURVES.query("t == 9"), [*by, *added, "run"])
+    refused(lambda: GROUPED[function](CURVES[["run", "regret"]], []), "by", "run")
+    if "run" not in by:
+        GROUPED[function](CURVES.drop(columns="run"), by)
+        GROUPED[function](CURVES, [*by, *added, "run"])
 
 
 def test_single_runs_are_no_estimates():

@@ -64,14 +64,15 @@ def _free(by, *results):
 
 def _once(frame, by, measured):
     """Refuse a group in which a run occurs twice, and name the columns that tell its rows apart."""
-    if "run" not in frame or "run" in by or not frame.duplicated([*by, "run"]).any():
+    key = [*dict.fromkeys([*by, "run"])]
+    if "run" not in frame or not frame.duplicated(key).any():
         return
-    apart = [c for c in frame if c not in {*by, *measured, "run", "regret", "weight", "heavy"}]
-    text = frame[[*by, "run", *apart]].astype(str)
-    several = (text.groupby([*by, "run"]).nunique() > 1).any()
-    missing, left = [], text.duplicated([*by, "run"]).sum()
+    apart = [c for c in frame if c not in {*key, *measured, "regret", "weight", "heavy"}]
+    text = frame[[*key, *apart]].astype(str)
+    several = (text.groupby(key)[apart].nunique() > 1).any()
+    missing, left = [], text.duplicated(key).sum()
     for column in text[apart].nunique()[several[several].index].sort_values(kind="stable").index:
-        if (now := text.duplicated([*by, *missing, column, "run"]).sum()) < left:
+        if (now := text.duplicated([*key, *missing, column]).sum()) < left:
             missing, left = [*missing, column], now
     way = f"add {', '.join(missing)} to by" if missing else "average over its rows"
     raise ValueError(f"by must tell the rows of a run apart, got by={by}: {way}, or select rows")
