@@ -67,11 +67,9 @@ def _once(frame, by, measured):
     key = [*dict.fromkeys([*by, "run"])]
     if "run" not in frame or not frame.duplicated(key).any():
         return
-    apart = [c for c in frame if c not in {*key, *measured, "regret", "weight", "heavy"}]
-    text = frame[[*key, *apart]].astype(str)
-    several = (text.groupby(key)[apart].nunique() > 1).any()
+    text = frame.drop(columns=[*measured, "regret", "weight", "heavy"], errors="ignore").astype(str)
     missing, left = [], text.duplicated(key).sum()
-    for column in text[apart].nunique()[several[several].index].sort_values(kind="stable").index:
+    for column in text.nunique().drop(key).sort_values(kind="stable").index:
         if (now := text.duplicated([*key, *missing, column]).sum()) < left:
             missing, left = [*missing, column], now
     way = f"add {', '.join(missing)} to by" if missing else "average over its rows"
@@ -142,13 +140,11 @@ def means(
         error is not known: for fewer than 2000 runs with equal values, and if heavy. sd and se are
         nan for a single run, whose error `rows` reads as infinite.
 
-        heavy marks a mean that rare runs decide. If the frame has a column heavy, as that of
-        `simulate.regret_curves`, True stands for a tail with an index below 2, and False for none
-        that is known: then se is only wider, by a factor of three, if one of at least 20 runs makes
-        more than half of the variance. Without this column, and with weights, nothing is known of
-        the tail: se grows with the part of the variance that one run makes, or with its part of the
-        squared weights, and from a third on the mean is marked. Use `quantiles`, `quantile_limits`
-        or importance sampling (`rare.regrets`).
+        heavy marks a mean that rare runs decide. If the frame has this column, as that of
+        `simulate.regret_curves`, True is a tail index below 2; if False, se triples where one of at
+        least 20 runs makes most of the variance. Without it, and with weights, se grows with the
+        part that one run has of the variance or of the squared weights, and from a third on the
+        mean is marked. Use `quantiles`, `quantile_limits` or `rare.regrets`.
 
     Raises
     ------
@@ -170,15 +166,11 @@ def means(
     tail = groups["heavy"].any().to_numpy(bool) if known else None
     if weights is not None:
         found = _each(groups, by, [value, weights], _weighted_mean)
-        tail = np.zeros(len(found), bool) if tail is None else tail
-        se = found.se.mask(tail, np.inf).mask(found.runs < 2)
-        return found.assign(se=se, heavy=found.heavy | tail)
+        found["heavy"] |= False if tail is None else tail
+        return found.assign(se=found.se.mask(found.heavy, np.inf).mask(found.runs < 2))
     columns = groups[value].agg(["mean", "std", "min", "max", "size"])
-    return (
-        _keys(groups, by)
-        .assign(**moments(tuple(columns.to_numpy().T), tail))
-        .astype({"runs": int, "heavy": bool})
-    )
+    known = tuple(columns[c].to_numpy() for c in columns)
+    return _keys(groups, by).assign(**moments(known, tail))
 
 
 def _weighted_mean(x, weight):
@@ -293,8 +285,7 @@ def fractions(
             complete(f"condition {column!r}", frame[column])
     if getattr(met, "dtype", np.dtype(float)).kind != "b":
         raise TypeError(f"condition must be True or False in each row, got {condition!r}")
-    # a name that no other column has
-    flag = condition if condition in frame else f"({condition})"
+    flag = f"({condition})"  # a name that no other column has
     groups = _groups(frame.assign(**{flag: met.astype(float)}), by, weights)
 
     def one(met, *weight):

@@ -43,12 +43,9 @@ def moments(known: tuple[ArrayLike, ...], tail: ArrayLike | None = None) -> dict
 
 
 def third(se, share, runs, is_light=False, dof=None):
-    """Return a third of the half-width of Student's interval at LEVEL, and whether rare draws may
-    decide the mean: then it is infinite. `share` is the largest draw's part of the variance.
-
-    The less is known of a law, the more that part says about draws not seen: 1 / (1 - 3 share)
-    covers the exponential, lognormal, Pareto (1.5) and rare 0/1 laws from 5 draws on.
-    """
+    """Return a third of the half-width of Student's interval at LEVEL, and whether it is infinite
+    because rare draws may decide; `share` is the largest draw's part of the variance."""
+    # 1 / (1 - 3 share) covers exponential, lognormal, Pareto and rare 0/1 laws from 5 draws on
     with np.errstate(divide="ignore", invalid="ignore"):
         heavy = (share >= 1 / 3) & (se > 0) & (not is_light)
         rare = np.where((share > 1 / 2) & (runs >= SHOWN), WIDER, 1)
@@ -124,13 +121,11 @@ def controlled(sample: ArrayLike, controls: ArrayLike, heavy: bool | None = None
     leverage = (design * fit.T).sum(axis=1)
     residuals = sample - design @ (fit @ sample)
     value, off = fit[0] @ sample, (fit[0] * residuals / np.maximum(1 - leverage, 1e-9)) ** 2
-    se = math.sqrt(off.sum())
-    if n < 2 or heavy:
-        return Estimate(value, math.inf)
-    if se <= ROUNDING * abs(value):
-        return Estimate(value, 0.0 if np.ptp(sample) or n >= CONSTANT else math.inf)
-    share, dof = off.max() / off.sum(), n - design.shape[1]
-    return Estimate(value, float(third(se, share, n, heavy is False, dof)[0]))
+    if n > 1 and np.ptp(sample) and off.sum() <= (ROUNDING * value) ** 2:
+        return Estimate(value)
+    se, share = np.sqrt(off.sum()) * (np.ptp(sample) > 0), off.max() / max(off.sum(), 1e-300)
+    se = third(se, share, n, heavy is False, n - design.shape[1])[0]
+    return Estimate(value, math.inf if heavy else float(se))
 
 
 def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
