@@ -121,9 +121,10 @@ def controlled(sample: ArrayLike, controls: ArrayLike, heavy: bool | None = None
     leverage = (design * fit.T).sum(axis=1)
     residuals = sample - design @ (fit @ sample)
     value, off = fit[0] @ sample, (fit[0] * residuals / np.maximum(1 - leverage, 1e-9)) ** 2
-    if n > 1 and np.ptp(sample) and off.sum() <= (ROUNDING * value) ** 2:
+    varies = np.ptp(sample) > ROUNDING * abs(value)
+    if n > 1 and varies and off.sum() <= (ROUNDING * value) ** 2:
         return Estimate(value)
-    se, share = np.sqrt(off.sum()) * (np.ptp(sample) > 0), off.max() / max(off.sum(), 1e-300)
+    se, share = np.sqrt(off.sum()) * varies, off.max() / max(off.sum(), 1e-300)
     se = third(se, share, n, heavy is False, n - design.shape[1])[0]
     return Estimate(value, math.inf if heavy else float(se))
 
