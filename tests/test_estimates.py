@@ -329,7 +329,7 @@ def test_a_quantile_is_the_draw_that_n_level_draws_do_not_exceed(n):
         expected = math.floor(n * level) + 1
         assert estimates.quantile(draws, float(level)).value == expected
         limits = estimates.quantile_limits(frame[["regret"]], [], float(level))
-        assert limits["value"][0] == expected
+        assert limits["quantile"][0] == expected
         weighted = estimates.quantiles(frame, [], {"q": float(level)}, weights="weight")
         assert weighted.q[0] == math.ceil(n * level)
 

@@ -15,7 +15,7 @@ from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, comple
 
 Numbers: TypeAlias = pd.DataFrame | Iterable[Estimate | float]
 NAMES = "mean", "regret", "fraction", "ratio", "slope"  # columns with numbers and errors
-SAMPLED = re.compile(r"median|value|low|high|sd|se|least|greatest|top|[pq]\d+")  # random numbers
+SAMPLED = re.compile(r"median|quantile|sd|se|least|greatest|top|[pq]\d+")  # random numbers
 
 
 def named(name: str, column: str, frame: pd.DataFrame) -> str:
