@@ -317,7 +317,7 @@ def test_the_median_of_an_even_number_is_the_upper_middle():
     """A draw, not a number between two: so that it is a value that regret takes."""
     assert estimates.median([1.0, 2.0]).value == estimates.median([2.0, 1.0]).value == 2.0
     frame = pd.DataFrame({"regret": [4.0, 1.0, 3.0, 2.0]})
-    assert estimates.quantile_limits(frame, [])["value"][0] == 3.0
+    assert estimates.quantile_limits(frame, [])["quantile"][0] == 3.0
 
 
 @pytest.mark.parametrize("n", [3, 7, 100, 1000])
