@@ -136,7 +136,7 @@ def regret_by_noise(
     losses, noise = map(np.concatenate, zip(*found, strict=True))
     best = noise[:, problem.losses[0].argmin()]
     controls = np.concatenate([best, noise.sum(axis=1) - best], axis=1)
-    return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls)
+    return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls, heavy=False)
 
 
 def exp4_worst_gap(
@@ -352,12 +352,11 @@ def lemma_11_certificate(
 
     def on_second(name, drop):
         changed, few = lemma_11_pair(drop)[1], max(runs // 4, 10)
-        there = estimates.mean(
-            simulate.regret_curves(algorithm, changed, horizon, few, seed, points=1).regret
-        )
+        curves = simulate.regret_curves(algorithm, changed, horizon, few, seed, points=1)
+        there = estimates.mean(curves.regret, heavy=False)
         return {f"regret_{name}": there.value, f"regret_{name}_se": there.se}
 
-    here = estimates.mean(regrets[:, -1])
+    here = estimates.mean(regrets[:, -1], heavy=False)
     numbers = {"pull_rate": 2 * here.value / horizon, "regret": here.value, "regret_se": here.se}
     numbers |= on_second("changed", found["drop"] if found else horizon // 16) | (found or NOTHING)
     for name, drop in (drops or {}).items():
