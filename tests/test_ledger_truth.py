@@ -180,7 +180,6 @@ LEAKS = {
     "an amplified difference": lambda seen, rng: int(
         (seen[-1] * (1 + 1e-9) - seen[-1]) * 1e9 > 0.5
     ),
-    "noise that rounding swallows": lambda seen, rng: int(seen[-1] + 1e-9 * rng.laplace() == 1),
     "exponential noise, lowered": lambda seen, rng: int(seen[-1] - rng.exponential() > 0),
 }
 # on rows of three losses
@@ -261,6 +260,7 @@ SCALED = {
     "small numbers": (lambda seen, rng: int(1e-8 * seen[-1] + rng.laplace(0, 1e-9) > 5e-9), 10),
     "large numbers": (lambda seen, rng: int(seen[-1] + 1e13 * rng.laplace(0, 1e-14) > 0.5), 10),
     "tiny noise": (lambda seen, rng: int(seen[-1] + rng.laplace(0, 1e-3) > 0.5), 1000),
+    "noise in small print": (lambda seen, rng: int(seen[-1] + 1e-9 * rng.laplace() == 1), 1e9),
     "two comparisons": (
         lambda seen, rng: int(1 * (seen[-1] > 0.5) - (seen[-1] < 0.5) + rng.laplace() > 0),
         2,

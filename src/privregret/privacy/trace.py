@@ -19,13 +19,15 @@ changes an action, on this table or on its opposite.
 
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from fractions import Fraction
 from functools import partialmethod
 from inspect import signature
 from itertools import product
-from numbers import Number
+from numbers import Number, Real
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -40,13 +42,20 @@ from privregret.core.loops import Steps
 from privregret.instances import Advice
 
 KEEPS = ("numbers", "outcomes")
-LARGEST = 1e100  # of coefficients, so that sums stay finite
-ROUNDING = 1e-13  # what is left of a coefficient that cancels
+LARGEST = 10**100  # of coefficients, so that sums stay finite
+RANGES = range, np.ndarray
+TOLERANCES = 1e-9, 1e-7, 1e-5  # of the linear programme's slacks
+PLAYS = 8  # other tables on which the code is compared with its compiled form
 OTHERWISE = (
     "it plays other actions when it is traced, so it asks for types or identities (is), keeps "
     "something of an earlier run, or draws random numbers that do not come from its rng"
 )
 CORNERS = 8  # entries of a round whose changes are tried in all combinations
+
+
+def exact(number: float) -> int | Fraction:
+    """Return a finite number without rounding."""
+    return int(number) if number.is_integer() else Fraction(number)
 
 
 def _plain(number):
@@ -77,8 +86,9 @@ class Value:
 
     Data have keys (round, action), indicators of a round's data have keys (round, -1), (round, -2),
     ..., and noises have keys 0, 1, 2, ... in the order of their draws. Sums, differences and
-    multiples have coefficients again. Comparisons of one round's data give an indicator, other
-    comparisons record what decides them. All else is done with `float(value)`, which is a use.
+    multiples have coefficients again, which are not rounded. Comparisons of one round's data give
+    an indicator, other comparisons record what decides them. All else is done with `float(value)`,
+    which is a use.
     """
 
     __slots__ = ("form", "notes", "value")
@@ -97,21 +107,24 @@ class Value:
             return self._used() + other._used()
         form = dict(self.form)
         for key, c in other.form.items():
-            before = form.pop(key, 0.0)
-            if before + c:
-                form[key] = before + c
+            if c := form.pop(key, 0) + c:
+                form[key] = c
         return Value(self.value + other.value, form, self.notes)
 
     def _scaled(self, operation, factor):
         if isinstance(factor, np.ndarray):
             return NotImplemented
         factor = float(factor)  # a product of two values is not linear, so one of them is used
-        form = {key: operation(c, factor) for key, c in self.form.items()}
-        if not all(abs(c) < LARGEST for c in form.values()):
+        if not math.isfinite(factor):
             return operation(float(self), factor)
-        form = {key: c for key, c in form.items() if c}
         # the sign of a zero would tell that of the data
-        return Value(operation(self.value, factor) + 0.0, form, self.notes)
+        value, form = operation(self.value, factor) + 0.0, {}
+        if factor:
+            ratio = exact(factor) if operation is operator.mul else 1 / Fraction(factor)
+            form = {key: c * ratio for key, c in self.form.items()}
+            if abs(ratio) > 1 and any(abs(c) > LARGEST for c in form.values()):
+                return operation(float(self), factor)
+        return Value(value, form, self.notes)
 
     def __mul__(self, factor):
         return self._scaled(operator.mul, factor)
@@ -203,15 +216,21 @@ class Value:
         if not orders and not gap.value:  # noise makes no ties
             self.notes.use(gap.form)
         above = outcome == (holds in (operator.gt, operator.ge)) if orders else gap.value > 0
-        self.notes.outcomes.add((_normal(gap.form), 1.0 if above else -1.0))
+        self.notes.outcomes.add((frozenset(gap.form.items()), 1 if above else -1))
         return outcome
 
 
-def _normal(form):
-    """Return a form up to a positive factor and rounding, for comparison with others."""
-    size = max(abs(c) for c in form.values())
-    parts = {key: math.frexp(c / size) for key, c in form.items()}
-    return frozenset((key, math.ldexp(round(m, 12), e)) for key, (m, e) in parts.items())
+class Datum(Value):
+    """An entry of the table, in [0, 1]: some comparisons with a number always have one outcome."""
+
+    __slots__ = ()
+
+    def _compare(self, other, holds):
+        if isinstance(other, Real) and not isinstance(other, Value):
+            outcomes = {bool(holds(end, other)) for end in (0.0, 1.0)}
+            if len(outcomes) == 1 and not (holds in (operator.eq, operator.ne) and 0 < other < 1):
+                return outcomes.pop()
+        return Value._compare(self, other, holds)
 
 
 class Notes:
@@ -229,14 +248,14 @@ class Notes:
         if self.over:
             raise TypeError("what is kept of an earlier run is used: begin anew in `start`")
         if form:
-            self.numbers.add(_normal(form))
+            self.numbers.add(frozenset(form.items()))
             if revealed:
-                self.revealed.add(_normal(form))
+                self.revealed.add(frozenset(form.items()))
 
     def indicator(self, t: int, outcome: bool) -> Value:
         """Return 0 or 1, determined by the data of round t and by what they do not change."""
         self.indicators += 1
-        return Value(float(outcome), {(t, -self.indicators): 1.0}, self)
+        return Value(float(outcome), {(t, -self.indicators): 1}, self)
 
 
 class Table:
@@ -257,7 +276,7 @@ class Table:
             return np.array([self[at, j] for j in range(self.shape[1])], object)
         t, j = map(int, at)
         self.notes.row = t
-        return Value(self.numbers[t][j], {(t, j): 1.0}, self.notes)
+        return Datum(self.numbers[t][j], {(t, j): 1}, self.notes)
 
 
 def python(kernel: Callable) -> Callable:
@@ -323,7 +342,7 @@ class Tracer(np.random.Generator):
             return float(value)  # a constant
         self.notes.scales.append(float(scale))
         self.notes.upward.append(upward)
-        return Value(float(value), {len(self.notes.scales) - 1: 1.0}, self.notes)
+        return Value(float(value), {len(self.notes.scales) - 1: 1}, self.notes)
 
     laplace, gumbel = _noises("laplace", False), _noises("gumbel", True)
     exponential = partialmethod(_noises("exponential", True), 0.0)
@@ -477,50 +496,135 @@ def traced(
     return runs[0]
 
 
-def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | None:
-    """Return the (noises,) cheapest changes of noises that undo a change of the data, or None.
+def _add(row, other, times):
+    """Add a multiple of a row to another, in place."""
+    for key, c in other.items():
+        if c := row.pop(key, 0) + times * c:
+            row[key] = c
 
-    Parameters
-    ----------
-    change : dict
-        (round, action) -> change of its reward or loss.
-    keep : {"numbers", "outcomes"}
-        What must not change: every number that was used, which is composition; or, of numbers that
-        were only compared, only which one was larger. The second is sufficient, and cheaper for
-        noisy maxima and sparse vectors.
+
+def _noises_of(row):
+    return [key for key in row if not isinstance(key, tuple)]
+
+
+def _reduced(row, solved):
+    for key in solved.keys() & row.keys():
+        _add(row, solved[key], -row[key])
+    return row
+
+
+def eliminated(rows: Iterable[dict], order: Callable) -> tuple[dict, list]:
+    """Solve rows for noises, exactly (Gauss and Jordan): noise -> row, and rows without noise.
+
+    Each row is solved for the noise that comes first in the order.
     """
-    checks.one_of(*KEEPS)("keep", keep)
-    used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.revealed)]
-    used += [] if keep == "numbers" else list(notes.outcomes)
-    scales, rows, shifts, signs = np.array(notes.scales), [], [], []
-    for form, sign in used:
-        row, shift = np.zeros(len(scales)), 0.0
-        for key, c in form:
-            if isinstance(key, tuple):
-                shift += c * change.get(key, 0.0)
-            else:
-                row[key] = c * scales[key]
-        if abs(shift) <= ROUNDING * sum(abs(c) for key, c in form if isinstance(key, tuple)):
-            shift = 0.0
-        if row.any():
-            rows.append(row / np.abs(row).max())
-            shifts.append(shift / np.abs(row).max())
-            signs.append(sign)
-        elif shift and shift * sign <= 0:
-            return None
-    if not any(shifts):
-        return np.zeros(len(scales))
-    rows, shifts, signs = np.array(rows), np.array(shifts), np.array(signs)
-    # the solver's tolerance is to be small next to each move that is needed
-    sizes = np.where(shifts, np.abs(shifts), min(1.0, np.abs(shifts[shifts != 0]).min()))
-    factors, equal = -np.where(signs, signs, 1.0) / sizes, signs == 0
-    rows, right = rows * factors[:, None], -shifts * factors
-    split = np.hstack([rows, -rows])  # costs in scales: up, down
-    limits = [(0, None)] * len(scales) + [(0, 0 if up else None) for up in notes.upward]
-    conditions = split[~equal], right[~equal], split[equal], right[equal], limits
-    solved = linprog(np.ones(2 * len(scales)), *conditions, method="highs")
-    up, down = np.split(solved.x if solved.success else np.zeros(2 * len(scales)), 2)
-    return (up - down) * scales if solved.success else None
+    solved, bare = {}, []
+    for given in rows:
+        row = _reduced(dict(given), solved)
+        if not (noises := _noises_of(row)):
+            bare += [row] if row else []
+            continue
+        pivot = min(noises, key=order)
+        factor = 1 / Fraction(row[pivot])
+        row = {key: c * factor for key, c in row.items()}
+        for other in solved.values():
+            if pivot in other:
+                _add(other, row, -other[pivot])
+        solved[pivot] = row
+    return solved, bare
+
+
+def _shift(row, change):
+    return sum(row.get(key, 0) * by for key, by in change.items())
+
+
+class Moves:
+    """The cheapest changes of noises that keep what a run used, while data change.
+
+    What was used are pairs of a row and a sign: the row must not change, or only to that sign. All
+    is exact: the linear programme only says which noises move.
+    """
+
+    def __init__(self, notes: Notes, keep: str):
+        units, self.upward = list(map(exact, notes.scales)), notes.upward
+
+        def in_scales(form):
+            return {key: c if isinstance(key, tuple) else c * units[key] for key, c in form}
+
+        used = map(in_scales, notes.numbers if keep == "numbers" else notes.revealed)
+        rows = sorted(used, key=len)
+        uses = Counter(key for row in rows for key in row)
+        solved, self.bare = eliminated(rows, lambda noise: uses[noise])
+        self.bare, pairs = [(row, 0) for row in self.bare], [(r, 0) for r in solved.values()]
+        for form, sign in notes.outcomes if keep == "outcomes" else ():
+            row = _reduced(in_scales(form), solved)
+            (pairs if _noises_of(row) else self.bare).append((row, sign))
+        self.parts: list[tuple[set, list]] = []  # pairs that have noises in common
+        for pair in pairs:
+            noises, joined = set(_noises_of(pair[0])), [pair]
+            for part in [part for part in self.parts if part[0] & noises]:
+                self.parts.remove(part)
+                noises, joined = noises | part[0], part[1] + joined
+            self.parts.append((noises, joined))
+
+    def cost(self, change: dict) -> float:
+        """Return what is moved in total, in scales, given (round, action) -> change of data."""
+        for row, sign in self.bare:
+            if (shift := _shift(row, change)) and shift * sign <= 0:
+                return math.inf
+        total = 0.0
+        for noises, pairs in self.parts:
+            shifts = [_shift(row, change) for row, _ in pairs]
+            if any(shifts):
+                total += self._part(sorted(noises), *zip(*pairs, strict=True), shifts)
+        return total
+
+    def _part(self, noises, rows, signs, shifts):
+        guess, slack = np.zeros(len(noises)), np.zeros(len(rows))
+        if len(noises) > 1 or signs[0]:
+            try:
+                guess, slack = self._guess(noises, rows, np.array(signs), shifts)
+            except OverflowError:
+                return math.inf
+        place = {noise: i for i, noise in enumerate(noises)}
+        rows = [{k: row[k] for k in place.keys() & row.keys()} for row in rows]
+        for row, shift in zip(rows, shifts, strict=True):
+            row[()] = shift
+        for tolerance in TOLERANCES:
+            tight = [row for row, gap in zip(rows, slack, strict=True) if gap <= tolerance]
+            solved, _ = eliminated(tight, lambda noise: -abs(guess[place[noise]]))
+            moves = {noise: -row.get((), 0) for noise, row in solved.items()} | {(): 1}
+            keeps = (
+                not (after := _shift(row, moves)) or after * sign > 0
+                for row, sign in zip(rows, signs, strict=True)
+            )
+            raised = (moves.get(noise, 0) >= 0 for noise in noises if self.upward[noise])
+            if all(keeps) and all(raised):
+                size = sum(map(abs, moves.values())) - 1
+                return float(size) if size < LARGEST else math.inf
+        return math.inf
+
+    def _guess(self, noises, rows, signs, shifts):
+        """Return the moves and the slacks of the linear programme; infinite if it has none."""
+        tops = [max(abs(row[noise]) for noise in noises if noise in row) for row in rows]
+        scaled = zip(rows, shifts, tops, strict=True)
+        table = np.array(
+            [
+                [*(float(row.get(k, 0) / top) for k in noises), float(by / top)]
+                for row, by, top in scaled
+            ]
+        )
+        matrix, shifts = table[:, :-1], table[:, -1]
+        # the solver's tolerance is to be small next to each move that is needed
+        sizes = np.where(shifts, np.abs(shifts), min(1.0, np.abs(shifts[shifts != 0]).min()))
+        factors, equal = -np.where(signs, signs, 1.0) / sizes, signs == 0
+        scaled, right = matrix * factors[:, None], -shifts * factors
+        split = np.hstack([scaled, -scaled])  # up, down
+        limits = [(0, None)] * len(noises) + [(0, 0 if self.upward[n] else None) for n in noises]
+        conditions = split[~equal], right[~equal], split[equal], right[equal], limits
+        solved = linprog(np.ones(2 * len(noises)), *conditions, method="highs")
+        up, down = np.split(solved.x if solved.success else np.zeros(2 * len(noises)), 2)
+        return up - down, np.where(equal, 0.0, right - scaled @ (up - down))
 
 
 def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = None) -> np.ndarray:
@@ -531,10 +635,23 @@ def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = No
 
     Parameters
     ----------
-    keep
-        As in `moves`.
-    rounds : iterable of int, optional
-        From 0; by default all.
+    keep : {"numbers", "outcomes"}
+        What must not change: every number that was used, which is composition; or, of numbers that
+        were only compared, only which one was larger. The second is sufficient, and cheaper for
+        noisy maxima and sparse vectors. For a noisy maximum of K > 2 sums it counts who lost to
+        whom as well, which costs up to K - 1 times the maximum alone: compare with two arms.
+    rounds : list of int, optional
+        From 0, each below T; by default all.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `keep` or a round is not one of those.
+
+    Notes
+    -----
+    The numbers may be published after rounding to a grid much coarser than their last digits;
+    unrounded doubles can reveal data (Mironov 2012).
 
     Examples
     --------
@@ -545,18 +662,21 @@ def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = No
     """
     checks.one_of(*KEEPS)("keep", keep)
     notes, result = trace.notes, np.zeros(len(trace.actions))
+    if rounds is not None:
+        known = checks.integer_in(0, len(result) - 1)
+        rounds = checks.list_of(known)(
+            "rounds", list(rounds) if isinstance(rounds, RANGES) else rounds
+        )
     read = {key for form in notes.numbers for key, _ in form if isinstance(key, tuple)}
     opposites = keep == "numbers" and not any(notes.upward)  # cost the same
+    moves = Moves(notes, keep)
 
     def dearest(keys):
         worst = 0.0
-        for signs in product((1.0, -1.0), repeat=len(keys)):
+        for signs in product((1, -1), repeat=len(keys)):
             if opposites and signs[0] < 0:
                 break
-            moved = moves(notes, dict(zip(keys, signs, strict=True)), keep)
-            if moved is None:
-                return math.inf
-            worst = max(worst, float((np.abs(moved) / notes.scales).sum()))
+            worst = max(worst, moves.cost(dict(zip(keys, signs, strict=True))))
         return worst
 
     for t in {t for t, _ in read} & set(range(len(result)) if rounds is None else rounds):
