@@ -21,7 +21,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from fractions import Fraction
 from functools import partialmethod
@@ -32,6 +32,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
@@ -50,6 +51,11 @@ OTHERWISE = (
     "it plays other actions when it is traced, so it asks for types or identities (is), keeps "
     "something of an earlier run, or draws random numbers that do not come from its rng"
 )
+FROZEN = (
+    "its compiled form plays other actions, as numba keeps the globals of the first call: begin "
+    "anew in a fresh process"
+)
+UFUNC = ": numpy's functions do not take data, which are numbers in [0, 1]; use comparisons"
 CORNERS = 8  # entries of a round whose changes are tried in all combinations
 
 
@@ -305,19 +311,23 @@ class Tracer(np.random.Generator):
         *("laplace", "exponential", "standard_exponential", "gumbel"),  # noises
         *("random", "uniform", "integers", "binomial", "beta", "choice", "permutation", "shuffle"),
     )
-    COPIES = ("__reduce__", "__reduce_ex__", "__getstate__")  # would tell the noises to come
+    # whatever would tell the noises to come
+    HIDDEN = (vars(np.random.Generator).keys() | {"__reduce_ex__"}).difference(
+        FOLLOWED, ("__init__", "__new__", "__repr__", "__str__", "__doc__")
+    )
 
     def __init__(self, rng, notes):
         self._source, self.notes = np.random.default_rng(rng), notes
-        super().__init__(self._source.bit_generator)
+        # numpy itself does not reach the source
+        super().__init__(np.random.PCG64(0))
 
     def __getattribute__(self, name):
-        given, known = super().__getattribute__(name), type(self).FOLLOWED
-        public = name[0] != "_" and name in vars(np.random.Generator)
-        if name in Tracer.COPIES or (public and name not in known):
-            follows = ", ".join(f"rng.{name}" for name in known)
-            raise TypeError(f"rng.{name} is not followed, only noise.laplace, {follows}")
-        return given
+        if name in Tracer.HIDDEN:
+            follows = ", ".join(f"rng.{name}" for name in Tracer.FOLLOWED)
+            where = " in the module of start" if name == "bit_generator" else ""
+            raise TypeError(f"rng.{name} is not followed, only noise.laplace{where}, {follows}")
+        plain = name in Tracer.FOLLOWED and name not in vars(Tracer)
+        return getattr(self._source, name) if plain else super().__getattribute__(name)
 
     def noise(self, kind: int, scale: float, draw: Callable = PLAIN_DRAW) -> Value | float:
         """Draw like `noise.draw`.
@@ -471,28 +481,40 @@ def traced(
         If an entry is not in [0, 1].
     """
     name = type(checks.instance_of(Algorithm)("algorithm", algorithm)).__name__
-    given, runs = (), []
+    given, runs, compiled = (), [], []
     table, source = checks.table("table", table, short=True), np.random.default_rng(rng)
     if isinstance(algorithm, ExpertAlgorithm):
         given = (
             Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),
         )
-    with uncompiled(*code(algorithm)), np.errstate(all="ignore"):
-        # opposite data show code that the ledger cannot follow, too; what outlives a run comes late
-        for numbers, plain in ((table, source), (1 - table, deepcopy(source))):
-            notes = Notes(plain=not algorithm.steps)
-            traces = Table(numbers, notes), Tracer(deepcopy(plain), notes), memory_of_values
-            untraced = numbers, _Untraced(plain, notes), Steps.memory
-            try:
-                run = play(algorithm, *traces, given)
-                notes.over = True
-                same = run == play(algorithm, *untraced, given)
-            except Exception as error:
-                why = " ".join(f"{type(error).__name__}: {error}".split())
-                raise TypeError(f"the ledger cannot follow {name}: {why}") from error
-            if not same:
-                raise TypeError(f"the ledger cannot follow {name}: {OTHERWISE}")
-            runs.append(Trace(run, notes))
+    tables = [(table, source), (1 - table, deepcopy(source))]
+    for rng in map(np.random.default_rng, range(PLAYS)):
+        tables.append((rng.random(table.shape), rng))
+    begun, plays = deepcopy(tables), []
+    try:
+        with np.errstate(all="ignore"):
+            with uncompiled(*code(algorithm)):
+                for i, (numbers, plain) in enumerate(tables):
+                    notes = Notes(plain=not algorithm.steps)
+                    # opposite data show code that the ledger cannot follow, too
+                    if i < 2:
+                        traces = Table(numbers, notes), Tracer(deepcopy(plain), notes)
+                        run = play(algorithm, *traces, memory_of_values, given)
+                        runs.append(Trace(run, notes))
+                        notes.over = True
+                    untraced = numbers, _Untraced(plain, notes), Steps.memory
+                    plays.append(play(algorithm, *untraced, given))
+            # after the traces, which would not see what outlives these runs
+            with suppress(NumbaError):  # a faulty source of noise, which is never played
+                compiled = [tuple(algorithm.literal(*pair, *given)) for pair in begun]
+    except Exception as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        hint = UFUNC if "ufunc" in why else ""
+        raise TypeError(f"the ledger cannot follow {name}: {why}{hint}") from error
+    if [run.actions for run in runs] != plays[:2]:
+        raise TypeError(f"the ledger cannot follow {name}: {OTHERWISE}")
+    if compiled and compiled != plays:
+        raise TypeError(f"the ledger cannot follow {name}: {FROZEN}")
     return runs[0]
 
 
@@ -535,7 +557,8 @@ def eliminated(rows: Iterable[dict], order: Callable) -> tuple[dict, list]:
 
 
 def _shift(row, change):
-    return sum(row.get(key, 0) * by for key, by in change.items())
+    row, change = sorted((row, change), key=len)
+    return sum(c * change[key] for key, c in row.items() if key in change)
 
 
 class Moves:
@@ -572,59 +595,56 @@ class Moves:
         for row, sign in self.bare:
             if (shift := _shift(row, change)) and shift * sign <= 0:
                 return math.inf
-        total = 0.0
-        for noises, pairs in self.parts:
+        moved, noises = [], set()
+        for among, pairs in self.parts:
             shifts = [_shift(row, change) for row, _ in pairs]
             if any(shifts):
-                total += self._part(sorted(noises), *zip(*pairs, strict=True), shifts)
-        return total
+                noises |= among
+                moved += [
+                    (row, sign, shift) for (row, sign), shift in zip(pairs, shifts, strict=True)
+                ]
+        return self._size(sorted(noises), *zip(*moved, strict=True)) if moved else 0.0
 
-    def _part(self, noises, rows, signs, shifts):
+    def _size(self, noises, rows, signs, shifts):
+        """Return the total of the smallest moves; infinite if none was found that is right."""
         guess, slack = np.zeros(len(noises)), np.zeros(len(rows))
-        if len(noises) > 1 or signs[0]:
+        place = {noise: i for i, noise in enumerate(noises)}
+        rows = [{key: row[key] for key in row.keys() & place.keys()} for row in rows]
+        if any(signs) or max(map(len, rows)) > 1:
             try:
-                guess, slack = self._guess(noises, rows, np.array(signs), shifts)
+                guess, slack = self._guess(place, rows, np.array(signs), shifts)
             except OverflowError:
                 return math.inf
-        place = {noise: i for i, noise in enumerate(noises)}
-        rows = [{k: row[k] for k in place.keys() & row.keys()} for row in rows]
-        for row, shift in zip(rows, shifts, strict=True):
-            row[()] = shift
         for tolerance in TOLERANCES:
-            tight = [row for row, gap in zip(rows, slack, strict=True) if gap <= tolerance]
+            kept = zip(rows, shifts, slack, strict=True)
+            tight = [row | {(): shift} for row, shift, gap in kept if gap <= tolerance]
             solved, _ = eliminated(tight, lambda noise: -abs(guess[place[noise]]))
-            moves = {noise: -row.get((), 0) for noise, row in solved.items()} | {(): 1}
-            keeps = (
-                not (after := _shift(row, moves)) or after * sign > 0
-                for row, sign in zip(rows, signs, strict=True)
-            )
-            raised = (moves.get(noise, 0) >= 0 for noise in noises if self.upward[noise])
-            if all(keeps) and all(raised):
-                size = sum(map(abs, moves.values())) - 1
+            moves = {noise: -row.get((), 0) for noise, row in solved.items()}
+            after = [shift + _shift(row, moves) for row, shift in zip(rows, shifts, strict=True)]
+            keeps = (not by or by * sign > 0 for by, sign in zip(after, signs, strict=True))
+            if all(keeps) and all(by >= 0 for noise, by in moves.items() if self.upward[noise]):
+                size = sum(map(abs, moves.values()))
                 return float(size) if size < LARGEST else math.inf
         return math.inf
 
-    def _guess(self, noises, rows, signs, shifts):
+    def _guess(self, place, rows, signs, shifts):
         """Return the moves and the slacks of the linear programme; infinite if it has none."""
-        tops = [max(abs(row[noise]) for noise in noises if noise in row) for row in rows]
-        scaled = zip(rows, shifts, tops, strict=True)
-        table = np.array(
-            [
-                [*(float(row.get(k, 0) / top) for k in noises), float(by / top)]
-                for row, by, top in scaled
-            ]
-        )
-        matrix, shifts = table[:, :-1], table[:, -1]
+        tops = [max(map(abs, row.values())) for row in rows]
+        shifts = np.array([float(shift / top) for shift, top in zip(shifts, tops, strict=True)])
+        matrix = np.zeros((len(rows), len(place)))
+        for i, row in enumerate(rows):
+            for key, c in row.items():
+                matrix[i, place[key]] = c / tops[i]
         # the solver's tolerance is to be small next to each move that is needed
         sizes = np.where(shifts, np.abs(shifts), min(1.0, np.abs(shifts[shifts != 0]).min()))
         factors, equal = -np.where(signs, signs, 1.0) / sizes, signs == 0
-        scaled, right = matrix * factors[:, None], -shifts * factors
-        split = np.hstack([scaled, -scaled])  # up, down
-        limits = [(0, None)] * len(noises) + [(0, 0 if self.upward[n] else None) for n in noises]
+        matrix, right = matrix * factors[:, None], -shifts * factors
+        split = np.hstack([matrix, -matrix])  # up, down
+        limits = [(0, None)] * len(place) + [(0, 0 if self.upward[k] else None) for k in place]
         conditions = split[~equal], right[~equal], split[equal], right[equal], limits
-        solved = linprog(np.ones(2 * len(noises)), *conditions, method="highs")
-        up, down = np.split(solved.x if solved.success else np.zeros(2 * len(noises)), 2)
-        return up - down, np.where(equal, 0.0, right - scaled @ (up - down))
+        solved = linprog(np.ones(2 * len(place)), *conditions, method="highs")
+        up, down = np.split(solved.x if solved.success else np.zeros(2 * len(place)), 2)
+        return up - down, np.where(equal, 0.0, right - matrix @ (up - down))
 
 
 def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = None) -> np.ndarray:
