@@ -433,6 +433,14 @@ def test_too_little_noise_is_seen():
         assert adversarial.worst_batched_loss(other, 1.0, nodes=400) <= 1.0
 
 
+@pytest.mark.parametrize("base", [HTINF(1.18), HTINF(6.0), HTINF(0.5), EXP3(8.0, 0.01)], ids=repr)
+@pytest.mark.parametrize(("scale", "later"), [(0.5, ()), (2.0, ()), (1.0, (0.0, 1.0))])
+def test_few_nodes_are_near_many(base, scale, later):
+    """Averages that HTINF skips make a jump, which nodes must not straddle."""
+    few, many = (adversarial.worst_batched_loss(base, scale, later, n) for n in (40, 400))
+    assert few == pytest.approx(many, rel=1e-3)
+
+
 def test_quadrature_agrees_with_play():
     """Frequencies of the 8 paths of three batches over 10 000 plays, chi-squared at level 1e-4."""
     runs, base, rng = 10_000, EXP3(1.5, 0.1), np.random.default_rng(6)
