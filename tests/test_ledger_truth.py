@@ -312,12 +312,17 @@ def test_what_outlives_a_run_is_noticed_in_the_first(rule):
     assert math.isinf(ledger(Bandit(rule), TABLES))
 
 
+SAMPLERS = {"laplace": noise.laplace}
+
+
 def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
     table = TABLES[0]
     for rule, why in {
         lambda seen, rng: int((seen[0] > 0.5) & (seen[-1] > 0.5)): "&",
         lambda seen, rng: int(struct.pack("d", seen[-1])[-1] > 0): "struct.error",
         lambda seen, rng: int(seen[-1] + rng.laplace(0, -1) > 0): "scale",
+        lambda seen, rng: int(np.isnan(seen[-1])): "data",
+        lambda seen, rng: int(seen[-1] + SAMPLERS["laplace"](1.0, rng) > 0): "module of start",
     }.items():
         error = refused(lambda rule=rule: trace.traced(Bandit(rule), table, 0), "Rule", "ledger")
         assert why in f"{error} {type(error.__cause__).__module__}.{type(error.__cause__).__name__}"

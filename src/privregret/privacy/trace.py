@@ -14,7 +14,8 @@ whose entries are all replaced by any others in [0, 1]. If no run costs more tha
 and with any random numbers, the sequence of actions is c-DP; the cost of a single run says nothing
 of runs that do something else. The bound is of real numbers: what rounding reveals is not seen. Nor
 is code that reads the attributes of a `Value`. What asks for types or identities is refused if it
-changes an action, on this table or on its opposite.
+changes an action, on this table or on its opposite; so is compiled code that plays other actions
+than what is read, on these or on a few random tables.
 """
 
 import math
@@ -25,7 +26,6 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from fractions import Fraction
 from functools import partialmethod
-from inspect import signature
 from itertools import product
 from numbers import Number, Real
 from types import FunctionType
@@ -246,7 +246,6 @@ class Notes:
         self.scales, self.upward = [], []  # per noise: whether it may only be raised
         self.numbers, self.revealed, self.outcomes = set(), set(), set()
         self.indicators, self.over = 0, False
-        self.row = -1  # last row of the table that was read
         self.plain = plain  # whether the algorithm manages its own memory
 
     def use(self, form: dict, revealed: bool = True) -> None:
@@ -281,7 +280,6 @@ class Table:
         if not isinstance(at, tuple):
             return np.array([self[at, j] for j in range(self.shape[1])], object)
         t, j = map(int, at)
-        self.notes.row = t
         return Datum(self.numbers[t][j], {(t, j): 1}, self.notes)
 
 
@@ -378,11 +376,10 @@ NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 
 
 @contextmanager
-def uncompiled(*functions: Callable, values: bool = True) -> Iterator[None]:
+def uncompiled(*functions: Callable) -> Iterator[None]:
     """Replace kernels that these functions call by their Python functions.
 
-    Either all kernels are replaced, which can then take `Value` objects, or only those that draw.
-    Noises come from the source's own `noise`. Not thread-safe.
+    These can take `Value` objects; noises come from the source's own `noise`. Not thread-safe.
     """
     before, known, todo = [], set(), [vars(noise), *(python(f).__globals__ for f in functions)]
     while todo:
@@ -395,7 +392,7 @@ def uncompiled(*functions: Callable, values: bool = True) -> Iterator[None]:
             if plain is not found or (ours and found.__module__.startswith("privregret.")):
                 todo.append(plain.__globals__)
                 new = NOISES.get(found, plain)
-                if new is not found and (values or "rng" in signature(plain).parameters):
+                if new is not found:
                     before.append((names, name, found, new))
     try:
         for names, name, _, new in before:
