@@ -203,7 +203,7 @@ LAWS = {
     "noisy max, Gumbel": lambda: noisy_max_laws(4, 6, "gumbel"),
     "EXP3": exp3_laws,
     "batched EXP3": lambda: batched_laws(EXP3(2.0, 0.1)),
-    "batched HTINF": lambda: batched_laws(HTINF(1.5)),
+    "batched HTINF": lambda: batched_laws(HTINF(6.0)),
     "policy on a list": lambda: policy_laws("list"),
     "policy on a table": lambda: policy_laws("table"),
 }
