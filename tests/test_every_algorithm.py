@@ -294,7 +294,7 @@ def _(algorithm: HybridUCB):
 @audited.register(DPIMED)
 def _(algorithm):
     standard = (algorithm.alpha, algorithm.n0, algorithm.power) == (2.0, 1, 0)
-    return decisions.batches_loss(algorithm, 80) if standard else 0.0
+    return decisions.batches_loss(algorithm)[0] if standard else 0.0
 
 
 @audited.register
