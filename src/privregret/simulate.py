@@ -45,8 +45,8 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     """
     half = max(points // 2, 1)
     spaced = np.linspace(horizon / half, horizon, half), np.geomspace(horizon, 1, half)
-    if points == 1:
-        return np.array([horizon])
+    if points < 4:
+        spaced = (np.linspace(1, horizon, points)[:-1],)
     rounds = np.concatenate(spaced).round().clip(1).astype(np.int64)
     # beyond 2^53 floats skip rounds
     return np.unique(np.append(np.minimum(rounds, horizon), horizon))
@@ -410,12 +410,13 @@ def algorithms_of(value: Any) -> list[Algorithm]:
         checks.instance_of(Algorithm)("algorithms", algorithm)
         kind, label = type(algorithm), algorithm.label
         checks.instance_of(Privacy)(f"privacy of {kind.__name__}", algorithm.privacy)
-        if (kind, repr(algorithm)) in seen:
-            raise ValueError(f"algorithms must not repeat {algorithm!r}")
+        row = identity.words((label, identity.parameters(algorithm)))
+        if row in seen and labels[label] is kind:
+            raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
         if labels.setdefault(label, kind) is not kind:
             which = f"{labels[label].__name__} and {kind.__name__}"
             raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
-        seen.add((kind, repr(algorithm)))
+        seen.add(row)
     return algorithms
 
 
@@ -455,7 +456,8 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
         return checkpoints(horizon, checks.integer_in(1, checks.SIZE)("points", points))
     if given.dtype.kind not in "iu":
         raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
-    wanted = np.unique(np.append(given, horizon))
+    # numpy would join its unsigned integers with Python's to floats
+    wanted = np.unique([*given.ravel().tolist(), horizon])
     rounds = checks.checkpoints(shortest)("points", wanted)
     if rounds[-1] > horizon:
         raise ValueError(f"points must be at most the horizon, {horizon}, got {rounds[-1]}")
