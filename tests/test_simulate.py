@@ -229,15 +229,48 @@ def test_a_summary_without_the_runs(runs):
     assert (found.index == np.arange(len(found))).all()
 
 
-@pytest.mark.parametrize("tasks", [1, 3, 1000])
-def test_the_size_of_tasks_changes_no_digit(monkeypatch, tasks):
-    """From one block in a task to all of them, with one worker and with three."""
+@pytest.mark.parametrize("seconds", [0.0, 1e-3, 100.0])
+def test_the_size_of_tasks_changes_no_digit(monkeypatch, seconds):
+    """From one block in a task to many, with one worker and with three, in entries of any size."""
     runs = 77
     expected = curves(runs=runs), summarised(runs=runs)
-    monkeypatch.setattr(simulate, "TASKS", tasks)
+    monkeypatch.setattr(simulate, "SECONDS", seconds)
+    monkeypatch.setattr(simulate, "KEPT", seconds)
     for workers in (1, 3):
         assert_frame_equal(curves(runs=runs, workers=workers), expected[0], check_exact=True)
         assert_frame_equal(summarised(runs=runs, workers=workers), expected[1], check_exact=True)
+
+
+@pytest.mark.parametrize("call", [curves, summarised])
+def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
+    shelf, played = {}, []
+
+    def recall(compute, name):
+        if name not in shelf:
+            shelf[name] = compute()
+        return shelf[name]
+
+    def counted(*given, blocks=simulate._blocks):
+        if len(played) == 9:
+            raise KeyboardInterrupt
+        played.append(given[4] - given[3])
+        return blocks(*given)
+
+    expected = {runs: call([UCB1()], runs=runs) for runs in (101, 103, 200)}
+    monkeypatch.setattr(simulate, "KEPT", 0.0)
+    monkeypatch.setattr(simulate.store, "entry", lambda *known: repr(known))
+    monkeypatch.setattr(simulate.store, "holds", shelf.__contains__)
+    monkeypatch.setattr(simulate.store, "recall", recall)
+    monkeypatch.setattr(simulate, "_blocks", counted)
+    monkeypatch.setattr(simulate, "SECONDS", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        call([UCB1()], runs=101)
+    monkeypatch.setattr(simulate, "SECONDS", 100.0)
+    # 26 blocks of 4, the last of them not full, and 50 blocks
+    for runs, most in [(101, 26 - 8), (101, 0), (103, 10), (200, 50 - 16)]:
+        played.clear()
+        assert_frame_equal(call([UCB1()], runs=runs), expected[runs], check_exact=True)
+        assert sum(played) <= most
 
 
 def test_moments_do_not_lose_digits_beside_a_large_mean():
