@@ -23,6 +23,7 @@ from scipy.optimize import brentq
 
 from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.core import checks, identity, store
+from privregret.core.progress import progress
 from privregret.core.streams import generator
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
@@ -70,7 +71,7 @@ def regrets(
         for key in [identity.key("rare", a, p.law)]
         for block in range(-(-runs // MANY))
     )
-    blocks = shared(weighted, tasks, workers)
+    blocks = progress(shared(weighted, tasks, workers), len(grid) * -(-runs // MANY))
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
     weight = np.repeat(weight, len(grid[0].checkpoints))
     return tidy(grid, regret.ravel()).assign(weight=weight, heavy=False)

@@ -10,8 +10,8 @@ import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from functools import partial, reduce
 from itertools import islice
 from threading import Thread
@@ -587,7 +587,7 @@ def _computed(grid, todo, runs, seed, workers, together):
     that `_merged` makes one of, after at least `KEPT` seconds of work.
     """
     ends = [-(-runs // point.algorithm.block) for point in grid]
-    todo, left = [(i, first) for i, first in todo if first < ends[i]], len(todo)
+    todo = [(i, first) for i, first in todo if first < ends[i]]
     if not todo:
         return
     begun, tasks, costs = time.monotonic(), deque(), dict.fromkeys(range(len(grid)), math.inf)

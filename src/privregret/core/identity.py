@@ -52,7 +52,8 @@ def words(value: object) -> bytes:
 
 def identity(thing: Any) -> tuple[str, dict]:
     """Return (id, parameters that differ from their defaults) of a frozen dataclass; a renamed
-    field keeps its old name as `field(metadata={"id": ...})`. A class without an id has its name."""
+    field keeps its old name as `field(metadata={"id": ...})`. Without an id, a class is its name.
+    """
     own = vars(type(thing)).get("id", None if hasattr(thing, "id") else type(thing).__qualname__)
     if not isinstance(own, str):
         raise TypeError(f"{type(thing).__name__} must define its own id, a string")
