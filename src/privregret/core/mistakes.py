@@ -5,10 +5,10 @@ import linecache
 import os
 import random
 import re
-import secrets
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -146,8 +146,6 @@ def check_seeded(kind: type) -> None:
 
 def _unseeded(thing, fixed):
     """Return whether a thing draws without our seed; `fixed`: it is called without variables."""
-    if isinstance(thing, ModuleType):
-        return thing in (random, secrets, np.random)
     of = getattr(thing, "__module__", None) or ""
     made = callable(thing) and (of == "random" or of.startswith("numpy.random"))
     held = isinstance(thing, GENERATORS) or isinstance(getattr(thing, "__self__", 0), GENERATORS)
@@ -155,14 +153,16 @@ def _unseeded(thing, fixed):
 
 
 def _used(function) -> Iterator[tuple[str, Any, bool]]:
-    """Yield what code takes from globals, cells and modules: name, object, whether it is called
+    """Yield what code takes from globals, cells and imports: name, object, whether it is called
     with constants alone."""
-    cells = [c.cell_contents for c in function.__closure__ or ()]
-    names = function.__globals__ | dict(zip(function.__code__.co_freevars, cells, strict=True))
+    names = dict(function.__globals__)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # an empty cell
+            names[name] = cell.cell_contents
     codes, missing = [function.__code__], object()
     for code in codes:
         codes += [c for c in code.co_consts if isinstance(c, CodeType)]
-        words, thing, constants, module = "", missing, 0, None
+        words, thing, constants, imported, module, here = "", missing, 0, missing, None, {}
         for line in dis.get_instructions(code):
             name, value = line.opname, line.argval
             if name in CONSTANT:
@@ -174,12 +174,16 @@ def _used(function) -> Iterator[tuple[str, Any, bool]]:
                 words, thing = f"{words}.{value}", getattr(thing, value, missing)
                 continue
             if thing is not missing:
-                called = name.startswith("CALL") and line.arg == constants - (name == "CALL_KW")
-                yield words, thing, called
-            words, thing, constants = str(value), missing, 0
+                given = constants - (name == "CALL_KW")
+                yield words, thing, name.startswith("CALL") and line.arg == given
+            if imported is not missing and name.startswith("STORE_FAST"):
+                here[value if isinstance(value, str) else value[0]] = imported
+            words, thing, constants, imported = str(value), missing, 0, missing
             if name in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
                 thing = names.get(value, missing)
+            elif name == "LOAD_FAST":
+                thing = here.get(value, missing)
             elif name == "IMPORT_NAME":
-                thing = module = sys.modules.get(value, missing)
+                imported = module = sys.modules.get(value, missing)
             elif name == "IMPORT_FROM":
-                thing = getattr(module, value, missing)
+                imported = getattr(module, value, missing)
