@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from functools import partial, reduce
+from functools import reduce
 from itertools import islice
 from threading import Thread
 from typing import Any, NamedTuple
@@ -365,18 +365,16 @@ def _asked(address):
         async with rpc(address, connection_args=secret) as server:
             return (await server.identity())["type"]
 
-    # what is no Dask server may stop the loop itself
+    def settle():
+        try:
+            answer.set_result(asyncio.run(asyncio.wait_for(asked(), 5)))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    # a thread, because what is no Dask server may stop the loop itself
     answer: Future = Future()
-    run = partial(asyncio.wait_for, timeout=5)
-    Thread(target=_settled, args=(answer, lambda: asyncio.run(run(asked()))), daemon=True).start()
+    Thread(target=settle, daemon=True).start()
     return answer.result(timeout=6)
-
-
-def _settled(future, call):
-    try:
-        future.set_result(call())
-    except BaseException as error:
-        future.set_exception(error)
 
 
 def scheduled() -> AbstractContextManager:
@@ -426,9 +424,9 @@ def _sent(client, function, tasks, workers):
                 with contextlib.suppress(TimeoutError):
                     wait(sent[0], timeout=2)
             result = sent[0].result()
-        except (Exception, CancelledError) as error:
+        except (OSError, RuntimeError, CancelledError, KilledWorker) as error:
+            # of the task itself
             if sent and sent[0].status == "error" and not isinstance(error, KilledWorker):
-                client.cancel(list(sent))
                 raise
             what = " ".join(f"{type(error).__name__} {error}".split())[:200]
             # the client would log its end in fifty lines

@@ -130,8 +130,8 @@ def check_seeded(kind: type) -> None:
     for thing in todo:
         thing = getattr(thing, "py_func", getattr(thing, "__func__", thing))
         if isinstance(thing, type) and thing.__module__.partition(".")[0] != PACKAGE.name:
-            thing, inner = None, [v for base in thing.__mro__ for v in vars(base).values()]
-            todo += [v for v in inner if isinstance(v, (FunctionType, staticmethod, classmethod))]
+            inner = {n: v for base in thing.__mro__[::-1] for n, v in vars(base).items()}
+            todo += [v for v in inner.values() if isinstance(v, (FunctionType, staticmethod))]
         if not isinstance(thing, FunctionType) or thing in seen or not _own(thing):
             continue
         seen.add(thing)
