@@ -245,13 +245,14 @@ def short(arms, own, settings, t, j, reward):
     arms[j]["total"] += reward
 
 
-def mine(choose=choose, observe=observe, settings=(1.0, 0.0), **own):
+def mine(choose=choose, observe=observe, settings=(1.0, 0.0), start=None, **own):
     """An algorithm of these steps, its parameters all 1."""
     kind = dataclasses.make_dataclass(
         "Mine", own, bases=(BanditAlgorithm,), frozen=True, namespace=NAMES
     )
     kind.steps, kind.settings = Steps(ARM, OWN, choose, observe), lambda self, *sizes: settings
-    kind.start = own.pop("start", kind.start)
+    if start:
+        kind.start, kind.steps = start, None
     return kind(*own.values())
 
 
@@ -361,7 +362,7 @@ def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):
 
 
 def test_a_learner_may_make_a_generator_of_its_rng():
-    assert len(mine(steps=None, start=started(Seeded)).start(2, 1).rng.random(2)) == 2
+    assert len(mine(start=started(Seeded)).start(2, 1).rng.random(2)) == 2
 
 
 @pytest.mark.parametrize("name", ["t", "instance", "mean", "proved_epsilon", "weight", "error"])
