@@ -602,17 +602,14 @@ def _computed(grid, todo, runs, seed, workers, together):
 
     known, spent, names = [], 0.0, [f"{a.label}, {p.name}" for a, p, _ in grid]
     with scheduled(), progress(None, runs * len(grid)) as bar:
+        left = sum(runs - first * grid[i].algorithm.block for i, first in todo)
         bar.set_description(names[todo[0][0]], refresh=False)
-        bar.update(
-            runs * len(grid) - sum(runs - first * grid[i].algorithm.block for i, first in todo)
-        )
+        bar.update(runs * len(grid) - left)
         for seconds, found in shared(_blocks, work(joblib.effective_n_jobs(workers)), workers):
             i, first, last = tasks.popleft()
-            size, costs[i] = (
-                grid[i].algorithm.block,
-                min(costs[i], max(seconds, 1e-6) / (last - first)),
-            )
-            known, spent = [*known, *found], spent + seconds
+            costs[i] = min(costs[i], max(seconds, 1e-6) / (last - first))
+            known, spent, size = [*known, *found], spent + seconds, grid[i].algorithm.block
+            bar.set_description(names[i], refresh=False)
             bar.update(min(last * size, runs) - first * size)
             begin, blocks = known[0][0], last - known[0][0]
             whole = blocks & (blocks - 1) == 0 == begin % blocks
@@ -627,20 +624,12 @@ def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, together):
     """Return the seconds of work, and what is known of the regrets of some blocks."""
     play, size = algorithm.prepared(problem, checkpoints), algorithm.block
     key, begun = streams.key(algorithm, problem), time.thread_time()
-    known = together(
-        (
-            block,
-            1,
-            _regrets(
-                play,
-                problem,
-                checkpoints,
-                min(size, runs - block * size),
-                streams.generator(key, seed, block),
-            ),
-        )
-        for block in range(first, last)
-    )
+
+    def regrets(block):
+        rng = streams.generator(key, seed, block)
+        return _regrets(play, problem, checkpoints, min(size, runs - block * size), rng)
+
+    known = together((block, 1, regrets(block)) for block in range(first, last))
     return time.thread_time() - begun, known
 
 
