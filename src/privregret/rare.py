@@ -24,6 +24,7 @@ from scipy.special import expit, logit
 
 from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.core import checks, identity, store
+from privregret.core.progress import progress
 from privregret.core.streams import generator
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
@@ -74,7 +75,7 @@ def regrets(
         for key in [identity.key("rare", a, p.law)]
         for block in range(-(-runs // MANY))
     )
-    blocks = shared(weighted, tasks, workers)
+    blocks = progress(shared(weighted, tasks, workers), len(grid) * -(-runs // MANY))
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
     for (algorithm, problem, _), mean in zip(grid, weight.reshape(-1, runs).mean(1), strict=True):
         if not abs(mean - 1) <= 6 * np.sqrt(3 / runs):

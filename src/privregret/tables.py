@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from privregret import simulate
 from privregret.bandits import BanditAlgorithm
 from privregret.core import checks, identity, streams
 from privregret.core.algorithm import Algorithm
+from privregret.core.progress import progress
 from privregret.instances import ExpertProblem
 from privregret.instances.bandits import actions_of
 
@@ -163,16 +163,20 @@ def regret_curves(
     rounds = simulate.rounds_of(points, len(table), 1)
     best = gains.cumsum(axis=0)[rounds - 1].max(axis=1)
 
-    def regret(algorithm, seen, key, run):
-        actions = algorithm.play(seen, streams.generator(key, seed, run))
-        return best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
-
-    grid, found = [], []
+    grid, tasks = [], []
     for algorithm in algorithms:
         same = isinstance(algorithm, BanditAlgorithm) == (losses is None)
         seen = table if same else checks.lock(1 - table)
-        what = algorithm, seen, identity.key("table", algorithm, seen)
-        tasks = (joblib.delayed(regret)(*what, run) for run in range(runs))
-        found += joblib.Parallel(n_jobs=workers, prefer="threads")(tasks)
+        key = identity.key("table", algorithm, seen)
+        tasks += [(algorithm, seen, key, seed, run) for run in range(runs)]
         grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
+    played = progress(simulate.shared(_actions, tasks, workers), len(tasks))
+    found = [
+        best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
+        for actions in played
+    ]
     return simulate.tidy(grid, np.concatenate(found))
+
+
+def _actions(algorithm, seen, key, seed, run):
+    return algorithm.play(seen, streams.generator(key, seed, run))

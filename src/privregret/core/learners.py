@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret.core import checks
+from privregret.core import checks, mistakes
 from privregret.core.loops import WrongArm
 
 REWARD = checks.number_in(0, 1, bits=True)
@@ -31,7 +31,7 @@ class Learner:
         sizes = (actions, experts) if experts else (actions,)
         self._steps, self._settings = algorithm.steps, algorithm.settings(horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
-        self._of, self._last = type(algorithm).__name__, horizon or checks.ROUNDS
+        self._kind, self._last = type(algorithm), horizon or checks.ROUNDS
         self._seen, self._shape, self._advice = seen, (experts, actions), ()
         self._round, self._arm = 0, -1
 
@@ -63,9 +63,9 @@ class Learner:
             *arms, own = self._memory
             self._round += 1
             given = *arms, own[0], self._settings, self._round, *self._advice, self._rng
-            arm, actions = self._steps.choose(*given), self._shape[1]
+            arm, actions = self._done(self._steps.choose, *given), self._shape[1]
             if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
-                raise WrongArm(arm, self._round, actions, self._of)
+                raise WrongArm(arm, self._round, actions, self._kind.__name__)
             self._arm = int(arm)
         return self._arm
 
@@ -96,10 +96,18 @@ class Learner:
         else:
             seen = REWARD(self._seen, seen)
         *arms, own = self._memory
-        self._steps.observe(
-            *arms, own[0], self._settings, self._round, *self._advice, self._arm, seen, self._rng
-        )
+        given = *arms, own[0], self._settings, self._round, *self._advice, self._arm, seen
+        self._done(self._steps.observe, *given, self._rng)
         self._arm = -1
+
+    def _done(self, step, *given):
+        try:
+            return step(*given)
+        except Exception as error:
+            whole, sizes = self._seen == "losses", self._shape[::-1]
+            if better := mistakes.named(error, self._kind, self._settings, whole, *sizes):
+                raise better from None
+            raise
 
     def _checked(self, advice):
         """Return the advice of the round in the form that the steps take."""
