@@ -86,7 +86,8 @@ def test_names_of_other_cells_are_not_parameters(cell):
 
 def test_a_run_by_hand_with_other_parameters_has_a_folder_of_its_own(monkeypatch):
     name = "hu2021/H-lower-bound"
-    usual = notebook.declared((ROOT / f"notebooks/{name}.ipynb").read_bytes())
+    usual = notebook.committed(name)
+    assert usual == notebook.declared((ROOT / f"notebooks/{name}.ipynb").read_bytes())
     monkeypatch.delenv("PRIVREGRET_OUTPUT", raising=False)
     places, rules = [], dict.fromkeys(usual, lambda _, value: value)
     for changed in ({}, {"gap": 0.1}, {"gap": 0.2}, {}):
@@ -203,12 +204,15 @@ def git(folder, *words):
 
 
 def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
+    told = []
+
+    def committed():
+        return notebook.committed("demo/one", told.append)
+
     save(folder, "runs: int = 3")
-    refused(lambda: notebook.committed("demo/one"), error=LookupError)  # no repository
     git(folder, "init", "-q")
-    refused(lambda: notebook.committed("demo/one"), "HEAD", error=LookupError)  # no commit
     git(folder, "commit", "--allow-empty", "-qm", "none")
-    assert notebook.committed("demo/one") == {}
+    assert committed() == {"runs": 3}
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "one")
     save(folder, "runs: int = 7")
@@ -217,10 +221,17 @@ def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
     git(other, "init", "-q")
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # of a hook
         monkeypatch.setenv(name, str(other / ".git"))
-    assert notebook.committed("demo/one") == {"runs": 3}
+    assert committed() == {"runs": 3} and not told
+    monkeypatch.undo()
+    monkeypatch.setattr(notebook, "NOTEBOOKS", folder / "notebooks")
+    monkeypatch.setattr(notebook, "ROOT", folder)
     (folder / ".git").rename(folder / ".hidden")
-    git(folder.parent, "init", "-q")  # the home folder of somebody
-    refused(lambda: notebook.committed("demo/one"), error=LookupError)
+    assert committed() == {"runs": 7} and len(told) == 1
+    git(folder.parent, "init", "-q")  # somebody's home folder
+    assert committed() == {"runs": 7} and len(told) == 2
+    (folder.parent / ".git").rename(folder / ".home")
+    git(folder, "init", "-q")
+    assert committed() == {"runs": 7} and len(told) == 3
 
 
 @pytest.mark.parametrize("why", ["owner", "program", "damage"])

@@ -5,7 +5,6 @@ Only committed parameters are adopted into `figures/`, `paper/` and the README. 
 """
 
 import ast
-import errno
 import json
 import os
 import re
@@ -123,7 +122,7 @@ def fitted(given: Any, usual: Any) -> Any:
     """A value of the command line for a parameter that usually is `usual`: "2**22" is a number,
     "0.5,1" a list, "0.5" too where that is usual; what is none of that stays a text."""
     value = {"true": True, "false": False}.get(given, given) if isinstance(given, str) else given
-    if value is given and isinstance(given, str):
+    if isinstance(value, str):
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             value = notebook.literal(ast.parse(given.strip(), mode="eval").body)
     if isinstance(usual, str) and not isinstance(value, str):
@@ -136,7 +135,7 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
     if not (ROOT / LOCK).is_file():
         raise UsageError(f"{LOCK} is missing: restore it by git, since all depends on it")
     small = files.toml(NOTEBOOKS / "smoke.toml") if smoke else {}
-    todo, known, unknown = [], set[str](), ""
+    todo, known, unknown = [], set[str](), list[str]()
     for name in names:
         try:
             content, code, saved = read(name)
@@ -144,13 +143,7 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
             todo.append(Job(name, problem=str(problem)))
             continue
         known |= saved.keys()
-        old: dict = {}
-        try:
-            old = notebook.committed(name) if root == ROOT else {}
-        except LookupError as problem:
-            unknown = str(problem)
-            old = record.read(ROOT)["notebooks"].get(name, {}).get("parameters", {})
-        usual = {p: old.get(p, v) for p, v in saved.items()}
+        usual = notebook.committed(name, unknown.append) if root == ROOT else saved
         for p in (p for p in saved if repr(usual[p]) != repr(saved[p])):
             print(f"{name}: {p}={saved[p]!r} is not committed, {p}={usual[p]!r} counts")
         own = {p: fitted(v, saved[p]) for p, v in given.items() if p in saved}
@@ -161,7 +154,7 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
         raise UsageError(f"no selected notebook has a parameter {none}: {hint(none, known)}")
     if unknown:
         told = "git cannot say which parameters are committed, so those last published count"
-        print(f"warning: {told} ({unknown})", file=sys.stderr)
+        print(f"warning: {told} ({unknown[0]})", file=sys.stderr)
     return todo
 
 
@@ -221,26 +214,6 @@ def why_stale(job: Job, root: Path) -> str:
     return next((f"{path} changed" for path in changed), "")
 
 
-def _sockets():
-    """A folder, removed at the end, with a path that is short enough for local sockets."""
-    for place in (gettempdir(), "/tmp"):
-        # a notebook has a folder of its own in it
-        with suppress(OSError):
-            folder = TemporaryDirectory(prefix="privregret-", dir=place)
-            if _binds(f"{folder.name}/tmp12345678-kernel"):
-                return folder
-            folder.cleanup()
-    return TemporaryDirectory(prefix="privregret-")
-
-
-def _binds(path):
-    """Whether there can be sockets that are named as jupyter_client does it."""
-    with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
-        probe.bind(f"{path}-0")
-        return True
-    return False
-
-
 def _kernel(folder, variables):
     """A class of kernels of this interpreter, over local sockets, no ports to race for, where that
     is possible; what they say goes to a log."""
@@ -248,7 +221,8 @@ def _kernel(folder, variables):
     from jupyter_client.manager import AsyncKernelManager
 
     at = {"connection_file": f"{folder}/kernel.json"}
-    if _binds(f"{folder}/kernel"):
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+        probe.bind(f"{folder}/kernel-0")  # else its path is too long, or it is on a strange disk
         at |= {"transport": "ipc", "ip": f"{folder}/kernel"}
     argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
 
@@ -382,22 +356,18 @@ def reproduce(
         raise UsageError(f"-j must be at least 1, got {at_once}")
     names = notebooks()
     todo = jobs(select(words, names), given, root, smoke)
-    new = not root.exists()
+    new, folders = not root.exists(), ("paper", "figures", "figures/*/", "build")
+    there = next(folder for folder in (root, *root.parents) if folder.exists())
+    for folder in (there, *(found for one in folders for found in root.glob(one))):
+        if not os.access(folder, os.W_OK):
+            raise OSError(f"{folder} cannot be written: --output names another folder")
     if output:
         try:
             record.claim(root, whole=True)
         except ValueError as problem:
             raise UsageError(f"--output: {problem}") from None
     with ExitStack() as held:
-        try:
-            _alone(root, held)
-            for folder in (root, root / "paper", root / "figures", *root.glob("figures/*/")):
-                if folder.exists() and not os.access(folder, os.W_OK):
-                    raise PermissionError(errno.EACCES, "not writable", str(folder))
-        except BlockingIOError:
-            raise
-        except OSError as problem:
-            raise OSError(f"{problem}: --output names a folder that can be written") from None
+        _alone(root, held)
         render.differing(root)  # refuses a damaged manifest
         if not (force or fresh):
             todo = _stale(todo, root)
@@ -439,7 +409,8 @@ def _all(todo, root, at_once, fresh, gone, held):
     at_once = max(1, min(at_once, len(todo)))
     variables = {"LOKY_MAX_CPU_COUNT": str(max(1, joblib.cpu_count() // at_once))}
     variables |= {"PRIVREGRET_STORE": "off"} if fresh else {}
-    sockets = held.enter_context(_sockets())
+    place = "/tmp" if len(os.fsencode(gettempdir())) > 60 and os.access("/tmp", os.W_OK) else None
+    sockets = held.enter_context(TemporaryDirectory(prefix="privregret-", dir=place))
     files.write(root / "build" / "partial" / Path(sockets).name, b"")  # if this run is killed
 
     def one(job):

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,29 +135,34 @@ def declared(content: bytes) -> dict:
     return found
 
 
-def committed(name: str) -> dict:
-    """The parameters of a notebook in git's HEAD, {} if HEAD has no such notebook; LookupError in
-    one line if git cannot say."""
-    path = f"./{name}.ipynb"
+def committed(name: str, tell: Callable[[str], Any] = lambda _: None) -> dict:
+    """A notebook's own parameters: those in git's HEAD, or saved if HEAD has no such notebook, and
+    if git cannot say, which is told, those last published."""
+    saved, old = declared((NOTEBOOKS / f"{name}.ipynb").read_bytes()), {}
+    try:
+        old = _head(f"./{name}.ipynb")
+    except (OSError, ValueError, LookupError, SyntaxError) as problem:
+        tell(str(problem))
+        old = record.read(ROOT)["notebooks"].get(name, {}).get("parameters", {})
+    return {parameter: old.get(parameter, value) for parameter, value in saved.items()}
+
+
+def _head(path):
+    """What the notebook's parameters are in HEAD; {} if it has none, and errors if git fails."""
     environment = {n: v for n, v in os.environ.items() if n not in HOOKS}
 
     def git(*words):
-        done = subprocess.run(
-            ["git", *words], cwd=NOTEBOOKS, env=environment, capture_output=True, check=True
-        )
+        more = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True}
+        done = subprocess.run(["git", *words], **more)
+        if done.returncode:
+            raise LookupError(done.stderr.decode(errors="replace").partition("\n")[0])
         return done.stdout
 
-    try:
-        if git("ls-tree", "HEAD", "--", path):
-            return declared(git("show", f"HEAD:{path}"))
-        if (ROOT / ".git").exists():
-            return {}
-        problem = "the folder has no .git"
-    except subprocess.CalledProcessError as error:
-        problem = error.stderr.decode(errors="replace").partition("\n")[0]
-    except (OSError, ValueError, LookupError, SyntaxError) as error:
-        problem = f"{name}: {error}"
-    raise LookupError(problem)
+    if git("ls-tree", "HEAD", "--", path):
+        return declared(git("show", f"HEAD:{path}"))
+    if not (ROOT / ".git").exists():  # that was the repository around a download
+        raise LookupError("the folder has no .git")
+    return {}
 
 
 def output_root() -> Path:
@@ -187,9 +192,7 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     if not os.environ.get("PRIVREGRET_OUTPUT"):
         usual = {}
         with suppress(OSError, ValueError, LookupError, SyntaxError):  # half-typed, or not ours
-            usual = declared((NOTEBOOKS / f"{name}.ipynb").read_bytes())
-        with suppress(LookupError):
-            usual |= committed(name)
+            usual = committed(name)
         mine = {p: v for p, v in current.parameters.items() if v != usual.get(p, v)}
         current.lab /= folder(mine)
     for parameter, rule in rules.items():
