@@ -143,7 +143,7 @@ def committed(name: str, tell: Callable[[str], Any] = lambda _: None) -> dict:
         old = _head(f"./{name}.ipynb")
     except (OSError, ValueError, LookupError, SyntaxError) as problem:
         tell(str(problem))
-        old = record.read(ROOT)["notebooks"].get(name, {}).get("parameters", {})
+        old = record.read(ROOT)["notebooks"].get(name, {}).get("parameters") or {}
     return {parameter: old.get(parameter, value) for parameter, value in saved.items()}
 
 
