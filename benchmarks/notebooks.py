@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from privregret.core import files
+from privregret.press import batch
 from privregret.press.notebook import BUILD
 
 HERE = Path(__file__).parent
@@ -44,8 +45,8 @@ def times() -> pd.DataFrame:
 
 if __name__ == "__main__":
     frame = times()
-    if frame.empty:
-        raise SystemExit("no notebook has run to its end here: `make` first")
+    if missing := sorted(set(batch.notebooks()) - set(frame.notebook)):
+        raise SystemExit(f"not run to their end here, so `make` first: {', '.join(missing)}")
     rows = frame.assign(hardware=hardware()).to_csv(index=False, lineterminator="\n")
     files.write(HERE / "notebooks.csv", rows.encode())
     print(f"{len(frame)} notebooks, {frame.seconds.sum() / 60:.0f} minutes, on {hardware()}")

@@ -141,10 +141,10 @@ def test_weighted_quantiles_hold_that_part_of_the_weight(frame):
 def test_bands_are_means_and_quantiles_of_the_same_groups():
     frame = runs_of("heavy tail").drop(columns="weight")
     found = estimates.bands(frame, BY)
-    assert list(found) == [*BY, "mean", "sd", "se", "runs", "heavy", "low", "high"]
+    assert list(found) == [*BY, "mean", "sd", "se", "runs", "heavy", "q10", "q90"]
     for row, part in parts_of(frame, found):
         expected = part.regret.mean(), *np.quantile(part.regret, [0.1, 0.9])
-        assert (row.mean, row.low, row.high) == pytest.approx(expected, rel=1e-12)
+        assert (row.mean, row.q10, row.q90) == pytest.approx(expected, rel=1e-12)
 
 
 @plain
@@ -155,11 +155,10 @@ def test_limits_are_order_statistics_by_bonferroni(frame, level, confidence):
     for row, part in parts_of(frame, found):
         x, n = np.sort(part.regret.to_numpy()), len(part)
         low, high = (int(stats.binom.ppf(q, n, level)) for q in (chance, 1 - chance))
-        assert row.low == (x[low - 1] if low else -math.inf) and row.high == (
-            x[high] if high < n else math.inf
-        )
+        assert row.lower_limit == (x[low - 1] if low else -math.inf)
+        assert row.upper_limit == (x[high] if high < n else math.inf)
         assert (
-            row.value == x[min(int(n * level), n - 1)] == estimates.quantile(x, level).value
+            row.quantile == x[min(int(n * level), n - 1)] == estimates.quantile(x, level).value
             and row.runs == n
         )
 
@@ -167,9 +166,10 @@ def test_limits_are_order_statistics_by_bonferroni(frame, level, confidence):
 def test_limits_of_a_uniform_sample():
     frame = pd.DataFrame({"a": 0, "regret": np.arange(1.0, 101)})
     row = estimates.quantile_limits(frame, ["a"], confidence=0.95).iloc[0]
-    assert (row.value, row.low, row.high) == (51, 40, 61)  # the textbook's 40th and 61st of 100
+    # the textbook's 40th and 61st of 100
+    assert row[["quantile", "lower_limit", "upper_limit"]].tolist() == [51, 40, 61]
     few = estimates.quantile_limits(frame[:3], ["a"])
-    assert (few.low[0], few.high[0]) == (-math.inf, math.inf)
+    assert (few.lower_limit[0], few.upper_limit[0]) == (-math.inf, math.inf)
 
 
 @plain
@@ -197,19 +197,18 @@ def test_survivals_are_fractions_of_the_weight_at_or_above(frame):
     for weights in ("weight", None):
         runs = frame if weights else frame.drop(columns="weight")
         found = estimates.survivals(runs, BY, weights=weights)
-        assert list(found) == [*BY, "regret", "fraction"]
+        assert list(found) == [*BY, "at_least", "probability"]
         for key, part in runs.groupby(BY, dropna=False):
             same = found.epsilon.eq(key[1]) | (found.epsilon.isna() & math.isnan(key[1]))
             curve = found[(found.instance == key[0]) & same]
             weight = part.weight if weights else pd.Series(1.0, part.index)
-            assert curve.fraction.is_monotonic_increasing and curve.fraction.iloc[
-                -1
-            ] == pytest.approx(1)
-            assert curve.regret.is_monotonic_decreasing and curve.regret.is_unique
-            for x, y in zip(curve.regret, curve.fraction, strict=True):
+            assert curve.probability.is_monotonic_increasing
+            assert curve.probability.iloc[-1] == pytest.approx(1)
+            assert curve.at_least.is_monotonic_decreasing and curve.at_least.is_unique
+            for x, y in zip(curve.at_least, curve.probability, strict=True):
                 assert y == pytest.approx(weight[part.regret >= x].sum() / weight.sum())
     many = estimates.survivals(pd.DataFrame({"regret": np.arange(10_000.0)}), [], points=100)
-    assert len(many) <= 100 and many.fraction.iloc[0] == 1e-4
+    assert len(many) <= 100 and many.probability.iloc[0] == 1e-4
 
 
 def test_growth_is_per_unit_of_the_logarithm():
@@ -496,7 +495,7 @@ def test_columns_of_other_kinds_are_read_as_floats():
 
 def test_the_largest_run_can_have_weight_0():
     frame = pd.DataFrame({"regret": [1.0, 2.0, 3.0], "w": [1, 1, 0]})
-    assert estimates.survivals(frame, [], weights="w").fraction.tolist() == [0.5, 1]
+    assert estimates.survivals(frame, [], weights="w").probability.tolist() == [0.5, 1]
 
 
 def test_frames_that_were_misread_are_refused():

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from importlib.metadata import distribution, distributions
 
 import pytest
@@ -31,7 +32,7 @@ def site(tmp_path_factory):
     root = tmp_path_factory.mktemp("installed")
     no_caches = shutil.ignore_patterns("__pycache__", "*.egg-info")
     shutil.copytree(ROOT / "src", root / "from/src", ignore=no_caches)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, root / "from")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     offline = ["--quiet", "--no-deps", "--no-index"]
@@ -93,6 +94,18 @@ def test_the_command_says_what_it_needs(run, site, words, others):
         code, out, err = run(*start, *words.split(), others=others)
         assert (code, out, err.count("\n")) == (2, "", 1), err
         assert "notebooks" in err
+
+
+def test_the_source_distribution_has_no_tests_without_their_helpers(site):
+    source = site.parent / "from"
+    (source / "tests").mkdir()
+    (source / "tests/test_one.py").touch()
+    code = "from setuptools.build_meta import build_sdist as b; print(b('dist'))"
+    subprocess.run([sys.executable, "-c", code], cwd=source, check=True, capture_output=True)
+    with tarfile.open(next(source.glob("dist/*.tar.gz"))) as sdist:
+        names = sdist.getnames()
+    assert any("src/privregret/simulate.py" in n for n in names)
+    assert not [n for n in names if "/tests" in n]
 
 
 def test_its_version(run, site):

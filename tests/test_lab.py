@@ -34,6 +34,7 @@ def lab(project, tmp_path):
     shutil.copy(ROOT / "notebooks" / f"{NAME}.toml", copy.parent)
     for name in ("Makefile", "pyproject.toml", ".gitattributes", ".gitignore"):
         shutil.copy(ROOT / name, project.root)
+    shutil.copytree(ROOT / ".ci", project.root / ".ci")
     shutil.copytree(ROOT / "notebooks/.jupyter", project.root / "notebooks/.jupyter")
     (project.root / ".venv").symlink_to(sys.prefix)
     (project.root / ".git/info").mkdir(parents=True)

@@ -291,7 +291,7 @@ def test_by_hand_a_figure_of_ones_own_needs_no_caption(folder, monkeypatch):
     publish.table(data, "mine-too")
     made = folder / "build/lab/figures/demo"
     assert {path.suffix for path in made.glob("mine.*")} == {".pdf", ".png", ".csv", ".tex"}
-    assert "y low" in (made / "mine-too.tex").read_text()
+    assert "y\\_low" in (made / "mine-too.tex").read_text()
 
     def draw(key):
         return lambda: publish.figure(plt.subplots()[0], data, key)

@@ -40,7 +40,7 @@ def mentioned(program):
 
 
 # `test_installed` runs these; a large run writes its grid, and `test_cluster` runs that
-CODE = [block for block in blocks("python") if '"grid' not in block.values[1]]
+CODE = [b for b in blocks("python") if '"grid' not in b.values[1] and "press" not in b.values[1]]
 
 
 def test_make_has_the_targets():
@@ -120,6 +120,15 @@ def test_examples_print_what_is_shown(code, printed, capsys):
     words = capsys.readouterr().out.split()
     for word, shown in zip(words, printed.split(), strict=True):
         assert word == shown or float(word) == pytest.approx(float(shown), rel=1e-3, abs=0.11)
+
+
+def test_ones_own_algorithm_stands_next_to_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    code = "".join(re.findall(r"^```python\n(.*?)^```$", PAGES["CONTRIBUTING.md"], re.M | re.S))
+    exec(code, names := {})
+    labels = {text.get_text() for text in names["figure"].axes[0].get_legend().get_texts()}
+    assert labels == {"explore first", "DP-SE"} and (tmp_path / "final-regret.pdf").exists()
 
 
 def test_numbers_are_those_of_the_findings():

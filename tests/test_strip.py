@@ -1,6 +1,7 @@
-"""The filter by which git keeps no outputs, as `make` sets it up: only sources count, and no code
-of the branch that is checked out runs."""
+"""The filter by which git keeps no outputs, as `make` sets it up: only sources count, outputs pass
+in no clone, and no code of the branch that is checked out runs."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,42 +11,51 @@ import pytest
 from conftest import ROOT
 
 ONE = ROOT / "notebooks/azize2025/3-lower-bound.ipynb"
+STRIP = "notebooks/.jupyter/strip.py"
+AUTHOR = "-c", "user.name=a", "-c", "user.email=a@b"
+KEY = "filter.privregret-notebooks"
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("git") and shutil.which("make")), reason="needs git and make"
-)
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 
 
-def run(*command, cwd):
-    return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True).stdout
+def run(*command, cwd, **more):
+    asked = {"cwd": cwd, "check": True, "capture_output": True, "text": True} | more
+    return subprocess.run(command, **asked).stdout
 
 
 @pytest.fixture
-def clone(tmp_path):
-    """A clone of a project with one notebook, and the environment of these tests."""
-    origin, clone = tmp_path / "origin", tmp_path / "a clone"
-    origin.mkdir()
-    for name in ("Makefile", "requirements.lock", "pyproject.toml", ".gitattributes"):
-        shutil.copy(ROOT / name, origin)
+def origin(tmp_path):
+    """A project with one notebook."""
+    origin = tmp_path / "origin"
+    for name in (".gitattributes", ".ci/set-up", STRIP):
+        (origin / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, origin / name)
     shutil.copy(ONE, origin / "one.ipynb")
     (origin / "two.ipynb").write_text("not a notebook: {")
-    # code of the branch
-    (origin / "nbstripout.py").write_text("open('ran', 'w')")
-    run("git", "init", "-q", cwd=origin)
+    (origin / "a.pdf").write_bytes(b"%PDF\n\r\n")
+    run("git", "init", "-q", "-b", "main", cwd=origin)
     run("git", "add", ".", cwd=origin)
-    run("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one", cwd=origin)
+    run("git", *AUTHOR, "commit", "-qm", "one", cwd=origin)
+    return origin
+
+
+@pytest.fixture
+def clone(origin, tmp_path):
+    """A clone of it, whose path asks for quotes."""
+    clone = tmp_path / 'it\'s "a" $clone'
     run("git", "clone", "-q", origin, clone, cwd=tmp_path)
-    (clone / ".git/info/exclude").write_text(".venv\n")
-    (clone / ".venv").symlink_to(sys.prefix)
     return clone
 
 
 def set_up(clone):
-    """What `make` does for git, done here; the filter's command."""
-    recipe = run("make", "--dry-run", "--assume-new=pyproject.toml", ".venv/.ready", cwd=clone)
-    (line,) = [line for line in recipe.splitlines() if "git config" in line]
-    run("sh", "-c", line, cwd=clone)
-    return run("git", "config", "filter.nbstripout.clean", cwd=clone).strip()
+    """What every `make` does for git."""
+    run("sh", ".ci/set-up", "filter", cwd=clone)
+
+
+def staged(clone):
+    """The notebook as `git add` takes it."""
+    run("git", "add", "one.ipynb", cwd=clone)
+    return run("git", "show", ":one.ipynb", cwd=clone)
 
 
 def as_lab_saves_it(path, change=("", "")):
@@ -71,6 +81,19 @@ def as_lab_saves_it(path, change=("", "")):
     nbformat.write(notebook, path)
 
 
+def as_others_save_it(path):
+    """What VS Code, Colab and JupyterLab's inspector add, and who asks that outputs be kept."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.metadata.kernelspec.display_name = ".venv (3.11.7)"
+    notebook.metadata |= {"vscode": {"hash": "0"}, "colab": {"provenance": []}, "keep_output": True}
+    for cell in notebook.cells:
+        added = {"editable": True, "slideshow": {"slide_type": ""}, "jupyter": {}, "keep_output": 1}
+        cell.metadata |= {**added, "vscode": {"languageId": "python"}, "colab": {}}
+        if cell.cell_type == "code":
+            cell.outputs = [nbformat.v4.new_output("stream", text="x")]
+    nbformat.write(notebook, path)
+
+
 def saved(path):
     """What JupyterLab does after it saved a file."""
     hook = ROOT / "notebooks/.jupyter/jupyter_server_config.py"
@@ -80,10 +103,10 @@ def saved(path):
     run(sys.executable, "-c", code + "look_again(sys.argv[2])", hook, path, cwd="/")
 
 
-def test_committed_notebooks_are_as_the_filter_leaves_them(clone):
-    paths = sorted((ROOT / "notebooks").glob("[!.]*/*.ipynb"))
-    command = f"{set_up(clone)} --textconv {' '.join(map(str, paths))}"
-    assert run("sh", "-c", command, cwd=clone) == "".join(p.read_text() for p in paths)
+def test_committed_notebooks_are_as_the_filter_leaves_them():
+    for path in (ROOT / "notebooks").glob("[!.]*/*.ipynb"):
+        with open(path) as book:
+            assert run(sys.executable, "-IS", ROOT / STRIP, cwd="/", stdin=book) == path.read_text()
 
 
 def test_a_run_in_jupyterlab_changes_nothing_and_an_edit_itself_alone(clone):
@@ -96,14 +119,89 @@ def test_a_run_in_jupyterlab_changes_nothing_and_an_edit_itself_alone(clone):
     (clone / "two.ipynb").touch()
     assert run("git", "diff", "--stat", cwd=clone) == ""
     saved(clone / "one.ipynb")
-    assert status() == "" and not (clone / "ran").exists()
+    assert status() == ""
     as_lab_saves_it(clone / "one.ipynb", ("pairs: int = 20000", "pairs: int = 20"))
     shutil.copy(ONE, clone / "scratch.ipynb")
     for path in clone.glob("*.ipynb"):
         saved(path)
     assert status() == " M one.ipynb\n?? scratch.ipynb\n"
     assert run("git", "diff", "--numstat", cwd=clone) == "1\t1\tone.ipynb\n"
-    (clone / ".venv").unlink()
-    run("git", "add", "one.ipynb", cwd=clone)  # without its outputs or with them, but it works
     shutil.rmtree(clone / ".git")
     saved(clone / "one.ipynb")
+    set_up(clone)
+
+
+def test_what_other_editors_add_is_no_change(clone):
+    set_up(clone)
+    as_others_save_it(clone / "one.ipynb")
+    assert staged(clone) == ONE.read_text()
+
+
+@pytest.mark.parametrize("where", ["moved", "worktree", "hook", "repaired"])
+def test_outputs_pass_nowhere(clone, tmp_path, where):
+    tree = clone
+    if where == "repaired":  # of an earlier version, and damaged
+        run("git", "config", "filter.nbstripout.clean", "'/x' -Im nbstripout", cwd=clone)
+        run("git", "config", f"{KEY}.required", "false", cwd=clone)
+        (clone / ".git/privregret-notebooks.py").write_text("")
+    if where == "worktree":
+        run("git", "worktree", "add", "-q", "-b", "other", tmp_path / "other", cwd=clone)
+        set_up(tmp_path / "other")
+        run("git", "worktree", "remove", "--force", tmp_path / "other", cwd=clone)
+    else:
+        # a hook in a linked worktree names its repository
+        path = str(tmp_path / "elsewhere") if where == "hook" else str(clone / ".git")
+        run("sh", ".ci/set-up", "filter", cwd=clone, env=os.environ | {"GIT_DIR": path})
+    if where == "moved":
+        tree = clone.rename(tmp_path / "moved")
+    as_lab_saves_it(tree / "one.ipynb")
+    assert staged(tree) == ONE.read_text()
+    settings = run("git", "config", "--get-regexp", "^filter", cwd=tree).splitlines()
+    assert len(settings) == 3 and f"{KEY}.required true" in settings
+
+
+def test_where_the_filter_cannot_run_nothing_is_staged(clone, tmp_path):
+    set_up(clone)
+    (clone / ".git/privregret-notebooks.py").unlink()
+    as_lab_saves_it(clone / "one.ipynb")
+    with pytest.raises(subprocess.CalledProcessError):
+        staged(clone)
+    assert run("git", "show", ":one.ipynb", cwd=clone) == ONE.read_text()
+
+
+def test_a_broken_notebook_is_kept_and_its_outputs_are_not(clone):
+    """git shows the marks of a conflict, and does not take what may have outputs."""
+    set_up(clone)
+    marked = ONE.read_text().replace("{", "<<<<<<< HEAD\n{", 1)
+    (clone / "one.ipynb").write_text(marked)
+    assert staged(clone) == marked
+    as_lab_saves_it(shutil.copy(ONE, clone / "one.ipynb"))
+    (clone / "one.ipynb").write_text((clone / "one.ipynb").read_text()[:-2])
+    with pytest.raises(subprocess.CalledProcessError):
+        staged(clone)
+
+
+def test_a_branch_that_is_looked_at_runs_nothing(origin, clone, tmp_path):
+    set_up(clone)
+    run("git", "checkout", "-q", "-b", "evil", cwd=origin)
+    ran = f"open({str(tmp_path / 'ran')!r}, 'w')"
+    modules = ("sitecustomize", "src/sitecustomize", "json", "nbformat", "src/json")
+    for name in (STRIP, *(f"{module}.py" for module in modules)):
+        (origin / name).parent.mkdir(exist_ok=True)
+        (origin / name).write_text(ran)
+    for name in ("python", "python3"):
+        (origin / ".venv/bin").mkdir(parents=True, exist_ok=True)
+        (origin / ".venv/bin" / name).write_text(f"#!{sys.executable}\n{ran}")
+        (origin / ".venv/bin" / name).chmod(0o755)
+    run("git", "add", "-f", ".", cwd=origin)
+    run("git", *AUTHOR, "commit", "-qm", "evil", cwd=origin)
+    run("git", "fetch", "-q", cwd=clone)
+    run("git", "checkout", "-q", "evil", cwd=clone, env=os.environ | {"PYTHONPATH": "src"})
+    as_lab_saves_it(clone / "one.ipynb")
+    assert staged(clone) == ONE.read_text() and not (tmp_path / "ran").exists()
+
+
+def test_a_clone_that_converts_line_ends_has_the_same_bytes(origin, tmp_path):
+    run("git", "clone", "-q", "-c", "core.autocrlf=true", origin, "crlf", cwd=tmp_path)
+    for path in run("git", "ls-files", cwd=origin).split():
+        assert (tmp_path / "crlf" / path).read_bytes() == (origin / path).read_bytes()

@@ -119,6 +119,8 @@ class Algorithm(checks.Checked, ABC):
         if isinstance(problem, self.plays):
             return problem.data
         found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
+        if hasattr(problem, "advised") and self.templates is not loops.EXPERTS:
+            found += "; it plays tables: tables.regret_curves(losses=adversary.table(T))"
         raise TypeError(f"{self.label} needs a problem of type {self.plays.__name__}, got {found}")
 
     def tail_index(self, problem: Any) -> float:

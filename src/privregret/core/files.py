@@ -30,7 +30,9 @@ def other_clone() -> str:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file so that a killed process leaves the old or the new one, never half."""
+    """Write a file, or what it links to, so that a killed process leaves the old or the new one,
+    never half."""
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}-{get_ident()}")
     try:
@@ -79,7 +81,7 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     if another process holds it and `wait` is false.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w") as lock:
+    with open(path, "a") as lock:
         held = fcntl is not None
         try:
             if held:

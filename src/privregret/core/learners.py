@@ -1,5 +1,6 @@
 """Run algorithms on a live source: choose an action, observe the feedback, repeat."""
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,8 @@ from numpy.typing import ArrayLike
 from privregret.core import checks
 from privregret.core.loops import WrongArm
 
-REWARD = checks.number_in(0, 1)
-LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)
+REWARD = checks.number_in(0, 1, bits=True)
+LOSSES, ADVICE = checks.array_in(0, 1, shape=1, bits=True), checks.array_in(0, 1, shape=2)
 
 
 class Learner:
@@ -33,6 +34,9 @@ class Learner:
         self._of, self._last = type(algorithm).__name__, horizon or checks.ROUNDS
         self._seen, self._shape, self._advice = seen, (experts, actions), ()
         self._round, self._arm = 0, -1
+
+    def __copy__(self):
+        return deepcopy(self)
 
     def choose(self, advice: ArrayLike | None = None) -> int:
         """Return the action of the next round, from 0; the same one if asked twice.
@@ -70,8 +74,9 @@ class Learner:
 
         Parameters
         ----------
-        seen : float in [0, 1]
+        seen : float in [0, 1], or bool
             Reward or loss of the action; with full information the (K,) losses of all actions.
+            True is 1.
 
         Raises
         ------

@@ -160,7 +160,7 @@ def quantiles(
 ) -> pd.DataFrame:
     """Return quantiles over runs, without errors, per group of `means`.
 
-    `levels` maps names of columns to levels, by default {"low": 0.1, "high": 0.9}. Plain quantiles
+    `levels` maps names of columns to levels, by default {"q10": 0.1, "q90": 0.9}. Plain quantiles
     are interpolated linearly; a weighted quantile is the smallest value that is not exceeded by
     runs of at least this fraction of the weight.
 
@@ -168,10 +168,10 @@ def quantiles(
     --------
     >>> frame = pd.DataFrame({"arm": "a", "regret": range(101)})
     >>> quantiles(frame, "arm")
-      arm   low  high
+      arm   q10   q90
     0   a  10.0  90.0
     """
-    levels = {"low": 0.1, "high": 0.9} if levels is None else levels
+    levels = {"q10": 0.1, "q90": 0.9} if levels is None else levels
     if twice := ", ".join(set(levels) & set(by)):
         raise ValueError(f"levels must have other names than by, got {twice}")
     groups = _groups(frame, by, weights, value=value)
@@ -194,10 +194,10 @@ def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFra
     If regret has a long tail, the mean minus one standard deviation can be below 0; quantiles are
     not.
 
-    It takes what `means` takes, and returns its columns, low and high.
+    It takes what `means` takes, and returns its columns, q10 and q90.
     """
     ends = quantiles(frame, by, None, value)
-    return means(frame, by, value).assign(low=ends.low, high=ends.high)
+    return means(frame, by, value).assign(q10=ends.q10, q90=ends.q90)
 
 
 @checks.arguments(**_RULES, level=_open, confidence=_open)
@@ -209,7 +209,7 @@ def quantile_limits(
     confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
     """Return a quantile per group of `means`, with confidence limits that hold for all at once:
-    columns `by`, value, low, high, runs.
+    columns `by`, quantile, lower_limit, upper_limit, runs.
 
     With probability `confidence` all limits hold, whatever the distribution and its tail. They are
     order statistics, at a level by Bonferroni's rule, and infinite for too few runs.
@@ -219,7 +219,7 @@ def quantile_limits(
 
     def one(x):
         value, low, high = order_statistics(x, level, chance)
-        return {"value": value, "low": low, "high": high, "runs": len(x)}
+        return {"quantile": value, "lower_limit": low, "upper_limit": high, "runs": len(x)}
 
     return _each(groups, by, [value], one)
 
@@ -262,10 +262,10 @@ def survivals(
     weights: str | None = None,
     points: int = 240,
 ) -> pd.DataFrame:
-    """Return the fraction of runs that reach x, as a curve in x, per group of `means`: columns
-    `by`, `value` (falling, each once), and fraction of runs with at least this value.
+    """Return the probability that a run reaches x, as a curve in x, per group of `means`: columns
+    `by`, at_least (falling, each once), and probability of at least this value.
 
-    About half of the points are evenly spaced in the fraction, half in its logarithm.
+    About half of the points are evenly spaced in the probability, half in its logarithm.
     """
     parts = []
     for key, part in _groups(frame, by, weights, value=value):
@@ -279,9 +279,9 @@ def survivals(
         spaced = np.geomspace(least, 1, points // 2), np.linspace(least, 1, points // 2)
         at = np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1)
         at = np.unique(np.searchsorted(fall, fall[at], side="right") - 1)  # the last of equal runs
-        curve = pd.DataFrame({value: x[order][at], "fraction": portion[at]})
+        curve = pd.DataFrame({"at_least": x[order][at], "probability": portion[at]})
         parts.append(curve.assign(**dict(zip(by, key, strict=True)) if by else {}))
-    return pd.concat(parts, ignore_index=True)[[*by, value, "fraction"]]
+    return pd.concat(parts, ignore_index=True)[[*by, "at_least", "probability"]]
 
 
 @checks.arguments(**_RULES)

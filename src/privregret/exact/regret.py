@@ -150,7 +150,6 @@ def expected_regret(
     if own := getattr(algorithm, "expected_regret", None):
         return own(instance, horizons)
     # round 1 is uniform; then rounds start .. 2 start - 1
-    first = expected_gap(instance, 0, "none", 1.0)
     value, error = (np.full(len(horizons), x) for x in expected_gap(instance, 0, "none", 1.0))
     starts = 2 ** np.arange(1, int(horizons[-1]).bit_length())
     if isinstance(algorithm, EpochAlgorithm):

@@ -115,7 +115,7 @@ def entry(texts: dict, section: str, key: str, spare: dict | None = None) -> dic
 
 
 def fill(template: str, names: dict, phrases: dict) -> str:
-    """Return a text with its slots filled."""
+    """Return a text in one line, with its slots filled."""
 
     def value(slot):
         name, spec = slot.groups()
@@ -131,7 +131,8 @@ def fill(template: str, names: dict, phrases: dict) -> str:
         except (TypeError, ValueError) as problem:
             raise TextError(f"«{name}:{spec}» cannot be printed: {problem}") from None
 
-    return SLOT.sub(value, template)
+    # a second line would end a comment of TeX, or a row of Markdown
+    return re.sub(r"\s*[\n\r\f\v\x85\u2028\u2029]\s*", " ", SLOT.sub(value, template))
 
 
 def filled(thing: Any, names: dict, phrases: dict) -> Any:
@@ -147,7 +148,7 @@ def filled(thing: Any, names: dict, phrases: dict) -> Any:
 
 def shown(value: Any, spec: str) -> str:
     """Return a value as a text shows it, an estimate without its error, a list with commas; `tex`
-    for large whole numbers."""
+    for large numbers."""
     if isinstance(value, str):
         return value
     if isinstance(value, Estimate):
@@ -157,5 +158,5 @@ def shown(value: Any, spec: str) -> str:
     if not hasattr(value, "__float__"):
         raise TypeError(f"it is a {type(value).__name__}, neither text nor number")
     if spec == "tex":
-        return integer(int(value))
+        return integer(value)
     return format(value, spec or ("g" if isinstance(value, float) else ""))

@@ -83,7 +83,7 @@ class _Plain(trace.Table):
 @lru_cache(maxsize=64)
 def grid(cells: int, scale: float, most: int) -> np.ndarray:
     """Return the (cells - 1,) inner edges of the cells of noisy sums of at most `most` rewards."""
-    return np.linspace(-REACH * scale, most + REACH * scale, cells - 1)
+    return checks.lock(np.linspace(-REACH * scale, most + REACH * scale, cells - 1))
 
 
 @store.kept

@@ -267,8 +267,8 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
     """Compute the chain in Lemma 11's proof for batched EXP3, p = 2, T = 4 or 5, by quadrature.
 
     The losses change after `horizon` - 4 rounds. There are `nodes` points per noise variable for
-    four rounds, fewer for five; the error is the change when they are halved. "changed" is P(E^c)
-    on the changed losses, "middle" its supremum over at most two changed rounds, "right" exp(2
+    four rounds, fewer for five; the error is the change when they are halved. changed is P(E^c)
+    on the changed losses, middle its supremum over at most two changed rounds, plain_scaled exp(2
     epsilon) times it on the plain losses.
     """
     last = range(horizon - 4, horizon)
@@ -284,7 +284,7 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
         found.append(Estimate(fine, bound=abs(fine - coarse)))
     plain, changed, *middle = found
     supremum = estimates.largest([plain, *middle])
-    return {"changed": changed, "middle": supremum, "right": plain * np.exp(2 * epsilon)}
+    return {"changed": changed, "middle": supremum, "plain_scaled": plain * np.exp(2 * epsilon)}
 
 
 def worst_on_lemma_11(algorithms, horizon: int, runs: int, seed: int) -> list[Estimate]:

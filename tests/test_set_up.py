@@ -1,0 +1,172 @@
+"""`.ci/set-up`, which `make` runs first, with a pip that only notes what it is told."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+PYTHON = f"""#!/bin/sh
+[ "$1 $2" = "-m venv" ] || exec {sys.executable} "$@"
+{sys.executable} -m venv --without-pip "$3"
+for site in "$3"/lib/python3*/site-packages; do
+    mkdir "$site/pip" && cp pip.py "$site/pip/__main__.py"
+done
+"""
+PIP = """
+import json, os, pathlib, sys, time
+home = pathlib.Path(__file__).parents[1]
+with open("log", "a") as log:
+    settings = {k: v for k, v in os.environ.items() if k.startswith("PIP_")}
+    print(json.dumps([sys.argv[2:], settings]), file=log)
+if "config" in sys.argv:
+    sys.exit(print("global.index-url='x'", os.environ.get("SETTING", ""), sep="\\n"))
+time.sleep(float(os.environ.get("SLOW", 0)))
+name = "privregret" if "-e" in sys.argv else sys.argv[-1]
+(home / name).mkdir(exist_ok=True)
+(home / name / "__init__.py").touch()
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    root = tmp_path / "a project"
+    (root / ".ci").mkdir(parents=True)
+    shutil.copy(ROOT / ".ci/set-up", root / ".ci")
+    for name in ("requirements.lock", "requirements-dev.lock", "pyproject.toml"):
+        (root / name).write_text("a==1\n")
+    (root / "pip.py").write_text(PIP)
+    (root / "python").write_text(PYTHON)
+    (root / "python").chmod(0o755)
+    return root
+
+
+def start(root, *words, **more):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PIP_")}
+    environment |= {"PYTHON": str(root / "python")} | more
+    command = ["sh", root / ".ci/set-up", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen(command, env=environment, **pipes)
+
+
+def installed(root, *words, **more):
+    """What pip is told to install by a set-up that goes well; and its settings."""
+    (root / "log").unlink(missing_ok=True)
+    process = start(root, *words, **more)
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    log = (root / "log").read_text().splitlines() if (root / "log").exists() else []
+    calls = [call for call in map(json.loads, log) if "install" in call[0]]
+    assert bool(said) == bool(calls)
+    return [call[0][-1] for call in calls], [call[1] for call in calls]
+
+
+ALL = ["requirements.lock", "."]
+
+
+def lock_changed(root):
+    (root / "requirements.lock").write_text("a==2\n")
+    os.utime(root / "requirements.lock", (0, 0))
+
+
+def package_gone(root):
+    shutil.rmtree(next(root.glob(".venv/lib/*/*/requirements.lock")))
+
+
+def project_gone(root):
+    shutil.rmtree(next(root.glob(".venv/lib/*/*/privregret")))
+
+
+def interpreter_gone(root):
+    (root / ".venv/bin/python").unlink()
+
+
+def interrupted(root):
+    (root / ".venv/.ready").unlink()
+
+
+def moved(root):
+    root.rename(root.with_name("moved"))
+    return root.with_name("moved")
+
+
+DAMAGE = lock_changed, package_gone, project_gone, interpreter_gone, interrupted, moved
+
+
+def test_what_is_not_as_the_lock_asks_is_set_up_again(project):
+    assert installed(project)[0] == ALL
+    for damage in DAMAGE:
+        project = damage(project) or project
+        assert installed(project)[0] == ALL, damage
+        # whatever the times
+        for time in (0, 2**32):
+            os.utime(project / "requirements.lock", (time, time))
+            assert installed(project)[0] == []
+
+
+def test_the_interpreter_that_is_named_counts(project):
+    installed(project)
+    assert installed(project, PYTHON="")[0] == []
+    (project / "other").write_text('#!/bin/sh\n[ "$1" = -Ic ] && echo 4.0 || exec ./python "$@"\n')
+    (project / "other").chmod(0o755)
+    assert installed(project, PYTHON=str(project / "other"))[0] == ALL
+    process = start(project, PYTHON="no-such-python")
+    assert "PYTHON" in process.communicate()[0] and process.returncode == 1
+    assert (project / ".venv/.ready").exists()
+
+
+def test_what_tests_need_is_added(project):
+    assert installed(project, "dev")[0] == [*ALL, "requirements-dev.lock"]
+    assert installed(project, "dev")[0] == []
+    (project / "requirements-dev.lock").write_text("b==1\n")
+    assert installed(project, "dev")[0] == ["requirements-dev.lock"]
+    lock_changed(project)
+    assert installed(project, "dev")[0] == [*ALL, "requirements-dev.lock"]
+
+
+def test_pip_is_told_whence_but_not_where(project):
+    whence = {"PIP_INDEX_URL": "x", "PIP_CERT": "x"}
+    where = dict.fromkeys(("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_CONSTRAINT"), "x")
+    switches = dict.fromkeys(("PIP_USER", "PIP_REQUIRE_HASHES", "PIP_DRY_RUN"), "1")
+    _, settings = installed(project, **whence, **where, **switches)
+    assert settings == [whence | dict.fromkeys(switches, "0")] * 2
+
+
+def test_a_setting_of_a_file_that_cannot_be_undone_is_named(project):
+    process = start(project, SETTING="install.prefix='/x'")
+    assert "install.prefix" in process.communicate()[0] and process.returncode == 1
+    assert installed(project)[0] == ALL
+
+
+@pytest.mark.skipif(not shutil.which("flock"), reason="needs flock")
+def test_one_set_up_at_a_time_and_none_under_a_command(project):
+    processes = [start(project, SLOW="1") for _ in range(3)]
+    said = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    calls = [json.loads(line)[0][-1] for line in (project / "log").read_text().splitlines()]
+    assert calls == ["list", *ALL] and sum("Waiting" in text for text in said) == 2
+    lock_changed(project)
+    command = subprocess.Popen(["flock", "-s", project, "sleep", "2"])
+    waiting = start(project)
+    assert "Waiting" in waiting.stdout.readline() and command.poll() is None
+    assert (project / ".venv/.ready").exists()
+    assert waiting.wait() == 0 == command.wait()
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="needs make")
+def test_a_site_without_outputs_says_so(tmp_path):
+    for name in ("docs", "figures", "notebooks/paper", "build/notebooks/paper"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "notebooks/paper/a.ipynb"):
+        (tmp_path / name).touch()
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    command = ["make", "site", "--assume-old=.venv/.site", "run=true"]
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv/.site").touch()
+    for ran in (0, 1):
+        done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+        assert ("0 of 1 notebooks" in done.stdout) == (ran == 0)
+        (tmp_path / "build/notebooks/paper/a.ipynb").touch()
