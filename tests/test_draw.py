@@ -36,7 +36,7 @@ def test_no_two_algorithms_look_alike():
 def test_a_name_that_begins_with_an_underscore_is_in_the_legend():
     names = ["_north", "south"]
     rows = [(a, t, t, t, t) for a in names for t in (1.0, 9.0)]
-    data = pd.DataFrame(rows, columns=["algorithm", "t", "mean", "low", "high"])
+    data = pd.DataFrame(rows, columns=["algorithm", "t", "mean", "q10", "q90"])
     at_end = data.assign(epsilon=data.t)
     for fig in (draw.regret_panel(data), draw.final_regret_panel(at_end)):
         said = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
