@@ -19,6 +19,16 @@ ROOT = PACKAGE.parents[1]
 CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()
 
 
+def other_clone() -> str:
+    """Return what is wrong if the current folder is in a clone of which this is not the package."""
+    here = Path.cwd()
+    for clone in (here, *here.parents):
+        if (clone / "notebooks").is_dir() and (clone / "src" / PACKAGE.name).is_dir():
+            told = f"the package is not installed from this clone: pip install -e {clone}"
+            return "" if clone == ROOT else f"{told} (it is in {PACKAGE})"
+    return ""
+
+
 def write(path: Path, content: bytes) -> None:
     """Write a file, or what it links to, so that a killed process leaves the old or the new one,
     never half."""

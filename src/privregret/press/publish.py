@@ -4,6 +4,7 @@ All is written atomically below `notebook.output_root()`; the same data give the
 """
 
 import io
+import os
 import platform
 import re
 import reprlib
@@ -42,8 +43,9 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     drawn) and `.tex`, with the caption `[figure.KEY]`, whose slots `names` fill as well.
 
     Keys have small letters, digits, and hyphens and dots between them, columns letters, digits and
-    underscores. The captions of a run whose parameters are not the notebook's own say so.
-    TextError for a key without a caption, ValueError for a caption that does not stand alone.
+    underscores. The captions of a run whose parameters are not the notebook's own say so. In a run
+    by hand a key that the texts do not have gives an empty caption, otherwise a TextError;
+    ValueError for a caption that does not stand alone.
     """
     name, caption = _name(key), _text("figure", key, names)["caption"]
     pdf, png = io.BytesIO(), io.BytesIO()
@@ -76,14 +78,13 @@ def table(
     """Publish a table: `figures/<paper>/<key>.csv` (all numbers) and `.tex`, with the texts
     `[table.KEY]`; keys, names and errors as in `figure`.
 
-    Here or in the texts are `columns`, those printed with their TeX headings, and `formats`, such
-    as {"regret": ".0f"}; in the texts `widths` of running text, as fractions of the line. A column
-    `heavy`, as `estimates.means` makes it, marks entries of `mean`.
+    Here or in the texts are `columns`, those printed with their TeX headings (all if there are
+    none), and `formats`, such as {"regret": ".0f"}; in the texts `widths` of running text, as
+    fractions of the line. A column `heavy`, as `estimates.means` makes it, marks entries of `mean`.
     """
     name, said = _name(key), _text("table", key, names)
     caption, widths = said["caption"], said.get("widths", {})
-    if not (columns := columns or said.get("columns")):
-        raise text.TextError(f"[table.{key}] has no columns")
+    columns = columns or said.get("columns") or {column: column for column in frame}
     shown = frame[list(columns)].copy()
     for column, spec in (formats or said.get("formats", {})).items():
         shown[column] = [_cell(v, spec) for v in shown[column]]
@@ -218,8 +219,14 @@ def _name(key):
 
 def _text(section, key, names):
     """An entry of the notebook's texts, with its slots filled."""
-    said = _filled(text.entry(notebook.current.texts, section, key), names)
-    _stands_alone(_name(key), said["caption"])
+    # by hand, a figure or table of one's own needs no caption
+    spare = None if os.environ.get("PRIVREGRET_OUTPUT") else {"caption": ""}
+    try:
+        said = _filled(text.entry(notebook.current.texts, section, key, spare), names)
+    except text.TextError as problem:
+        raise text.TextError(f"[{section}.{key}]: {problem}") from None
+    if said["caption"]:
+        _stands_alone(_name(key), said["caption"])
     return said | {"caption": said["caption"] + _other()}
 
 
