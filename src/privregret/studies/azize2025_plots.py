@@ -377,7 +377,7 @@ def figure_8(
     right.axvline(critical, color=style.BLACK, linewidth=0.6)
     above = {"transform": right.get_xaxis_transform(), "ha": "right", "va": "top"}
     right.text(critical, 0.97, r"$\epsilon_c$ ", **above)
-    left.set(ylim=printed.lai_robbins[0] / 2)
+    left.set(ylim=printed.lai_robbins_times_log[0] / 2)
     right.set(xscale="log")
     draw.legend_below(fig, 3)
     return fig
