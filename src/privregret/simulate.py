@@ -26,7 +26,7 @@ from joblib.parallel import get_active_backend
 from privregret.core import checks, code_key, identity, store, streams
 from privregret.core.algorithm import Algorithm, Privacy
 from privregret.core.jit import jit
-from privregret.core.mistakes import StepError, WrongArm
+from privregret.core.mistakes import OneLine, StepError, WrongArm
 from privregret.core.progress import finished, progress
 from privregret.estimates import sample
 
@@ -312,11 +312,8 @@ def _labelled(grid, runs, columns):
     return pd.DataFrame({name: columns.get(name, frame.get(name)) for name in names}, copy=False)
 
 
-class ClusterError(RuntimeError):
+class ClusterError(OneLine, RuntimeError):
     """A Dask cluster that cannot do the work: unreachable, without workers or code."""
-
-    def _render_traceback_(self):
-        return [f"ClusterError: {self}"]  # shown as one line instead of a traceback
 
 
 @contextlib.contextmanager

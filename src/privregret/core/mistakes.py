@@ -31,11 +31,15 @@ GENERATORS = random.Random, np.random.RandomState, np.random.Generator
 METHODS = "start", "play", "run", "settings", "events", "lanes"  # that take part in a run
 
 
-class StepError(TypeError):
-    """A step of an algorithm that cannot be compiled, or that fails in compiled code."""
+class OneLine(Exception):
+    """An error that notebooks show as one line instead of a traceback."""
 
     def _render_traceback_(self):
-        return [f"StepError: {self}"]  # shown as one line instead of a traceback
+        return [f"{type(self).__name__}: {self}"]
+
+
+class StepError(OneLine, TypeError):
+    """A step of an algorithm that cannot be compiled, or that fails in compiled code."""
 
 
 def called(kind: type, settings: Any, sizes: Any, loop: Callable, *given: Any) -> Any:
