@@ -72,12 +72,12 @@ def _rehearsed(kind, settings, actions, experts=0):
     advice = (np.full((experts, actions), 1 / actions),) if experts else ()
     try:
         numba.typeof(settings)
-        for rounds in (ROUNDS, 1):
+        compiled = steps.choose, steps.observe
+        python = [getattr(kernel, "py_func", kernel) for kernel in compiled]
+        for (choose, observe), rounds in ((python, ROUNDS), (compiled, 1)):
             *arms, owns = steps.memory(actions, experts)
             given, rng = (*arms, owns[0], settings), np.random.default_rng(0)
             for t in range(1, rounds + 1):
-                python = [getattr(k, "py_func", k) for k in (steps.choose, steps.observe)]
-                choose, observe = python if rounds > 1 else (steps.choose, steps.observe)
                 step = "choose"
                 arm = choose(*given, t, *advice, rng)
                 if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
