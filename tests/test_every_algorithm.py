@@ -33,8 +33,9 @@ from privregret.core.jit import jit
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.press import style
-from privregret.privacy import decisions, ledger, noisy_maxima
+from privregret.privacy import decisions, noisy_maxima
 from privregret.privacy.adversarial import worst_batched_loss
+from privregret.studies import hu2021
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
 every_algorithm = pytest.mark.parametrize("case", FIRST, ids=repr)
@@ -262,12 +263,12 @@ def audited(algorithm):
 
 @audited.register
 def _(algorithm: AnytimeLazyUCB):
-    return algorithm.epsilon * ledger.cost(ledger.lazy_releases(127), 127).max()
+    return algorithm.epsilon * hu2021.cost(hu2021.lazy_releases(127), 127).max()
 
 
 @audited.register
 def _(algorithm: HybridUCB):
-    return algorithm.epsilon * ledger.cost(ledger.hybrid_releases(255, algorithm.tree), 255).max()
+    return algorithm.epsilon * hu2021.cost(hu2021.hybrid_releases(255, algorithm.tree), 255).max()
 
 
 @audited.register(DPKLUCB)

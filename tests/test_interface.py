@@ -23,7 +23,7 @@ from privregret.instances import (
     fixed_experts,
     gap_adversary,
 )
-from privregret.privacy import audit, ledger, noisy_maxima
+from privregret.privacy import audit, noisy_maxima
 
 TABLE = np.array([[0.0, 1.0, 0.5], [1.0, 0.25, 0.0], [0.5, 0.0, 1.0], [0.0, 0.0, 1.0]])
 MEANS = np.array([0.75, 0.5, 0.25])
@@ -74,7 +74,6 @@ CALLS = {
     "estimates.fraction": (estimates.fraction, {"successes": 7, "draws": 20}),
     "Estimate": (estimates.Estimate, {"value": 3.0, "se": 0.5, "bound": 0.25}),
     "Game": (Game, {"rounds": 3}),
-    "lazy_releases": (ledger.lazy_releases, {"pulls": 7}),
     "epoch_loss": (
         noisy_maxima.epoch_loss,
         {"actions": 3, "rounds": 2, "noise": "laplace", "scale": 2.0},
