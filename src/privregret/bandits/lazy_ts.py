@@ -50,7 +50,7 @@ class LazyDPTS(BanditAlgorithm):
     id = "lazy-dp-ts"
     label = "Lazy-DP-TS"
     source = "Hu and Hegde 2022; azize2025, Section 5"
-    rules = {"epsilon": checks.positive}
+    rules = {"epsilon": checks.epsilon}
     privacy = EPSILON_DP
     steps = Steps(ARM, NOTHING, _choose, observe)
     settings = AnytimeLazyUCB.settings

@@ -19,8 +19,20 @@ ROOT = PACKAGE.parents[1]
 CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()
 
 
+def other_clone() -> str:
+    """Return what is wrong if the current folder is in a clone of which this is not the package."""
+    here = Path.cwd()
+    for clone in (here, *here.parents):
+        if (clone / "notebooks").is_dir() and (clone / "src" / PACKAGE.name).is_dir():
+            told = f"the package is not installed from this clone: pip install -e {clone}"
+            return "" if clone == ROOT else f"{told} (it is in {PACKAGE})"
+    return ""
+
+
 def write(path: Path, content: bytes) -> None:
-    """Write a file so that a killed process leaves the old or the new one, never half."""
+    """Write a file, or what it links to, so that a killed process leaves the old or the new one,
+    never half."""
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}-{get_ident()}")
     try:
@@ -45,12 +57,19 @@ def toml(path: Path, error: type[Exception] = ValueError) -> dict:
 
 
 def cache_folder(name: str) -> Path | None:
-    """Return a folder for files that can be rebuilt, or None if none is writable."""
+    """Return a folder of this user alone for files that can be rebuilt, or None if there is none.
+
+    What is unpickled from it is the user's own. A relative XDG_CACHE_HOME does not count.
+    """
+    wanted = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("LOCALAPPDATA", "")
+    homes = [Path(h) for h in (*wanted, os.path.expanduser("~/.cache")) if os.path.isabs(h)]
     own = [ROOT / ".cache"] if CHECKOUT else []
-    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
-    for caches in (*own, Path(home).expanduser() / "privregret"):
+    for caches in (*own, *(home / "privregret" for home in homes[:1])):
         with suppress(OSError):
-            (folder := caches / name).mkdir(parents=True, exist_ok=True)
+            (folder := caches / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            if hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid():
+                continue
+            folder.chmod(0o700)
             if os.access(folder, os.W_OK):
                 return folder
     return None
@@ -69,7 +88,7 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     if another process holds it and `wait` is false.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w") as lock:
+    with open(path, "a") as lock:
         held = fcntl is not None
         try:
             if held:

@@ -106,7 +106,9 @@ def batched_probabilities(
     """Return the (2^J,) probability of every sequence of choices of J batches.
 
     The algorithm observes averages with noise Lap(scale). By quadrature, each of the J - 1 noises
-    that matter takes `nodes` equally likely values, which are Laplace quantiles.
+    that matter takes `nodes` equally likely values, which are Laplace quantiles; where HTINF skips
+    an average, its value does not matter, and only the probability counts. The error falls as 1 /
+    nodes^2.
 
     Parameters
     ----------
@@ -119,16 +121,14 @@ def batched_probabilities(
     nodes : int
         Even; cost is proportional to (2 nodes)^(J - 1).
     """
-    u = (np.arange(nodes) + 0.5) / nodes
-    upper, lower = -np.log(2 * np.minimum(1 - u, 0.5)), np.log(2 * np.minimum(u, 0.5))
-    quantiles = np.where(u < 0.5, lower, upper) * scale
     averages = np.asarray(averages, float)
     settings = base.settings(None, 2)
     if settings.kind != FTPL_STEP:
-        return _batched_probabilities(settings, averages, quantiles)
+        return _batched_probabilities(settings, averages, scale, nodes)
     if len(averages) != 2 or base.resampling != "corrected":
         raise ValueError("FTPL must have two averages and resampling='corrected'")
-    return _ftpl_probabilities(base, averages, quantiles)
+    quantiles = [_quantile((k + 0.5) / nodes, scale) for k in range(nodes)]
+    return _ftpl_probabilities(base, averages, np.array(quantiles))
 
 
 @checks.arguments(
@@ -166,9 +166,23 @@ def _ftpl_probabilities(base, averages, quantiles):
 
 
 @jit
-def _batched_probabilities(settings, averages, quantiles):
+def _quantile(u, scale):
+    return scale * (math.log(2 * u) if u < 0.5 else -math.log(2 * (1 - u)))
+
+
+@jit
+def _below(x, scale):
+    """Return P(noise < x)."""
+    if scale == 0 or math.isinf(x):
+        return 1.0 if x > 0 else 0.0
+    tail = 0.5 * math.exp(-abs(x) / scale)
+    return tail if x < 0 else 1 - tail
+
+
+@jit
+def _batched_probabilities(settings, averages, scale, nodes):
     """Walk through the tree of choices and noises, depth first."""
-    rate, last, nodes = settings.rate, len(averages) - 1, len(quantiles)
+    rate, last = settings.rate, len(averages) - 1
     result = np.zeros(2 << last)
     choices, weight = np.zeros((last + 1, 2), CHOICE), np.ones(last + 1)  # one entry per batch
     choices[0, 0]["p"] = choices[0, 1]["p"] = 0.5
@@ -178,16 +192,24 @@ def _batched_probabilities(settings, averages, quantiles):
         if j == last:
             result[2 * path[j]] += weight[j] * choices[j, 0]["p"]
             result[2 * path[j] + 1] += weight[j] * choices[j, 1]["p"]
-        elif tried[j] < 2 * nodes:
-            i, noise = divmod(tried[j], nodes)
+        elif tried[j] < 2 * (nodes + 1):
+            i, noise = divmod(tried[j], nodes + 1)
             tried[j] += 1
-            y, p = averages[j, i] + quantiles[noise], choices[j, i]["p"]
+            p, limit = choices[j, i]["p"], math.inf
+            if settings.kind != EXP3_STEP:
+                limit = THETA * rate * math.sqrt((j + 1) * p)
+            low = _below(-limit - averages[j, i], scale)
+            counted = _below(limit - averages[j, i], scale) - low
+            share = counted / nodes if noise < nodes else 1 - counted
+            if share <= 0:
+                continue
             for k in range(2):
                 choices[j + 1, k]["estimate"] = choices[j, k]["estimate"]
                 choices[j + 1, k]["weight"] = 0.0  # unknown, so it is computed
-            if settings.kind == EXP3_STEP or abs(y) <= THETA * rate * math.sqrt((j + 1) * p):
+            if noise < nodes:
+                y = averages[j, i] + _quantile(low + (noise + 0.5) * share, scale)
                 choices[j + 1, i]["estimate"] += y / p
-            weight[j + 1], path[j + 1] = weight[j] * p, 2 * path[j] + i
+            weight[j + 1], path[j + 1] = weight[j] * p * share, 2 * path[j] + i
             j += 1
             tried[j] = 0
             if settings.kind == EXP3_STEP:
@@ -196,7 +218,7 @@ def _batched_probabilities(settings, averages, quantiles):
                 htinf_weights(choices[j], 1 / (rate * math.sqrt(j + 1)), 1.0)
             continue
         j -= 1
-    return result / nodes**last
+    return result
 
 
 @checks.arguments(tau=checks.positive_int, **BATCH_RULES)
