@@ -9,6 +9,7 @@ import pandas as pd
 from privregret import estimates, exact, instances, simulate
 from privregret.bandits import DPSE
 from privregret.bounds import hu2021 as bounds
+from privregret.core import checks
 from privregret.core.algorithm import Algorithm
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
@@ -23,6 +24,14 @@ def described(setting: BernoulliBandit) -> str:
     """Name a setting of five arms and its means, for captions."""
     means = ", ".join(f"{mean:g}" for mean in setting.means)
     return f"{setting.name} (five Bernoulli arms with means {means})"
+
+
+def unequal_means(name: str, value: object) -> np.ndarray:
+    """Check means of Bernoulli arms that are not all equal: regret can be positive."""
+    means = checks.means(name, value)
+    if means.min() == means.max():
+        raise ValueError(f"{name} must not hold equal means only, got {checks.shown(value)}")
+    return means
 
 
 def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) -> pd.DataFrame:
