@@ -25,8 +25,6 @@ from privregret.adversarial import (
     ExpertAlgorithm,
 )
 from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
-from privregret.companion.margin_stop import stop_loss
-from privregret.companion.votes import unanimity_loss, votes_loss
 from privregret.core import streams
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Steps
 from privregret.core.jit import jit
@@ -36,6 +34,7 @@ from privregret.press import style
 from privregret.privacy import decisions, noisy_maxima
 from privregret.privacy.adversarial import worst_batched_loss
 from privregret.studies import hu2021
+from privregret.studies.constants import stop_loss, unanimity_loss, votes_loss
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
 every_algorithm = pytest.mark.parametrize("case", FIRST, ids=repr)
