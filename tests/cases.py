@@ -141,7 +141,7 @@ BANDITS = [
     bandit(LazyDPTS(0.05), THREE, (30, 300, 2000), 1500),
     bandit(LazyDPTS(1.0), FIVE, (10, 200, 1500), 1500),
     bandit(LazyDPTS(30.0), TWO, (20, 150, 1500)),
-    bandit(LazyDPTS(4.0), APART, (200, 2000, 12_000), 1500),  # most rounds are skipped
+    bandit(LazyDPTS(4.0), APART, (200, 2000, 12_000), 1500),
     bandit(LazyDPTS(1000.0), LOW, (100, 1000, 8000), 1500),
     bandit(IMED(), FIVE, (10, 100, 1500)),
     bandit(KLUCB(), THREE, (10, 100, 800), 1500),

@@ -32,8 +32,8 @@ from privregret.core import noise
 from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL
-from privregret.privacy import audit, ledger, trace
-from privregret.studies import privacy_audit, privacy_audit_losses
+from privregret.privacy import audit, trace
+from privregret.studies import hu2021, privacy_audit, privacy_audit_losses
 
 # the ledger read off the code
 
@@ -88,7 +88,7 @@ def test_ledger_of_hybrid_is_the_described_one(tree):
     costs, dearest = trace.costs(run), 0.0
     for arm in (0, 1):
         pulls = np.flatnonzero(np.array(run.actions) == arm)
-        described = 0.7 * ledger.cost(ledger.hybrid_releases(len(pulls), tree), len(pulls))
+        described = 0.7 * hu2021.cost(hu2021.hybrid_releases(len(pulls), tree), len(pulls))
         assert (costs[pulls] <= described * (1 + 1e-6) + 1e-9).all()
         dearest = max(dearest, described.max())
     assert costs.max() == pytest.approx(dearest, rel=1e-6)
@@ -138,7 +138,7 @@ def test_shared_noise_is_noticed_in_dp_se():
 def test_children_instead_of_a_root():
     """The other reading of the tree: what its description costs, and its own law."""
     algorithm = privacy_audit.HybridChildren(0.5)
-    described = ledger.cost(ledger.through_children(ledger.hybrid_releases(20)), 20)
+    described = hu2021.cost(hu2021.through_children(hu2021.hybrid_releases(20)), 20)
     assert trace.costs(traced(algorithm)).max() == pytest.approx(0.5 * described.max())
     means = []
     for kind in (privacy_audit.HybridChildren, HybridUCB):

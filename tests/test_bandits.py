@@ -10,7 +10,7 @@ from conftest import refused
 from laws import FALSE_ALARM, by_play, by_run, same_law
 from naive import azize2025
 from naive import bandits as naive
-from scipy.stats import beta, kstest, norm
+from scipy.stats import norm
 
 from privregret.bandits import (
     DPIMED,
@@ -21,7 +21,6 @@ from privregret.bandits import (
     AnytimeLazyUCB,
     HybridUCB,
     dp_klucb,
-    lazy_ts,
 )
 from privregret.bandits.dp_klucb import batch_ends
 from privregret.core import noise
@@ -310,84 +309,6 @@ def test_counts_add_up_at_the_ends_of_the_range(means):
         counts = algorithm.run(bandit(*means), horizons, 0)
         assert (counts.sum(axis=1) == horizons).all()
         assert (np.diff(counts, axis=0, prepend=0) >= 0).all()
-
-
-# Lazy-DP-TS: rounds whose outcome is certain are skipped
-
-
-def test_surprises_of_lazy_dp_ts_are_bounded_and_drawn_right():
-    """The envelope is above the tail; for all u on its side if it says so; what it yields has the
-    law of the tail."""
-    rng = np.random.default_rng(0)
-    checked = 0
-    for _ in range(400):
-        size, u = 2.0 ** rng.integers(0, 14), rng.choice([0.0, 1.0, rng.random(), rng.random()])
-        cut = float(np.clip(u + rng.normal() * 3 / math.sqrt(size), 0.001, 0.999))
-        above = cut > u
-        for other in u * rng.random(5) if above else 1 - (1 - u) * rng.random(5):
-            law = beta(other * size + 1, (1 - other) * size + 1)
-            mass = lazy_ts._tail_mass(other, size, cut)
-            assert (law.sf(cut) if above else law.cdf(cut)) <= mass * (1 + 1e-9)
-            if lazy_ts._monotone(u, size, cut, above):
-                assert mass <= lazy_ts._tail_mass(u, size, cut) * (1 + 1e-9)
-                checked += 1
-    assert checked > 500
-    for u, size, cut in ((0.3, 64.0, 0.4), (0.9, 8.0, 0.6), (1.0, 32.0, 0.95), (0.0, 4.0, 0.5)):
-        law = beta(u * size + 1, (1 - u) * size + 1)
-        draws = np.array([lazy_ts._tail_draw(u, size, cut, rng) for _ in range(20_000)])
-        kept = draws[~np.isnan(draws)]
-        tail = law.sf(cut) if cut > u else law.cdf(cut)
-        expected = tail / lazy_ts._tail_mass(u, size, cut)
-        error = math.sqrt(expected * (1 - expected) / len(draws))
-        assert abs(len(kept) / len(draws) - expected) <= norm.isf(FALSE_ALARM / 16) * error
-        below = law.cdf(cut) if cut > u else 0.0
-        uniform = (law.cdf(kept) - below) / tail
-        assert kstest(uniform, "uniform").pvalue > FALSE_ALARM / 8
-    for u, size in ((0.3, 64.0), (1.0, 8.0), (0.0, 2.0), (0.5, 1.0)):
-        draws = [lazy_ts._beta(u, size, rng) for _ in range(20_000)]
-        assert kstest(draws, beta(u * size + 1, (1 - u) * size + 1).cdf).pvalue > FALSE_ALARM / 8
-
-
-@pytest.mark.parametrize(
-    ("mean", "size", "t", "rounds", "epsilon"),
-    [
-        ((0.7, 0.5), (4096.0, 64.0), 10**6, 2000, 1e6),  # u stands still
-        ((0.6, 0.45, 0.4), (512.0, 64.0, 32.0), 999_999, 2000, 1e6),
-        # u moves by half of the posterior's deviation
-        ((-0.867, -6.276), (64.0, 16.0), 1000, 60, 0.2),
-        ((0.4, 0.75), (16.0, 64.0), 4000, 240, 2.0),
-    ],
-)
-def test_share_of_each_arm_in_lazy_dp_ts_by_quadrature(mean, size, t, rounds, epsilon):
-    """From a given state, no array filling up: 4 million rounds against
-    P[arm's draw is largest]."""
-    mean, size, arms = np.array(mean), np.array(size), len(mean)
-    x, weight = np.polynomial.legendre.leggauss(2000)
-    x, weight = (x + 1) / 2, weight / 2
-    expected = np.zeros(arms)
-    times = t + rounds * (np.polynomial.legendre.leggauss(6)[0] + 1) / 2
-    for at, share in zip(times, np.polynomial.legendre.leggauss(6)[1] / 2, strict=True):
-        u = np.clip(mean + 3 * np.log(at) / (epsilon * size), 0, 1)
-        law = beta(u * size + 1, (1 - u) * size + 1)
-        for j in range(arms):
-            others = np.prod(
-                [beta(law.args[0][i], law.args[1][i]).cdf(x) for i in range(arms) if i != j], axis=0
-            )
-            expected[j] += (
-                share * (weight * beta(law.args[0][j], law.args[1][j]).pdf(x) * others).sum()
-            )
-    assert expected.sum() == pytest.approx(1, rel=1e-9)
-    rng, runs = np.random.default_rng(0), 4_000_000 // rounds
-    total = np.zeros(arms)
-    pulls = np.full(arms, t // arms)  # they make t: see the parameters
-    assert pulls.sum() == t
-    for _ in range(runs):
-        state = lazy_ts.LazyArms(mean.copy(), size.copy(), np.full(arms, 10 * rounds), pulls.copy())
-        until = np.array([t + rounds])
-        total += lazy_ts._go_on(np.full(arms, 0.5), until, epsilon, state, rng)[0] - pulls
-    share = total / total.sum()
-    error = np.sqrt(expected * (1 - expected) / total.sum())
-    assert (abs(share - expected) <= norm.isf(FALSE_ALARM / (8 * arms)) * error).all()
 
 
 # bad input

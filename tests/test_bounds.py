@@ -359,7 +359,7 @@ def test_footnote_1_is_the_exact_regret_on_bits():
         ((0.3, 0.6), 2.0, 1),
     ):
         zero, one = np.zeros(len(means)), np.ones(len(means))
-        found = exact.two_loss_regret(zero, one, means, epsilon, horizon)
+        found = study.two_loss_regret(zero, one, np.array(means), epsilon, horizon)
         expected = regret(FTNL(epsilon, "gumbel"), instances.bernoulli_losses(means), horizon)
         assert found == pytest.approx(expected, rel=1e-9)
 

@@ -19,7 +19,6 @@ from privregret.companion import (
     epoch_plan,
     margin_stop,
     minimax,
-    votes,
 )
 from privregret.companion import constants as bounds
 from privregret.full_information import FTNL
@@ -99,7 +98,7 @@ def naive_votes_loss(learner, actions, extra=0):
 def test_votes_loss_is_that_of_all_counts(learner, extra):
     rate = learner.ballot(math.log(3)).rate
     naive = max(rate, naive_votes_loss(learner, 3, extra))
-    assert votes.votes_loss(learner, 3, extra=extra) == pytest.approx(naive, rel=1e-9)
+    assert study.votes_loss(learner, 3, extra=extra) == pytest.approx(naive, rel=1e-9)
 
 
 @pytest.mark.parametrize("actions", [2, 5, 100, 10**5, 10**9])
@@ -107,37 +106,37 @@ def test_votes_loss_is_that_of_all_counts(learner, extra):
 @pytest.mark.parametrize("epsilon", [0.3, 3.0, 20.0])
 def test_votes_are_private(epsilon, actions, lam):
     for epoch in (1, 3):
-        assert votes.votes_loss(Votes(epsilon, lam), actions, epoch) <= epsilon
+        assert study.votes_loss(Votes(epsilon, lam), actions, epoch) <= epsilon
 
 
 def test_an_epoch_that_is_one_round_too_long_is_not_private():
     learner = Votes(20.0, 5.0)
-    assert votes.votes_loss(learner, 10**9, extra=1) > 1.3 * learner.epsilon
+    assert study.votes_loss(learner, 10**9, extra=1) > 1.3 * learner.epsilon
 
 
 @pytest.mark.parametrize("epsilon", [10.0, 30.0])
 def test_the_test_of_unanimity_has_half_the_budget(epsilon):
     learner = VotesOrLeader(epsilon)
-    assert votes.unanimity_loss(learner, 2) <= epsilon / 2
-    assert votes.unanimity_loss(learner, 2, sharper=2.0) > 0.7 * epsilon
+    assert study.unanimity_loss(learner, 2) <= epsilon / 2
+    assert study.unanimity_loss(learner, 2, sharper=2.0) > 0.7 * epsilon
 
 
 @pytest.mark.parametrize("rounds, actions", [(4, 2), (3, 3)])
 @pytest.mark.parametrize("parameters", [(1.0, 0.25, 0.0), (4.0, 0.25, 1.0), (20.0, 0.5, 0.3)])
 def test_the_margin_stop_is_private(parameters, rounds, actions):
     learner = MarginStop(*parameters)
-    assert margin_stop.stop_loss(learner, rounds, actions) <= learner.epsilon
+    assert study.stop_loss(learner, rounds, actions) <= learner.epsilon
 
 
 def test_a_threshold_without_noise_is_not_private():
-    assert margin_stop.stop_loss(MarginStop(4.0, 0.25, 1.0), 3, 2, noisy=False) == math.inf
+    assert study.stop_loss(MarginStop(4.0, 0.25, 1.0), 3, 2, noisy=False) == math.inf
 
 
 def test_stop_law_is_that_of_play():
     """A first action other than the choice shows that exploration stopped after round 1."""
     learner = MarginStop(8.0, 0.5, 0.5)
     table = np.array([[0.0, 1.0, 1.0], [0.0, 1.0, 0.0]])
-    law = margin_stop.stop_law(learner, table)
+    law = study.stop_law(learner, table)
     assert law.sum() == pytest.approx(1, abs=1e-9)
     runs = np.array([learner.play(table, seed) for seed in range(6000)])
     for j in range(3):

@@ -25,16 +25,16 @@ from privregret.adversarial import (
     ExpertAlgorithm,
 )
 from privregret.bandits import DPIMED, DPKLUCB, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
-from privregret.companion.margin_stop import stop_loss
-from privregret.companion.votes import unanimity_loss, votes_loss
 from privregret.core import streams
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
 from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.press import style
-from privregret.privacy import decisions, ledger, noisy_maxima
+from privregret.privacy import decisions, noisy_maxima
 from privregret.privacy.adversarial import worst_batched_loss
+from privregret.studies import hu2021
+from privregret.studies.constants import stop_loss, unanimity_loss, votes_loss
 
 every_case = pytest.mark.parametrize("case", CASES, ids=repr)
 every_algorithm = pytest.mark.parametrize("case", FIRST, ids=repr)
@@ -282,12 +282,12 @@ def audited(algorithm):
 
 @audited.register
 def _(algorithm: AnytimeLazyUCB):
-    return algorithm.epsilon * ledger.cost(ledger.lazy_releases(127), 127).max()
+    return algorithm.epsilon * hu2021.cost(hu2021.lazy_releases(127), 127).max()
 
 
 @audited.register
 def _(algorithm: HybridUCB):
-    return algorithm.epsilon * ledger.cost(ledger.hybrid_releases(255, algorithm.tree), 255).max()
+    return algorithm.epsilon * hu2021.cost(hu2021.hybrid_releases(255, algorithm.tree), 255).max()
 
 
 @audited.register(DPKLUCB)

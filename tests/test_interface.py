@@ -29,7 +29,7 @@ from privregret.instances import (
     fixed_experts,
     gap_adversary,
 )
-from privregret.privacy import audit, ledger, noisy_maxima
+from privregret.privacy import audit, noisy_maxima
 
 TABLE = np.array([[0.0, 1.0, 0.5], [1.0, 0.25, 0.0], [0.5, 0.0, 1.0], [0.0, 0.0, 1.0]])
 MEANS = np.array([0.75, 0.5, 0.25])
@@ -80,7 +80,6 @@ CALLS = {
     "estimates.fraction": (estimates.fraction, {"successes": 7, "draws": 20}),
     "Estimate": (estimates.Estimate, {"value": 3.0, "se": 0.5, "bound": 0.25}),
     "Game": (Game, {"rounds": 3}),
-    "lazy_releases": (ledger.lazy_releases, {"pulls": 7}),
     "epoch_loss": (
         noisy_maxima.epoch_loss,
         {"actions": 3, "rounds": 2, "noise": "laplace", "scale": 2.0},
@@ -161,11 +160,11 @@ def test_the_same_numbers_in_another_form_have_the_same_answer(name):
     ("rule", "value", "shown"),
     [
         (checks.positive_int, 1e30, (2**62, "1e+30")),
-        (checks.positive_int, 10**400, (2**62, "2^1328")),
+        (checks.positive_int, 10**400, (2**62,)),
         (checks.positive_int, 1e17, ("1e+17",)),  # may have been rounded
         (checks.integer_in(2, 5), 6, ("5", "6")),
         (checks.number_in(0, 1, "[)"), 1, ("[0, 1)", "1")),
-        (checks.one_of("DPSE", "UCB1"), "DPS", ("'DPSE', 'UCB1'", "'DPS'", "'DPSE'?")),
+        (checks.one_of("DPSE", "UCB1"), "DPS", ("'DPSE', 'UCB1'", "'DPS'")),
         (checks.list_of(checks.positive), [0.5, math.nan], ("this[1]", "nan")),
         (checks.list_of(checks.positive), "[0.5, 1]", ('"[0.5, 1]"',)),
         (checks.checkpoints(1), [2, 2.5], ("[2, 2.5]",)),

@@ -61,7 +61,7 @@ def test_good_values_pass_and_integers_become_reals():
         ({"epsilons": "[1, 2]"}, ["epsilons", '"[1, 2]"', "'[1, 2]'"]),
         ({"epsilons": []}, ["epsilons", "1", "[]"]),
         ({"means": [0.5, 1.5]}, ["means", "[0, 1]", "1.5"]),
-        ({"means": [0.5]}, ["means", "2", "(1,)"]),
+        ({"means": [0.5]}, ["means", "2", "[0.5]"]),
         ({"mode": "c"}, ["mode", "'a'", "'b'", "'c'"]),
         ({"fraction": 2}, ["fraction", "[0, 1]", "2"]),
     ],

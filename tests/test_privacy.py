@@ -21,15 +21,15 @@ from privregret.bandits import DPIMED, DPKLUCB, DPSE, AnytimeLazyUCB, HybridUCB,
 from privregret.full_information import FTNL
 from privregret.privacy import adversarial, decisions, enumeration, noisy_maxima
 from privregret.privacy.audit import loss_lower_bound
-from privregret.privacy.ledger import (
+from privregret.studies.asi2025 import log_weights
+from privregret.studies.hu2021 import (
     cost,
-    elimination_releases,
     hybrid_releases,
     lazy_releases,
     looks,
     through_children,
 )
-from privregret.studies.asi2025 import log_weights
+from privregret.studies.side_by_side import elimination_releases
 
 # the release ledger
 

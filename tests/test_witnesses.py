@@ -19,7 +19,8 @@ from privregret.core import noise
 from privregret.exact import selection_from_sums
 from privregret.full_information import FTNL
 from privregret.instances import Adversary
-from privregret.privacy import adversarial, enumeration, ledger, noisy_maxima
+from privregret.privacy import adversarial, enumeration, noisy_maxima
+from privregret.studies import hu2021
 
 pytestmark = pytest.mark.xdist_group("witnesses")
 DRAWS = 10_000
@@ -124,16 +125,16 @@ def test_laplace_noise(dp):
 def test_costs_of_releases(dp, pulls):
     """What the ledger adds up for each reward, opendp's composition of the Laplace releases that
     hold it costs too."""
-    released = {"lazy": ledger.lazy_releases(pulls)}
+    released = {"lazy": hu2021.lazy_releases(pulls)}
     released |= {
-        tree: ledger.hybrid_releases(pulls, tree) for tree in ("paper", "scaled", "rootfree")
+        tree: hu2021.hybrid_releases(pulls, tree) for tree in ("paper", "scaled", "rootfree")
     }
     for releases in released.values():
         theirs = []
         for pull in range(1, pulls + 1):
             holds = [laplace(dp, r.scale) for r in releases if r.first <= pull <= r.last]
             theirs.append(dp.c.make_composition(holds).map(1.0) if holds else 0.0)
-        np.testing.assert_allclose(ledger.cost(releases, pulls), theirs, rtol=1e-12)
+        np.testing.assert_allclose(hu2021.cost(releases, pulls), theirs, rtol=1e-12)
     algorithm = AnytimeLazyUCB(0.3)
     assert laplace(dp, 1 / algorithm.epsilon).map(1.0) == pytest.approx(
         algorithm.privacy.proved, rel=1e-12

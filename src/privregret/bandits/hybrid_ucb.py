@@ -8,7 +8,7 @@ import numpy as np
 
 from privregret.bandits.base import BanditAlgorithm
 from privregret.core import checks
-from privregret.core.algorithm import Privacy, Steps
+from privregret.core.algorithm import NOTHING, Privacy, Steps
 from privregret.core.jit import jit
 from privregret.core.noise import laplace
 
@@ -35,15 +35,6 @@ ARM = np.dtype(
         ("depth", np.int64),  # the depth of its tree,
         ("position", np.int64),  # its number of pulls
         ("nodes", float, LEVELS),  # and the noise of its tree (33)
-    ]
-)
-LEAD = np.dtype(
-    [
-        ("leader", np.int64),
-        ("end", np.int64),  # the arm leads in rounds before this one
-        ("total", float),  # while its noisy sum
-        ("bound", float),  # is above bound n - ahead
-        ("ahead", float),
     ]
 )
 
@@ -75,36 +66,16 @@ def _node_noise(arm, settings, rng):
 @jit
 def _choose(arms, own, settings, t, rng):
     """Play each arm once, then the one with the largest index (35)."""
-    # The index of an arm that is not pulled grows only with log t. So the other indices are at most
-    # `bound` for some rounds, and the leader leads while its noisy sum is above bound n - ahead.
     if t <= len(arms):
-        own["leader"] = t - 1
         return t - 1
-    j = own["leader"]
-    if t < own["end"] and own["total"] > own["bound"] * arms[j]["pulls"] - own["ahead"]:
-        return j
-    per_log = 1 / math.log(2)
-    log_t = per_log * math.log(t)
+    log_t = math.log2(t)
     root = math.sqrt(log_t)
-    best, second, widest, widest_privacy = -math.inf, -math.inf, 0.0, 0.0
-    for i in range(len(arms)):
-        width, privacy_width = arms[i]["width"], arms[i]["privacy_width"]
-        index = arms[i]["mean"] + width * root + privacy_width * log_t
+    best, chosen = -math.inf, 0
+    for j in range(len(arms)):
+        index = arms[j]["mean"] + arms[j]["width"] * root + arms[j]["privacy_width"] * log_t
         if index > best:
-            best, second, j = index, best, i
-        elif index > second:
-            second = index
-        widest = max(widest, width)
-        widest_privacy = max(widest_privacy, privacy_width)
-    steps = 1 + min(63, t // 64)
-    # upper bound on log t
-    gain = per_log * steps / t
-    leader = arms[j]
-    lead = leader["width"] * root + leader["privacy_width"] * log_t
-    own["leader"], own["end"] = j, t + steps
-    own["bound"] = second + (widest * 0.5 / root + widest_privacy) * gain
-    own["ahead"] = (1 - 1e-12) * leader["pulls"] * lead
-    return j
+            best, chosen = index, j
+    return chosen
 
 
 @jit
@@ -130,7 +101,6 @@ def _observe(arms, own, settings, t, j, reward, rng):
             if settings.tree == ROOTFREE:
                 total = arm["old"]
         arm["mean"] = total * inverse
-    own["total"] = total
     # depth is floor(log2(pulls + 1)) here: a tree is full at pulls = 2^(depth + 1) - 1
     arm["width"] = math.sqrt(3 * inverse)
     arm["privacy_width"] = 6 * math.sqrt(8) / epsilon * arm["depth"] * inverse
@@ -164,7 +134,7 @@ class HybridUCB(BanditAlgorithm):
     id = "hybrid-ucb"
     source = "hu2021, Algorithm 4"
     rules = {"epsilon": checks.epsilon, "tree": checks.one_of(*TREES)}
-    steps = Steps(ARM, LEAD, _choose, _observe)
+    steps = Steps(ARM, NOTHING, _choose, _observe)
 
     @property
     def label(self) -> str:

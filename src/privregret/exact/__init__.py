@@ -6,12 +6,9 @@ from privregret.exact.regret import (
     expected_regret,
     prefix_sum,
     regret_curves,
-    two_loss_regret,
 )
 from privregret.exact.selection import Selection, selection_probabilities
 from privregret.exact.sums import expected_maximum, selection_from_sums
-from privregret.exact.worst import WorstInstance, worst_instance
 
-__all__ = ["Regret", "Selection", "WorstInstance", "expected_gap", "expected_maximum"]
-__all__ += ["expected_regret", "prefix_sum", "regret_curves", "selection_from_sums"]
-__all__ += ["selection_probabilities", "two_loss_regret", "worst_instance"]
+__all__ = ["Regret", "Selection", "expected_gap", "expected_maximum", "expected_regret"]
+__all__ += ["prefix_sum", "regret_curves", "selection_from_sums", "selection_probabilities"]

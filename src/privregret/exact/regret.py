@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.polynomial import chebyshev
 from numpy.typing import ArrayLike
-from scipy.special import comb
 
 from privregret.core import checks, identity, store
-from privregret.core.jit import jit
 from privregret.core.noise import CODES
 from privregret.exact.selection import (
     arrays,
@@ -35,7 +33,6 @@ PRECISION = 1e-9
 NEGLIGIBLE = 1e-13
 
 STOCHASTIC = checks.instance_of(StochasticLosses)
-SHARES = checks.array_in(0, 1, shape=1)
 
 
 class Regret(NamedTuple):
@@ -217,61 +214,6 @@ def prefix_sum(
             return total, error + bound * first
         part, part_error = _sum_over(terms, first, 2 * first - 1, total)
         total, error, first = total + part, error + part_error, 2 * first
-
-
-@checks.arguments(
-    low=SHARES,
-    high=SHARES,
-    p=SHARES,
-    epsilon=checks.number_in(1e-15, 1e15),
-    horizon=checks.integer_in(1, 2**10),
-)
-def two_loss_regret(
-    low: ArrayLike, high: ArrayLike, p: ArrayLike, epsilon: float, horizon: int
-) -> float:
-    """Return the expected regret of Gumbel FTNL, scale 2 / epsilon, if actions have own losses.
-
-    Each action has two losses in [0, 1], independent over actions, and takes `high` with
-    probability `p`; (K,) arrays. Footnote 1 of wu2026 asks whether the worst case is worse than
-    with resampling, that is, with low = 0 and high = 1. T = `horizon` is at most 2^10, and all
-    outcomes are listed: (n + 1)^K of them for an epoch of n rounds, at most 10^8, else ValueError.
-    """
-    low, high, p = (np.array(x, float) for x in (low, high, p))
-    if (horizon // 2 + 1) ** len(p) > 10**8:
-        why = f"there are too many outcomes of {len(p)} actions to list"
-        raise ValueError(f"horizon must be smaller, got {horizon}: {why}")
-    means = low * (1 - p) + high * p
-    gaps, n = means - means.min(), 1
-    total = gaps.mean()
-    while 2 * n <= horizon:
-        hits, rate = np.arange(n + 1), p[:, None]
-        chance = comb(n, hits) * rate**hits * (1 - rate) ** hits[::-1]
-        gap = _two_loss_gap(n * low, high - low, chance, gaps, epsilon / 2)
-        total += min(2 * n, horizon - 2 * n + 1) * gap
-        n *= 2
-    return float(total)
-
-
-@jit
-def _two_loss_gap(lowest, step, chance, gaps, eta):
-    """Mean gap of a softmax of -eta (`lowest` + hits `step`), independent numbers of hits."""
-    actions, outcomes = chance.shape
-    result, sums = 0.0, np.empty(actions)
-    for outcome in range(outcomes**actions):
-        rest, weight = outcome, 1.0
-        for j in range(actions):
-            weight *= chance[j, rest % outcomes]
-            sums[j] = lowest[j] + rest % outcomes * step[j]
-            rest //= outcomes
-        if weight == 0:
-            continue
-        smallest, whole, part = sums.min(), 0.0, 0.0
-        for j in range(actions):
-            odds = np.exp(eta * (smallest - sums[j]))
-            whole += odds
-            part += odds * gaps[j]
-        result += weight * part / whole
-    return result
 
 
 def _every_round(algorithm, instance, start, end, so_far):

@@ -17,10 +17,9 @@ from privregret.companion import (
     Votes,
     VotesOrLeader,
     epoch_plan,
-    margin_stop,
-    votes,
 )
 from privregret.companion import constants as bounds
+from privregret.companion.margin_stop import stopping_chances
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate
@@ -136,6 +135,106 @@ def by_gaps(learner: Algorithm, log_k: float, levels: list) -> pd.DataFrame:
 # Privacy, exactly ---------------------------------------------------------------------------------
 
 
+def votes_loss(learner: Votes, actions: int, epoch: int = 1, extra: int = 0) -> float:
+    """Return the privacy loss of the draw after an epoch of `Votes`.
+
+    It is the largest log-ratio of the probabilities of an action when one vote moves, for K >= 2
+    actions, or the rate epsilon_0 if that is larger. `extra` rounds make the epoch too long, a
+    planted bug.
+    """
+    # A vote moves from k to j. The ratios depend on c_k, c_j and the sum of the weights, and those
+    # above e^rate fall as that sum grows. So the other votes are spread evenly, which makes the sum
+    # smallest.
+    ballot = learner.ballot(np.log(actions))
+    rounds, threshold = ballot.length(epoch) + extra, ballot.threshold(epoch)
+    from_k, to_j = np.meshgrid(np.arange(1, rounds + 1), np.arange(rounds), indexing="ij")
+    others, few = rounds - from_k - to_j, actions - 2
+    possible = (others == 0) if few == 0 else (others >= 0)
+    from_k, to_j, others = from_k[possible], to_j[possible], others[possible]
+
+    def weight(votes):
+        return np.exp(ballot.rate * np.maximum(votes - threshold, 0))
+
+    each, more = np.divmod(others, max(few, 1))
+    rest = (few - more) * weight(each) + more * weight(each + 1)
+    before = rest + weight(from_k) + weight(to_j)
+    after = rest + weight(from_k - 1) + weight(to_j + 1)
+    rises = np.log(weight(to_j + 1) / weight(to_j))
+    return float(max(ballot.rate, (np.maximum(rises, 0.0) + np.log(before / after)).max()))
+
+
+def unanimity_loss(learner: VotesOrLeader, actions: int, sharper: float = 1.0) -> float:
+    """Return the privacy loss of the test after the first later epoch, for K = 2 to 4 actions.
+
+    All vote counts are listed. `sharper` is a factor by which the test is too sharp, a planted bug.
+    """
+    constants = learner.constants(np.log(actions))
+    rounds, tilt = constants.first, sharper * constants.tilt
+    listed = product(range(rounds + 1), repeat=actions - 1)
+    counts = np.array([c for c in listed if sum(c) <= rounds])
+    counts = np.column_stack([counts, rounds - counts.sum(axis=1)])
+
+    def law(votes):
+        weights = tilt * (votes - (rounds - constants.margin))
+        weights = np.column_stack([np.zeros(len(votes)), weights])
+        return weights - np.logaddexp.reduce(weights, axis=1, keepdims=True)
+
+    worst = 0.0
+    for k, j in product(range(actions), repeat=2):
+        if k != j:
+            some = counts[counts[:, k] > 0]
+            moved = some.copy()
+            moved[:, k] -= 1
+            moved[:, j] += 1
+            worst = max(worst, float(np.abs(law(moved) - law(some)).max()))
+    return worst
+
+
+def stop_law(learner: MarginStop, table: np.ndarray, noisy: bool = True) -> np.ndarray:
+    """Return (T + 1, K) probabilities that exploration stops after n and chooses j.
+
+    The losses are a (T, K) array, the rounds are n = 1..T, and the last row is for no stop. Without
+    noise on threshold and margins, a planted bug, the stop is not private.
+    """
+    rounds, actions = np.shape(table)
+    rule = learner.rule(np.log(actions))
+    grid = [1]
+    while (after := max(grid[-1] + 1, int((1 + rule.fraction) * grid[-1]))) <= rounds:
+        grid.append(after)
+    sums = np.cumsum(table, axis=0)[np.array(grid) - 1]
+    soft = np.logaddexp.reduce(-sums / rule.first_scale, axis=1)
+    margins = sums.mean(axis=1) + rule.first_scale * (soft - np.log(actions))
+    if noisy:
+        chances, left = stopping_chances((margins - rule.threshold) / rule.noise)
+    else:
+        chances, left = np.zeros(len(grid)), 1.0
+        if (margins >= rule.threshold).any():
+            chances[np.argmax(margins >= rule.threshold)], left = 1.0, 0.0
+    law = np.zeros((rounds + 1, actions))
+    law[np.array(grid) - 1] = chances[:, None] * np.exp(-sums / rule.first_scale - soft[:, None])
+    law[-1] = left / actions
+    return law
+
+
+def stop_loss(learner: MarginStop, rounds: int, actions: int, noisy: bool = True) -> float:
+    """Return the privacy loss of stopping time and choice, over all 0/1 tables.
+
+    Tables differ in one round. The result bounds the privacy loss of the actions. The stopping time
+    is not a function of the actions if the choice is the action played before.
+    """
+    rows = np.array(list(product((0.0, 1.0), repeat=actions)))
+    codes = list(product(range(len(rows)), repeat=rounds))
+    chances = {code: stop_law(learner, rows[list(code)], noisy) for code in codes}
+    worst = 0.0
+    for code, t in product(codes, range(rounds)):
+        for row in range(len(rows)):
+            law, other = chances[code], chances[(*code[:t], row, *code[t + 1 :])]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.log(law / other)
+            worst = max(worst, float(np.where(law > 0, ratio, -np.inf).max()))
+    return worst
+
+
 @store.kept
 def votes_privacy(epsilons: list, extra: int = 0) -> Estimate:
     """The largest loss over epsilon of a draw from votes, K = 2 to 10^9, several lam."""
@@ -143,7 +242,7 @@ def votes_privacy(epsilons: list, extra: int = 0) -> Estimate:
     for e, actions, lam in product(epsilons, (2, 3, 10, 1000, 10**5, 10**9), (None, 2.0, 5.0)):
         if lam is None or lam <= actions:
             learner = Votes(float(e), lam)
-            found += [votes.votes_loss(learner, actions, i, extra) / e for i in (1, 3)]
+            found += [votes_loss(learner, actions, i, extra) / e for i in (1, 3)]
     return Estimate(max(found), bound=1e-12)
 
 
@@ -151,7 +250,7 @@ def votes_privacy(epsilons: list, extra: int = 0) -> Estimate:
 def unanimity_privacy(epsilons: list, sharper: float = 1.0) -> Estimate:
     """The largest loss over epsilon / 2 of the test of unanimity, K = 2 and 3."""
     cases = [(VotesOrLeader(e), actions) for e, actions in product(epsilons, (2, 3))]
-    found = [2 * votes.unanimity_loss(x, actions, sharper) / x.epsilon for x, actions in cases]
+    found = [2 * unanimity_loss(x, actions, sharper) / x.epsilon for x, actions in cases]
     return Estimate(max(found), bound=1e-12)
 
 
@@ -161,7 +260,7 @@ def stop_privacy(epsilons: list, noisy: bool = True) -> Estimate:
     found = []
     for e, fraction, threshold in product(epsilons, (0.25, 0.5), (0.0, 0.3, 1.0)):
         learner = MarginStop(e, fraction, threshold)
-        found += [margin_stop.stop_loss(learner, *sizes, noisy) / e for sizes in ((4, 2), (2, 3))]
+        found += [stop_loss(learner, *sizes, noisy) / e for sizes in ((4, 2), (2, 3))]
     return Estimate(min(max(found), INFINITE), bound=1e-9)
 
 

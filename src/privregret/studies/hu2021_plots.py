@@ -7,8 +7,7 @@ from matplotlib.figure import Figure
 from privregret.full_information import FTNL
 from privregret.instances import BernoulliBandit
 from privregret.press import draw, style
-from privregret.privacy import ledger
-from privregret.studies.hu2021 import EQUAL
+from privregret.studies.hu2021 import EQUAL, Release, cost
 
 
 def limits_of(
@@ -38,7 +37,7 @@ def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
     return fig
 
 
-def release_schedule(released: dict[str, list[ledger.Release]], pulls: int) -> Figure:
+def release_schedule(released: dict[str, list[Release]], pulls: int) -> Figure:
     """Draw the releases about an arm for each algorithm."""
     size = {"figsize": (style.PAGE[0], 4.0), "height_ratios": (2, 6, 5)}
     fig, axes = draw.subplots(len(released), 1, sharex=True, **size)
@@ -74,7 +73,7 @@ def repairs(data: pd.DataFrame) -> Figure:
 
 
 def show_releases(
-    ax: Axes, released: list[ledger.Release], pulls: int, title: str, color: str, alarm: str
+    ax: Axes, released: list[Release], pulls: int, title: str, color: str, alarm: str
 ) -> None:
     """Draw one bar per release about an arm, and the cost of each reward, `alarm` above 1."""
     top, centred = 0, {"ha": "center", "va": "center_baseline", "fontsize": 6}
@@ -89,9 +88,9 @@ def show_releases(
         middle = (release.first + release.last) / 2
         ink = "white" if release.kind == "array" else "black"
         ax.text(middle, level, f"{release.scale:g}", color=ink, **centred)
-    for pull, cost in enumerate(ledger.cost(released, pulls), start=1):
-        above = {"color": alarm, "fontweight": "bold"} if cost > 1 + 1e-9 else {}
-        ax.text(pull, -1, f"{cost:.3g}", **centred | above)
+    for pull, spent in enumerate(cost(released, pulls), start=1):
+        above = {"color": alarm, "fontweight": "bold"} if spent > 1 + 1e-9 else {}
+        ax.text(pull, -1, f"{spent:.3g}", **centred | above)
     ax.set(xlim=(0.4, pulls + 0.6), ylim=(-1.6, top + 0.6), title=title, xticks=range(1, pulls + 1))
     names = ["cost", "array", *(f"node of {2 ** (level - 1)}" for level in range(1, top + 1))]
     ax.set_yticks(range(-1, top + 1), names)

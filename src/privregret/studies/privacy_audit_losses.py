@@ -18,13 +18,12 @@ from privregret.companion import (
     Votes,
     VotesOrLeader,
     epoch_plan,
-    votes,
 )
-from privregret.companion import margin_stop as margin
 from privregret.core import store
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.privacy import adversarial as quadrature
 from privregret.privacy import audit, decisions, noisy_maxima, trace
+from privregret.studies.constants import stop_loss, unanimity_loss, votes_loss
 from privregret.studies.privacy_audit import FAULTS, HybridChildren
 
 # a loss of privacy, and the pair of data sets that shows it
@@ -203,9 +202,9 @@ def weighted_losses(epsilon: float) -> dict[str, Found]:
     """Label -> exact loss of a draw from weights: of votes for epsilon at most 1."""
     first, hybrid, stop = (make(epsilon) for make in WEIGHTED)
     return {
-        first.label: (votes.votes_loss(first, 1000), "epoch 1, $K=1000$, one vote moved"),
-        hybrid.label: (votes.unanimity_loss(hybrid, 2), "test of unanimity, one vote moved"),
-        stop.label: (margin.stop_loss(stop, 4, 2), "all pairs, 4 rounds"),
+        first.label: (votes_loss(first, 1000), "epoch 1, $K=1000$, one vote moved"),
+        hybrid.label: (unanimity_loss(hybrid, 2), "test of unanimity, one vote moved"),
+        stop.label: (stop_loss(stop, 4, 2), "all pairs, 4 rounds"),
     }
 
 

@@ -18,12 +18,12 @@ from privregret.bandits import (
     LazyDPTS,
 )
 from privregret.bandits.dp_klucb import batch_ends
+from privregret.bandits.dp_se import epoch_length
 from privregret.companion import MarginStop, Votes, VotesOrLeader
 from privregret.core import store
 from privregret.estimates import ROUNDING, STANDARD_ERRORS, Estimate
 from privregret.full_information import FTNL
 from privregret.instances import BernoulliBandit, StochasticLosses
-from privregret.privacy import ledger
 
 # First batches of DP-KLUCB and DP-IMED, as parts of the names of curves.
 LONG, ONE = r", $n_0=8/\epsilon$", ", $n_0=1$"
@@ -93,18 +93,35 @@ def at_equal_privacy(families, instances, epsilons, horizon: int) -> pd.DataFram
     return data.assign(learner=data.algorithm.str.replace(" (no cap)", "", regex=False))
 
 
+def elimination_releases(pulls: np.ndarray, epsilon: float, beta: float) -> int:
+    """Return how many sums DP-SE has released after these pulls of each arm.
+
+    There is one release per active arm and epoch.
+    """
+    released = done = epoch = 0
+    active = len(pulls)
+    while active > 1:
+        epoch += 1
+        done += int(np.ceil(epoch_length(epoch, active, epsilon, beta)))
+        if np.sum(pulls >= done) < active:
+            break  # the horizon ended before
+        released += active
+        active = int(np.sum(pulls > done))
+    return released
+
+
 def releases(algorithm: BanditAlgorithm, pulls: np.ndarray, horizon: int) -> int:
     """Count the noisy sums that an algorithm has released after these pulls of each arm."""
     if isinstance(algorithm, HybridUCB):
         # one after each pull
         return int(sum(pulls))
     if isinstance(algorithm, DPSE):
-        return ledger.elimination_releases(pulls, algorithm.epsilon, 1 / horizon)
+        return elimination_releases(pulls, algorithm.epsilon, 1 / horizon)
     # episodes of 1, 1, 2, 4, ... pulls
     if isinstance(algorithm, AdaPKLUCB):
         return sum(int(n).bit_length() for n in pulls)
     if isinstance(algorithm, AnytimeLazyUCB | LazyDPTS):
-        return sum(len(ledger.lazy_releases(int(n))) for n in pulls)
+        return sum(int(n + 1).bit_length() - 1 for n in pulls)
     ends = batch_ends(algorithm.alpha, algorithm.n0, 0, horizon)
     return int(np.searchsorted(ends, pulls, side="right").sum())
 

@@ -1,18 +1,21 @@
 """Check Lemmas 2 and 3 of `companion/whole-epochs` by enumeration, its theorem by exact regret."""
 
+import math
 from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.optimize import minimize, minimize_scalar
 
 from privregret import estimates, exact, instances
 from privregret.companion import whole_epochs as bounds
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.estimates import Estimate
-from privregret.full_information import FTNL
+from privregret.full_information import FTNL, EpochAlgorithm
 from privregret.instances import StochasticLosses
 
 # Settings -----------------------------------------------------------------------------------------
@@ -143,6 +146,79 @@ def phase_curve(learner: Algorithm, log_k: float, gaps: np.ndarray) -> pd.DataFr
     return pd.DataFrame(rows)
 
 
+class WorstInstance(NamedTuple):
+    """The worst instance found and epsilon R / ln K on it, `ratio`.
+
+    `error` bounds the numerical error of the ratio, not its distance to the largest ratio. `tried`
+    counts the instances whose regret was computed.
+    """
+
+    instance: StochasticLosses
+    ratio: float
+    error: float
+    tried: int
+
+
+@store.kept
+def worst_instance(
+    algorithm: EpochAlgorithm,
+    log_actions: float,
+    bernoulli: bool = False,
+    gaps: tuple[float, float] = (0.3, 1.0),
+    points: int = 16,
+    polish: int = 12,
+    groups: int = 1,
+    budget: int = 200,
+) -> WorstInstance:
+    """Maximise epsilon R / ln K over instances with one best action, R after 2^60 rounds.
+
+    First all other actions have the same gap, in `gaps`: it is searched on a grid of `points`, then
+    refined by `polish` steps of Brent's method about the two best points. With more `groups` of
+    equal actions, Nelder and Mead's simplex starts there, in the groups' gaps and sizes, and
+    computes at most about `budget` regrets. The search is local in the end, so its ratio is a lower
+    bound on the largest one. Bernoulli losses have means centred at 1/2; small gaps cost ln K / gap
+    even without privacy, so their ratio depends on the smallest gap allowed.
+    """
+    (low, high), others = gaps, log_others(log_actions)
+    tried = []
+
+    def ratio(log_gaps, log_counts):
+        """Return epsilon R / ln K, and record it with its error and the instance."""
+        sizes, which = np.clip(np.exp(log_gaps), low, high), np.append(0.0, log_counts)
+        best = (1 - sizes.max()) / 2 if bernoulli else 0.0
+        make = instances.bernoulli_losses if bernoulli else instances.deterministic_losses
+        instance = make((best, *(best + sizes)), log_counts=tuple(which))
+        factor = algorithm.epsilon / instance.log_actions
+        regret = exact.expected_regret(algorithm, instance, LONG)
+        found = [float(x[0]) * factor for x in regret]
+        tried.append(WorstInstance(instance, *found, 0))
+        return tried[-1].ratio
+
+    grid = np.linspace(math.log(low), math.log(high), points)
+    values = [ratio([g], [others]) for g in grid]
+    padded = np.array([-np.inf, *values, -np.inf])
+    tops = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
+    # octaves are similar, so two are tried
+    best_tops = sorted(tops.tolist(), key=lambda i: -values[i])[: 2 * (polish > 0)]
+    for top in best_tops:
+        ends = grid[max(top - 1, 0)], grid[min(top + 1, points - 1)]
+        options = {"maxiter": polish}
+        minimize_scalar(lambda g: -ratio([g], [others]), bounds=ends, options=options)
+    if groups > 1:
+        start = math.log(max(tried, key=lambda w: w.ratio).instance.gaps[1])
+
+        def negative(x):
+            # sizes are proportional to (K - 1)^exponent, with exponent 1 for the last group; every
+            # group has at least one action
+            sizes = others * np.append(x[groups:], 1.0)
+            return -ratio(x[:groups], np.maximum(sizes - np.logaddexp.reduce(sizes) + others, 0.0))
+
+        first = np.concatenate([start + np.linspace(-0.2, 0.2, groups), np.full(groups - 1, 0.95)])
+        options = {"maxfev": budget, "xatol": 1e-6, "fatol": 1e-9}
+        minimize(negative, first, method="Nelder-Mead", options=options)
+    return max(tried, key=lambda w: w.ratio)._replace(tried=len(tried))
+
+
 def worst(
     learner: Algorithm,
     log_k: float,
@@ -155,7 +231,7 @@ def worst(
     """The largest epsilon R / ln K that a search over gaps from `smallest_gap` to 1 finds."""
     gaps, log_k_searched = (smallest_gap, 1.0), max(log_k, np.log(2))
     options |= {"bernoulli": bernoulli, "groups": groups, "points": points}
-    found = exact.worst_instance(learner, log_k_searched, gaps=gaps, **options)
+    found = worst_instance(learner, log_k_searched, gaps=gaps, **options)
     row = {"algorithm": learner.label, "epsilon": learner.epsilon}
     row |= {"losses": "Bernoulli" if bernoulli else SAME, "groups": groups, "log_actions": log_k}
     row |= {"scaled_regret": found.ratio, "scaled_regret_error": found.error}
