@@ -1,4 +1,5 @@
-"""What code a result or a kernel uses; no edit is followed by what is out of date."""
+"""What code a result or a kernel depends on; no edit and no assignment is followed by what is out
+of date."""
 
 import contextlib
 import json
@@ -6,94 +7,96 @@ import os
 import shutil
 import subprocess
 import sys
-from types import ModuleType
 
 import pytest
+from conftest import refused
 
-from privregret.bandits import DPSE, lazy_ucb
-from privregret.core import code_key, noise
+from privregret.core import code_key
 from privregret.core.files import PACKAGE
-
-
-def test_an_algorithm_uses_what_it_imports_and_not_its_neighbours():
-    found = code_key.used(lazy_ucb.AnytimeLazyUCB)
-    expected = {f"privregret.{m}" for m in ("bandits.lazy_ucb", "core.noise", "core.jit")}
-    assert found >= expected
-    assert not any("dp_se" in name or "press" in name or "studies" in name for name in found)
-    assert (
-        code_key.used(DPSE(0.5)) == code_key.used(DPSE) == code_key.used("privregret.bandits.dp_se")
-    )
-    assert code_key.used(noise.laplace) == code_key.used(noise) < found
-    cells = "%matplotlib inline\nimport math\nfrom privregret.bandits import AnytimeLazyUCB\n"
-    assert code_key.imported(cells) == {code_key.file_of(name) for name in found}
-
-
-def test_what_is_stored_uses_nothing_that_publishes():
-    for file in PACKAGE.rglob("*.py"):
-        if "@store.kept" in file.read_text() or "@jit" in file.read_text():
-            name = ".".join(("privregret", *file.relative_to(PACKAGE).with_suffix("").parts))
-            assert not any(".press" in used for used in code_key.used(name)), name
-
-
-def test_what_a_notebook_defines_has_no_key(monkeypatch):
-    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
-    there = {"__name__": "__main__"}
-    exec("def f(): pass\nclass A: pass", there)
-    for thing in (there["f"], there["A"], there["A"]()):
-        with pytest.raises(LookupError):
-            code_key.used(thing)
-
-
-# Edits
-# --------------------------------------------------------------------------------------------------
+from privregret.core.store import VersionError, entry
 
 MODULES = {
-    "privregret/constants.py": "FACTOR = 2.0\n",
+    "privregret/constants.py": "FACTOR = 2.0\nTABLE = {'shift': 0.0}\n",
     "privregret/callee.py": """
+from privregret import constants
 from privregret.constants import FACTOR
 from privregret.core.jit import jit
 
 @jit
-def inner(x):
+def innermost(x):
     return FACTOR * x
+
+@jit
+def inner(x):
+    return innermost(x) * constants.FACTOR
 """,
     "privregret/problems.py": """
 from dataclasses import dataclass
+from privregret.constants import TABLE
 
 @dataclass(frozen=True)
 class Problem:
     mean: float = 0.5
+    scale = 1.0
+
+    def shift(self):
+        return TABLE["shift"] + helper()
+
+def helper():
+    return 0.0
 """,
-    "privregret/press/draw.py": "",
-    "own/__init__.py": "from .caller import outer\n",
-    "own/caller.py": """
+    "privregret/late.py": "LATE = 0.0\n",
+    "privregret/outer.py": """
 from privregret.core import store
 from privregret.callee import inner
-from . import helper
-
-CALLS = []
 
 @store.kept
 def outer(problem, x=1.0):
     '''Add.'''
-    CALLS.append(x)
-    return inner(x) + problem.mean + helper.SHIFT
+    from privregret.late import LATE
+    return inner(x) + problem.scale * problem.mean + problem.shift() + LATE
 """,
-    "own/helper.py": "from beside import SHIFT\n",
-    "beside.py": "SHIFT = 0.0\n",
-}
-RUN = """
-from privregret import callee, problems
+    "privregret/press/__init__.py": "",
+    "privregret/studies/__init__.py": "",
+    "privregret/studies/one.py": """
 from privregret.core import store
-from own import caller, outer
-value = outer(problems.Problem())
+from privregret.outer import outer
+
+@store.kept
+def study(problem):
+    return outer(problem)
+""",
+    "own.py": """
+from dataclasses import dataclass
+from privregret.problems import Problem
+
+@dataclass(frozen=True)
+class Plain(Problem):
+    mean: float = 0.5
+
+@dataclass(frozen=True)
+class Stated(Problem):
+    version = "1"
+    mean: float = 0.5
+""",
+}
+# [value, results computed, kernels read from disk]
+RUN = """
+import own
+from privregret import callee, constants, outer, problems
+from privregret.core import store
+from privregret.studies import one
+computed, keep = [], store.keep
+store.keep = lambda made, path: computed.append(path) or keep(made, path)
+value = outer.outer(problems.Problem())
 hits = sum(getattr(callee.inner, "stats").cache_hits.values()) if callee.inner.overloads else None
-print(json.dumps([value, len(caller.CALLS), hits]))
+print(json.dumps([value, len(computed), hits]))
 """
+SERVED = [4.5, 0, None]
 # imports the package again for every line that it reads
 HOST = """
 import json, os, sys, traceback
-import joblib, numba, pandas
+import numba, pandas
 for line in sys.stdin:
     if os.fork():
         os.wait()
@@ -106,8 +109,6 @@ for line in sys.stdin:
         sys.stdout.flush()
         os._exit(0)
 """
-
-
 CORE = "files", "jit", "code_key", "store"
 
 
@@ -124,10 +125,11 @@ def run(tmp_path_factory):
     environment = os.environ | {"PYTHONPATH": str(folder), "PRIVREGRET_STORE": ""}
     environment |= {"XDG_CACHE_HOME": str(folder / "cache"), "NUMBA_DISABLE_JIT": "0"}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([sys.executable, "-c", HOST], env=environment, **pipes)
+    process = subprocess.Popen([sys.executable, "-B", "-c", HOST], env=environment, **pipes)
 
-    def once(code=RUN):
-        process.stdin.write(json.dumps(code) + "\n")
+    def once(code=RUN, **environment):
+        set_up = f"os.environ.update({environment})\n"
+        process.stdin.write(json.dumps(set_up + code) + "\n")
         process.stdin.flush()
         return json.loads(process.stdout.readline())
 
@@ -148,64 +150,126 @@ def edited(run, name, before, after):
 
 @pytest.fixture
 def first(run):
-    """What is there before an edit, and after it again."""
+    """What is there before, and after it again."""
     run()
-    assert run() == [2.5, 0, None]
+    assert run() == SERVED
     yield
-    assert run() == [2.5, 0, None]
+    assert run() == SERVED
+    assert run(PRIVREGRET_STORE="off") == [4.5, 1, 1]  # the kernel has an entry of its own
 
 
 @pytest.mark.parametrize(
     ("name", "before", "after", "value"),
     [
-        ("privregret/callee.py", "FACTOR * x", "FACTOR * x + 1", 3.5),
-        ("privregret/constants.py", "2.0", "3.0", 3.5),
-        ("privregret/problems.py", "0.5", "0.25", 2.25),
-        ("own/caller.py", "x=1.0", "x=2.0", 4.5),
-        ("beside.py", "0.0", "4.0", 6.5),
+        ("privregret/callee.py", "FACTOR * x", "FACTOR * x + 1", 6.5),
+        ("privregret/constants.py", "2.0", "3.0", 9.5),
+        ("privregret/problems.py", "0.5", "0.25", 4.25),
+        ("privregret/outer.py", "'''Add.'''", "'''Add numbers.'''", 4.5),
     ],
 )
-def test_an_edit_that_may_change_a_number_is_computed(run, first, name, before, after, value):
+def test_an_edit_of_the_engine_is_computed(run, first, name, before, after, value):
     with edited(run, name, before, after):
         assert run()[:2] == [value, 1]
         assert run()[:2] == [value, 0]
 
 
-def test_edits_that_change_no_number_and_dates_are_served(run, first):
+def test_layers_above_and_dates_do_not_count(run, first):
+    study = RUN.replace("outer.outer(", "one.study(")
+    run(study)
     os.utime(run.folder / "privregret/constants.py", (2**33, 2**33))  # in the year 2242
-    os.utime(run.folder / "beside.py", (2**33, 2**33))
-    assert run() == [2.5, 0, None]
-    with (
-        edited(run, "own/caller.py", "'''Add.'''", "'''Add three numbers.'''  # like this"),
-        edited(run, "privregret/press/draw.py", "", "COLOUR = 1\n"),
-    ):
-        assert run() == [2.5, 0, None]
-    off = RUN.replace("from", "import os; os.environ['PRIVREGRET_STORE'] = 'off'\nfrom", 1)
-    assert run(off) == [2.5, 1, 1]  # the kernel comes from its own cache
+    with edited(run, "privregret/press/__init__.py", "", "COLOUR = 1\n"):
+        assert run(study) == run() == SERVED
+    with edited(run, "privregret/studies/one.py", "outer(problem)", "outer(problem) + 1"):
+        assert run() == SERVED and run(study) == [5.5, 1, None]
 
 
-def test_other_libraries_are_computed(run, first):
-    newer = RUN.replace("value =", "store.version = lambda name: '9'\nvalue =")
-    assert run(newer) == [2.5, 1, 1]
-    assert run(newer.replace("value =", "numba.__version__ = '9'\nvalue ="))[:2] == [2.5, 0]
+PATCHES = [
+    ("callee.FACTOR = 3.0", 6.5),
+    ("constants.FACTOR = 3.0", 6.5),
+    ("constants.TABLE['shift'] = 1.0", 5.5),
+    ("problems.helper = lambda: 1.0", 5.5),
+    ("problems.helper.__code__ = (lambda: 1.0).__code__", 5.5),
+    ("problems.Problem.shift = lambda self: 1.0", 5.5),
+    ("problems.Problem.scale = 3.0", 5.5),
+    ("outer.abs = abs", 4.5),
+    ("callee.innermost = callee.jit(lambda x: x)", 2.5),
+    # compiled while it was patched: it stays so in this process, and only there
+    ("callee.FACTOR = 3.0\ncallee.inner(1.0)\ncallee.FACTOR = constants.FACTOR", 6.5),
+]
 
 
-@pytest.mark.parametrize("assigned", ["caller.helper.SHIFT = 1.0", "callee.FACTOR = 3.0"])
-def test_a_value_that_a_program_assigns_counts_for_it_alone(run, first, assigned):
-    off = "import os; os.environ['PRIVREGRET_STORE'] = 'off'\n"
-    changed = RUN.replace("value =", f"{assigned}\nvalue =")
-    for code in (changed, changed, off + changed):
-        assert run(code)[0] == 3.5
-    assert run(off + RUN) == [2.5, 1, 1]
+def test_what_a_program_assigns_to_the_package_is_neither_served_nor_stored(run, first):
+    for patch, value in PATCHES:
+        assert run(RUN.replace("value =", f"{patch}\nvalue ="))[:2] == [value, 1], patch
+    assert run() == SERVED
 
 
-@pytest.mark.parametrize("name", ["privregret/constants.py", "beside.py"])
-def test_an_edit_under_a_process_at_work_spoils_nothing(run, first, name):
-    """It runs the old code: it stores nothing under the key of the new one."""
-    file, old = run.folder / name, (run.folder / name).read_text()
-    edit = f"open({str(file)!r}, 'w').write({old!r}.replace('= ', '= 5.0 + '))\nvalue ="
-    try:
-        assert run(RUN.replace("value =", edit))[:2] == [2.5, 1]
-        assert run()[:2] == [7.5, 1] and run()[:2] == [7.5, 0]
-    finally:
+def test_an_entry_that_a_patch_would_have_made_is_not_there(run):
+    patched = RUN.replace("Problem())", "Problem(0.75))")
+    changed = patched.replace("value =", "problems.Problem.shift = lambda self: 1.0\nvalue =")
+    assert run(changed)[:2] == [5.75, 1] and run(patched)[:2] == [4.75, 1]
+
+
+def test_an_edit_under_a_process_at_work_spoils_nothing(run, first):
+    """It stores nothing under the key of other code than it runs."""
+    file = run.folder / "privregret/late.py"
+    old, edit = file.read_text(), f"file = {str(file)!r}\nopen(file, 'w').write('LATE = 5.0')\n"
+    back = f"import privregret.late\nopen(file, 'w').write({old!r})\n"
+    for done in (edit, edit + back):
+        code = RUN.replace("value =", f"{done}value =").replace("Problem()", "Problem(0.25)")
+        assert run(code)[:2] == [9.25, 1]
         file.write_text(old)
+    assert run(RUN.replace("Problem()", "Problem(0.25)"))[:2] == [4.25, 1]
+
+
+def test_results_of_code_outside_are_stored_under_its_version(run, first):
+    plain, stated = (RUN.replace("problems.Problem", f"own.{n}") for n in ("Plain", "Stated"))
+    for _ in range(2):
+        assert run(plain)[:2] == [4.5, 1]
+    assert run(stated)[:2] == [4.5, 1] and run(stated)[:2] == [4.5, 0]
+    with edited(run, "own.py", '"1"', '"2"'):
+        assert run(stated)[:2] == [4.5, 1] and run(stated)[:2] == [4.5, 0]
+    again = stated.replace("value =", "own.Stated = type('Stated', (own.Stated,), {})\nvalue =")
+    assert run(again)[:2] == [4.5, 1]
+
+
+@pytest.mark.parametrize(
+    "switch",
+    ["BOUNDSCHECK = 1", "OPT = config._OptLevel(1)", "DEBUGINFO_DEFAULT = 1", "LOOP_VECTORIZE = 0"],
+)
+def test_switches_of_numba_count(run, switch):
+    early = f"from numba import config\nconfig.{switch}\n"
+    assert run(early + RUN)[:2] == [4.5, 1] and run(early + RUN) == SERVED
+    assert run(RUN.replace("value =", f"{early}value =")) == [4.5, 1, 1]
+
+
+WRONG = """
+known = {"problem": problems.Problem(), "x": 1.0}
+store.write(store.entry(outer.outer, known), store.pickle.dumps((7.0, [])))
+value ="""
+OTHER = """
+from privregret.core import code_key
+code_key.version = lambda name: "9"
+code_key.surroundings.cache_clear()
+"""
+
+
+def test_fresh_replaces_entries_and_libraries_count(run, first):
+    assert run(RUN.replace("value =", WRONG)) == run() == [7.0, 0, None]
+    assert run(PRIVREGRET_STORE="fresh") == [4.5, 1, 1]
+    assert run(OTHER + RUN) == [4.5, 1, 0]
+
+
+@pytest.mark.parametrize("version", [1, "", " ", print, b"1"])
+def test_a_bad_version_is_refused(monkeypatch, version):
+    monkeypatch.setenv("PRIVREGRET_STORE", "")
+    monkeypatch.setattr(edited, "version", version, raising=False)
+    refused(lambda: entry(edited, 1), "edited", error=VersionError)
+
+
+def test_what_is_stored_imports_nothing_that_publishes():
+    for file in PACKAGE.rglob("*.py"):
+        text = file.read_text()
+        if "@store.kept" in text or "@jit" in text:
+            assert "privregret.press" not in text, file
+    assert {*code_key.layers()} == {"engine", "press", "studies"}

@@ -1,87 +1,231 @@
-"""The cache of kernels on disk; `test_code_key` edits what they use."""
+"""Kernels: entries on disk for those of the package, and loops that are made for each algorithm;
+`test_code_key` edits what they use."""
 
-import shutil
-import threading
-from contextlib import suppress
-from pathlib import Path
+import subprocess
+import sys
+from dataclasses import dataclass
 
 import numba
 import numpy as np
 import pytest
-from numba.core.caching import IndexDataCacheFile
 
-from privregret.core import files, jit, noise
+from privregret import simulate
+from privregret.bandits import AnytimeLazyUCB, BanditAlgorithm
+from privregret.core import files, jit, loops, noise, store
+from privregret.core.algorithm import NOT_PRIVATE, Steps
+from privregret.divergence import kl
+from privregret.instances import BernoulliBandit
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs compiled kernels")
-
-
-def double(x):
-    return x + x
+KINDS = [(numba.float64, numba.float64), (numba.int64, numba.int64)]
 
 
 @pytest.fixture
 def saved(tmp_path, monkeypatch):
-    """Saves code for these types in a cache of its own, and says for which there is some."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    kernel = numba.njit(double)
-    kinds = (numba.int64, numba.float64)
-    found = {kind: kernel.overloads[(kind,)] for kind in kinds if kernel.compile((kind,))}
+    """Saves code for these types in a folder of its own, and says for which there is some."""
+    monkeypatch.setattr(jit, "FOLDER", tmp_path)
+    kernel = numba.njit(kl.py_func)
+    compiled = {kind: kernel.overloads[kind] for kind in KINDS if kernel.compile(kind)}
 
     def save(*kinds):
         for kind in kinds:
-            jit._Cache(double).save_overload((kind,), found[kind])
-        there = {k: jit._Cache(double).load_overload((k,), kernel.targetctx) for k in found}
-        return {kind for kind, code in there.items() if code}
+            jit._Cache(kl.py_func).save_overload(kind, compiled[kind])
+        found = {k: jit._Cache(kl.py_func).load_overload(k, kernel.targetctx) for k in KINDS}
+        return [kind for kind, code in found.items() if code]
 
+    save.entry = lambda kind: jit._Cache(kl.py_func)._entry(kind, kernel.targetctx.codegen())
     return save
 
 
-def test_code_that_two_processes_save_at_once_is_kept(saved, monkeypatch):
-    """Each reads the index, and waits for the other before it writes."""
-    together, write = threading.Barrier(2), IndexDataCacheFile._save_index
-
-    def late(*args):
-        with suppress(threading.BrokenBarrierError):
-            together.wait(0.5)
-        write(*args)
-
-    monkeypatch.setattr(IndexDataCacheFile, "_save_index", late)
-    both = [threading.Thread(target=saved, args=(kind,)) for kind in (numba.int64, numba.float64)]
-    for thread in both:
-        thread.start()
-    for thread in both:
-        thread.join()
-    assert saved() == {numba.int64, numba.float64}
+def test_code_of_another_signature_and_damaged_code_are_not_used(saved):
+    assert saved(KINDS[0]) == KINDS[:1] and saved(KINDS[1]) == KINDS
+    one, other = map(saved.entry, KINDS)
+    content = other.read_bytes()
+    for damaged in (one.read_bytes(), content[:-1], content[:999] + b"\xff" + content[1000:]):
+        other.write_bytes(damaged)
+        assert saved() == KINDS[:1]
+    assert saved(KINDS[1]) == KINDS
+    one.unlink()
+    one.mkdir()
+    assert saved(KINDS[0]) == KINDS[1:]
 
 
-def test_code_of_another_signature_and_damaged_code_are_not_used(saved, tmp_path):
-    assert saved(numba.int64, numba.float64) == {numba.int64, numba.float64}
-    one, other = sorted(tmp_path.rglob("*.nbc"))
-    shutil.copy(other, one)
-    assert saved() == {numba.float64}
-    other.write_bytes(b"damaged")
-    assert saved() == set() and saved(numba.int64) == {numba.int64}
+def test_on_a_full_disk_kernels_are_compiled(saved, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "write", full)
+    assert saved(*KINDS) == []
 
 
-def test_without_locks_kernels_are_cached(saved, monkeypatch, tmp_path):
+def test_without_locks_files_are_not_held(monkeypatch, tmp_path):
     def none(*args):
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr(files.fcntl, "flock", none)
-    assert saved(numba.int64) == {numba.int64}
     with files.locked(tmp_path / "lock", wait=False) as held:
         assert not held
 
 
-def test_kernels_release_the_gil_and_other_libraries_keep_their_cache(monkeypatch):
+def test_kernels_release_the_gil_and_those_of_others_have_no_entry():
     kernel = noise.laplace
     assert kernel.targetoptions["nogil"] and not kernel.targetoptions.get("fastmath")
-    assert Path(kernel.stats.cache_path).is_relative_to(jit.CACHE)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "somewhere else")
-    assert jit.jit(lambda x: x)._cache.__class__.__name__ == "NullCache"
+    assert type(kernel._cache) is jit._Cache
+    for own in (jit.jit(lambda x: x), observe):
+        assert type(own._cache) is not jit._Cache
     with pytest.raises(TypeError):
         jit.jit(3)
-    assert numba.config.CACHE_DIR == "somewhere else"
+
+
+# Loops
+# --------------------------------------------------------------------------------------------------
+
+ARM = np.dtype([("total", float)])
+WIDE = np.dtype([("total", float), ("more", float)])
+OWN = np.dtype([("best", np.int64)])
+CONSTANT, TABLE = 0, np.array([0])
+
+
+@jit.jit
+def observe(arms, own, settings, t, j, reward, rng):
+    arms[j]["total"] += reward
+
+
+def factory(arm):
+    @jit.jit
+    def choose(arms, own, settings, t, rng):
+        return arm
+
+    return choose
+
+
+def nested(arm):
+    inner = factory(arm)
+    return jit.jit(lambda arms, own, settings, t, rng: inner(arms, own, settings, t, rng))
+
+
+@jit.jit
+def choose(arms, own, settings, t, rng):
+    return 0
+
+
+first = choose
+
+
+@jit.jit
+def choose(arms, own, settings, t, rng):
+    return 1
+
+
+@jit.jit
+def constant():
+    return CONSTANT + TABLE[0]
+
+
+@jit.jit
+def chosen(arms, own, settings, t, rng):
+    return constant()
+
+
+class Python:
+    """Equal to all others of its kind."""
+
+    def __init__(self, arm):
+        self.arm = arm
+
+    def __call__(self, arms, own, settings, t, rng):
+        return self.arm
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+def plain(arms, own, settings, t, j, reward, rng):
+    arms[j]["total"] += reward
+
+
+def played(choose, observe=observe, arm=ARM):
+    """What `play`, `run` and `regret_curves` make of an algorithm with these steps."""
+    steps = Steps(arm, OWN, choose, observe)
+    names = {"id": "own", "label": "own", "source": "test", "privacy": NOT_PRIVATE, "steps": steps}
+    own = dataclass(frozen=True)(
+        type("Own", (BanditAlgorithm,), names | {"__module__": __name__})
+    )()
+    problem = BernoulliBandit("two", (0.75, 0.25))
+    actions = own.play(np.ones((4, 2)), rng=1).tolist()
+    regret = simulate.regret_curves(own, problem, 4, 1, 1, points=1).regret[0]
+    return actions, regret
+
+
+ALWAYS = [([0] * 4, 0.0), ([1] * 4, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("zero", "one"),
+    [
+        (factory(0), factory(1)),
+        (nested(0), nested(1)),
+        (first, choose),
+        (jit.jit(lambda arms, own, settings, t, rng: 0),
+         jit.jit(lambda arms, own, settings, t, rng: 1)),
+    ],
+    ids=["factory", "nested", "redefined", "lambda"],
+)  # fmt: skip
+def test_no_two_algorithms_share_a_loop(zero, one):
+    assert [played(kernel) for kernel in (zero, one, zero)] == [*ALWAYS, ALWAYS[0]]
+    assert played(one, arm=WIDE) == ALWAYS[1]
+
+
+def test_steps_in_python_that_are_equal_share_none():
+    assert [loops.play(loops.BANDIT, Steps(ARM, OWN, Python(i), plain))(
+        np.ones((4, 2)), np.zeros(2, ARM), np.zeros(1, OWN), (), None
+    ).tolist() for i in (0, 1)] == [[0] * 4, [1] * 4]  # fmt: skip
+
+
+def test_a_constant_that_changes_is_read_again(monkeypatch):
+    """numba takes it, also in kernels that a kernel calls, for what it was at the first call."""
+    assert played(chosen) == ALWAYS[0]
+    monkeypatch.setitem(globals(), "CONSTANT", 1)
+    assert played(chosen) == ALWAYS[1]
+    TABLE[0] = -1
+    assert played(chosen) == ALWAYS[0]
+    TABLE[0] = 0
+    monkeypatch.setitem(globals(), "constant", jit.jit(lambda: 0))
+    assert played(chosen) == ALWAYS[0]
+
+
+def test_loops_of_the_package_have_entries_and_dtypes_count():
+    steps = AnytimeLazyUCB.steps
+    loop, other = (loops.rounds(loops.BANDIT, s) for s in (steps, steps._replace(own=WIDE)))
+    assert type(loop._cache) is type(other._cache) is jit._Cache
+    assert loop.__name__ != other.__name__
+    mixed = loops.play(loops.BANDIT, steps._replace(observe=observe))
+    assert type(mixed._cache) is not jit._Cache
+
+
+SCRIPT = """
+from test_jit import ALWAYS, jit, played
+
+def factory(arm):
+    @jit.jit
+    def choose(arms, own, settings, t, rng):
+        return arm
+    return choose
+
+assert [played(factory(0)), played(factory(1))] == ALWAYS
+"""
+
+
+def test_a_script_and_the_next_run_of_it(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    for _ in range(2):
+        path = {"PYTHONPATH": ":".join(sys.path), "PRIVREGRET_STORE": "", "HOME": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, tmp_path / "script.py"], env=path, capture_output=True
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
 
 
 RECORD = np.dtype([("x", np.float64)])
@@ -99,3 +243,4 @@ def summed(n):
 
 def test_an_array_is_kept_alive_for_its_record():
     assert numba.njit(summed)(1000) == sum(range(1000))
+    assert store.FOLDER

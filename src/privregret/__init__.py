@@ -8,4 +8,7 @@ What a user calls checks its arguments first: one of another type raises TypeErr
 range that its documentation gives ValueError. Both name it.
 """
 
+# first, since it watches what is imported after it
+from privregret.core import code_key as _code_key  # noqa: F401
+
 __version__ = "0.3.0"

@@ -6,7 +6,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import partial, reduce
+from functools import reduce
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -375,7 +375,7 @@ def _packed(function, task):
     """Return a task as bytes, which the scheduler need not understand, and the key of its code."""
     from distributed.protocol.pickle import dumps
 
-    return dumps((function, task)), _code(function, task)
+    return dumps((function, task)), _code(task)
 
 
 def _unpacked(packed, code):
@@ -384,21 +384,16 @@ def _unpacked(packed, code):
     except (ImportError, AttributeError) as missing:
         why = f"a Dask worker lacks code of yours, {missing}: put it on the PYTHONPATH of workers"
         raise ClusterError(why) from None
-    if _code(function, task) != code:
+    if _code(task) != code:
         names = ", ".join(sorted({type(thing).__name__ for thing in task[:2]}))
         raise ClusterError(f"a Dask worker has other code for {names}: restart the workers")
     return function(*task)
 
 
-def _code(function, task):
-    """Return the key of the code of a task, apart from a script's own, which is sent with it."""
-    kinds: set = set()
-    with contextlib.suppress(TypeError):
-        store.plain(task, kinds)
-    every = {one for kind in kinds for one in getattr(kind, "__mro__", [kind])}
-    sent = {one for one in every if one.__module__ == "__main__"}
-    known = (one for one in every - sent if code_key.file_of(one.__module__))
-    return code_key.key(code_key.used(function, *known))
+def _code(task):
+    """Return what program and worker must share: the package, and what classes state."""
+    kinds = (kind for one in task for kind in type(one).__mro__)
+    return code_key.LOADED, [repr(vars(kind).get("version")) for kind in kinds]
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:
@@ -472,23 +467,12 @@ def _played(grid, runs, seed, workers, together) -> list:
         store.entry(_blocks, together, algorithm, type(problem), problem.law, rounds, runs, seed)
         for algorithm, problem, rounds in grid
     ]
-    todo = [i for i, name in enumerate(names) if not store.holds(name)]
+    kept = [store.found(name) for name in names]
+    todo = [i for i, one in enumerate(kept) if one is None]
     computed = _computed([grid[i] for i in todo], runs, seed, workers, together)
-    new = {
-        i: store.recall(lambda kept=kept: kept, names[i])
-        for i, kept in zip(todo, computed, strict=True)
-    }
-    return [
-        new[i]
-        if i in new
-        else store.recall(partial(_again, point, runs, seed, workers, together), name)
-        for i, (point, name) in enumerate(zip(grid, names, strict=True))
-    ]
-
-
-def _again(point, runs, seed, workers, together):
-    """Compute what could not be read."""
-    return next(_computed([point], runs, seed, workers, together))
+    for i, one in zip(todo, computed, strict=True):
+        kept[i] = store.keep(one, names[i])
+    return kept
 
 
 def _computed(grid, runs, seed, workers, together):

@@ -25,8 +25,6 @@ from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 
-from privregret.core import code_key
-
 P = ParamSpec("P")
 R = TypeVar("R")
 Rule = Callable[[str, Any], Any]
@@ -120,10 +118,6 @@ class Checked:
     """
 
     rules: ClassVar[dict] = {}
-
-    def __init_subclass__(cls, **more):
-        super().__init_subclass__(**more)
-        code_key.look(cls.__module__)
 
     def __post_init__(self):
         for name, rule in self.rules.items():

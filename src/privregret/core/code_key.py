@@ -1,227 +1,161 @@
-"""Keys of code, for both caches: what a module, class or function uses, by import statements.
+"""What decides a number: one hash per layer of the package, and whether a program altered it.
 
-Docstrings, comments and layout do not count; imports count at any depth, but not in libraries, nor
-dynamic ones. A key is of the code that this process has loaded: the package is read at its import,
-other files when something in them is made. What then differs is not `unchanged`, nor stored.
+The layers are the engine, the press and the studies; an edit of a file counts for its whole layer.
+A hash is of the files at the import of the package. A program that assigns to the engine or to
+studies, or loads what was edited meanwhile, is `altered` until it ends: it stores nothing.
 """
 
-import ast
-import hashlib
-import pickle
+import os
+import platform
 import sys
-import sysconfig
-from collections.abc import Iterable
-from contextlib import suppress
-from functools import cache
-from importlib.util import find_spec, resolve_name
+from functools import cache, partial
+from importlib.machinery import PathFinder
+from importlib.metadata import version
 from pathlib import Path
-from threading import Lock
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from privregret.core.files import PACKAGE
+from privregret.core.files import PACKAGE, digest
 
-DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
-LEAVES = type(None), bool, int, float, complex, str, bytes, range, np.generic, np.ndarray
-_read: dict[Path, tuple[tuple[int, int], bytes]] = {}
-_lock = Lock()
-
-
-def used(*things: Any) -> frozenset[str]:
-    """Return the names of the modules, not of libraries, that things use: modules or their names,
-    classes, functions, kernels, objects. LookupError for what a prompt or a notebook defines."""
-    modules = set().union(*map(_modules, things))
-    for name in modules:
-        if file_of(name) is None and not getattr(sys.modules.get(name), "__spec__", None):
-            raise LookupError(f"{name} is not defined in a file")
-    return frozenset().union(*map(_reached, modules))
+LAYERS = {"studies": "studies", "press": "press", "__main__.py": "press"}  # the rest is the engine
+SOURCES = ".py", ".toml", ".tex", ".md"
+# these keep and publish numbers, and decide none
+FREE = *(f"privregret.core.{m}" for m in ("code_key", "files", "jit", "store")), "privregret.press"
+SCALARS = type(None), bool, int, float, complex, str, bytes
+# those of numba that decide what it compiles
+SWITCHES = """BOUNDSCHECK CPU_FEATURES CPU_NAME DEBUGINFO_DEFAULT DISABLE_INTEL_SVML DISABLE_JIT
+    ENABLE_AVX EXTEND_VARIABLE_LIFETIMES LLVM_REFPRUNE_FLAGS LLVM_REFPRUNE_PASS LOOP_VECTORIZE OPT
+    SLP_VECTORIZE""".split()
+_noted: dict[Any, tuple[dict, dict]] = {}
+_altered: list[str] = []
 
 
-def imported(code: str) -> set[Path]:
-    """Return the files that a notebook uses, without lines that start with % or !."""
-    lines = [line for line in code.splitlines() if not line.lstrip().startswith(("%", "!"))]
-    named = _named(_statements(_parsed("\n".join(lines).encode(), "its code")), "")
-    modules = frozenset().union(*map(_reached, named))
-    return {file for name in modules if (file := file_of(name))}
+def _files() -> dict[Path, str]:
+    found = (f for f in PACKAGE.rglob("*") if f.suffix in SOURCES and f.is_file())
+    return {file: digest(file.read_bytes()) for file in sorted(found)}
 
 
-@cache
-def key(modules: frozenset[str]) -> str:
-    """Return 32 hexadecimal digits for the loaded code of modules."""
-    known = [(name, _known(file)[1]) for name in sorted(modules) if (file := file_of(name))]
-    return hashlib.sha256(repr(known).encode()).hexdigest()[:32]
+def layers(files: dict[Path, str] | None = None) -> dict[str, str]:
+    """Return the hash of each layer of the package, by default as its files are now."""
+    parts: dict[str, list] = {"engine": [], "press": [], "studies": []}
+    for file, content in (_files() if files is None else files).items():
+        name = file.relative_to(PACKAGE)
+        parts[LAYERS.get(name.parts[0], "engine")].append((name.as_posix(), content))
+    return {layer: digest(repr(part).encode()) for layer, part in parts.items()}
 
 
-def unchanged(modules: Iterable[str]) -> bool:
-    """Return whether the files of modules are those that this process has read."""
-    files = filter(None, map(file_of, modules))
-    with suppress(OSError):
-        return all(_stamp(f) == _read[f][0] or f.read_bytes() == _read[f][1] for f in files)
-    return False
-
-
-def frozen(kernel: FunctionType) -> str:
-    """Return a hash of the values that a kernel and the kernels in it now take for constants."""
-    used = ((n, f.__globals__.get(n)) for f in _kernels(kernel) for n in f.__code__.co_names)
-    return hashlib.sha256(pickle.dumps([(n, v) for n, v in used if is_data(v)])).hexdigest()
-
-
-def is_data(thing: Any) -> bool:
-    """Return whether a thing is a number, a text, an array, or a group of these alone."""
-    items = [*thing, *thing.values()] if isinstance(thing, dict) else thing
-    grouped = isinstance(thing, (tuple, list, dict)) and all(map(is_data, items))
-    return grouped or isinstance(thing, LEAVES)
-
-
-def look(module: str) -> None:
-    """Read a module outside the package, and all that it uses, as they are now."""
-    if module.partition(".")[0] != PACKAGE.name:
-        with suppress(LookupError):
-            used(module)
-
-
-def meaning(source: bytes, file: Path) -> str:
-    """Hash code without docstrings, comments and layout; a SyntaxError names the file."""
-    tree = _parsed(source, file)
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            node.body[0] = ast.Pass()
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+def unchanged() -> bool:
+    """Return whether the files of the package are those that were there at its import."""
+    return _files() == _FILES
 
 
 @cache
-def file_of(module: str) -> Path | None:
-    """Return the source file of a module, or None for a library's and for what has no file."""
-    if module == "__main__":
-        prompt = sys.flags.interactive or hasattr(sys, "ps1")
-        file = Path("" if prompt else getattr(sys.modules[module], "__file__", None) or "")
-        return file.resolve() if file.suffix == ".py" and not _of_library(file) else None
-    parts = module.split(".")
-    if (folder := _folder(parts[0])) is None:
-        return None
-    base = folder.joinpath(*parts)
-    return next((f for f in (base / "__init__.py", base.with_suffix(".py")) if f.is_file()), None)
+def surroundings() -> str:
+    """Return what else decides numbers and is fixed: the libraries and the machine."""
+    libraries = [version(name) for name in ("numpy", "scipy", "numba", "pandas")]
+    return repr((libraries, sys.version, platform.machine(), platform.processor(), os.cpu_count()))
 
 
-@cache
-def _folder(top):
-    """Return the folder that holds a top-level module or package, or None for a library."""
-    if top == PACKAGE.name:
-        return PACKAGE.parent
-    with suppress(ImportError, ValueError):
-        spec = find_spec(top)
-        if spec and (spec.has_location or spec.submodule_search_locations):
-            found = Path(next(iter(spec.submodule_search_locations or [spec.origin]))).resolve()
-            return None if _of_library(found) else found.parent
-    return None
+def switches() -> tuple:
+    """Return numba's switches, as they are now."""
+    from numba import config
+
+    return tuple(repr(getattr(config, name, None)) for name in SWITCHES)
 
 
-def _of_library(path):
-    installed = {"site-packages", "dist-packages"}.intersection(path.parts)
-    stdlib = Path(sysconfig.get_path("stdlib")).resolve()
-    return bool(installed) or path.resolve().is_relative_to(stdlib)
+# What a program assigns
+# --------------------------------------------------------------------------------------------------
 
 
-def _modules(thing) -> set[str]:
-    """Return the modules in which a thing is defined; of a kernel, of the kernels in it as well."""
-    thing = getattr(thing, "py_func", thing)
-    if isinstance(thing, (str, type(sys))):
-        return {getattr(thing, "__name__", thing)}
-    if not hasattr(thing, "__code__"):
-        return {(thing if isinstance(thing, type) else type(thing)).__module__}
-    # a loop that is made from a template has its name in one module, its code in another
-    return {name for f in _kernels(thing) for name in (f.__module__, f.__globals__["__name__"])}
+def altered(what: str = "") -> bool:
+    """Return whether, at a call of this, the program had assigned to modules or classes of the
+    package, had loaded other files than those of the hashes, or had done `what`."""
+    _altered.extend([what] if what else [])
+    if not _altered:
+        _altered.extend(str(p) for p, (was, _) in list(_noted.items()) if _held(p)[0] != was)
+    return bool(_altered)
 
 
-def _kernels(function) -> list[FunctionType]:
-    """Return a function and the kernels in it, at any depth."""
-    found = [function]
-    for one in found:
-        named = map(one.__globals__.get, one.__code__.co_names)
-        inner = (k.py_func for k in named if hasattr(k, "py_func"))
-        found += [f for f in inner if f not in found]
+def content(thing: Any) -> Any:
+    """Return what can be compared later: of functions their code, of data their values."""
+    if isinstance(thing, SCALARS):
+        return type(thing), repr(thing)
+    if isinstance(thing, FunctionType):
+        return id(thing), id(thing.__code__), id(thing.__defaults__), id(thing.__kwdefaults__)
+    if isinstance(thing, np.ndarray):
+        return thing.dtype.str, thing.shape, thing.tobytes()
+    if type(thing) in (list, tuple, set, dict):
+        items = thing.items() if isinstance(thing, dict) else thing
+        return type(thing), [content(item) for item in items]
+    return id(thing)
+
+
+def frozen(*kernels: Any) -> list[tuple]:
+    """Return what numba takes for constants in kernels and the kernels in them: for each name its
+    module, itself, a function that reads it, the value, and the value's `content`."""
+    found, todo = [], [getattr(kernel, "py_func", kernel) for kernel in kernels]
+    for function in todo:
+        codes = [function.__code__]
+        for code in codes:
+            codes += (one for one in code.co_consts if isinstance(one, CodeType))
+        names = {name for code in codes for name in code.co_names}
+        spaces = [(function.__globals__["__name__"], function.__globals__)]
+        inner = map(function.__globals__.get, names)
+        spaces += ((one.__name__, vars(one)) for one in inner if isinstance(one, ModuleType))
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        reads = [("", n, partial(getattr, cell, "cell_contents")) for n, cell in cells]
+        reads += ((m, n, partial(at.get, n)) for m, at in spaces for n in names & at.keys())
+        values = [(*one, one[-1]()) for one in reads]
+        todo += {v.py_func for *_, v in values if hasattr(v, "py_func")}.difference(todo)
+        found += ((*one, content(one[-1])) for one in values)
     return found
 
 
-@cache
-def _reached(module) -> frozenset[str]:
-    found, todo = set(), [module]
-    while todo:
-        name = todo.pop()
-        if name not in found and (file := file_of(name)):
-            found.add(name)
-            package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-            todo += _named(_known(file)[0], package)
-    return frozenset(found)
+def intact(kernel: Any) -> bool:
+    """Return whether a kernel, and the kernels in it, read what their modules defined."""
+    for module, name, _, value, now in frozen(kernel):
+        noted = _noted.get(sys.modules.get(module))
+        # `loops` fills in what is None
+        strange = noted and noted[0].get(name) not in ((id(value), now), (id(None), content(None)))
+        if strange or getattr(getattr(value, "_cache", None), "altered", False):
+            return False
+    return True
 
 
-def _statements(tree) -> list[tuple]:
-    """Return what code imports: ("", module, "") or (module from which, name, name here)."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            # both are empty for `import`
-            of = "." * getattr(node, "level", 0) + (getattr(node, "module", "") or "")
-            found += [(of, alias.name, of and (alias.asname or alias.name)) for alias in node.names]
-    return found
+def _held(place):
+    """Return the content of what a module or a class holds, and this; not a package's modules."""
+    at = {
+        name: value
+        for name, value in list(vars(place).items())
+        if name[:2] != "__" or callable(value)
+        if not isinstance(value, ModuleType) or value.__name__ != f"{place.__name__}.{name}"
+    }
+    return {name: (id(value), content(value)) for name, value in at.items()}, at
 
 
-def _named(statements, package) -> set[str]:
-    """Return the modules that import statements in a package name, or take names from."""
-    plain = {inner for of, name, _ in statements if not of for inner in _inside(name)}
-    return plain | {_defining(resolve_name(of, package), name) for of, name, _ in statements if of}
+class _Finder:
+    """Notes what the modules of the package hold as soon as each is loaded."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        spec = PathFinder.find_spec(name, path) if name.startswith("privregret.") else None
+        if spec and spec.has_location:
+            load, file = spec.loader.exec_module, Path(spec.origin).resolve()
+
+            def loaded(module):
+                load(module)
+                if digest(file.read_bytes()) != _FILES.get(file):
+                    altered(name)
+                own = (v for v in vars(module).values() if getattr(v, "__module__", "") == name)
+                places = [module, *(v for v in own if isinstance(v, type))]
+                _noted.update((p, _held(p)) for p in places if not name.startswith(FREE))
+
+            spec.loader.exec_module = loaded
+        return spec
 
 
-def _inside(module) -> set[str]:
-    """Return a module and, as anything can be an attribute of a package, the modules in it."""
-    file = file_of(module)
-    if file is None or file.name != "__init__.py":
-        return {module}
-    inner = (f.relative_to(file.parent).with_suffix("").parts for f in file.parent.rglob("*.py"))
-    return {".".join((module, *parts)).removesuffix(".__init__") for parts in inner}
-
-
-@cache
-def _defining(module, name) -> str:
-    """Return the module that defines what `from module import name` gives."""
-    file = file_of(module)
-    if file_of(f"{module}.{name}"):
-        return f"{module}.{name}"
-    if file and file.name == "__init__.py":
-        for of, there, here in _known(file)[0]:
-            if of and here == name and (source := resolve_name(of, module)) != module:
-                return _defining(source, there)
-    return module
-
-
-def _parsed(source, file):
-    with _lock:  # threads that parse at once disturb each other (CPython issue 106905)
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError) as problem:
-            raise SyntaxError(f"{file} is not Python: {problem}") from None
-
-
-@cache
-def _known(file) -> tuple[list, str]:
-    """Return the import statements of a file and its meaning."""
-    source = _source(file)
-    return _statements(_parsed(source, file)), meaning(source, file)
-
-
-def _stamp(file):
-    status = file.stat()
-    return status.st_mtime_ns, status.st_size
-
-
-def _source(file):
-    """Return the bytes of a file as they were at the first look."""
-    if file not in _read:
-        _read[file] = _stamp(file), file.read_bytes()
-    return _read[file][1]
-
-
-for _file in PACKAGE.rglob("*.py"):
-    _source(_file)
+_FILES = _files()
+LOADED = layers(_FILES)
+sys.meta_path.insert(0, _Finder)

@@ -45,12 +45,19 @@ def toml(path: Path, error: type[Exception] = ValueError) -> dict:
 
 
 def cache_folder(name: str) -> Path | None:
-    """Return a folder for files that can be rebuilt, or None if none is writable."""
+    """Return a folder of this user alone for files that can be rebuilt, or None if there is none.
+
+    What is unpickled from it is the user's own. A relative XDG_CACHE_HOME does not count.
+    """
+    wanted = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("LOCALAPPDATA", "")
+    homes = [Path(h) for h in (*wanted, os.path.expanduser("~/.cache")) if os.path.isabs(h)]
     own = [ROOT / ".cache"] if CHECKOUT else []
-    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
-    for caches in (*own, Path(home).expanduser() / "privregret"):
+    for caches in (*own, *(home / "privregret" for home in homes[:1])):
         with suppress(OSError):
-            (folder := caches / name).mkdir(parents=True, exist_ok=True)
+            (folder := caches / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            if hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid():
+                continue
+            folder.chmod(0o700)
             if os.access(folder, os.W_OK):
                 return folder
     return None

@@ -1,89 +1,103 @@
-"""Compile kernels by one decorator, with a cache in a folder that is named by the key of the code:
-numba's own does not notice an edit in a callee or a module constant, and runs the old code."""
+"""Compile kernels by one decorator; those of the package are stored under the engine's hash.
 
-import shutil
+numba's own cache does not notice an edit in a callee, nor damage, and runs the old code.
+"""
+
+import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from threading import Lock
-from typing import TypeVar
+from types import CellType, FunctionType
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
-from numba.extending import overload
+from numba.extending import is_jitted, overload
 
-from privregret.core import code_key, files
+from privregret.core import code_key, store
 
-CACHE = files.cache_folder("numba")
-KEPT = 400  # newest folders, which are kept: ten versions of every module with kernels
+FOLDER = store.FOLDER
 F = TypeVar("F", bound=Callable)
-LOCK = Lock()  # protects numba's setting, which is global
 
 
-def folder_of(function: Callable) -> Path | None:
-    """Return the cache folder of a kernel, or None if its code is unknown or was edited."""
-    if CACHE is None or "<locals>" in getattr(function, "__qualname__", "<locals>"):
-        return None
-    try:
-        modules, file = code_key.used(function), Path(function.__code__.co_filename).resolve()
-        if file not in map(code_key.file_of, modules) or not code_key.unchanged(modules):
-            return None
-        folder = CACHE / f"{function.__module__}-{code_key.key(modules)[:16]}-{numba.__version__}"
-        if not folder.is_dir():
-            for old in sorted(CACHE.iterdir(), key=lambda f: f.stat().st_mtime)[:-KEPT]:
-                shutil.rmtree(old, ignore_errors=True)
-            folder.mkdir(parents=True, exist_ok=True)
-        return folder
-    except (LookupError, OSError):
-        return None
+class _Cache(NullCache):
+    """An entry of the store for each kernel, signature and setting of numba."""
 
+    def __init__(self, function):
+        self.function, self.altered = function, False
 
-class _Cache(FunctionCache):
-    """Recompile what is damaged, and lock the index: its numbers of signatures must differ."""
-
-    @property
-    def _lock(self):
-        return files.locked(Path(self.cache_path) / ".lock")
-
-    def _index_key(self, *args):
-        return super()._index_key(*args), code_key.frozen(self._py_func)
+    def _entry(self, arguments, codegen):
+        function = self.function
+        place = function.__module__, function.__qualname__, function.__code__.co_firstlineno
+        where = code_key.LOADED["engine"], codegen.magic_tuple(), code_key.switches()
+        known = place, function.__code__.co_code, list(map(str, arguments)), where
+        return store.file(FOLDER, known)
 
     def load_overload(self, signature, context):
-        try:
-            found = super().load_overload(signature, context)
-            # a killed process may have left an index that names the code of another signature
-            wanted = normalize_signature(signature)[0]
-            return found if found and found.signature.args == wanted else None
-        except Exception:  # unpickling a truncated file can raise any error
-            with suppress(OSError), self._lock:
-                self.flush()
+        self.altered = not code_key.intact(self.function)
+        if self.altered:
+            code_key.altered(self.function.__qualname__)
             return None
+        arguments, _ = normalize_signature(signature)
+        context.refresh()
+        with suppress(Exception):  # there is none, or it is damaged
+            entry = store.read(self._entry(arguments, context.codegen()))
+            found = CompileResult._rebuild(context, *entry)
+            return found if found.signature.args == arguments else None
 
-    def save_overload(self, *args):
-        # disk full or index damaged: compiled again next time
-        with suppress(Exception), self._lock:
-            super().save_overload(*args)
+    def save_overload(self, signature, result):
+        with suppress(Exception):  # disk full
+            if not self.altered and not result.library.has_dynamic_globals:
+                entry = self._entry(normalize_signature(signature)[0], result.library.codegen)
+                store.write(entry, dumps(result._reduce()))
 
 
 def jit(function: F) -> F:
-    """Compile `function`: it releases the GIL and is cached, unless it is defined at a prompt, in a
-    notebook or in another function; no fastmath, not parallel. A generator among its arguments has
-    the same stream with and without compilation."""
-    # without a folder there must be no cache: numba would choose one that is not keyed by source
-    folder = folder_of(function)
-    with LOCK:
-        configured = numba.config.CACHE_DIR
-        # read only while decorating, so that other libraries keep their setting
-        numba.config.CACHE_DIR = str(folder or configured)
-        try:
-            kernel = numba.njit(nogil=True)(function)
-            if folder and not numba.config.DISABLE_JIT:
-                kernel._cache = _Cache(function)
-            return kernel
-        finally:
-            numba.config.CACHE_DIR = configured
+    """Compile `function`: it releases the GIL; no fastmath, not parallel. A generator among its
+    arguments has the same stream with and without compilation. Kernels of the package are cached on
+    disk; those of others are compiled by each process, with numba's switches as they are set."""
+    return compiled(function, _in_package(function))
+
+
+def compiled(function: Any, cached: bool) -> Any:
+    """Compile a function, with a cache on disk or without."""
+    kernel = numba.njit(nogil=True)(function)
+    if cached and FOLDER and not numba.config.DISABLE_JIT:
+        kernel._cache = _Cache(function)
+    return kernel
+
+
+def ours(kernel: Any) -> bool:
+    """Return whether a module of the package holds this kernel under its name, and it reads what
+    that defined."""
+    held = getattr(sys.modules.get(kernel.__module__), kernel.__name__, None) is kernel
+    return held and _in_package(kernel.py_func) and code_key.intact(kernel)
+
+
+def _in_package(function):
+    names = vars(sys.modules.get(getattr(function, "__module__", ""), object))
+    place = names.get("__name__", "").startswith("privregret.") and not function.__closure__
+    return place and function.__globals__ is names
+
+
+def fresh(kernel: Any, made: dict) -> Any:
+    """Return a copy of a kernel, with copies of those in it: they may have been compiled when what
+    they read was different. Kernels that are `ours` stay as they are."""
+    function = kernel.py_func
+    if kernel in made or ours(kernel):
+        return made.get(kernel, kernel)
+    at = dict(function.__globals__)
+    cells = tuple(CellType(cell.cell_contents) for cell in function.__closure__ or ())
+    copy = FunctionType(function.__code__, at, function.__name__, function.__defaults__, cells)
+    made[kernel] = numba.jit(**kernel.targetoptions)(copy)
+    at |= {name: fresh(inner, made) for name, inner in at.items() if is_jitted(inner)}
+    for cell in cells:
+        if is_jitted(cell.cell_contents):
+            cell.cell_contents = fresh(cell.cell_contents, made)
+    return made[kernel]
 
 
 def keep_alive(*arrays: np.ndarray) -> None:

@@ -1,7 +1,7 @@
 """Make the loops of an algorithm from its two steps and the templates of its family."""
 
+from collections import defaultdict
 from collections.abc import Callable
-from functools import cache
 from threading import Lock
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -10,14 +10,19 @@ import numba
 import numpy as np
 from numba.extending import is_jitted
 
+from privregret.core import code_key
 from privregret.core import templates as loop
-from privregret.core.jit import jit
+from privregret.core.files import digest
+from privregret.core.jit import compiled, fresh, ours
 from privregret.core.streams import children
 from privregret.core.templates import WrongArm
 
 LANES = 32  # runs that are played side by side
 NOTHING = np.dtype([("nothing", np.int64)])
 LOCK = Lock()
+# template and slots: all states of what kernels read, with the loop and what must live on
+MADE: dict[tuple, list[tuple]] = defaultdict(list)
+CHANGING = list, dict, set, np.ndarray
 
 
 class Steps(NamedTuple):
@@ -81,28 +86,43 @@ def many(kernel: Callable) -> Callable:
 
 
 def _made(template, **slots):
-    # shared by all threads
-    with LOCK:
-        return _kept(template, **slots)
-
-
-@cache
-def _kept(template, **slots):
-    """Return a copy of a template for one algorithm.
+    """Return a copy of a template for one algorithm, the same as long as its kernels read the same.
 
     numba caches neither closures nor kernels that are passed as arguments.
     """
-    main = next(iter(slots.values()))
-    # unique among all kernels: the key of the cache on disk
-    of = [f"{k.__module__}.{k.__name__}" for k in slots.values() if hasattr(k, "__name__")]
-    name = f"{template.__name__}_of_{'_'.join(of)}".replace(".", "_")
-    if is_jitted(main) and "choose" in slots:
+    # shared by all threads; equal dtypes have equal code, equal functions may not
+    with LOCK:
+        which = template, *(s if isinstance(s, np.dtype) else id(s) for s in slots.values())
+        states = MADE[which]
+        for reads, made, _ in states:
+            if all(read() is was and _same(was, seen) for *_, read, was, seen in reads):
+                return made
+        reads = code_key.frozen(*filter(is_jitted, slots.values()))
+        states.append((reads, _copied(template, slots), slots))
+        return states[-1][1]
+
+
+def _same(value, seen):
+    return not isinstance(value, CHANGING) or code_key.content(value) == seen
+
+
+def _copied(template, slots):
+    kernels = {n: k for n, k in slots.items() if is_jitted(k)}
+    # a loop in a loop was made by this
+    cached = all(getattr(k.py_func, "cached", None) or ours(k) for k in kernels.values())
+    copies = {n: k if hasattr(k.py_func, "cached") else fresh(k, {}) for n, k in kernels.items()}
+    if "choose" in kernels:
         # in a loop over rounds a call with records costs as much as the step
         inlined = numba.njit(inline="always")
-        slots |= {n: inlined(k.py_func) for n, k in slots.items() if is_jitted(k)}
-    made = FunctionType(template.__code__, template.__globals__ | slots, name)
-    made.__module__, made.__qualname__ = main.__module__, name
-    return jit(made) if is_jitted(main) else made
+        copies = {n: inlined(k.py_func) for n, k in copies.items()}
+    # unique among all that are cached
+    of = [f"{k.__module__}.{k.__name__}" for k in kernels.values()]
+    known = repr((of, [kind for kind in slots.values() if isinstance(kind, np.dtype)]))
+    name = "_".join((template.__name__, "of", *of, digest(known.encode())[:8])).replace(".", "_")
+    made = FunctionType(template.__code__, template.__globals__ | slots | copies, name)
+    main = next(iter(slots.values()))
+    made.__module__, made.__qualname__, made.cached = main.__module__, name, cached
+    return compiled(made, cached) if kernels else made
 
 
 def side_by_side(

@@ -1,117 +1,137 @@
 """Store results on disk, each known by its function, its arguments, their code and the libraries.
 
-An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `without()`, switches it off.
+An entry can be deleted at any time. `PRIVREGRET_STORE=off`, or `without()`, switches it off, and
+`PRIVREGRET_STORE=fresh` computes and stores everything again.
 """
 
 import functools
+import hashlib
 import inspect
+import io
 import os
-import platform
+import pickle
 import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
-from importlib.metadata import version
+from operator import attrgetter
+from pathlib import Path
 from threading import Lock
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any, TypeVar
 
-import joblib
-import numba
 import numpy as np
-import pandas as pd
 
 from privregret.core import code_key, files
 
 BYTES = 2**30  # largest total size; what was used longest ago goes first
 EVERY = 1000  # after one result in so many a process looks at the size
-LEAVES = *code_key.LEAVES, np.random.Generator, pd.DataFrame, pd.Series
-CHANGING = list, dict, np.ndarray  # while they stay the same objects
+# their versions are in every key, or Python's is
+KNOWN = "builtins", "abc", "typing", "numpy"
+FOLDER = files.cache_folder("store")
+SWITCHES = code_key.switches()
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
 _off, _lock = 0, Lock()
 
 
-def _recalled(entry, compute):
-    return compute()
+class VersionError(ValueError):
+    """A `version` that is no text, or empty."""
 
 
-def _opened(folder):
-    """Return joblib's memory of a folder and the memorised `_recalled`."""
-    try:
-        memory = joblib.Memory(folder, verbose=0)
-        return memory, memory.cache(_recalled, ignore=["compute"])
-    except OSError:  # disk full
-        return _opened(None)
+class _Pickler(pickle.Pickler):
+    """Collects what all classes and functions state; of dataclasses only the fields count."""
+
+    def __init__(self, into):
+        super().__init__(into, 5)
+        # without a memo equal things have equal bytes
+        self.fast, self.stated = True, {}
+
+    def reducer_override(self, thing):
+        if type(thing) is np.random.Generator:
+            return dict, (thing.bit_generator.state,)
+        named = isinstance(thing, (type, FunctionType))
+        for kind in getattr(thing if named else type(thing), "__mro__", [thing]):
+            if kind.__module__.partition(".")[0] not in KNOWN:
+                self.stated[kind] = _stated(kind)
+        if named or not is_dataclass(thing):
+            return NotImplemented
+        names = [f.name for f in fields(thing)]
+        for name in vars(thing).keys() - {*names}:
+            if not isinstance(getattr(type(thing), name, None), functools.cached_property):
+                raise TypeError(f"{name} of a {type(thing).__name__} is of unknown meaning")
+        return type(thing), tuple(getattr(thing, name) for name in names)
 
 
-MEMORY, MEMORISED = _opened(files.cache_folder("store"))
-
-
-def entry(function: Callable, *known: Any) -> str | None:
-    """Return the name of the entry of what a function makes of things: its code counts, that of all
-    classes and functions among the things, and the values in their modules. None for a lambda, for
-    what functions and notebooks define, and once code was edited after it was loaded."""
-    if _off or os.environ.get("PRIVREGRET_STORE", "").lower() in ("off", "0"):
+def entry(function: Callable, *known: Any) -> Path | None:
+    """Return the file of what a function makes of things: its code counts, and that of all classes
+    and functions among the things. None if the package is altered, or if one of them is of unknown
+    content or states no `version` though it is not the package's. VersionError for a bad one."""
+    if _off or _wanted() in ("off", "0") or code_key.switches() != SWITCHES:
         return None
     try:
-        kinds: set = set()
-        content = plain(known, kinds)
-        modules = code_key.used(__name__, function, *kinds)
-        # <lambda> and <locals> are names that others have as well
-        if "<" in function.__qualname__ or not code_key.unchanged(modules):
-            return None
-        name, code = (function.__module__, function.__qualname__), code_key.key(modules)
-        held, first = _held(frozenset(sys.modules.keys() & modules))
-        now = [(n, at.get(n)) for at, n, v in held if at.get(n) is not v or isinstance(v, CHANGING)]
-        return joblib.hash((name, content, code, first, now, _surroundings()))
+        pickler = _Pickler(content := io.BytesIO())
+        pickler.dump((function, known))
+    except VersionError:
+        raise
     except Exception:  # what cannot be pickled can raise any error
         return None
+    stated = [*pickler.stated.values()]
+    used = {"engine", *(".".join(module.split(".")[1:2]) for module, *_ in stated)}
+    code = [hashed for layer, hashed in code_key.LOADED.items() if layer in used]
+    known = content.getvalue(), stated, code, SWITCHES
+    return None if code_key.altered() else file(FOLDER, known)
 
 
-def recall(compute: Callable[[], T], known: str | None) -> T:
-    """Return the result of `compute()`, from its entry if it is there and whole, and store it where
-    that is possible."""
-    if known is None:
-        return compute()
-    begun, made = [], []
-
-    def once():
-        begun.append(True)
-        made.append(compute())
-        return made[0]
-
-    for _ in ("read", "replace what is damaged"):
-        found = None
-        try:
-            found = MEMORISED.call_and_shelve(known, once)
-            if not made:
-                return found.get()
-        except Exception:
-            if begun and not made:
-                raise
-        if made:
-            if secrets.randbelow(EVERY) == 0:
-                tidy()
-            return made[0]
-        with suppress(Exception):
-            found.clear()
-    return compute()
+def file(folder: Path | None, known: tuple) -> Path | None:
+    """Return the path of an entry in a folder, if there is one."""
+    key = repr((known, code_key.surroundings())).encode()
+    return folder and folder / files.digest(key)
 
 
-def holds(known: str | None) -> bool:
-    """Return whether an entry is there."""
-    with suppress(OSError):
-        return known is not None and MEMORISED.check_call_in_cache(known, None)
-    return False
+def read(path: Path) -> Any:
+    """Return what an entry holds; an error of any kind if it is not there or not whole."""
+    content = path.read_bytes() if path.is_file() else b""
+    if hashlib.sha256(content[32:]).digest() != content[:32]:
+        raise ValueError(f"{path} is damaged")
+    os.utime(path)
+    return pickle.loads(content[32:])
+
+
+def write(path: Path | None, content: bytes) -> None:
+    """Write an entry with its checksum, unless the package is another than this process loaded."""
+    if path and code_key.unchanged():
+        files.write(path, hashlib.sha256(content).digest() + content)
+        if secrets.randbelow(EVERY) == 0:
+            tidy()
+
+
+def found(path: Path | None, default: Any = None) -> Any:
+    """Return what an entry holds, or a default if it is not there, not whole or not wanted."""
+    with suppress(Exception):
+        return read(path) if path and _wanted() != "fresh" else default
+    return default
+
+
+def keep(made: T, path: Path | None) -> T:
+    """Return a result, and write it to its entry where that is possible."""
+    with suppress(Exception):  # disk full, or a result that cannot be pickled
+        if path and not code_key.altered():
+            write(path, pickle.dumps(made))
+    return made
+
+
+def recall(compute: Callable[[], T], path: Path | None) -> T:
+    """Return the result of `compute()`, from its entry or into it where that is possible."""
+    made = found(path, _lock)
+    return keep(compute(), path) if made is _lock else made
 
 
 def kept(function: F) -> F:
     """Decorate a pure function so that its results are stored, keyed by its arguments. A generator
     among them counts with its state, and is left in the state that computing would leave."""
     signature = inspect.signature(function)
-    code_key.look(function.__module__)
 
     @functools.wraps(function)
     def stored(*args, **kwargs):
@@ -122,7 +142,7 @@ def kept(function: F) -> F:
         def compute():
             return function(*args, **kwargs), [rng.bit_generator.state for rng in drawn]
 
-        result, states = recall(compute, entry(function, given.arguments))
+        result, states = recall(compute, entry(stored, given.arguments))
         for rng, state in zip(drawn, states, strict=True):
             rng.bit_generator.state = state
         return result
@@ -146,42 +166,30 @@ def without() -> Iterator[None]:
 def tidy() -> None:
     """Remove what was used longest ago until the store is at most `BYTES` large."""
     with suppress(OSError):  # another process removes as well
-        MEMORY.reduce_size(BYTES)
+        total, found = 0, [(f.stat(), f) for f in FOLDER.rglob("*") if f.is_file()]
+        for status, path in sorted(found, key=lambda pair: -pair[0].st_mtime):
+            total += status.st_size
+            if total > BYTES:
+                path.unlink(missing_ok=True)
 
 
-@functools.cache
-def _surroundings():
-    libraries = [version(name) for name in ("numpy", "scipy", "numba", "pandas")]
-    return libraries, sys.version_info[:2], platform.machine(), bool(numba.config.DISABLE_JIT)
+def _wanted():
+    return os.environ.get("PRIVREGRET_STORE", "").lower()
 
 
-@functools.cache
-def _held(modules):
-    """Return where modules and their classes hold which data, and a hash of them."""
-    places = [sys.modules[name] for name in sorted(modules)]
-    kinds = dict.fromkeys(k for at in places for k in vars(at).values() if isinstance(k, type))
-    places += [kind for kind in kinds if kind.__module__ in modules]
-    named = ((vars(at), n) for at in places for n in sorted(vars(at)) if n[:2] != "__")
-    held = [(at, n, at[n]) for at, n in named if code_key.is_data(at[n])]
-    return held, joblib.hash([(n, v) for _, n, v in held])
-
-
-def plain(thing: Any, kinds: set) -> Any:
-    """Return dataclasses as their fields, without what they cache, and dicts in their order; all
-    classes and functions in it are added to `kinds`. TypeError for what joblib would hash although
-    its code is unknown, such as `functools.partial`."""
-    if isinstance(thing, (type, FunctionType)):
-        kinds.add(thing)
-        return thing
-    kinds.add(type(thing))
-    if isinstance(thing, dict):
-        return dict, [(plain(key, kinds), plain(value, kinds)) for key, value in thing.items()]
-    if isinstance(thing, (tuple, list)):
-        return type(thing), [plain(item, kinds) for item in thing]
-    if isinstance(thing, MethodType):
-        return thing.__name__, plain(thing.__self__, kinds)
-    if is_dataclass(thing):
-        return type(thing), [plain(getattr(thing, f.name), kinds) for f in fields(thing)]
-    if isinstance(thing, LEAVES) and not getattr(getattr(thing, "dtype", None), "hasobject", False):
-        return thing
-    raise TypeError(f"a {type(thing).__name__} has no entry")
+def _stated(kind):
+    """Return what stands for the code of a class or function; an error if nothing does."""
+    name, module = kind.__qualname__, sys.modules[kind.__module__]
+    # others may have the same name
+    if inspect.unwrap(attrgetter(name)(module)) is not inspect.unwrap(kind):
+        raise AttributeError(f"{name} is not what {module.__name__} holds")
+    if kind.__module__.partition(".")[0] == files.PACKAGE.name:
+        return kind.__module__, name
+    own, path = vars(kind).get("version"), getattr(module, "__file__", None)
+    a_field = is_dataclass(kind) and "version" in {f.name for f in fields(kind)}
+    at_prompt = kind.__module__ == "__main__" and hasattr(sys, "ps1")
+    if own is None or path is None or a_field or at_prompt:
+        raise TypeError(f"{name} states no version")
+    if not isinstance(own, str) or not own.strip():
+        raise VersionError(f"version of {name} must be a text that is not empty, got {own!r}")
+    return module.__name__, name, own, os.path.realpath(path)

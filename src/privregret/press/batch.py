@@ -32,9 +32,6 @@ FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
 # bits change with the number of BLAS threads, and PDF files with the date
 ENVIRONMENT = {"MPLBACKEND": "agg", "SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1"}
 ENVIRONMENT |= {f"{of}_NUM_THREADS": "1" for of in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-# what all figures and tables are made with, in the folder of this file
-PRESS = Path(__file__).parent
-FORMS = "palette.toml", "papers.toml", "templates/figure.tex", "templates/table.tex"
 LOCK, NEVER = "requirements.lock", "has not run to its end here"
 
 
@@ -62,7 +59,6 @@ def read(name: str) -> tuple[str, dict]:
         code = "\n\n".join("".join(cell["source"]) for cell in kept)
         if not re.search(rf"^notebook\.start\(\s*[\"']{re.escape(name)}[\"']", code, re.M):
             raise ValueError(f"it does not call notebook.start({name!r}, ...): a copy?")
-        code_key.imported(code)
         return code, notebook.declared(content)
     except Exception as problem:  # cut, not JSON, of another format, not Python
         reason = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
@@ -139,13 +135,15 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
 
 def inputs(job: Job) -> dict[str, str]:
     """Everything that a run depends on but its parameters: what it is -> its hash."""
-    used = sorted(code_key.imported(job.code))
     data = [ROOT / LOCK, *(Path(v) for v in job.parameters.values() if isinstance(v, str) and v)]
     data += [ROOT / path for path in re.findall(r"benchmarks/[\w.-]+", job.code)]
-    data += [NOTEBOOKS / f"{job.name}.toml", *(PRESS / form for form in FORMS)]
+    data += [NOTEBOOKS / f"{job.name}.toml"]
     data = filter(os.path.isfile, data)  # not of a text that is too long for a path
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
-    found |= {os.path.relpath(f, ROOT): code_key.meaning(f.read_bytes(), f) for f in used}
+    layers = code_key.layers()
+    if "privregret.studies" not in job.code and "import studies" not in job.code:
+        del layers["studies"]
+    found |= {f"src/privregret ({name})": layer for name, layer in layers.items()}
     return found | {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data}
 
 
@@ -340,7 +338,7 @@ def _all(todo, root, at_once, fresh, gone, held):
     todo = sorted(todo, key=lambda job: -stamped(job.name, root).get("seconds", float("inf")))
     at_once = max(1, min(at_once, len(todo)))
     variables = {"LOKY_MAX_CPU_COUNT": str(max(1, joblib.cpu_count() // at_once))}
-    variables |= {"PRIVREGRET_STORE": "off"} if fresh else {}
+    variables |= {"PRIVREGRET_STORE": "fresh"} if fresh else {}
     sockets = held.enter_context(TemporaryDirectory(prefix="privregret-"))
     files.write(root / "build" / "partial" / Path(sockets).name, b"")  # if this run is killed
 

@@ -398,7 +398,9 @@ def play(
         return tuple(map(int, loops.followed(*given)))
     sizes = table.shape[1], *(a.shape[1] for a in advice)
     given = *memory(algorithm.steps, *sizes), algorithm.settings(len(table), *sizes), source
-    return tuple(map(int, python(code(algorithm)[0])(table, *advice, *given)))
+    choose, observe = map(python, algorithm.steps[2:4])
+    steps = algorithm.steps._replace(choose=choose, observe=observe)
+    return tuple(map(int, loops.play(algorithm.templates, steps)(table, *advice, *given)))
 
 
 def memory_of_values(steps: Any, *sizes: int) -> tuple:
