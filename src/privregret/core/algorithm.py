@@ -105,14 +105,15 @@ class Algorithm(checks.Checked, ABC):
         """Check the first arguments of `run` and return (runs, rng) -> (runs, H, ...)."""
         data, rule = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)
         checkpoints = rule("checkpoints", checkpoints)
-        kernel = type(self).events or (self.steps and loops.rounds(self.templates, self.steps))
-        if not kernel:
+        if self.lanes:
+            loop = partial(loops.side_by_side, self.lanes)
+        elif type(self).events or self.steps:
+            loop = loops.many(type(self).events or loops.rounds(self.templates, self.steps))
+        else:
             once = partial(problem.counted, self.play, checkpoints)
             return lambda runs, rng: np.array([once(rng) for _ in range(runs)])
         settings = self.settings(int(checkpoints[-1]), *problem.sizes)
-        if lanes := type(self).lanes:
-            return partial(loops.side_by_side, lanes, data, checkpoints, settings)
-        return partial(self._named, loops.many(kernel), data, checkpoints, settings)
+        return partial(self._named, loop, data, checkpoints, settings)
 
     def data_of(self, problem: Any) -> Any:
         """Check the kind of a problem and return the data that the kernels take."""

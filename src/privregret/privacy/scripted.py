@@ -110,12 +110,14 @@ def action_law(
     table[free] = 0.0
     size = (cells, len(table), len(free))
     scripts, paths = [()], {}
+    steps = algorithm.steps
     with trace.uncompiled(*trace.code(algorithm), values=False):
         while scripts:
             script, notes = scripts.pop(), trace.Notes()
             source = _Script(script, notes, *size)
             try:
-                actions = trace.play(algorithm, _Plain(table, notes), source, Steps.memory)
+                plain = _Plain(table, notes), source, Steps.memory
+                actions = trace.play(algorithm, steps, *plain)
             except _NotInScript as more:
                 scripts += [(*script, pick) for pick in range(more.args[0])]
                 continue
@@ -125,7 +127,8 @@ def action_law(
         notes = trace.Notes()
         source = _Script(picked[0], notes, *size, traced=True)
         with trace.uncompiled(*trace.code(algorithm)):
-            trace.play(algorithm, trace.Table(table, notes), source, trace.memory_of_values)
+            values = trace.Table(table, notes), source, trace.memory_of_values
+            trace.play(algorithm, steps, *values)
         if notes.indicators:
             raise ValueError(f"{type(algorithm).__name__} compares rewards: not enumerated")
         # decrease of each noise if a reward is 1 and the releases are unchanged
