@@ -25,8 +25,9 @@ from privregret.adversarial import (
     ExpertsFromBandit,
     LocallyPrivate,
     SparseSwitch,
-    conversions,
     fast,
+    ftpl,
+    htinf,
     tuning,
 )
 from privregret.adversarial.conversions import batch_size
@@ -135,7 +136,7 @@ def test_batch_sizes():
 
 def with_estimates(estimates):
     """Choices with these estimates, as kernels take them."""
-    choices = np.zeros(len(estimates), conversions.CHOICE)
+    choices = np.zeros(len(estimates), ftpl.ARM)
     choices["estimate"] = estimates
     return choices
 
@@ -150,11 +151,11 @@ def test_htinf_stays_on_the_simplex():
 
 @jit
 def _htinf_walk(steps, rng):
-    choices = np.zeros(8, conversions.CHOICE)
+    choices = np.zeros(8, htinf.ARM)
     w, worst, low, high = 1.0, 0.0, 1.0, 0.0
     sigma = math.sqrt(6)
     for t in range(1, steps + 1):
-        w = conversions.htinf_weights(choices, 1 / (sigma * math.sqrt(t)), w)
+        w = htinf.htinf_weights(choices, 1 / (sigma * math.sqrt(t)), w)
         total, raw, least = 0.0, 0.0, math.inf
         for i in range(8):
             least = min(least, choices[i]["estimate"])
@@ -166,7 +167,7 @@ def _htinf_walk(steps, rng):
         worst = max(worst, abs(total - 1), abs(raw - 1))
         i = fast.drawn(choices["p"], rng.random())
         y, p = (0.2 if i == 0 else 0.8) + rng.laplace(0.0, 1.0), choices[i]["p"]
-        if abs(y) <= conversions.THETA * sigma * math.sqrt(t * p):
+        if abs(y) <= htinf.THETA * sigma * math.sqrt(t * p):
             choices[i]["estimate"] += y / p
     return worst, low, high
 
@@ -185,7 +186,7 @@ def htinf_law(answer, choices, arms, sigma):
             for arm in range(arms):
                 p, y = (behind[arm] + w) ** -2, answer((*path, arm))
                 summed = list(estimate)
-                summed[arm] += y / p if abs(y) <= conversions.THETA * step * math.sqrt(p) else 0.0
+                summed[arm] += y / p if abs(y) <= htinf.THETA * step * math.sqrt(p) else 0.0
                 reached[(*path, arm)] = (probability * p, tuple(summed))
         laws = reached
     return {path: probability for path, (probability, _) in laws.items()}
@@ -235,9 +236,9 @@ def test_geometric_resampling_estimates_the_selection_probability(resampling, pl
     """
     estimate, scale, cap, rng = [0.0, 1.0, 2.5], 1.3, 6, np.random.default_rng(4)
     runs, choices = 20_000, with_estimates(estimate)
-    variant = conversions.RESAMPLINGS.index(resampling)
+    variant = ftpl.RESAMPLINGS.index(resampling)
     q = leads(estimate, played, scale)
-    g = [conversions.resamples(choices, played, scale, cap, variant, rng) for _ in range(runs)]
+    g = [ftpl.resamples(choices, played, scale, cap, variant, rng) for _ in range(runs)]
     expected = (1 - (1 - q) ** cap) / q
     expected -= cap * (1 - q) ** cap if resampling == "zero at cap" else 0
     assert abs(np.mean(g) - expected) < 5 * np.std(g) / math.sqrt(runs)
@@ -252,8 +253,8 @@ def test_the_printed_resampling_estimates_something_else():
     assert leads(estimate, 1, 1.0) == pytest.approx(q, rel=1e-6)
     choices = with_estimates(estimate)
     right, printed = (
-        np.mean([conversions.resamples(choices, 0, 1.0, 100, variant, rng) for _ in range(5000)])
-        for variant in (conversions.CORRECTED, conversions.PRINTED)
+        np.mean([ftpl.resamples(choices, 0, 1.0, 100, variant, rng) for _ in range(5000)])
+        for variant in (ftpl.CORRECTED, ftpl.PRINTED)
     )
     assert right == pytest.approx(1 / (1 - q), abs=0.01)
     assert printed == pytest.approx((1 - (1 - q) ** 100) / q - 100 * (1 - q) ** 100, rel=0.2)
@@ -268,9 +269,9 @@ def test_tuning_reference_values():
     assert [a.tau for a in exp3] == [4, 10]
     assert [a.base.eta for a in exp3] == pytest.approx([2.725466e-4, 8.886092e-5], rel=1e-6)
     assert [a.base.gamma for a in exp3] == pytest.approx([0.04016395, 0.04092197], rel=1e-6)
-    ftpl = [tuning.batched_ftpl(10**4, 4, 0.25), tuning.batched_ftpl(10**5, 10, 0.1)]
-    assert [a.base.cap for a in ftpl] == [100, 317]
-    assert [a.base.eta for a in ftpl] == pytest.approx([3.096341e-4, 8.336312e-5], rel=1e-6)
+    perturbed = [tuning.batched_ftpl(10**4, 4, 0.25), tuning.batched_ftpl(10**5, 10, 0.1)]
+    assert [a.base.cap for a in perturbed] == [100, 317]
+    assert [a.base.eta for a in perturbed] == pytest.approx([3.096341e-4, 8.336312e-5], rel=1e-6)
     exp4 = tuning.batched_exp4(10**6, 4, 16, 0.5, 1e-6)
     assert (exp4.tau, exp4.eta, exp4.gamma) == pytest.approx((4444, 0.0554994, 0.295683), rel=1e-5)
     assert exp4.scale(4, 16) == pytest.approx(0.271553, rel=1e-5)
@@ -281,7 +282,7 @@ def test_tuning_reference_values():
     assert tuning.batched_exp4(*long, "corrected").gamma == pytest.approx(
         tuning.batched_exp4(*long).gamma * math.log(1e6) ** (1 / 3)
     )
-    assert ftpl[0].base.resampling == "printed"
+    assert perturbed[0].base.resampling == "printed"
     assert tuning.batched_htinf(0.3).base.sigma == math.sqrt(6)
     assert tuning.batched_htinf(0.3, "exact").base.sigma == pytest.approx(
         math.sqrt(1 + 2 / (4 * 0.3) ** 2)
@@ -436,7 +437,7 @@ def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
         played = algorithm.run(problem, checkpoints, 5, runs=runs)
         settings = algorithm.settings(300, *problem.sizes)
         for one, rng in zip(played, streams.children(np.random.default_rng(5), runs), strict=True):
-            alone = conversions.alone(problem.data, checkpoints, settings, rng)
+            (alone,) = algorithm.lanes(problem.data, checkpoints, settings, (rng,), 1)
             assert one.tolist() == alone.tolist()
 
 
@@ -490,11 +491,11 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
 
 def test_sums_of_the_noise_are_refused_where_there_are_none():
     problem = instances.gap_adversary(4, 0.5)
-    ftpl, htinf = BatchedPrivate(FTPL(0.1, 50), 0.5), BatchedPrivate(HTINF(2.0), 0.5)
-    refused(lambda: ftpl.run_with_noise(problem, 100, 1, 2), "base", "FTPL", error=TypeError)
-    refused(lambda: htinf.run_with_noise(problem, 0, 1, 2), "horizon", 0)
-    refused(lambda: htinf.run_with_noise(problem, 100, 1, 0), "runs", 0)
-    refused(lambda: htinf.run_with_noise(instances.HU2021_1, 100, 1, 2), "Adversary")
+    other, private = BatchedPrivate(FTPL(0.1, 50), 0.5), BatchedPrivate(HTINF(2.0), 0.5)
+    refused(lambda: other.run_with_noise(problem, 100, 1, 2), "base", "FTPL", error=TypeError)
+    refused(lambda: private.run_with_noise(problem, 0, 1, 2), "horizon", 0)
+    refused(lambda: private.run_with_noise(problem, 100, 1, 0), "runs", 0)
+    refused(lambda: private.run_with_noise(instances.HU2021_1, 100, 1, 2), "Adversary")
 
 
 @pytest.mark.parametrize("base", [FTPL(0.1, 50), EXP3(0.1, 0.1), HTINF(2.0)], ids=repr)

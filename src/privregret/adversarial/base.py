@@ -1,7 +1,6 @@
 """The contract of adversarial-bandit algorithms, with losses: smaller is better"""
 
-from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,17 +112,11 @@ class ExpertAlgorithm(AdversarialAlgorithm):
 # --------------------------------------------------------------------------------------------------
 
 
-class Plain(NamedTuple):
-    """What `PLAIN` takes."""
-
-    start: Callable
-    horizon: int | None
-
-
 def _choose(arms, own, settings, t, rng):
     """Ask the learner, which is made in round 1."""
     if t == 1:
-        own["learner"] = settings.start(len(arms), rng, settings.horizon)
+        start, horizon = settings
+        own["learner"] = start(len(arms), rng, horizon)
     arm = own["learner"].choose()
     if not isinstance(arm, (int, np.integer)):
         raise WrongArm(arm, t, len(arms))
@@ -139,11 +132,10 @@ PLAIN = Steps(NOTHING, np.dtype([("learner", object)]), _choose, _observe)
 
 
 def steps_of(algorithm: AdversarialAlgorithm) -> Steps:
-    """Return the steps of a bandit algorithm, or `PLAIN`."""
+    """Return the steps of an algorithm, or `PLAIN`."""
     return algorithm.steps or PLAIN
 
 
 def settings_of(algorithm: AdversarialAlgorithm, horizon: int | None, arms: int) -> Any:
     """Return what `steps_of` take as settings."""
-    given = horizon, arms
-    return algorithm.settings(*given) if algorithm.steps else Plain(algorithm.start, horizon)
+    return algorithm.settings(horizon, arms) if algorithm.steps else (algorithm.start, horizon)

@@ -29,6 +29,11 @@ PUBLIC_ADVICE = "all losses of one round replaced; advice is public"
 choose = observe = None
 
 
+def _around(steps, *templates):
+    """Return templates around the steps of an algorithm."""
+    return (loops.made(t, choose=steps.choose, observe=steps.observe) for t in templates)
+
+
 # Algorithm 1
 # --------------------------------------------------------------------------------------------------
 
@@ -104,6 +109,7 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
     source = "asi2025, Algorithm 1"
     rules = {"base": _base, "epsilon": checks.positive, "tau": checks.positive_int}
     privacy = EPSILON_DP
+    lanes = property(lambda self: partial(together, self.base))
 
     def __post_init__(self):
         # the repr, and with it the random streams, contain the size
@@ -117,15 +123,9 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
 
     @property
     def steps(self) -> Steps:
-        inner = steps_of(self.base)
-        own = [("chosen", np.int64), ("observed", float), ("base", inner.own)]
-        slots = {"choose": inner.choose, "observe": inner.observe}
-        kernels = loops.made(_choose, **slots), loops.made(_observe, **slots)
-        return Steps(inner.arm, np.dtype(own), *kernels)
-
-    @property
-    def lanes(self) -> Callable:
-        return partial(together, self.base)
+        base = steps_of(self.base)
+        own = np.dtype([("chosen", np.int64), ("observed", float), ("base", base.own)])
+        return Steps(base.arm, own, *_around(base, _choose, _observe))
 
     @property
     def longest(self) -> int:
@@ -235,11 +235,9 @@ class ExpertsFromBandit(SeparateRuns, ExpertAlgorithm):
 
     @property
     def steps(self) -> Steps:
-        inner = steps_of(self.bandit)
-        own = [("expert", np.int64), ("bandit", inner.own)]
-        slots = {"choose": inner.choose, "observe": inner.observe}
-        kernels = loops.made(_choose_arm, **slots), loops.made(_observe_loss, **slots)
-        return Steps(NOTHING, np.dtype(own), *kernels, inner.arm)
+        bandit = steps_of(self.bandit)
+        own = np.dtype([("expert", np.int64), ("bandit", bandit.own)])
+        return Steps(NOTHING, own, *_around(bandit, _choose_arm, _observe_loss), bandit.arm)
 
     @property
     def lanes(self) -> Callable:

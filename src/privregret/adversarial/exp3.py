@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret.adversarial.base import AdversarialAlgorithm
-from privregret.adversarial.fast import Lanes, SeparateRuns, drawn
+from privregret.adversarial.fast import SeparateRuns, drawn
 from privregret.core import checks
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
@@ -125,7 +125,8 @@ class EXP3(SeparateRuns, AdversarialAlgorithm):
     id = "exp3"
     label = "EXP3"
     source = "asi2025, Algorithm 3"
-    steps, vector = Steps(ARM, OWN, _choose, _observe), Lanes(_weigh, _learn)
+    steps = Steps(ARM, OWN, _choose, _observe)
+    in_lanes = {"weigh": _weigh, "learn": _learn}
     rules = {"eta": checks.positive, "gamma": checks.probability}
     privacy, real_losses = NOT_PRIVATE, True
 

@@ -31,17 +31,6 @@ class Batches(NamedTuple):
     scale: float = 0.0  # Laplace scale of the noise in its average
 
 
-class Lanes(NamedTuple):
-    """The steps of a bandit algorithm in several runs: kernels on arrays, one for each field.
-
-    `estimates`, `p` and `weights` are (K, runs) arrays, which begin with 0, 0 and 1; `sums` is a
-    (4, runs) array of zeros for what else there is.
-    """
-
-    weigh: Callable  # (estimates, p, weights, sums, settings, t): sets p
-    learn: Callable  # (estimates, p, weights, sums, settings, t, arm, run, y)
-
-
 @jit
 def drawn(p, u):
     """Return the index that a uniform number u draws with probabilities p."""
@@ -148,7 +137,8 @@ def in_lanes(tables, checkpoints, settings, rngs, runs, noise):
     Lane r does in run r what `cells` does, bit by bit: formulas and their order are the same. They
     are written twice, because one run keeps a record per arm, and vector instructions need an array
     per field. `np.divide` stands for a division that raises no error, because a branch would keep a
-    loop from being vectorised. `noise` is a (runs, N, 3) array to which the sums of
+    loop from being vectorised. The slots are weigh(estimates, p, weights, sums, settings, t), which
+    sets p, and learn(the same, arm, run, y); `noise` is a (runs, N, 3) array to which the sums of
     `BatchedPrivate.run_with_noise` are added, or (0, 0, 3).
     """
     losses, bernoulli, point, tau = tables.losses, tables.bernoulli, tables.point, settings.tau
@@ -206,9 +196,9 @@ def in_lanes(tables, checkpoints, settings, rngs, runs, noise):
 
 
 def lanes_of(algorithm: Any) -> Callable | None:
-    """Return `in_lanes` for a class that has such steps; a subclass may have changed the others."""
-    steps = vars(type(algorithm)).get("vector")
-    return steps and loops.made(in_lanes, weigh=steps.weigh, learn=steps.learn)
+    """Return `in_lanes` for a class with its own slots; a subclass may have changed the steps."""
+    slots = vars(type(algorithm)).get("in_lanes")
+    return slots and loops.made(in_lanes, **slots)
 
 
 def together(algorithm, tables, checkpoints, settings, rngs, runs):
@@ -229,7 +219,4 @@ class SeparateRuns:
     """What has one generator for each run."""
 
     block = LANES
-
-    @property
-    def lanes(self) -> Callable:
-        return partial(alone, self)
+    lanes = property(lambda self: partial(alone, self))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privregret.adversarial.base import AdversarialAlgorithm
-from privregret.adversarial.fast import Lanes, SeparateRuns, drawn
+from privregret.adversarial.fast import SeparateRuns, drawn
 from privregret.core import checks
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
@@ -125,7 +125,8 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     id = "htinf"
     label = "HTINF"
     source = "Huang, Dai and Huang 2022, Algorithm 1; base of asi2025, Corollary 2"
-    steps, vector = Steps(ARM, OWN, _choose, _observe), Lanes(_weigh, _learn)
+    steps = Steps(ARM, OWN, _choose, _observe)
+    in_lanes = {"weigh": _weigh, "learn": _learn}
     rules = {"sigma": checks.positive}
     privacy, real_losses = NOT_PRIVATE, True
 
