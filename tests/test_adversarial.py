@@ -1,7 +1,9 @@
 """What is particular to adversarial algorithms: cells, path identities, base algorithms and the
 papers' tuning."""
 
+import copy
 import math
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +21,7 @@ from privregret.adversarial import (
     EXP3,
     FTPL,
     HTINF,
+    AdversarialAlgorithm,
     BatchedPrivate,
     EXP4Batched,
     EXP4Local,
@@ -31,10 +34,13 @@ from privregret.adversarial import (
     tuning,
 )
 from privregret.adversarial.conversions import batch_size
+from privregret.bandits import AnytimeLazyUCB
 from privregret.core import checks, noise, streams
+from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
 from privregret.privacy import adversarial as privacy
+from privregret.privacy import trace
 from privregret.studies.asi2025 import (
     at_worst,
     htinf_choices,
@@ -46,6 +52,12 @@ from privregret.studies.asi2025 import (
 )
 
 every_base = pytest.mark.parametrize("base", [base for base, _ in BASES], ids=repr)
+
+
+class Nothing(AdversarialAlgorithm):
+    """It defines neither steps nor start."""
+
+    id, label, source, privacy = "nothing", "nothing", "nowhere", NOT_PRIVATE
 
 
 def table(rounds, arms, seed=1):
@@ -261,6 +273,199 @@ def test_the_printed_resampling_estimates_something_else():
     assert printed > 2 * right
 
 
+# bases of one's own
+
+
+class PlainEXP3(EXP3):
+    """EXP3 as somebody writes it who does not know this package."""
+
+    id, steps = "exp3", None
+
+    def start(self, arms, rng, horizon=None):
+        learner = naive.EXP3(arms, self.eta, self.gamma)
+        learner.rng, learner.horizon = rng, horizon
+        return PlainLearner(learner)
+
+
+class PlainLearner:
+    def __init__(self, learner):
+        self.learner = learner
+
+    def choose(self):
+        return self.learner.choose(self.learner.rng)
+
+    def observe(self, y):
+        self.learner.update(y, self.learner.rng)
+
+
+@jit
+def commit_choose(arms, own, settings, t, rng):
+    if t <= settings * len(arms):
+        return (t - 1) % len(arms)
+    if t == settings * len(arms) + 1:
+        for j in range(len(arms)):
+            if arms[j]["total"] < arms[own["best"]]["total"]:
+                own["best"] = j
+    return own["best"]
+
+
+@jit
+def commit_observe(arms, own, settings, t, j, y, rng):
+    if t <= settings * len(arms):
+        arms[j]["total"] += y
+
+
+class Commit(AdversarialAlgorithm):
+    """Plays each arm twice, or a tenth of its horizon, then the one that has lost less."""
+
+    id, label, source, privacy, real_losses = "commit", "commit", "a test", NOT_PRIVATE, True
+    steps = Steps([("total", float)], [("best", np.int64)], commit_choose, commit_observe)
+    steps = steps._replace(arm=np.dtype(steps.arm), own=np.dtype(steps.own))
+
+    def settings(self, horizon, arms):
+        return 2 if horizon is None else max(2, horizon // (10 * arms))
+
+
+class PlainCommit(Commit):
+    steps = None
+
+    def start(self, arms, rng, horizon=None):
+        return CommitLearner(arms, self.settings(horizon, arms))
+
+
+class CommitLearner:
+    def __init__(self, arms, pulls):
+        self.total, self.t, self.pulls = [0.0] * arms, 0, pulls
+
+    def choose(self):
+        arms = len(self.total)
+        if self.t < self.pulls * arms:
+            return self.t % arms
+        return min(range(arms), key=lambda j: self.total[j])
+
+    def observe(self, y):
+        if self.t < self.pulls * len(self.total):
+            self.total[self.choose()] += y
+        self.t += 1
+
+
+PlainCommit.id = "commit"
+OWN_BASES = [(EXP3(0.3, 0.1), PlainEXP3(0.3, 0.1)), (Commit(), PlainCommit())]
+CONVERSIONS = {
+    "Algorithm 1": lambda base: BatchedPrivate(base, 0.3),
+    "local": lambda base: LocallyPrivate(base, 0.3),
+    "Algorithm 5": ExpertsFromBandit,
+    "both": lambda base: ExpertsFromBandit(BatchedPrivate(base, 0.3)),
+}
+every_own_base = pytest.mark.parametrize(("steps", "plain"), OWN_BASES, ids=repr)
+every_conversion = pytest.mark.parametrize("conversion", CONVERSIONS.values(), ids=CONVERSIONS)
+
+
+@every_own_base
+@every_conversion
+def test_a_base_of_steps_and_one_in_plain_python_are_the_same(conversion, steps, plain):
+    """In `play`, `start`, `run` and `regret_curves`; the horizon cuts the last batch."""
+    one, other = conversion(steps), conversion(plain)
+    losses, problem = table(102, 3), instances.gap_adversary(3, 0.5)
+    advice = []
+    if isinstance(one, ExpertsFromBandit):
+        # experts who mix, too
+        rows = [[1, 0, 0], [0, 1, 0], [0.2, 0.3, 0.5], [0.2, 0.3, 0.5]]
+        advice = [np.array(rows)]
+        problem = ExpertProblem(problem, Advice.of_table(rows))
+    actions = one.play(losses, *advice, 4)
+    assert len(set(actions.tolist())) == 3
+    assert actions.tolist() == other.play(losses, *advice, 4).tolist()
+    rng, chosen = np.random.default_rng(4), []
+    learner = other.start(3, rng, 102, *map(len, advice))
+    for t, row in enumerate(losses):
+        if t == 50:
+            copies = [learner, copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]
+        chosen.append(learner.choose(*advice))
+        learner.observe(row[chosen[-1]])
+    assert actions.tolist() == chosen
+    for again in copies[1:]:
+        for t in range(50, 102):
+            assert again.choose(*advice) == chosen[t]
+            again.observe(losses[t, chosen[t]])
+    for runs in (None, 5):
+        paid = one.run(problem, [7, 102], 3, runs)
+        np.testing.assert_allclose(paid, other.run(problem, [7, 102], 3, runs), rtol=1e-12)
+    one, other = (
+        simulate.regret_curves(a, problem, 102, 5, 1, points=2, workers=1).regret
+        for a in (one, other)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@every_own_base
+@every_conversion
+def test_a_conversion_is_private_whatever_its_base(conversion, steps, plain):
+    """By the ledger; without Algorithm 1 there is no privacy."""
+    losses = np.random.default_rng(1).integers(2, size=(16, 3)).astype(float)
+    for base in (steps, plain):
+        algorithm = conversion(base)
+        run = trace.traced(algorithm, losses, 4)
+        advice = [np.eye(3)] if isinstance(algorithm, ExpertsFromBandit) else []
+        assert list(run.actions) == algorithm.play(losses, *advice, 4).tolist()
+        cost = trace.costs(run).max()
+        assert cost == pytest.approx(algorithm.privacy.proved)
+        assert algorithm.privacy.proved == (
+            math.inf if algorithm == ExpertsFromBandit(base) else 0.3
+        )
+
+
+def test_the_horizon_of_a_base_is_the_number_of_batches():
+    for horizon, expected in ((102, 26), (104, 26), (3, 1), (None, None)):
+        learner = BatchedPrivate(PlainEXP3(0.3, 0.1), 0.3).start(3, 1, horizon)
+        learner.choose()
+        assert learner._memory[1][0]["base"]["learner"].learner.horizon == expected
+    short = ExpertsFromBandit(SparseSwitch(1.0, 0.1))  # more arms than it plays, and no horizon
+    refused(lambda: short.start(2, 1, experts=2), "horizon", "sparse switch")
+    refused(lambda: short.start(2, 1, 100, experts=3), "sparse switch", 2, 3)
+
+
+def test_a_base_with_other_steps_does_not_play_in_the_lanes_of_its_class():
+    class Mute(HTINF):
+        id = "mute"
+        steps = HTINF.steps._replace(observe=mute)
+
+    problem = instances.gap_adversary(2, 1.0)
+    uniform = BatchedPrivate(Mute(1.0), 0.5).run(problem, [4000], 1, 32)
+    assert (
+        abs(uniform.mean() - 2000)
+        < 100
+        > BatchedPrivate(HTINF(1.0), 0.5).run(problem, [4000], 1, 32).mean() - 1200
+    )
+
+
+@jit
+def mute(arms, own, settings, t, j, y, rng):
+    pass
+
+
+@pytest.mark.parametrize("wrong", [3, -1, None, 1.0])
+def test_what_a_base_chooses_is_checked(wrong):
+    class Wrong(PlainEXP3):
+        id = "wrong"
+
+        def start(self, arms, rng, horizon=None):
+            learner = CommitLearner(arms, 2)
+            learner.choose = lambda: wrong if learner.t > 2 else learner.t
+            return learner
+
+    problem, losses = instances.gap_adversary(3, 0.5), table(30, 3)
+    for convert in CONVERSIONS.values():
+        algorithm, given, played = convert(Wrong(0.3, 0.1)), (losses, 1), problem
+        if isinstance(algorithm, ExpertsFromBandit):
+            played, given = (
+                ExpertProblem(problem, Advice.of_table(np.eye(3))),
+                (losses, np.eye(3), 1),
+            )
+        refused(lambda a=algorithm, g=given: a.play(*g), "choose", repr(wrong))
+        refused(lambda a=algorithm, p=played: a.run(p, [30], 1), "choose", repr(wrong))
+
+
 # tuning
 
 
@@ -312,11 +517,21 @@ def test_tidy_columns_name_the_parameters_inside():
         (lambda: FTPL(0.1, 0), ["cap", "1", "0"]),
         (lambda: FTPL(0.1, 5, "argmax"), ["resampling", "'argmax'"]),
         (lambda: BatchedPrivate(HTINF(1.0), 0.1, 0), ["tau", "1", "0"]),
-        (lambda: BatchedPrivate(tuning.batched_htinf(1.0), 0.1), ["base", "EXP3", "HTINF", "FTPL"]),
-        (
-            lambda: ExpertsFromBandit(EXP4Local(1.0, 0.1, 0.1)),
-            ["bandit", "EXP3", "HTINF", "FTPL", "EXP4Local"],
+        *(
+            (lambda c=c, base=base: c(base, 0.1), ["base", *words])
+            for c in (BatchedPrivate, LocallyPrivate)
+            for base, words in (
+                (tuning.batched_htinf(1.0), ["real_losses", "BatchedPrivate"]),
+                (SparseSwitch(1.0, 0.1), ["real_losses", "SparseSwitch"]),
+                (ExpertsFromBandit(HTINF(1.0)), ["bandit", "ExpertsFromBandit"]),
+                (AnytimeLazyUCB(1.0), ["bandit", "AnytimeLazyUCB"]),
+                (HTINF, ["bandit", "HTINF"]),
+                (None, ["bandit", "None"]),
+            )
         ),
+        (lambda: ExpertsFromBandit(EXP4Local(1.0, 0.1, 0.1)), ["bandit", "EXP4Local"]),
+        (lambda: ExpertsFromBandit(AnytimeLazyUCB(1.0)), ["bandit", "AnytimeLazyUCB"]),
+        (lambda: ExpertsFromBandit(Nothing()), ["bandit", "steps", "start", "Nothing"]),
         (lambda: EXP4Batched(1.0, 0.5, 0.1, 0.1, 5), ["delta", "0.4032", "0.5"]),
         (lambda: EXP4Batched(1.0, 1e-6, 0.1, 1.1, 5), ["gamma", "1.1"]),
         (lambda: SparseSwitch(1.0, 0.0), ["rate", "0.0"]),
