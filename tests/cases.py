@@ -108,7 +108,7 @@ BANDITS = [
     bandit(AnytimeLazyUCB(0.5), FIVE, (10, 200, 4000)),
     bandit(AnytimeLazyUCB(1.0), TWO, (20, 150, 1500), 1500),
     bandit(AnytimeLazyUCB(8.0), EQUAL, (40, 400, 3000)),
-    bandit(AnytimeLazyUCB(1e9), LOW, (40, 400, 3000)),
+    bandit(AnytimeLazyUCB(1e6), LOW, (40, 400, 3000)),
     bandit(DPSE(0.02, 0.9), THREE, (2000, 3500, 9000), 1500),
     bandit(DPSE(1.0, 0.9), CLOSE, (1200, 2000, 6000), 1500),
     bandit(DPSE(0.1, 0.9), FOUR, (500, 3000, 9000), 1500),
@@ -116,7 +116,7 @@ BANDITS = [
     bandit(DPSE(20.0), THREE, (2000, 3500, 6000), 1500),
     bandit(HybridUCB(0.5), THREE, SHORT, 1500),
     bandit(HybridUCB(16.0), FIVE, (20, 150, 1500), 1500),
-    bandit(HybridUCB(1e9), LOW, SHORT, 1500),
+    bandit(HybridUCB(1e6), LOW, SHORT, 1500),
     bandit(HybridUCB(1.0, "rootfree"), TWO, SHORT, 1500),
     bandit(HybridUCB(16.0, "rootfree"), THREE, SHORT, 1500),
     bandit(HybridUCB(128.0, "rootfree"), FIVE, SHORT, 1500),
@@ -333,24 +333,24 @@ class WithoutNoise(azize2025.Batched):
         return 0.0
 
 
-RESAMPLED = FTNL(1e7, "gumbel", bernoulli_resampling=True)
+RESAMPLED = FTNL(1e6, "gumbel", bernoulli_resampling=True)
 PRIVATE_EXPERTS = ExpertsFromBandit(BatchedPrivate(HTINF(1.0), 1e9))
 LOCAL = exp4(adversarial.exp4_local, INF, 0.1, 0.05)
 # algorithm with a huge epsilon, `play` of what it should then be, problem, rounds, runs of the
 # latter
 LIMITS = [
-    (AnytimeLazyUCB(1e9), bandits.LazyUCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
-    (HybridUCB(1e9), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
-    (DPSE(1e9, 0.9), bandits.DPSE(1e9, 0.9).play, CLOSE, (1200, 2000, 5000), 200),
+    (AnytimeLazyUCB(1e6), bandits.LazyUCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
+    (HybridUCB(1e6), bandits.UCBWithoutPrivacy().play, EQUAL, (20, 100, 500), 400),
+    (DPSE(1e6, 0.9), bandits.DPSE(1e6, 0.9).play, CLOSE, (1200, 2000, 5000), 200),
     (DPKLUCB(1e6), WithoutNoise("klucb", 500.0).play, EQUAL, (20, 100, 500), 400),
     (DPIMED(1e6), WithoutNoise("imed", 500.0).play, EQUAL, (20, 100, 500), 400),
     *(
-        (FTNL(1e7, noise), EpochLeader().play, ACTIONS, (5, 19), 2500)
+        (FTNL(1e6, noise), EpochLeader().play, ACTIONS, (5, 19), 2500)
         for noise in ("laplace", "exponential", "gumbel")
     ),
     (RESAMPLED, EpochLeader(True).play, TWO_ACTION_FIXED, (5, 19), 2500),
-    (NaiveFTNL(1e7), EpochLeader().play, ACTIONS, (5, 19), 2500),
-    (RandomPrefixSoftmax(1e7, "full", INF), EpochLeader().play, ACTIONS, (5, 19), 2500),
+    (NaiveFTNL(1e6), EpochLeader().play, ACTIONS, (5, 19), 2500),
+    (RandomPrefixSoftmax(1e6, "full", INF), EpochLeader().play, ACTIONS, (5, 19), 2500),
     *((BatchedPrivate(base, 1e9), base.play, TURN, REPORTS, 1000) for base, _ in BASES),
     (LocallyPrivate(HTINF(1.0), 1e9), HTINF(1.0).play, TURN, REPORTS, 1000),
     (PRIVATE_EXPERTS, ExpertsFromBandit(HTINF(1.0)).play, ADVISED, REPORTS, 1000),

@@ -1,9 +1,8 @@
-"""The audit of privacy: laws on a grid, the ledger read off the code, the search for an event, and
-planted faults."""
+"""The audit of privacy: the ledger read off the code, the search for an event, planted faults."""
 
 import math
 import re
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from privregret.adversarial import (
     SparseSwitch,
 )
 from privregret.bandits import (
-    DPIMED,
     DPSE,
     UCB1,
     AnytimeLazyUCB,
@@ -33,32 +31,8 @@ from privregret.core import noise
 from privregret.core.algorithm import Privacy, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL, EpochAlgorithm, NaiveFTNL
-from privregret.privacy import audit, decisions, ledger, scripted, trace
+from privregret.privacy import audit, ledger, trace
 from privregret.studies import privacy_audit, privacy_audit_losses
-
-# laws on a grid
-
-
-def test_scripted_laws_are_those_of_another_computation():
-    """The first decision of DP-IMED by enumeration of its code, and by formulas."""
-    law = scripted.action_law(DPIMED(1.0), np.zeros((3, 2)), cells=60)
-    assert sum(law.values()) == pytest.approx(np.ones((2, 2)), rel=1e-12)
-    other = decisions.batches_law(DPIMED(1.0), 200).sum(axis=-1)
-    for rewards in product((0, 1), repeat=2):
-        for d in (0, 1):
-            assert law[0, 1, d][rewards] == pytest.approx(other[(*rewards, 0, 0, d)], abs=0.03)
-
-
-@pytest.mark.parametrize("epsilon", [0.3, 1.0])
-def test_scripted_loss_of_the_first_decision(epsilon):
-    """Three rounds of Anytime-Lazy-UCB: the lead of an arm goes from -1 to 0."""
-    found = scripted.worst(scripted.action_law(AnytimeLazyUCB(epsilon), np.zeros((3, 2)), cells=40))
-    truth = -math.log(math.exp(-epsilon) * (2 + epsilon) / 2)
-    assert found.value == pytest.approx(truth, rel=0.1)  # the grid is coarse
-    assert sum(a != b for a, b in zip(found.before, found.after, strict=True)) == 1
-    five = scripted.worst(scripted.action_law(AnytimeLazyUCB(epsilon), np.zeros((5, 2)), cells=8))
-    assert truth < five.value <= epsilon * (1 + 1e-9)
-
 
 # the ledger read off the code
 
@@ -257,8 +231,7 @@ def test_what_the_ledger_cannot_follow_is_said_in_a_line(monkeypatch):
 
 
 def test_what_is_kept_is_one_of_two():
-    for call in (lambda: trace.costs(None, "number"), lambda: trace.moves(None, {}, "number")):
-        refused(call, "keep", "'numbers'", "'outcomes'", "'number'")
+    refused(lambda: trace.costs(None, "number"), "keep", "'numbers'", "'outcomes'", "'number'")
 
 
 # the search for an event
@@ -361,7 +334,7 @@ def test_arguments_of_audits(name, value):
     refused(lambda: audit.loss_lower_bound(UCB1(), *tables, lambda actions: True, **given), name)
 
 
-def test_laws_on_a_grid_refuse_comparisons_of_rewards():
+def test_comparisons_of_rewards_are_counted():
     class Counting(AnytimeLazyUCB):
         @staticmethod
         def _observe(arms, own, settings, t, j, reward, rng):
@@ -369,7 +342,6 @@ def test_laws_on_a_grid_refuse_comparisons_of_rewards():
 
         steps = AnytimeLazyUCB.steps._replace(observe=_observe.__func__)
 
-    refused(lambda: scripted.action_law(Counting(1.0), np.zeros((3, 2)), cells=8), "Counting")
     assert trace.costs(traced(Counting(0.5))).max() == pytest.approx(0.5)
 
 

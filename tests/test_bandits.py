@@ -230,9 +230,10 @@ def test_dp_se_default_beta_is_one_over_the_horizon():
 
 
 def test_dp_se_with_an_epoch_longer_than_any_integer():
-    for epsilon in (1e-20, 1e-100):
-        assert DPSE(epsilon).run(bandit(0.5, 0.4), [11, 1000], 0).tolist() == [[6, 5], [500, 500]]
-        assert DPSE(epsilon).play(np.zeros((6, 2)), 0).tolist() == [0, 1, 0, 1, 0, 1]
+    longest = [2**62 - 1, 2**62]
+    assert DPSE(1e-6, 0.5).run(bandit(0.5, 0.5), longest, 0).sum(axis=1).tolist() == longest
+    assert DPSE(1e-6).run(bandit(0.5, 0.4), [11, 1000], 0).tolist() == [[6, 5], [500, 500]]
+    assert DPSE(1e-6).play(np.zeros((6, 2)), 0).tolist() == [0, 1, 0, 1, 0, 1]
 
 
 def test_batch_ends():

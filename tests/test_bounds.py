@@ -259,6 +259,21 @@ def test_packing_lower_bounds():
         assert errs(actions, 1350, 0.4, "none", 1.0) < must_err(actions, 1350, 0.4, 1e-5)
 
 
+@pytest.mark.filterwarnings("error")
+def test_best_arms_and_no_rounds():
+    for last in (hu2021.lazy_last_array, hu2021.hybrid_last_array):
+        found = last([0, 0.1], 10**6, 0.5)
+        assert found[0] == math.inf and found[1] == last(0.1, 10**6, 0.5)
+    for bound in (hu2021.theorem_3, hu2021.theorem_5):
+        assert bound([0, 0.1], 10**6, 0.5) == bound([0.1], 10**6, 0.5) > bound([0, 0], 10**6, 0.5)
+        assert bound([0, 0], 10**6, 0.5) == 0
+    assert hu2021.theorem_7([0, 0], None, 0.5) == 1
+    assert hu2021.theorem_7_printed([0, 0], None, 0.5) == 0
+    sharp = wu2026.theorem_3_sharp(5.0, 0.1, [0, 1, 100])
+    each = wu2026.theorem_3_rounds(5.0, 0.1, np.arange(1, 101))
+    np.testing.assert_allclose(sharp, [0, each[0], each.sum()])
+
+
 # steps of hu2021's proofs
 
 

@@ -1,7 +1,9 @@
 """A real Dask cluster: the numbers of threads, and one line for what it cannot do."""
 
 import gc
+import http.server
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -25,6 +27,7 @@ from helper import SHIFT
 @dataclass(frozen=True)
 class Own(DPSE):
     id = label = "own"
+    version = "1"
 
     def settings(self, horizon, arms):
         return DPSE(self.epsilon + SHIFT).settings(horizon, arms)
@@ -117,11 +120,16 @@ def test_own_code_runs_and_workers_with_other_code_refuse(dask):
     assert code == 0, said
     code, out, said = dask.run("-c", PLAY, **scheduler)
     assert (code, out) == (0, alone), said
-    (dask.folder / "modules" / "helper.py").write_text("SHIFT = 4.0\n")
-    assert dask.run("-c", PLAY)[1] != alone
-    code, out, said = dask.run("-c", PLAY, **scheduler)
-    assert (code, out) == (1, "") and "ClusterError" in last(said) and "Own" in last(said)
-    (dask.folder / "modules" / "helper.py").write_text("SHIFT = 0.0  # as the workers have it\n")
+    own, helper = (dask.folder / "modules" / f"{name}.py" for name in ("own", "helper"))
+    own.write_text(OWN.replace('version = "1"', 'version = "2"'))
+    helper.write_text("SHIFT = 4.0\n")
+    for file, content in ((own, OWN), (helper, "SHIFT = 0.0\n")):
+        code, out, said = dask.run("-c", PLAY, **scheduler)
+        assert (code, out) == (1, "") and "ClusterError" in last(said) and "Own" in last(said)
+        file.write_text(content)
+    edited = "from privregret.core import code_key; code_key.LOADED['engine'] = 'other'"
+    code, out, said = dask.run("-c", edited + PLAY, **scheduler)
+    assert (code, out) == (1, "") and "ClusterError" in last(said)
     assert dask.run("-c", PLAY, **scheduler)[:2] == (0, alone)
 
 
@@ -189,6 +197,57 @@ def test_a_context_gives_the_numbers_of_threads(dask, monkeypatch):
     with simulate.cluster(dask.address):
         assert_frame_equal(played(), alone, check_exact=True)
     refused(played, "nonsense", error=simulate.ClusterError)
+
+
+def served(*words):
+    """The port of a server that answers with these bytes, and keeps the connection."""
+    server, kept = socket.create_server(("127.0.0.1", 0)), []
+
+    def serve():
+        while True:
+            kept.append(server.accept()[0])
+            for word in words:
+                kept[-1].sendall(word)
+
+    threading.Thread(target=serve, daemon=True).start()
+    return server.getsockname()[1]
+
+
+@pytest.mark.parametrize("kind", ["silent", "SSH", "HTTP"])
+def test_what_is_no_scheduler_gets_one_line_soon(kind):
+    if kind == "HTTP":
+        pages = http.server.ThreadingHTTPServer(
+            ("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler
+        )
+        threading.Thread(target=pages.serve_forever, daemon=True).start()
+        port = pages.server_address[1]
+    else:
+        port = served() if kind == "silent" else served(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
+    address, start = f"tcp://127.0.0.1:{port}", time.monotonic()
+    refused(lambda: simulate.cluster(address).__enter__(), address, error=simulate.ClusterError)
+    assert time.monotonic() - start < 15
+
+
+def test_certificates_that_are_missing_are_one_line(dask):
+    address = dask.address.replace("tcp", "tls")
+    refused(lambda: simulate.cluster(address).__enter__(), "TLS", error=simulate.ClusterError)
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_scheduler_or_an_only_worker_that_is_killed_is_one_line(victim, tmp_path):
+    """A worker of one thread; it is used, so that there is something to lose."""
+    alone = Cluster(tmp_path)
+    try:
+        alone.begin("worker", "--no-nanny", "--nthreads", "1")
+        alone.wait(1)
+        with simulate.cluster(alone.address):
+            (pid,) = simulate.shared(os.getpid, [()], -1)
+            assert pid == alone.started[1].pid
+            threading.Timer(2, alone.started[victim].kill).start()
+            tasks = [(1,)] * 1000
+            refused(lambda: [*simulate.shared(time.sleep, tasks, -1)], error=simulate.ClusterError)
+    finally:
+        alone.close()
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])

@@ -23,11 +23,24 @@ def closed():
 
 def test_no_two_algorithms_look_alike():
     assert len(set(style.ALGORITHMS.values())) == len(style.ALGORITHMS)
-    own = [style.look(name) for name in ("mine", "mine too")]
-    listed = list(map(style.look, style.ALGORITHMS))
+    names = [f"mine {i}" for i in range(20)]
+    own, listed = list(map(style.look, names)), list(map(style.look, style.ALGORITHMS))
     for mine, other in itertools.product(own, listed):
         assert mine["color"] != other["color"] and mine["linestyle"] != other["linestyle"]
-    assert style.look("mine") == own[0]
+    for one, other in itertools.combinations(own, 2):
+        assert sum(one[part] != other[part] for part in one) >= 2
+        assert (one["color"], one["linestyle"]) != (other["color"], other["linestyle"])
+    assert list(map(style.look, reversed(names))) == own[::-1]
+
+
+def test_a_name_that_begins_with_an_underscore_is_in_the_legend():
+    names = ["_north", "south"]
+    rows = [(a, t, t, t, t) for a in names for t in (1.0, 9.0)]
+    data = pd.DataFrame(rows, columns=["algorithm", "t", "mean", "q10", "q90"])
+    at_end = data.assign(epsilon=data.t)
+    for fig in (draw.regret_panel(data), draw.final_regret_panel(at_end)):
+        said = [text.get_text() for text in fig.axes[0].get_legend().get_texts()]
+        assert len(said) == 2 and "_north" in said[0]
 
 
 # privacy-audit-losses has a row for each algorithm, and one colour
@@ -75,7 +88,7 @@ def test_bands_are_quantiles_and_limits_follow_the_means():
     regret = np.append(runs, 100 * runs)
     curves = pd.DataFrame({"algorithm": "UCB1", "t": np.repeat([1, 10], 11), "regret": regret})
     summary = estimates.bands(curves, ["algorithm", "t"])
-    assert summary[["low", "mean", "high"]].to_numpy().tolist() == [[1, 5, 9], [100, 500, 900]]
+    assert summary[["q10", "mean", "q90"]].to_numpy().tolist() == [[1, 5, 9], [100, 500, 900]]
     # a wide band does not make an empty panel
     assert draw.regret_limits(summary) == (500 / 30, 1000)
     _, ax = draw.subplots()
@@ -88,7 +101,7 @@ def test_a_grid_has_shared_axes_one_legend_below_and_a_place_for_final_regrets(c
     cells = itertools.product(range(count), ("UCB1", "IMED"), (1, 10, 100))
     names = ["epsilon", "algorithm", "t", "mean"]
     data = pd.DataFrame([(e, a, t, t * (e + 1)) for e, a, t in cells], columns=names)
-    data = data.assign(low=data["mean"], high=data["mean"])
+    data = data.assign(q10=data["mean"], q90=data["mean"])
     last = data[data.t == 100].assign(epsilon=data.epsilon + 1) if finals else None
     fig = draw.regret_grid(data, finals=last, name="setting 1")
     drawn = [ax for ax in fig.axes if ax.axison]
@@ -113,11 +126,11 @@ def test_what_is_missing_is_named_with_the_function_that_makes_it():
     regret = [1.0, 2.0, 3.0, 4.0]
     runs = pd.DataFrame({"algorithm": "IMED", "t": [1, 1, 9, 9], "regret": regret, "epsilon": 1.0})
     means = estimates.means(runs, ["algorithm", "t"])
-    refused(lambda: draw.regret_panel(means), "low", "estimates.bands")
-    refused(lambda: draw.final_regret_panel(means), "epsilon", "low", "estimates.bands")
+    refused(lambda: draw.regret_panel(means), "q10", "estimates.bands")
+    refused(lambda: draw.final_regret_panel(means), "epsilon", "q10", "estimates.bands")
     refused(lambda: draw.regret_grid(means), "epsilon", "estimates.bands")
     refused(lambda: draw.regret_limits(runs), "mean", "estimates.means")
-    refused(lambda: draw.survival_axes(None, runs), "fraction", "estimates.survivals")
+    refused(lambda: draw.survival_axes(None, runs), "probability", "estimates.survivals")
     refused(lambda: draw.lines(None, runs, "t", "loss"), "loss")
 
 
@@ -125,7 +138,7 @@ def test_no_curve_is_a_zigzag():
     """One curve through several first batches, or horizons, is refused; it names what varies."""
     rows = [("IMED", e, n0, n0 * e) for e in (0.1, 1.0) for n0 in (1, 8)]
     data = pd.DataFrame(rows, columns=["algorithm", "epsilon", "n0", "mean"])
-    data = data.assign(low=data["mean"], high=data["mean"])
+    data = data.assign(q10=data["mean"], q90=data["mean"])
     refused(lambda: draw.final_regret_panel(data), "algorithm", "epsilon", "n0")
     refused(lambda: draw.regret_panel(data.assign(t=data.epsilon)), "algorithm", "t", "n0")
     draw.final_regret_panel(data[data.n0 == 1])

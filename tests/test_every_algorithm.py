@@ -31,7 +31,7 @@ from privregret.core import streams
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Algorithm, Steps
 from privregret.core.jit import jit
 from privregret.full_information import FTNL, FullInformationAlgorithm, RandomPrefixSoftmax
-from privregret.instances import Adversary, BernoulliBandit, ExpertProblem, StochasticLosses
+from privregret.instances import Adversary, Advice, BernoulliBandit, ExpertProblem, StochasticLosses
 from privregret.press import style
 from privregret.privacy import decisions, ledger, noisy_maxima
 from privregret.privacy.adversarial import worst_batched_loss
@@ -192,11 +192,31 @@ def test_a_learner_stops_after_its_horizon_and_its_copy_goes_on_as_it_does(case)
     for t in range(horizon):
         if t == arms:
             others = [pickle.loads(pickle.dumps(learner)), copy.deepcopy(learner)]
+            others.append(copy.copy(learner))
         chosen = [one.choose(*advice) for one in ([learner, *others] if t >= arms else [learner])]
         assert len(set(chosen)) == 1
         for one in [learner, *others] if t >= arms else [learner]:
             one.observe(np.arange(arms) / arms if full else 0.5)
     refused(lambda: learner.choose(*advice), "horizon", horizon, error=RuntimeError)
+
+
+@every_algorithm
+def test_play_and_start_take_what_run_takes(case):
+    """The shortest horizon, advice that changes after the horizon, and outcomes True and False."""
+    algorithm, problem, horizon = case.algorithm, case.problem, case.problem.shortest
+    if isinstance(problem, ExpertProblem):
+        rows, group = (np.repeat(x[:1], 2, 0) for x in (problem.advice.rows, problem.advice.group))
+        late = Advice("late", [0, 50], rows, group)
+        problem = ExpertProblem(problem.adversary, late)
+    played = by_play(algorithm.play, problem, (horizon,), 1, 1)
+    assert played.shape == algorithm.run(problem, [horizon], 1, 1).shape
+    sizes = problem.sizes
+    learner = algorithm.start(sizes[0], 1, horizon, *sizes[1:])
+    advice = [problem.advice.dense(1)[0]] if isinstance(problem, ExpertProblem) else []
+    full = isinstance(problem, StochasticLosses)
+    learner.choose(*advice)
+    learner.observe(np.ones(sizes[0], bool) if full else True)
+    refused(lambda: learner.observe(True), "choose", error=RuntimeError)
 
 
 def put(array, at, value):
@@ -274,7 +294,7 @@ def _(algorithm: HybridUCB):
 @audited.register(DPIMED)
 def _(algorithm):
     standard = (algorithm.alpha, algorithm.n0, algorithm.power) == (2.0, 1, 0)
-    return decisions.batches_loss(algorithm, 80) if standard else 0.0
+    return decisions.batches_loss(algorithm)[0] if standard else 0.0
 
 
 @audited.register
@@ -384,7 +404,7 @@ def test_bad_tables(case):
         (np.zeros((0, 0)), ("(0, 0)",)),
         (np.zeros((0, arms)), (f"(0, {arms})",)),
     ]
-    if case.problem.shortest > 1 or isinstance(case.problem, (Adversary, ExpertProblem)):
+    if case.problem.shortest > 1:
         wrong.append((np.zeros((arms - 1, arms)), (f"({arms - 1}, {arms})",)))
     rewards = isinstance(case.problem, BernoulliBandit)
     name = "rewards" if rewards else "losses"
@@ -433,6 +453,7 @@ def test_a_table_is_no_problem():
     """The likeliest mistake; its message has one line too."""
     algorithm = FIRST[0].algorithm
     refused(lambda: algorithm.run(np.zeros((9, 2)), [9], 0), algorithm.label, "BernoulliBandit")
+    refused(lambda: algorithm.run(cases.TURN, [9], 0), "losses=adversary.table(T)")
 
 
 @every_algorithm

@@ -1,9 +1,13 @@
 """Verdicts at and around their borders, for claims and for the other kinds of finding."""
 
+import json
 import math
+import re
+import tomllib
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
 from privregret.press.findings import (
@@ -99,7 +103,7 @@ def test_a_criterion_is_printed_as_it_is():
     assert criterion(at_least=2**60).text == ">= 1.15292e18"
     assert criterion(above=0).text == "> 0"
     assert criterion(between=(1 / 1.25, 1.25)).text == "in [0.8, 1.25]"
-    assert criterion(equal=1, within=1e-6).text == "= 1 within 1e-6"
+    assert criterion(equal=1, within=1e-6).text == "equals 1 within 1e-6"
     assert criterion(at_most=1, within=0.001).text == "<= 1 within 0.001"
 
 
@@ -125,3 +129,20 @@ def test_a_row_has_an_empty_end_where_the_criterion_has_none():
 def test_findings_that_say_nothing_are_refused(value, error, form):
     with pytest.raises(ValueError):
         finding(value, error, **form)
+
+
+TYPED = r"\b(reproduced|cannot be decided|confirms|(is|are|was|not) (confirmed|refuted))\b"
+TEXTS = sorted((ROOT / "notebooks").glob("*/*.toml"))
+
+
+@pytest.mark.parametrize("file", TEXTS, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_no_verdict_is_typed(file):
+    """With other parameters it may be another one."""
+    texts = tomllib.loads(file.read_text())
+    said = [e["caption"] for s in ("figure", "table") for e in texts.get(s, {}).values()]
+    said += [e["headline"] for e in texts.get("claim", {}).values() if "headline" in e]
+    cells = json.loads(file.with_suffix(".ipynb").read_bytes())["cells"]
+    said += ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+    # what the paper says of itself is no verdict of ours
+    ours = re.sub(r'"[^"]*"', "", "\n".join(said))
+    assert [found[0] for found in re.finditer(TYPED, ours, re.I)] == []

@@ -139,8 +139,8 @@ KERNEL = "from privregret.divergence import kl; print(kl(0.5, 0.25))"
 def test_compiled_kernels_are_kept_in_the_users_cache_or_not_at_all(run, tmp_path, site, cache):
     code, _, err = run("-c", KERNEL, XDG_CACHE_HOME=cache or str(tmp_path / "cache"))
     assert code == 0, err
-    assert bool(list(tmp_path.glob("cache/privregret/**/*.nbi"))) == (cache == "")
-    assert not list((site / "privregret").rglob("*.nbi")) and files(tmp_path / "here") == set()
+    assert bool(list(tmp_path.glob("cache/privregret/store/*"))) == (cache == "")
+    assert not list((site / "privregret").rglob("*.nb?")) and files(tmp_path / "here") == set()
 
 
 def test_where_there_is_no_fcntl_the_library_works_and_the_command_says_what_it_needs(run):

@@ -1,14 +1,18 @@
 """Problems: what the papers say of them, their comparators and regret, and bad input."""
 
+import copy
 import math
+import pickle
 import tracemalloc
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from cases import dense
 from conftest import refused
 
-from privregret import instances
+from privregret import exact, instances
+from privregret.adversarial import HTINF
 from privregret.core import checks, identity
 from privregret.instances import (
     HU2021_2,
@@ -139,6 +143,68 @@ def test_the_law_of_a_problem_leaves_out_its_name():
     laws = [Adversary("x", [0], [[0.1, 0.2]], b).law for b in (False, True)]
     laws += [Adversary("x", [0, 5], [[0.1, 0.2]] * 2).law, Adversary("x", [0], [[0.2, 0.1]]).law]
     assert len({identity.words(law) for law in laws}) == 4
+
+
+@dataclass(frozen=True)
+class Keeps(checks.Checked):
+    """Has an array that no rule checks."""
+
+    array: np.ndarray
+
+
+TWO_ROWS = np.array([[0.2, 0.8], [0.3, 0.6]])
+KEPT = {  # made of an array; its array
+    "losses": (lambda a: Adversary("x", [0, 3], a), lambda p: p.losses),
+    "means": (lambda a: Adversary("x", [0, 3], a, True), lambda p: p.data.losses),
+    "starts": (lambda a: Adversary("x", a, TWO_ROWS), lambda p: p.data.loss_starts),
+    "rows": (lambda a: Advice("x", [0], a, [[0, 1]]), lambda p: p.rows),
+    "group": (lambda a: Advice("x", [0, 1], [np.eye(2)] * 2, a), lambda p: p.group),
+    "table": (lambda a: Advice.of_table(a), lambda p: p.rows),
+    "field": (Keeps, lambda p: p.array),
+    "outcomes": (
+        lambda a: StochasticLosses("x", a, (0.0, 0.0), (0.5, 0.5)),
+        lambda p: p.data.outcomes,
+    ),
+    "gaps": (lambda a: instances.bernoulli_losses(a), lambda p: exact.selection.arrays(p)[0]),
+}
+GIVEN = {"starts": np.array([0, 2]), "rows": np.eye(2)[None], "group": np.array([[0, 1], [1, 0]])}
+GIVEN |= {"table": np.array([np.eye(2)] * 3), "gaps": np.array([0.2, 0.5])}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_a_problem_keeps_is_its_own(name):
+    """What is cached was computed from it."""
+    make, kept = KEPT[name]
+    given = GIVEN.get(name, TWO_ROWS).copy()
+    problem = make(given)
+    before = kept(problem).copy()
+    given[...] = 1 - given
+    copies = copy.copy(problem), copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))
+    for one in (problem, *copies):
+        assert (kept(one) == before).all()
+        with pytest.raises(ValueError):
+            kept(one)[...] = 0
+
+
+def test_a_buffer_that_is_used_again_changes_no_regret():
+    buffer = np.array([[0.2, 0.8]])
+    problem = Adversary("mine", [0], buffer)
+    before = HTINF(1.0).run(problem, [100], 1), problem.regret([80.0], [100])
+    buffer[:] = [[0.9, 0.1]]
+    after = HTINF(1.0).run(problem, [100], 1), problem.regret([80.0], [100])
+    assert before == after and after[1] == pytest.approx(60)
+    table = TWO_ROWS.copy()
+    assert not np.shares_memory(checks.table("losses", table), table)
+
+
+def test_a_table_takes_a_seed():
+    drawn = Adversary("x", [0], TWO_ROWS[:1], True)
+    same = drawn.table(50, np.random.default_rng(3))
+    assert (drawn.table(50, rng=3) == same).all() and 0 < same.mean() < 1
+    advised = ExpertProblem(drawn, Advice.of_arms([[0, 1]], 2))
+    assert (advised.table(50, 3) == same).all()
+    for problem in (drawn, advised):
+        refused(lambda p=problem: p.table(3), "rng", "None")
 
 
 PAIR, THREE = ((0.1, 0.2),), instances.gap_adversary(3, 0.1)

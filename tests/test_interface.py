@@ -2,6 +2,9 @@
 
 import dataclasses
 import math
+import random
+import subprocess
+import sys
 import warnings
 from functools import partial
 
@@ -9,12 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import refused
+from numpy.random import laplace as global_laplace
 
-from privregret import estimates, exact, simulate, tables
+from privregret import estimates, exact, rare, simulate, tables
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, SparseSwitch
-from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB
+from privregret.bandits import DPIMED, DPSE, AnytimeLazyUCB, BanditAlgorithm
 from privregret.companion import Game, PhasedFTNL
 from privregret.core import checks
+from privregret.core.algorithm import NOT_PRIVATE, Steps
+from privregret.core.jit import jit
 from privregret.full_information import FTNL
 from privregret.instances import (
     Adversary,
@@ -184,3 +190,220 @@ def test_the_decorator_checks_what_is_passed_and_leaves_the_rest():
     refused(lambda: run(0), "runs", "1", "0")
     refused(lambda: run(3, fraction=2.0), "fraction", "2.0")
     refused(lambda: checks.arguments(horizon=checks.positive_int)(run), "run", "horizon")
+
+
+# Mistakes in an algorithm of one's own
+
+ARM, OWN = np.dtype([("total", float)]), np.dtype([("best", np.int64)])
+# the second is hidden by the argument of that name
+RNG = rng = np.random.default_rng(1)
+
+
+@jit
+def choose(arms, own, settings, t, rng):
+    pulls, _ = settings
+    return t // int(pulls) % len(arms)
+
+
+@jit
+def observe(arms, own, settings, t, j, reward, rng):
+    arms[j]["total"] += reward
+
+
+@jit
+def misspelt(arms, own, settings, t, rng):
+    return int(arms[0]["totl"])
+
+
+@jit
+def late(arms, own, settings, t, rng):
+    return 0 if t < 10**6 else int(arms[0]["totl"])
+
+
+@jit
+def fraction(arms, own, settings, t, rng):
+    return (t - 1) / len(arms)
+
+
+@jit
+def unsupported(arms, own, settings, t, rng):
+    return rng.choice(len(arms))
+
+
+@jit
+def half(arms, own, settings, t, rng):
+    return rng.integers(len(arms))
+
+
+@jit
+def swapped(arms, own, settings, t, reward, j, rng):
+    arms[j]["total"] += reward
+
+
+@jit
+def short(arms, own, settings, t, j, reward):
+    arms[j]["total"] += reward
+
+
+def mine(choose=choose, observe=observe, settings=(1.0, 0.0), start=None, **own):
+    """An algorithm of these steps, its parameters all 1."""
+    kind = dataclasses.make_dataclass(
+        "Mine", own, bases=(BanditAlgorithm,), frozen=True, namespace=NAMES
+    )
+    kind.steps, kind.settings = Steps(ARM, OWN, choose, observe), lambda self, *sizes: settings
+    if start:
+        kind.start, kind.steps = start, None
+    return kind(*own.values())
+
+
+NAMES = {"id": "mine", "label": "mine", "source": "a test", "privacy": NOT_PRIVATE}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ({"choose": misspelt}, ["choose", "totl"]),
+        ({"choose": late}, ["choose", "totl"]),
+        ({"choose": fraction}, ["choose", "0.0"]),
+        ({"choose": unsupported}, ["choose", "rng.choice(len(arms))"]),
+        ({"choose": half}, ["choose", "rng.integers(len(arms))", "high"]),
+        ({"observe": swapped}, ["observe", 'arms[j]["total"] += reward']),
+        ({"observe": short}, ["observe", "6", "7"]),
+        ({"settings": 3.0}, ["choose", "pulls, _ = settings"]),
+        ({"settings": {"a": 1}}, ["settings", "dict"]),
+    ],
+)
+def test_a_mistake_in_a_step_is_one_line(wrong, shown):
+    algorithm = mine(**wrong)
+
+    def live():
+        learner = algorithm.start(3, rng=1, horizon=10)
+        learner.choose()
+        learner.observe(1.0)
+
+    pair = [TABLE, [[1.0, 0.0, 0.5], *TABLE[1:]]]
+    for call in (
+        live,
+        lambda: algorithm.run(BANDIT, [10], rng=1),
+        lambda: algorithm.play(TABLE, rng=1),
+        lambda: simulate.regret_summary(algorithm, BANDIT, **RUNS),
+        lambda: tables.regret_curves(algorithm, rewards=TABLE, runs=2, seed=1),
+        lambda: audit.searched_loss(algorithm.play, pair, runs=4, seed=1),
+    ):
+        error = refused(call, "Mine", *shown)
+        assert "0.0" in shown or "NUMBA_DISABLE_JIT=1" in str(error)
+
+
+@jit
+def helper():
+    return np.random.laplace()  # noqa: NPY002
+
+
+@jit
+def through_a_helper(arms, own, settings, t, rng):
+    return int(helper() > 0)
+
+
+@jit
+def by_its_name(arms, own, settings, t, rng):
+    return int(global_laplace() > 0)  # noqa: NPY002
+
+
+@jit
+def python_random(arms, own, settings, t, rng):
+    return random.randrange(2)
+
+
+def held(arms, own, settings, t, rng):
+    return int(RNG.random() > 0.5)
+
+
+class Unseeded:
+    def __init__(self, rng):
+        self.rng = np.random.default_rng()
+
+    def choose(self):
+        return int(self.rng.integers(2))
+
+    def observe(self, reward):
+        pass
+
+
+class Fixed(Unseeded):
+    def __init__(self, rng):
+        self.rng = np.random.default_rng(seed=3)
+
+
+class Seeded(Unseeded):
+    def __init__(self, rng):
+        from numpy.random import default_rng
+
+        self.rng = default_rng(rng)
+        assert isinstance(self.rng, np.random.Generator)
+
+
+def started(learner):
+    return lambda self, arms, rng, horizon=None: learner(rng)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ({"choose": through_a_helper}, ["np.random.laplace", "helper"]),
+        ({"choose": by_its_name}, ["global_laplace", "by_its_name"]),
+        ({"choose": python_random}, ["random.randrange", "python_random"]),
+        ({"choose": held}, ["RNG", "held"]),
+        ({"start": started(Unseeded)}, ["np.random.default_rng", "__init__"]),
+        ({"start": started(Fixed)}, ["np.random.default_rng", "__init__"]),
+    ],
+)
+def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):
+    refused(lambda: mine(**wrong), "Mine", "rng", *shown, error=TypeError)
+
+
+def test_a_learner_may_make_a_generator_of_its_rng():
+    assert len(mine(start=started(Seeded)).start(2, 1).rng.random(2)) == 2
+
+
+@pytest.mark.parametrize("name", ["t", "instance", "mean", "proved_epsilon", "weight", "error"])
+def test_a_parameter_does_not_replace_a_column(name):
+    for call in (simulate.regret_curves, simulate.regret_summary):
+        refused(lambda call=call: call(mine(**{name: 1}), BANDIT, **RUNS), name, "Mine")
+    refused(lambda: tables.regret_curves(mine(**{name: 1}), rewards=TABLE, runs=1, seed=1), name)
+    for known, call in (
+        (FTNL, lambda own: exact.regret_curves(own(0.5), LOSSES, 4)),
+        (DPIMED, lambda own: rare.regrets(own(0.5), BANDIT, 16, 3, 1)),
+    ):
+        own = dataclasses.make_dataclass(
+            "Own", [(name, float, 1.0)], bases=(known,), frozen=True, namespace={"id": "own"}
+        )
+        refused(lambda call=call, own=own: call(own), name, "Own")
+
+
+def test_any_dataclass_and_long_arrays_are_parameters():
+    one, other = np.arange(2000.0), np.arange(2000.0)
+    other[1000] = 0.5
+    algorithms = [mine(prior=one), mine(prior=other), mine(prior=BANDIT), mine(prior=DPSE(0.5))]
+    # one class, as a user would have
+    algorithms = [type(algorithms[0])(a.prior) for a in algorithms]
+    frame = simulate.regret_curves(algorithms, BANDIT, **RUNS | {"points": 1, "runs": 1})
+    assert [*map(str, frame.prior)] == [str(one), str(other), repr(BANDIT), "DP-SE"]
+    copied = [algorithms[0], type(algorithms[0])(one.copy())]
+    refused(lambda: simulate.regret_curves(copied, BANDIT, **RUNS), "algorithms", "Mine")
+    inner = [type(algorithms[0])(DPSE(epsilon)) for epsilon in (0.5, 1.0)]
+    assert simulate.regret_summary(inner, BANDIT, **RUNS).epsilon.nunique() == 2
+    refused(
+        lambda: simulate.regret_curves(mine(epsilon=1, base=DPSE(0.5)), BANDIT, **RUNS), "epsilon"
+    )
+
+
+def test_modules_are_attributes_without_being_imported():
+    code = """
+import sys, privregret
+assert not [name for name in sys.modules if name.startswith(("privregret.", "numpy"))]
+assert {"simulate", "bandits"} < set(dir(privregret)) and privregret.simulate.regret_curves
+privregret.nonsense
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("AttributeError") and "nonsense" in last, done.stderr

@@ -98,7 +98,7 @@ def test_a_notebook_in_jupyterlab(lab, project, tmp_path):
     wait(lambda: urllib.request.urlopen(f"{lab}/api/status?token=t", timeout=5).status == 200)
     browser = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
     try:
-        browser.get(f"{lab}/lab/tree/{NAME}.ipynb?token=t")
+        browser.get(f"{lab}/lab/tree/notebooks/{NAME}.ipynb?token=t")
         wait(lambda: all_of(".jp-Notebook-ExecutionIndicator[data-status=idle]"))
         # the menu is about the notebook that has the focus
         menu = "//li[contains(@class, 'lm-MenuBar-item')][.//div[text()='Run']]"

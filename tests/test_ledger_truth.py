@@ -21,6 +21,7 @@ from scipy import stats
 from privregret.bandits import BanditAlgorithm
 from privregret.core import noise
 from privregret.core.algorithm import NOT_PRIVATE, NOTHING, Steps
+from privregret.core.jit import jit
 from privregret.full_information import FullInformationAlgorithm
 from privregret.privacy import trace
 
@@ -94,7 +95,72 @@ def bracketed_noise(seen, rng):
     return int(seen[-1] + z > 0.5)
 
 
+def differences(*steps):
+    """Read a reward in releases that share their noise and differ by small multiples of it."""
+
+    def rule(seen, rng):
+        z = rng.laplace()
+        low, *high = (float(seen[-1] * (1 + step) + z) for step in (0, *steps))
+        return int(sum(high) - len(high) * low > sum(steps) / 2)
+
+    return rule
+
+
+def beside(weight, scale=1.0):
+    """Read the last reward beside noise for the first one."""
+
+    def rule(seen, rng):
+        before = scale * seen[0] + rng.laplace(0, scale)
+        after = before + weight * seen[-1]
+        return int(float(after) - float(before) > weight / 2)
+
+    return rule
+
+
+def noise_in_small_print(seen, rng):
+    w, z = seen[-1] + rng.laplace(), rng.laplace()
+    noisy = (float(w + 1e-8 * z) - float(w)) * 1e8
+    return int(float(seen[-1] + z) - noisy > 0.5)
+
+
+def retried(seen, rng):
+    """Repeat noise until it is small, by its state."""
+    while abs(float(rng.laplace())) > 0.1:
+        pass
+    state = copy.deepcopy(rng._bit_generator)
+    return int(seen[-1] + rng.laplace() - np.random.Generator(state).laplace() > 0.5)
+
+
+def set_back(seen, rng):
+    source = np.random.Generator.bit_generator.__get__(rng)
+    state, known = source.state, rng.laplace()
+    source.state = state
+    return int(seen[-1] + rng.laplace() - float(known) > 0.5)
+
+
+def autoregressive(seen, rng):
+    z = rng.laplace()
+    first = float(seen[-1] + z)
+    return int(float(0.9 * (seen[-1] + z) + 1e-9 * seen[-1]) - 0.9 * first > 0.5e-9)
+
+
 LEAKS = {
+    **{f"finite differences {h}": differences(h) for h in (1e-6, 3e-8, 1.5e-8, 1e-8, 1e-11)},
+    "a chain of differences": differences(1e-8, 1.5e-8, 1e-9),
+    **{f"a second reward {w}": beside(w) for w in (1e-9, 1e-12, 1e-13, 5e-14, 2e-14)},
+    **{f"units of {s}": beside(1.0, s) for s in (1e10, 1e13, 1e14)},
+    "noise in small print": noise_in_small_print,
+    "a generator's private state": retried,
+    "a generator set back": set_back,
+    "autoregressive noise": autoregressive,
+    "a noise scaled up": lambda seen, rng: int(
+        float(seen[-1] + (z := rng.laplace()) * (1 + 1e-13)) - float(z) > 0.5
+    ),
+    "a limit inside": lambda seen, rng: int(bool(0 <= seen[-1] <= 0.5)),
+    "equal to a limit": lambda seen, rng: int(bool(seen[-1] != 0)),
+    "clipped inside": lambda seen, rng: int(np.clip(seen[-1], 0, 0.5) > 0.2),
+    "a limit of a shifted reward": lambda seen, rng: int(bool(seen[-1] - 1e-17 < 0)),
+    "a limit of a scaled reward": lambda seen, rng: int(bool(seen[-1] * (1 + 1e-9) > 1)),
     "== 1": lambda seen, rng: 1 if seen[-1] == 1 else 0,
     "1 ==": lambda seen, rng: 1 if np.float64(1) == seen[-1] else 0,
     "index": lambda seen, rng: [0.0, 1.0].index(seen[-1]),
@@ -180,7 +246,6 @@ LEAKS = {
     "an amplified difference": lambda seen, rng: int(
         (seen[-1] * (1 + 1e-9) - seen[-1]) * 1e9 > 0.5
     ),
-    "noise that rounding swallows": lambda seen, rng: int(seen[-1] + 1e-9 * rng.laplace() == 1),
     "exponential noise, lowered": lambda seen, rng: int(seen[-1] - rng.exponential() > 0),
 }
 # on rows of three losses
@@ -200,6 +265,9 @@ ROW_LEAKS = {
     "one against another": lambda seen, rng: int(bool(seen[-1][0] > seen[-1][1])),
     "wins": lambda seen, rng: int(
         np.argmax([seen[-1][0] > seen[-1][1], seen[-1][1] > seen[-1][0], 0.5])
+    ),
+    "a tie breaker": lambda seen, rng: int(
+        float((w := seen[-1][0] + rng.laplace()) + 1e-9 * seen[-1][1]) - float(w) > 0.5e-9
     ),
     "a difference of losses": lambda seen, rng: int(sum(x[0] - x[1] for x in seen) > 0.5),
 }
@@ -244,16 +312,26 @@ def test_what_outlives_a_run_is_noticed_in_the_first(rule):
     assert math.isinf(ledger(Bandit(rule), TABLES))
 
 
+SAMPLERS = {"laplace": noise.laplace}
+
+
 def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
     table = TABLES[0]
     for rule, why in {
         lambda seen, rng: int((seen[0] > 0.5) & (seen[-1] > 0.5)): "&",
         lambda seen, rng: int(struct.pack("d", seen[-1])[-1] > 0): "struct.error",
         lambda seen, rng: int(seen[-1] + rng.laplace(0, -1) > 0): "scale",
+        lambda seen, rng: int(np.isnan(seen[-1])): "data",
+        lambda seen, rng: int(seen[-1] + SAMPLERS["laplace"](1.0, rng) > 0): "module of start",
     }.items():
         error = refused(lambda rule=rule: trace.traced(Bandit(rule), table, 0), "Rule", "ledger")
         assert why in f"{error} {type(error.__cause__).__module__}.{type(error.__cause__).__name__}"
     refused(lambda: trace.traced(None, table, 0), "algorithm", "None")
+
+
+def within(x):
+    assert 0 <= x <= 1 and not x < 0 and not x > 1 and x != 2 and x < math.inf
+    return x
 
 
 # Learners with a loss that is known: noise of scale s on what changes by c
@@ -261,6 +339,7 @@ SCALED = {
     "small numbers": (lambda seen, rng: int(1e-8 * seen[-1] + rng.laplace(0, 1e-9) > 5e-9), 10),
     "large numbers": (lambda seen, rng: int(seen[-1] + 1e13 * rng.laplace(0, 1e-14) > 0.5), 10),
     "tiny noise": (lambda seen, rng: int(seen[-1] + rng.laplace(0, 1e-3) > 0.5), 1000),
+    "noise in small print": (lambda seen, rng: int(seen[-1] + 1e-9 * rng.laplace() == 1), 1e9),
     "two comparisons": (
         lambda seen, rng: int(1 * (seen[-1] > 0.5) - (seen[-1] < 0.5) + rng.laplace() > 0),
         2,
@@ -274,8 +353,20 @@ SCALED = {
         lambda seen, rng: int(seen[-1] + rng.exponential() - rng.exponential() > 0.5),
         1,
     ),
+    "checked and clipped": (
+        lambda seen, rng: int(
+            within(np.clip(min(max(seen[-1], 0), 1), 0, 1)) + rng.laplace() > 0.5
+        ),
+        1,
+    ),
+    "the same in other words": (
+        lambda seen, rng: int(
+            float((w := seen[-1] / 3 + rng.laplace()) * 3 - 2 * w) + float(w / 7 + w * 0.1) > 0.5
+        ),
+        1 / 3,
+    ),
     "an array of noises": (
-        lambda seen, rng: int(np.argmax(rng.laplace(np.array([0.5, seen[-1]], object)))),
+        lambda seen, rng: int(np.argmax(np.array([0.5, seen[-1]], object) + rng.laplace(size=2))),
         1,
     ),
 }
@@ -297,6 +388,28 @@ def test_comparisons_of_a_round_do_not_cancel():
         return int(wins[0] - wins[1] + rng.laplace(0, 0.05) > 0)
 
     assert ledger(Full(rule), TABLES) >= 2 / 0.05
+
+
+FROZEN = 0.1
+
+
+@jit
+def noisy(reward, rng):
+    return reward + FROZEN * rng.laplace() > 0.5
+
+
+def test_what_is_compiled_must_be_what_is_read(monkeypatch):
+    """Compiled code keeps the first value of a global, here a scale of noise."""
+    algorithm = Bandit(lambda seen, rng: int(noisy(seen[-1], rng)))
+    assert ledger(algorithm, TABLES) == pytest.approx(10)
+    monkeypatch.setitem(globals(), "FROZEN", 1.0)
+    refused(lambda: trace.traced(algorithm, TABLES[0], 0), "Rule", "compiled", "globals")
+
+
+@pytest.mark.parametrize("rounds", [[-1], [99], "0", [True], 0, [0.5], [0, 0], [4]])
+def test_rounds_are_rounds_of_the_table(rounds):
+    run = trace.traced(Bandit(lambda seen, rng: 0), TABLES[0], 0)
+    refused(lambda: trace.costs(run, rounds=rounds), "rounds")
 
 
 KEEPING = {float: 2.0, np.float32: 2.0, np.int64: math.inf, np.bool_: math.inf}

@@ -29,6 +29,18 @@ def test_samplers_have_the_laws_of_their_names(kind, scale):
     assert abs(spread - 1) < 4.5 * math.sqrt((kurtosis + 2) / DRAWS)
 
 
+@pytest.mark.parametrize("p", [1e-300, 1e-17, 2.0**-53, 1e-13, 1e-10, 2e-9, 0.3])
+def test_binomial_draws_where_successes_are_rare(p):
+    rng, n = np.random.default_rng(1), int(min(2**62, 20 / p))
+    sample = np.array([noise.successes(n, p, rng) for _ in range(DRAWS)])
+    mean = n * p
+    assert abs(sample.mean() - mean) < 4.5 * math.sqrt(mean / DRAWS) + 1e-9
+    assert sample.var() == pytest.approx(mean * (1 - p), rel=0.05, abs=1e-9)
+    few = int(min(10, n))
+    assert max(noise.successes(few, p, rng) for _ in range(1000)) <= few
+    assert noise.successes(n, 0.0, rng) == 0 and noise.successes(few, 1.0, rng) == few
+
+
 def test_without_noise_nothing_is_drawn():
     rng, same = np.random.default_rng(0), np.random.default_rng(0)
     assert noise.draw(noise.NONE, 1.0, rng) == 0 and rng.random() == same.random()

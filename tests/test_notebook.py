@@ -1,13 +1,20 @@
 """The strict check of a notebook's parameters, and the mark that it ended."""
 
+import ast
 import json
+import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
+import matplotlib.pyplot as plt
+import pandas as pd
 import pytest
-from conftest import ROOT, refused
+from conftest import ROOT, named, refused
 
+from privregret import __main__ as command
 from privregret.core import checks
-from privregret.press import notebook
+from privregret.press import batch, notebook, publish, text
 
 RULES = {
     "runs": checks.positive_int,
@@ -90,6 +97,34 @@ def test_a_run_by_hand_with_other_parameters_has_a_folder_of_its_own(monkeypatch
     assert [place.name for place in places[1:3]] == ["gap=0.1", "gap=0.2"]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2**22", 2**22),
+        ("-2 * 10**6 // 3", -(2 * 10**6) // 3),
+        ("[2**-3, 0.5]", [0.125, 0.5]),
+        ("(1, 'a', True, None)", [1, "a", True, None]),
+        ("{'a': [1]}", {"a": [1]}),
+    ],
+)
+def test_parameters_may_be_computed(text, value):
+    got = notebook.literal(ast.parse(text, mode="eval").body)
+    assert repr(got) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    """2**10**9|9**9**9|2**4000 * 2**4000|10**400 / 3|1 / 0|(-8)**0.5|[0] * 9|'a' * 9|True + 1|1j|
+    b'a'|f(1)|runs|x.y|{1, 2}|1 < 2|not 1""".split("|"),
+)
+def test_what_cannot_be_a_parameter_is_shown_as_it_is_written(text):
+    written = ast.unparse(ast.parse(text.strip(), mode="eval"))
+    cell = {"metadata": {"tags": ["parameters"]}, "source": [f"runs: int = {text.strip()}"]}
+    book = json.dumps({"cells": [cell]}).encode()
+    error = refused(lambda: notebook.declared(book), error=ValueError)
+    assert written in str(error)
+
+
 @pytest.mark.parametrize(("system", "peak"), [("linux", 300 * 2**10), ("darwin", 300 * 2**20)])
 def test_the_end_mark_has_the_peak_of_memory_in_megabytes(system, peak, tmp_path, monkeypatch):
     monkeypatch.setenv("PRIVREGRET_OUTPUT", str(tmp_path))
@@ -100,7 +135,9 @@ def test_the_end_mark_has_the_peak_of_memory_in_megabytes(system, peak, tmp_path
     monkeypatch.setattr(notebook, "display", lambda data, raw: shown.append(data))
     notebook.end()
     cells = [{"outputs": [{"data": {"text/plain": ""}}, {"data": data}]} for data in shown]
-    assert notebook.end_mark(json.dumps({"cells": cells}).encode()) == {"megabytes": 300}
+    mark = notebook.end_mark(json.dumps({"cells": cells}).encode())
+    ran = {"python": sys.executable, "package": str(ROOT / "src/privregret")}
+    assert mark == {"megabytes": 300} | ran
     assert notebook.end_mark(json.dumps({"cells": [{}]}).encode()) is None
 
 
@@ -115,3 +152,160 @@ def test_a_script_says_where_its_output_is_in_one_line(tmp_path, monkeypatch, ca
         and str(tmp_path) in said
         and "{" not in said
     )
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The root of a project with one notebook, demo/one, under git."""
+    for module, name in ((notebook, "NOTEBOOKS"), (batch, "NOTEBOOKS"), (text, "NOTEBOOKS")):
+        monkeypatch.setattr(module, name, tmp_path / "notebooks")
+    monkeypatch.setattr(notebook, "ROOT", tmp_path)
+    (tmp_path / "notebooks/demo").mkdir(parents=True)
+    return tmp_path
+
+
+def save(folder, *cells, tags=("parameters",), more=""):
+    """Write demo/one: parameters, the check, and more code."""
+    sources = [*cells, 'notebook.start("demo/one", globals())', more]
+    made = [{"cell_type": "code", "metadata": {}, "source": [source]} for source in sources]
+    for cell, tag in zip(made, tags, strict=False):
+        cell["metadata"]["tags"] = [tag]
+    path = folder / "notebooks/demo/one.ipynb"
+    path.write_text(json.dumps({"cells": made}))
+
+
+def test_all_of_the_parameters_cell_counts(folder):
+    save(folder, "factor = 1\nruns: int = 2**3  # many")
+    assert batch.read("demo/one")[2] == {"factor": 1, "runs": 8}
+
+
+@pytest.mark.parametrize(
+    ("cells", "tags", "shown"),
+    [
+        (["runs: int = 3\nprint(runs)"], ["parameters"], "print(runs)"),
+        (["runs, n = 3, 4"], ["parameters"], "3"),
+        (["runs: int"], ["parameters"], "runs"),
+        (["runs: int = n"], ["parameters"], "n"),
+        (["runs: int ="], ["parameters"], "line"),
+        (["runs = 3", "runs = 4"], ["parameters", "parameters"], "2"),
+        (["runs = 3"], ["hidden"], "0"),
+        (["runs = 3", "runs += 1"], ["parameters", "skip-execution"], "skip-execution"),
+        (["runs = 3", "runs = 9"], ["parameters", "injected-parameters"], "injected-parameters"),
+    ],
+)
+def test_what_no_hash_would_know_is_refused(folder, cells, tags, shown):
+    save(folder, *cells, tags=tags)
+    refused(lambda: batch.read("demo/one"), "demo/one.ipynb", shown, error=batch.UsageError)
+
+
+def git(folder, *words):
+    author = "-c", "user.name=a", "-c", "user.email=a@b"
+    subprocess.run(["git", *author, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
+    told = []
+
+    def committed():
+        return notebook.committed("demo/one", told.append)
+
+    save(folder, "runs: int = 3")
+    git(folder, "init", "-q")
+    git(folder, "commit", "--allow-empty", "-qm", "none")
+    assert committed() == {"runs": 3}
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "one")
+    save(folder, "runs: int = 7")
+    other = folder / "other"
+    other.mkdir()
+    git(other, "init", "-q")
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # of a hook
+        monkeypatch.setenv(name, str(other / ".git"))
+    assert committed() == {"runs": 3} and not told
+    monkeypatch.undo()
+    monkeypatch.setattr(notebook, "NOTEBOOKS", folder / "notebooks")
+    monkeypatch.setattr(notebook, "ROOT", folder)
+    (folder / ".git").rename(folder / ".hidden")
+    assert committed() == {"runs": 7} and len(told) == 1
+    git(folder.parent, "init", "-q")  # somebody's home folder
+    assert committed() == {"runs": 7} and len(told) == 2
+    (folder.parent / ".git").rename(folder / ".home")
+    git(folder, "init", "-q")
+    assert committed() == {"runs": 7} and len(told) == 3
+
+
+@pytest.mark.parametrize("why", ["owner", "program", "damage"])
+def test_where_git_cannot_say_what_was_published_counts(folder, why, monkeypatch, capsys):
+    git(folder, "init", "-q")
+    save(folder, "runs: int = 3")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "one")
+    save(folder, "runs: int = 7\nnew = 1")
+    if why == "owner":
+        monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    elif why == "program":
+        monkeypatch.setenv("PATH", str(folder))
+    else:
+        (folder / ".git/HEAD").write_text("damaged")
+    known = {"notebooks": {"demo/one": {"parameters": {"runs": 3}}}, "outputs": {}}
+    monkeypatch.setattr(batch.record, "read", lambda _: known)
+    (job,) = batch.jobs(["demo/one"], {})
+    assert job.parameters == {"runs": 3, "new": 1} and job.changed == {"runs": 3}
+    out, err = capsys.readouterr()
+    named(out, "demo/one", "runs", 7, 3)
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "usual", "value"),
+    [
+        ("2**22", 5, 2**22),
+        ("1e6", 5, 1e6),
+        ("true", False, True),
+        ("0.5", [1.0, 2.0], [0.5]),
+        ("0.5, 2**-3", [1.0], [0.5, 0.125]),
+        ("[1, 2]", [1], [1, 2]),
+        ("a", ["b"], ["a"]),
+        ("2024/11", "", "2024/11"),
+        ("5", "", "5"),
+        ("'a b'", "", "a b"),
+        ("2**10**9", 5, "2**10**9"),
+        ("five", 5, "five"),
+        ("[" * 300, 5, "[" * 300),
+        (3, 5, 3),
+    ],
+)
+def test_values_of_the_command_line_are_what_the_parameter_takes(given, usual, value):
+    assert repr(batch.fitted(given, usual)) == repr(value)
+
+
+def test_by_hand_a_figure_of_ones_own_needs_no_caption(folder, monkeypatch):
+    monkeypatch.delenv("PRIVREGRET_OUTPUT", raising=False)
+    monkeypatch.chdir(folder)
+    (folder / "notebooks/demo/one.toml").write_text("[figure.typo]\ncaption = 'At «nothing».'")
+    save(folder, "runs: int = 3", more="for e in")
+    notebook.start("demo/one", {"runs": 3}, runs=checks.positive_int)
+    monkeypatch.setattr(notebook.current, "lab", folder / "build/lab")
+    data = pd.DataFrame({"x": [1], "y_low": [2.0]})
+    publish.figure(plt.subplots()[0], data, "mine")
+    publish.table(data, "mine-too")
+    made = folder / "build/lab/figures/demo"
+    assert {path.suffix for path in made.glob("mine.*")} == {".pdf", ".png", ".csv", ".tex"}
+    assert "y\\_low" in (made / "mine-too.tex").read_text()
+
+    def draw(key):
+        return lambda: publish.figure(plt.subplots()[0], data, key)
+
+    refused(draw("typo"), "figure.typo", "«nothing»", error=text.TextError)
+    refused(lambda: publish.verdict("mine", 1.0), "claim.mine", error=text.TextError)
+    monkeypatch.setenv("PRIVREGRET_OUTPUT", str(folder / "build/lab"))
+    refused(draw("mine"), "figure.mine", error=text.TextError)
+
+
+def test_a_clone_from_which_the_package_is_not_installed_is_named(folder, monkeypatch, capsys):
+    (folder / "src/privregret").mkdir(parents=True)
+    monkeypatch.chdir(folder / "notebooks/demo")
+    refused(start, "hu2021/test", str(folder), error=notebook.ParameterError)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert command.main(["status"]) == 2
+    named(capsys.readouterr().err, str(folder))

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import tomllib
 
 import nbformat
@@ -54,7 +55,7 @@ def test_contract(name):
     for statement in ast.parse(parameters.source).body:  # literals, each with a comment
         assert isinstance(statement, ast.AnnAssign)
         assert "#" in "".join(lines[max(statement.lineno - 2, 0) : statement.end_lineno])
-        ast.literal_eval(statement.value)
+        nb.literal(statement.value)
     call = next(line.value for line in ast.parse(check.source).body if isinstance(line, ast.Expr))
     assert call.args[0].value == name
     assert [k.arg for k in call.keywords] == list(defaults(name))
@@ -123,3 +124,24 @@ def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name
     fresh, mine = (r["notebooks"][name].get("numbers", {}) for r in (fresh, kept))
     assert set(fresh) <= set(mine)
     assert kept["notebooks"][name]["parameters"] == defaults(name)
+
+
+def test_columns_have_one_meaning_each():
+    """What tables of two notebooks call by one name stands in the list of docs/reproducing.md, and
+    numbers keep the order that their names promise."""
+    listed = re.findall(r"^\| (`.*?) \|", (ROOT / "docs/reproducing.md").read_text(), re.M)
+    explained = {name for names in listed for name in re.findall(r"`(\w+)`", names)}
+    made, used = {}, set()
+    for output, entry in record.read(ROOT)["outputs"].items():
+        frame = pd.read_csv(ROOT / "figures" / f"{output}.csv")
+        used |= {*frame}
+        for column in frame:
+            made.setdefault(re.sub("_(se|error|text)$", "", column), set()).add(entry["notebook"])
+        for names in (("q10", "median", "q90"), ("lower_limit", "median", "upper_limit")):
+            there = frame.reindex(columns=names).dropna()
+            assert (there.diff(axis=1).iloc[:, 1:] >= 0).all(axis=None), output
+        if {"q10", "q90"} <= {*frame}:
+            assert (frame.q10 <= frame.q90)[frame.q10.notna()].all(), output
+    shared = {column for column, notebooks in made.items() if len(notebooks) > 1}
+    assert shared <= explained, sorted(shared - explained)
+    assert explained <= used, sorted(explained - used)

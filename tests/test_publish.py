@@ -92,7 +92,7 @@ def test_a_failed_write_leaves_the_old_file(root, monkeypatch):
     assert path.read_bytes() == old
 
 
-@pytest.mark.parametrize("key", ["", "Figure 1", "../x", "a/b"])
+@pytest.mark.parametrize("key", ["", "Figure 1", "../x", "a/b", "..", ".x.partial-1", "a..b"])
 def test_bad_keys_are_refused(root, key):
     refused(lambda: draw(key), repr(f"hu2021/{key}"), error=ValueError)
     assert not list((root / "figures").rglob("*.pdf"))
@@ -128,6 +128,10 @@ def test_integers():
     assert [publish.integer(n) for n in (50, 4096, 20_000, 10**6, 2**22)] == [
         "50", "4096", r"20\,000", "10^{6}", "2^{22}",
     ]  # fmt: skip
+    values = [0.05, [0.25, 2.5], 1e-7, 20_000.5, -20_000, np.inf, np.int64(2**22), 1e6]
+    assert [text.fill("«x:tex»", {"x": value}, {}) for value in values] == [
+        "0.05", "0.25, 2.5", "10^{-7}", r"20\,000.5", r"-20\,000", r"\infty", "2^{22}", "10^{6}",
+    ]  # fmt: skip
 
 
 def test_a_picture_has_few_colours_and_is_large_enough_for_slides(root):
@@ -138,18 +142,127 @@ def test_a_picture_has_few_colours_and_is_large_enough_for_slides(root):
         assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
 
 
-CODE = r"Takes `many_runs` runs, `a{b}^c~\d $x$ 5%`, 5% of $\epsilon$ & more."
+CODE = r"Takes `many_runs` runs, `a{b}^c~\d $x$ 5%`, 5% of $\epsilon_1$ & a_b^c~d, \_, US$ #1."
 
 
 def test_code_in_a_caption_compiles(tmp_path):
     escaped = tex.tex_escape(CODE)
-    assert r"\texttt{many\_runs}" in escaped and r"5\% of $\varepsilon$ \& more" in escaped
+    assert r"\texttt{many\_runs}" in escaped and r"5\% of $\varepsilon_1$ \& a\_b" in escaped
     if not shutil.which("pdflatex"):
         pytest.skip("needs pdflatex")
-    page = rf"\documentclass{{article}}\begin{{document}}{escaped}\end{{document}}"
-    (tmp_path / "page.tex").write_text(page)
+    typeset(tmp_path, "article", escaped)
+
+
+def typeset(folder, kind, body, preamble=""):
+    """Run pdflatex on a document of this class, which has no error and sticks out nowhere."""
+    packages = r"\usepackage{graphicx,booktabs,amssymb}\graphicspath{{figures/}}"
+    page = rf"\documentclass{kind if kind[0] == '[' else f'{{{kind}}}'}{packages}{preamble}"
+    (folder / "page.tex").write_text(f"{page}\\begin{{document}}{body}\\end{{document}}")
     command = ["pdflatex", "-halt-on-error", "-interaction=batchmode", "page.tex"]
-    assert subprocess.run(command, cwd=tmp_path, stdout=subprocess.DEVNULL).returncode == 0
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL)
+    log = (folder / "page.log").read_text(errors="replace")
+    assert done.returncode == 0 and r"Overfull \hbox" not in log, log[-2000:]
+
+
+def published_tex(root):
+    """Publish figures and tables, narrow and wide, with names as users have them: their TeX."""
+    for key, size in (("narrow", style.COLUMN), ("across", style.PAGE)):
+        fig, _ = plt.subplots(figsize=size)
+        publish.figure(fig, DATA, said("figure", key, caption=f"Flat in $x_1$: {HU}."))
+    names = pd.DataFrame({"my_arm": ["a_b & 5% ~ ^", "US$ #1"], "share": [0.1, -np.inf]})
+    key = said("table", "names", caption=f"Names: {HU}.", formats={"share": ".0%"})
+    publish.table(names, key, {"my_arm": "my_arm", "share": "share %"})
+    many = pd.DataFrame({letter * 12: [0.5, 2.25] for letter in "abcdefghij"})
+    publish.table(many, said("table", "many", caption=f"Many: {HU}."), {c: c for c in many})
+    words = {"caption": f"Words: {HU}.", "widths": {"my_arm": 0.3}}
+    publish.table(names, said("table", "words", **words), {"my_arm": "my_arm", "share": "$x$"})
+    return [path.read_text() for path in sorted((root / "figures/hu2021").glob("*.tex"))]
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
+@pytest.mark.parametrize("kind", ["article", "[twocolumn]{article}", "beamer"])
+def test_what_is_published_typesets_on_pages_and_slides(root, kind):
+    of_class = "beamer.cls" if kind == "beamer" else "article.cls"
+    if not subprocess.run(["kpsewhich", of_class], capture_output=True).stdout:
+        pytest.skip(f"needs {of_class}")
+    texts = published_tex(root)
+    if kind == "beamer":  # pasted into a frame, as well as read
+        read = [rf"\input{{figures/hu2021/{key}}}" for key in ("across", "many")]
+        texts = [f"\\begin{{frame}}\n{one}\n\\end{{frame}}\n" for one in (*texts, *read)]
+    typeset(root, kind, "\n\n".join(texts))
+    if kind == "article":
+        typeset(root, kind, "\n\n".join(texts), r"\newcommand{\privregretcaption}[1]{}")
+
+
+@pytest.mark.skipif(not shutil.which("pandoc"), reason="needs pandoc")
+def test_pandoc_keeps_tables(root):
+    page = "\n".join(published_tex(root))
+    done = subprocess.run(
+        ["pandoc", "-f", "latex", "-t", "plain"], input=page, capture_output=True, text=True
+    )
+    assert all(word in done.stdout for word in ("Names:", "US$ #1", "10%", "2.25", "my_arm"))
+    assert "plus" not in done.stdout and "linewidth" not in done.stdout
+
+
+def test_a_table_is_as_wide_as_it_must_be(root):
+    starred = {
+        tex.split("tab:hu2021/")[1].split("}")[0]: r"{table*}" in tex
+        for tex in published_tex(root)
+        if "tab:" in tex
+    }
+    assert starred == {"names": False, "many": True, "words": True}
+
+
+def test_a_run_with_other_parameters_says_so(root, monkeypatch):
+    own = {"seed": 3, "runs": [9, 10], "horizon": 2}
+    monkeypatch.setattr(notebook, "committed", lambda name: own)
+    notebook.current.parameters = own | {"runs": [1, 2], "horizon": 100_000}
+    shown = []
+    monkeypatch.setattr(publish, "get_ipython", lambda: True)
+    monkeypatch.setattr(publish, "display", lambda *outputs: shown.append(outputs[-1]))
+    draw()
+    key = said("table", "small", caption=f"Small: {HU}.", columns={"t": "$t$"})
+    publish.table(DATA, key)
+    find(macro="huRatio")
+    differ = "Parameters differ from those that the text is about"
+    assert all(word in shown[0].data for word in (differ, "runs=[1, 2]", "horizon=100000"))
+    assert "seed" not in shown[0].data and len([s for s in shown if differ in s.data]) == 3
+    for name in ("figure-01", "small"):
+        tex = (root / f"figures/hu2021/{name}.tex").read_text()
+        assert differ in tex and r"\texttt{runs=[1, 2]}" in tex
+    render.render(root)
+    assert differ in (root / "paper/numbers.tex").read_text()
+    notebook.current.parameters = own
+    draw()
+    assert differ not in (root / "figures/hu2021/figure-01.tex").read_text()
+
+
+def test_a_value_fills_the_texts_of_its_finding_only(root):
+    texts = dict.fromkeys(("claim", "note", "quantity", "place"), "It is «value».")
+    found = find(Estimate(0.25, 0.01), **texts)
+    assert {getattr(found, field) for field in texts} == {"It is 0.250."}
+    refused(lambda: find(at_most="«value»"), "value", error=text.TextError)
+    refused(lambda: draw(caption=f"{HU}: «value»."), "value", error=text.TextError)
+
+
+def test_a_text_of_several_lines_is_one_line(root):
+    lines = dict.fromkeys(("place", "claim", "quantity", "note"), "One\n\n  two\r\nthree")
+    find(**lines, macro="huRatio")
+    publish.number("huOther", 1, "one\ntwo")
+    draw(caption=f"One\n\ntwo: {HU}.")
+    render.render(root)
+    macros = (root / "paper/numbers.tex").read_text().splitlines()
+    assert all(line.startswith(("%", r"\newcommand")) for line in macros)
+    (row,) = [
+        line for line in (root / "figures/findings.md").read_text().splitlines() if "two" in line
+    ]
+    assert row.count("One two three") == 4
+    assert f"One two: {HU}" in (root / "figures/hu2021/figure-01.tex").read_text()
+
+
+@pytest.mark.parametrize("name", ["end", "par", "input", "endGap", "varGamma", "claimsTotal", ""])
+def test_macros_of_tex_and_of_the_counts_are_refused(root, name):
+    refused(lambda: publish.number(name, 1, ""), repr(name), error=ValueError)
 
 
 def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
@@ -157,7 +270,6 @@ def test_a_table_shows_what_was_asked_and_keeps_all_numbers(root):
     frame = pd.DataFrame({"k": range(4), "value": values, "hidden": 7})
     columns = {"k": "$k$", "value": r"$\epsilon$"}
     key = said("table", "table-1", caption=f"A caption: {HU}.")
-    refused(lambda: publish.table(frame, key), "table.table-1", error=text.TextError)
     publish.table(frame, key, columns, {"value": ".2g"})
     tex = (root / "figures/hu2021/table-1.tex").read_text()
     assert all(said in tex for said in ("0.12", r"$\infty$", "$-2$", r"$3\cdot 10^{-7}$"))
@@ -244,3 +356,9 @@ def test_columns_of_running_text_have_a_width(root):
     assert r"{@{}p{0.3\linewidth}r@{}}" in tex and r"\hspace{0pt}one, two & 1.5 \\" in tex
     assert tex.count(r"\addlinespace") == 1  # between the rows only
     assert pd.read_csv(root / "figures/hu2021/text.csv").why.tolist() == ["one, two", "three"]
+
+
+def test_a_finding_names_its_macros(root):
+    find(macro="huRatio")
+    render.render(root)
+    assert r"`\huRatio`" in (root / "figures/findings.md").read_text()

@@ -121,7 +121,45 @@ def test_points_that_are_no_rounds_of_the_run(points, shown):
     refused(lambda: rare.regrets(DPIMED(1.0), TWO, 1000, 10, 0, points=points), *shown)
 
 
-def test_an_arm_that_always_pays():
-    found = rare.regrets(DPIMED(1.0), BernoulliBandit("sure", (1.0, 0.0)), 1000, 10, 0)
-    assert (found.regret >= 0).all() and (found.weight > 0).all()
+SURE, NEVER = BernoulliBandit("sure", (1.0, 0.0)), BernoulliBandit("never", (0.0, 0.0, 0.0))
+EDGES = [
+    (DPIMED(40.0), BernoulliBandit("best sure", (0.6, 1.0)), 1000),
+    (DPKLUCB(1e3, 1.5), BernoulliBandit("two sure", (1.0, 1.0, 0.5)), 300),
+    (DPIMED(1e6, ties="first"), BernoulliBandit("nearly sure", (1 - 1e-9, 0.99)), 300),
+    (DPIMED(1.0), SURE, 1000),
+    (DPKLUCB(1e-3, n0=2), NEVER, 100),
+    (DPIMED(0.3, n0=20), TWO, 10),
+    (DPKLUCB(0.3, n0=10), TWO, 10),
+    (DPIMED(2.0, 1.1, power=1), BernoulliBandit("short", (0.3, 0.999, 0.3)), 4),
+]
+
+
+@pytest.mark.parametrize("algorithm, problem, horizon", EDGES, ids=str)
+def test_agrees_with_plain_runs_at_the_edges(algorithm, problem, horizon):
+    plain = simulate.regret_curves(algorithm, problem, horizon, 10_000, 1, points=1).regret
+    sample = rare.regrets(algorithm, problem, horizon, 3000, 2)
+    found = np.average(sample.regret, weights=sample.weight)
+    error = np.hypot(
+        np.linalg.norm(sample.weight * (sample.regret - found)) / sample.weight.sum(),
+        plain.std() / 100,
+    )
+    assert abs(found - plain.mean()) < 4.5 * error + 1e-9
+    assert abs(sample.weight.mean() - 1) < 4.5 * sample.weight.std() / 3000**0.5 + 1e-12
+
+
+@pytest.mark.parametrize("means", [(1.0, 0.3), (1.0, 1.0), (0.5, 0.1)], ids=str)
+@pytest.mark.parametrize("epsilon", [1e-6, 50.0, 1e6])
+def test_weights_have_mean_1_at_the_longest_horizon(means, epsilon):
+    sample = rare.regrets(DPIMED(epsilon, 3.0), BernoulliBandit("end", means), 2**62, 1000, 3)
+    assert abs(sample.weight.mean() - 1) < 4.5 * (3 / 1000) ** 0.5
+
+
+def test_weights_whose_mean_is_not_1_are_refused(monkeypatch):
+    monkeypatch.setattr(rare, "_log_moment", lambda mean, rate: 0.0)
+    refused(
+        lambda: rare.regrets(DPIMED(1.0), TWO, 1000, 3000, 1, workers=1),
+        "DPIMED",
+        TWO.name,
+        error=RuntimeError,
+    )
     refused(lambda: rare.regrets(DPIMED(1.0), TWO, 1000, 10, 0, workers=0), "workers", "0")

@@ -65,8 +65,8 @@ def test_papermill_takes_what_is_said(words):
     from papermill.cli import papermill
 
     given = papermill.make_context("papermill", list(words)).params
-    texts = [(name, str(value)) for name, value in given["parameters"]]
-    values = batch.overrides(texts) | yaml.safe_load("\n".join(given["parameters_yaml"]) or "{}")
+    values = {name: batch.fitted(str(value), 0) for name, value in given["parameters"]}
+    values |= yaml.safe_load("\n".join(given["parameters_yaml"]) or "{}")
     (job,) = batch.jobs(batch.select([given["notebook_path"]], batch.notebooks()), values)
     assert job.changed == values != {}
 

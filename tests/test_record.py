@@ -108,10 +108,100 @@ def test_adopting_renews_edited_files_and_all_that_other_code_made(root, stage):
 def test_a_manifest_has_a_line_for_each_output_finding_and_number(root):  # noqa: F811
     for i in range(3):
         draw(f"figure-0{i}")
-        find(key=f"falls-{i}", macro="n" + "xyz"[i])
+        find(key=f"falls-{i}", macro="n" + "XYZ"[i])
     text = (root / "figures/manifest.json").read_text()
     assert json.loads(text) == record.read(root)
     assert text.count("\n") < 9 + 4 + 14
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_clone_is_no_folder_for_an_output(root, whole):  # noqa: F811
+    draw()
+    record.claim(root, whole)
+    (root / ("notebooks" if whole else "src/privregret")).mkdir(parents=True)
+    refused(lambda: record.claim(root, whole), str(root), error=ValueError)
+
+
+def put(manifest, value, *path):
+    """A copy of a manifest with another value at a path."""
+    copy = json.loads(json.dumps(manifest))
+    at = copy
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return copy
+
+
+def test_a_manifest_of_another_form_is_refused_in_one_line(root):  # noqa: F811
+    draw()
+    find(headline="It falls by «value».", macro="huRatio", rank=1)
+    path, name = root / "figures" / "manifest.json", "hu2021/one"
+    whole = json.loads(path.read_text())
+    victim = root / "thesis.tex"
+    victim.write_text("mine")
+    wrong = [[], {"notebooks": {}}, put(whole, 1, "outputs")]
+    output = whole["outputs"]["hu2021/figure-01"]
+    for bad in (str(victim.with_suffix("")), "../thesis", "hu2021/..", "hu2021/.x", "hu2021/a/b"):
+        wrong.append(put(whole, output, "outputs", bad))
+    wrong.append(put(whole, {"../../thesis.tex": "0"}, "outputs", "hu2021/figure-01", "files"))
+    at_notebook, at_output = ("notebooks", name), ("outputs", "hu2021/figure-01")
+    for value in (3, [1], "a", True):
+        wrong += [put(whole, value, *at_output, field) for field in ("kind", "files")]
+        wrong += [put(whole, value, *at_notebook, f) for f in ("parameters", "numbers")]
+        wrong.append(put(whole, value, *at_notebook))
+        wrong.append(put(whole, value, *at_notebook, "numbers", "huRatio"))
+        wrong += [put(whole, value, *at_notebook, "findings", 0, f) for f in ("verdict", "kind")]
+    for value in (None, "1", [1], float("nan")):
+        wrong.append(put(whole, value, *at_notebook, "findings", 0, "value"))
+        wrong.append(put(whole, value, *at_notebook, "numbers", "huRatio", "error"))
+    for field, value in (
+        ("rank", "1"),
+        ("low", "x"),
+        ("rows", None),
+        ("headline", "{x}"),
+        ("figure", "x"),
+    ):
+        wrong.append(put(whole, value, *at_notebook, "findings", 0, field))
+    for manifest in wrong:
+        path.write_text(json.dumps(manifest))
+        for use in (record.read, render.render, lambda root: record.forget(root, [name])):
+            refused(lambda: use(root), "manifest.json", error=ValueError)  # noqa: B023
+    assert victim.read_text() == "mine"
+
+
+def test_what_cannot_be_rendered_is_not_published(root):  # noqa: F811
+    draw()
+    before = (root / "figures/manifest.json").read_text()
+    refused(lambda: find(rank="1"), "rank", "'1'", error=ValueError)
+    assert (root / "figures/manifest.json").read_text() == before
+
+
+def test_what_is_removed_lies_below_figures(root):  # noqa: F811
+    draw()
+    (root / "figures/hu2021").rename(root / "elsewhere")
+    (root / "figures/hu2021").symlink_to(root / "elsewhere")
+    record.forget(root, ["hu2021/one"])
+    assert (root / "elsewhere/figure-01.tex").exists()
+
+
+def test_an_error_in_a_template_is_none_of_the_manifest(root, monkeypatch):  # noqa: F811
+    draw()
+    find()
+    loader = render.jinja2.DictLoader({"README.md": "<<nmae>>"})
+    both = render.jinja2.ChoiceLoader([loader, render.TEMPLATES.loader])
+    monkeypatch.setattr(render, "TEMPLATES", render.TEMPLATES.overlay(loader=both))
+    problem = refused(lambda: render.render(root), "README.md", "nmae", error=ValueError)
+    assert "damaged" not in str(problem)
+
+
+def test_a_link_is_followed(root):  # noqa: F811
+    (root / "shared").mkdir()
+    (root / "paper").mkdir()
+    (root / "paper/numbers.tex").symlink_to(root / "shared/numbers.tex")
+    publish.number("huRatio", 1, "")
+    render.render(root)
+    assert (root / "paper/numbers.tex").is_symlink()
+    assert "huRatio" in (root / "shared/numbers.tex").read_text()
 
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path):

@@ -37,7 +37,7 @@ def test_limits_hold_for_all_rows_at_once_and_leaders_are_right():
             sample(medians, 300, seed), ["instance", "algorithm"], confidence=0.9
         )
         truth = table.algorithm.map(dict(enumerate(medians)))
-        missed += not ((table.low <= truth) & (truth <= table.high)).all()
+        missed += not ((table.lower_limit <= truth) & (truth <= table.upper_limit)).all()
         best = (
             side_by_side.leaders(table, ["instance"])
             .query("algorithm < 2")

@@ -1,5 +1,6 @@
 """Replicates: the same numbers however they are run, streams of their own, and a tidy table."""
 
+import io
 import math
 import os
 import subprocess
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +21,7 @@ import privregret
 from privregret import estimates, exact, instances, simulate
 from privregret.adversarial import tuning
 from privregret.bandits import DPSE, UCB1, AnytimeLazyUCB, BanditAlgorithm, HybridUCB
-from privregret.core import checks, streams
+from privregret.core import checks, progress, streams
 from privregret.core.algorithm import NOT_PRIVATE
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.instances import HU2021_1, HU2021_2, HU2021_3, BernoulliBandit
@@ -229,15 +231,48 @@ def test_a_summary_without_the_runs(runs):
     assert (found.index == np.arange(len(found))).all()
 
 
-@pytest.mark.parametrize("tasks", [1, 3, 1000])
-def test_the_size_of_tasks_changes_no_digit(monkeypatch, tasks):
-    """From one block in a task to all of them, with one worker and with three."""
+@pytest.mark.parametrize("seconds", [0.0, 1e-3, 100.0])
+def test_the_size_of_tasks_changes_no_digit(monkeypatch, seconds):
+    """From one block in a task to many, with one worker and with three, in entries of any size."""
     runs = 77
     expected = curves(runs=runs), summarised(runs=runs)
-    monkeypatch.setattr(simulate, "TASKS", tasks)
+    monkeypatch.setattr(simulate, "SECONDS", seconds)
+    monkeypatch.setattr(simulate, "KEPT", seconds)
     for workers in (1, 3):
         assert_frame_equal(curves(runs=runs, workers=workers), expected[0], check_exact=True)
         assert_frame_equal(summarised(runs=runs, workers=workers), expected[1], check_exact=True)
+
+
+@pytest.mark.parametrize("call", [curves, summarised])
+def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
+    shelf, played = {}, []
+
+    def recall(compute, name):
+        if name not in shelf:
+            shelf[name] = compute()
+        return shelf[name]
+
+    def counted(*given, blocks=simulate._blocks):
+        if len(played) == 9:
+            raise KeyboardInterrupt
+        played.append(given[4] - given[3])
+        return blocks(*given)
+
+    expected = {runs: call([UCB1()], runs=runs) for runs in (101, 103, 200)}
+    monkeypatch.setattr(simulate, "KEPT", 0.0)
+    monkeypatch.setattr(simulate.store, "entry", lambda *known: repr(known))
+    monkeypatch.setattr(simulate.store, "holds", shelf.__contains__)
+    monkeypatch.setattr(simulate.store, "recall", recall)
+    monkeypatch.setattr(simulate, "_blocks", counted)
+    monkeypatch.setattr(simulate, "SECONDS", 0.0)
+    with pytest.raises(KeyboardInterrupt):
+        call([UCB1()], runs=101)
+    monkeypatch.setattr(simulate, "SECONDS", 100.0)
+    # 26 blocks of 4, the last of them not full, and 50 blocks
+    for runs, most in [(101, 26 - 8), (101, 0), (103, 10), (200, 50 - 16)]:
+        played.clear()
+        assert_frame_equal(call([UCB1()], runs=runs), expected[runs], check_exact=True)
+        assert sum(played) <= most
 
 
 def test_moments_do_not_lose_digits_beside_a_large_mean():
@@ -265,6 +300,29 @@ def test_memory_does_not_grow_with_the_runs(monkeypatch):
     assert many < 2 * few < 0.05 * (8 * 64_000 * 50)
     most, frame = peak(curves, 32_000)
     assert most < 1.5 * frame.memory_usage(index=False).sum()
+
+
+@pytest.mark.parametrize("backend", ["multiprocessing", "sequential"])
+def test_the_same_numbers_with_any_backend_of_joblib(backend):
+    expected = curves(ALGORITHMS[2:], runs=5)
+    with joblib.parallel_config(backend=backend):
+        assert_frame_equal(curves(ALGORITHMS[2:], runs=5, workers=2), expected, check_exact=True)
+
+
+def test_a_long_program_without_a_terminal_says_what_is_finished(capsys, monkeypatch):
+    curves(ALGORITHMS[2:], runs=1)
+    before = capsys.readouterr().err
+    monkeypatch.setattr(progress, "QUIET", -1)
+    curves(ALGORITHMS[2:], runs=1)
+    assert not before and len(capsys.readouterr().err.splitlines()) == 2
+
+
+def test_a_terminal_shows_a_bar_at_once(monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", shown)
+    progress.progress(None, 7).close()
+    assert "0/7" in shown.getvalue()
 
 
 def test_whole_numbers_may_be_written_as_floats():
@@ -305,11 +363,17 @@ def test_hardest_measures_where_it_did_not_choose():
 
 
 @pytest.mark.parametrize("horizon", [2, 5, 10, 99, 100, 10**4, 2**22, 10**15])
-@pytest.mark.parametrize("points", [1, 2, 20, 200])
+@pytest.mark.parametrize("points", [1, 2, 3, 20, 200])
 def test_checkpoints_increase_from_one_to_the_horizon(horizon, points):
     rounds = checkpoints(horizon, points)
+    assert points > 3 or len(rounds) == min(points, horizon)
     assert rounds[0] >= 1 and rounds[-1] == horizon and len(rounds) <= points + 1
     assert (np.diff(rounds) > 0).all()
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.uint64])
+def test_points_are_whole_numbers_of_any_width(kind):
+    assert curves([UCB1()], runs=1, points=np.array([5, 90], kind)).t.tolist() == [5, 90, 2000]
 
 
 def test_a_horizon_of_a_few_rounds():

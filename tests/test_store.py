@@ -1,8 +1,10 @@
 """Results on disk: served again if nothing that decides them has changed, computed otherwise."""
 
 import os
+import pwd
 from dataclasses import dataclass
 from functools import cached_property, partial
+from types import MethodType
 from typing import ClassVar
 
 import numpy as np
@@ -108,7 +110,8 @@ def patched():
 @pytest.mark.parametrize(
     "known",
     [lambda: 1, partial(DPSE, 0.5), entries, jit.jit(entries), Unstated(), Unstated, Inherited(),
-     AsField(), OnUnstated(), within(), patched(), np.array([Unstated()], object),
+     AsField(), OnUnstated(), within(), patched(), MethodType(entries, DPSE(0.5)),
+     np.array([Unstated()], object),
      pd.DataFrame({"x": [Unstated()]}), type("Mine", (float,), {"__module__": __name__})(1.0)],
     ids=lambda known: type(known).__name__,
 )  # fmt: skip
@@ -223,3 +226,37 @@ def test_finished_grid_points_are_kept(computed, tmp_path, monkeypatch):
     first.write_bytes(b"")
     pd.testing.assert_frame_equal(play(), whole, check_exact=True)
     assert len(entries(tmp_path)) == 3
+
+
+@pytest.mark.parametrize(
+    ("variables", "place"),
+    [
+        ({"XDG_CACHE_HOME": "{}/xdg"}, "xdg/privregret/store"),
+        ({"XDG_CACHE_HOME": "relative", "HOME": "{}/home"}, "home/.cache/privregret/store"),
+        ({"XDG_CACHE_HOME": "~nobody/x", "HOME": "{}/home"}, "home/.cache/privregret/store"),
+        ({"HOME": "/dev/null"}, None),
+        ({}, None),
+    ],
+)
+def test_the_folder_is_the_users_own(monkeypatch, tmp_path, variables, place):
+    """Without HOME and an entry in the list of users there is none."""
+    monkeypatch.setattr(files, "CHECKOUT", False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value.format(tmp_path))
+    before = os.umask(0)
+    try:
+        found = files.cache_folder("store")
+    finally:
+        os.umask(before)
+    assert found == (place and tmp_path / place)
+    assert {p.relative_to(tmp_path).parts[0] for p in tmp_path.rglob("*")} <= {"xdg", "home"}
+    if found:
+        assert found.stat().st_mode & 0o777 == 0o700
+        found.chmod(0o777)  # as another version made it
+        assert files.cache_folder("store").stat().st_mode & 0o777 == 0o700
+        monkeypatch.setattr(os, "geteuid", lambda: found.stat().st_uid + 1)
+        assert files.cache_folder("store") is None

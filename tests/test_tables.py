@@ -103,7 +103,7 @@ def test_bad_tables(given, shown):
         ("a,b\n0.5,1.5\n0,0\n", ["line 2", "column b", "'1.5'"]),
         ('a,b\n0,"1\n0,0\n', ["line 3", "column b"]),
         ("arm,reward\n0,1\n1,0\n0,0\n", ["arm"]),
-        ("t, Action ,click\n0,1,0\n0,0,1\n1,1,1\n", ["action"]),
+        ("t, Action ,click\n0,1,0\n0,0,1\n1,1,1\n", ["Action"]),
         (",a,b\n0,0.5,1\n1,0,0\n", ["line 1", "index=False"]),
         ("0.1,0.2\n0.5,0.5\n0,0\n", ["line 1", "'0.1', '0.2'"]),
         ("a,a\n0.5,0.5\n0,0\n", ["line 1", "'a', 'a'"]),
@@ -111,12 +111,50 @@ def test_bad_tables(given, shown):
         ("a,b\n0,1\n", ["(1, 2)"]),
         ("", ["line 1"]),
         (b"\xff\xfe", []),
+        ("variant,converted\n0,1\n1,0\n1,1\n0,0\n", ["'variant'"]),
+        ("a,ad_click\n0,1\n1,0\n", ["'ad_click'"]),
+        ("chosenArm,payOff\n0,1\n1,0\n", ["'chosenArm'"]),
+        ("user-id,item id,was clicked\n0,1,0\n1,0,0\n1,1,1\n", ["'item id'"]),
+        (",timestamp,item_id,position,click\n0,1,2,3,0\n", ["'item_id'"]),
+        ("Unnamed: 0,a,b\n0,0.5,1\n1,0,0\n", ["line 1", "index=False"]),
+        ("a;b\n0,1;0,2\n", ["line 1", "semicolons"]),
+        ("a\tb\n0\t1\n", ["line 1", "tabs"]),
+        ("0.1 0.2\n0.5 1\n", ["line 1", "blanks"]),
+        ('a,b\n"0,5",1\n0,0\n', ["line 2", "'0,5'", "decimal"]),
+        ("a, a\n0,1\n1,0\n", ["line 1", "'a', 'a'"]),
+        ("a,b\n0,1\n1,0\n".encode("utf-16"), ["UTF-8", "UTF-16"]),
+        ("a,b\n0,1\n1,0\n".encode("utf-16-le"), ["UTF-8", "UTF-16"]),
+        ("a,caf\xe9\n0,1\n1,0\n".encode("latin-1"), ["UTF-8"]),
     ],
 )
 def test_a_file_that_is_no_table_is_refused_where_it_is_none(tmp_path, content, shown):
     path = tmp_path / "own.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    refused(lambda: tables.read(path), "own.csv", *shown, error=ValueError)
+    error = refused(lambda: tables.read(path), "own.csv", *shown, error=ValueError)
+    assert ("index=False" in str(error)) == ("index=False" in shown)
+
+
+def test_hints_help(tmp_path):
+    path = tmp_path / "own.csv"
+    pd.DataFrame(REWARDS).to_csv(path, index=False)
+    error = refused(lambda: tables.read(path), "line 1", "'0', '1', '2'", "columns")
+    assert "index" not in str(error)
+    pd.DataFrame(REWARDS * 2, columns=[c * 300 for c in "abc"]).to_csv(path, index=False)
+    error = refused(lambda: tables.read(path), "[0, 1]")
+    assert len(str(error).replace(str(path), "")) < 250
+    refused(lambda: tables.read(tmp_path), str(tmp_path), "folder")
+    log = pd.DataFrame({"arm": [0, 1, 1], "reward": [0, 1, 0]})
+    refused(lambda: curves(UCB1(), rewards=log, points=1), "rewards", "'arm'")
+
+
+@pytest.mark.parametrize(
+    "names", [("arm_1", "arm_2"), ("a", "loss_leader", "c"), ("reward A", "reward B")]
+)
+def test_names_of_arms_are_no_log(tmp_path, names):
+    bits = pd.DataFrame(np.eye(3)[:, : len(names)] > 0, columns=list(names))
+    path = tmp_path / "own.csv"
+    bits.rename(columns=lambda n: f" {n} ").to_csv(path, index=False)
+    pd.testing.assert_frame_equal(tables.read(path), bits.astype(float))
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path):
@@ -140,6 +178,21 @@ class Uniform(BanditAlgorithm):
 
     def play(self, rewards, rng):
         return np.random.default_rng(rng).integers(rewards.shape[1], size=len(rewards))
+
+
+class Spoils(Uniform):
+    """Changes the table that it plays."""
+
+    id = label = "spoils"
+
+    def play(self, rewards, rng):
+        rewards[:] = 0
+        return np.zeros(len(rewards), int)
+
+
+def test_a_table_is_not_changed():
+    with pytest.raises(ValueError):
+        curves(Spoils(), rewards=REWARDS.copy())
 
 
 class Missing(Uniform):

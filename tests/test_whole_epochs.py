@@ -256,6 +256,9 @@ def test_bad_input_of_the_search():
     for name, value in wrong.items():
         refused(search(**{name: value}), name, str(value))
     refused(search(log_actions=700.0, bernoulli=True), "e^600")
+    refused(search(log_actions=math.log(3), groups=5), "groups", "2", "5")
+    found = exact.worst_instance(FTNL(0.5), math.log(3), points=4, polish=0, groups=2, budget=20)
+    assert found.instance.log_actions == pytest.approx(math.log(3))
 
 
 def test_naive_noise_is_worse_than_the_constant():

@@ -14,12 +14,12 @@ import pytest
 from scipy.stats import chi2, chi2_contingency, chisquare, ks_2samp, ncx2
 
 from privregret.adversarial import EXP3, HTINF
-from privregret.bandits import DPIMED, DPKLUCB, KLUCB, UCB1, AnytimeLazyUCB
+from privregret.bandits import KLUCB, UCB1, AnytimeLazyUCB
 from privregret.core import noise
 from privregret.exact import selection_from_sums
 from privregret.full_information import FTNL
 from privregret.instances import Adversary
-from privregret.privacy import adversarial, decisions, enumeration, ledger, noisy_maxima
+from privregret.privacy import adversarial, enumeration, ledger, noisy_maxima
 
 pytestmark = pytest.mark.xdist_group("witnesses")
 DRAWS = 10_000
@@ -169,13 +169,6 @@ def noisy_max_laws(actions, rounds, kind):
     return [[selection_from_sums(s, [0.0] * actions, kind, 1.5) for s in sums]], loss.value
 
 
-def batch_laws(algorithm):
-    law = decisions.batches_law(algorithm, 60)
-    inputs = list(product((0, 1), repeat=4))
-    pairs = [(a, b) for a, b in product(inputs, inputs) if np.sum(np.not_equal(a, b)) == 1]
-    return [(law[a], law[b]) for a, b in pairs], decisions.batches_loss(algorithm, 60)
-
-
 def exp3_laws(rounds=8):
     losses = np.random.default_rng(0).random((rounds, 2))
     changed = losses.copy()
@@ -208,11 +201,9 @@ LAWS = {
     "noisy max, Laplace": lambda: noisy_max_laws(3, 4, "laplace"),
     "noisy max, exponential": lambda: noisy_max_laws(5, 3, "exponential"),
     "noisy max, Gumbel": lambda: noisy_max_laws(4, 6, "gumbel"),
-    "DP-KLUCB": lambda: batch_laws(DPKLUCB(2.0)),
-    "DP-IMED": lambda: batch_laws(DPIMED(0.5)),
     "EXP3": exp3_laws,
     "batched EXP3": lambda: batched_laws(EXP3(2.0, 0.1)),
-    "batched HTINF": lambda: batched_laws(HTINF(1.5)),
+    "batched HTINF": lambda: batched_laws(HTINF(6.0)),
     "policy on a list": lambda: policy_laws("list"),
     "policy on a table": lambda: policy_laws("table"),
 }

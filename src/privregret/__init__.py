@@ -8,7 +8,24 @@ What a user calls checks its arguments first: one of another type raises TypeErr
 range that its documentation gives ValueError. Both name it.
 """
 
+from importlib import import_module
+
 # first, since it watches what is imported after it
 from privregret.core import code_key as _code_key  # noqa: F401
 
 __version__ = "0.3.0"
+_MODULES = (
+    *("adversarial", "bandits", "bounds", "companion", "divergence", "estimates", "exact"),
+    *("full_information", "instances", "privacy", "rare", "simulate", "tables"),
+)
+
+
+def __getattr__(name):
+    """Import a module when it is first named."""
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return [*globals(), *_MODULES]

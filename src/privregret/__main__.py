@@ -8,15 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from privregret import __version__
-from privregret.core.files import CHECKOUT, ROOT
+from privregret.core.files import CHECKOUT, ROOT, other_clone
 
 # exit codes; 2 is argparse's own
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 STOPS = signal.SIGINT, signal.SIGTERM
 EXIT_CODES = "Exit codes: 1 a notebook failed, 2 bad arguments, 3 a kernel died, 130 interrupted."
 STALE = (
-    "A notebook is stale if its code, its captions and claims, its parameters, a module that it "
-    "imports, data that it reads, its figures or requirements.lock changed since its last run."
+    "A notebook is stale if its code, its captions and claims, its parameters, a file that one of "
+    "them names, the package, its figures or requirements.lock changed since its last run."
 )
 # command -> what it does, and an example
 COMMANDS = {
@@ -59,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
 
 def notebooks(args) -> int:
     """Run a command for notebooks and return the exit code; ValueError for what it cannot use."""
+    if wrong := other_clone():
+        raise ValueError(wrong)
     if not CHECKOUT:
         raise ValueError("the package has no notebooks: run this in a clone of the repository")
     if not find_spec("fcntl"):
@@ -79,6 +81,11 @@ def notebooks(args) -> int:
 
 def main(arguments=None) -> int:
     """Run the command and return the exit code; what is wrong is said in one line."""
+    # what cannot be printed must not stop a run: a closed stream, or one without Greek letters
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))
+        getattr(sys, name).reconfigure(errors="backslashreplace")
     args = parser().parse_args(arguments)
     # shells start background jobs without SIGINT
     for stop in STOPS:

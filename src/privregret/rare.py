@@ -20,9 +20,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
+from scipy.special import expit, logit
 
 from privregret.bandits.dp_klucb import GeometricBatches
 from privregret.core import checks, identity, store
+from privregret.core.progress import progress
 from privregret.core.streams import generator
 from privregret.divergence import d_epsilon
 from privregret.instances import BernoulliBandit
@@ -32,6 +34,7 @@ MANY = 1000  # replicates per task and stream
 PLAIN = 0.25  # fraction of runs from the distribution itself
 LOW = 1 / 3  # smallest aim, relative to the best arm's mean
 HIGH = 0.8  # largest aim, relative to the second arm's mean
+STEEPEST = 1 - 1e-12  # largest tilt of the noise, relative to epsilon
 TILTS = 12  # largest number of tilts; if there are more batches, k is log-spaced
 
 
@@ -50,6 +53,8 @@ def regrets(
 
     The arguments and rows are those of `simulate.regret_curves`, with a column weight for
     `estimates.means(..., weights=)`. heavy is False: the weights give the mean a finite variance.
+    Weights are in [0, 4], and RuntimeError says if their mean is more than six standard errors of
+    sqrt(3 / runs) away from 1.
 
     Examples
     --------
@@ -70,8 +75,12 @@ def regrets(
         for key in [identity.key("rare", a, p.law)]
         for block in range(-(-runs // MANY))
     )
-    blocks = shared(weighted, tasks, workers)
+    blocks = progress(shared(weighted, tasks, workers), len(grid) * -(-runs // MANY))
     regret, weight = map(np.concatenate, zip(*blocks, strict=True))
+    for (algorithm, problem, _), mean in zip(grid, weight.reshape(-1, runs).mean(1), strict=True):
+        if not abs(mean - 1) <= 6 * np.sqrt(3 / runs):
+            of = f"{algorithm!r} on {problem.name}"
+            raise RuntimeError(f"weights of {of} must have mean 1, got {mean:.3g}: {runs} runs")
     weight = np.repeat(weight, len(grid[0].checkpoints))
     return tidy(grid, regret.ravel()).assign(weight=weight, heavy=False)
 
@@ -102,17 +111,19 @@ def weighted(
     left = rng.random(tilt.shape) < (1 + tilt) / 2
     noise = rng.exponential(size=tilt.shape) / np.where(left, tilt - 1, 1 + tilt) / epsilon
     sizes = np.diff(settings.ends[:batches], prepend=0)
-    given = noise + rng.binomial(np.broadcast_to(sizes, tilt.shape), _tilted(mean, tilt * epsilon))
+    rewards = rng.binomial(np.broadcast_to(sizes, tilt.shape), _tilted(mean, tilt * epsilon))
+    given = noise + rewards
 
     kernel = type(algorithm).events_given
     counts = kernel(problem.data, rounds, settings, arm, given, rng)
     done = np.searchsorted(settings.ends, counts[:, -1, arm], side="right")
-    sums = np.insert(given.cumsum(axis=1), 0, 0.0, axis=1)
+    # rewards that are always 1 cancel, and next to 2^62 of them the noise would be lost
+    sums = np.insert((noise if mean == 1 else given).cumsum(axis=1), 0, 0.0, axis=1)
     pulls = np.insert(settings.ends[:batches], 0, 0)
     density = np.full(runs, PLAIN)
     for k, chosen in zip(firsts, tilts, strict=True):
         m = np.minimum(k, done)
-        norm = pulls[m] * np.log1p(mean * np.expm1(-chosen * epsilon)) - m * np.log1p(-(chosen**2))
+        norm = pulls[m] * _log_moment(mean, chosen * epsilon) - m * np.log1p(-(chosen**2))
         log_ratio = -chosen * epsilon * sums[np.arange(runs), m] - norm
         density += (1 - PLAIN) / len(firsts) * np.exp(np.minimum(log_ratio, 700.0))
     return problem.regret(counts, rounds), 1 / density
@@ -120,7 +131,16 @@ def weighted(
 
 def _tilted(mean, rate):
     """Return the mean of a Bernoulli distribution tilted by exp(-rate x)."""
-    return np.minimum(mean * np.exp(-rate) / (1 + mean * np.expm1(-rate)), 1.0)
+    return expit(logit(mean) - rate)
+
+
+def _log_moment(mean, rate):
+    """Return ln E exp(-rate x) of a Bernoulli x, or 0 if x is always 1."""
+    if mean == 1:
+        return 0.0
+    if rate < 1:
+        return np.log1p(mean * np.expm1(-rate))
+    return np.logaddexp(np.log1p(-mean), np.log(mean) - rate)
 
 
 def _aims(ends, second, mean, epsilon, log_t):
@@ -134,7 +154,8 @@ def _aims(ends, second, mean, epsilon, log_t):
         return brentq(lambda x: pulls * d_epsilon(x, second, epsilon) - log_t, low, second)
 
     levels = []
-    for pulls in ends[:-1]:
+    # the last batch ends at the horizon or later: it counts only if there is no other
+    for pulls in ends[: max(1, len(ends) - 1)]:
         levels.append(min(level(pulls), high))
         if levels[-1] == high > low:
             break
@@ -145,11 +166,11 @@ def _aims(ends, second, mean, epsilon, log_t):
 
 
 def _tilt(batches, pulls, level, mean, epsilon):
-    """Return the tilt at which the noisy mean of the first batches is `level`."""
+    """Return the tilt at which the noisy mean of the first batches is `level`, or the largest."""
 
     def excess(tilt):
         return pulls * (_tilted(mean, tilt * epsilon) - level) - 2 * tilt * batches / (
             epsilon * (1 - tilt**2)
         )
 
-    return brentq(excess, 0.0, 1 - 1e-12)
+    return brentq(excess, 0.0, STEEPEST) if excess(STEEPEST) < 0 else STEEPEST

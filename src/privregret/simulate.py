@@ -1,13 +1,21 @@
 """Run replicates of algorithms on problems, and return one tidy table."""
 
+import asyncio
 import contextlib
 import importlib
+import logging
+import math
 import os
 import pickle
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from functools import reduce
-from itertools import groupby, pairwise
+from itertools import islice
+from threading import Thread
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import joblib
@@ -18,11 +26,13 @@ from joblib.parallel import get_active_backend
 from privregret.core import checks, code_key, identity, store, streams
 from privregret.core.algorithm import Algorithm, Privacy
 from privregret.core.jit import jit
-from privregret.core.progress import progress
+from privregret.core.mistakes import StepError, WrongArm
+from privregret.core.progress import finished, progress
 from privregret.estimates import sample
 
-TASKS = 4  # tasks per worker and grid point: enough to keep workers busy to the end
+SECONDS = 0.25  # of work in a task: workers are busy to the end, and progress is seen
 MOST = 4096  # largest number of blocks per task: half a second of the fastest algorithm
+KEPT = 5.0  # least seconds of work in an entry of the store, except in the last of a grid point
 BYTES = 2**24  # memory of the runs that are played at once
 
 
@@ -45,8 +55,8 @@ def checkpoints(horizon: int, points: int = 200) -> np.ndarray:
     """
     half = max(points // 2, 1)
     spaced = np.linspace(horizon / half, horizon, half), np.geomspace(horizon, 1, half)
-    if points == 1:
-        return np.array([horizon])
+    if points < 4:
+        spaced = (np.linspace(1, horizon, points)[:-1],)
     rounds = np.concatenate(spaced).round().clip(1).astype(np.int64)
     # beyond 2^53 floats skip rounds
     return np.unique(np.append(np.minimum(rounds, horizon), horizon))
@@ -325,13 +335,14 @@ def cluster(address: str) -> Iterator[None]:
 
     with contextlib.ExitStack() as stack:
         try:
-            # a client half made of a bad address takes, when it is collected, a lock that the next
-            # one may hold
-            distributed.comm.get_address_host_port(address)
+            found = _asked(address)
+            if found != "Scheduler":
+                raise ValueError(f"it is a {found}")
             client = stack.enter_context(distributed.Client(address, timeout=5))
-        except (OSError, ValueError) as error:
+        except Exception as error:
+            what = " ".join(f"{type(error).__name__} {error}".split())
             why = f"no Dask scheduler at {address!r}: start one, or correct the address"
-            raise ClusterError(f"{why} ({error})") from None
+            raise ClusterError(f"{why} ({what})") from None
         try:
             client.wait_for_workers(1, timeout=8)
             for imported in (client.run_on_scheduler, client.run):
@@ -346,6 +357,27 @@ def cluster(address: str) -> Iterator[None]:
         yield
 
 
+def _asked(address):
+    """Return what kind of server answers at an address, within five seconds."""
+    from distributed import Security, rpc
+
+    async def asked():
+        secret = Security().get_connection_args("client")
+        async with rpc(address, connection_args=secret) as server:
+            return (await server.identity())["type"]
+
+    def settle():
+        try:
+            answer.set_result(asyncio.run(asyncio.wait_for(asked(), 5)))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    # a thread, because what is no Dask server may stop the loop itself
+    answer: Future = Future()
+    Thread(target=settle, daemon=True).start()
+    return answer.result(timeout=6)
+
+
 def scheduled() -> AbstractContextManager:
     """Return a context for the scheduler in the environment, unless one is in use."""
     address = os.environ.get("PRIVREGRET_SCHEDULER", "")
@@ -358,13 +390,52 @@ def shared(function: Callable, tasks: Iterable[tuple], workers: int) -> Iterator
     A worker of a cluster computes nothing if its code is not that of this process.
     """
     with scheduled():
-        parallel = joblib.Parallel(
-            n_jobs=workers, prefer="threads", return_as="generator", batch_size=1
-        )
-        work = (joblib.delayed(function)(*task) for task in tasks)
         if _on_dask():
-            work = (joblib.delayed(_unpacked)(*_packed(function, task)) for task in tasks)
-        yield from parallel(work)
+            yield from _sent(get_active_backend()[0].client, function, iter(tasks), workers)
+            return
+        # multiprocessing returns nothing before the end, and threads do the same
+        ordered = get_active_backend()[0].supports_return_generator
+        parallel = joblib.Parallel(
+            n_jobs=workers,
+            prefer="threads",
+            return_as="generator",
+            batch_size=1,
+            backend=None if ordered else "threading",
+        )
+        try:
+            yield from parallel(joblib.delayed(function)(*task) for task in tasks)
+        except (StepError, WrongArm) as error:
+            raise error.with_traceback(None) from None
+
+
+def _sent(client, function, tasks, workers):
+    """Yield results from a cluster, also from one thread, to which joblib would send nothing."""
+    from distributed import CancelledError, KilledWorker, wait
+
+    sent: deque = deque()
+    while True:
+        try:
+            most = workers if workers > 0 else max(2 * sum(client.nthreads().values()), 1)
+            for task in islice(tasks, max(most - len(sent), 0)):
+                sent.append(client.submit(_unpacked, *_packed(function, task), pure=False))
+            if not sent:
+                return
+            while not sent[0].done():
+                client.wait_for_workers(1, timeout=8)
+                with contextlib.suppress(TimeoutError):
+                    wait(sent[0], timeout=2)
+            result = sent[0].result()
+        except (OSError, RuntimeError, CancelledError, KilledWorker) as error:
+            # of the task itself
+            if sent and sent[0].status == "error" and not isinstance(error, KilledWorker):
+                raise
+            what = " ".join(f"{type(error).__name__} {error}".split())[:200]
+            # the client would log its end in fifty lines
+            logging.getLogger("distributed").setLevel(logging.CRITICAL)
+            why = "the Dask scheduler or all workers are gone, so start them and run this again"
+            raise ClusterError(f"{why} ({what})") from None
+        sent.popleft()
+        yield result
 
 
 def _on_dask():
@@ -391,9 +462,13 @@ def _unpacked(packed, code):
 
 
 def _code(task):
-    """Return what program and worker must share: the package, and what classes state."""
-    kinds = (kind for one in task for kind in type(one).__mro__)
-    return code_key.LOADED, [repr(vars(kind).get("version")) for kind in kinds]
+    """Return what program and worker must share: the package, and what own classes state and do."""
+    kinds = {kind for one in task for kind in type(one).__mro__}
+    own = [kind for kind in kinds if not kind.__module__.startswith("privregret.")]
+    code = [f for kind in own for f in vars(kind).values() if isinstance(f, FunctionType)]
+    read = [one for *_, value, one in code_key.frozen(*code) if type(value) in code_key.SCALARS]
+    said = [(kind.__qualname__, vars(kind).get("version")) for kind in own]
+    return code_key.LOADED, sorted(map(repr, [*said, *read, *(f.__code__.co_code for f in code)]))
 
 
 def algorithms_of(value: Any) -> list[Algorithm]:
@@ -405,12 +480,13 @@ def algorithms_of(value: Any) -> list[Algorithm]:
         checks.instance_of(Algorithm)("algorithms", algorithm)
         kind, label = type(algorithm), algorithm.label
         checks.instance_of(Privacy)(f"privacy of {kind.__name__}", algorithm.privacy)
-        if (kind, repr(algorithm)) in seen:
-            raise ValueError(f"algorithms must not repeat {algorithm!r}")
+        row = identity.words((label, identity.parameters(algorithm)))
+        if row in seen and labels[label] is kind:
+            raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
         if labels.setdefault(label, kind) is not kind:
             which = f"{labels[label].__name__} and {kind.__name__}"
             raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
-        seen.add((kind, repr(algorithm)))
+        seen.add(row)
     return algorithms
 
 
@@ -450,7 +526,8 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
         return checkpoints(horizon, checks.integer_in(1, checks.SIZE)("points", points))
     if given.dtype.kind not in "iu":
         raise TypeError(f"points must be a list of whole numbers, got {checks.shown(points)}")
-    wanted = np.unique(np.append(given, horizon))
+    # numpy would join its unsigned integers with Python's to floats
+    wanted = np.unique([*given.ravel().tolist(), horizon])
     rounds = checks.checkpoints(shortest)("points", wanted)
     if rounds[-1] > horizon:
         raise ValueError(f"points must be at most the horizon, {horizon}, got {rounds[-1]}")
@@ -462,63 +539,95 @@ def rounds_of(points: Any, horizon: int, shortest: int) -> np.ndarray:
 
 
 def _played(grid, runs, seed, workers, together) -> list:
-    """Return for each grid point a result of its runs, from the store if it is there."""
+    """Return for each grid point a result of its runs; what is finished comes from the store."""
     names = [
-        store.entry(_blocks, together, algorithm, type(problem), problem.law, rounds, runs, seed)
+        store.entry(_blocks, together, algorithm, type(problem), problem.law, rounds, seed)
         for algorithm, problem, rounds in grid
     ]
-    kept = [store.found(name) for name in names]
-    todo = [i for i, one in enumerate(kept) if one is None]
-    computed = _computed([grid[i] for i in todo], runs, seed, workers, together)
-    for i, one in zip(todo, computed, strict=True):
-        kept[i] = store.keep(one, names[i])
-    return kept
+    parts = [
+        list(_held(name, point.algorithm.block, runs))
+        for name, point in zip(names, grid, strict=True)
+    ]
+    todo = [(i, sum(blocks for _, blocks, _ in known)) for i, known in enumerate(parts)]
+    for i, first, last, found in _computed(grid, todo, runs, seed, workers, together):
+        span = _span(names[i], grid[i].algorithm.block, first, last, runs)
+        parts[i] += store.keep(found, span)
+    return [reduce(_both, [known for _, _, known in together(parts.pop(0))]) for _ in grid]
 
 
-def _computed(grid, runs, seed, workers, together):
-    """Yield for each grid point what `_played` returns; all share the workers."""
-    if not grid:
+def _span(name, size, first, last, runs):
+    """Return the name of the entry of some blocks, or None."""
+    return name and name.with_name(f"{name.name}-{first * size}-{min(last * size, runs)}")
+
+
+def _held(name, size, runs):
+    """Yield what the store has of the first blocks, without a gap."""
+    first, last, whole = 0, -(-runs // size), runs // size
+    while name and first < last:
+        sizes = [2**k for k in range(whole.bit_length()) if first % 2**k == 0]
+        ends = [last, *(first + n for n in sizes[::-1] if first + n <= whole)]
+        for end in ends:
+            if (known := store.found(_span(name, size, first, end, runs))) is not None:
+                yield from known
+                first = end
+                break
+        else:
+            return
+
+
+def _computed(grid, todo, runs, seed, workers, together):
+    """Yield (grid point, first block, last block, what is known of these), in order.
+
+    `todo` says which block of each grid point is the first to compute. Blocks come in groups of 2^k
+    that `_merged` makes one of, after at least `KEPT` seconds of work.
+    """
+    ends = [-(-runs // point.algorithm.block) for point in grid]
+    todo = [(i, first) for i, first in todo if first < ends[i]]
+    if not todo:
         return
+    begun, tasks, costs = time.monotonic(), deque(), dict.fromkeys(range(len(grid)), math.inf)
+
+    def work(at_once):
+        for i, first in todo:
+            while first < ends[i]:
+                most = min(SECONDS / costs[i], MOST, (ends[i] - first) / (2 * at_once))
+                most = min(most, first & -first or MOST)
+                last = min(first + 2 ** max(int(most).bit_length() - 1, 0), ends[i])
+                tasks.append((i, first, last))
+                yield *grid[i], first, last, runs, seed, together
+                first = last
+
+    known, spent, names = [], 0.0, [f"{a.label}, {p.name}" for a, p, _ in grid]
     with scheduled(), progress(None, runs * len(grid)) as bar:
-        tasks, at_once = [], TASKS * joblib.effective_n_jobs(workers)
-        for i, point in enumerate(grid):
-            blocks = -(-runs // point.algorithm.block)
-            parts = min(blocks, max(at_once, -(-blocks // MOST)))
-            ends = np.linspace(0, blocks, parts + 1).astype(int)
-            tasks += [(i, first, last) for first, last in pairwise(ends.tolist())]
-        work = ((*grid[i], first, last, runs, seed, together) for i, first, last in tasks)
-        done = zip(tasks, shared(_blocks, work, workers), strict=True)
-        for i, parts in groupby(done, lambda part: part[0][0]):
-            bar.set_description(f"{grid[i].algorithm.label}, {grid[i].problem.name}", refresh=False)
-            kept = together(_counted(parts, bar, runs, grid[i].algorithm.block))
-            yield reduce(_both, [known for _, _, known in kept])
-
-
-def _counted(parts, bar, runs, size):
-    """Yield what is known of the blocks of each task, and advance the progress bar."""
-    for (_, first, last), known in parts:
-        yield from known
-        bar.update(min(last * size, runs) - first * size)
+        left = sum(runs - first * grid[i].algorithm.block for i, first in todo)
+        bar.set_description(names[todo[0][0]], refresh=False)
+        bar.update(runs * len(grid) - left)
+        for seconds, found in shared(_blocks, work(joblib.effective_n_jobs(workers)), workers):
+            i, first, last = tasks.popleft()
+            costs[i] = min(costs[i], max(seconds, 1e-6) / (last - first))
+            known, spent, size = [*known, *found], spent + seconds, grid[i].algorithm.block
+            bar.set_description(names[i], refresh=False)
+            bar.update(min(last * size, runs) - first * size)
+            begin, blocks = known[0][0], last - known[0][0]
+            whole = blocks & (blocks - 1) == 0 == begin % blocks
+            if last == ends[i] or (whole and (spent >= KEPT or blocks == begin & -begin)):
+                yield i, begin, last, together(known)
+                known, spent = [], 0.0
+            if last == ends[i]:
+                finished(bar, f"{names[i]}: {runs} runs", begun)
 
 
 def _blocks(algorithm, problem, checkpoints, first, last, runs, seed, together):
-    """Return what is known of the regrets of some blocks."""
+    """Return the seconds of work, and what is known of the regrets of some blocks."""
     play, size = algorithm.prepared(problem, checkpoints), algorithm.block
-    key = streams.key(algorithm, problem)
-    return together(
-        (
-            block,
-            1,
-            _regrets(
-                play,
-                problem,
-                checkpoints,
-                min(size, runs - block * size),
-                streams.generator(key, seed, block),
-            ),
-        )
-        for block in range(first, last)
-    )
+    key, begun = streams.key(algorithm, problem), time.thread_time()
+
+    def regrets(block):
+        rng = streams.generator(key, seed, block)
+        return _regrets(play, problem, checkpoints, min(size, runs - block * size), rng)
+
+    known = together((block, 1, regrets(block)) for block in range(first, last))
+    return time.thread_time() - begun, known
 
 
 def _regrets(play, problem, checkpoints, runs, rng):

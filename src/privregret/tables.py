@@ -1,11 +1,12 @@
 """Read a table of rewards or losses, and compute regret on it."""
 
 import csv
+import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -14,18 +15,22 @@ from privregret import simulate
 from privregret.bandits import BanditAlgorithm
 from privregret.core import checks, identity, streams
 from privregret.core.algorithm import Algorithm
+from privregret.core.progress import progress
 from privregret.instances import ExpertProblem
 from privregret.instances.bandits import actions_of
 
 FORM = "a table has the arms' names in line 1, then a line per round with a number for every arm"
-OF_A_LOG = {"arm", "action", "reward", "loss"}
+# words in the names of a log's columns
+CHOICES = {"arm", "action", "variant", "choice", "chosen", "item", "played", "pulled", "selected"}
+OUTCOMES = {"reward", "loss", "cost", "payoff", "click", "clicked", "converted", "conversion"}
 
 
 def read(path: str | Path) -> pd.DataFrame:
     """Return the table of a CSV file: names of the arms, then a row per round, all in [0, 1].
 
     Every arm has a number in every row, also the arms that were not played. So a log of arms and
-    their rewards is no table.
+    their rewards is no table. Fields are separated by commas, and the file is in UTF-8. True and
+    False are 1 and 0. Blanks around names do not count.
 
     Raises
     ------
@@ -41,19 +46,20 @@ def read(path: str | Path) -> pd.DataFrame:
     """
     shown = checks.shown(str(path))
     if not Path(path).is_file():
-        raise ValueError(f"{shown} must be a CSV file, got no such file")
+        found = "a folder" if Path(path).is_dir() else "no such file"
+        raise ValueError(f"{shown} must be a CSV file, got {found}")
     try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            lines = csv.reader(file)
-            names = next(lines, [])
-            rows = [(lines.line_num, row) for row in lines if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        content = Path(path).read_bytes()
+        if b"\0" in content[:1000]:
+            raise ValueError(f"{shown} must be text in UTF-8, got UTF-16 or no text")
+        lines = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        names = [name.strip() for name in next(lines, [])]
+        rows = [(lines.line_num, row) for row in lines if row]
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{shown} must be text in UTF-8: {error}") from None
+    except (OSError, csv.Error) as error:
         raise ValueError(f"{shown} must be a CSV file: {error}") from None
-    if not all(names) or len(set(names)) < len(names) or not np.isnan([*map(_real, names)]).any():
-        found = f"got {', '.join(map(repr, names))[:80]} (pandas: write with index=False)"
-        raise ValueError(f"{shown}, line 1: the names of the arms must be distinct words, {found}")
-    if log := OF_A_LOG & {name.strip().lower() for name in names}:
-        raise ValueError(f"{shown} looks like a log, with a column {min(log)!r}: {FORM}")
+    _check_names(shown, names)
     for line, row in rows:
         if len(row) != len(names):
             found = f"got {len(row)} fields under {len(names)} names"
@@ -62,11 +68,44 @@ def read(path: str | Path) -> pd.DataFrame:
     for t, j in np.argwhere(~((table >= 0) & (table <= 1)))[:1]:
         line, row = rows[t]
         found = f"must be a number in [0, 1], got {checks.shown(row[j])}"
-        raise ValueError(f"{shown}, line {line}, column {names[j]}: {found}")
+        found += " (with a comma for the decimal point)" if "," in row[j] else ""
+        raise ValueError(f"{shown}, line {line}, column {checks.shown(names[j])[1:-1]}: {found}")
     return pd.DataFrame(checks.table(shown, table), columns=names)
 
 
+def _check_names(shown, names):
+    """Raise a ValueError unless line 1 has names of arms, separated by commas."""
+    for sign, word in {";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}.items():
+        if len(names) == 1 and sign in names[0]:
+            raise ValueError(f"{shown}, line 1: fields must be separated by commas, not {word}")
+    _refuse_log(shown, names)
+    found = ", ".join(map(repr, names)) or "none"
+    found = found if len(found) < 80 else f"{found[:80]}..."
+    if names[:1] in ([""], ["Unnamed: 0"]):
+        found += ": the first column is an index (pandas: write with index=False)"
+    elif names and names == [*map(str, range(len(names)))]:
+        found += ": name the columns"
+    elif all(names) and len(set(names)) == len(names) and np.isnan([*map(_real, names)]).any():
+        return
+    raise ValueError(f"{shown}, line 1: the names of the arms must be distinct words, got {found}")
+
+
+def _refuse_log(shown, names):
+    """Raise a ValueError if columns seem to be choices and their outcomes, not arms."""
+    words = [{*map(str.lower, re.findall("[A-Z]?[a-z]+|[A-Z]+", str(name)))} for name in names]
+    told = {str(n): w & (CHOICES | OUTCOMES) for n, w in zip(names, words, strict=True)}
+    # names such as arm_1, arm_2 have such a word in common
+    if any(told.values()) and not set.intersection(*told.values()):
+        both = all(any(w & kind for w in words) for kind in (CHOICES, OUTCOMES))
+        if len(told) == 2 or both or any(n.strip().lower() in w for n, w in told.items()):
+            name = checks.shown(next(n for n, w in told.items() if w))
+            raise ValueError(f"{shown} looks like a log, with a column {name}: {FORM}")
+
+
 def _real(field):
+    field = field.strip().lower()
+    if field in ("true", "false"):
+        return float(field == "true")
     try:
         return float(field)
     except ValueError:
@@ -117,20 +156,27 @@ def regret_curves(
             raise TypeError(f"{algorithm.label} needs expert advice, which a table lacks: use play")
     short = not any(isinstance(a, BanditAlgorithm) for a in algorithms)
     given = "rewards" if losses is None else "losses"
-    table = checks.table(given, rewards if losses is None else losses, short=short)
+    table = rewards if losses is None else losses
+    _refuse_log(given, getattr(table, "columns", ()))
+    table = checks.lock(checks.table(given, table, short=short))
     gains, each = table if losses is None else -table, np.arange(len(table))
     rounds = simulate.rounds_of(points, len(table), 1)
     best = gains.cumsum(axis=0)[rounds - 1].max(axis=1)
 
-    def regret(algorithm, seen, key, run):
-        actions = algorithm.play(seen, streams.generator(key, seed, run))
-        return best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
-
-    grid, found = [], []
+    grid, tasks = [], []
     for algorithm in algorithms:
-        seen = table if isinstance(algorithm, BanditAlgorithm) == (losses is None) else 1 - table
-        what = algorithm, seen, identity.key("table", algorithm, seen)
-        tasks = (joblib.delayed(regret)(*what, run) for run in range(runs))
-        found += joblib.Parallel(n_jobs=workers, prefer="threads")(tasks)
+        same = isinstance(algorithm, BanditAlgorithm) == (losses is None)
+        seen = table if same else checks.lock(1 - table)
+        key = identity.key("table", algorithm, seen)
+        tasks += [(algorithm, seen, key, seed, run) for run in range(runs)]
         grid.append(simulate.GridPoint(algorithm, SimpleNamespace(name=name), rounds))
+    played = progress(simulate.shared(_actions, tasks, workers), len(tasks))
+    found = [
+        best - gains[each, actions_of(actions, *table.shape)].cumsum()[rounds - 1]
+        for actions in played
+    ]
     return simulate.tidy(grid, np.concatenate(found))
+
+
+def _actions(algorithm, seen, key, seed, run):
+    return algorithm.play(seen, streams.generator(key, seed, run))

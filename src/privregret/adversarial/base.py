@@ -14,10 +14,6 @@ from privregret.instances import Adversary, Advice, ExpertProblem
 SIZE = checks.integer_in(2, checks.SIZE)
 
 
-def _horizon(value, arms):
-    return value if value is None else checks.integer_in(arms, checks.LARGEST)("horizon", value)
-
-
 class AdversarialAlgorithm(Algorithm):
     """A bandit algorithm against an oblivious adversary: a frozen dataclass with `steps`.
 
@@ -34,7 +30,7 @@ class AdversarialAlgorithm(Algorithm):
         """Run the literal algorithm, round by round, on a table of losses.
 
         All is as in `bandits.BanditAlgorithm.play`, with `losses` for its rewards: a (T, K) array
-        in [0, 1], T >= K >= 2, of which only entries of arms played are read.
+        in [0, 1], T >= 1, K >= 2, of which only entries of arms played are read.
 
         Examples
         --------
@@ -43,9 +39,9 @@ class AdversarialAlgorithm(Algorithm):
         >>> int(HTINF(1.0).play(losses, rng=1).sum())  # pulls of the better arm
         28
         """
-        return self.literal(checks.table("losses", losses), rng)
+        return self.literal(checks.table("losses", losses, short=True), rng)
 
-    @checks.arguments(arms=SIZE)
+    @checks.arguments(arms=SIZE, horizon=checks.positive_int)
     def start(
         self, arms: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
@@ -53,7 +49,7 @@ class AdversarialAlgorithm(Algorithm):
 
         Parameters are as in `bandits.BanditAlgorithm.start`.
         """
-        return Learner(self, "loss", rng, _horizon(horizon, arms), arms)
+        return Learner(self, "loss", rng, horizon, arms)
 
 
 class ExpertAlgorithm(AdversarialAlgorithm):
@@ -82,18 +78,17 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         >>> int(algorithm.play(losses, advice, rng=1).sum())  # pulls of the better arm
         32
         """
-        losses = checks.table("losses", losses)
+        losses = checks.table("losses", losses, short=True)
         given = advice if isinstance(advice, Advice) else Advice.of_table(advice)
-        covered, arms = given.starts[-1] + 1, given.rows.shape[2]
+        covered, arms = len(given.starts), given.rows.shape[2]
         if arms != losses.shape[1]:
             raise ValueError(f"advice must have {losses.shape[1]} arms, as losses have, got {arms}")
-        # the table ends too early
-        short = given is not advice and covered < len(losses)
-        if covered > 1 and (covered > len(losses) or short):
+        # of a table, which has a row per round
+        if given is not advice and covered not in (1, len(losses)):
             raise ValueError(f"advice must cover {len(losses)} rounds, as losses do, got {covered}")
         return self.literal(losses, rng, given.dense(len(losses)))
 
-    @checks.arguments(arms=SIZE, experts=SIZE)
+    @checks.arguments(arms=SIZE, experts=SIZE, horizon=checks.positive_int)
     def start(
         self,
         arms: int,
@@ -105,7 +100,7 @@ class ExpertAlgorithm(AdversarialAlgorithm):
 
         `experts` is N >= 2; `arms`, `rng` and `horizon` are as in `AdversarialAlgorithm.start`.
         """
-        return Learner(self, "loss", rng, _horizon(horizon, arms), arms, experts)
+        return Learner(self, "loss", rng, horizon, arms, experts)
 
 
 # An algorithm inside another one, by steps or in plain Python

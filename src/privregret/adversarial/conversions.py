@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -140,6 +141,10 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
         batches = horizon and -(-horizon // self.tau)
         return Batches(settings_of(self.base, batches, arms), self.tau, self.scale)
 
+    def inside(self, settings: Batches, whole: bool, *sizes: int) -> tuple:
+        """Return what `mistakes.named` takes, of the base."""
+        return self.base, settings.base, whole, *sizes
+
     def run_with_noise(
         self, problem: Adversary, horizon: int, rng: int | np.random.Generator, runs: int
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -248,5 +253,9 @@ class ExpertsFromBandit(SeparateRuns, ExpertAlgorithm):
     def longest(self) -> int:
         return self.bandit.longest
 
-    def settings(self, horizon: int | None, arms: int, experts: int) -> Batches:
+    def settings(self, horizon: int | None, arms: int, experts: int) -> Any:
         return settings_of(self.bandit, horizon, experts)
+
+    def inside(self, settings: Any, whole: bool, arms: int, experts: int) -> tuple:
+        """Return what `mistakes.named` takes, of the bandit."""
+        return self.bandit, settings, whole, experts

@@ -118,7 +118,8 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     Parameters
     ----------
     sigma : float
-        Above 0; the second moment of the losses is at most sigma^2.
+        Above 0; the second moment of the losses is at most sigma^2. 1 is enough for losses in
+        [0, 1]; asi2025 has sqrt(6) for its noisy averages (`tuning`).
     """
 
     sigma: float

@@ -12,7 +12,7 @@ from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace
+from privregret.core.noise import laplace, successes
 from privregret.divergence import kl, kl_inverse, kl_inverse_bound
 
 
@@ -149,7 +149,7 @@ def _pull_counts(means, checkpoints, settings, rng):
         reported = report(counts, checkpoints, reported, pulls, j, t + size)
         t += size
         pulls[j] += size
-        mean = (rng.binomial(size, means[j]) + laplace(1 / settings.epsilon, rng)) / size
+        mean = (successes(size, means[j], rng) + laplace(1 / settings.epsilon, rng)) / size
         add(waiting, queues, size, j, mean, False, rng)
     return counts
 
@@ -169,7 +169,7 @@ class AdaPKLUCB(PrivateBandit):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, above 0.
+        Privacy parameter, in [1e-6, 1e6].
     alpha : float
         Optimism, above 0. The regret bound needs more than 3; all comparisons use 3.1.
     """
@@ -179,7 +179,7 @@ class AdaPKLUCB(PrivateBandit):
     id = "adap-klucb"
     label = "AdaP-KLUCB"
     source = "Azize and Basu 2022, Algorithm 1; azize2025, Section 5"
-    rules = {"epsilon": checks.positive, "alpha": checks.positive}
+    rules = {"epsilon": checks.epsilon, "alpha": checks.positive}
 
     steps = Steps(ARM, EPISODE, _choose, _observe)
     events = _pull_counts

@@ -76,6 +76,6 @@ class PrivateBandit(BanditAlgorithm):
     """An epsilon-DP bandit algorithm, epsilon > 0, with an event kernel that skips rounds."""
 
     epsilon: float
-    rules = {"epsilon": checks.positive}
+    rules = {"epsilon": checks.epsilon}
     block, longest = 64, checks.LARGEST
     privacy = EPSILON_DP

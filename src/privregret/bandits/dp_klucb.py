@@ -14,7 +14,7 @@ from privregret.bandits.queues import HUGE, add, foremost, no_queues, take
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace
+from privregret.core.noise import laplace, successes
 from privregret.divergence import TINY, d_epsilon, d_epsilon_inverse, kl
 
 KLUCB, IMED = 0, 1
@@ -62,8 +62,8 @@ def leader(arms, log_t, settings, rng):
         x, n = min(max(arms[j]["mean"], 0.0), 1.0), arms[j]["pulls"]
         if rule == IMED:
             index = n * d_epsilon(x, top, epsilon) + math.log(n)
-        elif x < -best and n * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
-            # a bound shows that its index is below the best one so far
+        elif x < -best < 1 and n * d_epsilon(x, -best, epsilon) > log_t * (1 + 1e-9):
+            # a bound shows that its index is below the best one so far; one that rounds to 1 is 1
             continue
         else:
             index = -d_epsilon_inverse(x, log_t / n, epsilon)
@@ -240,7 +240,7 @@ def _batches(means, checkpoints, settings, given_arm, given, rng):
             if j == given_arm and batches[j] < len(given):
                 noisy_sum[j] += given[batches[j]]
             else:
-                noisy_sum[j] += rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)
+                noisy_sum[j] += successes(size, means[j], rng) + laplace(1 / epsilon, rng)
             batches[j] += 1
             known = size if settings.forget else pulls[j]
             mean = min(max(noisy_sum[j] / known, 0.0), 1.0)
@@ -280,13 +280,14 @@ class GeometricBatches(PrivateBandit):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, above 0.
+        Privacy parameter, in [1e-6, 1e6].
     alpha : float
         Ratio of the batches, at least 1.001: after batch m an arm has ceil(n0 (alpha^(m + 1) - 1) /
         (alpha - 1)) pulls (equation 14). The decimal that it prints as is used exactly: 1.1 is 11 /
         10.
     n0 : int
-        Length of an arm's first batch, at least 1.
+        Length of an arm's first batch, at least 1. About 8 / epsilon is better in the mean: the
+        noise of shorter batches may hide the best arm for long.
     ties : {"random", "first"}
         Which of the arms with exactly equal indices is pulled; the paper does not specify it. The
         index of DP-KLUCB is exactly 1 until an arm has about ln t / (epsilon (1 - mean)) pulls, so
@@ -304,7 +305,7 @@ class GeometricBatches(PrivateBandit):
     rule: ClassVar[int]  # KLUCB or IMED
     source = "azize2025, Algorithm 1"
     rules = {
-        "epsilon": checks.positive,
+        "epsilon": checks.epsilon,
         "alpha": checks.number_in(1.001, math.inf),
         "n0": checks.positive_int,
         "ties": checks.one_of(*TIES),

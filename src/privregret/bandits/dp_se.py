@@ -10,7 +10,7 @@ from privregret.bandits.base import PrivateBandit
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace
+from privregret.core.noise import laplace, successes
 
 
 class Elimination(NamedTuple):
@@ -124,7 +124,7 @@ def _pull_counts(means, checkpoints, settings, rng):
             length = played // width
             mean = np.empty(width)
             for j in range(width):
-                total = rng.binomial(length, means[active[j]])
+                total = successes(length, means[active[j]], rng)
                 mean[j] = (total + laplace(1 / epsilon, rng)) / length
             active = active[mean.max() - mean <= _threshold(epoch, width, epsilon, beta)]
     return counts
@@ -149,7 +149,7 @@ class DPSE(PrivateBandit):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, above 0.
+        Privacy parameter, in [1e-6, 1e6].
     beta : float or None
         Failure probability in (0, 1]; None means 1 / T, as in every comparison of the papers. A
         live source then needs the horizon T.
@@ -160,7 +160,7 @@ class DPSE(PrivateBandit):
     id = "dp-se"
     label = "DP-SE"
     source = "Sajed and Sheffet 2019; hu2021, Section 6"
-    rules = {"epsilon": checks.positive, "beta": _chance_or_none}
+    rules = {"epsilon": checks.epsilon, "beta": _chance_or_none}
     steps = Steps(ARM, EPOCH, _choose, _observe)
     events = _pull_counts
 

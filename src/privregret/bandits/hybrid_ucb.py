@@ -153,7 +153,7 @@ class HybridUCB(BanditAlgorithm):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, above 0.
+        Privacy parameter, in [1e-6, 1e6].
     tree : {"paper", "rootfree", "scaled"}
         "paper": as printed. "rootfree": a full tree is never released through its root; the array's
         own noisy sum is used at once. "scaled": node noise 2 (r + 1) / epsilon.
@@ -163,7 +163,7 @@ class HybridUCB(BanditAlgorithm):
     tree: str = "paper"
     id = "hybrid-ucb"
     source = "hu2021, Algorithm 4"
-    rules = {"epsilon": checks.positive, "tree": checks.one_of(*TREES)}
+    rules = {"epsilon": checks.epsilon, "tree": checks.one_of(*TREES)}
     steps = Steps(ARM, LEAD, _choose, _observe)
 
     @property

@@ -11,7 +11,7 @@ from privregret.bandits.index import report
 from privregret.bandits.lazy_ucb import ARM, AnytimeLazyUCB, observe
 from privregret.core.algorithm import NOTHING, Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace
+from privregret.core.noise import laplace, successes
 
 BONUS = 3.0
 
@@ -222,7 +222,7 @@ def _go_on(means, checkpoints, epsilon, arms, rng):
             if missing[chosen] == 0:
                 released = True
                 size[chosen] *= 2
-                total = rng.binomial(np.int64(size[chosen]), means[chosen])
+                total = successes(np.int64(size[chosen]), means[chosen], rng)
                 mean[chosen] = (total + laplace(1 / epsilon, rng)) / size[chosen]
                 bonus[chosen] = BONUS / (epsilon * size[chosen])
                 missing[chosen] = 2 * np.int64(size[chosen])
@@ -239,7 +239,7 @@ def _pull_counts(means, checkpoints, settings, rng):
     for j in range(k):
         reported = report(counts, checkpoints, reported, arms.pulls, j, j + 1)
         arms.pulls[j] = 1
-        arms.mean[j] = rng.binomial(1, means[j]) + laplace(1 / epsilon, rng)
+        arms.mean[j] = successes(1, means[j], rng) + laplace(1 / epsilon, rng)
     later = _go_on(means, checkpoints[reported:], epsilon, arms, rng)
     for row in range(len(later)):
         for j in range(k):

@@ -11,7 +11,7 @@ from privregret.bandits.index import report
 from privregret.bandits.queues import add, no_queues, take
 from privregret.core.algorithm import NOTHING, Steps
 from privregret.core.jit import jit
-from privregret.core.noise import laplace
+from privregret.core.noise import laplace, successes
 
 
 class Lazy(NamedTuple):
@@ -127,7 +127,7 @@ def _pull_counts(means, checkpoints, settings, rng):
         if missing[j] == 0:
             if q >= 0:
                 take(waiting, queues, q)
-            mean = (rng.binomial(size, means[j]) + laplace(1 / epsilon, rng)) / size
+            mean = (successes(size, means[j], rng) + laplace(1 / epsilon, rng)) / size
             add(waiting, queues, size, j, mean, True, rng)
             missing[j] = 2 * size
     return counts

@@ -13,10 +13,11 @@ from privregret.bounds import Numbers
 def lazy_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.ndarray:
     r"""Return d_j of Lemma 11, the array beyond which an arm is rarely pulled.
 
-    d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))).
+    d_j = ceil(log2(24 ln T / (gap min(gap, epsilon)))), infinite for a best arm.
     """
     gaps = np.asarray(gaps)
-    return np.ceil(np.log2(24 * np.log(horizon) / (gaps * np.minimum(gaps, epsilon)))).astype(int)
+    with np.errstate(divide="ignore"):
+        return np.ceil(np.log2(24 * np.log(horizon) / (gaps * np.minimum(gaps, epsilon))))
 
 
 def theorem_3(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
@@ -46,12 +47,15 @@ def theorem_4(arms: float, horizon: float, epsilon: float) -> float:
 def hybrid_last_array(gaps: Numbers, horizon: Numbers, epsilon: Numbers) -> np.ndarray:
     """Return d_j of Lemma 12, the array beyond which an arm is rarely pulled.
 
-    The inner logarithm is read as at least 1; otherwise it may be negative.
+    The inner logarithm is read as at least 1; otherwise it may be negative. It is infinite for a
+    best arm.
     """
-    sampling = 256 * np.log2(horizon) / gaps**2
-    privacy = 256 * np.log2(horizon) / (epsilon * gaps)
-    pulls = np.maximum(sampling, privacy * np.maximum(1, np.log2(privacy)))
-    return np.ceil(np.log2(pulls)).astype(int)
+    gaps = np.asarray(gaps)
+    with np.errstate(divide="ignore"):
+        sampling = 256 * np.log2(horizon) / gaps**2
+        privacy = 256 * np.log2(horizon) / (epsilon * gaps)
+        pulls = np.maximum(sampling, privacy * np.maximum(1, np.log2(privacy)))
+        return np.ceil(np.log2(pulls))
 
 
 def theorem_5(gaps: ArrayLike, horizon: float, epsilon: float) -> float:
@@ -72,15 +76,16 @@ def brackets(gaps: ArrayLike, log_counts: ArrayLike | None = None) -> tuple[np.n
     """Return smallest gap and size of each bracket that is not empty.
 
     Bracket J_k = {j: 2^(k-1) gap_min <= gap_j < 2^k gap_min}. The result is a pair of (B,) arrays:
-    2^(k-1) gap_min and ln |J_k|.
+    2^(k-1) gap_min and ln |J_k|; they are empty if all gaps are 0.
     """
     gaps = np.asarray(gaps, float)
     log_counts = np.zeros(len(gaps)) if log_counts is None else np.asarray(log_counts, float)
     bad = gaps > 0
-    k = np.floor(np.log2(gaps[bad] / gaps[bad].min()) * (1 + 1e-12)).astype(int)
+    smallest = gaps[bad].min(initial=np.inf)
+    k = np.floor(np.log2(gaps[bad] / smallest) * (1 + 1e-12)).astype(int)
     filled = np.unique(k)
     sizes = np.array([np.logaddexp.reduce(log_counts[bad][k == i]) for i in filled])
-    return gaps[bad].min() * 2.0**filled, sizes
+    return smallest * 2.0**filled, sizes
 
 
 def theorem_7_printed(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: float) -> float:
@@ -91,7 +96,7 @@ def theorem_7_printed(gaps: ArrayLike, log_counts: ArrayLike | None, epsilon: fl
     """
     gap, sizes = brackets(gaps, log_counts)
     log_actions = np.logaddexp(0.0, np.logaddexp.reduce(sizes))
-    total = log_actions / np.log(2) / gap.min()
+    total = log_actions / np.log(2) / gap.min(initial=np.inf)
     return float(total + np.sum(sizes[gap > epsilon]) / np.log(2) / epsilon)
 
 

@@ -94,7 +94,7 @@ def theorem_3_sharp(log_actions: float, epsilon: float, horizon: ArrayLike) -> n
             f"epsilon must be larger: {terms} rounds are too many to add up, got {epsilon}"
         )
     total = np.cumsum(theorem_3_rounds(log_actions, epsilon, np.arange(1, terms + 1)))
-    return total[np.minimum(horizon, len(total)).astype(int) - 1]
+    return np.append(0.0, total)[np.minimum(horizon, terms).astype(int)]
 
 
 def _log_rest(log_actions):

@@ -104,7 +104,7 @@ class MarginStop(FullInformationAlgorithm):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, above 0.
+        Privacy parameter, in [1e-6, 1e6].
     fraction : float
         Part of the privacy budget that the stopping time uses, in (0, 1); up to 1/4 in the proof.
     threshold : float
@@ -117,7 +117,7 @@ class MarginStop(FullInformationAlgorithm):
     id = "margin-stop"
     source = "companion/constants, Theorem 6"
     rules = {
-        "epsilon": checks.positive,
+        "epsilon": checks.epsilon,
         "fraction": checks.number_in(1e-6, 1 - 1e-6),
         "threshold": checks.number_in(0, math.inf),
     }

@@ -142,7 +142,7 @@ class Votes(FullInformationAlgorithm):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, above 0.
+        Privacy parameter, in [1e-6, 1e6].
     lam : float, optional
         At least 1 and at most K; 1 + ln K by default.
     """
@@ -153,7 +153,7 @@ class Votes(FullInformationAlgorithm):
     label = "votes"
     source = "companion/constants, Theorem 2"
     rules = {
-        "epsilon": checks.positive,
+        "epsilon": checks.epsilon,
         "lam": lambda name, value: (
             None if value is None else checks.number_in(1, math.inf)(name, value)
         ),
@@ -260,7 +260,7 @@ class VotesOrLeader(FullInformationAlgorithm):
     id = "votes-or-leader"
     label = "votes or leader"
     source = "companion/constants, Theorem 3"
-    rules = {"epsilon": checks.positive}
+    rules = {"epsilon": checks.epsilon}
     steps = Steps(BOTH, EPOCH, _choose_or_leader, _observe_or_leader)
     privacy = EPSILON_DP
 

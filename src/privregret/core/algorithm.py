@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from privregret.core import checks, loops
+from privregret.core import checks, loops, mistakes
 from privregret.core.loops import NOTHING, Steps, Templates  # noqa: F401, for its users
 
 
@@ -31,13 +31,17 @@ class Algorithm(checks.Checked, ABC):
     """An algorithm: its parameters, frozen, and checked when it is created.
 
     A family defines what `play` and `start` take. A single algorithm defines `id`, `label`,
-    `source`, `rules`, `privacy` and `steps`. An algorithm in plain Python defines `start`, which
-    returns a learner, in place of `steps`.
+    `source`, `rules`, `privacy` and `steps`. An algorithm in plain Python defines `start(arms, rng,
+    horizon=None)` in place of `steps`; with expert advice a fourth argument is their number. It
+    returns an object with `choose()`, or `choose(advice)`, and `observe(seen)`, as in `Steps`.
+
+    TypeError for steps that draw random numbers from elsewhere than `rng`, where code shows it.
     """
 
     id: ClassVar[str]  # must never change: random streams depend on it
     label: ClassVar[str]  # name in figures and tables; determines colour and marker
     source: ClassVar[str]  # paper key and algorithm number
+    version: ClassVar[str]  # of a class outside the package: without it no result is stored
     plays: ClassVar[type]  # the kind of problem
     templates: ClassVar[Templates]  # the family's loops
     steps: ClassVar[Steps | None] = None  # the literal algorithm
@@ -54,6 +58,7 @@ class Algorithm(checks.Checked, ABC):
         for name in ("id", "label", "source"):
             if not isinstance(getattr(self, name, None), str):
                 raise TypeError(f"{type(self).__name__} must define {name}, a string")
+        mistakes.check_seeded(type(self))
 
     @property
     @abstractmethod
@@ -87,7 +92,7 @@ class Algorithm(checks.Checked, ABC):
         ------
         TypeError, ValueError
             If the problem is of another kind, or `checkpoints` do not increase or end too early;
-            if `choose` of an algorithm of one's own returns an arm that does not exist.
+            if a step of an algorithm of one's own fails or returns an arm that does not exist.
 
         Examples
         --------
@@ -113,13 +118,15 @@ class Algorithm(checks.Checked, ABC):
             once = partial(problem.counted, self.play, checkpoints)
             return lambda runs, rng: np.array([once(rng) for _ in range(runs)])
         settings = self.settings(int(checkpoints[-1]), *problem.sizes)
-        return partial(self._named, loop, data, checkpoints, settings)
+        return partial(self._named, loop, settings, problem.sizes, data, checkpoints, settings)
 
     def data_of(self, problem: Any) -> Any:
         """Check the kind of a problem and return the data that the kernels take."""
         if isinstance(problem, self.plays):
             return problem.data
         found = f"{type(problem).__name__} {getattr(problem, 'name', '')}".strip()
+        if hasattr(problem, "advised") and self.templates is not loops.EXPERTS:
+            found += "; it plays tables: tables.regret_curves(losses=adversary.table(T))"
         raise TypeError(f"{self.label} needs a problem of type {self.plays.__name__}, got {found}")
 
     def tail_index(self, problem: Any) -> float:
@@ -128,16 +135,20 @@ class Algorithm(checks.Checked, ABC):
 
     def literal(self, table: np.ndarray, rng: Any, *advice: np.ndarray) -> np.ndarray:
         """Return the actions of `play` on a table (and advice) that has been checked."""
-        if not self.steps:
-            return self._named(loops.followed, self.start, self.templates, table, rng, *advice)
         sizes = table.shape[1], *(a.shape[1] for a in advice)
+        if not self.steps:
+            given = self.start, self.templates, table, rng, *advice
+            return self._named(loops.followed, (), sizes, *given)
         memory, settings = self.steps.memory(*sizes), self.settings(len(table), *sizes)
-        loop = loops.play(self.templates, self.steps)
-        return self._named(loop, table, *advice, *memory, settings, np.random.default_rng(rng))
+        loop, rng = loops.play(self.templates, self.steps), np.random.default_rng(rng)
+        return self._named(loop, settings, sizes, table, *advice, *memory, settings, rng)
 
-    def _named(self, loop, *given):
-        """Return loop(*given); the error for an arm that does not exist names the class."""
+    def _named(self, loop, settings, sizes, *given):
+        """Return loop(*given); the error of a kernel says in one line which step fails."""
         try:
             return loop(*given)
-        except loops.WrongArm as wrong:
-            raise loops.WrongArm(*wrong.args[:3], type(self).__name__) from None
+        except Exception as error:
+            whole = self.templates is loops.LOSSES
+            if better := mistakes.named(error, self, settings, whole, *sizes):
+                raise better from None
+            raise

@@ -5,7 +5,7 @@ argument's name in it. Rules are used in the decorator `arguments`, in the `rule
 (`Checked`), in the check of a notebook's parameters, and by direct calls. Each rule is named after
 the values that it accepts; bounds are given as low, high:
 
-- one number: `positive`, `probability`, `number_in(low, high, ends)`;
+- one number: `positive`, `epsilon`, `probability`, `number_in(low, high, ends)`;
 - one whole number: `positive_int`, `nonnegative_int`, `integer_in(low, high)`;
 - several: `array_in(low, high, ends, shape)`, `means`, `table`, `checkpoints(shortest, longest)`;
 - anything else: `boolean`, `text`, `one_of(*names)`, `instance_of(*kinds)`, `dataframe`;
@@ -90,7 +90,7 @@ def _plain(number):
 
 
 def _array(value, bits=False):
-    """Return a C-ordered array of floats if all entries are numbers (or bits), else None.
+    """Return a new C-ordered array of floats if all entries are numbers (or bits), else None.
 
     Masked entries are not.
     """
@@ -105,7 +105,17 @@ def _array(value, bits=False):
         if array.dtype.kind == "O":
             finite = [v if _finite(v) else math.nan for v in entries]
             array = np.array(finite, float).reshape(array.shape)
-    return np.asarray(array, float, order="C")
+    return np.array(array, float, order="C")
+
+
+def lock(value: Any) -> Any:
+    """Make an array, and all arrays in a tuple, read-only; return the value."""
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    elif isinstance(value, tuple):
+        for part in value:
+            lock(part)
+    return value
 
 
 # Use of rules
@@ -114,7 +124,8 @@ def _array(value, bits=False):
 class Checked:
     """A frozen dataclass whose fields are checked, and given one form, on creation.
 
-    `rules` holds a rule for each field that has one.
+    `rules` holds a rule for each field that has one. Arrays are copied, and read-only: what is
+    computed from them is kept.
     """
 
     rules: ClassVar[dict] = {}
@@ -122,6 +133,13 @@ class Checked:
     def __post_init__(self):
         for name, rule in self.rules.items():
             object.__setattr__(self, name, rule(name, getattr(self, name)))
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, lock(value.copy()))
+
+    def __setstate__(self, state):
+        # a pickled or copied array can be written to
+        self.__dict__.update(lock(value) for value in state.items())
 
 
 def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -158,11 +176,11 @@ def arguments(**rules: Rule) -> Callable[[Callable[P, R]], Callable[P, R]]:
 # One number
 
 
-def number_in(low: float, high: float, ends: str = "[]") -> Rule:
-    """Return the rule for a finite number from low to high, not a bool or a string.
+def number_in(low: float, high: float, ends: str = "[]", bits: bool = False) -> Rule:
+    """Return the rule for a finite number from low to high, not a string.
 
-    Infinite low or high are no limit. `ends`, such as "(]", says whether they are allowed
-    themselves.
+    True and False are numbers if `bits`. Infinite low or high are no limit. `ends`, such as "(]",
+    says whether they are allowed themselves.
     """
     above, below = _sides(ends)
     allowed = f" in {ends[0]}{low:g}, {high:g}{ends[1]}"
@@ -173,7 +191,7 @@ def number_in(low: float, high: float, ends: str = "[]") -> Rule:
     def rule(name, value):
         if type(value) is not float:
             value = _scalar(value)
-            if not _is_number(value):
+            if not (_is_number(value) or (bits and _is_bool(value))):
                 raise TypeError(f"{name} must be a number, got {shown(value)}")
             value = _plain(value)
         if not (above(value, low) and below(value, high) and _finite(value)):  # also raises for nan
@@ -217,6 +235,15 @@ def positive(name: str, value: Any) -> float:
     return _positive(name, value)
 
 
+def epsilon(name: str, value: Any) -> float:
+    """Check a privacy parameter from 1e-6 to 1e6: there, rounding decides next to nothing."""
+    value = positive(name, value)
+    if not 1e-6 <= value <= 1e6:
+        without = "without privacy use KLUCB, HTINF or FollowTheLeader"
+        raise ValueError(f"{name} must be a number in [1e-06, 1e+06], got {value!r}; {without}")
+    return value
+
+
 # Several numbers
 
 
@@ -228,13 +255,15 @@ def array_of(value: Any) -> np.ndarray:
         return np.empty(0, str)
 
 
-def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None) -> Rule:
+def array_in(
+    low: float, high: float, ends: str = "[]", shape: int | None = None, bits: bool = False
+) -> Rule:
     """Return the rule for an array of finite numbers in a range, or for one number.
 
     Single whole numbers stay whole, of any size (numpy's integers would wrap around). Arrays become
-    arrays of floats in C order. True and False do not count as numbers, except in a table, where
-    they are 1 and 0. `ends` is as in `number_in`. With `shape`, the array must have this number of
-    dimensions and at least one entry, and a single number is not allowed.
+    arrays of floats in C order. True and False do not count as numbers, except in a table or with
+    `bits`, where they are 1 and 0. `ends` is as in `number_in`. With `shape`, the array must have
+    this number of dimensions and at least one entry, and a single number is not allowed.
     """
     allowed = f"in {ends[0]}{low:g}, {high:g}{ends[1]}"
     named = {1: "a list of numbers", 2: "a table of numbers"}
@@ -249,7 +278,7 @@ def array_in(low: float, high: float, ends: str = "[]", shape: int | None = None
             if not (above(value, low) and below(value, high)):  # also raises for nan
                 raise ValueError(f"{name} must be a finite number {allowed}, got {shown(value)}")
             return value
-        array = _array(value, bits=shape is not None and shape > 1)
+        array = _array(value, bits or (shape is not None and shape > 1))
         if array is None or (shape and array.ndim != shape):
             raise TypeError(f"{name} must be {kind} {allowed}, got {shown(value)}")
         if array.size == 0 and shape:

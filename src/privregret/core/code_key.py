@@ -54,8 +54,10 @@ def unchanged() -> bool:
 @cache
 def surroundings() -> str:
     """Return what else decides numbers and is fixed: the libraries and the machine."""
+    from llvmlite.binding import get_host_cpu_name
+
     libraries = [version(name) for name in ("numpy", "scipy", "numba", "pandas")]
-    return repr((libraries, sys.version, platform.machine(), platform.processor(), os.cpu_count()))
+    return repr((libraries, sys.version, platform.machine(), get_host_cpu_name(), os.cpu_count()))
 
 
 def switches() -> tuple:

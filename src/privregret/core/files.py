@@ -19,8 +19,20 @@ ROOT = PACKAGE.parents[1]
 CHECKOUT = PACKAGE.parent.name == "src" and (ROOT / "notebooks").is_dir()
 
 
+def other_clone() -> str:
+    """Return what is wrong if the current folder is in a clone of which this is not the package."""
+    here = Path.cwd()
+    for clone in (here, *here.parents):
+        if (clone / "notebooks").is_dir() and (clone / "src" / PACKAGE.name).is_dir():
+            told = f"the package is not installed from this clone: pip install -e {clone}"
+            return "" if clone == ROOT else f"{told} (it is in {PACKAGE})"
+    return ""
+
+
 def write(path: Path, content: bytes) -> None:
-    """Write a file so that a killed process leaves the old or the new one, never half."""
+    """Write a file, or what it links to, so that a killed process leaves the old or the new one,
+    never half."""
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}-{get_ident()}")
     try:
@@ -76,7 +88,7 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     if another process holds it and `wait` is false.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w") as lock:
+    with open(path, "a") as lock:
         held = fcntl is not None
         try:
             if held:

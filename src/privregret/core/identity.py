@@ -11,10 +11,14 @@ from typing import Any
 
 import numpy as np
 
+# columns of results, which no parameter can be named after
+COLUMNS = {"algorithm", "instance", "run", "t", "regret", "heavy", "proved_epsilon", "error"}
+COLUMNS |= {"weight", "mean", "sd", "se", "runs", "least", "greatest"}
+
 
 def words(value: object) -> bytes:
     """Encode a value unambiguously in bytes: a tag, a length, the content; 1 and 1.0 alike.
-    ValueError for nan; TypeError for a dataclass without its own `id`, functions and the like."""
+    ValueError for nan; TypeError for a dataclass that inherits its `id`, functions and the like."""
     if value is None:
         return b"N"
     if isinstance(value, (bool, np.bool_)):
@@ -48,8 +52,9 @@ def words(value: object) -> bytes:
 
 def identity(thing: Any) -> tuple[str, dict]:
     """Return (id, parameters that differ from their defaults) of a frozen dataclass; a renamed
-    field keeps its old name as `field(metadata={"id": ...})`."""
-    own = vars(type(thing)).get("id")
+    field keeps its old name as `field(metadata={"id": ...})`. Without an id, a class is its name.
+    """
+    own = vars(type(thing)).get("id", None if hasattr(thing, "id") else type(thing).__qualname__)
     if not isinstance(own, str):
         raise TypeError(f"{type(thing).__name__} must define its own id, a string")
     given = {}
@@ -72,14 +77,20 @@ def key(*things: object) -> tuple[int, ...]:
 
 
 def parameters(algorithm: Any) -> dict[str, Any]:
-    """Return the parameters of an algorithm and of an algorithm inside it."""
-    result = {}
+    """Return the parameters of an algorithm and of an algorithm inside it, as columns of a table;
+    ValueError for one that is named like a column of results, or twice."""
+    name, result = type(algorithm).__name__, {}
     for f in fields(algorithm):
-        value = getattr(algorithm, f.name)
-        if is_dataclass(value):
-            result |= parameters(value)
-            value = value.label
-        result[f.name] = value
+        value, inner = getattr(algorithm, f.name), {}
+        if is_dataclass(value) and hasattr(value, "label"):
+            value, inner = value.label, parameters(value)
+        elif is_dataclass(value):
+            value = repr(value)
+        for column, held in [*inner.items(), (f.name, value)]:
+            if column in COLUMNS or column in result:
+                why = "a column of results" if column in COLUMNS else "a parameter inside it"
+                raise ValueError(f"parameter {column} of {name} must not have the name of {why}")
+            result[column] = held
     return result
 
 

@@ -1,15 +1,16 @@
 """Run algorithms on a live source: choose an action, observe the feedback, repeat."""
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from privregret.core import checks
+from privregret.core import checks, mistakes
 from privregret.core.loops import WrongArm
 
-REWARD = checks.number_in(0, 1)
-LOSSES, ADVICE = checks.array_in(0, 1, shape=1), checks.array_in(0, 1, shape=2)
+REWARD = checks.number_in(0, 1, bits=True)
+LOSSES, ADVICE = checks.array_in(0, 1, shape=1, bits=True), checks.array_in(0, 1, shape=2)
 
 
 class Learner:
@@ -30,9 +31,18 @@ class Learner:
         sizes = (actions, experts) if experts else (actions,)
         self._steps, self._settings = algorithm.steps, algorithm.settings(horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
-        self._of, self._last = type(algorithm).__name__, horizon or checks.ROUNDS
+        self._algorithm, self._last = algorithm, horizon or checks.ROUNDS
         self._seen, self._shape, self._advice = seen, (experts, actions), ()
         self._round, self._arm = 0, -1
+
+    def __copy__(self):
+        return deepcopy(self)
+
+    def __getstate__(self):
+        return self.__dict__ | {"_steps": None}
+
+    def __setstate__(self, state):
+        self.__dict__ |= state | {"_steps": state["_algorithm"].steps}
 
     def choose(self, advice: ArrayLike | None = None) -> int:
         """Return the action of the next round, from 0; the same one if asked twice.
@@ -59,9 +69,9 @@ class Learner:
             *arms, own = self._memory
             self._round += 1
             given = *arms, own[0], self._settings, self._round, *self._advice, self._rng
-            arm, actions = self._steps.choose(*given), self._shape[1]
+            arm, actions = self._done(self._steps.choose, *given), self._shape[1]
             if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
-                raise WrongArm(arm, self._round, actions, self._of)
+                raise WrongArm(arm, self._round, actions, type(self._algorithm).__name__)
             self._arm = int(arm)
         return self._arm
 
@@ -70,8 +80,9 @@ class Learner:
 
         Parameters
         ----------
-        seen : float in [0, 1]
+        seen : float in [0, 1], or bool
             Reward or loss of the action; with full information the (K,) losses of all actions.
+            True is 1.
 
         Raises
         ------
@@ -91,10 +102,18 @@ class Learner:
         else:
             seen = REWARD(self._seen, seen)
         *arms, own = self._memory
-        self._steps.observe(
-            *arms, own[0], self._settings, self._round, *self._advice, self._arm, seen, self._rng
-        )
+        given = *arms, own[0], self._settings, self._round, *self._advice, self._arm, seen
+        self._done(self._steps.observe, *given, self._rng)
         self._arm = -1
+
+    def _done(self, step, *given):
+        try:
+            return step(*given)
+        except Exception as error:
+            whole, sizes = self._seen == "losses", self._shape[::-1]
+            if better := mistakes.named(error, self._algorithm, self._settings, whole, *sizes):
+                raise better from None
+            raise
 
     def _checked(self, advice):
         """Return the advice of the round in the form that the steps take."""

@@ -23,6 +23,20 @@ def laplace(scale, rng):
 
 
 @jit
+def successes(n, p, rng):
+    """Draw a number of successes; `Generator.binomial` takes 1 - p for 1 if p is tiny."""
+    if not 0 < p < 1e-9 or n * p >= 30:
+        return rng.binomial(n, p)
+    hits, left, rate = 0, float(n), -math.log1p(-p)
+    while True:
+        # failures until the next success
+        left -= 1 + math.floor(rng.standard_exponential() / rate)
+        if left < 0:
+            return hits
+        hits += 1
+
+
+@jit
 def draw(noise, scale, rng):
     """Draw a noise, given by its code.
 

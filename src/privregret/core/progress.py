@@ -1,10 +1,13 @@
-"""Show progress on a terminal, in JupyterLab and in VS Code, and nowhere else."""
+"""Show progress on a terminal, in JupyterLab and in VS Code; lines of a long program elsewhere."""
 
 import os
 import sys
+import time
 from collections.abc import Iterable
 
 from tqdm.auto import tqdm
+
+QUIET = 10  # seconds without a line
 
 
 def answers() -> bool:
@@ -17,6 +20,15 @@ def answers() -> bool:
 
 
 def progress(iterable: Iterable | None, total: int) -> tqdm:
-    """Show a progress bar after one second, on a terminal or in a front end."""
-    shown = answers() or sys.stderr.isatty()
-    return tqdm(iterable, total=total, leave=False, delay=1, disable=not shown)
+    """Show a progress bar, at once on a terminal, after one second in a front end."""
+    terminal = sys.stderr.isatty()
+    delay, shown = 0 if terminal else 1, terminal or answers()
+    return tqdm(iterable, total=total, leave=False, delay=delay, disable=not shown)
+
+
+def finished(bar: tqdm, what: str, begun: float) -> None:
+    """Say what is finished in a line, in a program without a bar that runs for `QUIET` seconds."""
+    seconds = time.monotonic() - begun
+    notebook = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
+    if bar.disable and not notebook and seconds > QUIET:
+        print(f"{what} after {seconds:.0f} s", file=sys.stderr, flush=True)

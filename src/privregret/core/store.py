@@ -18,7 +18,7 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from pathlib import Path
 from threading import Lock
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -51,6 +51,9 @@ class _Pickler(pickle.Pickler):
     def reducer_override(self, thing):
         if type(thing) is np.random.Generator:
             return dict, (thing.bit_generator.state,)
+        if type(thing) is MethodType:
+            if getattr(type(thing.__self__), thing.__name__, None) is not thing.__func__:
+                raise TypeError(f"{thing.__name__} is not a method of its class")
         named = isinstance(thing, (type, FunctionType))
         for kind in getattr(thing if named else type(thing), "__mro__", [thing]):
             if kind.__module__.partition(".")[0] not in KNOWN:
@@ -80,7 +83,7 @@ def entry(function: Callable, *known: Any) -> Path | None:
     stated = [*pickler.stated.values()]
     used = {"engine", *(".".join(module.split(".")[1:2]) for module, *_ in stated)}
     code = [hashed for layer, hashed in code_key.LOADED.items() if layer in used]
-    known = content.getvalue(), stated, code, SWITCHES
+    known = files.digest(content.getvalue()), stated, code, SWITCHES
     return None if code_key.altered() else file(FOLDER, known)
 
 

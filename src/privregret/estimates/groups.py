@@ -2,21 +2,22 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import astuple
 
 import numpy as np
 import pandas as pd
 
 from privregret.core import checks
 from privregret.estimates.many import columns, named, rows
-from privregret.estimates.number import ROUNDING, complete
+from privregret.estimates.number import ROUNDING, STANDARD_ERRORS, complete
 from privregret.estimates.sample import (
     LARGEST,
-    SHOWN,
     fraction,
-    mean,
+    fraction_error,
     moments,
     order_statistics,
     slope,
+    third,
 )
 
 Columns = str | Sequence[str]
@@ -55,6 +56,26 @@ def _numbers(name, column, frame):
         raise ValueError(f"{name} must be a column of finite numbers, got {column!r}")
 
 
+def _free(by, *results):
+    """Refuse groups by a column that has the name of a result."""
+    if twice := ", ".join(set(results) & set(by)):
+        raise ValueError(f"by must have other names than the results, got {twice}")
+
+
+def _once(frame, by, measured):
+    """Refuse a group in which a run occurs twice, and name the columns that tell its rows apart."""
+    key = [*dict.fromkeys([*by, "run"])]
+    if "run" not in frame or not frame.duplicated(key).any():
+        return
+    text = frame.drop(columns=[*measured, "regret", "weight", "heavy"], errors="ignore").astype(str)
+    missing, left = [], text.duplicated(key).sum()
+    for column in text.nunique().drop(key).sort_values(kind="stable").index:
+        if (now := text.duplicated([*key, *missing, column]).sum()) < left:
+            missing, left = [*missing, column], now
+    way = f"add {', '.join(missing)} to by" if missing else "average over its rows"
+    raise ValueError(f"by must tell the rows of a run apart, got by={by}: {way}, or select rows")
+
+
 def _groups(frame, by, weights=None, **columns):
     """Return the groups of a frame in the order of appearance, after checks."""
     if len(frame) == 0:
@@ -66,6 +87,7 @@ def _groups(frame, by, weights=None, **columns):
     columns |= {"weights": weights} if weights else {}
     for name, column in columns.items():
         _numbers(name, column, frame)
+    _once(frame, by, columns.values())
     other = [c for c in columns.values() if frame[c].dtype != float]
     frame = frame.astype(dict.fromkeys(other, float)) if other else frame
     groups = frame.groupby(by or np.zeros(len(frame), int), sort=False, dropna=False)
@@ -74,6 +96,11 @@ def _groups(frame, by, weights=None, **columns):
             wanted = f"weights {weights!r} must be at least 0, and above 0 in each group"
             raise ValueError(f"{wanted}, got {min(least, 0):g}")
     return groups
+
+
+def _keys(groups, by):
+    """Return the columns `by` with one row per group."""
+    return groups.size().index.to_frame(index=False)[by] if by else pd.DataFrame(index=[0])
 
 
 def _each(groups, by, columns, estimate):
@@ -105,49 +132,57 @@ def means(
     -------
     pandas.DataFrame
         Columns `by`, mean, sd (of one run), se (of the mean), runs, heavy, in the order of
-        appearance. sd and se are nan for a single run, whose error `rows` reads as infinite. With
-        weights: `by`, mean, se, top, runs, heavy, where top is the largest contribution of a single
-        run to the mean.
+        appearance. With weights: `by`, mean, se, top, runs, heavy, where top is the largest
+        contribution of a single run to the mean.
 
-        heavy marks a mean that its standard error may not cover: rare runs decide it. It is True if
-        one of at least 20 runs makes more than half of the variance, and `rows` then reads an error
-        three times as large; or if the frame has a column heavy that says so, as
-        `simulate.regret_curves` does for a tail index below 2, and then se is infinite. Use
-        `quantiles`, `quantile_limits` or importance sampling (`rare.regrets`).
+        se is a third of the half-width of Student's interval with the probability of three standard
+        errors: sd / sqrt(runs), times 1.19 for 15 runs and 1.004 for 1000. It is infinite if the
+        error is not known: for fewer than 2000 runs with equal values, and if heavy. sd and se are
+        nan for a single run, whose error `rows` reads as infinite.
+
+        heavy marks a mean that rare runs decide. If the frame has this column, as that of
+        `simulate.regret_curves`, True is a tail index below 2; if False, se triples where one of at
+        least 20 runs makes most of the variance. Without it, and with weights, se grows with the
+        part that one run has of the variance or of the squared weights, and from a third on the
+        mean is marked. Use `quantiles`, `quantile_limits` or `rare.regrets`.
 
     Raises
     ------
     TypeError, ValueError
-        If a column is missing, does not hold finite numbers, or the frame has no rows.
+        If a column is missing, does not hold finite numbers, or the frame has no rows; if a run
+        (column run) occurs twice in a group; if `by` has the name of a result.
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"arm": ["a", "a", "b", "b"], "regret": [1.0, 3.0, 5.0, 5.0]})
-    >>> means(frame, "arm")
-      arm  mean        sd   se  runs  heavy
-    0   a   2.0  1.414214  1.0     2  False
-    1   b   5.0  0.000000  0.0     2  False
+    >>> frame = pd.DataFrame({"arm": ["a", "b"] * 50, "regret": [1.0, 5.0, 3.0, 5.0] * 25})
+    >>> means(frame, "arm").round(3)
+      arm  mean    sd    se  runs  heavy
+    0   a   2.0  1.01  0.16    50  False
+    1   b   5.0  0.00   inf    50  False
     """
+    _free(by, "mean", "sd", "se", "runs", "heavy", *([] if weights is None else ["top"]))
     known = {"heavy": "heavy"} if "heavy" in frame else {}
     groups = _groups(frame, by, weights, value=value, **known)
-    tail = groups["heavy"].any().to_numpy(bool) if known else False
+    tail = groups["heavy"].any().to_numpy(bool) if known else None
     if weights is not None:
         found = _each(groups, by, [value, weights], _weighted_mean)
-        return found.assign(se=np.where(tail, np.inf, found.se), heavy=found.heavy | tail)
-    found = groups[value].agg(["mean", "std", "min", "max", "size"]).reset_index(drop=not by)
-    known = (found.pop(c) for c in ("mean", "std", "min", "max", "size"))
-    return found.assign(**moments(tuple(known), tail))
+        found["heavy"] |= False if tail is None else tail
+        return found.assign(se=found.se.mask(found.heavy, np.inf).mask(found.runs < 2))
+    columns = groups[value].agg(["mean", "std", "min", "max", "size"])
+    known = tuple(columns[c].to_numpy() for c in columns)
+    return _keys(groups, by).assign(**moments(known, tail))
 
 
 def _weighted_mean(x, weight):
     portion = weight / weight.sum()
     value = (portion * x).sum()
-    off = np.abs(portion * (x - value))
+    off, square = (portion * (x - value)) ** 2, portion**2
     equal = np.abs(x - value).max() <= ROUNDING * abs(value)
-    se = np.nan if len(x) < 2 else 0.0 if equal else np.sqrt((off**2).sum())
+    se = 0.0 if equal else np.sqrt(max(off.sum(), 1e-300))
+    share = max(part.max() / max(part.sum(), 1e-300) for part in (off, square))
+    se, heavy = third(se, share, 1 / square.sum())
     top = (portion * x).max() / value if value else 0.0
-    heavy = len(x) >= SHOWN and 2 * off.max() ** 2 > se**2 > 0
-    return {"mean": value, "se": se, "top": top, "runs": len(x), "heavy": heavy}
+    return {"mean": value, "se": float(se), "top": top, "runs": len(x), "heavy": bool(heavy)}
 
 
 @checks.arguments(**_RULES, levels=_levels, weights=checks.text)
@@ -160,7 +195,7 @@ def quantiles(
 ) -> pd.DataFrame:
     """Return quantiles over runs, without errors, per group of `means`.
 
-    `levels` maps names of columns to levels, by default {"low": 0.1, "high": 0.9}. Plain quantiles
+    `levels` maps names of columns to levels, by default {"q10": 0.1, "q90": 0.9}. Plain quantiles
     are interpolated linearly; a weighted quantile is the smallest value that is not exceeded by
     runs of at least this fraction of the weight.
 
@@ -168,20 +203,20 @@ def quantiles(
     --------
     >>> frame = pd.DataFrame({"arm": "a", "regret": range(101)})
     >>> quantiles(frame, "arm")
-      arm   low  high
+      arm   q10   q90
     0   a  10.0  90.0
     """
-    levels = {"low": 0.1, "high": 0.9} if levels is None else levels
-    if twice := ", ".join(set(levels) & set(by)):
-        raise ValueError(f"levels must have other names than by, got {twice}")
+    levels = {"q10": 0.1, "q90": 0.9} if levels is None else levels
+    _free(by, *levels)
     groups = _groups(frame, by, weights, value=value)
     if weights is None:
-        found = groups[value].size().reset_index()[by] if by else pd.DataFrame(index=[0])
-        return found.assign(**{k: groups[value].quantile(q).to_numpy() for k, q in levels.items()})
+        return _keys(groups, by).assign(
+            **{k: groups[value].quantile(q).to_numpy() for k, q in levels.items()}
+        )
 
     def one(x, weight):
         order = np.argsort(x)
-        portion = weight[order].cumsum() / weight.sum()
+        portion = weight[order].cumsum() / weight.sum() * (1 + 1e-12)
         at = np.searchsorted(portion, [*levels.values()]).clip(0, len(x) - 1)
         return dict(zip(levels, x[order][at], strict=True))
 
@@ -194,10 +229,10 @@ def bands(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataFra
     If regret has a long tail, the mean minus one standard deviation can be below 0; quantiles are
     not.
 
-    It takes what `means` takes, and returns its columns, low and high.
+    It takes what `means` takes, and returns its columns, q10 and q90.
     """
     ends = quantiles(frame, by, None, value)
-    return means(frame, by, value).assign(low=ends.low, high=ends.high)
+    return means(frame, by, value).assign(q10=ends.q10, q90=ends.q90)
 
 
 @checks.arguments(**_RULES, level=_open, confidence=_open)
@@ -209,17 +244,18 @@ def quantile_limits(
     confidence: float = CONFIDENCE,
 ) -> pd.DataFrame:
     """Return a quantile per group of `means`, with confidence limits that hold for all at once:
-    columns `by`, value, low, high, runs.
+    columns `by`, quantile, lower_limit, upper_limit, runs.
 
     With probability `confidence` all limits hold, whatever the distribution and its tail. They are
     order statistics, at a level by Bonferroni's rule, and infinite for too few runs.
     """
+    _free(by, "quantile", "lower_limit", "upper_limit", "runs")
     groups = _groups(frame, by, value=value)
     chance = (1 - confidence) / (2 * groups.ngroups)
 
     def one(x):
         value, low, high = order_statistics(x, level, chance)
-        return {"value": value, "low": low, "high": high, "runs": len(x)}
+        return {"quantile": value, "lower_limit": low, "upper_limit": high, "runs": len(x)}
 
     return _each(groups, by, [value], one)
 
@@ -232,9 +268,11 @@ def fractions(
     fraction, fraction_se, runs.
 
     The condition is a column of True and False, or an expression in the columns, such as
-    "regret >= 100". The error is that of `fraction`; with weights, that of the `mean` of the
-    weights where the condition is met.
+    "regret >= 100". The error is that of `fraction`; with weights that of `means`, but at most what
+    reaches 0 and 1, and if all runs meet it or none does, that of `fraction` with as many draws as
+    the weights are worth: (sum w)^2 / sum w^2.
     """
+    _free(by, "fraction", "fraction_se", "runs")
     try:
         met = frame[condition] if condition in frame else frame.eval(condition, engine="python")
     except Exception as error:  # pandas' parser raises errors of many types
@@ -245,13 +283,22 @@ def fractions(
             complete(f"condition {column!r}", frame[column])
     if getattr(met, "dtype", np.dtype(float)).kind != "b":
         raise TypeError(f"condition must be True or False in each row, got {condition!r}")
-    groups = _groups(frame.assign(met=met.astype(bool)), by, weights)
+    flag = f"({condition})"  # a name that no other column has
+    groups = _groups(frame.assign(**{flag: met.astype(float)}), by, weights)
 
     def one(met, *weight):
-        found = mean(met * weight[0]) if weight else fraction(met)
-        return {"fraction": found.value, "fraction_se": found.se, "runs": len(met)}
+        value, se = _weighted_fraction(met, *weight) if weight else astuple(fraction(met))[:2]
+        return {"fraction": value, "fraction_se": se, "runs": len(met)}
 
-    return _each(groups, by, ["met", *([weights] if weights else [])], one)
+    return _each(groups, by, [flag, *([weights] if weights else [])], one)
+
+
+def _weighted_fraction(met, weight):
+    found, squares = _weighted_mean(met, weight), (weight / weight.sum()) ** 2
+    value, se, draws = min(found["mean"], 1.0), found["se"], 1 / squares.sum()
+    if not 0 < met[weight > 0].mean() < 1 and 3 * squares.max() * draws < 1:
+        se = fraction_error(round(value) * draws, draws)
+    return value, min(se, max(value, 1 - value) / STANDARD_ERRORS)
 
 
 @checks.arguments(**_RULES, weights=checks.text, points=checks.integer_in(2, checks.SIZE))
@@ -262,11 +309,12 @@ def survivals(
     weights: str | None = None,
     points: int = 240,
 ) -> pd.DataFrame:
-    """Return the fraction of runs that reach x, as a curve in x, per group of `means`: columns
-    `by`, `value` (falling, each once), and fraction of runs with at least this value.
+    """Return the probability that a run reaches x, as a curve in x, per group of `means`: columns
+    `by`, at_least (falling, each once), and probability of at least this value.
 
-    About half of the points are evenly spaced in the fraction, half in its logarithm.
+    About half of the points are evenly spaced in the probability, half in its logarithm.
     """
+    _free(by, value, "fraction")
     parts = []
     for key, part in _groups(frame, by, weights, value=value):
         x = part[value].to_numpy()
@@ -279,9 +327,9 @@ def survivals(
         spaced = np.geomspace(least, 1, points // 2), np.linspace(least, 1, points // 2)
         at = np.searchsorted(portion, np.append(*spaced)).clip(0, len(x) - 1)
         at = np.unique(np.searchsorted(fall, fall[at], side="right") - 1)  # the last of equal runs
-        curve = pd.DataFrame({value: x[order][at], "fraction": portion[at]})
+        curve = pd.DataFrame({"at_least": x[order][at], "probability": portion[at]})
         parts.append(curve.assign(**dict(zip(by, key, strict=True)) if by else {}))
-    return pd.concat(parts, ignore_index=True)[[*by, value, "fraction"]]
+    return pd.concat(parts, ignore_index=True)[[*by, "at_least", "probability"]]
 
 
 @checks.arguments(**_RULES)
@@ -292,6 +340,7 @@ def growths(frame: pd.DataFrame, by: Columns, value: str = "regret") -> pd.DataF
     `by` are the columns that together with `run` identify a run, `value` is what grows. Columns
     `by`, run, growth, and weight and heavy if the frame has them; pass to `means`.
     """
+    _free(by, "run", "growth", "weight", "heavy")
     for column in (*by, "run"):
         named("by", column, frame)
     _numbers("value", value, frame)
@@ -326,6 +375,7 @@ def ratios(
        K arm  ratio  ratio_se
     0  2   a    3.0      0.15
     """
+    _free(by, "ratio", "ratio_se", "ratio_error")
     numbers = rows(frame, value)
     if isinstance(over, str):
         kept, below = np.ones(len(frame), bool), rows(frame, named("over", over, frame))
@@ -360,6 +410,8 @@ def slopes(
     >>> slopes(frame, [], "T").slope.round(12).tolist()
     [1.0]
     """
+    _free(by, "slope", "slope_se", "slope_error")
+    rows(frame, value)
     groups = _groups(frame, by, x=x)
 
     def one(part):
@@ -367,5 +419,4 @@ def slopes(
         along = np.log(part[x]) if log else part[x]
         return slope(along, [e.log() for e in numbers] if log else numbers)
 
-    keys = groups.size().reset_index()[by] if by else pd.DataFrame(index=[0])
-    return keys.assign(**columns([one(part) for _, part in groups], "slope"))
+    return _keys(groups, by).assign(**columns([one(part) for _, part in groups], "slope"))

@@ -1,6 +1,7 @@
 """Read rows of a frame as estimates, and estimate the extremes of many."""
 
 import math
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import TypeAlias
@@ -10,10 +11,11 @@ import pandas as pd
 import scipy
 
 from privregret.core import checks
-from privregret.estimates.number import LEVEL, STANDARD_ERRORS, WIDER, Estimate, complete, real
+from privregret.estimates.number import LEVEL, STANDARD_ERRORS, Estimate, complete, real
 
 Numbers: TypeAlias = pd.DataFrame | Iterable[Estimate | float]
 NAMES = "mean", "regret", "fraction", "ratio", "slope"  # columns with numbers and errors
+SAMPLED = re.compile(r"median|quantile|sd|se|least|greatest|top|[pq]\d+")  # random numbers
 
 
 def named(name: str, column: str, frame: pd.DataFrame) -> str:
@@ -22,6 +24,13 @@ def named(name: str, column: str, frame: pd.DataFrame) -> str:
         columns = ", ".join(map(str, frame.columns))
         raise ValueError(f"{name} must be one column of the frame ({columns}), got {column!r}")
     return column
+
+
+def _averaged(frame):
+    if "run" in frame:
+        raise ValueError(
+            "frame must have estimates, got single runs (column 'run'): call means first"
+        )
 
 
 @checks.arguments(frame=checks.dataframe, value=checks.text)
@@ -34,10 +43,12 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
         For example of `means` or `exact.regret_curves`.
     value : str, optional
         Column of the numbers; the first of mean, regret, fraction, ratio, slope if not given. The
-        error of `mean` is `se` (infinite if `runs` is 1, three times as large if `heavy`), the
-        bound of `regret` is `error`; those of another column are <value>_se and <value>_error. An
-        error without a column is 0.
+        error of `mean` is `se` (infinite if `runs` is 1, or if `heavy`), the bound of `regret` is
+        `error`; those of another column are <value>_se and <value>_error. An error without a column
+        is 0, so a frame of single runs (with a column run), and quantiles and deviations of a
+        sample, are refused.
     """
+    _averaged(frame)
     if value is None:
         value = next((c for c in NAMES if c in frame), NAMES[0])
     named("value", value, frame)
@@ -45,11 +56,15 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
     bound = "error" if value == "regret" else f"{value}_error"
     names = value, "se" if is_mean else f"{value}_se", bound
     found = {c: frame[c] if c in frame else pd.Series(0.0, frame.index) for c in names}
+    if {"se", "runs"} & {*frame} and not {*names[1:]} & {*frame} and SAMPLED.fullmatch(value):
+        raise ValueError(
+            f"value must be a column with an error, got {value!r} without {names[1]!r}"
+        )
     if is_mean and "runs" in frame:
         found["se"] = found["se"].mask(frame.runs < 2, np.inf)
     if is_mean and "heavy" in frame:
         complete("column 'heavy'", frame.heavy)
-        found["se"] = found["se"] * np.where(frame.heavy, WIDER, 1)
+        found["se"] = found["se"].mask(frame.heavy.astype(bool), np.inf)
     for name, column in found.items():
         complete(f"column {name!r}", column)
     return [Estimate(*row) for row in zip(*found.values(), strict=True)]
@@ -58,6 +73,7 @@ def rows(frame: pd.DataFrame, value: str | None = None) -> list[Estimate]:
 @checks.arguments(frame=checks.dataframe, value=checks.text)
 def row(frame: pd.DataFrame, value: str | None = None, **where: object) -> Estimate:
     """Return the only row, as of `rows`, in which the named columns have these values."""
+    _averaged(frame)
     for column, wanted in where.items():
         frame = frame[frame[named("where", column, frame)] == wanted]
     if len(frame) != 1:

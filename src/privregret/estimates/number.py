@@ -12,10 +12,7 @@ from privregret.core import checks
 STANDARD_ERRORS = 3  # half-width of the interval that a verdict uses
 # probability that a normal estimate is off by more, per side
 LEVEL = scipy.special.ndtr(-STANDARD_ERRORS)
-ROUNDING = 1e-9  # relative errors below this are rounding errors
-# Factor on the error of a mean of which one run makes most of the variance: up to nine such runs
-# may be due (Poisson's limit at LEVEL for one that was seen is 8.9).
-WIDER = 3
+ROUNDING = 1e-11  # relative errors below this are rounding errors
 
 
 def real(name: str, value: object, low: float = -math.inf) -> float:

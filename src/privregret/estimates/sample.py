@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 import scipy
@@ -12,7 +13,6 @@ from privregret.estimates.number import (
     LEVEL,
     ROUNDING,
     STANDARD_ERRORS,
-    WIDER,
     Estimate,
     complete,
     exactly,
@@ -20,16 +20,40 @@ from privregret.estimates.number import (
 
 LARGEST = 1e300  # rule for an entry of a sample
 SHOWN = 20  # with fewer draws one of them often makes most of the variance by chance
+# Factor on the error of a mean of which one draw makes most of the variance, if no heavy tail is
+# known: up to nine such draws may be due (Poisson's limit at LEVEL for one that was seen is 8.9).
+WIDER = 3
+# so many equal draws count as a constant: another value has a probability below 0.3 per cent
+CONSTANT = 2000
 
 
-def moments(known: tuple[ArrayLike, ...], tail: ArrayLike = False) -> dict[str, ArrayLike]:
-    """Return the columns of `means` from mean, sd, least, greatest and number of runs."""
-    mean, sd, least, greatest, runs = known
-    sd = np.where(sd <= ROUNDING * np.abs(mean), 0.0, sd)
-    most = np.maximum(greatest - mean, mean - least) > sd * np.sqrt((runs - 1) / 2)
-    heavy = tail | (most & (runs >= SHOWN) & (sd > 0))
-    se = np.where(tail, np.inf, sd / np.sqrt(runs))
+def moments(known: tuple[ArrayLike, ...], tail: ArrayLike | None = None) -> dict[str, ArrayLike]:
+    """Return the columns of `means` from mean, sd, least, greatest and number of runs, and from
+    whether the law has a heavy tail, if that is known."""
+    mean, sd, least, greatest, runs = map(np.asarray, known)
+    sd = np.where(greatest - least <= ROUNDING * np.abs(mean), np.where(runs > 1, 0.0, sd), sd)
+    largest = np.maximum(greatest - mean, mean - least)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = largest**2 / ((runs - 1) * sd**2)
+    se, heavy = third(sd / np.sqrt(runs), share, runs, is_light=tail is not None)
+    if tail is not None:
+        se, heavy = np.where(tail, np.inf, se), heavy | tail
+    se = np.where(runs < 2, np.nan, se)
     return {"mean": mean, "sd": sd, "se": se, "runs": runs, "heavy": heavy}
+
+
+def third(se, share, runs, is_light=False, dof=None):
+    """Return a third of the half-width of Student's interval at LEVEL, and whether it is infinite
+    because rare draws may decide; `share` is the largest draw's part of the variance."""
+    # 1 / (1 - 3 share) covers exponential, lognormal, Pareto and rare 0/1 laws from 5 draws on
+    with np.errstate(divide="ignore", invalid="ignore"):
+        heavy = (share >= 1 / 3) & (se > 0) & (not is_light)
+        rare = np.where((share > 1 / 2) & (runs >= SHOWN), WIDER, 1)
+        spread = se * (rare if is_light else 1 / (1 - 3 * share))
+        dof = runs - 1 if dof is None else dof
+        spread = spread * -scipy.special.stdtrit(dof, LEVEL) / STANDARD_ERRORS
+    known = np.where(se > 0, spread, np.where(runs < CONSTANT, np.inf, 0.0))
+    return np.where(heavy | (runs < 2), np.inf, known), heavy
 
 
 def _sample(name, value, shape=1):
@@ -41,30 +65,40 @@ def _sample(name, value, shape=1):
     return checks.array_in(-LARGEST, LARGEST, shape=shape)(name, value)
 
 
-@checks.arguments(sample=_sample)
-def mean(sample: ArrayLike) -> Estimate:
-    """Estimate the mean of independent draws; its error is infinite for one draw.
+@checks.arguments(sample=_sample, heavy=checks.boolean)
+def mean(sample: ArrayLike, heavy: bool | None = None) -> Estimate:
+    """Estimate the mean of independent draws.
 
-    If one of at least 20 draws makes most of the variance, the error is three times as large.
+    The error is a third of the half-width of Student's interval with the probability of three
+    standard errors. It is wider the more of the variance the largest draw makes, and infinite from
+    a third on, for one draw, and for fewer than 2000 draws that are all equal. `heavy` says whether
+    the distribution has a heavy tail, if that is known, as in `means`.
 
     Examples
     --------
-    >>> mean([1.0, 2.0, 3.0, 6.0])
-    Estimate(value=3.0, se=1.0801234497346435, bound=0.0)
+    >>> round(mean([1.0, 2.0, 3.0, 4.0, 6.0] * 20).se, 3)
+    0.193
+    >>> mean([1.0, 2.0, 3.0, 6.0]).se
+    inf
     """
     if len(sample) < 2:
         return Estimate(sample[0], math.inf)
     known = sample.mean(), sample.std(ddof=1), sample.min(), sample.max(), len(sample)
-    found = moments(known)
-    return Estimate(found["mean"], found["se"] * (WIDER if found["heavy"] else 1))
+    found = moments(known, heavy)
+    return Estimate(float(found["mean"]), float(found["se"]))
 
 
-@checks.arguments(sample=_sample, controls=lambda name, value: _sample(name, value, shape=2))
-def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
+@checks.arguments(
+    sample=_sample,
+    controls=lambda name, value: _sample(name, value, shape=2),
+    heavy=checks.boolean,
+)
+def controlled(sample: ArrayLike, controls: ArrayLike, heavy: bool | None = None) -> Estimate:
     """Estimate the mean of independent draws with control variates.
 
     The estimate is the value of a linear fit by least squares at controls 0. Its error is robust to
     variances that depend on the controls (HC3): each residual counts as it would without its draw.
+    From it follows a third of an interval, as in `mean`.
 
     Parameters
     ----------
@@ -72,6 +106,8 @@ def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
     controls : (n, c) array
         For each draw, numbers whose means are known to be 0. n must be at least ten times c; a
         control that is the same in all draws is left out. One draw has an infinite error.
+    heavy : bool, optional
+        Whether the distribution has a heavy tail, if that is known, as in `mean`.
     """
     n = len(sample)
     if len(controls) != n:
@@ -84,8 +120,13 @@ def controlled(sample: ArrayLike, controls: ArrayLike) -> Estimate:
     fit = np.linalg.pinv(design)
     leverage = (design * fit.T).sum(axis=1)
     residuals = sample - design @ (fit @ sample)
-    value, se = fit[0] @ sample, np.linalg.norm(fit[0] * residuals / np.maximum(1 - leverage, 1e-9))
-    return Estimate(value, math.inf if n < 2 else se if se > ROUNDING * abs(value) else 0.0)
+    value, off = fit[0] @ sample, (fit[0] * residuals / np.maximum(1 - leverage, 1e-9)) ** 2
+    varies = np.ptp(sample) > ROUNDING * abs(value)
+    if n > 1 and varies and off.sum() <= (ROUNDING * value) ** 2:
+        return Estimate(value)
+    se, share = np.sqrt(off.sum()) * varies, off.max() / max(off.sum(), 1e-300)
+    se = third(se, share, n, heavy is False, n - design.shape[1])[0]
+    return Estimate(value, math.inf if heavy else float(se))
 
 
 def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
@@ -109,9 +150,14 @@ def fraction(successes: ArrayLike, draws: int | None = None) -> Estimate:
     else:
         n = checks.positive_int("draws", draws)
         hits = checks.integer_in(0, n)("successes", successes)
-    low = scipy.stats.beta.ppf(LEVEL, hits, n - hits + 1) if hits else 0.0
-    high = scipy.stats.beta.isf(LEVEL, hits + 1, n - hits) if hits < n else 1.0
-    return Estimate(hits / n, max(high - hits / n, hits / n - low) / STANDARD_ERRORS)
+    return Estimate(hits / n, fraction_error(hits, n))
+
+
+def fraction_error(hits: float, draws: float) -> float:
+    """Return a third of the distance to the farther exact (Clopper-Pearson) limit."""
+    low = scipy.stats.beta.ppf(LEVEL, hits, draws - hits + 1) if hits else 0.0
+    high = scipy.stats.beta.isf(LEVEL, hits + 1, draws - hits) if hits < draws else 1.0
+    return max(high - hits / draws, hits / draws - low) / STANDARD_ERRORS
 
 
 def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[float, float, float]:
@@ -123,7 +169,7 @@ def order_statistics(sample: ArrayLike, level: float, chance: float) -> tuple[fl
     """
     ordered, n = np.sort(sample), len(sample)
     low, high = (int(scipy.stats.binom.ppf(q, n, level)) for q in (chance, 1 - chance))
-    value = ordered[min(int(n * level), n - 1)]
+    value = ordered[min(math.floor(n * Fraction(level).limit_denominator(10**9)), n - 1)]
     return value, ordered[low - 1] if low else -math.inf, ordered[high] if high < n else math.inf
 
 

@@ -55,7 +55,10 @@ def _algorithm(name, value):
 
 
 def _algorithms(name, value):
-    return [_algorithm(name, algorithm) for algorithm in checks.one_or_more(name, value)]
+    algorithms = [_algorithm(name, algorithm) for algorithm in checks.one_or_more(name, value)]
+    for algorithm in algorithms:
+        identity.parameters(algorithm)
+    return algorithms
 
 
 def _problems(name, value):
@@ -98,7 +101,9 @@ def regret_curves(
             regret = expected_regret(algorithm, problem, horizons)
             frame = {"algorithm": algorithm.label, "instance": problem.name, "t": horizons}
             frame |= {"regret": regret.value, "error": regret.error}
-            frame |= identity.parameters(algorithm)
+            # a parameter may be as long as the table
+            columns = identity.parameters(algorithm).items()
+            frame |= {column: [value] * len(horizons) for column, value in columns}
             frame |= {"proved_epsilon": algorithm.privacy.proved}
             frames.append(pd.DataFrame(frame))
     return pd.concat(frames, ignore_index=True)
@@ -150,7 +155,6 @@ def expected_regret(
     if own := getattr(algorithm, "expected_regret", None):
         return own(instance, horizons)
     # round 1 is uniform; then rounds start .. 2 start - 1
-    first = expected_gap(instance, 0, "none", 1.0)
     value, error = (np.full(len(horizons), x) for x in expected_gap(instance, 0, "none", 1.0))
     starts = 2 ** np.arange(1, int(horizons[-1]).bit_length())
     if isinstance(algorithm, EpochAlgorithm):

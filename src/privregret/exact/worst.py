@@ -88,7 +88,7 @@ def worst_instance(
     polish : int
         Steps of Brent's method about each, at least 0.
     groups : int
-        Number of groups of equal actions besides the best one, 1 to K - 1.
+        Number of groups of equal actions besides the best one, 1 to K - 1, else ValueError.
     budget : int
         Regrets that the simplex may compute, at least 1; without effect for one group.
 
@@ -102,6 +102,9 @@ def worst_instance(
     low, high = gaps
     # ln(K - 1)
     others = max(0.0, log_actions + math.log1p(-math.exp(-log_actions)))
+    if math.log(groups) > others + 1e-9:
+        most = round(math.exp(others))
+        raise ValueError(f"groups must be at most K - 1 = {most}, got {groups}")
     tried = []
 
     def ratio(log_gaps, log_counts):

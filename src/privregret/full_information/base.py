@@ -42,7 +42,7 @@ class FullInformationAlgorithm(Algorithm):
         """
         return self.literal(checks.table("losses", losses, short=True), rng)
 
-    @checks.arguments(actions=checks.integer_in(2, checks.SIZE))
+    @checks.arguments(actions=checks.integer_in(2, checks.SIZE), horizon=checks.positive_int)
     def start(
         self, actions: int, rng: int | np.random.Generator, horizon: int | None = None
     ) -> Learner:
@@ -50,5 +50,4 @@ class FullInformationAlgorithm(Algorithm):
 
         `rng` is as in `play`; `horizon`, at least 1, is for algorithms that depend on it.
         """
-        horizon = horizon if horizon is None else checks.positive_int("horizon", horizon)
         return Learner(self, "losses", rng, horizon, actions)

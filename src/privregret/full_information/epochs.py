@@ -9,7 +9,7 @@ import numpy as np
 from privregret.core import checks
 from privregret.core.algorithm import Steps
 from privregret.core.jit import jit
-from privregret.core.noise import CODES, NONE, TIE, draw
+from privregret.core.noise import CODES, NONE, TIE, draw, successes
 from privregret.full_information.base import FullInformationAlgorithm
 
 PREFIXES = ("full", "random", "half")
@@ -137,7 +137,7 @@ def _play_counts(data, checkpoints, selector, rng):
         if end < horizon:
             left, rest = used, 1.0
             for i in range(kinds - 1):
-                hits[i] = rng.binomial(left, min(1.0, probabilities[i] / rest)) if rest > 0 else 0
+                hits[i] = successes(left, min(1.0, probabilities[i] / rest), rng) if rest > 0 else 0
                 left -= hits[i]
                 rest -= probabilities[i]
             hits[kinds - 1] = left
@@ -151,7 +151,7 @@ def _play_counts(data, checkpoints, selector, rng):
                     if bits or resampling:
                         whole = -base
                         for i in range(kinds):
-                            whole += rng.binomial(hits[i], outcomes[i, g])
+                            whole += successes(hits[i], outcomes[i, g], rng)
                         score = draw(noise, scale, rng) - whole
                     else:
                         score = draw(noise, scale, rng) - shared

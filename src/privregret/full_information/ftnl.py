@@ -47,10 +47,10 @@ class FTNL(EpochAlgorithm):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, above 0.
+        Privacy parameter, in [1e-6, 1e6].
     noise : {"laplace", "exponential", "gumbel"}
     scale : str or float
-        A preset, or c itself, above 0.
+        A preset, or c itself, in [0.001, 1000].
     bernoulli_resampling : bool
         Replace each loss by an independent Bernoulli loss of that mean before adding it up. This
         does not change the privacy.
@@ -63,10 +63,10 @@ class FTNL(EpochAlgorithm):
     id = "ftnl"
     source = "hu2021, Algorithm 2; wu2026, Algorithm 1"
     rules = {
-        "epsilon": checks.positive,
+        "epsilon": checks.epsilon,
         "noise": checks.one_of(*NAMES),
         "scale": lambda name, value: (
-            value if isinstance(value, str) else checks.positive(name, value)
+            value if isinstance(value, str) else checks.number_in(1e-3, 1e3)(name, value)
         ),
         "bernoulli_resampling": checks.boolean,
     }
@@ -113,7 +113,7 @@ class NaiveFTNL(EpochAlgorithm):
     label = "naive FTNL"
     source = "hu2021, Section 5"
     noise = "laplace"
-    rules = {"epsilon": checks.positive}
+    rules = {"epsilon": checks.epsilon}
 
     @property
     def privacy(self) -> Privacy:

@@ -22,7 +22,7 @@ class RandomPrefixSoftmax(EpochAlgorithm):
     Parameters
     ----------
     epsilon : float
-        Privacy parameter, above 0.
+        Privacy parameter, in [1e-6, 1e6].
     prefix : {"random", "full", "half"}
         "random" is the printed algorithm. For comparison, "full" uses the whole block (then this is
         FTNL with Gumbel noise), and "half" uses the shortest possible random prefix, n/2 + 1
@@ -42,7 +42,7 @@ class RandomPrefixSoftmax(EpochAlgorithm):
     source = "cesari2026, Section 4"
     noise = "gumbel"
     rules = {
-        "epsilon": checks.positive,
+        "epsilon": checks.epsilon,
         "prefix": checks.one_of(*PREFIXES),
         "cap": lambda name, value: value if value == math.inf else checks.positive(name, value),
         "bernoulli_resampling": checks.boolean,

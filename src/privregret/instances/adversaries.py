@@ -182,13 +182,17 @@ class Adversary(_Oblivious):
         """Return (horizon, K) losses, or their means for a Bernoulli adversary."""
         return self.losses[_segment(self.starts, np.arange(horizon))]
 
-    def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
+    def table(self, horizon: int, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """Return a (horizon, K) table of losses.
 
-        A Bernoulli adversary needs the generator `rng` to draw them from.
+        A Bernoulli adversary needs `rng`, a seed or a generator, to draw them from.
         """
         means = self.means(horizon)
-        return (rng.random(means.shape) < means).astype(float) if self.bernoulli else means
+        if not self.bernoulli:
+            return means
+        if rng is None:
+            raise TypeError("rng must be a seed or a generator for Bernoulli losses, got None")
+        return (np.random.default_rng(rng).random(means.shape) < means).astype(float)
 
     def comparators(self, rounds: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return the (H, K) cumulative (mean) loss of each arm after `rounds`."""
@@ -206,7 +210,7 @@ class Adversary(_Oblivious):
         """Return what kernels take of these losses and that advice."""
         point = np.where(advice.rows.max(axis=2) == 1, advice.rows.argmax(axis=2), -1)
         losses = self.starts, self.losses, self.bernoulli
-        return Tables(*losses, advice.starts, advice.rows, point, advice.group)
+        return checks.lock(Tables(*losses, advice.starts, advice.rows, point, advice.group))
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,7 +330,7 @@ class ExpertProblem(_Oblivious):
         actions = play(self.table(horizon, rng), self.advice, rng)
         return self._paid(actions, self.adversary.means(horizon), checkpoints)
 
-    def table(self, horizon: int, rng: np.random.Generator | None = None) -> np.ndarray:
+    def table(self, horizon: int, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """Return a (horizon, K) table of losses, as for the adversary."""
         return self.adversary.table(horizon, rng)
 

@@ -112,7 +112,8 @@ class StochasticLosses(checks.Checked):
     @cached_property
     def data(self) -> Losses:
         """Return what kernels take."""
-        return Losses(np.array(self.outcomes), np.array(self.probabilities), self.counts, self.bits)
+        outcomes, probabilities = np.array(self.outcomes), np.array(self.probabilities)
+        return checks.lock(Losses(outcomes, probabilities, self.counts, self.bits))
 
     @property
     def means(self) -> np.ndarray:

@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import sys
 import time
 import traceback
@@ -18,12 +19,13 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir, mkdtemp
+from typing import Any
 
 import joblib
 from tqdm import tqdm
 
 from privregret.core import code_key, files
-from privregret.core.files import ROOT, digest, locked
+from privregret.core.files import PACKAGE, ROOT, digest, locked
 from privregret.press import notebook, record, render
 from privregret.press.notebook import BUILD, NOTEBOOKS, hint
 
@@ -31,8 +33,12 @@ from privregret.press.notebook import BUILD, NOTEBOOKS, hint
 FAILED, USAGE, DIED, INTERRUPTED = 1, 2, 3, 130
 # bits change with the number of BLAS threads, and PDF files with the date
 ENVIRONMENT = {"MPLBACKEND": "agg", "SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1"}
+# settings and libraries of the user's own
+ENVIRONMENT |= {"MATPLOTLIBRC": os.devnull, "PYTHONPATH": str(PACKAGE.parent)}
 ENVIRONMENT |= {f"{of}_NUM_THREADS": "1" for of in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 LOCK, NEVER = "requirements.lock", "has not run to its end here"
+# with these a cell is not run, or a value of another run is
+TAGS = {"skip-execution", "injected-parameters"}
 
 
 class UsageError(ValueError):
@@ -44,22 +50,26 @@ class Job:
     """A notebook to run, all parameters and those its file has not; or why it cannot run at all."""
 
     name: str
+    content: bytes = b""
     code: str = ""
     parameters: dict = field(default_factory=dict)
     changed: dict = field(default_factory=dict)
     problem: str = ""
 
 
-def read(name: str) -> tuple[str, dict]:
-    """The code of a notebook, its parameters aside, and these; UsageError if it is none of ours."""
+def read(name: str) -> tuple[bytes, str, dict]:
+    """A notebook's bytes, its code without the parameters, and these; UsageError if it is none of
+    ours."""
     try:
         content = (NOTEBOOKS / f"{name}.ipynb").read_bytes()
         cells = [c for c in json.loads(content)["cells"] if c["cell_type"] == "code"]
         kept = [c for c in cells if "parameters" not in c["metadata"].get("tags", [])]
         code = "\n\n".join("".join(cell["source"]) for cell in kept)
+        if bad := TAGS.intersection(t for c in cells for t in c["metadata"].get("tags", [])):
+            raise ValueError(f"a cell has the tag {min(bad)}")
         if not re.search(rf"^notebook\.start\(\s*[\"']{re.escape(name)}[\"']", code, re.M):
             raise ValueError(f"it does not call notebook.start({name!r}, ...): a copy?")
-        return code, notebook.declared(content)
+        return content, code, notebook.declared(content)
     except Exception as problem:  # cut, not JSON, of another format, not Python
         reason = (str(problem).splitlines() or [type(problem).__name__])[0][:200]
         raise UsageError(f"notebooks/{name}.ipynb cannot be read: {reason}") from None
@@ -95,18 +105,25 @@ def select(words: list[str], names: list[str]) -> list[str]:
 
 
 def overrides(pairs: list[tuple[str, str]]) -> dict:
-    """Parameters from the command line, "0.5,1" a list; UsageError for one that is there twice."""
+    """Parameters from the command line, as texts; UsageError for one that is there twice."""
     found: dict = {}
     for name, text in pairs:
         if name in found:
             raise UsageError(f"-p {name} is given twice")
-        try:
-            value = ast.literal_eval(text)
-            json.dumps(value)  # else it stays a text
-            found[name] = list(value) if isinstance(value, tuple) else value
-        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-            found[name] = {"true": True, "false": False}.get(text, text)
+        found[name] = text
     return found
+
+
+def fitted(given: Any, usual: Any) -> Any:
+    """A value of the command line for a parameter that usually is `usual`: "2**22" is a number,
+    "0.5,1" a list, "0.5" too where that is usual; what is none of that stays a text."""
+    value = {"true": True, "false": False}.get(given, given) if isinstance(given, str) else given
+    if isinstance(value, str):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            value = notebook.literal(ast.parse(given.strip(), mode="eval").body)
+    if isinstance(usual, str) and not isinstance(value, str):
+        return given
+    return [value] if isinstance(usual, list) and not isinstance(value, list) else value
 
 
 def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) -> list[Job]:
@@ -114,22 +131,26 @@ def jobs(names: list[str], given: dict, root: Path = ROOT, smoke: bool = False) 
     if not (ROOT / LOCK).is_file():
         raise UsageError(f"{LOCK} is missing: restore it by git, since all depends on it")
     small = files.toml(NOTEBOOKS / "smoke.toml") if smoke else {}
-    todo, known = [], set[str]()
+    todo, known, unknown = [], set[str](), list[str]()
     for name in names:
         try:
-            code, saved = read(name)
+            content, code, saved = read(name)
         except UsageError as problem:  # the others go on
             todo.append(Job(name, problem=str(problem)))
             continue
         known |= saved.keys()
-        usual = notebook.committed(name) if root == ROOT else saved
+        usual = notebook.committed(name, unknown.append) if root == ROOT else saved
         for p in (p for p in saved if repr(usual[p]) != repr(saved[p])):
             print(f"{name}: {p}={saved[p]!r} is not committed, {p}={usual[p]!r} counts")
-        wanted = usual | small.get(name, {}) | {p: v for p, v in given.items() if p in saved}
+        own = {p: fitted(v, saved[p]) for p, v in given.items() if p in saved}
+        wanted = usual | small.get(name, {}) | own
         changed = {p: v for p, v in wanted.items() if repr(v) != repr(saved.get(p))}
-        todo.append(Job(name, code, wanted, changed))
-    for unknown in sorted(given.keys() - known):
-        raise UsageError(f"no selected notebook has a parameter {unknown}: {hint(unknown, known)}")
+        todo.append(Job(name, content, code, wanted, changed))
+    for none in sorted(given.keys() - known):
+        raise UsageError(f"no selected notebook has a parameter {none}: {hint(none, known)}")
+    if unknown:
+        told = "git cannot say which parameters are committed, so those last published count"
+        print(f"warning: {told} ({unknown[0]})", file=sys.stderr)
     return todo
 
 
@@ -140,11 +161,11 @@ def inputs(job: Job) -> dict[str, str]:
     data += [NOTEBOOKS / f"{job.name}.toml"]
     data = filter(os.path.isfile, data)  # not of a text that is too long for a path
     found = {f"notebooks/{job.name}.ipynb": digest(job.code.encode())}
+    found |= {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data}
     layers = code_key.layers()
     if "privregret.studies" not in job.code and "import studies" not in job.code:
         del layers["studies"]
-    found |= {f"src/privregret ({name})": layer for name, layer in layers.items()}
-    return found | {os.path.relpath(f, ROOT): digest(f.read_bytes()) for f in data}
+    return found | {f"src/privregret ({name})": layer for name, layer in layers.items()}
 
 
 def origin(name: str, found: dict[str, str]) -> dict[str, str]:
@@ -192,20 +213,42 @@ def why_stale(job: Job, root: Path) -> str:
 
 
 def _kernel(folder, variables):
-    """A class of kernels over local sockets, no ports to race for; what they say goes to a log."""
+    """A class of kernels of this interpreter, over local sockets, no ports to race for, where that
+    is possible; what they say goes to a log."""
+    from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
 
+    at = {"connection_file": f"{folder}/kernel.json"}
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+        probe.bind(f"{folder}/kernel-0")  # else its path is too long, or it is on a strange disk
+        at |= {"transport": "ipc", "ip": f"{folder}/kernel"}
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+
     class Kernel(AsyncKernelManager):
+        # by its name another one could be found
+        kernel_spec = KernelSpec(argv=argv, display_name="Python 3", language="python")
+
         def __init__(self, **more):
-            at = {"ip": f"{folder}/kernel", "connection_file": f"{folder}/kernel.json"}
-            super().__init__(**more, transport="ipc", **at)
+            super().__init__(**more, **at)
 
         async def start_kernel(self, **more):
-            with open(f"{folder}/kernel.log", "wb") as log:
-                env = os.environ | ENVIRONMENT | variables
-                await super().start_kernel(**more, env=env, stderr=log)
+            env = os.environ | ENVIRONMENT | variables
+            try:
+                with open(f"{folder}/kernel.log", "ab") as log:
+                    await super().start_kernel(**more, env=env, stderr=log)
+            except Exception:  # it may run, and an open socket keeps this process from its end
+                await self.shutdown_kernel(now=True)
+                raise
 
     return Kernel
+
+
+def _stamps():
+    """What is another if a file of the package or the lock was written to meanwhile, also if it was
+    put back: number, size and time of the last change."""
+    ours = [p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".toml", ".tex", ".md")]
+    known = [(os.path.relpath(p, ROOT), p.stat()) for p in (*ours, ROOT / LOCK)]
+    return {(path, s.st_ino, s.st_size, s.st_ctime_ns) for path, s in known}
 
 
 def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tuple[int, str]:
@@ -213,8 +256,6 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     `sockets` has a short path; `tell` is told of each cell that starts."""
     if job.problem:
         return FAILED, f"FAILED {job.name}: {job.problem}"
-    # nbformat imports this module, which takes a second to compile grammars it never uses
-    sys.modules.setdefault("rfc3987_syntax", None)
     import papermill.log
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -227,7 +268,9 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
     # a failed run leaves what it executed or, where that says nothing, its log
     executed = left = staged / "executed.ipynb"
     log = Path(folder, "kernel.log")
-    own = {"PRIVREGRET_OUTPUT": str(staged), "IPYTHONDIR": str(build / "ipython")}
+    texts = staged / Path(job.name).with_suffix(".toml").name
+    own = {"PRIVREGRET_OUTPUT": str(staged), "PRIVREGRET_TEXTS": str(texts)}
+    own |= {"IPYTHONDIR": str(build / "ipython")}
 
     def starts(cell, cell_index):
         at[0] = cell_index + 1
@@ -238,15 +281,27 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
             shutil.rmtree(old, ignore_errors=True)  # if it is a folder
             old.unlink(missing_ok=True)
         staged.mkdir(parents=True)
-        before = inputs(job)
+        # what is hashed is what runs: an editor may save the originals meanwhile
+        source = staged / "source.ipynb"
+        source.write_bytes(job.content)
+        stamps, before, captions = _stamps(), inputs(job), NOTEBOOKS / f"{job.name}.toml"
+        if captions.is_file():
+            texts.write_bytes(captions.read_bytes())
+            before[os.path.relpath(captions, ROOT)] = digest(texts.read_bytes())
         # papermill takes braces for its own
-        paths = (re.sub("[{}]", r"\g<0>\g<0>", str(path)) for path in (NOTEBOOKS / file, executed))
+        paths = (re.sub("[{}]", r"\g<0>\g<0>", str(path)) for path in (source, executed))
         more = {"kernel_manager_class": _kernel(folder, variables | own), "on_cell_start": starts}
+        more |= {"kernel_name": "python3", "language": "python"}
         quiet = {"progress_bar": False, "request_save_on_cell_execute": False}
-        papermill.execute_notebook(*paths, job.changed, kernel_name="python3", **more, **quiet)
+        papermill.execute_notebook(*paths, job.changed, **more, **quiet)
         mark = notebook.end_mark(executed.read_bytes())
         if mark is None:
             raise UsageError("it ended before its last cell")
+        ran = mark.pop("python"), mark.pop("package")
+        if ran != (sys.executable, str(PACKAGE)):
+            raise UsageError(f"it used {ran[1]} of {ran[0]}, not {PACKAGE} of {sys.executable}")
+        if moved := stamps ^ _stamps():
+            raise UsageError(f"{min(moved)[0]} changed while it ran: run it again")
         record.adopt(staged, root, job.name, origin(job.name, before), gone)
         render.render(root)
         done.parent.mkdir(parents=True, exist_ok=True)
@@ -257,7 +312,8 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         said = record.read(root)["notebooks"][job.name].get("findings", [])
         return 0, f"{job.name}: {seconds:.0f} s, {render.said(said) or 'no findings'}"
     except DeadKernelError:
-        code, error, left = DIED, f"its kernel died in cell {at[0]} (out of memory?)", log
+        why = "out of memory, or a damaged .cache: make clean?"
+        code, error, left = DIED, f"its kernel died in cell {at[0]} ({why})", log
     except PapermillExecutionError as problem:
         code = USAGE if problem.ename == "ParameterError" else FAILED
         error = f"cell {problem.cell_index + 1}: {problem.ename}: {problem.evalue}"
@@ -265,9 +321,11 @@ def run(job: Job, root: Path, sockets: str, variables: dict, gone, tell) -> tupl
         code, error = FAILED, str(problem)
     except Exception as problem:  # the other notebooks go on
         code, error, left = FAILED, f"{type(problem).__name__}: {problem}", log
-        with suppress(OSError):
-            log.write_text(traceback.format_exc())
+        with suppress(OSError), log.open("a", encoding="utf-8", errors="backslashreplace") as more:
+            more.write(traceback.format_exc())
     line = f"FAILED {job.name}: {error.splitlines()[0]}"
+    if code == USAGE:  # that line says all
+        return code, line
     with suppress(OSError):  # it did not start, or the disk is full
         failed.parent.mkdir(parents=True, exist_ok=True)
         moved = shutil.move(left, failed.with_suffix(left.suffix))
@@ -296,6 +354,11 @@ def reproduce(
         raise UsageError(f"-j must be at least 1, got {at_once}")
     names = notebooks()
     todo = jobs(select(words, names), given, root, smoke)
+    new, folders = not root.exists(), ("paper", "figures", "figures/*/", "build")
+    there = next(folder for folder in (root, *root.parents) if folder.exists())
+    for folder in (there, *(found for one in folders for found in root.glob(one))):
+        if not os.access(folder, os.W_OK):
+            raise OSError(f"{folder} cannot be written: --output names another folder")
     if output:
         try:
             record.claim(root, whole=True)
@@ -312,9 +375,13 @@ def reproduce(
             removed = record.forget(root, gone)
             text = ", ".join(removed) or "nothing is left of their outputs"
             print(f"no notebooks any more: {', '.join(sorted(gone))}; removed: {text}")
-        render.render(root)
-    if root != ROOT:
-        print(f"The output is in {os.path.relpath(root)}; what is published stays as it was.")
+        if not code or record.read(root)["notebooks"]:
+            render.render(root)
+        elif new and not (root / "build/failed").exists():
+            held.callback(shutil.rmtree, root, ignore_errors=True)
+    if root != ROOT and root.exists():
+        shown = root.relative_to(Path.cwd()) if root.is_relative_to(Path.cwd()) else root
+        print(f"The output is in {shown}; what is published stays as it was.")
     return code
 
 
@@ -329,7 +396,8 @@ def _alone(root, held):
     partial = root / "build" / "partial"
     held.callback(shutil.rmtree, partial, ignore_errors=True)
     for sockets in partial.glob("privregret-*"):
-        shutil.rmtree(Path(gettempdir(), sockets.name), ignore_errors=True)
+        for place in (gettempdir(), "/tmp"):
+            shutil.rmtree(Path(place, sockets.name), ignore_errors=True)
     shutil.rmtree(partial, ignore_errors=True)
 
 
@@ -339,7 +407,8 @@ def _all(todo, root, at_once, fresh, gone, held):
     at_once = max(1, min(at_once, len(todo)))
     variables = {"LOKY_MAX_CPU_COUNT": str(max(1, joblib.cpu_count() // at_once))}
     variables |= {"PRIVREGRET_STORE": "fresh"} if fresh else {}
-    sockets = held.enter_context(TemporaryDirectory(prefix="privregret-"))
+    place = "/tmp" if len(os.fsencode(gettempdir())) > 60 and os.access("/tmp", os.W_OK) else None
+    sockets = held.enter_context(TemporaryDirectory(prefix="privregret-", dir=place))
     files.write(root / "build" / "partial" / Path(sockets).name, b"")  # if this run is killed
 
     def one(job):

@@ -1,6 +1,7 @@
 """Pictures that recur, of columns of a frame; importing this sets the look of all figures."""
 
 import itertools
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,16 +32,21 @@ def panels(count: int, height=None, ylabel="", **axes):
 
 def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, **style_):
     """One curve of columns `x` and `y` for each value of `by`, in the look of its algorithm or of
-    `looks` (value -> keywords of `plot`). A band is between columns, ("low", "high") of `bands`."""
+    `looks` (value -> keywords of `plot`). A band is between columns, ("q10", "q90") of `bands`."""
     _needs(data, by, x, y, *band)
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
         look = looks[label] if looks else style.look(label)
         look = {"markevery": (0.03 + 0.03 * i, 0.15)} | look | style_
         at = curve[x].astype(float)
         if band:
-            low, high = (curve[column] for column in band)
-            ax.fill_between(at, low, high, color=look["color"], alpha=0.2, linewidth=0)
-        ax.plot(at, curve[y], label=str(label), **look)
+            lower, upper = (curve[column] for column in band)
+            ax.fill_between(at, lower, upper, color=look["color"], alpha=0.2, linewidth=0)
+        ax.plot(at, curve[y], label=shown(label), **look)
+
+
+def shown(name) -> str:
+    """A name as a label: matplotlib gives one that begins with _ no entry in a legend."""
+    return re.sub("^_", " _", str(name))
 
 
 def _needs(data, *columns, maker=""):
@@ -54,10 +60,10 @@ def _needs(data, *columns, maker=""):
 def _needs_bands(data, *by):
     """Raise an error in one line unless the frame has bands, and one row for each point of a curve;
     several would draw a zigzag."""
-    _needs(data, *by, "mean", "low", "high", maker="estimates.bands")
+    _needs(data, *by, "mean", "q10", "q90", maker="estimates.bands")
     if data.duplicated([*by]).any():
         varied = (data.groupby([*by]).nunique() > 1).any()
-        results = ["mean", "sd", "se", "runs", "heavy", "low", "high"]
+        results = ["mean", "sd", "se", "runs", "heavy", "q10", "q90"]
         several = ", ".join(varied.index[varied].difference(results, sort=False)) or "equal ones"
         each = ", ".join(by)
         raise ValueError(f"the frame must have one row for each {each}, got several {several}")
@@ -109,7 +115,7 @@ def regret_axes(ax, summary, limits=None, rounds: str = "log", legend_values: bo
     names = {a: f"{a}: {final:,.0f}" if legend_values else a for a, final in finals.items()}
     named = summary.assign(algorithm=summary.algorithm.map(names))
     looks = {names[a]: style.look(a) for a in names}
-    lines(ax, named, "t", "mean", band=("low", "high"), looks=looks)
+    lines(ax, named, "t", "mean", band=("q10", "q90"), looks=looks)
     ax.set(xlabel="round $t$", ylabel="regret", xscale=rounds, yscale="log")
     ax.set_ylim(limits or regret_limits(summary))
     last = summary.t.max()
@@ -175,7 +181,7 @@ def final_regret_panel(summary, title: str = ""):
 
 def _final_regret(ax, summary, apart=0.07):
     _needs_bands(summary, "algorithm", "epsilon")
-    lines(ax, summary, "epsilon", "mean", band=("low", "high"), markevery=1)
+    lines(ax, summary, "epsilon", "mean", band=("q10", "q90"), markevery=1)
     ax.set(xlabel=r"privacy parameter $\epsilon$", xscale="log", yscale="log")
     epsilon_ticks(ax, summary.epsilon.unique(), apart)
 
@@ -193,28 +199,28 @@ def epsilon_ticks(ax, values, apart: float = 0.07):
 
 
 def survival_axes(ax, curves):
-    """Fraction of runs with regret at least x, axes logarithmic, as `estimates.survivals` makes
+    """Probability of a regret of at least x, axes logarithmic, as `estimates.survivals` makes
     it; columns mean and bound, a lower bound, are an open marker and a vertical line."""
-    _needs(curves, "algorithm", "regret", "fraction", maker="estimates.survivals")
+    _needs(curves, "algorithm", "at_least", "probability", maker="estimates.survivals")
     _needs(curves, "mean", "bound")
     for label, curve in curves.groupby("algorithm", sort=False):
         look = style.look(label)
         steps = look | {"marker": "", "drawstyle": "steps-post"}
-        ax.plot(curve.regret, curve.fraction, **steps)
+        ax.plot(curve.at_least, curve.probability, **steps)
         mean = curve["mean"].iloc[0]
-        at = np.interp(np.log(mean), np.log(curve.regret[::-1]), np.log(curve.fraction[::-1]))
+        at = np.interp(np.log(mean), np.log(curve.at_least[::-1]), np.log(curve.probability[::-1]))
         open_ = look | {"markersize": 6, "markerfacecolor": "white"}
-        ax.plot([mean], [np.exp(at)], label=label, **open_)
+        ax.plot([mean], [np.exp(at)], label=shown(label), **open_)
     ax.axvline(curves.bound.iloc[0], label=r"lower bound $\times\ln T$", **style.BOUND)
     ax.set(xscale="log", yscale="log", xlabel="final regret $x$")
-    ax.set_ylabel("fraction of runs with at least $x$")
+    ax.set_ylabel("probability of at least $x$")
 
 
 def looks(values, dashes=(style.SOLID,)) -> dict:
     """The `looks` of `lines` for what is not an algorithm: a colour and a marker for each value, in
-    the order of the legend, and these `dashes` in turn; six values stay apart."""
+    the order of the legend, and these `dashes` in turn; six colours and seven markers repeat."""
     colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
-    series = zip(values, *map(itertools.cycle, (colours, "o^sDPv", dashes)), strict=False)
+    series = zip(values, *map(itertools.cycle, (colours, "o^sDPvX", dashes)), strict=False)
     return {v: {"color": c, "marker": m, "linestyle": d} for v, c, m, d in series}
 
 

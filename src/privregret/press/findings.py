@@ -57,7 +57,8 @@ class Criterion:
 
 
 SIGNS = {"at_most": "<=", "below": "<", "at_least": ">=", "above": ">"}
-SIGNS |= {"between": "in", "equal": "="}
+# a cell that begins with = would be a formula of a spreadsheet
+SIGNS |= {"between": "in", "equal": "equals"}
 
 
 def criterion(*, within: float = 0.0, **form: Any) -> Criterion:

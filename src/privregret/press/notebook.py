@@ -7,15 +7,17 @@ died as completed.
 import ast
 import difflib
 import json
+import operator
 import os
 import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from IPython import get_ipython
 from IPython.display import display
@@ -25,11 +27,18 @@ try:
 except ImportError:  # native Windows
     resource = None
 
-from privregret.core.files import CHECKOUT, ROOT, digest
+from privregret.core.files import CHECKOUT, PACKAGE, ROOT, digest, other_clone
 from privregret.press import record, render, text
 
 NOTEBOOKS, BUILD = ROOT / "notebooks", ROOT / "build"
 END = "application/vnd.privregret.end+json"
+OPERATORS: dict[type, Any] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+OPERATORS |= {ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Pow: operator.pow}
+OPERATORS |= {ast.USub: operator.neg, ast.UAdd: operator.pos}
+# of the largest whole number that is computed
+BITS = 4096
+# git looks for the repository of a folder by itself, also where a hook has set these
+HOOKS = {f"GIT_{of}" for of in ("DIR", "WORK_TREE", "INDEX_FILE", "OBJECT_DIRECTORY", "COMMON_DIR")}
 
 
 @dataclass
@@ -71,23 +80,89 @@ def folder(parameters: dict) -> str:
     return safe if safe == said else f"{safe}-{digest(said.encode())[:8]}"
 
 
+def literal(node: ast.expr) -> Any:
+    """The value of numbers with + - * / // **, texts, truth values, lists and tables of these;
+    ValueError in one line for any other expression, and for a number that is not computed."""
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str() | None as value):
+            return value
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [literal(item) for item in items]
+        case ast.Dict(keys=keys, values=items) if all(keys):
+            return {literal(k): literal(v) for k, v in zip(keys, items, strict=True)}
+        case ast.UnaryOp(op=sign, operand=one):
+            value = _computed(sign, literal(one))
+        case ast.BinOp(left=left, op=sign, right=right):
+            value = _computed(sign, literal(left), literal(right))
+        case _:
+            value = None
+    if value is None:
+        said = textwrap.shorten(ast.unparse(node), 60, placeholder=" ...")
+        raise ValueError(f"{said} is no number, text, truth value or list that can be read")
+    return value
+
+
+def _computed(sign, *numbers):
+    """An operation on numbers; None if it is not allowed or not a real number of `BITS` bits."""
+    if type(sign) not in OPERATORS or not {*map(type, numbers)} <= {int, float}:
+        return None
+    if isinstance(sign, ast.Pow) and isinstance(numbers[0], int):
+        if (numbers[0].bit_length() - 1) * numbers[1] > BITS:  # do not even begin
+            return None
+    with suppress(ArithmeticError):
+        value = OPERATORS[type(sign)](*numbers)
+        if isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= BITS):
+            return value
+
+
 def declared(content: bytes) -> dict:
-    """What the parameters cell of a notebook, given as its JSON, assigns: name -> default."""
-    for cell in json.loads(content)["cells"]:
-        if "parameters" in cell["metadata"].get("tags", []):
-            body = ast.parse("".join(cell["source"])).body
-            lines = (line for line in body if isinstance(line, ast.AnnAssign) and line.value)
-            return {line.target.id: ast.literal_eval(line.value) for line in lines}
-    raise ValueError("no cell is tagged parameters")
+    """What the parameters cell of a notebook, given as its JSON, assigns: name -> default.
+    ValueError unless there is one such cell, of nothing but assignments."""
+    cells = json.loads(content)["cells"]
+    tagged = [c for c in cells if "parameters" in c["metadata"].get("tags", [])]
+    if len(tagged) != 1:
+        raise ValueError(f"one cell must be tagged parameters, got {len(tagged)}")
+    found = {}
+    for line in ast.parse("".join(tagged[0]["source"]), "its parameters").body:
+        match line:
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                found[name] = literal(value)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found[name] = literal(value)
+            case _:
+                said = textwrap.shorten(ast.unparse(line), 60, placeholder=" ...")
+                raise ValueError(f"its parameters must be NAME: TYPE = VALUE, got {said}")
+    return found
 
 
-def committed(name: str) -> dict:
-    """The parameters of a notebook and their defaults: the committed ones, where git has them."""
-    saved = old = declared((NOTEBOOKS / f"{name}.ipynb").read_bytes())
-    with suppress(OSError, subprocess.CalledProcessError, ValueError, LookupError, SyntaxError):
-        show = ["git", "show", f"HEAD:./{name}.ipynb"]
-        old = declared(subprocess.run(show, cwd=NOTEBOOKS, capture_output=True, check=True).stdout)
+def committed(name: str, tell: Callable[[str], Any] = lambda _: None) -> dict:
+    """A notebook's own parameters: those in git's HEAD, or saved if HEAD has no such notebook, and
+    if git cannot say, which is told, those last published."""
+    saved, old = declared((NOTEBOOKS / f"{name}.ipynb").read_bytes()), {}
+    try:
+        old = _head(f"./{name}.ipynb")
+    except (OSError, ValueError, LookupError, SyntaxError) as problem:
+        tell(str(problem))
+        old = record.read(ROOT)["notebooks"].get(name, {}).get("parameters") or {}
     return {parameter: old.get(parameter, value) for parameter, value in saved.items()}
+
+
+def _head(path):
+    """What the notebook's parameters are in HEAD; {} if it has none, and errors if git fails."""
+    environment = {n: v for n, v in os.environ.items() if n not in HOOKS}
+
+    def git(*words):
+        more = {"cwd": NOTEBOOKS, "env": environment, "capture_output": True}
+        done = subprocess.run(["git", *words], **more)
+        if done.returncode:
+            raise LookupError(done.stderr.decode(errors="replace").partition("\n")[0])
+        return done.stdout
+
+    if git("ls-tree", "HEAD", "--", path):
+        return declared(git("show", f"HEAD:{path}"))
+    if not (ROOT / ".git").exists():  # that was the repository around a download
+        raise LookupError("the folder has no .git")
+    return {}
 
 
 def output_root() -> Path:
@@ -103,16 +178,21 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     The notebook is named by paper key, slash, file name without ending; checked values are put back
     in `namespace`, its `globals()`. A rule (name, value) -> value raises TypeError or ValueError.
     ParameterError for a value against its rule, for a name that papermill injected and no rule has,
-    or for a folder that cannot be written or is not ours.
+    for a folder that cannot be written or is not ours, or in a clone of which this is not the
+    package.
     """
+    if clone := other_clone():
+        raise ParameterError(f"{name}: {clone}")
     given = {one for cell in namespace.get("In", []) for one in _injected(cell)}
     for unknown in given - rules.keys():
         raise ParameterError(f"{name} has no parameter {unknown}: {hint(unknown, rules)}")
     global current
     current = Running(name, {parameter: namespace[parameter] for parameter in rules})
     current.names, current.texts = namespace, text.of_notebook(name)
-    with suppress(OSError, ValueError, LookupError, SyntaxError):  # a notebook of somebody's own
-        usual = committed(name)
+    if not os.environ.get("PRIVREGRET_OUTPUT"):
+        usual = {}
+        with suppress(OSError, ValueError, LookupError, SyntaxError):  # half-typed, or not ours
+            usual = committed(name)
         mine = {p: v for p, v in current.parameters.items() if v != usual.get(p, v)}
         current.lab /= folder(mine)
     for parameter, rule in rules.items():
@@ -150,7 +230,8 @@ def end() -> None:
     # kilobytes, but bytes on macOS
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss if resource else 0
     megabytes = round(peak / (2**20 if sys.platform == "darwin" else 2**10))
-    display({"text/plain": message, END: {"megabytes": megabytes}}, raw=True)
+    ran = {"megabytes": megabytes, "python": sys.executable, "package": str(PACKAGE)}
+    display({"text/plain": message, END: ran}, raw=True)
 
 
 def end_mark(content: bytes) -> dict | None:

@@ -4,10 +4,12 @@ All is written atomically below `notebook.output_root()`; the same data give the
 """
 
 import io
-import math
+import os
 import platform
 import re
-from contextlib import contextmanager
+import reprlib
+from collections import Counter
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -27,7 +29,8 @@ from privregret.press.papers import PAPERS
 from privregret.press.record import KINDS
 from privregret.press.tex import integer as integer
 from privregret.press.tex import measured as printed
-from privregret.press.tex import one_epsilon, power
+from privregret.press.tex import one_epsilon, power, tex_escape
+from privregret.press.tex import value as without_error
 
 style.use()
 
@@ -39,8 +42,10 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     """Publish a figure, and close it: `figures/<paper>/<key>.pdf`, `.png`, `.csv` (the numbers
     drawn) and `.tex`, with the caption `[figure.KEY]`, whose slots `names` fill as well.
 
-    Keys have small letters, digits, dots and hyphens, columns letters, digits and underscores.
-    TextError for a key without a caption, ValueError for a caption that does not stand alone.
+    Keys have small letters, digits, and hyphens and dots between them, columns letters, digits and
+    underscores. The captions of a run whose parameters are not the notebook's own say so. In a run
+    by hand a key that the texts do not have gives an empty caption, otherwise a TextError;
+    ValueError for a caption that does not stand alone.
     """
     name, caption = _name(key), _text("figure", key, names)["caption"]
     pdf, png = io.BytesIO(), io.BytesIO()
@@ -56,7 +61,8 @@ def figure(fig: plt.Figure, data: pd.DataFrame, key: str, **names: Any) -> None:
     plt.close(fig)
     inches = fig.get_figwidth()
     star = "*" if inches > 1.1 * style.COLUMN[0] else ""
-    tex = _tex("figure", name, caption, star=star, inches=f"{inches:g}")
+    summary = re.split("[.:] ", caption)[0]
+    tex = _tex("figure", name, caption, star=star, inches=f"{inches:g}", summary=summary)
     contents = [pdf.getvalue(), png.getvalue(), _csv(data), tex]
     _publish("figure", name, caption, contents)
     _show(Image(png.getvalue(), width=int(inches * 130)), name, caption)
@@ -72,14 +78,13 @@ def table(
     """Publish a table: `figures/<paper>/<key>.csv` (all numbers) and `.tex`, with the texts
     `[table.KEY]`; keys, names and errors as in `figure`.
 
-    Here or in the texts are `columns`, those printed with their TeX headings, and `formats`, such
-    as {"regret": ".0f"}; in the texts `widths` of running text, as fractions of the line. A column
-    `heavy`, as `estimates.means` makes it, marks entries of `mean`.
+    Here or in the texts are `columns`, those printed with their TeX headings (all if there are
+    none), and `formats`, such as {"regret": ".0f"}; in the texts `widths` of running text, as
+    fractions of the line. A column `heavy`, as `estimates.means` makes it, marks entries of `mean`.
     """
     name, said = _name(key), _text("table", key, names)
     caption, widths = said["caption"], said.get("widths", {})
-    if not (columns := columns or said.get("columns")):
-        raise text.TextError(f"[table.{key}] has no columns")
+    columns = columns or said.get("columns") or {column: column for column in frame}
     shown = frame[list(columns)].copy()
     for column, spec in (formats or said.get("formats", {})).items():
         shown[column] = [_cell(v, spec) for v in shown[column]]
@@ -89,9 +94,10 @@ def table(
         caption += f" {MARK}: rare runs decide this mean, and its error is not known."
     # \raggedright would change the row's end, and without the space a first word would not be
     # hyphenated
-    ragged = {c: r"\rightskip0pt plus1fil\hspace{0pt}" for c in widths}
-    running = shown.assign(**{c: [r + words for words in shown[c]] for c, r in ragged.items()})
-    headings = {c: ragged.get(c, "") + heading for c, heading in columns.items()}
+    ragged = {c: r"\rightskip\fill\hspace{0pt}" for c in widths}
+    escaped = shown.map(_typeset)
+    running = escaped.assign(**{c: [r + words for words in escaped[c]] for c, r in ragged.items()})
+    headings = {c: ragged.get(c, "") + tex_escape(heading) for c, heading in columns.items()}
     kinds = {c: "r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in columns}
     # the rest is between columns
     stretch = 0.92 / sum(widths.values()) if set(widths) == set(columns) else 1.0
@@ -100,26 +106,32 @@ def table(
     rows = running.rename(columns=headings).to_latex(index=False, column_format=form)
     if widths:
         rows = re.sub(r" \\\\\n(?!\\(mid|bottom))", r"\g<0>\\addlinespace\n", rows)
-    shown = shown.rename(columns=columns)
-    star = "*" if widths or _is_wide(shown) else ""
-    rows = one_epsilon(rows).rstrip()
-    tex = _tex("table", name, caption, star=star, running=bool(widths), rows=rows)
+    shown, points = shown.rename(columns=columns), _width(shown, columns)
+    # a tenth more fits once it is smaller
+    star = "*" if widths or points > 1.1 * 72 * style.COLUMN[0] else ""
+    rows, more = one_epsilon(rows).rstrip(), {"running": bool(widths), "points": round(points)}
+    tex = _tex("table", name, caption, star=star, rows=rows, **more)
     _publish("table", name, caption, [_csv(frame), tex])
     _show(HTML(shown.to_html(index=False)), name, caption)
 
 
+def _typeset(cell):
+    return _cell(cell, ".6g") if isinstance(cell, float) else tex_escape(str(cell))
+
+
 def _cell(value, spec):
     """A formatted number; a minus sign, a power of ten and infinity as formulas."""
-    if pd.isna(value) or value == math.inf:
-        return "" if pd.isna(value) else r"$\infty$"
+    if pd.isna(value):
+        return ""
     said = format(value, spec)
-    return f"${power(said)}$" if re.match("-|.*e[-+]", said) else said
+    return f"${power(said)}$" if re.match("-|.*(inf|e[-+])", said) else said
 
 
-def _is_wide(shown):
-    """Whether a table in small type, five points a sign, exceeds a column; a command is a sign."""
-    texts = [[re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(t)) for t in (c, *shown[c])] for c in shown]
-    return sum(5 * max(map(len, column)) + 12 for column in texts) > 72 * style.COLUMN[0]
+def _width(shown, headings):
+    """Points that a table needs in small type, 4.7 a sign; a command is none."""
+    columns = ((headings[c], *shown[c]) for c in headings)
+    texts = [[re.sub(r"\\[A-Za-z]+|[\\{}$^_]", "", str(t)) for t in column] for column in columns]
+    return sum(4.7 * max(map(len, column)) + 12 for column in texts) - 12
 
 
 def _show(output, name, caption):
@@ -128,13 +140,16 @@ def _show(output, name, caption):
 
 
 def number(name: str, value, meaning: str) -> None:
-    r"""Publish a number or an estimate as the macro `\name` (letters only) in `paper/numbers.tex`,
-    with the digits that its error supports, and next to it what it means."""
-    if not re.fullmatch("[A-Za-z]+", name):
-        raise ValueError(f"a macro's name has letters only, got {name!r}")
+    r"""Publish a number or an estimate as the macro `\name` in `paper/numbers.tex`, with the digits
+    that its error supports, and next to it what it means. Names are small letters, then a capital,
+    then letters, such as `huRatio`: TeX has none of this form but `\var...` and `\end...`."""
+    counts = dict(render.counts(Counter()))
+    if not re.fullmatch("(?!var|end)[a-z]+[A-Z][A-Za-z]*", name) or name in counts:
+        taken = "with neither 'var' nor 'end' in front, and none that counts findings"
+        raise ValueError(f"a macro's name is letters such as huRatio, {taken}, got {name!r}")
     with _changing() as (manifest, mine):
         record.refuse_clashes(manifest, notebook.current.name, [name])
-        entry = numbers_of(exactly(value)) | {"meaning": meaning}
+        entry = numbers_of(exactly(value)) | {"meaning": " ".join(meaning.split()) + _other()}
         mine.setdefault("numbers", {})[name] = entry
 
 
@@ -155,26 +170,27 @@ def verdicts(key: str, frame: pd.DataFrame, measured: str = "measured", **names:
 
 
 def _judge(key, numbers, where, names):
-    """Judge all numbers by one criterion; the worst is the finding's."""
-    said = _text("claim", key, names | {"value": "\0"})
-    form = {f: said.pop(f) for f in (*SIGNS, "within") if f in said}
+    """Judge all numbers by one criterion; the worst is the finding's, and fills «value»."""
+    entry = dict(text.entry(notebook.current.texts, "claim", key))
+    form = _filled({f: entry.pop(f) for f in (*SIGNS, "within") if f in entry}, names)
     agrees = criterion(**{f: float(v) if isinstance(v, str) else v for f, v in form.items()})
+    measured = numbers[agrees.worst(numbers)]
+    # where a headline has its number, the first page puts the one of the manifest
+    headline = _filled(entry.pop("headline", ""), names | {"value": "\0"})
+    said = _filled(entry, names | {"value": without_error(numbers_of(measured))})
+    said["headline"] = re.sub("[{}]", r"\g<0>\g<0>", headline).replace("\0", "{value}")
     macro, _ = said.pop("macro", ""), said.pop("rows", None)
     shown = notebook.current.shown
     if "figure" in said:  # empty: none
         shown = said["figure"] and _name(said["figure"])
-    headline = re.sub("[{}]", r"\g<0>\g<0>", said.get("headline", ""))
-    said["headline"] = headline.replace("\0", "{value}")
-    worst = agrees.worst(numbers)
     rows = [w | {"measured": printed(numbers_of(n))} for w, n in zip(where, numbers, strict=True)]
     more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
-    measured = numbers[worst]
     found = Finding(measured=measured, criterion=agrees, **said | more | {"figure": shown})
+    macros = macro if isinstance(macro, dict) else {macro: {}} if macro else {}
     with _changing() as (_, mine):
         kept = mine.setdefault("findings", [])
         kept[:] = [row for row in kept if row["key"] != key]
-        kept.append(found.row())
-    macros = macro if isinstance(macro, dict) else {macro: {}} if macro else {}
+        kept.append(found.row() | ({"macros": sorted(macros)} if macros else {}))
     for name, at in macros.items():
         one = [n for w, n in zip(where, numbers, strict=True) if at.items() <= w.items()]
         # of no row: the one that decides
@@ -203,14 +219,33 @@ def _name(key):
 
 def _text(section, key, names):
     """An entry of the notebook's texts, with its slots filled."""
+    # by hand, a figure or table of one's own needs no caption
+    spare = None if os.environ.get("PRIVREGRET_OUTPUT") else {"caption": ""}
+    try:
+        said = _filled(text.entry(notebook.current.texts, section, key, spare), names)
+    except text.TextError as problem:
+        raise text.TextError(f"[{section}.{key}]: {problem}") from None
+    if said["caption"]:
+        _stands_alone(_name(key), said["caption"])
+    return said | {"caption": said["caption"] + _other()}
+
+
+def _filled(entry, names):
+    """Texts whose slots are filled from these names, those of the notebook, and its phrases."""
     running = notebook.current
     paper = running.name.split("/")[0]
     cited = {"cited": PAPERS[paper].cited} if paper in PAPERS else {}
-    found, phrases = text.entry(running.texts, section, key), running.texts.get("text", {})
-    said = text.filled(found, cited | running.names | names, phrases)
-    if "caption" in said:
-        _stands_alone(_name(key), said["caption"])
-    return said
+    return text.filled(entry, cited | running.names | names, running.texts.get("text", {}))
+
+
+def _other():
+    """A sentence that names the parameters of this run which are not the notebook's own, or ""."""
+    running, other = notebook.current, {}
+    with suppress(OSError, ValueError, LookupError, SyntaxError):  # a notebook of somebody's own
+        usual = notebook.committed(running.name)
+        other = {p: v for p, v in running.parameters.items() if v != usual.get(p, v)}
+    said = ", ".join(f"`{p}={reprlib.repr(v)}`" for p, v in other.items())
+    return said and f" Parameters differ from those that the text is about: {said}."
 
 
 @contextmanager
@@ -219,6 +254,8 @@ def _changing():
     running = notebook.current
     with record.changing(output_root()) as manifest:
         if not running.published:
+            if (other := _other()) and get_ipython():
+                display(Markdown(f"**{other.strip()}**"))
             for folder in ("figures", "paper"):  # what else is there may be somebody else's
                 files.sweep(output_root() / folder)
             versions = {"python": platform.python_version()} | {n: version(n) for n in LIBRARIES}
@@ -251,8 +288,8 @@ def _few_colours(fig):
 
 
 def _publish(kind, name, caption, contents):
-    if not re.fullmatch(r"[a-z0-9]+/[a-z0-9.-]+", name):
-        text = f"a {kind}'s name is paper key, slash, key in small letters"
+    if not record.NAME.fullmatch(name):
+        text = f"a {kind}'s name is paper key, slash, key of small letters, digits, - and ."
         raise ValueError(f"{text}, got {name!r}")
     running = notebook.current
     written = dict(zip(KINDS[kind], contents, strict=True))
@@ -270,7 +307,7 @@ def _publish(kind, name, caption, contents):
 
 
 def _tex(kind, name, caption, **values):
-    made_by = {"name": name, "caption": caption, "notebook": notebook.current.name}
+    made_by = {"kind": kind, "name": name, "caption": caption, "notebook": notebook.current.name}
     return render.filled(f"{kind}.tex", **made_by, **values).encode()
 
 

@@ -2,47 +2,101 @@
 notebooks with findings, numbers, parameters, and hashes of the code behind them."""
 
 import json
+import re
 from collections.abc import Iterable
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import EllipsisType as Missing
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privregret.core.files import ROOT, digest, locked, write
+from privregret.estimates import Estimate
+from privregret.press.findings import VERDICTS
 
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
+# of an output: no hidden file, and none elsewhere
+NAME = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*")
+# what the fields of an entry are
+REAL: Any = int | float
+NUMBER = dict.fromkeys(("value", "error", "numerical_error"), REAL)
+FINDING = NUMBER | dict.fromkeys(("low", "high"), REAL | None)
+FINDING |= dict.fromkeys(
+    "key kind place claim quantity criterion verdict figure headline".split(), str
+)
+FINDING |= dict.fromkeys(("note", "repair", "stands"), str | Missing)
+FINDING |= {"rank": int | Missing, "rows": list | tuple | Missing, "macros": list | Missing}
+NOTEBOOK = dict.fromkeys(("parameters", "versions", "numbers"), dict | Missing)
+NOTEBOOK |= {"findings": list | Missing}
+OUTPUT = {"kind": str, "notebook": str, "caption": str, "files": dict}
 # of a notebook's entry: what decides its outputs, up to rounding
 ORIGIN = ("parameters", "code", "sources", "lock")
 # relative: less than this is rounding, which differs between processors
 TOLERANCE = 1e-9
 
 
-def damaged(root: Path) -> ValueError:
-    """The error of a manifest that cannot be used."""
-    path = root / "figures" / "manifest.json"
-    return ValueError(f"{path} is damaged: restore it by git, or remove it and all runs again")
-
-
 def read(root: Path) -> dict:
-    """The manifest of the outputs below `root`, one of nothing if there is none; or `damaged`."""
+    """The manifest of the outputs below `root`, one of nothing if there is none; a ValueError in
+    one line if it is damaged."""
+    path = root / "figures" / "manifest.json"
     try:
-        record = json.loads((root / "figures" / "manifest.json").read_text(encoding="utf-8"))
-        record["notebooks"].keys() | record["outputs"].keys()
+        record = json.loads(path.read_text(encoding="utf-8"))
+        _check(record)
         return record
     except FileNotFoundError:
         return {"notebooks": {}, "outputs": {}}
-    except (ValueError, TypeError, KeyError, AttributeError, OSError):
-        raise damaged(root) from None
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OSError) as problem:
+        said, cure = (
+            " ".join(str(problem).split()),
+            "restore it by git, or remove it and all runs again",
+        )
+        raise ValueError(f"{path} is damaged ({said[:200]}): {cure}") from None
+
+
+def _check(record):
+    """Raise an error that says what of a manifest has not the form in which it is published."""
+
+    def fields(where, entry, kinds):
+        for field, kind in kinds.items():
+            if not isinstance(entry.get(field, ...), kind):
+                raise ValueError(f"{where}: {field} is {entry.get(field)!r}")
+        if "value" in kinds:
+            Estimate(*(entry[field] for field in NUMBER))
+
+    for name, entry in record["outputs"].items():
+        fields(name, entry, OUTPUT)
+        if not NAME.fullmatch(name) or entry["files"].keys() - {*KINDS[entry["kind"]]}:
+            raise ValueError(f"{name} is no output")
+    for name, entry in record["notebooks"].items():
+        fields(name, entry, NOTEBOOK)
+        for number, said in entry.get("numbers", {}).items():
+            fields(number, said, NUMBER | {"meaning": str})
+            if not re.fullmatch("[A-Za-z]+", number) or "\n" in said["meaning"]:
+                raise ValueError(f"{number!r} is no macro with its meaning")
+        for row in entry.get("findings", []):
+            fields(f"a finding of {name}", row, FINDING)
+            row["headline"].format(value="")
+            if row["figure"] and not NAME.fullmatch(row["figure"]):
+                raise ValueError(f"{row['key']}: figure is {row['figure']!r}")
+            if row["verdict"] not in VERDICTS[row["kind"]]:
+                raise ValueError(f"{row['key']}: verdict is {row['verdict']!r}")
+    owners = {entry["notebook"] for entry in record["outputs"].values()}
+    if odd := [name for name in (*record["notebooks"], *owners) if not re.match("[^/]+/.", name)]:
+        raise ValueError(f"{odd[0]} is no notebook")
 
 
 def claim(root: Path, whole: bool = False) -> None:
-    """Raise ValueError for files of others in `root`, or if not `whole` in our folders; OSError
-    if it cannot be written."""
+    """Raise ValueError for files of others in `root`, or if not `whole` in our folders, and for a
+    clone of a project; OSError if it cannot be written."""
     there = root.iterdir() if whole and root.exists() else (root / "figures", root / "paper")
     others = sorted(path.name for path in there if path.exists())
     known = root.is_relative_to(ROOT) and not whole
+    for name in (".git", "pyproject.toml", "notebooks") if whole else ("src/privregret",):
+        if (root / name).exists():
+            raise ValueError(f"{root} holds {name}: a project, whose figures are its own")
     if others and not known and not (root / "figures" / "manifest.json").exists():
         raise ValueError(f"{root} holds {others[0]}, but no figures/manifest.json: not ours")
     with changing(root):
@@ -60,6 +114,7 @@ def changing(root: Path):
     with still(root):
         record = read(root)
         yield record
+        _check(record)
         write(root / "figures" / "manifest.json", f"{_text(record)}\n".encode())
 
 
@@ -137,9 +192,13 @@ def forget(root: Path, gone: Iterable[str]) -> list[str]:
 
 
 def _remove(root, record, outputs):
+    figures = root / "figures"
     for output in outputs:
         for ending in record["outputs"].pop(output)["files"]:
-            (root / "figures" / f"{output}{ending}").unlink(missing_ok=True)
+            path = figures / f"{output}{ending}"
+            # a link to a folder elsewhere is somebody's
+            if path.parent.resolve().is_relative_to(figures.resolve()):
+                path.unlink(missing_ok=True)
 
 
 def _only_rounded(kept, fresh, had, has):

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -36,8 +37,11 @@ TEMPLATES.globals |= {"measured": tex.measured, "quoted": tex.quoted, "quantity"
 
 
 def filled(template: str, **values) -> str:
-    """A template with these values."""
-    return TEMPLATES.get_template(template).render(values)
+    """A template with these values; a ValueError for one with an error names it."""
+    try:
+        return TEMPLATES.get_template(template).render(values)
+    except jinja2.TemplateError as problem:
+        raise ValueError(f"press/templates/{template}: {problem}") from problem
 
 
 def texts(root: Path) -> dict[str, str]:
@@ -62,7 +66,7 @@ def texts(root: Path) -> dict[str, str]:
     headlines = [row for row in rows if row["headline"]]
     headlines.sort(key=lambda row: row.get("rank", len(rows)))
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
-    numbers, counts = sorted(chain(*numbers)), [*_counts(total), ("errataTotal", len(errata))]
+    numbers = sorted(chain(*numbers))
     frame = pd.DataFrame(rows, columns=COLUMNS)
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     counted = {"count": total, "claims": claims}
@@ -75,7 +79,7 @@ def texts(root: Path) -> dict[str, str]:
         "figures/not-reproduced.tex": filled("not-reproduced.tex", failed=failed),
         "figures/errata.md": filled("errata.md", rows=errata),
         "figures/errata.tex": filled("errata.tex", rows=errata),
-        "paper/numbers.tex": filled("numbers.tex", numbers=numbers, counts=counts),
+        "paper/numbers.tex": filled("numbers.tex", numbers=numbers, counts=counts(total, errata)),
         "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
     }
 
@@ -92,20 +96,21 @@ def _rows(manifest):
             more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
             more["headline"] = row["headline"].format(value=tex.value(row))
             more["rows"] = len(row.get("rows", ())) or 1
-            yield dict.fromkeys(("key", "note", "repair", "stands"), "") | row | more
+            yield dict.fromkeys(("key", "note", "repair", "stands", "macros"), "") | row | more
 
 
 def _count(rows, papers):
     return Counter((row["kind"], row["verdict"]) for row in rows if row["paper"] in papers)
 
 
-def _counts(count):
+def counts(count: Counter, errata: Sequence = ()) -> Iterator[tuple[str, int]]:
     """Names of macros of the draft, and how many findings each counts."""
     for kind, name in zip(KINDS, ("claims", "steps", "ours"), strict=True):
         numbers = [count[kind, verdict] for verdict in VERDICTS[kind]]
         words = ("Reproduced", "NotReproduced") if kind == CLAIM else ("Hold", "Fail")
         yield from zip([name + word for word in (*words, "Undecided")], numbers, strict=True)
         yield f"{name}Total", sum(numbers)
+    yield "errataTotal", len(errata)
 
 
 def said(rows: list[dict]) -> str:
@@ -124,14 +129,9 @@ def _now(path):
 
 
 def differing(root: Path) -> dict[str, str]:
-    """Files that are not what the manifest says: path -> what they should be; `record.damaged` if
-    nothing can be made from it."""
-    try:
-        made = texts(root)
-    # an entry without its notebook, a number that is a word
-    except Exception:
-        raise record.damaged(root) from None
-    return {path: text for path, text in made.items() if _now(root / path) != text}
+    """Files that are not what the manifest says: path -> what they should be; a ValueError if it is
+    damaged."""
+    return {path: text for path, text in texts(root).items() if _now(root / path) != text}
 
 
 def render(root: Path) -> None:

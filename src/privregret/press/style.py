@@ -1,6 +1,6 @@
 """One look for every figure: sizes for print; a colour, a marker and dashes for each algorithm."""
 
-import hashlib
+from itertools import cycle
 from pathlib import Path
 
 import matplotlib as mpl
@@ -24,6 +24,12 @@ BOUND = {"color": BLACK, "linestyle": DASHED, "linewidth": 0.7}
 _palette = files.toml(Path(__file__).with_name("palette.toml")).items()
 _at = globals()
 ALGORITHMS = {label: (_at[c.upper()], marker, _at[d.upper()]) for label, (c, marker, d) in _palette}
+
+# for other algorithms, four of one, nine of another and five of the third
+OWN = ("#000080", "#B08D57", "#661100", "#C51B7D"), "ov^<>sDPX"
+_long = (8, 1.5), (8, 1.5, 1, 1.5), (2.2, 2.2), (8, 1.5, 1, 1.5, 1, 1.5), (8, 1.5, 3.5, 1.5)
+_fresh = zip(*map(cycle, (*OWN, [(0, dashes) for dashes in _long])), strict=True)
+_known = dict(ALGORITHMS)
 
 RC = {
     "font.family": "serif",
@@ -56,12 +62,15 @@ def use() -> None:
 
 
 def look(label: str) -> dict:
-    """Colour, marker and dashes of an algorithm, as keywords for `plot`; of one that `ALGORITHMS`
-    does not list, a colour and dashes that no other has, the same ones each time."""
-    pick = hashlib.sha256(label.encode()).digest()
-    own = (("#7B3294", "#8C510A", "#4D9221")[pick[0] % 3], "ov^<>sDPX"[pick[1] % 9], (0, (8, 1.5)))
-    colour, marker, dashes = ALGORITHMS.get(label, own)
-    return {"color": colour, "marker": marker, "linestyle": dashes}
+    """Colour, marker and dashes of an algorithm, as keywords for `plot`.
+
+    One that `ALGORITHMS` does not list gets the next ones of its own, in the order in which they
+    first appear. Of twenty, any two differ in two of the three, and all in colour and dashes from
+    those listed.
+    """
+    if label not in _known:
+        _known[label] = next(_fresh)
+    return dict(zip(("color", "marker", "linestyle"), _known[label], strict=True))
 
 
 def ramp(count: int) -> list[str]:

@@ -65,26 +65,31 @@ def _reach(entry):
 
 def power(number: str) -> str:
     r"""A printed number with its power of ten in TeX: 1.5e-07 is `1.5\cdot 10^{-7}`."""
-    whole = re.sub(r"(?<![\d.])1e\+?(-?)0*(\d+)", r"10^{\1\2}", number)
+    whole = re.sub(r"(?<![\d.])1e\+?(-?)0*(\d+)", r"10^{\1\2}", number.replace("inf", r"\infty"))
     return re.sub(r"e\+?(-?)0*(\d+)", r"\\cdot 10^{\1\2}", whole)
 
 
 def quantity(row: dict) -> str:
     r"""A finding's quantity, number and criterion in TeX."""
     values, *tolerance = row["criterion"].split(" within ")
-    for sign, command in (("<=", r"\le"), (">=", r"\ge"), ("in ", r"\in ")):
+    for sign, command in (("<=", r"\le"), (">=", r"\ge"), ("in ", r"\in "), ("equals", "=")):
         values = values.replace(sign, command)
     agrees = " within ".join(f"${power(text)}$" for text in (values, *tolerance))
     return f"{row['quantity']}: {measured(row, tex=True)} ({agrees})"
 
 
-def integer(value: int) -> str:
-    r"""A large whole number for TeX's mathematics: `2^{22}`, `10^{6}`, `20\,000`."""
+def integer(value: float) -> str:
+    r"""A large whole number for TeX's mathematics: `2^{22}`, `10^{6}`, `20\,000`; of others all
+    digits."""
+    group = "," if abs(value) >= 10**4 else ""
+    if not (isinstance(value, int) or float(value).is_integer()):
+        return power(f"{value:{group}.12g}".replace(",", r"\,"))
+    value = int(value)
     for base, least in ((10, 10**5), (2, 2**14)):
-        power = round(math.log(value, base)) if value >= least else 0
-        if power and base**power == value:
-            return f"{base}^{{{power}}}"
-    return f"{value:,}".replace(",", r"\,") if value >= 10**4 else str(value)
+        times = round(math.log(value, base)) if value >= least else 0
+        if times and base**times == value:
+            return f"{base}^{{{times}}}"
+    return f"{value:{group}}".replace(",", r"\,")
 
 
 def one_epsilon(text: str) -> str:
@@ -94,18 +99,24 @@ def one_epsilon(text: str) -> str:
 
 def tex_escape(text: str) -> str:
     """Text with TeX's formulas, its per cent and other signs made harmless, and `code` as such."""
-    parts = re.split("(?<!`)`([^`']+)`", text)
-    parts[::2] = [re.sub(r"(?<!\\)([%&#])", r"\\\1", one_epsilon(part)) for part in parts[::2]]
-    typed = ("".join(CODE.get(sign, sign) for sign in code) for code in parts[1::2])
-    parts[1::2] = [rf"\texttt{{{code}}}" for code in typed]
-    return "".join(parts)
+    # code, a formula, or a sign that is neither
+    kinds = r"(?<!`)`([^`']+)`|((?<!\\)\$.*?(?<!\\)\$)|(?<!\\)([%&#_^~$])"
+
+    def typed(found):
+        code, formula, sign = found.groups()
+        if formula:
+            return re.sub(r"(?<!\\)([%&#])", r"\\\1", formula)
+        said = "".join(CODE.get(one, one) for one in code or sign)
+        return rf"\texttt{{{said}}}" if code else said
+
+    return re.sub(kinds, typed, one_epsilon(text))
 
 
 def _plain(text):
     """Text without the TeX outside formulas and code: escaped signs, spaces, references."""
     parts = re.split(r"(\$.*?\$|`[^`]*`)", text)
     for i in range(0, len(parts), 2):
-        spaced = re.sub(r"\\([%&# ])", r"\1", parts[i]).replace("~", "\N{NO-BREAK SPACE}")
+        spaced = re.sub(r"\\([%&#_ ])", r"\1", parts[i])
         parts[i] = re.sub(r"\\(?:ref\{\w+:|emph\{)(.*?)\}", r"\1", spaced)
     return "".join(parts)
 

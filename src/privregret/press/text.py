@@ -5,9 +5,8 @@
 paper's key, which gives the paper as captions cite it.
 """
 
-import ast
 import fnmatch
-import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,16 @@ FIELDS: dict[str, tuple[set, set]] = {
     "claim": ({"place", "claim", "quantity"}, {"kind", "note", "macro", "figure", "rows"}),
 }
 FIELDS["claim"][1].update(SIGNS, ("within", "headline", "rank", "repair", "stands"))
-CALLS = {"figure": "figure", "table": "table", "verdict": "claim", "verdicts": "claim"}
 STANDS = ("yes", "partly", "no")
+# what a field holds if it is not a text, and what that holds
+NUMBER = (int, float)
+TYPES: dict[str, tuple] = {"rank": NUMBER, "rows": (list,), "macro": (str, dict)}
+TYPES |= dict.fromkeys(("columns", "formats", "widths"), (dict,))
+INNER = {"widths": NUMBER, "macro": (dict,)}
 
 
 class TextError(ValueError):
-    """A text that is missing, not used or not well-formed."""
+    """A text that is missing or not well-formed."""
 
     def _render_traceback_(self):
         return [f"TextError: {self}"]
@@ -44,6 +47,11 @@ def read(file: Path) -> dict[str, dict]:
     texts: dict[str, dict] = {section: found.pop(section, {}) for section in (*FIELDS, "text")}
     if found:
         raise TextError(f"{file.name}: no section [{min(found)}]: {', '.join(texts)} are allowed")
+    for section, entries in texts.items():
+        if not isinstance(entries, dict):
+            raise TextError(f"{file.name}: [{section}] must be a table, got {entries!r}")
+    for key, phrase in texts["text"].items():
+        _check_type(f"{file.name}, [text]", key, phrase)
     for section, (must, may) in FIELDS.items():
         for key, entry in texts[section].items():
             where = f"{file.name}, [{section}.{key}]"
@@ -52,26 +60,32 @@ def read(file: Path) -> dict[str, dict]:
             if unknown := entry.keys() - must - may:
                 allowed = ", ".join(sorted(must | may))
                 raise TextError(f"{where}: no field {min(unknown)}: {allowed} are allowed")
+            for field in entry.keys() - {*SIGNS, "within"}:
+                _check_type(where, field, entry[field])
             if section == "claim":
                 _check_claim(where, entry)
     return texts
 
 
 def of_notebook(name: str) -> dict[str, dict]:
-    """Return the texts in `notebooks/<name>.toml`, or of a notebook outside the project in the
-    current folder; {} without a file. TextError if they and its code do not agree."""
-    files = NOTEBOOKS / f"{name}.toml", Path(f"{Path(name).name}.toml")
-    file = next((file for file in files if file.is_file()), None)
-    if file is None:
-        return {}
-    texts, book = read(file), file.with_suffix(".ipynb")
-    if not book.is_file():
-        return texts
-    cells = json.loads(book.read_bytes())["cells"]
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    if wrong := problems(texts, code):
-        raise TextError(f"{file.name}: {wrong[0]}")
-    return texts
+    """Return the texts in `PRIVREGRET_TEXTS`, which the batch command sets; else in
+    `notebooks/<name>.toml`, or of a notebook outside the project in the current folder; {} without
+    a file. TextError for a file that breaks the rules: what it does not use is not looked at."""
+    given, own = os.environ.get("PRIVREGRET_TEXTS"), f"{name}.toml"
+    places = [Path(given)] if given else [NOTEBOOKS / own, Path(Path(own).name)]
+    file = next((file for file in places if file.is_file()), None)
+    return read(file) if file else {}
+
+
+def _check_type(where, field, value):
+    """Refuse a value that is not of its field's type, by name; a truth value is no number."""
+    kinds, inner = TYPES.get(field, (str,)), INNER.get(field, (str,))
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if type(value) not in kinds or not all(type(one) in inner for one in held):
+        said = " or ".join(kind.__name__ for kind in kinds)
+        held = " or ".join(kind.__name__ for kind in inner)
+        of = "" if {*kinds}.isdisjoint((list, dict)) else f" of {held}"
+        raise TextError(f"{where}: {field} must be {said}{of}, got {value!r:.80}")
 
 
 def _check_claim(where, entry):
@@ -88,22 +102,26 @@ def _check_claim(where, entry):
         raise TextError(f"{where}: stands must be {', '.join(STANDS)}, with repair")
 
 
-def entry(texts: dict, section: str, key: str) -> dict:
-    """Return the entry for a key, or the one whose key is a pattern that it matches."""
+def entry(texts: dict, section: str, key: str, spare: dict | None = None) -> dict:
+    """Return the entry for a key, or the one whose key is a pattern that it matches; without any,
+    `spare`, or a TextError."""
     entries = texts.get(section, {})
     match = key if key in entries else next((p for p in entries if fnmatch.fnmatch(key, p)), None)
+    if match is None and spare is not None:
+        return spare
     if match is None:
         raise TextError(f"no [{section}.{key}]: known are {', '.join(entries) or 'none'}")
     return entries[match]
 
 
 def fill(template: str, names: dict, phrases: dict) -> str:
-    """Return a text with its slots filled."""
+    """Return a text in one line, with its slots filled."""
 
     def value(slot):
         name, spec = slot.groups()
         if name in phrases:
-            return fill(phrases[name], names, phrases)
+            # without itself, which it must not contain
+            return fill(phrases[name], names, {n: p for n, p in phrases.items() if n != name})
         if name in PAPERS:  # which a module of the same name must not hide
             return PAPERS[name].cited
         if name not in names:
@@ -113,7 +131,8 @@ def fill(template: str, names: dict, phrases: dict) -> str:
         except (TypeError, ValueError) as problem:
             raise TextError(f"«{name}:{spec}» cannot be printed: {problem}") from None
 
-    return SLOT.sub(value, template)
+    # a second line would end a comment of TeX, or a row of Markdown
+    return re.sub(r"\s*[\n\r\f\v\x85\u2028\u2029]\s*", " ", SLOT.sub(value, template))
 
 
 def filled(thing: Any, names: dict, phrases: dict) -> Any:
@@ -129,7 +148,7 @@ def filled(thing: Any, names: dict, phrases: dict) -> Any:
 
 def shown(value: Any, spec: str) -> str:
     """Return a value as a text shows it, an estimate without its error, a list with commas; `tex`
-    for large whole numbers."""
+    for large numbers."""
     if isinstance(value, str):
         return value
     if isinstance(value, Estimate):
@@ -139,64 +158,5 @@ def shown(value: Any, spec: str) -> str:
     if not hasattr(value, "__float__"):
         raise TypeError(f"it is a {type(value).__name__}, neither text nor number")
     if spec == "tex":
-        return integer(int(value))
+        return integer(value)
     return format(value, spec or ("g" if isinstance(value, float) else ""))
-
-
-def problems(texts: dict, cells: list[str]) -> list[str]:
-    """The unknown keys, unused keys and unknown names of texts and of code cells, a line each."""
-    found, assigned, given = [], {"cited", "value"} | set(PAPERS) | set(texts["text"]), set()
-    used: dict[str, list[str]] = {section: [] for section in FIELDS}
-    for cell in cells:
-        tree = ast.parse("\n".join(line for line in cell.splitlines() if line[:1] not in "%!"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                assigned.add(node.id)
-            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                assigned.add(node.name)
-            elif isinstance(node, ast.alias):
-                assigned.add((node.asname or node.name).split(".")[0])
-            elif section := _section(node):
-                keys = [_pattern(a) for a in node.args[:3] if _pattern(a)]
-                used[section] += keys[:1]
-                given |= {k.arg for k in node.keywords if k.arg}
-    for section, keys in used.items():
-        known = texts[section]
-        for key in keys:
-            if not any(fnmatch.fnmatch(key, k) or fnmatch.fnmatch(k, key) for k in known):
-                found.append(f"publish names [{section}.{key}], which is not in the file")
-        for k in known:
-            if not any(fnmatch.fnmatch(key, k) or fnmatch.fnmatch(k, key) for key in keys):
-                found.append(f"[{section}.{k}] is not used")
-    for where, text in _strings(texts, ""):
-        for name, _ in SLOT.findall(text):
-            if name not in assigned | given:
-                found.append(f"{where}: «{name}» is no name of the notebook")
-    return found
-
-
-def _section(node):
-    """Return the section from which a call of `publish` takes its text, or None."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="publish"), attr=attr)):
-            return CALLS.get(attr)
-
-
-def _pattern(node):
-    """Return a key, with * where an f-string fills something in; None for other arguments."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(v.value if isinstance(v, ast.Constant) else "*" for v in node.values)
-    return None
-
-
-def _strings(thing, where):
-    if isinstance(thing, str):
-        yield where, thing
-    elif isinstance(thing, dict):
-        for key, value in thing.items():
-            yield from _strings(value, f"{where}.{key}".lstrip("."))
-    elif isinstance(thing, list):
-        for value in thing:
-            yield from _strings(value, where)

@@ -14,6 +14,7 @@ from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
 from privregret.adversarial import EXP3, FTPL, HTINF
+from privregret.adversarial.htinf import THETA
 from privregret.core import checks, loops, store
 from privregret.core.jit import jit
 from privregret.instances import Adversary
@@ -102,7 +103,9 @@ def batched_probabilities(
     """Return the (2^J,) probability of every sequence of choices of J batches.
 
     The algorithm observes averages with noise Lap(scale). By quadrature, each of the J - 1 noises
-    that matter takes `nodes` equally likely values, which are Laplace quantiles.
+    that matter takes `nodes` equally likely values, which are Laplace quantiles; where HTINF skips
+    an average, its value does not matter, and only the probability counts. The error falls as 1 /
+    nodes^2.
 
     Parameters
     ----------
@@ -115,16 +118,16 @@ def batched_probabilities(
     nodes : int
         Even; cost is proportional to (2 nodes)^(J - 1).
     """
-    u = (np.arange(nodes) + 0.5) / nodes
-    upper, lower = -np.log(2 * np.minimum(1 - u, 0.5)), np.log(2 * np.minimum(u, 0.5))
-    quantiles = np.where(u < 0.5, lower, upper) * scale
     averages = np.asarray(averages, float)
     if not isinstance(base, FTPL):
         walk = loops.made(_walk, **loops.slots(base.steps))
-        return walk(base.settings(None, 2), averages, quantiles, np.random.default_rng(0))
+        skips = THETA * base.sigma if isinstance(base, HTINF) else math.inf
+        rng = np.random.default_rng(0)
+        return walk(base.settings(None, 2), averages, scale, nodes, skips, rng)
     if len(averages) != 2 or base.resampling != "corrected":
         raise ValueError("FTPL must have two averages and resampling='corrected'")
-    return _ftpl_probabilities(base, averages, quantiles)
+    quantiles = [_quantile((k + 0.5) / nodes, scale) for k in range(nodes)]
+    return _ftpl_probabilities(base, averages, np.array(quantiles))
 
 
 @checks.arguments(
@@ -161,9 +164,26 @@ def _ftpl_probabilities(base, averages, quantiles):
     return 0.5 * np.array([again[0], 1 - again[0], 1 - again[1], again[1]])
 
 
-def _walk(settings, averages, quantiles, rng):
-    """Walk through the tree of choices and noises, depth first, for a base that computes p."""
-    last, nodes = len(averages) - 1, len(quantiles)
+@jit
+def _quantile(u, scale):
+    return scale * (math.log(2 * u) if u < 0.5 else -math.log(2 * (1 - u)))
+
+
+@jit
+def _below(x, scale):
+    """Return P(noise < x)."""
+    if scale == 0 or math.isinf(x):
+        return 1.0 if x > 0 else 0.0
+    tail = 0.5 * math.exp(-abs(x) / scale)
+    return tail if x < 0 else 1 - tail
+
+
+def _walk(settings, averages, scale, nodes, skips, rng):
+    """Walk through the tree of choices and noises, depth first, for a base that computes p.
+
+    Averages beyond skips sqrt(t p) are skipped.
+    """
+    last = len(averages) - 1
     result = np.zeros(2 << last)
     # one entry per batch
     arms, owns, weight = np.zeros((last + 1, 2), ARM), np.zeros(last + 1, OWN), np.ones(last + 1)
@@ -174,21 +194,29 @@ def _walk(settings, averages, quantiles, rng):
         if j == last:
             result[2 * path[j]] += weight[j] * arms[j, 0]["p"]
             result[2 * path[j] + 1] += weight[j] * arms[j, 1]["p"]
-        elif tried[j] < 2 * nodes:
-            i, noise = divmod(tried[j], nodes)
+        elif tried[j] < 2 * (nodes + 1):
+            i, noise = divmod(tried[j], nodes + 1)
             tried[j] += 1
-            weight[j + 1], path[j + 1] = weight[j] * arms[j, i]["p"], 2 * path[j] + i
+            p = arms[j, i]["p"]
+            limit = skips * math.sqrt((j + 1) * p)
+            low = _below(-limit - averages[j, i], scale)
+            counted = _below(limit - averages[j, i], scale) - low
+            share = counted / nodes if noise < nodes else 1 - counted
+            if share <= 0:
+                continue
             owns[j + 1] = owns[j]
             for k in range(2):
                 arms[j + 1, k] = arms[j, k]
-            y = averages[j, i] + quantiles[noise]
+            weight[j + 1], path[j + 1] = weight[j] * p * share, 2 * path[j] + i
+            if noise < nodes:
+                y = averages[j, i] + _quantile(low + (noise + 0.5) * share, scale)
+                observe(arms[j + 1], owns[j + 1], settings, j + 1, i, y, rng)
             j += 1
-            observe(arms[j], owns[j], settings, j, i, y, rng)
             choose(arms[j], owns[j], settings, j + 1, rng)
             tried[j] = 0
             continue
         j -= 1
-    return result / nodes**last
+    return result
 
 
 @checks.arguments(tau=checks.positive_int, **BATCH_RULES)

@@ -2,8 +2,8 @@
 
 **DP-KLUCB and DP-IMED**, on the smallest instance on which one decision follows another: two arms,
 batches of 1, 2, 4, ... pulls and five rounds. The actions are 1, 2, d, d, d', and the decisions d
-and d' use three noisy sums. Rounding these to a fine grid is post-processing, so the loss of the
-rounded algorithm is exact, and at most that of the algorithm.
+and d' use three noisy sums. A larger sum of an arm never makes another arm win, so what is decided
+at the ends of the cells of a grid gives limits on all probabilities, and on the loss.
 
 **Hybrid-UCB**, attacked: a reward is inferred from the rounds in which an arm is pulled.
 """
@@ -46,60 +46,101 @@ def _first_wins(mean_0, pulls_0, mean_1, pulls_1, t, epsilon, rule):
 
 
 @jit
-def _batches_law(grid, mass, epsilon, rule):
-    """Return P[d, d'] given the first two rewards and the sum of the next two, in five axes."""
-    law = np.zeros((2, 2, 3, 2, 2))
-    cells = len(grid)
+def _stays(d, own, other, more, epsilon, rule):
+    """Return the probability that arm d, with sum `own`, is pulled again after a sum `more`."""
+    mean = (own + more) / 3
+    if d == 0:
+        return _first_wins(mean, 3, other, 1, 5, epsilon, rule)
+    return 1 - _first_wins(other, 1, mean, 3, 5, epsilon, rule)
+
+
+@jit
+def _stays_above(level, d, own, other, edges, near, epsilon, rule):
+    """Return from which edge on `_stays` reaches a level, searched near one; len(edges) if from
+    none."""
+    low, high, step = 0, len(edges), 1
+    while low < high:
+        # away from `near` in doubling steps, then by halves
+        middle = min(max(near, low), high - 1) if step else (low + high) // 2
+        if _stays(d, own, other, edges[middle], epsilon, rule) >= level:
+            high, near = middle, middle - step
+        else:
+            low, near = middle + 1, middle + step
+        step = 2 * step if 0 < near < len(edges) and low <= near < high else 0
+    return low
+
+
+@jit
+def _batches_law(edges, mass, fine, above, epsilon, rule):
+    """Return limits of P[d, d'] given the first two rewards and the sum of the next two, in six
+    axes, lower limits first."""
+    law = np.zeros((2, 2, 2, 3, 2, 2))
+    cells = len(edges) - 1
+    stay, near = np.zeros((2, 3)), np.zeros((2, 2, 2), np.int64)
     for i in range(cells):
         for j in range(cells):
-            first = _first_wins(grid[i], 1, grid[j], 1, 3, epsilon, rule)
+            least = _first_wins(edges[i], 1, edges[j + 1], 1, 3, epsilon, rule)
+            most = _first_wins(edges[i + 1], 1, edges[j], 1, 3, epsilon, rule)
             for d in range(2):
-                p_d = first if d == 0 else 1 - first
-                if p_d == 0:
+                chance = (least, most) if d == 0 else (1 - most, 1 - least)
+                if chance[1] == 0:
                     continue
-                tail = np.zeros((3, 2))
-                for k in range(cells):
-                    x, y = grid[i], grid[j]
-                    if d == 0:
-                        again = _first_wins((x + grid[k]) / 3, 3, y, 1, 5, epsilon, rule)
-                    else:
-                        again = _first_wins(x, 1, (y + grid[k]) / 3, 3, 5, epsilon, rule)
+                a, b = (i, j) if d == 0 else (j, i)
+                stay[:] = 0
+                for n, end in np.ndindex(2, 2):
+                    own, other = (edges[a], edges[b + 1]) if end == 0 else (edges[a + 1], edges[b])
+                    from_ = _stays_above(
+                        (n + 1) / 2, d, own, other, fine, near[d, n, end], epsilon, rule
+                    )
+                    near[d, n, end] = from_
+                    # a cell counts from its upper end
+                    first = from_ - 1 if end == 1 and 0 < from_ < len(fine) else from_
                     for s in range(3):
-                        tail[s, 0] += mass[s, k] * again
-                        tail[s, 1] += mass[s, k] * (1 - again)
-                for r, q, s, e in np.ndindex(2, 2, 3, 2):
-                    law[r, q, s, d, e] += mass[r, i] * mass[q, j] * p_d * tail[s, e]
+                        stay[end, s] += above[s, first] / 2
+                for end, r, q, s in np.ndindex(2, 2, 2, 3):
+                    p = mass[r, i] * mass[q, j] * chance[end]
+                    law[end, r, q, s, d, d] += p * stay[end, s]
+                    law[end, r, q, s, d, 1 - d] += p * (1 - stay[1 - end, s])
     return law
 
 
 @checks.arguments(algorithm=checks.instance_of(GeometricBatches), cells=checks.integer_in(2, 10**4))
 @store.kept
-def batches_law(algorithm: GeometricBatches, cells: int = 160) -> np.ndarray:
-    """Return the probabilities of the decisions (d, d') for the 16 reward lists.
+def batches_law(algorithm: GeometricBatches, cells: int = 400) -> np.ndarray:
+    """Return limits of the probabilities of the decisions (d, d') for the 16 reward lists.
 
-    The algorithm is DPKLUCB or DPIMED with alpha = 2 and n0 = 1. The shape is (2, 2, 2, 2, 2, 2):
-    rewards of rounds 1 to 4, then d and d'. The noisy sums are rounded to `cells` cells.
+    The algorithm is DPKLUCB or DPIMED with alpha = 2 and n0 = 1. The shape is (2, 2, 2, 2, 2, 2,
+    2): lower and upper limits, rewards of rounds 1 to 4, then d and d'. The limits approach each
+    other as 1 / cells; time grows as cells^2.
     """
     if (algorithm.alpha, algorithm.n0, algorithm.ties, algorithm.power) != (2, 1, "random", 0):
         raise ValueError(
             f"algorithm must have alpha = 2, n0 = 1, random ties and no power, got {algorithm!r}"
         )
     epsilon = algorithm.epsilon
-    edges = np.linspace(-14 / epsilon, 2 + 14 / epsilon, cells + 1)
-    cdf = laplace.cdf(edges, loc=np.arange(3)[:, None], scale=1 / epsilon)
-    cdf[:, 0], cdf[:, -1] = 0, 1  # the outer cells reach to infinity
-    law = _batches_law((edges[1:] + edges[:-1]) / 2, np.diff(cdf), epsilon, algorithm.rule)
-    rows = [law[r, q, s + u] for r, q, s, u in product((0, 1), repeat=4)]
-    return np.reshape(rows, (2,) * 6)
+    edges, fine = (
+        np.concatenate([[-np.inf], np.linspace(-9 / epsilon, 2 + 9 / epsilon, n - 1), [np.inf]])
+        for n in (cells, 16 * cells)
+    )
+    coarse, above = (
+        laplace.sf(x, loc=np.arange(3)[:, None], scale=1 / epsilon) for x in (edges, fine)
+    )
+    # where no edge is reached
+    above = np.pad(above, ((0, 0), (0, 1)))
+    law = _batches_law(edges, -np.diff(coarse), fine, above, epsilon, algorithm.rule)
+    rows = [law[:, r, q, s + u] for r, q, s, u in product((0, 1), repeat=4)]
+    return np.stack(rows, axis=1).reshape((2,) * 7)
 
 
-def batches_loss(algorithm: GeometricBatches, cells: int = 160) -> float:
-    """Return the largest log-ratio of `batches_law` over lists that differ in one reward."""
-    law, worst = batches_law(algorithm, cells), 0.0
-    for t in range(4):
-        p, q = law, np.flip(law, t)
-        worst = max(worst, float(np.log(p[p > 0] / q[p > 0]).max()))
-    return worst
+def batches_loss(algorithm: GeometricBatches, cells: int = 400) -> tuple[float, float]:
+    """Return limits of the largest log-ratio over lists that differ in one reward."""
+    low, high = batches_law(algorithm, cells)
+    worst = np.zeros(2)
+    with np.errstate(divide="ignore"):
+        for t in range(4):
+            for end, p, q in ((0, low, np.flip(high, t)), (1, high, np.flip(low, t))):
+                worst[end] = max(worst[end], np.log(p[p > 0] / q[p > 0]).max())
+    return float(worst[0]), float(worst[1])
 
 
 # Hybrid-UCB

@@ -14,23 +14,26 @@ whose entries are all replaced by any others in [0, 1]. If no run costs more tha
 and with any random numbers, the sequence of actions is c-DP; the cost of a single run says nothing
 of runs that do something else. The bound is of real numbers: what rounding reveals is not seen. Nor
 is code that reads the attributes of a `Value`. What asks for types or identities is refused if it
-changes an action, on this table or on its opposite.
+changes an action, on this table or on its opposite; so is compiled code that plays other actions
+than what is read, on these or on a few random tables.
 """
 
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import fields
+from fractions import Fraction
 from functools import partialmethod
-from inspect import signature
 from itertools import product
-from numbers import Number
+from numbers import Number, Real
 from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
@@ -41,13 +44,25 @@ from privregret.core.loops import Steps
 from privregret.instances import Advice
 
 KEEPS = ("numbers", "outcomes")
-LARGEST = 1e100  # of coefficients, so that sums stay finite
-ROUNDING = 1e-13  # what is left of a coefficient that cancels
+LARGEST = 10**100  # of coefficients, so that sums stay finite
+RANGES = range, np.ndarray
+TOLERANCES = 1e-9, 1e-7, 1e-5  # of the linear programme's slacks
+PLAYS = 8  # other tables on which the code is compared with its compiled form
 OTHERWISE = (
     "it plays other actions when it is traced, so it asks for types or identities (is), keeps "
     "something of an earlier run, or draws random numbers that do not come from its rng"
 )
+FROZEN = (
+    "its compiled form plays other actions, as numba keeps the globals of the first call: begin "
+    "anew in a fresh process"
+)
+UFUNC = ": numpy's functions do not take data, which are numbers in [0, 1]; use comparisons"
 CORNERS = 8  # entries of a round whose changes are tried in all combinations
+
+
+def exact(number: float) -> int | Fraction:
+    """Return a finite number without rounding."""
+    return int(number) if number.is_integer() else Fraction(number)
 
 
 def _plain(number):
@@ -78,8 +93,9 @@ class Value:
 
     Data have keys (round, action), indicators of a round's data have keys (round, -1), (round, -2),
     ..., and noises have keys 0, 1, 2, ... in the order of their draws. Sums, differences and
-    multiples have coefficients again. Comparisons of one round's data give an indicator, other
-    comparisons record what decides them. All else is done with `float(value)`, which is a use.
+    multiples have coefficients again, which are not rounded. Comparisons of one round's data give
+    an indicator, other comparisons record what decides them. All else is done with `float(value)`,
+    which is a use.
     """
 
     __slots__ = ("form", "notes", "value")
@@ -98,21 +114,24 @@ class Value:
             return self._used() + other._used()
         form = dict(self.form)
         for key, c in other.form.items():
-            before = form.pop(key, 0.0)
-            if before + c:
-                form[key] = before + c
+            if c := form.pop(key, 0) + c:
+                form[key] = c
         return Value(self.value + other.value, form, self.notes)
 
     def _scaled(self, operation, factor):
         if isinstance(factor, np.ndarray):
             return NotImplemented
         factor = float(factor)  # a product of two values is not linear, so one of them is used
-        form = {key: operation(c, factor) for key, c in self.form.items()}
-        if not all(abs(c) < LARGEST for c in form.values()):
+        if not math.isfinite(factor):
             return operation(float(self), factor)
-        form = {key: c for key, c in form.items() if c}
         # the sign of a zero would tell that of the data
-        return Value(operation(self.value, factor) + 0.0, form, self.notes)
+        value, form = operation(self.value, factor) + 0.0, {}
+        if factor:
+            ratio = exact(factor) if operation is operator.mul else 1 / Fraction(factor)
+            form = {key: c * ratio for key, c in self.form.items()}
+            if abs(ratio) > 1 and any(abs(c) > LARGEST for c in form.values()):
+                return operation(float(self), factor)
+        return Value(value, form, self.notes)
 
     def __mul__(self, factor):
         return self._scaled(operator.mul, factor)
@@ -204,15 +223,21 @@ class Value:
         if not orders and not gap.value:  # noise makes no ties
             self.notes.use(gap.form)
         above = outcome == (holds in (operator.gt, operator.ge)) if orders else gap.value > 0
-        self.notes.outcomes.add((_normal(gap.form), 1.0 if above else -1.0))
+        self.notes.outcomes.add((frozenset(gap.form.items()), 1 if above else -1))
         return outcome
 
 
-def _normal(form):
-    """Return a form up to a positive factor and rounding, for comparison with others."""
-    size = max(abs(c) for c in form.values())
-    parts = {key: math.frexp(c / size) for key, c in form.items()}
-    return frozenset((key, math.ldexp(round(m, 12), e)) for key, (m, e) in parts.items())
+class Datum(Value):
+    """An entry of the table, in [0, 1]: some comparisons with a number always have one outcome."""
+
+    __slots__ = ()
+
+    def _compare(self, other, holds):
+        if isinstance(other, Real) and not isinstance(other, Value):
+            outcomes = {bool(holds(end, other)) for end in (0.0, 1.0)}
+            if len(outcomes) == 1 and not (holds in (operator.eq, operator.ne) and 0 < other < 1):
+                return outcomes.pop()
+        return Value._compare(self, other, holds)
 
 
 class Notes:
@@ -222,7 +247,6 @@ class Notes:
         self.scales, self.upward = [], []  # per noise: whether it may only be raised
         self.numbers, self.revealed, self.outcomes = set(), set(), set()
         self.indicators, self.over = 0, False
-        self.row = -1  # last row of the table that was read
         self.plain = plain  # whether the algorithm manages its own memory
 
     def use(self, form: dict, revealed: bool = True) -> None:
@@ -230,14 +254,14 @@ class Notes:
         if self.over:
             raise TypeError("what is kept of an earlier run is used: begin anew in `start`")
         if form:
-            self.numbers.add(_normal(form))
+            self.numbers.add(frozenset(form.items()))
             if revealed:
-                self.revealed.add(_normal(form))
+                self.revealed.add(frozenset(form.items()))
 
     def indicator(self, t: int, outcome: bool) -> Value:
         """Return 0 or 1, determined by the data of round t and by what they do not change."""
         self.indicators += 1
-        return Value(float(outcome), {(t, -self.indicators): 1.0}, self)
+        return Value(float(outcome), {(t, -self.indicators): 1}, self)
 
 
 class Table:
@@ -257,8 +281,7 @@ class Table:
         if not isinstance(at, tuple):
             return np.array([self[at, j] for j in range(self.shape[1])], object)
         t, j = map(int, at)
-        self.notes.row = t
-        return Value(self.numbers[t][j], {(t, j): 1.0}, self.notes)
+        return Datum(self.numbers[t][j], {(t, j): 1}, self.notes)
 
 
 def python(kernel: Callable) -> Callable:
@@ -287,19 +310,23 @@ class Tracer(np.random.Generator):
         *("laplace", "exponential", "standard_exponential", "gumbel"),  # noises
         *("random", "uniform", "integers", "binomial", "beta", "choice", "permutation", "shuffle"),
     )
-    COPIES = ("__reduce__", "__reduce_ex__", "__getstate__")  # would tell the noises to come
+    # whatever would tell the noises to come
+    HIDDEN = (vars(np.random.Generator).keys() | {"__reduce_ex__"}).difference(
+        FOLLOWED, ("__init__", "__new__", "__repr__", "__str__", "__doc__")
+    )
 
     def __init__(self, rng, notes):
         self._source, self.notes = np.random.default_rng(rng), notes
-        super().__init__(self._source.bit_generator)
+        # numpy itself does not reach the source
+        super().__init__(np.random.PCG64(0))
 
     def __getattribute__(self, name):
-        given, known = super().__getattribute__(name), type(self).FOLLOWED
-        public = name[0] != "_" and name in vars(np.random.Generator)
-        if name in Tracer.COPIES or (public and name not in known):
-            follows = ", ".join(f"rng.{name}" for name in known)
-            raise TypeError(f"rng.{name} is not followed, only noise.laplace, {follows}")
-        return given
+        if name in Tracer.HIDDEN:
+            follows = ", ".join(f"rng.{name}" for name in Tracer.FOLLOWED)
+            where = " in the module of start" if name == "bit_generator" else ""
+            raise TypeError(f"rng.{name} is not followed, only noise.laplace{where}, {follows}")
+        plain = name in Tracer.FOLLOWED and name not in vars(Tracer)
+        return getattr(self._source, name) if plain else super().__getattribute__(name)
 
     def noise(self, kind: int, scale: float, draw: Callable = PLAIN_DRAW) -> Value | float:
         """Draw like `noise.draw`.
@@ -324,7 +351,7 @@ class Tracer(np.random.Generator):
             return float(value)  # a constant
         self.notes.scales.append(float(scale))
         self.notes.upward.append(upward)
-        return Value(float(value), {len(self.notes.scales) - 1: 1.0}, self.notes)
+        return Value(float(value), {len(self.notes.scales) - 1: 1}, self.notes)
 
     laplace, gumbel = _noises("laplace", False), _noises("gumbel", True)
     exponential = partialmethod(_noises("exponential", True), 0.0)
@@ -350,11 +377,10 @@ NOISES = {noise.laplace: _laplace, noise.draw: _draw}
 
 
 @contextmanager
-def uncompiled(*functions: Callable, values: bool = True) -> Iterator[None]:
+def uncompiled(*functions: Callable) -> Iterator[None]:
     """Replace kernels that these functions call by their Python functions.
 
-    Either all kernels are replaced, which can then take `Value` objects, or only those that draw.
-    Noises come from the source's own `noise`. Not thread-safe.
+    These can take `Value` objects; noises come from the source's own `noise`. Not thread-safe.
     """
     before, known, todo = [], set(), [vars(noise), *(python(f).__globals__ for f in functions)]
     while todo:
@@ -367,7 +393,7 @@ def uncompiled(*functions: Callable, values: bool = True) -> Iterator[None]:
             if plain is not found or (ours and found.__module__.startswith("privregret.")):
                 todo.append(plain.__globals__)
                 new = NOISES.get(found, plain)
-                if new is not found and (values or "rng" in signature(plain).parameters):
+                if new is not found:
                     before.append((names, name, found, new))
     try:
         for names, name, _, new in before:
@@ -459,76 +485,170 @@ def traced(
         If an entry is not in [0, 1].
     """
     name = type(checks.instance_of(Algorithm)("algorithm", algorithm)).__name__
-    given, runs = (), []
+    given, runs, compiled = (), [], []
     table, source = checks.table("table", table, short=True), np.random.default_rng(rng)
     if isinstance(algorithm, ExpertAlgorithm):
         given = (
             Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),
         )
-    steps = algorithm.steps
-    with uncompiled(*code(algorithm)), np.errstate(all="ignore"):
-        # opposite data show code that the ledger cannot follow, too; what outlives a run comes late
-        for numbers, plain in ((table, source), (1 - table, deepcopy(source))):
-            notes = Notes(plain=not steps)
-            traces = Table(numbers, notes), Tracer(deepcopy(plain), notes), memory_of_values
-            untraced = numbers, _Untraced(plain, notes), Steps.memory
-            try:
-                run = play(algorithm, steps, *traces, given)
-                notes.over = True
-                same = run == play(algorithm, steps, *untraced, given)
-            except Exception as error:
-                why = " ".join(f"{type(error).__name__}: {error}".split())
-                raise TypeError(f"the ledger cannot follow {name}: {why}") from error
-            if not same:
-                raise TypeError(f"the ledger cannot follow {name}: {OTHERWISE}")
-            runs.append(Trace(run, notes))
+    steps, tables = algorithm.steps, [(table, source), (1 - table, deepcopy(source))]
+    for rng in map(np.random.default_rng, range(PLAYS)):
+        tables.append((rng.random(table.shape), rng))
+    begun, plays = deepcopy(tables), []
+    try:
+        with np.errstate(all="ignore"):
+            with uncompiled(*code(algorithm)):
+                for i, (numbers, plain) in enumerate(tables):
+                    notes = Notes(plain=not steps)
+                    # opposite data show code that the ledger cannot follow, too
+                    if i < 2:
+                        traces = Table(numbers, notes), Tracer(deepcopy(plain), notes)
+                        run = play(algorithm, steps, *traces, memory_of_values, given)
+                        runs.append(Trace(run, notes))
+                        notes.over = True
+                    untraced = numbers, _Untraced(plain, notes), Steps.memory
+                    plays.append(play(algorithm, steps, *untraced, given))
+            # after the traces, which would not see what outlives these runs
+            with suppress(NumbaError):  # a faulty source of noise, which is never played
+                compiled = [tuple(algorithm.literal(*pair, *given)) for pair in begun]
+    except Exception as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        hint = UFUNC if "ufunc" in why else ""
+        raise TypeError(f"the ledger cannot follow {name}: {why}{hint}") from error
+    if [run.actions for run in runs] != plays[:2]:
+        raise TypeError(f"the ledger cannot follow {name}: {OTHERWISE}")
+    if compiled and compiled != plays:
+        raise TypeError(f"the ledger cannot follow {name}: {FROZEN}")
     return runs[0]
 
 
-def moves(notes: Notes, change: dict, keep: str = "numbers") -> np.ndarray | None:
-    """Return the (noises,) cheapest changes of noises that undo a change of the data, or None.
+def _add(row, other, times):
+    """Add a multiple of a row to another, in place."""
+    for key, c in other.items():
+        if c := row.pop(key, 0) + times * c:
+            row[key] = c
 
-    Parameters
-    ----------
-    change : dict
-        (round, action) -> change of its reward or loss.
-    keep : {"numbers", "outcomes"}
-        What must not change: every number that was used, which is composition; or, of numbers that
-        were only compared, only which one was larger. The second is sufficient, and cheaper for
-        noisy maxima and sparse vectors.
+
+def _noises_of(row):
+    return [key for key in row if not isinstance(key, tuple)]
+
+
+def _reduced(row, solved):
+    for key in solved.keys() & row.keys():
+        _add(row, solved[key], -row[key])
+    return row
+
+
+def eliminated(rows: Iterable[dict], order: Callable) -> tuple[dict, list]:
+    """Solve rows for noises, exactly (Gauss and Jordan): noise -> row, and rows without noise.
+
+    Each row is solved for the noise that comes first in the order.
     """
-    checks.one_of(*KEEPS)("keep", keep)
-    used = [(form, 0.0) for form in (notes.numbers if keep == "numbers" else notes.revealed)]
-    used += [] if keep == "numbers" else list(notes.outcomes)
-    scales, rows, shifts, signs = np.array(notes.scales), [], [], []
-    for form, sign in used:
-        row, shift = np.zeros(len(scales)), 0.0
-        for key, c in form:
-            if isinstance(key, tuple):
-                shift += c * change.get(key, 0.0)
-            else:
-                row[key] = c * scales[key]
-        if abs(shift) <= ROUNDING * sum(abs(c) for key, c in form if isinstance(key, tuple)):
-            shift = 0.0
-        if row.any():
-            rows.append(row / np.abs(row).max())
-            shifts.append(shift / np.abs(row).max())
-            signs.append(sign)
-        elif shift and shift * sign <= 0:
-            return None
-    if not any(shifts):
-        return np.zeros(len(scales))
-    rows, shifts, signs = np.array(rows), np.array(shifts), np.array(signs)
-    # the solver's tolerance is to be small next to each move that is needed
-    sizes = np.where(shifts, np.abs(shifts), min(1.0, np.abs(shifts[shifts != 0]).min()))
-    factors, equal = -np.where(signs, signs, 1.0) / sizes, signs == 0
-    rows, right = rows * factors[:, None], -shifts * factors
-    split = np.hstack([rows, -rows])  # costs in scales: up, down
-    limits = [(0, None)] * len(scales) + [(0, 0 if up else None) for up in notes.upward]
-    conditions = split[~equal], right[~equal], split[equal], right[equal], limits
-    solved = linprog(np.ones(2 * len(scales)), *conditions, method="highs")
-    up, down = np.split(solved.x if solved.success else np.zeros(2 * len(scales)), 2)
-    return (up - down) * scales if solved.success else None
+    solved, bare = {}, []
+    for given in rows:
+        row = _reduced(dict(given), solved)
+        if not (noises := _noises_of(row)):
+            bare += [row] if row else []
+            continue
+        pivot = min(noises, key=order)
+        factor = 1 / Fraction(row[pivot])
+        row = {key: c * factor for key, c in row.items()}
+        for other in solved.values():
+            if pivot in other:
+                _add(other, row, -other[pivot])
+        solved[pivot] = row
+    return solved, bare
+
+
+def _shift(row, change):
+    row, change = sorted((row, change), key=len)
+    return sum(c * change[key] for key, c in row.items() if key in change)
+
+
+class Moves:
+    """The cheapest changes of noises that keep what a run used, while data change.
+
+    What was used are pairs of a row and a sign: the row must not change, or only to that sign. All
+    is exact: the linear programme only says which noises move.
+    """
+
+    def __init__(self, notes: Notes, keep: str):
+        units, self.upward = list(map(exact, notes.scales)), notes.upward
+
+        def in_scales(form):
+            return {key: c if isinstance(key, tuple) else c * units[key] for key, c in form}
+
+        used = map(in_scales, notes.numbers if keep == "numbers" else notes.revealed)
+        rows = sorted(used, key=len)
+        uses = Counter(key for row in rows for key in row)
+        solved, self.bare = eliminated(rows, lambda noise: uses[noise])
+        self.bare, pairs = [(row, 0) for row in self.bare], [(r, 0) for r in solved.values()]
+        for form, sign in notes.outcomes if keep == "outcomes" else ():
+            row = _reduced(in_scales(form), solved)
+            (pairs if _noises_of(row) else self.bare).append((row, sign))
+        self.parts: list[tuple[set, list]] = []  # pairs that have noises in common
+        for pair in pairs:
+            noises, joined = set(_noises_of(pair[0])), [pair]
+            for part in [part for part in self.parts if part[0] & noises]:
+                self.parts.remove(part)
+                noises, joined = noises | part[0], part[1] + joined
+            self.parts.append((noises, joined))
+
+    def cost(self, change: dict) -> float:
+        """Return what is moved in total, in scales, given (round, action) -> change of data."""
+        for row, sign in self.bare:
+            if (shift := _shift(row, change)) and shift * sign <= 0:
+                return math.inf
+        moved, noises = [], set()
+        for among, pairs in self.parts:
+            shifts = [_shift(row, change) for row, _ in pairs]
+            if any(shifts):
+                noises |= among
+                moved += [
+                    (row, sign, shift) for (row, sign), shift in zip(pairs, shifts, strict=True)
+                ]
+        return self._size(sorted(noises), *zip(*moved, strict=True)) if moved else 0.0
+
+    def _size(self, noises, rows, signs, shifts):
+        """Return the total of the smallest moves; infinite if none was found that is right."""
+        guess, slack = np.zeros(len(noises)), np.zeros(len(rows))
+        place = {noise: i for i, noise in enumerate(noises)}
+        rows = [{key: row[key] for key in row.keys() & place.keys()} for row in rows]
+        if any(signs) or max(map(len, rows)) > 1:
+            try:
+                guess, slack = self._guess(place, rows, np.array(signs), shifts)
+            except OverflowError:
+                return math.inf
+        for tolerance in TOLERANCES:
+            kept = zip(rows, shifts, slack, strict=True)
+            tight = [row | {(): shift} for row, shift, gap in kept if gap <= tolerance]
+            solved, _ = eliminated(tight, lambda noise: -abs(guess[place[noise]]))
+            moves = {noise: -row.get((), 0) for noise, row in solved.items()}
+            after = [shift + _shift(row, moves) for row, shift in zip(rows, shifts, strict=True)]
+            keeps = (not by or by * sign > 0 for by, sign in zip(after, signs, strict=True))
+            if all(keeps) and all(by >= 0 for noise, by in moves.items() if self.upward[noise]):
+                size = sum(map(abs, moves.values()))
+                return float(size) if size < LARGEST else math.inf
+        return math.inf
+
+    def _guess(self, place, rows, signs, shifts):
+        """Return the moves and the slacks of the linear programme; infinite if it has none."""
+        tops = [max(map(abs, row.values())) for row in rows]
+        shifts = np.array([float(shift / top) for shift, top in zip(shifts, tops, strict=True)])
+        matrix = np.zeros((len(rows), len(place)))
+        for i, row in enumerate(rows):
+            for key, c in row.items():
+                matrix[i, place[key]] = c / tops[i]
+        # the solver's tolerance is to be small next to each move that is needed
+        sizes = np.where(shifts, np.abs(shifts), min(1.0, np.abs(shifts[shifts != 0]).min()))
+        factors, equal = -np.where(signs, signs, 1.0) / sizes, signs == 0
+        matrix, right = matrix * factors[:, None], -shifts * factors
+        split = np.hstack([matrix, -matrix])  # up, down
+        limits = [(0, None)] * len(place) + [(0, 0 if self.upward[k] else None) for k in place]
+        conditions = split[~equal], right[~equal], split[equal], right[equal], limits
+        solved = linprog(np.ones(2 * len(place)), *conditions, method="highs")
+        up, down = np.split(solved.x if solved.success else np.zeros(2 * len(place)), 2)
+        return up - down, np.where(equal, 0.0, right - matrix @ (up - down))
 
 
 def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = None) -> np.ndarray:
@@ -539,10 +659,23 @@ def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = No
 
     Parameters
     ----------
-    keep
-        As in `moves`.
-    rounds : iterable of int, optional
-        From 0; by default all.
+    keep : {"numbers", "outcomes"}
+        What must not change: every number that was used, which is composition; or, of numbers that
+        were only compared, only which one was larger. The second is sufficient, and cheaper for
+        noisy maxima and sparse vectors. For a noisy maximum of K > 2 sums it counts who lost to
+        whom as well, which costs up to K - 1 times the maximum alone: compare with two arms.
+    rounds : list of int, optional
+        From 0, each below T; by default all.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `keep` or a round is not one of those.
+
+    Notes
+    -----
+    The numbers may be published after rounding to a grid much coarser than their last digits;
+    unrounded doubles can reveal data (Mironov 2012).
 
     Examples
     --------
@@ -553,18 +686,21 @@ def costs(trace: Trace, keep: str = "numbers", rounds: Iterable[int] | None = No
     """
     checks.one_of(*KEEPS)("keep", keep)
     notes, result = trace.notes, np.zeros(len(trace.actions))
+    if rounds is not None:
+        known = checks.integer_in(0, len(result) - 1)
+        rounds = checks.list_of(known)(
+            "rounds", list(rounds) if isinstance(rounds, RANGES) else rounds
+        )
     read = {key for form in notes.numbers for key, _ in form if isinstance(key, tuple)}
     opposites = keep == "numbers" and not any(notes.upward)  # cost the same
+    moves = Moves(notes, keep)
 
     def dearest(keys):
         worst = 0.0
-        for signs in product((1.0, -1.0), repeat=len(keys)):
+        for signs in product((1, -1), repeat=len(keys)):
             if opposites and signs[0] < 0:
                 break
-            moved = moves(notes, dict(zip(keys, signs, strict=True)), keep)
-            if moved is None:
-                return math.inf
-            worst = max(worst, float((np.abs(moved) / notes.scales).sum()))
+            worst = max(worst, moves.cost(dict(zip(keys, signs, strict=True))))
         return worst
 
     for t in {t for t, _ in read} & set(range(len(result)) if rounds is None else rounds):

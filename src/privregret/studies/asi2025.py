@@ -136,7 +136,7 @@ def regret_by_noise(
     losses, noise = map(np.concatenate, zip(*found, strict=True))
     best = noise[:, problem.losses[0].argmin()]
     controls = np.concatenate([best, noise.sum(axis=1) - best], axis=1)
-    return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls)
+    return estimates.controlled(problem.regret(losses, [horizon])[:, 0], controls, heavy=False)
 
 
 def exp4_worst_gap(
@@ -267,8 +267,8 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
     """Compute the chain in Lemma 11's proof for batched EXP3, p = 2, T = 4 or 5, by quadrature.
 
     The losses change after `horizon` - 4 rounds. There are `nodes` points per noise variable for
-    four rounds, fewer for five; the error is the change when they are halved. "changed" is P(E^c)
-    on the changed losses, "middle" its supremum over at most two changed rounds, "right" exp(2
+    four rounds, fewer for five; the error is the change when they are halved. changed is P(E^c)
+    on the changed losses, middle its supremum over at most two changed rounds, plain_scaled exp(2
     epsilon) times it on the plain losses.
     """
     last = range(horizon - 4, horizon)
@@ -284,7 +284,7 @@ def lemma_11_chain(horizon: int, epsilon: float, nodes: int) -> dict[str, Estima
         found.append(Estimate(fine, bound=abs(fine - coarse)))
     plain, changed, *middle = found
     supremum = estimates.largest([plain, *middle])
-    return {"changed": changed, "middle": supremum, "right": plain * np.exp(2 * epsilon)}
+    return {"changed": changed, "middle": supremum, "plain_scaled": plain * np.exp(2 * epsilon)}
 
 
 def worst_on_lemma_11(algorithms, horizon: int, runs: int, seed: int) -> list[Estimate]:
@@ -352,12 +352,11 @@ def lemma_11_certificate(
 
     def on_second(name, drop):
         changed, few = lemma_11_pair(drop)[1], max(runs // 4, 10)
-        there = estimates.mean(
-            simulate.regret_curves(algorithm, changed, horizon, few, seed, points=1).regret
-        )
+        curves = simulate.regret_curves(algorithm, changed, horizon, few, seed, points=1)
+        there = estimates.mean(curves.regret, heavy=False)
         return {f"regret_{name}": there.value, f"regret_{name}_se": there.se}
 
-    here = estimates.mean(regrets[:, -1])
+    here = estimates.mean(regrets[:, -1], heavy=False)
     numbers = {"pull_rate": 2 * here.value / horizon, "regret": here.value, "regret_se": here.se}
     numbers |= on_second("changed", found["drop"] if found else horizon // 16) | (found or NOTHING)
     for name, drop in (drops or {}).items():

@@ -26,7 +26,7 @@ def exponents(
             ax.errorbar(curve.x, curve["mean"], yerr=2 * curve.se, **(look | points))
             measured, middle = _through_the_middle(fit, fit.x, row.slope)
             ax.plot(fit.x, measured, **(look | line))
-            expected, _ = _through_the_middle(curve, curve.x, row.bound)
+            expected, _ = _through_the_middle(curve, curve.x, row.exponent_bound)
             draw.bound(ax, curve.x, expected, "slope of the bound")
             text = {"textcoords": "offset points", "color": look["color"], "fontsize": 7}
             away = -14 if row.algorithm.startswith("Batched") else 8
@@ -185,7 +185,7 @@ def ftpl_versions(variants: pd.DataFrame, uniform: float):
     scales = {"xscale": "log", "yscale": "log"}
     fig, axes = draw.panels(2, height=2.8, xlabel="horizon $T$", ylabel="regret / $T$", **scales)
     horizons = variants["T"].unique()
-    for ax, (rate, curves) in zip(axes, variants.groupby("rate", sort=False), strict=True):
+    for ax, (rate, curves) in zip(axes, variants.groupby("tuning", sort=False), strict=True):
         for label, curve in curves.groupby("algorithm", sort=False):
             look = style.look(label)
             ax.errorbar(curve["T"], curve["mean"], yerr=2 * curve.se, label=label, **look)
@@ -207,7 +207,7 @@ def barrier(regrets: pd.DataFrame, second_form: float):
     ax.set(xlabel=r"probability $\rho$ of playing the other arm", ylabel="regret")
     ax.plot(regrets.rho, regrets.regret, color=style.BLUE, marker="o", label=r"regret on $\ell$")
     look = {"color": style.VERMILION, "marker": "s", "linestyle": style.DASHED}
-    ax.plot(regrets.rho, regrets.changed, label="regret on $\\ell\N{PRIME}$", **look)
+    ax.plot(regrets.rho, regrets.larger_changed, label="regret on $\\ell\N{PRIME}$", **look)
     draw.epsilon_ticks(ax, regrets.rho)
     draw.bound(ax, regrets.rho, regrets.bound, "Lemma 11, certified")
     at_best = np.full(len(regrets), second_form)

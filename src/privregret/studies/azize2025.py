@@ -158,7 +158,7 @@ def regret_over_bound(
     """Estimate expected regret / (ln T times the constant of Theorem 3.1).
 
     Parameters as in `rare.regrets`; columns of `estimates.means` by algorithm and problem, and
-    bound, ratio, ratio_se, horizon.
+    bound, mean_over_bound, mean_over_bound_se, horizon.
     """
     sample = rare.regrets(algorithms, problems, horizon, runs, seed)
     setting = ["instance", "algorithm", "epsilon", "alpha", "n0"]
@@ -166,11 +166,13 @@ def regret_over_bound(
     means = {problem.name: problem.means for problem in problems}
     constant = [bounds.theorem_3_1(means[r.instance], r.epsilon) for r in frame.itertuples()]
     bound = np.log(horizon) * np.array(constant)
-    ratio, error = frame["mean"] / bound, frame.se / bound
-    return frame.assign(bound=bound, ratio=ratio, ratio_se=error, horizon=horizon)
+    over = {"mean_over_bound": frame["mean"] / bound, "mean_over_bound_se": frame.se / bound}
+    return frame.assign(bound=bound, **over, horizon=horizon)
 
 
 def times_log(frame: pd.DataFrame, means: tuple, horizon: int) -> pd.DataFrame:
     """Add the constants of the three lower bounds times ln T to a frame with column epsilon."""
     constants = bounds.lower_bounds(means, frame.epsilon)
-    return frame.assign(**{name: np.log(horizon) * c for name, c in constants.items()})
+    return frame.assign(
+        **{f"{name}_times_log": np.log(horizon) * c for name, c in constants.items()}
+    )

@@ -20,7 +20,7 @@ def divergence(regimes: pd.DataFrame, plausible: pd.DataFrame, best: float) -> F
     """Draw d_epsilon against epsilon, and against pulls the largest mean that it leaves possible.
 
     `regimes` has columns epsilon, critical, d_epsilon, kl, total_variation; `plausible` has
-    epsilon, n, largest; `best` is the mean of the best arm.
+    epsilon, n, largest_mean; `best` is the mean of the best arm.
     """
     fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 2.8))
     draw.bound(left, regimes.epsilon, regimes.kl, r"$\mathrm{kl}(x,y)$")
@@ -40,7 +40,7 @@ def divergence(regimes: pd.DataFrame, plausible: pd.DataFrame, best: float) -> F
     for e, colour in zip(epsilons, style.ramp(len(epsilons)), strict=True):
         here, label = plausible[plausible.epsilon == e], rf"$\epsilon={e:g}$"
         label = label if np.isfinite(e) else "no privacy"
-        right.plot(here.n, here.largest, color=colour, label=label)
+        right.plot(here.n, here.largest_mean, color=colour, label=label)
     right.axhline(best, color=style.BLACK, linewidth=0.6)
     right.text(1, best, r"$y$", va="bottom")
     right.set(xscale="log", xlabel="pulls $n$ of the arm", ylabel="largest plausible mean")
@@ -78,7 +78,7 @@ def lower_bounds(data: pd.DataFrame, low: float, high: float) -> Figure:
         at = {"marker": look["marker"], "markevery": np.flatnonzero(here.changes).tolist()}
         axes[0].plot(here.epsilon, here.equation_7, linestyle=style.DOTTED, **line)
         axes[0].plot(here.epsilon, here.theorem_3_1, label=name, **line, **at)
-        axes[1].plot(here.epsilon, here.ratio, label=name, **line, **at)
+        axes[1].plot(here.epsilon, here.over_equation_7, label=name, **line, **at)
     title = "Theorem 3.1, and (dotted) the older bound"
     axes[0].set(yscale="log", ylabel=r"lower bound on regret$/\ln T$", title=title)
     axes[1].set(ylabel="ratio", title="ratio of the two bounds")
@@ -100,10 +100,12 @@ def growth(data: pd.DataFrame, epsilons: list[float], rounds: np.ndarray) -> Fig
             look = style.look(label)
             first, second = here[here.n0 == 1], here[here.n0 > 1]
             band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
-            ax.fill_between(first.t, first.p10, first.p90, **band)
-            ax.plot(first.t, first.p50, label=f"{label}, median, $n_0=1$", markevery=10, **look)
+            ax.fill_between(first.t, first.q10_over_bound, first.q90_over_bound, **band)
+            middle = first.median_over_bound
+            ax.plot(first.t, middle, label=f"{label}, median, $n_0=1$", markevery=10, **look)
             look |= {"linestyle": style.DOTTED, "markerfacecolor": "white", "markevery": (5, 10)}
-            ax.plot(second.t, second["mean"], label=rf"{label}, mean, $n_0=8/\epsilon$", **look)
+            mean = second.mean_over_bound
+            ax.plot(second.t, mean, label=rf"{label}, mean, $n_0=8/\epsilon$", **look)
         draw.bound(ax, rounds, [1] * len(rounds), "Theorem 3.1")
         twice = [2] * len(rounds)
         draw.bound(ax, rounds, twice, r"Theorem 4.3, $\alpha=2$", linestyle=style.MIXED)
@@ -266,7 +268,7 @@ def laplace_tails(data: pd.DataFrame) -> Figure:
 def first_batch(lengths: pd.DataFrame, by_horizon: pd.DataFrame, alphas: list[float]) -> Figure:
     """Draw regret / bound against n0 epsilon, and for DP-IMED at several horizons over ln T.
 
-    Both frames are from `studies.azize2025.regret_over_bound`, the second with a column scaled;
+    Both frames are from `studies.azize2025.regret_over_bound`, the second with a column n0_scaled;
     batch ratios are in the order of their dashes.
     """
     fig, (left, right) = draw.subplots(1, 2, sharey=True, figsize=(style.PAGE[0], 3.2))
@@ -275,14 +277,15 @@ def first_batch(lengths: pd.DataFrame, by_horizon: pd.DataFrame, alphas: list[fl
     draw.bound(left, ends, [1, 1], "limit of Theorem 3.1")
     for (label, alpha), rows in lengths.groupby(["algorithm", "alpha"], sort=False):
         look = style.look(label) | {"linestyle": dash[alpha], "markersize": 2.5}
-        left.plot(rows.n0 * rows.epsilon, rows.ratio, label=rf"{label}, $\alpha={alpha:g}$", **look)
-    ends = by_horizon.scaled.agg(["min", "max"])
+        over, label = rows.mean_over_bound, rf"{label}, $\alpha={alpha:g}$"
+        left.plot(rows.n0 * rows.epsilon, over, label=label, **look)
+    ends = by_horizon.n0_scaled.agg(["min", "max"])
     name = r"limit of Theorem 4.3, $\alpha=2$"
     draw.bound(right, ends, [2, 2], name, linestyle=style.MIXED)
     horizons = by_horizon.horizon.unique()
     for t, colour in zip(horizons, style.ramp(len(horizons)), strict=True):
         rows, label = by_horizon[by_horizon.horizon == t], rf"$T=10^{{{np.log10(t):.3g}}}$"
-        right.plot(rows.scaled, rows.ratio, color=colour, marker="o", label=label)
+        right.plot(rows.n0_scaled, rows.mean_over_bound, color=colour, marker="o", label=label)
     left.set(xlabel=r"$n_0\epsilon$", ylabel=r"regret / (bound $\ln T$)", yscale="log")
     right.set(xlabel=r"$n_0\epsilon/\ln T$")
     for ax in (left, right):
@@ -303,7 +306,7 @@ def survivals_by_epsilon(data: pd.DataFrame) -> Figure:
         ax.set_title(rf"$\epsilon={e:g}$")
         ax.label_outer()
     for ax in axes:
-        ax.set_xlim(data.regret[data.regret > 0].min() / 1.5, 2 * data.regret.max())
+        ax.set_xlim(data.at_least[data.at_least > 0].min() / 1.5, 2 * data.at_least.max())
     draw.legend_below(fig, 3)
     return fig
 
@@ -339,9 +342,13 @@ def regret_grid(data: pd.DataFrame, limits: tuple[float, float]) -> Figure:
 
 def _three_bounds(ax, data):
     times = r" $\times\ln T$"
-    draw.bound(ax, data.epsilon, data.theorem_3_1, f"Theorem 3.1{times}")
-    draw.bound(ax, data.epsilon, data.equation_7, f"older bound{times}", linestyle=style.MIXED)
-    draw.bound(ax, data.epsilon, data.lai_robbins, f"no privacy{times}", linestyle=style.DOTTED)
+    draw.bound(ax, data.epsilon, data.theorem_3_1_times_log, f"Theorem 3.1{times}")
+    draw.bound(
+        ax, data.epsilon, data.equation_7_times_log, f"older bound{times}", linestyle=style.MIXED
+    )
+    draw.bound(
+        ax, data.epsilon, data.lai_robbins_times_log, f"no privacy{times}", linestyle=style.DOTTED
+    )
 
 
 def figure_8(
@@ -349,7 +356,7 @@ def figure_8(
 ) -> Figure:
     """Draw final regret of DP-IMED against epsilon as printed, and beyond the critical epsilon.
 
-    `printed` has columns epsilon, mean, low, high and the three bounds; `further` has power,
+    `printed` has columns epsilon, mean, q10, q90 and the three bounds; `further` has power,
     epsilon, mean and, for power 0, q10, median, q90; `lower` has the three bounds on the range of
     the second panel.
     """
@@ -358,7 +365,7 @@ def figure_8(
     fig, (left, right) = draw.panels(2, height=3.1, yscale="log", **labels)
     band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
     hollow = look | {"linestyle": style.DOTTED, "markerfacecolor": "white"}
-    left.fill_between(printed.epsilon, printed.low, printed.high, **band)
+    left.fill_between(printed.epsilon, printed.q10, printed.q90, **band)
     left.plot(printed.epsilon, printed["mean"], markevery=8, **hollow)
     _three_bounds(left, printed)
     shape, dots = further.query("power == 0"), further.query("power == 1")
@@ -370,7 +377,7 @@ def figure_8(
     right.axvline(critical, color=style.BLACK, linewidth=0.6)
     above = {"transform": right.get_xaxis_transform(), "ha": "right", "va": "top"}
     right.text(critical, 0.97, r"$\epsilon_c$ ", **above)
-    left.set(ylim=printed.lai_robbins[0] / 2)
+    left.set(ylim=printed.lai_robbins_times_log[0] / 2)
     right.set(xscale="log")
     draw.legend_below(fig, 3)
     return fig

@@ -28,7 +28,7 @@ def corollary_1_figure(ratios: pd.DataFrame) -> Figure:
     colours = zip(names.values(), style.ramp(len(levels)), "o^s", strict=True)
     looks = {name: {"color": colour, "marker": marker} for name, colour, marker in colours}
     named = ratios.assign(name=ratios.epsilon.map(names))
-    draw.lines(ax, named, "log_actions", "ratio", by="name", looks=looks, markevery=1)
+    draw.lines(ax, named, "log_actions", "regret_over_bound", by="name", looks=looks, markevery=1)
     draw.epsilon_ticks(ax, ratios.log_actions.unique())
     draw.legend_below(fig, 3)
     return fig
@@ -41,7 +41,7 @@ def lemma_5_figure(drawn: pd.DataFrame) -> Figure:
     look = style.look("random-prefix softmax") | {"label": r"$\sum F_m$"}
     ax.plot(drawn.relative, drawn.sum_in_units, **look)
     draw.bound(ax, drawn.relative, drawn.lemma_in_units, "Lemma 5")
-    for _, piece in drawn.groupby("kind"):
+    for _, piece in drawn.groupby("size"):
         parts = "its proof's two parts"
         draw.bound(ax, piece.relative, piece.part_in_units, parts, linestyle=style.DOTTED)
     draw.legend_below(fig, 3)
@@ -75,8 +75,8 @@ def logarithms_figure(data: pd.DataFrame, ends: tuple[float, float]) -> Figure:
     for ax, (kind, part) in zip(row, kinds, strict=True):
         fixed, coins = (part[part.losses == which] for which in ("deterministic", "Bernoulli"))
         markers = {"linestyle": "none", "markevery": 1, "markerfacecolor": "white"}
-        draw.lines(ax, coins, "log_actions", "ratio", **markers)
-        draw.lines(ax, fixed, "log_actions", "ratio", markevery=[0])
+        draw.lines(ax, coins, "log_actions", "scaled_regret", **markers)
+        draw.lines(ax, fixed, "log_actions", "scaled_regret", markevery=[0])
         rising = np.geomspace(fixed.log_actions.min(), 3 * fixed.log_actions.min(), 20)
         second = r"a second $\ln K$"
         draw.bound(ax, rising, 4 * rising / rising[0], second, linestyle=style.DOTTED)
@@ -96,6 +96,6 @@ def tallies_figure(totals: pd.DataFrame, exact_label: str) -> Figure:
     fig, (ax,) = draw.panels(1, ylabel=r"sum over epochs $\times\,\epsilon/\ln K$", **axes)
     looks = {ONE: {"color": style.PINK, "marker": "v"}, ALL: style.BOUND}
     looks[EXACT] = style.look(exact_label)
-    draw.lines(ax, totals, "log_actions", "units", by="tally", looks=looks)
+    draw.lines(ax, totals, "log_actions", "scaled_regret", by="tally", looks=looks)
     draw.legend_below(fig, 3)
     return fig

@@ -46,11 +46,11 @@ def curve(make: Callable, log_actions: list, gaps: list) -> Iterator[dict]:
     for log_k in log_actions:
         learner = make(log_k)
         found = [(gap, scaled_regret(learner, equal_gaps(log_k, gap))) for gap in gaps]
-        gap, ratio = max(found, key=lambda pair: pair[1].value)
+        gap, scaled = max(found, key=lambda pair: pair[1].value)
         row = {"algorithm": learner.label, "log_actions": log_k, "epsilon": learner.epsilon}
         row |= {"fraction": getattr(learner, "fraction", math.nan)}
         row |= {"threshold": getattr(learner, "threshold", math.nan)}
-        yield row | {"gap": gap, "ratio": ratio.value, "ratio_error": ratio.bound}
+        yield row | {"gap": gap, "scaled_regret": scaled.value, "scaled_regret_error": scaled.bound}
 
 
 def tuned(
@@ -128,8 +128,8 @@ def by_gaps(learner: Algorithm, log_k: float, levels: list) -> pd.DataFrame:
     for n in levels:
         value, prices = few_gaps(n)
         found = scaled_regret(learner, priced(log_k, prices))
-        row = {"algorithm": learner.label, "gaps": n, "lower": 2 * value}
-        rows.append(row | {"ratio": found.value, "ratio_error": found.bound})
+        row = {"algorithm": learner.label, "gaps": n, "lower_bound": 2 * value}
+        rows.append(row | {"scaled_regret": found.value, "scaled_regret_error": found.bound})
     return pd.DataFrame(rows)
 
 

@@ -25,7 +25,7 @@ def misled_figure(curves: pd.DataFrame) -> Figure:
 def phase_figure(phase: pd.DataFrame) -> Figure:
     """Draw regret against the gap, for several kinds of epochs."""
     fig, ax = draw.subplots(figsize=style.COLUMN)
-    draw.lines(ax, phase, "gap", "ratio")
+    draw.lines(ax, phase, "gap", "scaled_regret")
     for constant in (8, 9, 2 * math.e):
         draw.bound(ax, [0.25, 1], [constant] * 2, "constants 8, 9 and $2e$", zorder=1)
     ax.set(xscale="log", xlabel=r"gap $\Delta$", ylim=(2.5, 9.5), ylabel=SCALED)
@@ -37,9 +37,9 @@ def phase_figure(phase: pd.DataFrame) -> Figure:
 def gaps_figure(table: pd.DataFrame) -> Figure:
     """Draw the lower bound and the regret of the random phase against the number of gaps."""
     fig, ax = draw.subplots(figsize=style.COLUMN)
-    draw.lines(ax, table, "gaps", "ratio", linestyle="none", markevery=1)
+    draw.lines(ax, table, "gaps", "scaled_regret", linestyle="none", markevery=1)
     draw.bound(ax, table.gaps, [2 * math.e] * len(table), "$2e$", zorder=1, linestyle=style.SOLID)
-    draw.bound(ax, table.gaps, table.lower, "lower bound", forbids=True)
+    draw.bound(ax, table.gaps, table.lower_bound, "lower bound", forbids=True)
     ax.text(0.93, 0.05, "impossible", transform=ax.transAxes, ha="right", fontsize=7)
     ax.set(xscale="log", xlabel="number of gaps", ylim=(0, 6.2), ylabel=SCALED)
     _ticked(ax, table.gaps)
@@ -56,7 +56,7 @@ def constants_figure(picture: pd.DataFrame, gap: float, epsilon: float) -> Figur
     axes[0].set_ylabel(SCALED)
     for ax, (losses, least) in zip(axes, lower.items(), strict=True):
         shown = picture[picture.losses.isin(["both", losses])]
-        draw.lines(ax, shown, "log_actions", "ratio", markevery=1)
+        draw.lines(ax, shown, "log_actions", "scaled_regret", markevery=1)
         ratio = least * epsilon / at
         draw.bound(ax, at, ratio, "lower bound", forbids=True, linestyle=style.SOLID)
         ax.text(0.93, 0.03, "impossible", transform=ax.transAxes, ha="right", fontsize=7)

@@ -13,7 +13,9 @@ from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
 from privregret.privacy import ledger, noisy_maxima
 
+SCALED = {"regret": "scaled_regret", "error": "scaled_regret_error"}  # times epsilon / ln K
 EQUAL = f"{FTNL(1.0).label}, equal gaps"  # same K, all gaps equal to the smallest
+RELEASE = {"kind": "released", "at": "round", "scale": "noise_scale"}
 
 
 def described(setting: BernoulliBandit) -> str:
@@ -30,11 +32,15 @@ def panel_of(per_round: pd.DataFrame, setting: BernoulliBandit, epsilon: float) 
 
 def release_table(released: dict[str, list[ledger.Release]], pulls: int) -> pd.DataFrame:
     """List the releases about an arm and the cost of each reward, by algorithm."""
-    rewards = pd.DataFrame({"kind": "reward", "first": range(1, pulls + 1)})
+    rewards = pd.DataFrame({"released": "reward", "first": range(1, pulls + 1)})
     parts = []
     for name, releases in released.items():
-        costs = rewards.assign(cost=ledger.cost(releases, pulls))
-        parts.append(pd.concat([pd.DataFrame(releases), costs]).assign(algorithm=name))
+        costs = rewards.assign(loss=ledger.cost(releases, pulls))
+        parts.append(
+            pd.concat([pd.DataFrame(releases).rename(columns=RELEASE), costs]).assign(
+                algorithm=name
+            )
+        )
     return pd.concat(parts)
 
 
@@ -69,7 +75,7 @@ def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: i
     means = estimates.means(again, "instance")
     found = estimates.largest(means)
     multiple = multiples[best[int(means["mean"].argmax())]]
-    return {"T": T, "multiple": multiple, "mean": found.value, "se": found.se}
+    return {"T": T, "gap_over_critical": multiple, "mean": found.value, "se": found.se}
 
 
 def restarted(
@@ -166,10 +172,10 @@ def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.Dat
         "proved": bounds.theorem_7(gaps, counts, epsilon),
         "proved_equal": bounds.theorem_7(equal.gaps, equal.log_counts, epsilon),
     }
-    size = {"family": "", "brackets": len(gaps) - 1, "log_m": counts[1], "log_K": log_k}
+    size = {"instances": "", "brackets": len(gaps) - 1, "log_m": counts[1], "log_K": log_k}
     size |= {"gap": gap, "epsilon": epsilon}
     values = curves[["algorithm", "regret", "error"]].assign(**forms).set_index("algorithm")
-    values = (values / (log_k / epsilon)).reset_index()
+    values = (values / (log_k / epsilon)).rename(columns=SCALED).reset_index()
     return values.assign(**size)[[*size, *values]]
 
 
@@ -185,8 +191,8 @@ def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int
         regret = estimates.row(exact.regret_curves(FTNL(epsilon, "gumbel"), instance, horizon))
         regrets.append(regret / (instance.log_actions / epsilon))
     smallest, largest = estimates.smallest(regrets), estimates.largest(regrets)
-    found = {"smallest": smallest.value, "smallest_error": smallest.bound}
-    found |= {"largest": largest.value, "largest_error": largest.bound}
+    found = {"smallest_scaled": smallest.value, "smallest_scaled_error": smallest.bound}
+    found |= {"largest_scaled": largest.value, "largest_scaled_error": largest.bound}
     return {"log_K": instance.log_actions} | found
 
 
@@ -226,6 +232,6 @@ def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
     frame["when"] = np.where(early, "at round $m^{\\ast}$", "after $2^{50}$ rounds")
     frame["bound"] = np.where(early, bounds.theorem_10(1.0, 1.0), np.nan)
     frame[["regret", "error"]] /= math.log(actions) / epsilon
-    return frame.assign(K=actions, epsilon=epsilon)[
-        ["K", "epsilon", "algorithm", "when", "t", "regret", "error", "bound"]
+    return frame.rename(columns=SCALED).assign(K=actions, epsilon=epsilon)[
+        ["K", "epsilon", "algorithm", "when", "t", *SCALED.values(), "bound"]
     ]

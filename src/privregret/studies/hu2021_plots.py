@@ -21,7 +21,7 @@ def limits_of(
 
 def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
     """Draw the privacy loss of one choice against n, for each noise scale."""
-    curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.scale]}" for r in loss.itertuples()])
+    curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.noise_scale]}" for r in loss.itertuples()])
     colours = {"hu2021": (style.VERMILION, "-"), "corrected": (style.BLUE, ":")}
     looks = {
         f"$K={k}$, {noise[scale]}": {"marker": marker, "color": colour, "linestyle": dashes}
@@ -104,19 +104,21 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame) -> Figure:
     fig, axes = draw.panels(2, height=3.2, ylim=(0, 9), ylabel=r"regret / $(\ln K/\epsilon)$")
     # in between the phase changes
     alone = {"linestyle": "none"}
-    for ax, (family, part) in zip(axes, data.groupby("family", sort=False), strict=True):
+    for ax, (family, part) in zip(axes, data.groupby("instances", sort=False), strict=True):
         x, joined = ("brackets", {}) if ax is axes[0] else ("log_K", alone)
         equal = part.algorithm == EQUAL
-        draw.lines(ax, part[~equal], x, "regret", markevery=1, **joined)
+        draw.lines(ax, part[~equal], x, "scaled_regret", markevery=1, **joined)
         dots = {"color": "black", "marker": ".", "linestyle": "none"}
-        ax.plot(part[x][equal], part.regret[equal], label="FTNL (Laplace) on equal gaps", **dots)
+        ax.plot(
+            part[x][equal], part.scaled_regret[equal], label="FTNL (Laplace) on equal gaps", **dots
+        )
         ax.set_title(family)
     axes[0].set(xlabel="number of brackets $B$", xticks=sorted(data.brackets.unique()))
     axes[1].set(xlabel=r"$\ln K$", xscale="log")
     gumbel = FTNL(1.0, "gumbel").label
     band = {"color": style.look(gumbel)["color"], "alpha": 0.3, "linewidth": 0}
     band["label"] = f"{gumbel}, all phases"
-    axes[1].fill_between(phases.log_K, phases.smallest, phases.largest, **band)
+    axes[1].fill_between(phases.log_K, phases.smallest_scaled, phases.largest_scaled, **band)
     draw.legend_below(fig, 3)
     return fig
 
@@ -126,7 +128,7 @@ def lower_bound_figure(data: pd.DataFrame) -> Figure:
     axes = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": r"regret / $(\ln K/\epsilon)$"}
     fig, panels = draw.panels(data.when.nunique(), xscale="log", yscale="log", **axes)
     for ax, (when, part) in zip(panels, data.groupby("when", sort=False), strict=True):
-        draw.lines(ax, part, "epsilon", "regret")
+        draw.lines(ax, part, "epsilon", "scaled_regret")
         ax.set_title(when)
         shaded = part.dropna(subset=["bound"]).drop_duplicates("epsilon")
         if len(shaded):

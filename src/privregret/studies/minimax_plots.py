@@ -31,4 +31,4 @@ def _ramp(ax, curves, by, label):
     each = zip(groups, style.ramp(len(groups)), markers, strict=False)
     for (value, curve), colour, marker in each:
         look = {"color": colour, "marker": marker, "markevery": 2}
-        ax.plot(curve.epsilon, curve.fraction, label=label.format(value), **look)
+        ax.plot(curve.epsilon, curve.regret_over_uniform, label=label.format(value), **look)

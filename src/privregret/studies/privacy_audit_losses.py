@@ -24,7 +24,7 @@ from privregret.companion import margin_stop as margin
 from privregret.core import store
 from privregret.full_information import FTNL, RandomPrefixSoftmax
 from privregret.privacy import adversarial as quadrature
-from privregret.privacy import audit, decisions, noisy_maxima, scripted, trace
+from privregret.privacy import audit, decisions, noisy_maxima, trace
 from privregret.studies.privacy_audit import FAULTS, HybridChildren
 
 # a loss of privacy, and the pair of data sets that shows it
@@ -189,8 +189,6 @@ def quick_losses(epsilon: float) -> dict[str, Found]:
     for a, more in ((HybridUCB(epsilon), 0), (HybridUCB(epsilon, "scaled"), 1)):
         loss = decisions.hybrid_loss(epsilon, more)
         found[a.label] = loss, "2nd reward 0 to 1, eight pull times"
-    for a in (bandits.DPKLUCB(epsilon), bandits.DPIMED(epsilon)):
-        found[a.label] = decisions.batches_loss(a, 60), "all pairs, 5 rounds"
     for a in known["adversarial"]:
         base = a.bandit if isinstance(a, adversarial.ExpertsFromBandit) else a
         if isinstance(base, BatchedPrivate):
@@ -217,28 +215,6 @@ def _of_a_maximum(algorithm) -> Found:
     worst = noisy_maxima.epoch_loss(2, n, algorithm.noise, algorithm.noise_scale(2))
     (a, b), (c, d) = worst.before, worst.after
     return worst.value, f"sums {a}, {b} to {c}, {d}"
-
-
-@store.kept
-def enumerated(algorithm, horizon: int, cells: int) -> Found:
-    """Loss of the real code on a grid, over all rewards and all sequences of actions."""
-    law = scripted.action_law(algorithm, np.zeros((horizon, 2)), cells=cells)
-    worst = scripted.worst(law)
-    changed = f"rewards {joined(worst.before)} to {joined(worst.after)}"
-    return worst.value, f"{changed}, arms {joined(j + 1 for j in worst.actions)}"
-
-
-@store.kept
-def eliminating(epsilon: float, cells: int) -> Found:
-    """Loss of DP-SE in its first epoch, in the first reward, where an arm is nearly dropped."""
-    length = math.ceil(dp_se.epoch_length(1, 2, epsilon, 1.0))
-    # less than what drops an arm, by a few noises
-    lead = 2 * math.sqrt(math.log(16) * length / 2) + 2 * math.log(8) / epsilon - 8 / epsilon
-    table = np.zeros((2 * length + 2, 2))
-    table[2 : 2 + 2 * int(lead) : 2, 0] = 1.0
-    worst = scripted.worst(scripted.action_law(DPSE(epsilon, 1.0), table, [0], cells))
-    dropped = 2 - worst.actions[-1]
-    return worst.value, f"1st reward {worst.before[0]} to {worst.after[0]}; arm {dropped} dropped"
 
 
 # Measure: lower bounds ----------------------------------------------------------------------------

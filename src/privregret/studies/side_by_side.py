@@ -64,7 +64,7 @@ def fraction_led(ranked: pd.DataFrame, name: str) -> float:
     """Return the fraction of grid points at which an algorithm leads."""
     mine = ranked[ranked.name == name]
     # an infinite upper limit means too few runs for evidence
-    return float((mine.leads & np.isfinite(mine.high)).sum() / len(mine))
+    return float((mine.leads & np.isfinite(mine.upper_limit)).sum() / len(mine))
 
 
 def over_others(ranked: pd.DataFrame, name: str) -> Estimate:
@@ -76,7 +76,8 @@ def over_others(ranked: pd.DataFrame, name: str) -> Estimate:
     point = ["instance", "epsilon"]
     mine = ranked[ranked.name == name].set_index(point)
     others = ranked[ranked.name.str.split(",").str[0] != name.split(",")[0]].groupby(point)
-    ratio, limit = mine.value / others.value.min(), mine.high / others.low.min()
+    ratio = mine["median"] / others["median"].min()
+    limit = mine.upper_limit / others.lower_limit.min()
     return Estimate(ratio.max(), (limit.max() - ratio.max()) / STANDARD_ERRORS)
 
 
@@ -89,7 +90,7 @@ def at_equal_privacy(families, instances, epsilons, horizon: int) -> pd.DataFram
             frame = exact.regret_curves(learners, problem, horizon)
             frames.append(frame.assign(proved_epsilon=epsilon, actions=count, gap=gap))
     data = pd.concat(frames, ignore_index=True)
-    return data.assign(family=data.algorithm.str.replace(" (no cap)", "", regex=False))
+    return data.assign(learner=data.algorithm.str.replace(" (no cap)", "", regex=False))
 
 
 def releases(algorithm: BanditAlgorithm, pulls: np.ndarray, horizon: int) -> int:
@@ -152,9 +153,9 @@ def leaders(table, by) -> pd.DataFrame:
     If a single row of a group leads, it has the smallest quantile of the group. All these
     statements hold simultaneously, with the confidence of the limits.
     """
-    smallest = table.groupby(by, sort=False).high.transform("min")
+    smallest = table.groupby(by, sort=False).upper_limit.transform("min")
     # regrets are often equal up to rounding
-    return table.assign(leads=table.low <= smallest * (1 + ROUNDING))
+    return table.assign(leads=table.lower_limit <= smallest * (1 + ROUNDING))
 
 
 def at_privacy(make, epsilon: float):

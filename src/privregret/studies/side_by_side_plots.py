@@ -21,9 +21,10 @@ def by_epsilon(table: pd.DataFrame, problems: list[BernoulliBandit]) -> Figure:
     for ax, problem in zip(axes, problems, strict=True):
         of_problem = table[table.instance == problem.name]
         for name, curve in of_problem.groupby("name", sort=False):
-            bars = [curve.value - curve.low, curve.high - curve.value]
+            middle = curve["median"]
+            bars = [middle - curve.lower_limit, curve.upper_limit - middle]
             look = style.look(name.split(",")[0])
-            ax.errorbar(curve.epsilon, curve.value, bars, label=name, elinewidth=0.8, **look)
+            ax.errorbar(curve.epsilon, middle, bars, label=name, elinewidth=0.8, **look)
         e = np.geomspace(epsilons.min(), epsilons.max(), 60)
         bound = [math.log(horizon) * bounds.theorem_3_1(problem.means, x) for x in e]
         draw.bound(ax, e, bound, r"lower-bound constant times $\ln T$")
@@ -38,8 +39,10 @@ def full_information(coins: pd.DataFrame, fixed: pd.DataFrame) -> Figure:
     fig, axes = draw.subplots(*shape, sharex=True, sharey="row", figsize=size)
     for row, data, losses in zip(axes, (coins, fixed), ("coins", "fixed losses"), strict=True):
         for ax, (k, rows) in zip(row, data.groupby("actions", sort=False), strict=False):
-            for family, curve in rows.groupby("family", sort=False):
-                ax.plot(curve.proved_epsilon, curve.scaled, label=family, **style.look(family))
+            for name, curve in rows.groupby("learner", sort=False):
+                ax.plot(
+                    curve.proved_epsilon, curve.regret_over_rate, label=name, **style.look(name)
+                )
             ax.set(xscale="log", yscale="log", title=f"{losses}, $K={integer(k)}$")
             ax.set_yticks([1, 2, 4, 8], [1, 2, 4, 8])
             ax.minorticks_off()

@@ -137,9 +137,9 @@ def phase_curve(learner: Algorithm, log_k: float, gaps: np.ndarray) -> pd.DataFr
     rows, scale = [], learner.epsilon / log_k
     for gap in gaps:
         regret = exact.expected_regret(learner, equal_gaps(log_k, gap), LONG)
-        ratio, error = float(regret.value[0]) * scale, float(regret.error[0]) * scale
+        scaled, error = float(regret.value[0]) * scale, float(regret.error[0]) * scale
         row = {"algorithm": learner.label, "log_actions": log_k, "gap": gap}
-        rows.append(row | {"ratio": ratio, "ratio_error": error})
+        rows.append(row | {"scaled_regret": scaled, "scaled_regret_error": error})
     return pd.DataFrame(rows)
 
 
@@ -158,13 +158,13 @@ def worst(
     found = exact.worst_instance(learner, log_k_searched, gaps=gaps, **options)
     row = {"algorithm": learner.label, "epsilon": learner.epsilon}
     row |= {"losses": "Bernoulli" if bernoulli else SAME, "groups": groups, "log_actions": log_k}
-    row |= {"ratio": found.ratio, "ratio_error": found.error}
+    row |= {"scaled_regret": found.ratio, "scaled_regret_error": found.error}
     return row | {"gap": found.instance.gaps.max(), "tried": found.tried}
 
 
 def relative(part: pd.DataFrame, same: pd.DataFrame) -> list[Estimate]:
     """Ratios of these worst instances to those with equal gaps and losses that do not change."""
     keys = ["algorithm", "log_actions"]
-    one = same.rename(columns={"ratio": "one", "ratio_error": "one_error"})
+    one = same.rename(columns={"scaled_regret": "one", "scaled_regret_error": "one_error"})
     both = part.merge(one[[*keys, "one", "one_error"]], on=keys)
-    return estimates.rows(estimates.ratios(both, "one", value="ratio"), "ratio")
+    return estimates.rows(estimates.ratios(both, "one", value="scaled_regret"), "ratio")

@@ -123,7 +123,7 @@ def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
 def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
     """Search for the largest regret over instances with two losses per action, Gumbel noise.
 
-    "raw" is the maximum, "resampled" the maximum over Bernoulli instances, to which resampling
+    raw_regret is the maximum, resampled_regret that over Bernoulli instances, to which resampling
     reduces them. The first search starts from the result of the second.
     """
     options = {"maxiter": 40, "popsize": 6, "tol": 1e-8, "rng": seed}
@@ -138,7 +138,11 @@ def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
     start = np.concatenate([np.zeros(actions), np.ones(actions), bits.x])
     worst = differential_evolution(free, [(0, 1)] * (3 * actions), x0=start, **options)
     found = {"actions": actions, "T": T, "epsilon": epsilon}
-    return found | {"raw": -worst.fun, "resampled": -bits.fun, "ratio": bits.fun / worst.fun}
+    return found | {
+        "raw_regret": -worst.fun,
+        "resampled_regret": -bits.fun,
+        "resampled_over_raw": bits.fun / worst.fun,
+    }
 
 
 def late_growth(curves: pd.DataFrame) -> list[estimates.Estimate]:

@@ -47,8 +47,8 @@ def corollary_2_figure(corollary: pd.DataFrame) -> Figure:
     """Draw regret with deterministic losses against the gap, with and without resampling."""
     axes = {"xscale": "log", "yscale": "log", "xlabel": r"gap $\Delta$", "ylabel": "regret"}
     fig, (ax,) = draw.panels(1, **axes)
-    ax.plot(corollary.gap, corollary.resampled, label=RESAMPLED, **style.look(RESAMPLED))
-    ax.plot(corollary.gap, corollary.raw, label=RAW, **style.look(RAW))
+    ax.plot(corollary.gap, corollary.resampled_regret, label=RESAMPLED, **style.look(RESAMPLED))
+    ax.plot(corollary.gap, corollary.raw_regret, label=RAW, **style.look(RAW))
     draw.bound(ax, corollary.gap, corollary.rate, r"$1+\ln^2K/\epsilon$")
     draw.legend_below(fig)
     return fig
@@ -59,11 +59,11 @@ def lower_bound_figure(data: pd.DataFrame) -> Figure:
     axes = {"xscale": "log", "yscale": "log", "xlabel": "horizon $T$", "ylabel": "regret"}
     powers = {K: f"$K={K}$" if K < 1000 else rf"$K=10^{{{np.log10(K):.0f}}}$" for K in data.actions}
     titled, how = data.assign(title=data.actions.map(powers)), {"axes": axes | {"height": 2.9}}
-    how["bounds"] = {"sharp": "Theorem 3, sharper", "printed": "Theorem 3"}
+    how["bounds"] = {"bound_sharp": "Theorem 3, sharper", "bound_printed": "Theorem 3"}
     fig, row = draw.family(titled, "title", "t", "regret", **how)
     for ax, (_, curves) in zip(row, data.groupby("actions", sort=False), strict=True):
         once = curves.drop_duplicates("t")
-        ax.fill_between(once.t, 1e-3, once.sharp, color=style.BLACK, alpha=0.08, linewidth=0)
+        ax.fill_between(once.t, 1e-3, once.bound_sharp, color=style.BLACK, alpha=0.08, linewidth=0)
     row[0].set_ylim(0.5, 2 * data.regret.max())
     draw.legend_below(fig, 4)
     return fig
@@ -73,7 +73,7 @@ def deterministic_figure(shown: pd.DataFrame) -> Figure:
     """Draw regret times epsilon / ln K against ln K, between the bounds of Theorems 3 and 4."""
     axes = {"xscale": "log", "ylim": (0, 11), "xlabel": r"$\ln K$"}
     fig, (ax,) = draw.panels(1, height=3.3, ylabel=r"regret $\times\,\epsilon/\ln K$", **axes)
-    draw.lines(ax, shown, "log_actions", "scaled")
+    draw.lines(ax, shown, "log_actions", "scaled_regret")
     once = shown.drop_duplicates("log_actions")
     draw.bound(ax, once.log_actions, once.theorem_4, "Theorem 4", linestyle=style.MIXED)
     draw.bound(ax, once.log_actions, once.best_constant, "with the best constant")

@@ -9,7 +9,7 @@ from privregret.instances import BernoulliBandit
 from privregret.press import draw, style
 
 COLOURS = style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PINK, style.SKY, style.BLACK
-MARKERS = "os^Dv<>"
+MARKERS = "os^Dv<>P"
 
 
 def comparison(data: pd.DataFrame, environments: list[BernoulliBandit], horizon: int) -> Figure:
@@ -30,9 +30,9 @@ def regret_on_table(data: pd.DataFrame) -> Figure:
     fig, (ax,) = draw.panels(1, xscale="log", yscale="log", xlabel="round $t$", ylabel="regret")
     for i, (label, curve) in enumerate(data.groupby("algorithm", sort=False)):
         look = style.look(label)
-        ax.fill_between(curve.t, curve.low, curve.high, color=look["color"], alpha=0.2, linewidth=0)
+        ax.fill_between(curve.t, curve.q10, curve.q90, color=look["color"], alpha=0.2, linewidth=0)
         every = (0.05 + 0.05 * i, 0.15)
-        ax.plot(curve.t, curve["median"], label=label, markevery=every, **look)
+        ax.plot(curve.t, curve["median"], label=draw.shown(label), markevery=every, **look)
     draw.bound(ax, curve.t, curve.uniform, "uniform play")
     ax.set(xlim=(10, curve.t.iloc[-1]), ylim=(1, 2 * curve.uniform.iloc[-1]))
     draw.legend(ax)
@@ -44,7 +44,7 @@ def timeline(data: pd.DataFrame, arms: list[str]) -> Figure:
     size = (style.PAGE[0], 3.4)
     fig, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=size, height_ratios=(2, 3))
     for j, arm in enumerate(arms):
-        colour, marker = COLOURS[j % 7], MARKERS[j % 7]
+        colour, marker = COLOURS[j % 7], MARKERS[j % 8]
         mine = data[data.arm == j]
         widths, bars = mine["last"] - mine["first"] + 1, {"height": 0.6, "alpha": 0.35}
         top.barh([j] * len(mine), widths, left=mine["first"], color=colour, linewidth=0, **bars)
@@ -54,7 +54,7 @@ def timeline(data: pd.DataFrame, arms: list[str]) -> Figure:
         index = f"index_{j}"
         bottom.step(data["first"], data[index], where="post", color=colour)
         chosen, dot = mine.dropna(), {"linestyle": "", "marker": marker, "color": colour}
-        bottom.plot(chosen["first"], chosen[index], label=f"{arm} chosen", **dot)
+        bottom.plot(chosen["first"], chosen[index], label=draw.shown(f"{arm} chosen"), **dot)
     top.set(yticks=range(len(arms)), yticklabels=arms, ylabel="arm pulled")
     rounds = data["last"].iloc[-1]
     bottom.set(xscale="log", xlim=(1, rounds), xlabel="round $t$", ylabel="index")
