@@ -595,7 +595,7 @@ def test_one_step_in_the_proof_of_lemma_11_fails_and_its_end_holds(epsilon, chan
     found = lemma_11_chain(4, epsilon, 16)
     assert found["changed"].value == pytest.approx(changed, abs=0.01)
     assert found["middle"].value == pytest.approx(middle, abs=0.01)
-    assert found["middle"].value < found["changed"].value <= found["right"].value
+    assert found["middle"].value < found["changed"].value <= found["plain_scaled"].value
 
 
 def test_exact_loss_and_divergence_of_exp3():
