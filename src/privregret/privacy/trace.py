@@ -41,6 +41,7 @@ from privregret.adversarial import ExpertAlgorithm
 from privregret.core import checks, loops, noise, store
 from privregret.core.algorithm import Algorithm
 from privregret.core.loops import Steps
+from privregret.core.mistakes import StepError
 from privregret.instances import Advice
 
 KEEPS = ("numbers", "outcomes")
@@ -509,7 +510,7 @@ def traced(
                     untraced = numbers, _Untraced(plain, notes), Steps.memory
                     plays.append(play(algorithm, steps, *untraced, given))
             # after the traces, which would not see what outlives these runs
-            with suppress(NumbaError):  # a faulty source of noise, which is never played
+            with suppress(NumbaError, StepError):  # a faulty source of noise, which is never played
                 compiled = [tuple(algorithm.literal(*pair, *given)) for pair in begun]
     except Exception as error:
         why = " ".join(f"{type(error).__name__}: {error}".split())
