@@ -28,7 +28,6 @@ from privregret.adversarial import (
     ExpertsFromBandit,
     LocallyPrivate,
     SparseSwitch,
-    fast,
     ftpl,
     htinf,
     tuning,
@@ -157,30 +156,27 @@ def test_htinf_stays_on_the_simplex():
     """A million steps with noise of either sign on the losses; `p` is left unnormalised at the end,
     to see Newton's error.
     """
-    worst, low, high = _htinf_walk(10**6, np.random.default_rng(1))
+    worst, low, high = _htinf_walk(10**6, htinf.Settings(math.sqrt(6)), np.random.default_rng(1))
     assert worst < 1e-12 and 0 < low <= high <= 1
 
 
 @jit
-def _htinf_walk(steps, rng):
-    choices = np.zeros(8, htinf.ARM)
-    w, worst, low, high = 1.0, 0.0, 1.0, 0.0
-    sigma = math.sqrt(6)
+def _htinf_walk(steps, settings, rng):
+    choices, owns = np.zeros(8, htinf.ARM), np.zeros(1, htinf.OWN)
+    worst, low, high, sigma = 0.0, 1.0, 0.0, settings.sigma
     for t in range(1, steps + 1):
-        w = htinf.htinf_weights(choices, 1 / (sigma * math.sqrt(t)), w)
+        arm = htinf._choose(choices, owns[0], settings, t, rng)
         total, raw, least = 0.0, 0.0, math.inf
         for i in range(8):
             least = min(least, choices[i]["estimate"])
         for i in range(8):
             p = choices[i]["p"]
             total += p
-            raw += ((choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + w) ** -2
+            raw += ((choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + owns[0]["w"]) ** -2
             low, high = min(low, p), max(high, p)
         worst = max(worst, abs(total - 1), abs(raw - 1))
-        i = fast.drawn(choices["p"], rng.random())
-        y, p = (0.2 if i == 0 else 0.8) + rng.laplace(0.0, 1.0), choices[i]["p"]
-        if abs(y) <= htinf.THETA * sigma * math.sqrt(t * p):
-            choices[i]["estimate"] += y / p
+        y = (0.2 if arm == 0 else 0.8) + rng.laplace(0.0, 1.0)
+        htinf._observe(choices, owns[0], settings, t, arm, y, rng)
     return worst, low, high
 
 

@@ -32,11 +32,22 @@ OWN = np.dtype([("low", float)])  # the estimate whose weight is 1
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Lines 3 and 4: draw an arm from the mixture."""
-    if t == 1:
+    """Lines 3 and 4: draw an arm from (1 - gamma) softmax(-eta estimate) + gamma / K."""
+    total = 0.0
+    # weights are exp(-eta (estimate - low)), of which only that of the last arm has changed
+    for i in range(len(arms)):
+        total += arms[i]["weight"]
+    # in round 1, and once all are too large or too small, `low` becomes the smallest estimate
+    if not 1e-100 < total < 1e100:
+        own["low"], total = arms[0]["estimate"], 0.0
+        for i in range(1, len(arms)):
+            own["low"] = min(own["low"], arms[i]["estimate"])
         for i in range(len(arms)):
-            arms[i]["weight"] = 1.0
-    own["low"] = exp3_weights(arms, settings.eta, settings.gamma, own["low"])
+            arms[i]["weight"] = math.exp(-settings.eta * (arms[i]["estimate"] - own["low"]))
+            total += arms[i]["weight"]
+    scale, uniform = (1 - settings.gamma) / total, settings.gamma / len(arms)
+    for i in range(len(arms)):
+        arms[i]["p"] = scale * arms[i]["weight"] + uniform
     return drawn(arms["p"], rng.random())
 
 
@@ -48,35 +59,12 @@ def _observe(arms, own, settings, t, j, y, rng):
     arms[j]["weight"] = math.exp(min(700.0, ahead))
 
 
-@jit
-def exp3_weights(arms, eta, gamma, low):
-    """Set p to (1 - gamma) softmax(-eta estimate) + gamma / K (line 3); return `low`.
-
-    Weights are exp(-eta (estimate - low)). Only that of the last arm has changed; once all are
-    too large or too small, `low` becomes the smallest estimate.
-    """
-    total = 0.0
-    for i in range(len(arms)):
-        total += arms[i]["weight"]
-    if not 1e-100 < total < 1e100:
-        low, total = math.inf, 0.0
-        for i in range(len(arms)):
-            low = min(low, arms[i]["estimate"])
-        for i in range(len(arms)):
-            arms[i]["weight"] = math.exp(-eta * (arms[i]["estimate"] - low))
-            total += arms[i]["weight"]
-    scale, uniform = (1 - gamma) / total, gamma / len(arms)
-    for i in range(len(arms)):
-        arms[i]["p"] = scale * arms[i]["weight"] + uniform
-    return low
-
-
 # The same in several runs, bit by bit: see `fast.in_lanes`
 
 
 @jit
 def _weigh(estimates, p, weights, sums, settings, t):
-    """As `exp3_weights`."""
+    """As `_choose`, up to the draw."""
     (arms, runs), low, total = p.shape, sums[0], sums[1]
     for r in range(runs):
         total[r] = 0.0

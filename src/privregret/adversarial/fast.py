@@ -145,7 +145,7 @@ def in_lanes(tables, checkpoints, settings, rngs, runs, noise):
     horizon, choices = checkpoints[-1], tables.group.shape[1]
     paid, sums = np.empty((runs, len(checkpoints))), np.zeros((4, runs))
     estimates, p = np.zeros((choices, runs)), np.zeros((choices, runs))
-    weights, u, chosen = np.ones((choices, runs)), np.zeros(runs), np.zeros(runs, np.int64)
+    weights, u, chosen = np.zeros((choices, runs)), np.zeros(runs), np.zeros(runs, np.int64)
     observed, total = np.zeros(runs), np.zeros(runs)
     segment, advised, change, reported, t, number = 0, 0, 0, 0, 0, 0
     while t < horizon:

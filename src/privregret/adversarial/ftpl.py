@@ -30,8 +30,13 @@ ARM = np.dtype([("estimate", float)])  # estimated sum of its losses so far
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Follow the perturbed leader."""
-    return perturbed_leader(arms, 1 / settings.eta, rng)
+    """Return the arm with the smallest estimate after Laplace noise on each."""
+    best, leader = math.inf, 0
+    for i in range(len(arms)):
+        score = arms[i]["estimate"] + laplace(1 / settings.eta, rng)
+        if score < best:
+            best, leader = score, i
+    return leader
 
 
 @jit
@@ -39,17 +44,6 @@ def _observe(arms, own, settings, t, j, y, rng):
     """Add y to the estimate, times the number of perturbations until the arm leads again."""
     again = resamples(arms, j, 1 / settings.eta, settings.cap, settings.resampling, rng)
     arms[j]["estimate"] += y * again
-
-
-@jit
-def perturbed_leader(arms, scale, rng):
-    """Return the arm with the smallest estimate after Laplace noise on each."""
-    best, leader = math.inf, 0
-    for i in range(len(arms)):
-        score = arms[i]["estimate"] + laplace(scale, rng)
-        if score < best:
-            best, leader = score, i
-    return leader
 
 
 @jit

@@ -32,29 +32,14 @@ OWN = np.dtype([("w", float)])  # the last normalisation
 
 @jit
 def _choose(arms, own, settings, t, rng):
-    """Draw an arm with learning rate 1 / (sigma sqrt t)."""
-    own["w"] = htinf_weights(arms, 1 / (settings.sigma * math.sqrt(t)), max(1.0, own["w"]))
-    return drawn(arms["p"], rng.random())
-
-
-@jit
-def _observe(arms, own, settings, t, j, y, rng):
-    """Add y / p to the estimate, unless y is too large."""
-    if abs(y) <= THETA * settings.sigma * math.sqrt(t * arms[j]["p"]):
-        arms[j]["estimate"] += y / arms[j]["p"]
-
-
-@jit
-def htinf_weights(arms, eta, w):
-    """Set p_i = (eta (estimate_i - min) + w)^-2 with sum 1; return w in [1, sqrt K].
-
-    Newton's method begins where w was. The sum is convex and decreasing in w: from the left its
-    steps never cross the root; from the right the first step does.
-    """
-    low = arms[0]["estimate"]
+    """Draw an arm from p_i = (eta (estimate_i - min) + w)^-2, with w so that they add up to 1."""
+    eta, low = 1 / (settings.sigma * math.sqrt(t)), arms[0]["estimate"]
     for i in range(1, len(arms)):
         if arms[i]["estimate"] < low:
             low = arms[i]["estimate"]
+    # Newton's method begins where w was. The sum is convex and decreasing in w, which is in
+    # [1, sqrt K]: from the left a step never crosses the root; from the right the first step does.
+    w = max(1.0, own["w"])
     for _ in range(100):
         total, cubes = 0.0, 0.0
         for i in range(len(arms)):
@@ -65,7 +50,15 @@ def htinf_weights(arms, eta, w):
         if abs(total - 1) < 1e-12:
             break
         w += max(1 - w, (total - 1) / (2 * cubes))
-    return w
+    own["w"] = w
+    return drawn(arms["p"], rng.random())
+
+
+@jit
+def _observe(arms, own, settings, t, j, y, rng):
+    """Add y / p to the estimate, unless y is too large."""
+    if abs(y) <= THETA * settings.sigma * math.sqrt(t * arms[j]["p"]):
+        arms[j]["estimate"] += y / arms[j]["p"]
 
 
 # The same in several runs, bit by bit: see `fast.in_lanes`
@@ -73,7 +66,7 @@ def htinf_weights(arms, eta, w):
 
 @jit
 def _weigh(estimates, p, weights, sums, settings, t):
-    """As `htinf_weights`; a lane that has converged keeps its w until all have."""
+    """As `_choose`, up to the draw; a lane that has converged keeps its w until all have."""
     (arms, runs), eta = p.shape, 1 / (settings.sigma * math.sqrt(t))
     w, low, total, cubes = sums[0], sums[1], sums[2], sums[3]
     for r in range(runs):
