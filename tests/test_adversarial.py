@@ -435,6 +435,30 @@ def mute(arms, own, settings, t, j, y, rng):
     pass
 
 
+@jit
+def misspelt(arms, own, settings, t, j, y, rng):
+    arms[j]["totl"] += y
+
+
+@every_conversion
+def test_a_mistake_in_a_step_of_a_base_is_named(conversion):
+    class Misspelt(Commit):
+        id, steps = "misspelt", Commit.steps._replace(observe=misspelt)
+
+    algorithm, advice = conversion(Misspelt()), []
+    if isinstance(algorithm, ExpertsFromBandit):
+        advice = [np.eye(3)]
+    named = "observe", "Misspelt", "totl"
+    refused(lambda: algorithm.play(table(30, 3), *advice, 1), *named)
+    learner = algorithm.start(3, 1, 30, *map(len, advice))
+    for _ in range(3):
+        learner.choose(*advice)
+    with pytest.raises(TypeError, match="Misspelt"):
+        for _ in range(4):
+            learner.choose(*advice)
+            learner.observe(0.5)
+
+
 @pytest.mark.parametrize("wrong", [3, -1, None, 1.0])
 def test_what_a_base_chooses_is_checked(wrong):
     class Wrong(PlainEXP3):

@@ -247,10 +247,9 @@ def test_the_size_of_tasks_changes_no_digit(monkeypatch, seconds):
 def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
     shelf, played = {}, []
 
-    def recall(compute, name):
-        if name not in shelf:
-            shelf[name] = compute()
-        return shelf[name]
+    def keep(made, path):
+        shelf[path] = made
+        return made
 
     def counted(*given, blocks=simulate._blocks):
         if len(played) == 9:
@@ -260,9 +259,9 @@ def test_a_killed_grid_point_resumes_and_more_runs_go_on(call, monkeypatch):
 
     expected = {runs: call([UCB1()], runs=runs) for runs in (101, 103, 200)}
     monkeypatch.setattr(simulate, "KEPT", 0.0)
-    monkeypatch.setattr(simulate.store, "entry", lambda *known: repr(known))
-    monkeypatch.setattr(simulate.store, "holds", shelf.__contains__)
-    monkeypatch.setattr(simulate.store, "recall", recall)
+    monkeypatch.setattr(simulate.store, "entry", lambda *known: Path(repr(known).replace("/", "")))
+    monkeypatch.setattr(simulate.store, "found", shelf.get)
+    monkeypatch.setattr(simulate.store, "keep", keep)
     monkeypatch.setattr(simulate, "_blocks", counted)
     monkeypatch.setattr(simulate, "SECONDS", 0.0)
     with pytest.raises(KeyboardInterrupt):

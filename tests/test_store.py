@@ -221,7 +221,7 @@ def test_finished_grid_points_are_kept(computed, tmp_path, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Killed, "killed", True)
         play()
-    (first,) = entries(tmp_path)
+    first, _ = entries(tmp_path)
     whole = play()
     first.write_bytes(b"")
     pd.testing.assert_frame_equal(play(), whole, check_exact=True)

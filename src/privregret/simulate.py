@@ -26,7 +26,7 @@ from joblib.parallel import get_active_backend
 from privregret.core import checks, code_key, identity, store, streams
 from privregret.core.algorithm import Algorithm, Privacy
 from privregret.core.jit import jit
-from privregret.core.mistakes import StepError, WrongArm
+from privregret.core.mistakes import OneLine, StepError, WrongArm
 from privregret.core.progress import finished, progress
 from privregret.estimates import sample
 
@@ -312,11 +312,8 @@ def _labelled(grid, runs, columns):
     return pd.DataFrame({name: columns.get(name, frame.get(name)) for name in names}, copy=False)
 
 
-class ClusterError(RuntimeError):
+class ClusterError(OneLine, RuntimeError):
     """A Dask cluster that cannot do the work: unreachable, without workers or code."""
-
-    def _render_traceback_(self):
-        return [f"ClusterError: {self}"]  # shown as one line instead of a traceback
 
 
 @contextlib.contextmanager
@@ -544,63 +541,53 @@ def _played(grid, runs, seed, workers, together) -> list:
         store.entry(_blocks, together, algorithm, type(problem), problem.law, rounds, seed)
         for algorithm, problem, rounds in grid
     ]
-    parts = [
-        list(_held(name, point.algorithm.block, runs))
-        for name, point in zip(names, grid, strict=True)
-    ]
-    todo = [(i, sum(blocks for _, blocks, _ in known)) for i, known in enumerate(parts)]
-    for i, first, last, found in _computed(grid, todo, runs, seed, workers, together):
-        span = _span(names[i], grid[i].algorithm.block, first, last, runs)
-        parts[i] += store.keep(found, span)
+    parts = [_held(n, p.algorithm.block, runs) for n, p in zip(names, grid, strict=True)]
+    begin = [sum(blocks for _, blocks, _ in known) for known in parts]
+    for i, end, known in _computed(grid, begin, runs, seed, workers, together):
+        _, kept = store.keep((end, known), _part(names[i], known[0][0]))
+        parts[i] += kept
     return [reduce(_both, [known for _, _, known in together(parts.pop(0))]) for _ in grid]
 
 
-def _span(name, size, first, last, runs):
-    """Return the name of the entry of some blocks, or None."""
-    return name and name.with_name(f"{name.name}-{first * size}-{min(last * size, runs)}")
+def _part(name, first):
+    """Return the name of the entry that begins with a block, or None."""
+    return name and name.with_name(f"{name.name}-{first}")
 
 
 def _held(name, size, runs):
-    """Yield what the store has of the first blocks, without a gap."""
-    first, last, whole = 0, -(-runs // size), runs // size
-    while name and first < last:
-        sizes = [2**k for k in range(whole.bit_length()) if first % 2**k == 0]
-        ends = [last, *(first + n for n in sizes[::-1] if first + n <= whole)]
-        for end in ends:
-            if (known := store.found(_span(name, size, first, end, runs))) is not None:
-                yield from known
-                first = end
-                break
-        else:
-            return
+    """Return what the store has of the first blocks, without a gap."""
+    parts, end = [], 0
+    while end < runs:
+        end, known = store.found(_part(name, end // size), (math.inf, []))
+        if end > runs or (end < runs and end % size):
+            break
+        parts += known
+    return parts
 
 
-def _computed(grid, todo, runs, seed, workers, together):
-    """Yield (grid point, first block, last block, what is known of these), in order.
-
-    `todo` says which block of each grid point is the first to compute. Blocks come in groups of 2^k
-    that `_merged` makes one of, after at least `KEPT` seconds of work.
-    """
+def _computed(grid, begin, runs, seed, workers, together):
+    """Yield (grid point, number of its runs so far, what is known of blocks), in order, after at
+    least `KEPT` seconds of work. `begin` has the first block of each grid point to compute."""
     ends = [-(-runs // point.algorithm.block) for point in grid]
-    todo = [(i, first) for i, first in todo if first < ends[i]]
+    todo = [i for i in range(len(grid)) if begin[i] < ends[i]]
     if not todo:
         return
-    begun, tasks, costs = time.monotonic(), deque(), dict.fromkeys(range(len(grid)), math.inf)
+    begun, tasks, costs = time.monotonic(), deque(), dict.fromkeys(todo, math.inf)
 
     def work(at_once):
-        for i, first in todo:
+        for i in todo:
+            first = begin[i]
             while first < ends[i]:
                 most = min(SECONDS / costs[i], MOST, (ends[i] - first) / (2 * at_once))
-                most = min(most, first & -first or MOST)
-                last = min(first + 2 ** max(int(most).bit_length() - 1, 0), ends[i])
+                last = min(first + max(int(most), 1), ends[i])
                 tasks.append((i, first, last))
                 yield *grid[i], first, last, runs, seed, together
                 first = last
 
     known, spent, names = [], 0.0, [f"{a.label}, {p.name}" for a, p, _ in grid]
     with scheduled(), progress(None, runs * len(grid)) as bar:
-        left = sum(runs - first * grid[i].algorithm.block for i, first in todo)
-        bar.set_description(names[todo[0][0]], refresh=False)
+        left = sum(runs - begin[i] * grid[i].algorithm.block for i in todo)
+        bar.set_description(names[todo[0]], refresh=False)
         bar.update(runs * len(grid) - left)
         for seconds, found in shared(_blocks, work(joblib.effective_n_jobs(workers)), workers):
             i, first, last = tasks.popleft()
@@ -608,10 +595,8 @@ def _computed(grid, todo, runs, seed, workers, together):
             known, spent, size = [*known, *found], spent + seconds, grid[i].algorithm.block
             bar.set_description(names[i], refresh=False)
             bar.update(min(last * size, runs) - first * size)
-            begin, blocks = known[0][0], last - known[0][0]
-            whole = blocks & (blocks - 1) == 0 == begin % blocks
-            if last == ends[i] or (whole and (spent >= KEPT or blocks == begin & -begin)):
-                yield i, begin, last, together(known)
+            if last == ends[i] or spent >= KEPT:
+                yield i, min(last * size, runs), together(known)
                 known, spent = [], 0.0
             if last == ends[i]:
                 finished(bar, f"{names[i]}: {runs} runs", begun)

@@ -141,9 +141,9 @@ class BatchedPrivate(SeparateRuns, AdversarialAlgorithm):
         batches = horizon and -(-horizon // self.tau)
         return Batches(settings_of(self.base, batches, arms), self.tau, self.scale)
 
-    def inside(self, settings: Batches, whole: bool, *sizes: int) -> tuple:
-        """Return what `mistakes.named` takes, of the base."""
-        return self.base, settings.base, whole, *sizes
+    def inside(self, settings: Batches, *sizes: int) -> tuple:
+        """Return the base, its settings and its sizes."""
+        return self.base, settings.base, sizes
 
     def run_with_noise(
         self, problem: Adversary, horizon: int, rng: int | np.random.Generator, runs: int
@@ -256,6 +256,6 @@ class ExpertsFromBandit(SeparateRuns, ExpertAlgorithm):
     def settings(self, horizon: int | None, arms: int, experts: int) -> Any:
         return settings_of(self.bandit, horizon, experts)
 
-    def inside(self, settings: Any, whole: bool, arms: int, experts: int) -> tuple:
-        """Return what `mistakes.named` takes, of the bandit."""
-        return self.bandit, settings, whole, experts
+    def inside(self, settings: Any, arms: int, experts: int) -> tuple:
+        """Return the bandit, its settings and its sizes."""
+        return self.bandit, settings, (experts,)

@@ -118,7 +118,8 @@ class Algorithm(checks.Checked, ABC):
             once = partial(problem.counted, self.play, checkpoints)
             return lambda runs, rng: np.array([once(rng) for _ in range(runs)])
         settings = self.settings(int(checkpoints[-1]), *problem.sizes)
-        return partial(self._named, loop, settings, problem.sizes, data, checkpoints, settings)
+        given = self, settings, problem.sizes, loop, data, checkpoints, settings
+        return partial(mistakes.called, *given)
 
     def data_of(self, problem: Any) -> Any:
         """Check the kind of a problem and return the data that the kernels take."""
@@ -138,17 +139,8 @@ class Algorithm(checks.Checked, ABC):
         sizes = table.shape[1], *(a.shape[1] for a in advice)
         if not self.steps:
             given = self.start, self.templates, table, rng, *advice
-            return self._named(loops.followed, (), sizes, *given)
+            return mistakes.called(self, (), sizes, loops.followed, *given)
         memory, settings = self.steps.memory(*sizes), self.settings(len(table), *sizes)
         loop, rng = loops.play(self.templates, self.steps), np.random.default_rng(rng)
-        return self._named(loop, settings, sizes, table, *advice, *memory, settings, rng)
-
-    def _named(self, loop, settings, sizes, *given):
-        """Return loop(*given); the error of a kernel says in one line which step fails."""
-        try:
-            return loop(*given)
-        except Exception as error:
-            whole = self.templates is loops.LOSSES
-            if better := mistakes.named(error, self, settings, whole, *sizes):
-                raise better from None
-            raise
+        given = table, *advice, *memory, settings, rng
+        return mistakes.called(self, settings, sizes, loop, *given)

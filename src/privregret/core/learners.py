@@ -107,13 +107,8 @@ class Learner:
         self._arm = -1
 
     def _done(self, step, *given):
-        try:
-            return step(*given)
-        except Exception as error:
-            whole, sizes = self._seen == "losses", self._shape[::-1]
-            if better := mistakes.named(error, self._algorithm, self._settings, whole, *sizes):
-                raise better from None
-            raise
+        sizes = self._shape[::-1]
+        return mistakes.called(self._algorithm, self._settings, sizes, step, *given)
 
     def _checked(self, advice):
         """Return the advice of the round in the form that the steps take."""

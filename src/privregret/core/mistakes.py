@@ -1,17 +1,18 @@
 """Say in one line what is wrong with the steps of an algorithm of one's own."""
 
-import dis
+import ast
+import inspect
 import linecache
 import os
 import random
 import re
 import sys
+import textwrap
 import traceback
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
@@ -20,6 +21,7 @@ from numba.core.errors import NumbaError
 from numba.extending import is_jitted
 
 from privregret.core.files import PACKAGE
+from privregret.core.loops import LOSSES
 from privregret.core.templates import WrongArm
 
 ROUNDS = 200  # of a rehearsal
@@ -27,61 +29,65 @@ ROUNDS = 200  # of a rehearsal
 FRAMES = "Failed in|During|File|No (impl|match)|>>>|There are|- (Of|Res)|Over|With|raised|Rej|$"
 GENERATORS = random.Random, np.random.RandomState, np.random.Generator
 METHODS = "start", "play", "run", "settings", "events", "lanes"  # that take part in a run
-CONSTANT = "LOAD_CONST", "LOAD_SMALL_INT"
-BESIDE = "CACHE", "PRECALL", "PUSH_NULL", "KW_NAMES"
 
 
-class StepError(TypeError):
-    """A step of an algorithm that cannot be compiled, or that fails in compiled code."""
+class OneLine(Exception):
+    """An error that notebooks show as one line instead of a traceback."""
 
     def _render_traceback_(self):
-        return [f"StepError: {self}"]  # shown as one line instead of a traceback
+        return [f"{type(self).__name__}: {self}"]
 
 
-def named(
-    error: Exception, algorithm: Any, settings: Any, whole: bool, *sizes: int
-) -> Exception | None:
-    """Return the error of one line to raise for that of a kernel, or None if it says enough.
+class StepError(OneLine, TypeError):
+    """A step of an algorithm that cannot be compiled, or that fails in compiled code."""
 
-    `whole` says whether steps observe the losses of all actions; `sizes` are the numbers of actions
-    and experts. Of an algorithm around another one, `inside` returns these of the other.
+
+def called(algorithm: Any, settings: Any, sizes: Any, loop: Callable, *given: Any) -> Any:
+    """Return loop(*given); the error of a kernel says in one line which step fails.
+
+    `sizes` are the numbers of actions and experts. Of an algorithm around another one, `inside`
+    returns the other, its settings and its sizes.
     """
-    if hasattr(algorithm, "inside"):
-        return named(error, *algorithm.inside(settings, whole, *sizes))
-    kind = type(algorithm)
-    if isinstance(error, WrongArm):
-        return WrongArm(*error.args[:3], kind.__name__)
-    steps = kind.steps
-    kernels = [k.py_func for k in (*(steps or ()), kind.events, kind.lanes) if is_jitted(k)]
-    if not isinstance(error, NumbaError) and not any(map(_own, kernels)):
-        return None
-    step, cause = "a kernel", error
-    if steps and is_jitted(steps.choose):
-        step, cause = _rehearsed(steps, settings, whole, *sizes) or (step, error)
-    if isinstance(cause, WrongArm):
-        return WrongArm(*cause.args, kind.__name__)
-    hint = "NUMBA_DISABLE_JIT=1 in the environment runs it uncompiled"
-    return StepError(f"{step} of {kind.__name__} fails: {_reason(cause)}{_place(cause)}; {hint}")
+    try:
+        return loop(*given)
+    except Exception as error:
+        while hasattr(algorithm, "inside"):
+            algorithm, settings, sizes = algorithm.inside(settings, *sizes)
+        kind = type(algorithm)
+        if isinstance(error, WrongArm):
+            raise WrongArm(*error.args[:3], kind.__name__) from None
+        kernels = [k.py_func for k in (*(kind.steps or ()), kind.events) if is_jitted(k)]
+        own = any(_of_user(kernel.__code__.co_filename) for kernel in kernels)
+        if not own and not isinstance(error, NumbaError):
+            raise
+        step, cause = "a kernel", error
+        if kind.steps and is_jitted(kind.steps.choose):
+            step, cause = _rehearsed(kind, settings, *sizes) or (step, error)
+        if isinstance(cause, WrongArm):
+            raise cause from None
+        hint = "NUMBA_DISABLE_JIT=1 in the environment runs it uncompiled"
+        why = f"{step} of {kind.__name__} fails: {_reason(cause)}{_place(cause)}; {hint}"
+        raise StepError(why) from None
 
 
-def _rehearsed(steps, settings, whole, actions, experts=0):
+def _rehearsed(kind, settings, actions, experts=0):
     """Return (step, error) of the first failure, played in Python and then compiled, or None."""
-    step, losses = "settings", np.zeros(actions)
+    step, steps, losses = "settings", kind.steps, np.zeros(actions)
     advice = (np.full((experts, actions), 1 / actions),) if experts else ()
     try:
         numba.typeof(settings)
-        for rounds in (ROUNDS, 1):
+        compiled = steps.choose, steps.observe
+        python = [getattr(kernel, "py_func", kernel) for kernel in compiled]
+        for (choose, observe), rounds in ((python, ROUNDS), (compiled, 1)):
             *arms, owns = steps.memory(actions, experts)
             given, rng = (*arms, owns[0], settings), np.random.default_rng(0)
             for t in range(1, rounds + 1):
-                python = [getattr(k, "py_func", k) for k in (steps.choose, steps.observe)]
-                choose, observe = python if rounds > 1 else (steps.choose, steps.observe)
                 step = "choose"
                 arm = choose(*given, t, *advice, rng)
                 if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
-                    raise WrongArm(arm, t, actions)
+                    raise WrongArm(arm, t, actions, kind.__name__)
                 step, losses[int(arm)] = "observe", t % 2
-                seen = losses.copy() if whole else float(t % 2)
+                seen = losses.copy() if kind.templates is LOSSES else float(t % 2)
                 observe(*given, t, *advice, int(arm), seen, rng)
     except Exception as error:
         return step, error
@@ -118,77 +124,63 @@ def _of_user(file):
     return not library and not inside
 
 
-def _own(function):
-    return _of_user(function.__code__.co_filename)
-
-
 # Randomness that no seed of ours decides
 
 
 @cache
 def check_seeded(kind: type) -> None:
     """TypeError if the steps or the learner of a class draw from numpy's or Python's global
-    generator, or from one that always has the same seed, where this can be read off the code."""
+    generator, or from one that always has the same seed, where their source says so."""
     # of an algorithm around another one, steps are a property; the other one has been checked
     steps = kind.steps if isinstance(kind.steps, tuple) else ()
     todo, seen = [*steps, *(getattr(kind, name, None) for name in METHODS)], set()
     for thing in todo:
         thing = getattr(thing, "py_func", getattr(thing, "__func__", thing))
-        if isinstance(thing, type) and thing.__module__.partition(".")[0] != PACKAGE.name:
-            inner = {n: v for base in thing.__mro__[::-1] for n, v in vars(base).items()}
-            todo += [v for v in inner.values() if isinstance(v, (FunctionType, staticmethod))]
-        if not isinstance(thing, FunctionType) or thing in seen or not _own(thing):
+        if not isinstance(thing, (type, FunctionType)) or thing in seen:
             continue
         seen.add(thing)
-        for words, found, fixed in _used(thing):
-            if _unseeded(found, fixed):
-                code = thing.__code__
-                where = f"{thing.__name__} ({Path(code.co_filename).name}:{code.co_firstlineno})"
-                why = f"got {words} in {where}, which ignores the seed"
-                raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
-            todo.append(found)
+        if isinstance(thing, type):
+            todo += {n: v for base in thing.__mro__[::-1] for n, v in vars(base).items()}.values()
+        elif _of_user(file := thing.__code__.co_filename):
+            for words, found, fixed in _used(thing):
+                if _unseeded(found, fixed):
+                    where = f"{thing.__name__} ({Path(file).name}:{thing.__code__.co_firstlineno})"
+                    why = f"got {words} in {where}, which ignores the seed"
+                    raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
+                todo.append(found)
 
 
 def _unseeded(thing, fixed):
     """Return whether a thing draws without our seed; `fixed`: it is called without variables."""
     of = getattr(thing, "__module__", None) or ""
-    made = callable(thing) and (of == "random" or of.startswith("numpy.random"))
-    held = isinstance(thing, GENERATORS) or isinstance(getattr(thing, "__self__", 0), GENERATORS)
-    return held or of == "secrets" or thing is os.urandom or (made and fixed)
+    held = isinstance(getattr(thing, "__self__", thing), GENERATORS)
+    made = fixed and (of == "random" or of.startswith("numpy.random"))
+    return held or made or of == "secrets" or thing is os.urandom
 
 
-def _used(function) -> Iterator[tuple[str, Any, bool]]:
-    """Yield what code takes from globals, cells and imports: name, object, whether it is called
-    with constants alone."""
-    names = dict(function.__globals__)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # an empty cell
-            names[name] = cell.cell_contents
-    codes, missing = [function.__code__], object()
-    for code in codes:
-        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
-        words, thing, constants, imported, module, here = "", missing, 0, missing, None, {}
-        for line in dis.get_instructions(code):
-            name, value = line.opname, line.argval
-            if name in CONSTANT:
-                constants += 1
-                continue
-            if name in BESIDE:
-                continue
-            if name in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(thing, (ModuleType, type)):
-                words, thing = f"{words}.{value}", getattr(thing, value, missing)
-                continue
-            if thing is not missing:
-                given = constants - (name == "CALL_KW")
-                yield words, thing, name.startswith("CALL") and line.arg == given
-            if imported is not missing and name.startswith("STORE_FAST"):
-                here[value if isinstance(value, str) else value[0]] = imported
-            words, thing, constants, imported = str(value), missing, 0, missing
-            if name in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
-                thing = names.get(value, missing)
-            elif name == "LOAD_FAST":
-                thing = here.get(value, missing)
-            elif name == "IMPORT_NAME":
-                imported = module = sys.modules.get(value, missing)
-            elif name == "IMPORT_FROM":
-                imported = getattr(module, value, missing)
+def _used(function):
+    """Yield what source takes from elsewhere: words, thing, whether called without variables."""
+    try:
+        nodes = [*ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function))))]
+        names = function.__globals__ | inspect.getclosurevars(function).nonlocals
+    except (OSError, SyntaxError, ValueError):  # none, part of a line, or an empty cell
+        return
+    own = {n.arg for n in nodes if isinstance(n, ast.arg)}
+    own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    names = {name: value for name, value in names.items() if name not in own}
+    for node in nodes:
+        for of in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+            module = sys.modules.get(getattr(node, "module", of.name))
+            names[of.asname or of.name] = getattr(module, of.name, module)
+
+    def resolved(node):
+        if isinstance(node, ast.Name):
+            return names.get(node.id)
+        at = resolved(node.value) if isinstance(node, ast.Attribute) else None
+        return getattr(at, node.attr, None) if isinstance(at, (ModuleType, type)) else None
+
+    for node in nodes:
+        called = node.func if isinstance(node, ast.Call) else node
+        if (found := resolved(called)) is not None:
+            used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+            yield ast.unparse(called), found, called is not node and own.isdisjoint(used)

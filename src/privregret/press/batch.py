@@ -396,8 +396,7 @@ def _alone(root, held):
     partial = root / "build" / "partial"
     held.callback(shutil.rmtree, partial, ignore_errors=True)
     for sockets in partial.glob("privregret-*"):
-        for place in (gettempdir(), "/tmp"):
-            shutil.rmtree(Path(place, sockets.name), ignore_errors=True)
+        shutil.rmtree(Path(gettempdir(), sockets.name), ignore_errors=True)
     shutil.rmtree(partial, ignore_errors=True)
 
 
@@ -407,8 +406,7 @@ def _all(todo, root, at_once, fresh, gone, held):
     at_once = max(1, min(at_once, len(todo)))
     variables = {"LOKY_MAX_CPU_COUNT": str(max(1, joblib.cpu_count() // at_once))}
     variables |= {"PRIVREGRET_STORE": "fresh"} if fresh else {}
-    place = "/tmp" if len(os.fsencode(gettempdir())) > 60 and os.access("/tmp", os.W_OK) else None
-    sockets = held.enter_context(TemporaryDirectory(prefix="privregret-", dir=place))
+    sockets = held.enter_context(TemporaryDirectory(prefix="privregret-"))
     files.write(root / "build" / "partial" / Path(sockets).name, b"")  # if this run is killed
 
     def one(job):

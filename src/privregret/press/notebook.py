@@ -28,6 +28,7 @@ except ImportError:  # native Windows
     resource = None
 
 from privregret.core.files import CHECKOUT, PACKAGE, ROOT, digest, other_clone
+from privregret.core.mistakes import OneLine
 from privregret.press import record, render, text
 
 NOTEBOOKS, BUILD = ROOT / "notebooks", ROOT / "build"
@@ -47,6 +48,8 @@ class Running:
 
     name: str = ""
     parameters: dict = field(default_factory=dict)
+    # those that are not the notebook's own
+    other: dict = field(default_factory=dict)
     # where it publishes if run by hand, what figure or table it published last, and if anything yet
     lab: Path = BUILD / "lab"
     shown: str = ""
@@ -59,11 +62,8 @@ class Running:
 current = Running()
 
 
-class ParameterError(ValueError):
+class ParameterError(OneLine, ValueError):
     """A notebook was given a parameter or a folder that it cannot use."""
-
-    def _render_traceback_(self):
-        return [f"ParameterError: {self}"]  # one clear line instead of a traceback
 
 
 def hint(word: str, known: Iterable[str]) -> str:
@@ -189,12 +189,10 @@ def start(name: str, namespace: dict, /, **rules) -> None:
     global current
     current = Running(name, {parameter: namespace[parameter] for parameter in rules})
     current.names, current.texts = namespace, text.of_notebook(name)
-    if not os.environ.get("PRIVREGRET_OUTPUT"):
-        usual = {}
-        with suppress(OSError, ValueError, LookupError, SyntaxError):  # half-typed, or not ours
-            usual = committed(name)
-        mine = {p: v for p, v in current.parameters.items() if v != usual.get(p, v)}
-        current.lab /= folder(mine)
+    with suppress(OSError, ValueError, LookupError, SyntaxError):  # half-typed, or not ours
+        usual = committed(name)
+        current.other = {p: v for p, v in current.parameters.items() if v != usual.get(p, v)}
+    current.lab /= folder(current.other)
     for parameter, rule in rules.items():
         try:
             namespace[parameter] = rule(parameter, namespace[parameter])

@@ -9,7 +9,7 @@ import platform
 import re
 import reprlib
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -240,11 +240,7 @@ def _filled(entry, names):
 
 def _other():
     """A sentence that names the parameters of this run which are not the notebook's own, or ""."""
-    running, other = notebook.current, {}
-    with suppress(OSError, ValueError, LookupError, SyntaxError):  # a notebook of somebody's own
-        usual = notebook.committed(running.name)
-        other = {p: v for p, v in running.parameters.items() if v != usual.get(p, v)}
-    said = ", ".join(f"`{p}={reprlib.repr(v)}`" for p, v in other.items())
+    said = ", ".join(f"`{p}={reprlib.repr(v)}`" for p, v in notebook.current.other.items())
     return said and f" Parameters differ from those that the text is about: {said}."
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from privregret.core.files import ROOT, toml
+from privregret.core.mistakes import OneLine
 from privregret.estimates import Estimate
 from privregret.press.findings import KINDS, SIGNS, criterion
 from privregret.press.papers import PAPERS
@@ -34,11 +35,8 @@ TYPES |= dict.fromkeys(("columns", "formats", "widths"), (dict,))
 INNER = {"widths": NUMBER, "macro": (dict,)}
 
 
-class TextError(ValueError):
+class TextError(OneLine, ValueError):
     """A text that is missing or not well-formed."""
-
-    def _render_traceback_(self):
-        return [f"TextError: {self}"]
 
 
 def read(file: Path) -> dict[str, dict]:

@@ -55,18 +55,15 @@ def _stays(d, own, other, more, epsilon, rule):
 
 
 @jit
-def _stays_above(level, d, own, other, edges, near, epsilon, rule):
-    """Return from which edge on `_stays` reaches a level, searched near one; len(edges) if from
-    none."""
-    low, high, step = 0, len(edges), 1
+def _stays_above(level, d, own, other, edges, epsilon, rule):
+    """Return from which edge on `_stays` reaches a level; len(edges) if from none."""
+    low, high = 0, len(edges)
     while low < high:
-        # away from `near` in doubling steps, then by halves
-        middle = min(max(near, low), high - 1) if step else (low + high) // 2
+        middle = (low + high) // 2
         if _stays(d, own, other, edges[middle], epsilon, rule) >= level:
-            high, near = middle, middle - step
+            high = middle
         else:
-            low, near = middle + 1, middle + step
-        step = 2 * step if 0 < near < len(edges) and low <= near < high else 0
+            low = middle + 1
     return low
 
 
@@ -76,7 +73,7 @@ def _batches_law(edges, mass, fine, above, epsilon, rule):
     axes, lower limits first."""
     law = np.zeros((2, 2, 2, 3, 2, 2))
     cells = len(edges) - 1
-    stay, near = np.zeros((2, 3)), np.zeros((2, 2, 2), np.int64)
+    stay = np.zeros((2, 3))
     for i in range(cells):
         for j in range(cells):
             least = _first_wins(edges[i], 1, edges[j + 1], 1, 3, epsilon, rule)
@@ -89,10 +86,7 @@ def _batches_law(edges, mass, fine, above, epsilon, rule):
                 stay[:] = 0
                 for n, end in np.ndindex(2, 2):
                     own, other = (edges[a], edges[b + 1]) if end == 0 else (edges[a + 1], edges[b])
-                    from_ = _stays_above(
-                        (n + 1) / 2, d, own, other, fine, near[d, n, end], epsilon, rule
-                    )
-                    near[d, n, end] = from_
+                    from_ = _stays_above((n + 1) / 2, d, own, other, fine, epsilon, rule)
                     # a cell counts from its upper end
                     first = from_ - 1 if end == 1 and 0 < from_ < len(fine) else from_
                     for s in range(3):
