@@ -1,7 +1,9 @@
 """What is particular to adversarial algorithms: cells, path identities, base algorithms and the
 papers' tuning."""
 
+import copy
 import math
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -19,21 +21,25 @@ from privregret.adversarial import (
     EXP3,
     FTPL,
     HTINF,
+    AdversarialAlgorithm,
     BatchedPrivate,
     EXP4Batched,
     EXP4Local,
     ExpertsFromBandit,
     LocallyPrivate,
     SparseSwitch,
-    conversions,
-    fast,
+    ftpl,
+    htinf,
     tuning,
 )
 from privregret.adversarial.conversions import batch_size
+from privregret.bandits import AnytimeLazyUCB
 from privregret.core import checks, noise, streams
+from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
 from privregret.privacy import adversarial as privacy
+from privregret.privacy import trace
 from privregret.studies.asi2025 import (
     at_worst,
     htinf_choices,
@@ -45,6 +51,12 @@ from privregret.studies.asi2025 import (
 )
 
 every_base = pytest.mark.parametrize("base", [base for base, _ in BASES], ids=repr)
+
+
+class Nothing(AdversarialAlgorithm):
+    """It defines neither steps nor start."""
+
+    id, label, source, privacy = "nothing", "nothing", "nowhere", NOT_PRIVATE
 
 
 def table(rounds, arms, seed=1):
@@ -135,7 +147,7 @@ def test_batch_sizes():
 
 def with_estimates(estimates):
     """Choices with these estimates, as kernels take them."""
-    choices = np.zeros(len(estimates), conversions.CHOICE)
+    choices = np.zeros(len(estimates), ftpl.ARM)
     choices["estimate"] = estimates
     return choices
 
@@ -144,30 +156,27 @@ def test_htinf_stays_on_the_simplex():
     """A million steps with noise of either sign on the losses; `p` is left unnormalised at the end,
     to see Newton's error.
     """
-    worst, low, high = _htinf_walk(10**6, np.random.default_rng(1))
+    worst, low, high = _htinf_walk(10**6, htinf.Settings(math.sqrt(6)), np.random.default_rng(1))
     assert worst < 1e-12 and 0 < low <= high <= 1
 
 
 @jit
-def _htinf_walk(steps, rng):
-    choices = np.zeros(8, conversions.CHOICE)
-    w, worst, low, high = 1.0, 0.0, 1.0, 0.0
-    sigma = math.sqrt(6)
+def _htinf_walk(steps, settings, rng):
+    choices, owns = np.zeros(8, htinf.ARM), np.zeros(1, htinf.OWN)
+    worst, low, high, sigma = 0.0, 1.0, 0.0, settings.sigma
     for t in range(1, steps + 1):
-        w = conversions.htinf_weights(choices, 1 / (sigma * math.sqrt(t)), w)
+        arm = htinf._choose(choices, owns[0], settings, t, rng)
         total, raw, least = 0.0, 0.0, math.inf
         for i in range(8):
             least = min(least, choices[i]["estimate"])
         for i in range(8):
             p = choices[i]["p"]
             total += p
-            raw += ((choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + w) ** -2
+            raw += ((choices[i]["estimate"] - least) / (sigma * math.sqrt(t)) + owns[0]["w"]) ** -2
             low, high = min(low, p), max(high, p)
         worst = max(worst, abs(total - 1), abs(raw - 1))
-        i = fast.drawn(choices["p"], rng.random())
-        y, p = (0.2 if i == 0 else 0.8) + rng.laplace(0.0, 1.0), choices[i]["p"]
-        if abs(y) <= conversions.THETA * sigma * math.sqrt(t * p):
-            choices[i]["estimate"] += y / p
+        y = (0.2 if arm == 0 else 0.8) + rng.laplace(0.0, 1.0)
+        htinf._observe(choices, owns[0], settings, t, arm, y, rng)
     return worst, low, high
 
 
@@ -185,7 +194,7 @@ def htinf_law(answer, choices, arms, sigma):
             for arm in range(arms):
                 p, y = (behind[arm] + w) ** -2, answer((*path, arm))
                 summed = list(estimate)
-                summed[arm] += y / p if abs(y) <= conversions.THETA * step * math.sqrt(p) else 0.0
+                summed[arm] += y / p if abs(y) <= htinf.THETA * step * math.sqrt(p) else 0.0
                 reached[(*path, arm)] = (probability * p, tuple(summed))
         laws = reached
     return {path: probability for path, (probability, _) in laws.items()}
@@ -235,9 +244,9 @@ def test_geometric_resampling_estimates_the_selection_probability(resampling, pl
     """
     estimate, scale, cap, rng = [0.0, 1.0, 2.5], 1.3, 6, np.random.default_rng(4)
     runs, choices = 20_000, with_estimates(estimate)
-    variant = conversions.RESAMPLINGS.index(resampling)
+    variant = ftpl.RESAMPLINGS.index(resampling)
     q = leads(estimate, played, scale)
-    g = [conversions.resamples(choices, played, scale, cap, variant, rng) for _ in range(runs)]
+    g = [ftpl.resamples(choices, played, scale, cap, variant, rng) for _ in range(runs)]
     expected = (1 - (1 - q) ** cap) / q
     expected -= cap * (1 - q) ** cap if resampling == "zero at cap" else 0
     assert abs(np.mean(g) - expected) < 5 * np.std(g) / math.sqrt(runs)
@@ -252,12 +261,214 @@ def test_the_printed_resampling_estimates_something_else():
     assert leads(estimate, 1, 1.0) == pytest.approx(q, rel=1e-6)
     choices = with_estimates(estimate)
     right, printed = (
-        np.mean([conversions.resamples(choices, 0, 1.0, 100, variant, rng) for _ in range(5000)])
-        for variant in (conversions.CORRECTED, conversions.PRINTED)
+        np.mean([ftpl.resamples(choices, 0, 1.0, 100, variant, rng) for _ in range(5000)])
+        for variant in (ftpl.CORRECTED, ftpl.PRINTED)
     )
     assert right == pytest.approx(1 / (1 - q), abs=0.01)
     assert printed == pytest.approx((1 - (1 - q) ** 100) / q - 100 * (1 - q) ** 100, rel=0.2)
     assert printed > 2 * right
+
+
+# bases of one's own
+
+
+class PlainEXP3(EXP3):
+    """EXP3 as somebody writes it who does not know this package."""
+
+    id, steps = "exp3", None
+
+    def start(self, arms, rng, horizon=None):
+        learner = naive.EXP3(arms, self.eta, self.gamma)
+        learner.rng, learner.horizon = rng, horizon
+        return PlainLearner(learner)
+
+
+class PlainLearner:
+    def __init__(self, learner):
+        self.learner = learner
+
+    def choose(self):
+        return self.learner.choose(self.learner.rng)
+
+    def observe(self, y):
+        self.learner.update(y, self.learner.rng)
+
+
+@jit
+def commit_choose(arms, own, settings, t, rng):
+    if t <= settings * len(arms):
+        return (t - 1) % len(arms)
+    if t == settings * len(arms) + 1:
+        for j in range(len(arms)):
+            if arms[j]["total"] < arms[own["best"]]["total"]:
+                own["best"] = j
+    return own["best"]
+
+
+@jit
+def commit_observe(arms, own, settings, t, j, y, rng):
+    if t <= settings * len(arms):
+        arms[j]["total"] += y
+
+
+class Commit(AdversarialAlgorithm):
+    """Plays each arm twice, or a tenth of its horizon, then the one that has lost less."""
+
+    id, label, source, privacy, real_losses = "commit", "commit", "a test", NOT_PRIVATE, True
+    steps = Steps([("total", float)], [("best", np.int64)], commit_choose, commit_observe)
+    steps = steps._replace(arm=np.dtype(steps.arm), own=np.dtype(steps.own))
+
+    def settings(self, horizon, arms):
+        return 2 if horizon is None else max(2, horizon // (10 * arms))
+
+
+class PlainCommit(Commit):
+    id, steps = "commit", None
+
+    def start(self, arms, rng, horizon=None):
+        return CommitLearner(arms, self.settings(horizon, arms))
+
+
+class CommitLearner:
+    def __init__(self, arms, pulls):
+        self.total, self.t, self.pulls = [0.0] * arms, 0, pulls
+
+    def choose(self):
+        arms = len(self.total)
+        if self.t < self.pulls * arms:
+            return self.t % arms
+        return min(range(arms), key=lambda j: self.total[j])
+
+    def observe(self, y):
+        if self.t < self.pulls * len(self.total):
+            self.total[self.choose()] += y
+        self.t += 1
+
+
+OWN_BASES = [(EXP3(0.3, 0.1), PlainEXP3(0.3, 0.1)), (Commit(), PlainCommit())]
+CONVERSIONS = {
+    "Algorithm 1": lambda base: BatchedPrivate(base, 0.3),
+    "local": lambda base: LocallyPrivate(base, 0.3),
+    "Algorithm 5": ExpertsFromBandit,
+    "both": lambda base: ExpertsFromBandit(BatchedPrivate(base, 0.3)),
+}
+every_own_base = pytest.mark.parametrize(("steps", "plain"), OWN_BASES, ids=repr)
+every_conversion = pytest.mark.parametrize("conversion", CONVERSIONS.values(), ids=CONVERSIONS)
+
+
+@every_own_base
+@every_conversion
+def test_a_base_of_steps_and_one_in_plain_python_are_the_same(conversion, steps, plain):
+    """In `play`, `start`, `run` and `regret_curves`; the horizon cuts the last batch."""
+    one, other = conversion(steps), conversion(plain)
+    losses, problem = table(102, 3), instances.gap_adversary(3, 0.5)
+    advice = []
+    if isinstance(one, ExpertsFromBandit):
+        # experts who mix, too
+        rows = [[1, 0, 0], [0, 1, 0], [0.2, 0.3, 0.5], [0.2, 0.3, 0.5]]
+        advice = [np.array(rows)]
+        problem = ExpertProblem(problem, Advice.of_table(rows))
+    actions = one.play(losses, *advice, 4)
+    assert len(set(actions.tolist())) == 3
+    assert actions.tolist() == other.play(losses, *advice, 4).tolist()
+    rng, chosen = np.random.default_rng(4), []
+    learner = other.start(3, rng, 102, *map(len, advice))
+    for t, row in enumerate(losses):
+        if t == 50:
+            copies = [learner, copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))]
+        chosen.append(learner.choose(*advice))
+        learner.observe(row[chosen[-1]])
+    assert actions.tolist() == chosen
+    for again in copies[1:]:
+        for t in range(50, 102):
+            assert again.choose(*advice) == chosen[t]
+            again.observe(losses[t, chosen[t]])
+    for runs in (None, 5):
+        paid = one.run(problem, [7, 102], 3, runs)
+        np.testing.assert_allclose(paid, other.run(problem, [7, 102], 3, runs), rtol=1e-12)
+    one, other = (
+        simulate.regret_curves(a, problem, 102, 5, 1, points=2, workers=1).regret
+        for a in (one, other)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@every_own_base
+@every_conversion
+def test_a_conversion_is_private_whatever_its_base(conversion, steps, plain):
+    """By the ledger; without Algorithm 1 there is no privacy."""
+    losses = np.random.default_rng(1).integers(2, size=(28, 3)).astype(float)
+    for base in (steps, plain):
+        algorithm = conversion(base)
+        run = trace.traced(algorithm, losses, 4)
+        advice = [np.eye(3)] if isinstance(algorithm, ExpertsFromBandit) else []
+        assert list(run.actions) == algorithm.play(losses, *advice, 4).tolist()
+        cost = trace.costs(run).max()
+        assert cost == pytest.approx(algorithm.privacy.proved)
+        assert algorithm.privacy.proved == (0.3 if conversion != ExpertsFromBandit else math.inf)
+
+
+def test_the_horizon_of_a_base_is_the_number_of_batches():
+    for horizon, expected in ((102, 26), (104, 26), (3, 1), (None, None)):
+        learner = BatchedPrivate(PlainEXP3(0.3, 0.1), 0.3).start(3, 1, horizon)
+        learner.choose()
+        assert learner._memory[1][0]["base"]["learner"].learner.horizon == expected
+    short = ExpertsFromBandit(SparseSwitch(1.0, 0.1))  # more arms than it plays, and no horizon
+    refused(lambda: short.start(2, 1, experts=2), "horizon", "sparse switch")
+    refused(lambda: short.start(2, 1, 100, experts=3), "sparse switch", 2, 3)
+
+
+def test_a_base_with_other_steps_does_not_play_in_the_lanes_of_its_class():
+    class Mute(HTINF):
+        id = "mute"
+        steps = HTINF.steps._replace(observe=mute)
+
+    uniform, learnt = (
+        BatchedPrivate(base, 0.5).run(instances.gap_adversary(2, 1.0), [4000], 1, 32).mean()
+        for base in (Mute(1.0), HTINF(1.0))
+    )
+    assert abs(uniform - 2000) < 100 < 1500 - learnt
+
+
+@jit
+def mute(arms, own, settings, t, j, y, rng):
+    pass
+
+
+@jit
+def misspelt(arms, own, settings, t, j, y, rng):
+    arms[j]["totl"] += y
+
+
+@every_conversion
+def test_a_mistake_in_a_step_of_a_base_is_named(conversion):
+    class Misspelt(Commit):
+        id, steps = "misspelt", Commit.steps._replace(observe=misspelt)
+
+    algorithm, advice = conversion(Misspelt()), []
+    if isinstance(algorithm, ExpertsFromBandit):
+        advice = [np.eye(3)]
+    refused(lambda: algorithm.play(table(30, 3), *advice, 1), "observe", "Misspelt", "totl")
+
+
+@pytest.mark.parametrize("wrong", [3, -1, None, 1.0])
+def test_what_a_base_chooses_is_checked(wrong):
+    class Wrong(PlainEXP3):
+        id = "wrong"
+
+        def start(self, arms, rng, horizon=None):
+            learner = CommitLearner(arms, 2)
+            learner.choose = lambda: wrong if learner.t > 2 else learner.t
+            return learner
+
+    problem, losses = instances.gap_adversary(3, 0.5), table(30, 3)
+    for convert in CONVERSIONS.values():
+        algorithm, given, played = convert(Wrong(0.3, 0.1)), (losses, 1), problem
+        if isinstance(algorithm, ExpertsFromBandit):
+            played = ExpertProblem(problem, Advice.of_table(np.eye(3)))
+            given = losses, np.eye(3), 1
+        refused(lambda a=algorithm, g=given: a.play(*g), "choose", repr(wrong))
+        refused(lambda a=algorithm, p=played: a.run(p, [30], 1), "choose", repr(wrong))
 
 
 # tuning
@@ -268,9 +479,9 @@ def test_tuning_reference_values():
     assert [a.tau for a in exp3] == [4, 10]
     assert [a.base.eta for a in exp3] == pytest.approx([2.725466e-4, 8.886092e-5], rel=1e-6)
     assert [a.base.gamma for a in exp3] == pytest.approx([0.04016395, 0.04092197], rel=1e-6)
-    ftpl = [tuning.batched_ftpl(10**4, 4, 0.25), tuning.batched_ftpl(10**5, 10, 0.1)]
-    assert [a.base.cap for a in ftpl] == [100, 317]
-    assert [a.base.eta for a in ftpl] == pytest.approx([3.096341e-4, 8.336312e-5], rel=1e-6)
+    perturbed = [tuning.batched_ftpl(10**4, 4, 0.25), tuning.batched_ftpl(10**5, 10, 0.1)]
+    assert [a.base.cap for a in perturbed] == [100, 317]
+    assert [a.base.eta for a in perturbed] == pytest.approx([3.096341e-4, 8.336312e-5], rel=1e-6)
     exp4 = tuning.batched_exp4(10**6, 4, 16, 0.5, 1e-6)
     assert (exp4.tau, exp4.eta, exp4.gamma) == pytest.approx((4444, 0.0554994, 0.295683), rel=1e-5)
     assert exp4.scale(4, 16) == pytest.approx(0.271553, rel=1e-5)
@@ -281,7 +492,7 @@ def test_tuning_reference_values():
     assert tuning.batched_exp4(*long, "corrected").gamma == pytest.approx(
         tuning.batched_exp4(*long).gamma * math.log(1e6) ** (1 / 3)
     )
-    assert ftpl[0].base.resampling == "printed"
+    assert perturbed[0].base.resampling == "printed"
     assert tuning.batched_htinf(0.3).base.sigma == math.sqrt(6)
     assert tuning.batched_htinf(0.3, "exact").base.sigma == pytest.approx(
         math.sqrt(1 + 2 / (4 * 0.3) ** 2)
@@ -311,11 +522,21 @@ def test_tidy_columns_name_the_parameters_inside():
         (lambda: FTPL(0.1, 0), ["cap", "1", "0"]),
         (lambda: FTPL(0.1, 5, "argmax"), ["resampling", "'argmax'"]),
         (lambda: BatchedPrivate(HTINF(1.0), 0.1, 0), ["tau", "1", "0"]),
-        (lambda: BatchedPrivate(tuning.batched_htinf(1.0), 0.1), ["base", "EXP3", "HTINF", "FTPL"]),
-        (
-            lambda: ExpertsFromBandit(EXP4Local(1.0, 0.1, 0.1)),
-            ["bandit", "EXP3", "HTINF", "FTPL", "EXP4Local"],
+        *(
+            (lambda c=c, base=base: c(base, 0.1), ["base", *words])
+            for c in (BatchedPrivate, LocallyPrivate)
+            for base, words in (
+                (tuning.batched_htinf(1.0), ["real_losses", "BatchedPrivate"]),
+                (SparseSwitch(1.0, 0.1), ["real_losses", "SparseSwitch"]),
+                (ExpertsFromBandit(HTINF(1.0)), ["bandit", "ExpertsFromBandit"]),
+                (AnytimeLazyUCB(1.0), ["bandit", "AnytimeLazyUCB"]),
+                (HTINF, ["bandit", "HTINF"]),
+                (None, ["bandit", "None"]),
+            )
         ),
+        (lambda: ExpertsFromBandit(EXP4Local(1.0, 0.1, 0.1)), ["bandit", "EXP4Local"]),
+        (lambda: ExpertsFromBandit(AnytimeLazyUCB(1.0)), ["bandit", "AnytimeLazyUCB"]),
+        (lambda: ExpertsFromBandit(Nothing()), ["bandit", "steps", "start", "Nothing"]),
         (lambda: EXP4Batched(1.0, 0.5, 0.1, 0.1, 5), ["delta", "0.4032", "0.5"]),
         (lambda: EXP4Batched(1.0, 1e-6, 0.1, 1.1, 5), ["gamma", "1.1"]),
         (lambda: SparseSwitch(1.0, 0.0), ["rate", "0.0"]),
@@ -436,7 +657,7 @@ def test_a_run_is_the_same_in_its_lane_and_alone(algorithm, runs):
         played = algorithm.run(problem, checkpoints, 5, runs=runs)
         settings = algorithm.settings(300, *problem.sizes)
         for one, rng in zip(played, streams.children(np.random.default_rng(5), runs), strict=True):
-            alone = conversions.alone(problem.data, checkpoints, settings, rng)
+            (alone,) = algorithm.lanes(problem.data, checkpoints, settings, (rng,), 1)
             assert one.tolist() == alone.tolist()
 
 
@@ -490,11 +711,11 @@ def test_sums_of_the_noise_have_mean_zero_and_control_the_mean():
 
 def test_sums_of_the_noise_are_refused_where_there_are_none():
     problem = instances.gap_adversary(4, 0.5)
-    ftpl, htinf = BatchedPrivate(FTPL(0.1, 50), 0.5), BatchedPrivate(HTINF(2.0), 0.5)
-    refused(lambda: ftpl.run_with_noise(problem, 100, 1, 2), "base", "FTPL", error=TypeError)
-    refused(lambda: htinf.run_with_noise(problem, 0, 1, 2), "horizon", 0)
-    refused(lambda: htinf.run_with_noise(problem, 100, 1, 0), "runs", 0)
-    refused(lambda: htinf.run_with_noise(instances.HU2021_1, 100, 1, 2), "Adversary")
+    other, private = BatchedPrivate(FTPL(0.1, 50), 0.5), BatchedPrivate(HTINF(2.0), 0.5)
+    refused(lambda: other.run_with_noise(problem, 100, 1, 2), "base", "FTPL", error=TypeError)
+    refused(lambda: private.run_with_noise(problem, 0, 1, 2), "horizon", 0)
+    refused(lambda: private.run_with_noise(problem, 100, 1, 0), "runs", 0)
+    refused(lambda: private.run_with_noise(instances.HU2021_1, 100, 1, 2), "Adversary")
 
 
 @pytest.mark.parametrize("base", [FTPL(0.1, 50), EXP3(0.1, 0.1), HTINF(2.0)], ids=repr)

@@ -1,15 +1,11 @@
 """Adversarial bandits, without and with expert advice, and private conversions"""
 
 from privregret.adversarial.base import AdversarialAlgorithm, ExpertAlgorithm
-from privregret.adversarial.conversions import (
-    EXP3,
-    FTPL,
-    HTINF,
-    BatchedPrivate,
-    ExpertsFromBandit,
-    LocallyPrivate,
-)
+from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
+from privregret.adversarial.exp3 import EXP3
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
+from privregret.adversarial.ftpl import FTPL
+from privregret.adversarial.htinf import HTINF
 from privregret.adversarial.sparse_switch import SparseSwitch
 
 __all__ = ["EXP3", "FTPL", "HTINF", "AdversarialAlgorithm", "BatchedPrivate", "EXP4Batched"]

@@ -1,13 +1,14 @@
 """The contract of adversarial-bandit algorithms, with losses: smaller is better"""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from privregret.core import checks, loops
-from privregret.core.algorithm import Algorithm
+from privregret.core.algorithm import NOTHING, Algorithm, Steps
 from privregret.core.learners import Learner
+from privregret.core.loops import WrongArm
 from privregret.instances import Adversary, Advice, ExpertProblem
 
 SIZE = checks.integer_in(2, checks.SIZE)
@@ -17,9 +18,11 @@ class AdversarialAlgorithm(Algorithm):
     """A bandit algorithm against an oblivious adversary: a frozen dataclass with `steps`.
 
     `run` returns the cumulative loss; against a Bernoulli adversary it adds up the means of the
-    arms played.
+    arms played. An algorithm that learns from losses of any size and sign, as a private conversion
+    shows them to its base, says so by `real_losses = True`; `play` and `run` take losses in [0, 1].
     """
 
+    real_losses: ClassVar[bool] = False
     plays: ClassVar[type] = Adversary
     templates = loops.ADVERSARY
 
@@ -98,3 +101,36 @@ class ExpertAlgorithm(AdversarialAlgorithm):
         `experts` is N >= 2; `arms`, `rng` and `horizon` are as in `AdversarialAlgorithm.start`.
         """
         return Learner(self, "loss", rng, horizon, arms, experts)
+
+
+# An algorithm inside another one, by steps or in plain Python
+# --------------------------------------------------------------------------------------------------
+
+
+def _choose(arms, own, settings, t, rng):
+    """Ask the learner, which is made in round 1."""
+    if t == 1:
+        start, horizon = settings
+        own["learner"] = start(len(arms), rng, horizon)
+    arm = own["learner"].choose()
+    if not isinstance(arm, (int, np.integer)):
+        raise WrongArm(arm, t, len(arms))
+    return arm
+
+
+def _observe(arms, own, settings, t, arm, seen, rng):
+    """Pass on what is seen."""
+    own["learner"].observe(seen)
+
+
+PLAIN = Steps(NOTHING, np.dtype([("learner", object)]), _choose, _observe)
+
+
+def steps_of(algorithm: AdversarialAlgorithm) -> Steps:
+    """Return the steps of an algorithm, or `PLAIN`."""
+    return algorithm.steps or PLAIN
+
+
+def settings_of(algorithm: AdversarialAlgorithm, horizon: int | None, arms: int) -> Any:
+    """Return what `steps_of` take as settings."""
+    return algorithm.settings(horizon, arms) if algorithm.steps else (algorithm.start, horizon)

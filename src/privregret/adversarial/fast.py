@@ -1,17 +1,34 @@
 """Play many rounds in one step, and several runs side by side: the same law, faster.
 
 Losses and advice are constant on cells of rounds, in which only the number of plays of each arm
-matters; on a table a cell is a round.
+matters; on a table a cell is a round. `cells` and `in_lanes` are templates, as those of
+`core.templates`, with the steps of a bandit algorithm as slots: one that is alone plays batches of
+one round without noise.
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from privregret.core.jit import jit
+from privregret.adversarial.base import steps_of
+from privregret.core import loops
+from privregret.core.jit import jit, keep_alive
+from privregret.core.loops import LANES, WrongArm
 from privregret.core.noise import laplace
 
 FOREVER = np.iinfo(np.int64).max
+choose = observe = ARM = OWN = weigh = learn = None
+
+
+class Batches(NamedTuple):
+    """A bandit algorithm, and the batches in which it is played."""
+
+    base: Any  # its settings
+    tau: int = 1  # rounds in a batch
+    scale: float = 0.0  # Laplace scale of the noise in its average
 
 
 @jit
@@ -57,87 +74,83 @@ def plays_and_losses(p, plays, means, bernoulli, counts, seen, rng):
         seen[i] = rng.binomial(counts[i], means[i]) if bernoulli else counts[i] * means[i]
 
 
-# Several runs of HTINF or EXP3, so that vector instructions serve all of them
-# --------------------------------------------------------------------------------------------------
-
-# Lane r does in run r what `conversions.alone` does, bit by bit: formulas and their order are the
-# same. They are written twice, because one run keeps a record per choice, and vector instructions
-# need an array per field. `np.divide` stands for a division that raises no error, because a branch
-# would keep a loop from being vectorised.
-
-
-@jit
-def _htinf(estimates, p, w, eta, sums):
-    """As `conversions.htinf_weights`; a lane that has converged keeps its w until all have."""
-    choices, runs = p.shape
-    low, total, cubes = sums[0], sums[1], sums[2]
-    for r in range(runs):
-        low[r], w[r] = estimates[0, r], max(1.0, w[r])
-    for i in range(1, choices):
-        for r in range(runs):
-            low[r] = min(low[r], estimates[i, r])
-    for _ in range(100):
-        for r in range(runs):
-            total[r], cubes[r] = 0.0, 0.0
-        for i in range(choices):
-            for r in range(runs):
-                inverse = np.divide(1.0, eta * (estimates[i, r] - low[r]) + w[r])
-                p[i, r] = inverse * inverse
-                total[r] += inverse * inverse
-                cubes[r] += inverse * inverse * inverse
-        unfinished = 0
-        for r in range(runs):
-            far = abs(total[r] - 1) >= 1e-12
-            w[r] += max(1 - w[r], np.divide(total[r] - 1, 2 * cubes[r])) if far else 0.0
-            unfinished += far
-        if unfinished == 0:
+def cells(tables, checkpoints, settings, rng):
+    """Return the losses paid by the checkpoints; of a plain bandit, expert j names arm j."""
+    horizon, arms, tau = checkpoints[-1], tables.losses.shape[1], settings.tau
+    losses, bernoulli, point, rows = tables.losses, tables.bernoulli, tables.point, tables.rows
+    choices, owns = np.zeros(tables.group.shape[1], ARM), np.zeros(1, OWN)
+    own, paid = owns[0], np.empty(len(checkpoints))
+    counts, seen = np.empty(arms, np.int64), np.empty(arms)
+    total, number = 0.0, 0
+    segment, advised, change, reported, t = 0, 0, 0, 0, 0
+    while t < horizon:
+        number += 1
+        j = choose(choices, own, settings.base, number, rng)
+        if j < 0 or j >= len(choices):
+            raise WrongArm(j, t + 1, len(choices))
+        end = t + tau
+        last = min(end, horizon)
+        observed = 0.0
+        while t < last:
+            if t == change:
+                segment, advised, change = next_segments(
+                    tables.loss_starts, tables.advice_starts, segment, advised, t
+                )
+            stop = min(last, checkpoints[reported], change)
+            row = tables.group[advised, j]
+            i = point[advised, row]
+            if i < 0 and stop - t == 1:
+                i = drawn(rows[advised, row], rng.random())
+            if i >= 0:
+                mean = losses[segment, i]
+                total += (stop - t) * mean
+                if not bernoulli:
+                    observed += (stop - t) * mean
+                elif stop - t == 1:
+                    observed += 1.0 if rng.random() < mean else 0.0
+                else:
+                    observed += rng.binomial(stop - t, mean)
+            else:
+                plays_and_losses(
+                    rows[advised, row], stop - t, losses[segment], bernoulli, counts, seen, rng
+                )
+                for i in range(arms):
+                    total += counts[i] * losses[segment, i]
+                    observed += seen[i]
+            t = stop
+            if t == checkpoints[reported]:
+                paid[reported] = total
+                reported += 1
+        if t < end:
             break
+        y = observed / tau
+        if settings.scale > 0:
+            y += laplace(settings.scale, rng)
+        observe(choices, own, settings.base, number, j, y, rng)
+    keep_alive(owns)
+    return paid
 
 
-@jit
-def _exp3(estimates, p, weights, low, total, settings):
-    """As `conversions.exp3_weights`."""
-    choices, runs = p.shape
-    for r in range(runs):
-        total[r] = 0.0
-    for i in range(choices):
-        for r in range(runs):
-            total[r] += weights[i, r]
-    for r in range(runs):
-        if not 1e-100 < total[r] < 1e100:
-            low[r], total[r] = math.inf, 0.0
-            for i in range(choices):
-                low[r] = min(low[r], estimates[i, r])
-            for i in range(choices):
-                weights[i, r] = math.exp(-settings.rate * (estimates[i, r] - low[r]))
-                total[r] += weights[i, r]
-        total[r] = np.divide(1 - settings.mixing, total[r])
-    uniform = settings.mixing / choices
-    for i in range(choices):
-        for r in range(runs):
-            p[i, r] = total[r] * weights[i, r] + uniform
-
-
-@jit
 def in_lanes(tables, checkpoints, settings, rngs, runs, noise):
     """Return (runs, H) losses of runs that each follow experts who name one arm.
 
-    `noise` is a (runs, N, 3) array to which the sums of `run_with_noise` are added, or (0, 0, 3).
+    Lane r does in run r what `cells` does, bit by bit: formulas and their order are the same. They
+    are written twice, because one run keeps a record per arm, and vector instructions need an array
+    per field. `np.divide` stands for a division that raises no error, because a branch would keep a
+    loop from being vectorised. The slots are weigh(estimates, p, weights, sums, settings, t), which
+    sets p, and learn(the same, arm, run, y); `noise` is a (runs, N, 3) array to which the sums of
+    `BatchedPrivate.run_with_noise` are added, or (0, 0, 3).
     """
     losses, bernoulli, point, tau = tables.losses, tables.bernoulli, tables.point, settings.tau
-    horizon, choices, rate = checkpoints[-1], tables.group.shape[1], settings.rate
-    paid, htinf = np.empty((runs, len(checkpoints))), settings.theta > 0
+    horizon, choices = checkpoints[-1], tables.group.shape[1]
+    paid, sums = np.empty((runs, len(checkpoints))), np.zeros((4, runs))
     estimates, p = np.zeros((choices, runs)), np.zeros((choices, runs))
-    weights, sums = np.ones((choices, runs)), np.zeros((3, runs))
-    w, low, u, chosen = np.zeros(runs), np.zeros(runs), np.zeros(runs), np.zeros(runs, np.int64)
+    weights, u, chosen = np.zeros((choices, runs)), np.zeros(runs), np.zeros(runs, np.int64)
     observed, total = np.zeros(runs), np.zeros(runs)
     segment, advised, change, reported, t, number = 0, 0, 0, 0, 0, 0
     while t < horizon:
         number += 1
-        if htinf:
-            _htinf(estimates, p, w, 1 / (rate * math.sqrt(number)), sums)
-        else:
-            _exp3(estimates, p, weights, low, sums[0], settings)
+        weigh(estimates, p, weights, sums, settings.base, number)
         for r in range(runs):
             u[r], chosen[r], observed[r] = rngs[r].random(), 0, 0.0
         # as `drawn`
@@ -178,9 +191,32 @@ def in_lanes(tables, checkpoints, settings, rngs, runs, noise):
                     noise[r, j, 0] += z
                     noise[r, j, 1] += z / math.sqrt(number)
                     noise[r, j, 2] += z / math.sqrt(p[j, r])
-            if not htinf:
-                estimates[j, r] += y / p[j, r]
-                weights[j, r] = math.exp(min(700.0, -rate * (estimates[j, r] - low[r])))
-            elif abs(y) <= settings.theta * rate * math.sqrt(number * p[j, r]):
-                estimates[j, r] += y / p[j, r]
+            learn(estimates, p, weights, sums, settings.base, number, j, r, y)
     return paid
+
+
+def lanes_of(algorithm: Any) -> Callable | None:
+    """Return `in_lanes` for a class with its own slots; a subclass may have changed the steps."""
+    slots = vars(type(algorithm)).get("in_lanes")
+    return slots and loops.made(in_lanes, **slots)
+
+
+def together(algorithm, tables, checkpoints, settings, rngs, runs):
+    """Several runs in `Batches`, each from its own generator, in lanes where that is faster."""
+    side_by_side = lanes_of(algorithm)
+    if runs >= 4 and side_by_side and tables.point.min() >= 0:
+        return side_by_side(tables, checkpoints, settings, rngs, runs, np.empty((0, 0, 3)))
+    one = loops.made(cells, **loops.slots(steps_of(algorithm)))
+    return np.array([one(tables, checkpoints, settings, rng) for rng in rngs[:runs]])
+
+
+def alone(algorithm, tables, checkpoints, settings, rngs, runs):
+    """As `together`, without batches."""
+    return together(algorithm, tables, checkpoints, Batches(settings), rngs, runs)
+
+
+class SeparateRuns:
+    """What has one generator for each run."""
+
+    block = LANES
+    lanes = property(lambda self: partial(alone, self))

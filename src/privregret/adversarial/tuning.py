@@ -7,15 +7,11 @@ clipped: the bound then exceeds T.
 
 import math
 
-from privregret.adversarial.conversions import (
-    EXP3,
-    FTPL,
-    HTINF,
-    BatchedPrivate,
-    ExpertsFromBandit,
-    LocallyPrivate,
-)
+from privregret.adversarial.conversions import BatchedPrivate, ExpertsFromBandit, LocallyPrivate
+from privregret.adversarial.exp3 import EXP3
 from privregret.adversarial.exp4 import EXP4Batched, EXP4Local
+from privregret.adversarial.ftpl import FTPL
+from privregret.adversarial.htinf import HTINF
 from privregret.core import checks
 
 SEVERAL = checks.integer_in(2, checks.LARGEST)

@@ -110,15 +110,15 @@ class Algorithm(checks.Checked, ABC):
         """Check the first arguments of `run` and return (runs, rng) -> (runs, H, ...)."""
         data, rule = self.data_of(problem), checks.checkpoints(problem.shortest, self.longest)
         checkpoints = rule("checkpoints", checkpoints)
-        kernel = type(self).events or (self.steps and loops.rounds(self.templates, self.steps))
-        if not kernel:
+        if self.lanes:
+            loop = partial(loops.side_by_side, self.lanes)
+        elif type(self).events or self.steps:
+            loop = loops.many(type(self).events or loops.rounds(self.templates, self.steps))
+        else:
             once = partial(problem.counted, self.play, checkpoints)
             return lambda runs, rng: np.array([once(rng) for _ in range(runs)])
         settings = self.settings(int(checkpoints[-1]), *problem.sizes)
-        loop = loops.many(kernel)
-        if lanes := type(self).lanes:
-            loop = partial(loops.side_by_side, lanes)
-        given = type(self), settings, problem.sizes, loop, data, checkpoints, settings
+        given = self, settings, problem.sizes, loop, data, checkpoints, settings
         return partial(mistakes.called, *given)
 
     def data_of(self, problem: Any) -> Any:
@@ -139,8 +139,8 @@ class Algorithm(checks.Checked, ABC):
         sizes = table.shape[1], *(a.shape[1] for a in advice)
         if not self.steps:
             given = self.start, self.templates, table, rng, *advice
-            return mistakes.called(type(self), (), sizes, loops.followed, *given)
+            return mistakes.called(self, (), sizes, loops.followed, *given)
         memory, settings = self.steps.memory(*sizes), self.settings(len(table), *sizes)
         loop, rng = loops.play(self.templates, self.steps), np.random.default_rng(rng)
         given = table, *advice, *memory, settings, rng
-        return mistakes.called(type(self), settings, sizes, loop, *given)
+        return mistakes.called(self, settings, sizes, loop, *given)

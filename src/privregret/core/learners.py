@@ -31,12 +31,18 @@ class Learner:
         sizes = (actions, experts) if experts else (actions,)
         self._steps, self._settings = algorithm.steps, algorithm.settings(horizon, *sizes)
         self._memory, self._rng = self._steps.memory(*sizes), np.random.default_rng(rng)
-        self._kind, self._last = type(algorithm), horizon or checks.ROUNDS
+        self._algorithm, self._last = algorithm, horizon or checks.ROUNDS
         self._seen, self._shape, self._advice = seen, (experts, actions), ()
         self._round, self._arm = 0, -1
 
     def __copy__(self):
         return deepcopy(self)
+
+    def __getstate__(self):
+        return self.__dict__ | {"_steps": None}
+
+    def __setstate__(self, state):
+        self.__dict__ |= state | {"_steps": state["_algorithm"].steps}
 
     def choose(self, advice: ArrayLike | None = None) -> int:
         """Return the action of the next round, from 0; the same one if asked twice.
@@ -65,7 +71,7 @@ class Learner:
             given = *arms, own[0], self._settings, self._round, *self._advice, self._rng
             arm, actions = self._done(self._steps.choose, *given), self._shape[1]
             if not isinstance(arm, (int, np.integer)) or not 0 <= arm < actions:
-                raise WrongArm(arm, self._round, actions, self._kind.__name__)
+                raise WrongArm(arm, self._round, actions, type(self._algorithm).__name__)
             self._arm = int(arm)
         return self._arm
 
@@ -102,7 +108,7 @@ class Learner:
 
     def _done(self, step, *given):
         sizes = self._shape[::-1]
-        return mistakes.called(self._kind, self._settings, sizes, step, *given)
+        return mistakes.called(self._algorithm, self._settings, sizes, step, *given)
 
     def _checked(self, advice):
         """Return the advice of the round in the form that the steps take."""

@@ -71,21 +71,26 @@ EXPERTS = Templates(loop.play_advised, loop.run_advised)
 
 def play(templates: Templates, steps: Steps) -> Callable:
     """Return the loop of an algorithm over a table."""
-    return _made(templates.play, choose=steps.choose, observe=steps.observe)
+    return made(templates.play, choose=steps.choose, observe=steps.observe)
 
 
 def rounds(templates: Templates, steps: Steps) -> Callable:
     """Return the loop over rounds drawn on the way, in the form of an event kernel."""
+    return made(templates.run, **slots(steps))
+
+
+def slots(steps: Steps) -> dict[str, Any]:
+    """Return what the steps fill in."""
     memory = {"ARM": steps.arm, "OWN": steps.own, "EXPERT": steps.expert}
-    return _made(templates.run, choose=steps.choose, observe=steps.observe, **memory)
+    return {"choose": steps.choose, "observe": steps.observe, **memory}
 
 
 def many(kernel: Callable) -> Callable:
     """Return a loop over runs: (data, checkpoints, settings, runs, rng) -> array."""
-    return _made(loop.many, kernel=kernel)
+    return made(loop.many, kernel=kernel)
 
 
-def _made(template, **slots):
+def made(template, **slots):
     """Return a copy of a template for one algorithm, the same as long as its kernels read the same.
 
     numba caches neither closures nor kernels that are passed as arguments.

@@ -42,16 +42,20 @@ class StepError(OneLine, TypeError):
     """A step of an algorithm that cannot be compiled, or that fails in compiled code."""
 
 
-def called(kind: type, settings: Any, sizes: Any, loop: Callable, *given: Any) -> Any:
-    """Return loop(*given); the error of a kernel says in one line which step of `kind` fails.
+def called(algorithm: Any, settings: Any, sizes: Any, loop: Callable, *given: Any) -> Any:
+    """Return loop(*given); the error of a kernel says in one line which step fails.
 
-    `sizes` are the numbers of actions and experts.
+    `sizes` are the numbers of actions and experts. Of an algorithm around another one, `inside`
+    returns the other, its settings and its sizes.
     """
     try:
         return loop(*given)
-    except WrongArm as error:
-        raise WrongArm(*error.args[:3], kind.__name__) from None
     except Exception as error:
+        while hasattr(algorithm, "inside"):
+            algorithm, settings, sizes = algorithm.inside(settings, *sizes)
+        kind = type(algorithm)
+        if isinstance(error, WrongArm):
+            raise WrongArm(*error.args[:3], kind.__name__) from None
         kernels = [k.py_func for k in (*(kind.steps or ()), kind.events) if is_jitted(k)]
         own = any(_of_user(kernel.__code__.co_filename) for kernel in kernels)
         if not own and not isinstance(error, NumbaError):
@@ -127,7 +131,9 @@ def _of_user(file):
 def check_seeded(kind: type) -> None:
     """TypeError if the steps or the learner of a class draw from numpy's or Python's global
     generator, or from one that always has the same seed, where their source says so."""
-    todo, seen = [*(kind.steps or ()), *(getattr(kind, name, None) for name in METHODS)], set()
+    # of an algorithm around another one, steps are a property; the other one has been checked
+    steps = kind.steps if isinstance(kind.steps, tuple) else ()
+    todo, seen = [*steps, *(getattr(kind, name, None) for name in METHODS)], set()
     for thing in todo:
         thing = getattr(thing, "py_func", getattr(thing, "__func__", thing))
         if not isinstance(thing, (type, FunctionType)) or thing in seen:

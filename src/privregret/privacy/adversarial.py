@@ -13,24 +13,21 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 
-from privregret.adversarial.conversions import (
-    CHOICE,
-    EXP3_STEP,
-    FTPL_STEP,
-    THETA,
-    RealLossBandit,
-    exp3_weights,
-    htinf_weights,
-)
-from privregret.core import checks, store
+from privregret.adversarial import EXP3, FTPL, HTINF
+from privregret.adversarial.htinf import THETA
+from privregret.core import checks, loops, store
 from privregret.core.jit import jit
 from privregret.instances import Adversary
 
 ADVERSARY, HORIZON = checks.instance_of(Adversary), checks.integer_in(1, 22)
 EXP3_RULES = {"eta": checks.number_in(1e-15, 1e3), "gamma": checks.probability}
 NODES = checks.integer_in(2, 10**4)
+choose = observe = ARM = OWN = None  # slots of a template
+
+
+Base = EXP3 | FTPL | HTINF
 BATCH_RULES = {
-    "base": checks.instance_of(RealLossBandit),
+    "base": checks.instance_of(EXP3, FTPL, HTINF),
     "scale": checks.number_in(0, 1e6),
     "nodes": NODES,
 }
@@ -101,7 +98,7 @@ def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarr
 @checks.arguments(averages=checks.array_in(0, 1, shape=2), **BATCH_RULES)
 @store.kept
 def batched_probabilities(
-    base: RealLossBandit, averages: ArrayLike, scale: float, nodes: int = 200
+    base: Base, averages: ArrayLike, scale: float, nodes: int = 200
 ) -> np.ndarray:
     """Return the (2^J,) probability of every sequence of choices of J batches.
 
@@ -122,9 +119,11 @@ def batched_probabilities(
         Even; cost is proportional to (2 nodes)^(J - 1).
     """
     averages = np.asarray(averages, float)
-    settings = base.settings(None, 2)
-    if settings.kind != FTPL_STEP:
-        return _batched_probabilities(settings, averages, scale, nodes)
+    if not isinstance(base, FTPL):
+        walk = loops.made(_walk, **loops.slots(base.steps))
+        skips = THETA * base.sigma if isinstance(base, HTINF) else math.inf
+        rng = np.random.default_rng(0)
+        return walk(base.settings(None, 2), averages, scale, nodes, skips, rng)
     if len(averages) != 2 or base.resampling != "corrected":
         raise ValueError("FTPL must have two averages and resampling='corrected'")
     quantiles = [_quantile((k + 0.5) / nodes, scale) for k in range(nodes)]
@@ -139,7 +138,7 @@ def batched_probabilities(
 )
 @store.kept
 def many_looks(
-    base: RealLossBandit, rounds: int, zeros: Iterable[int], epsilon: float, nodes: int = 200
+    base: Base, rounds: int, zeros: Iterable[int], epsilon: float, nodes: int = 200
 ) -> float:
     """Return P(arm 2 is played more than twice in the last four rounds) for Lemma 11.
 
@@ -179,43 +178,42 @@ def _below(x, scale):
     return tail if x < 0 else 1 - tail
 
 
-@jit
-def _batched_probabilities(settings, averages, scale, nodes):
-    """Walk through the tree of choices and noises, depth first."""
-    rate, last = settings.rate, len(averages) - 1
+def _walk(settings, averages, scale, nodes, skips, rng):
+    """Walk through the tree of choices and noises, depth first, for a base that computes p.
+
+    Averages beyond skips sqrt(t p) are skipped.
+    """
+    last = len(averages) - 1
     result = np.zeros(2 << last)
-    choices, weight = np.zeros((last + 1, 2), CHOICE), np.ones(last + 1)  # one entry per batch
-    choices[0, 0]["p"] = choices[0, 1]["p"] = 0.5
+    # one entry per batch
+    arms, owns, weight = np.zeros((last + 1, 2), ARM), np.zeros(last + 1, OWN), np.ones(last + 1)
     path, tried = np.zeros(last + 1, np.int64), np.zeros(last + 1, np.int64)
+    choose(arms[0], owns[0], settings, 1, rng)
     j = 0
     while j >= 0:
         if j == last:
-            result[2 * path[j]] += weight[j] * choices[j, 0]["p"]
-            result[2 * path[j] + 1] += weight[j] * choices[j, 1]["p"]
+            result[2 * path[j]] += weight[j] * arms[j, 0]["p"]
+            result[2 * path[j] + 1] += weight[j] * arms[j, 1]["p"]
         elif tried[j] < 2 * (nodes + 1):
             i, noise = divmod(tried[j], nodes + 1)
             tried[j] += 1
-            p, limit = choices[j, i]["p"], math.inf
-            if settings.kind != EXP3_STEP:
-                limit = THETA * rate * math.sqrt((j + 1) * p)
+            p = arms[j, i]["p"]
+            limit = skips * math.sqrt((j + 1) * p)
             low = _below(-limit - averages[j, i], scale)
             counted = _below(limit - averages[j, i], scale) - low
             share = counted / nodes if noise < nodes else 1 - counted
             if share <= 0:
                 continue
+            owns[j + 1] = owns[j]
             for k in range(2):
-                choices[j + 1, k]["estimate"] = choices[j, k]["estimate"]
-                choices[j + 1, k]["weight"] = 0.0  # unknown, so it is computed
+                arms[j + 1, k] = arms[j, k]
+            weight[j + 1], path[j + 1] = weight[j] * p * share, 2 * path[j] + i
             if noise < nodes:
                 y = averages[j, i] + _quantile(low + (noise + 0.5) * share, scale)
-                choices[j + 1, i]["estimate"] += y / p
-            weight[j + 1], path[j + 1] = weight[j] * p * share, 2 * path[j] + i
+                observe(arms[j + 1], owns[j + 1], settings, j + 1, i, y, rng)
             j += 1
+            choose(arms[j], owns[j], settings, j + 1, rng)
             tried[j] = 0
-            if settings.kind == EXP3_STEP:
-                exp3_weights(choices[j], rate, settings.mixing, 0.0)
-            else:
-                htinf_weights(choices[j], 1 / (rate * math.sqrt(j + 1)), 1.0)
             continue
         j -= 1
     return result
@@ -224,7 +222,7 @@ def _batched_probabilities(settings, averages, scale, nodes):
 @checks.arguments(tau=checks.positive_int, **BATCH_RULES)
 @store.kept
 def worst_batched_loss(
-    base: RealLossBandit, scale: float, later: ArrayLike = (), nodes: int = 200, tau: int = 1
+    base: Base, scale: float, later: ArrayLike = (), nodes: int = 200, tau: int = 1
 ) -> float:
     """Return the largest privacy loss when one round of the first batch changes.
 
@@ -259,7 +257,7 @@ def _neighbouring_averages(tau):
 
 @checks.arguments(tau=checks.positive_int, **BATCH_RULES)
 @store.kept
-def worst_adaptive_loss(base: RealLossBandit, scale: float, tau: int, nodes: int = 40) -> float:
+def worst_adaptive_loss(base: Base, scale: float, tau: int, nodes: int = 40) -> float:
     """Return the largest privacy loss of three batches over adaptive adversaries.
 
     The losses in the second batch depend on the first action. The maximum is over all such

@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from copy import deepcopy
+from dataclasses import fields
 from fractions import Fraction
 from functools import partialmethod
 from itertools import product
@@ -406,42 +407,46 @@ def uncompiled(*functions: Callable) -> Iterator[None]:
 
 
 def code(algorithm: Any) -> tuple:
-    """Return the functions that `play` runs."""
-    steps = algorithm.steps
+    """Return the functions that `play` runs, and those of an algorithm inside."""
+    steps, parts = algorithm.steps, (getattr(algorithm, f.name) for f in fields(algorithm))
+    inner = (function for a in parts if isinstance(a, Algorithm) for function in code(a))
     if not steps:
-        return (algorithm.start,)
-    return loops.play(algorithm.templates, steps), steps.choose, steps.observe
+        return algorithm.start, *inner
+    return loops.play(algorithm.templates, steps), steps.choose, steps.observe, *inner
 
 
 def play(
-    algorithm: Any, table: Any, source: Any, memory: Callable, advice: tuple = ()
+    algorithm: Any,
+    steps: Steps | None,
+    table: Any,
+    source: Any,
+    memory: Callable,
+    advice: tuple = (),
 ) -> tuple[int, ...]:
     """Return the actions of `algorithm.play`, `uncompiled`, on an array or a `Table`.
 
-    `source` draws random numbers, `memory` makes the memory; `advice` is empty or one table.
+    `steps` are its own from outside of `uncompiled`; `source` draws random numbers, `memory` makes
+    the memory; `advice` is empty or one table.
     """
-    if not algorithm.steps:
+    if not steps:
         given = algorithm.start, algorithm.templates, table, source, *advice
         return tuple(map(int, loops.followed(*given)))
     sizes = table.shape[1], *(a.shape[1] for a in advice)
-    given = *memory(algorithm.steps, *sizes), algorithm.settings(len(table), *sizes), source
-    choose, observe = map(python, algorithm.steps[2:4])
-    steps = algorithm.steps._replace(choose=choose, observe=observe)
+    given = *memory(steps, *sizes), algorithm.settings(len(table), *sizes), source
+    choose, observe = map(python, steps[2:4])
+    steps = steps._replace(choose=choose, observe=observe)
     return tuple(map(int, loops.play(algorithm.templates, steps)(table, *advice, *given)))
 
 
 def memory_of_values(steps: Any, *sizes: int) -> tuple:
     """Return `Steps.memory` whose floats can hold a `Value`; integers stay integers."""
 
-    def objects(array):
-        kinds = [(name, array.dtype[name]) for name in array.dtype.names]
-        kinds = [(n, object, k.shape) if k.base.kind == "f" else (n, k) for n, k in kinds]
-        result = np.empty(len(array), kinds)
-        for name in array.dtype.names:
-            result[name] = 0
-        return result
+    def objects(kind):
+        if kind.names:
+            return np.dtype([(name, objects(kind[name])) for name in kind.names])
+        return np.dtype((object, kind.shape)) if kind.base.kind == "f" else kind
 
-    return tuple(map(objects, steps.memory(*sizes)))
+    return tuple(np.zeros(len(array), objects(array.dtype)) for array in steps.memory(*sizes))
 
 
 class Trace(NamedTuple):
@@ -487,7 +492,7 @@ def traced(
         given = (
             Advice.of_table(np.eye(table.shape[1]) if advice is None else advice).dense(len(table)),
         )
-    tables = [(table, source), (1 - table, deepcopy(source))]
+    steps, tables = algorithm.steps, [(table, source), (1 - table, deepcopy(source))]
     for rng in map(np.random.default_rng, range(PLAYS)):
         tables.append((rng.random(table.shape), rng))
     begun, plays = deepcopy(tables), []
@@ -495,15 +500,15 @@ def traced(
         with np.errstate(all="ignore"):
             with uncompiled(*code(algorithm)):
                 for i, (numbers, plain) in enumerate(tables):
-                    notes = Notes(plain=not algorithm.steps)
+                    notes = Notes(plain=not steps)
                     # opposite data show code that the ledger cannot follow, too
                     if i < 2:
                         traces = Table(numbers, notes), Tracer(deepcopy(plain), notes)
-                        run = play(algorithm, *traces, memory_of_values, given)
+                        run = play(algorithm, steps, *traces, memory_of_values, given)
                         runs.append(Trace(run, notes))
                         notes.over = True
                     untraced = numbers, _Untraced(plain, notes), Steps.memory
-                    plays.append(play(algorithm, *untraced, given))
+                    plays.append(play(algorithm, steps, *untraced, given))
             # after the traces, which would not see what outlives these runs
             with suppress(NumbaError, StepError):  # a faulty source of noise, which is never played
                 compiled = [tuple(algorithm.literal(*pair, *given)) for pair in begun]

@@ -1,0 +1,122 @@
+"""EXP3 with mixing: Algorithm 3 of asi2025"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from privregret.adversarial.base import AdversarialAlgorithm
+from privregret.adversarial.fast import SeparateRuns, drawn
+from privregret.core import checks
+from privregret.core.algorithm import NOT_PRIVATE, Steps
+from privregret.core.jit import jit
+
+
+class Settings(NamedTuple):
+    """What the kernels take."""
+
+    eta: float
+    gamma: float
+
+
+ARM = np.dtype(
+    [
+        ("estimate", float),  # estimated sum of its losses so far
+        ("p", float),  # probability of being played
+        ("weight", float),  # not normalised
+    ]
+)
+OWN = np.dtype([("low", float)])  # the estimate whose weight is 1
+
+
+@jit
+def _choose(arms, own, settings, t, rng):
+    """Lines 3 and 4: draw an arm from (1 - gamma) softmax(-eta estimate) + gamma / K."""
+    total = 0.0
+    # weights are exp(-eta (estimate - low)), of which only that of the last arm has changed
+    for i in range(len(arms)):
+        total += arms[i]["weight"]
+    # in round 1, and once all are too large or too small, `low` becomes the smallest estimate
+    if not 1e-100 < total < 1e100:
+        own["low"], total = arms[0]["estimate"], 0.0
+        for i in range(1, len(arms)):
+            own["low"] = min(own["low"], arms[i]["estimate"])
+        for i in range(len(arms)):
+            arms[i]["weight"] = math.exp(-settings.eta * (arms[i]["estimate"] - own["low"]))
+            total += arms[i]["weight"]
+    scale, uniform = (1 - settings.gamma) / total, settings.gamma / len(arms)
+    for i in range(len(arms)):
+        arms[i]["p"] = scale * arms[i]["weight"] + uniform
+    return drawn(arms["p"], rng.random())
+
+
+@jit
+def _observe(arms, own, settings, t, j, y, rng):
+    """Lines 5 and 6: add y / p to the estimate."""
+    arms[j]["estimate"] += y / arms[j]["p"]
+    ahead = -settings.eta * (arms[j]["estimate"] - own["low"])
+    arms[j]["weight"] = math.exp(min(700.0, ahead))
+
+
+# The same in several runs, bit by bit: see `fast.in_lanes`
+
+
+@jit
+def _weigh(estimates, p, weights, sums, settings, t):
+    """As `_choose`, up to the draw."""
+    (arms, runs), low, total = p.shape, sums[0], sums[1]
+    for r in range(runs):
+        total[r] = 0.0
+    for i in range(arms):
+        for r in range(runs):
+            total[r] += weights[i, r]
+    for r in range(runs):
+        if not 1e-100 < total[r] < 1e100:
+            low[r], total[r] = math.inf, 0.0
+            for i in range(arms):
+                low[r] = min(low[r], estimates[i, r])
+            for i in range(arms):
+                weights[i, r] = math.exp(-settings.eta * (estimates[i, r] - low[r]))
+                total[r] += weights[i, r]
+        total[r] = np.divide(1 - settings.gamma, total[r])
+    uniform = settings.gamma / arms
+    for i in range(arms):
+        for r in range(runs):
+            p[i, r] = total[r] * weights[i, r] + uniform
+
+
+@jit
+def _learn(estimates, p, weights, sums, settings, t, j, r, y):
+    """As `_observe`, in run r."""
+    estimates[j, r] += y / p[j, r]
+    weights[j, r] = math.exp(min(700.0, -settings.eta * (estimates[j, r] - sums[0, r])))
+
+
+@dataclass(frozen=True)
+class EXP3(SeparateRuns, AdversarialAlgorithm):
+    """EXP3 with mixing: softmax of the estimated losses, mixed with uniform play.
+
+    Estimates are y / P(I), for any real y. Privacy: none by itself. Tuning: `tuning.batched_exp3`.
+    O(K) per step. Twin: tests/naive/adversarial.py, `EXP3`.
+
+    Parameters
+    ----------
+    eta : float
+        Learning rate, above 0.
+    gamma : float
+        Probability of uniform play, in [0, 1].
+    """
+
+    eta: float
+    gamma: float
+    id = "exp3"
+    label = "EXP3"
+    source = "asi2025, Algorithm 3"
+    steps = Steps(ARM, OWN, _choose, _observe)
+    in_lanes = {"weigh": _weigh, "learn": _learn}
+    rules = {"eta": checks.positive, "gamma": checks.probability}
+    privacy, real_losses = NOT_PRIVATE, True
+
+    def settings(self, horizon: int | None, arms: int) -> Settings:
+        return Settings(self.eta, self.gamma)
