@@ -245,6 +245,10 @@ def writes_outside(arms, own, settings, t, j, reward, rng):
     arms[len(arms)]["total"] = reward
 
 
+def plain(arms, own, settings, t, j, reward, rng):
+    pass
+
+
 @jit
 def swapped(arms, own, settings, t, reward, j, rng):
     arms[j]["total"] += reward
@@ -304,6 +308,12 @@ def test_a_mistake_in_a_step_is_one_line(wrong, shown):
     ):
         error = refused(call, "Mine", *shown)
         assert "0.0" in shown or "NUMBA_DISABLE_JIT=1" in str(error)
+
+
+def test_steps_are_both_compiled_or_both_plain():
+    algorithm = mine(observe=plain)
+    refused(lambda: algorithm.play(TABLE, rng=1), "Mine", "observe", "@jit")
+    refused(lambda: algorithm.run(BANDIT, [10], rng=1), "Mine", "observe", "@jit")
 
 
 @jit

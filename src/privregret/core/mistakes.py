@@ -52,6 +52,9 @@ def named(
     kernels = [k.py_func for k in (*(steps or ()), kind.events, kind.lanes) if is_jitted(k)]
     if not isinstance(error, NumbaError) and not any(map(_own, kernels)):
         return None
+    if steps and is_jitted(steps.choose) != is_jitted(steps.observe):
+        plain = "observe" if is_jitted(steps.choose) else "choose"
+        return StepError(f"{plain} of {kind.__name__} must be decorated by @jit, as the other step")
     step, cause = "a kernel", error
     if steps and is_jitted(steps.choose):
         step, cause = _rehearsed(steps, settings, whole, *sizes) or (step, error)
