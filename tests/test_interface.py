@@ -356,6 +356,13 @@ class Fixed(Unseeded):
         self.rng = np.random.default_rng(seed=3)
 
 
+class Shared(Unseeded):
+    rng = np.random.default_rng(3)
+
+    def __init__(self, rng):
+        pass
+
+
 class Seeded(Unseeded):
     def __init__(self, rng):
         from numpy.random import default_rng
@@ -377,6 +384,7 @@ def started(learner):
         ({"choose": held}, ["RNG", "held"]),
         ({"start": started(Unseeded)}, ["np.random.default_rng", "__init__"]),
         ({"start": started(Fixed)}, ["np.random.default_rng", "__init__"]),
+        ({"start": started(Shared)}, ["Shared.rng"]),
     ],
 )
 def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):

@@ -135,6 +135,9 @@ def check_seeded(kind: type) -> None:
         if isinstance(thing, type) and thing.__module__.partition(".")[0] != PACKAGE.name:
             inner = {n: v for base in thing.__mro__[::-1] for n, v in vars(base).items()}
             todo += [v for v in inner.values() if isinstance(v, (FunctionType, staticmethod))]
+            if held := [n for n, v in inner.items() if isinstance(v, GENERATORS)]:
+                why = f"got {thing.__name__}.{held[0]}, which ignores the seed"
+                raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
         if not isinstance(thing, FunctionType) or thing in seen or not _own(thing):
             continue
         seen.add(thing)
