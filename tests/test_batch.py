@@ -175,7 +175,7 @@ def test_only_what_changed_runs_again_and_the_reason_is_named(project):
 def test_a_run_with_own_parameters_or_data_touches_nothing_published(settled):
     before, data = published(settled), settled.root / "mine.csv"
     data.write_text("x\n1\n")
-    own = ["one", "-p", "runs", "5", "-p", "table", str(data)]
+    own = ["one", "-p", "runs", "10//2", "-p", "table", str(data)]
     lines = ran(settled, *own, cwd=settled.notebook.parent)
     (folder,) = (settled.root / "build/custom").iterdir()
     assert str(folder.name) in lines[-1] and "runs=5" in folder.name

@@ -571,6 +571,7 @@ def test_a_run_that_occurs_twice_in_a_group_is_refused(function, by, missing):
     assert len(GROUPED[function](CURVES, [*by, *added])) >= 2
     refused(lambda: GROUPED[function](pd.concat([CURVES] * 2), [*by, *added]), "by", "run")
     refused(lambda: GROUPED[function](CURVES[["run", "regret"]], []), "by", "run")
+    refused(lambda: GROUPED[function](CURVES.assign(heavy=False), ["heavy"]), "by", "heavy")
     if "run" not in by:
         GROUPED[function](CURVES.drop(columns="run"), by)
         GROUPED[function](CURVES, [*by, *added, "run"])

@@ -244,6 +244,10 @@ def writes_outside(arms, own, settings, t, j, reward, rng):
     arms[len(arms)]["total"] = reward
 
 
+def plain(arms, own, settings, t, j, reward, rng):
+    pass
+
+
 @jit
 def swapped(arms, own, settings, t, reward, j, rng):
     arms[j]["total"] += reward
@@ -305,6 +309,12 @@ def test_a_mistake_in_a_step_is_one_line(wrong, shown):
         assert "0.0" in shown or "NUMBA_DISABLE_JIT=1" in str(error)
 
 
+def test_steps_are_both_compiled_or_both_plain():
+    algorithm = mine(observe=plain)
+    refused(lambda: algorithm.play(TABLE, rng=1), "Mine", "observe", "@jit")
+    refused(lambda: algorithm.run(BANDIT, [10], rng=1), "Mine", "observe", "@jit")
+
+
 @jit
 def helper():
     return np.random.laplace()  # noqa: NPY002
@@ -345,6 +355,13 @@ class Fixed(Unseeded):
         self.rng = np.random.default_rng(seed=3)
 
 
+class Shared(Unseeded):
+    rng = np.random.default_rng(3)
+
+    def __init__(self, rng):
+        pass
+
+
 class Seeded(Unseeded):
     def __init__(self, rng):
         from numpy.random import default_rng
@@ -366,6 +383,7 @@ def started(learner):
         ({"choose": held}, ["RNG", "held"]),
         ({"start": started(Unseeded)}, ["np.random.default_rng", "__init__"]),
         ({"start": started(Fixed)}, ["np.random.default_rng", "__init__"]),
+        ({"start": started(Shared)}, ["Shared.rng"]),
     ],
 )
 def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):

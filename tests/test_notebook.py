@@ -222,6 +222,9 @@ def test_git_knows_which_parameters_are_committed(folder, monkeypatch):
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # of a hook
         monkeypatch.setenv(name, str(other / ".git"))
     assert committed() == {"runs": 3} and not told
+    save(folder, "runs: int = len('half')")
+    assert committed() == {"runs": 3} and not told
+    save(folder, "runs: int = 7")
     monkeypatch.undo()
     monkeypatch.setattr(notebook, "NOTEBOOKS", folder / "notebooks")
     monkeypatch.setattr(notebook, "ROOT", folder)

@@ -99,10 +99,9 @@ def test_dask_listens_on_loopback_only(tmp_path):
 @pytest.mark.skipif(not shutil.which("latexmk"), reason="no latexmk on the PATH")
 @pytest.mark.parametrize(("language", "code"), blocks("tex"))
 def test_tex(language, code, tmp_path):
-    preamble, figure, body = code.partition(r"\input{figures")
-    if r"\input{paper" in code:
-        preamble, body = "", code
-    text = rf"\documentclass{{article}}{preamble}\begin{{document}}.{figure}{body}\end{{document}}"
+    # without `\input` all is preamble
+    preamble, input, body = code.partition(r"\input")
+    text = rf"\documentclass{{article}}{preamble}\begin{{document}}x{input}{body}\end{{document}}"
     (tmp_path / "main.tex").write_text(text)
     for folder in ("figures", "paper"):
         (tmp_path / folder).symlink_to(ROOT / folder)

@@ -60,6 +60,10 @@ def called(algorithm: Any, settings: Any, sizes: Any, loop: Callable, *given: An
         own = any(_of_user(kernel.__code__.co_filename) for kernel in kernels)
         if not own and not isinstance(error, NumbaError):
             raise
+        if kind.steps and is_jitted(kind.steps.choose) != is_jitted(kind.steps.observe):
+            plain = "observe" if is_jitted(kind.steps.choose) else "choose"
+            why = f"{plain} of {kind.__name__} must be decorated by @jit, as the other step"
+            raise StepError(why) from None
         step, cause = "a kernel", error
         if kind.steps and is_jitted(kind.steps.choose):
             step, cause = _rehearsed(kind, settings, *sizes) or (step, error)
@@ -140,7 +144,11 @@ def check_seeded(kind: type) -> None:
             continue
         seen.add(thing)
         if isinstance(thing, type):
-            todo += {n: v for base in thing.__mro__[::-1] for n, v in vars(base).items()}.values()
+            inner = {n: v for base in thing.__mro__[::-1] for n, v in vars(base).items()}
+            todo += inner.values()
+            if held := [n for n, v in inner.items() if isinstance(v, GENERATORS)]:
+                why = f"got {thing.__name__}.{held[0]}, which ignores the seed"
+                raise TypeError(f"{kind.__name__} must draw from its argument rng, {why}")
         elif _of_user(file := thing.__code__.co_filename):
             for words, found, fixed in _used(thing):
                 if _unseeded(found, fixed):

@@ -67,7 +67,8 @@ def _once(frame, by, measured):
     key = [*dict.fromkeys([*by, "run"])]
     if "run" not in frame or not frame.duplicated(key).any():
         return
-    text = frame.drop(columns=[*measured, "regret", "weight", "heavy"], errors="ignore").astype(str)
+    free = {*measured, "regret", "weight", "heavy"}.difference(key)
+    text = frame.drop(columns=free, errors="ignore").astype(str)
     missing, left = [], text.duplicated(key).sum()
     for column in text.nunique().drop(key).sort_values(kind="stable").index:
         if (now := text.duplicated([*key, *missing, column]).sum()) < left:

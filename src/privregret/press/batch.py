@@ -345,7 +345,8 @@ def reproduce(
     """Run stale notebooks, `at_once` at a time and the longest first; the exit code. UsageError
     for what it cannot use, BlockingIOError if another run is under way below its root."""
     given = given or {}
-    usual = BUILD / "smoke" if smoke else BUILD / "custom" / notebook.folder(given)
+    custom = notebook.folder({p: fitted(value, None) for p, value in given.items()})
+    usual = BUILD / "smoke" if smoke else BUILD / "custom" / custom
     root = output.resolve() if output else usual if smoke or given else ROOT
     if output and root == ROOT:
         raise UsageError("--output must not be the project itself: name another folder")

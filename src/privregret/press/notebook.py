@@ -138,13 +138,16 @@ def declared(content: bytes) -> dict:
 def committed(name: str, tell: Callable[[str], Any] = lambda _: None) -> dict:
     """A notebook's own parameters: those in git's HEAD, or saved if HEAD has no such notebook, and
     if git cannot say, which is told, those last published."""
-    saved, old = declared((NOTEBOOKS / f"{name}.ipynb").read_bytes()), {}
     try:
         old = _head(f"./{name}.ipynb")
     except (OSError, ValueError, LookupError, SyntaxError) as problem:
         tell(str(problem))
         old = record.read(ROOT)["notebooks"].get(name, {}).get("parameters") or {}
-    return {parameter: old.get(parameter, value) for parameter, value in saved.items()}
+    # what is saved may be half-typed, or `runs = len(tasks)`
+    with suppress(OSError, ValueError, SyntaxError):
+        saved = declared((NOTEBOOKS / f"{name}.ipynb").read_bytes())
+        return {parameter: old.get(parameter, value) for parameter, value in saved.items()}
+    return old
 
 
 def _head(path):
