@@ -99,10 +99,13 @@ def test_dask_listens_on_loopback_only(tmp_path):
 @pytest.mark.skipif(not shutil.which("latexmk"), reason="no latexmk on the PATH")
 @pytest.mark.parametrize(("language", "code"), blocks("tex"))
 def test_tex(language, code, tmp_path):
-    preamble, body = code.split(r"\input", 1)
-    text = rf"\documentclass{{article}}{preamble}\begin{{document}}\input{body}\end{{document}}"
+    preamble, figure, body = code.partition(r"\input{figures")
+    if r"\input{paper" in code:
+        preamble, body = "", code
+    text = rf"\documentclass{{article}}{preamble}\begin{{document}}.{figure}{body}\end{{document}}"
     (tmp_path / "main.tex").write_text(text)
-    (tmp_path / "figures").symlink_to(ROOT / "figures")
+    for folder in ("figures", "paper"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     line = ["latexmk", "-pdf", "-halt-on-error", "main"]
     subprocess.run(line, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
 

@@ -103,7 +103,7 @@ def frozen(*kernels: Any) -> list[tuple]:
         for code in codes:
             codes += (one for one in code.co_consts if isinstance(one, CodeType))
         names = {name for code in codes for name in code.co_names}
-        spaces = [(function.__globals__["__name__"], function.__globals__)]
+        spaces = [(function.__globals__.get("__name__"), function.__globals__)]
         inner = map(function.__globals__.get, names)
         spaces += ((one.__name__, vars(one)) for one in inner if isinstance(one, ModuleType))
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)

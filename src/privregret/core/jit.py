@@ -64,7 +64,7 @@ def jit(function: F) -> F:
 
 def compiled(function: Any, cached: bool) -> Any:
     """Compile a function, with a cache on disk or without."""
-    kernel = numba.njit(nogil=True)(function)
+    kernel = numba.njit(nogil=True, boundscheck=None if cached else True)(function)
     if cached and FOLDER and not numba.config.DISABLE_JIT:
         kernel._cache = _Cache(function)
     return kernel
