@@ -346,6 +346,19 @@ class Fixed(Unseeded):
         self.rng = np.random.default_rng(seed=3)
 
 
+class Named(Unseeded):
+    def __init__(self, rng):
+        self.rng = np.random.default_rng(len(ARM))
+
+
+class Local:
+    @property
+    def rng(self):
+        import random as own
+
+        return own.randrange(2)
+
+
 class Seeded(Unseeded):
     def __init__(self, rng):
         from numpy.random import default_rng
@@ -367,6 +380,8 @@ def started(learner):
         ({"choose": held}, ["RNG", "held"]),
         ({"start": started(Unseeded)}, ["np.random.default_rng", "__init__"]),
         ({"start": started(Fixed)}, ["np.random.default_rng", "__init__"]),
+        ({"start": started(Named)}, ["np.random.default_rng", "__init__"]),
+        ({"start": started(Local)}, ["own.randrange", "rng"]),
     ],
 )
 def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):
