@@ -98,7 +98,7 @@ def saved(path):
     """What JupyterLab does after it saved a file."""
     hook = ROOT / "notebooks/.jupyter/jupyter_server_config.py"
     code = "import sys; from unittest.mock import Mock; c = Mock(); __file__ = sys.argv[1]; "
-        "exec(open(__file__).read()); "
+    code += "exec(open(__file__).read()); "
     run(sys.executable, "-c", code + "look_again(sys.argv[2])", hook, path, cwd="/")
 
 
