@@ -362,6 +362,19 @@ class Shared(Unseeded):
         pass
 
 
+class Named(Unseeded):
+    def __init__(self, rng):
+        self.rng = np.random.default_rng(len(ARM))
+
+
+class Local:
+    @property
+    def rng(self):
+        import random as own
+
+        return own.randrange(2)
+
+
 class Seeded(Unseeded):
     def __init__(self, rng):
         from numpy.random import default_rng
@@ -384,6 +397,8 @@ def started(learner):
         ({"start": started(Unseeded)}, ["np.random.default_rng", "__init__"]),
         ({"start": started(Fixed)}, ["np.random.default_rng", "__init__"]),
         ({"start": started(Shared)}, ["Shared.rng"]),
+        ({"start": started(Named)}, ["np.random.default_rng", "__init__"]),
+        ({"start": started(Local)}, ["own.randrange", "rng"]),
     ],
 )
 def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):

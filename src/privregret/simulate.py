@@ -10,11 +10,10 @@ import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import reduce
 from itertools import islice
-from threading import Thread
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -363,16 +362,9 @@ def _asked(address):
         async with rpc(address, connection_args=secret) as server:
             return (await server.identity())["type"]
 
-    def settle():
-        try:
-            answer.set_result(asyncio.run(asyncio.wait_for(asked(), 5)))
-        except BaseException as error:
-            answer.set_exception(error)
-
-    # a thread, because what is no Dask server may stop the loop itself
-    answer: Future = Future()
-    Thread(target=settle, daemon=True).start()
-    return answer.result(timeout=6)
+    # in a thread of its own, because what is no Dask server may stop the loop itself
+    asking = ThreadPoolExecutor(1).submit(asyncio.run, asyncio.wait_for(asked(), 5))
+    return asking.result(timeout=6)
 
 
 def scheduled() -> AbstractContextManager:

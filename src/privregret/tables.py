@@ -79,8 +79,7 @@ def _check_names(shown, names):
         if len(names) == 1 and sign in names[0]:
             raise ValueError(f"{shown}, line 1: fields must be separated by commas, not {word}")
     _refuse_log(shown, names)
-    found = ", ".join(map(repr, names)) or "none"
-    found = found if len(found) < 80 else f"{found[:80]}..."
+    found = checks.shown(names)
     if names[:1] in ([""], ["Unnamed: 0"]):
         found += ": the first column is an index (pandas: write with index=False)"
     elif names and names == [*map(str, range(len(names)))]:
@@ -103,11 +102,8 @@ def _refuse_log(shown, names):
 
 
 def _real(field):
-    field = field.strip().lower()
-    if field in ("true", "false"):
-        return float(field == "true")
     try:
-        return float(field)
+        return float({"true": 1, "false": 0}.get(field.strip().lower(), field))
     except ValueError:
         return np.nan
 

@@ -139,7 +139,8 @@ def check_seeded(kind: type) -> None:
     steps = kind.steps if isinstance(kind.steps, tuple) else ()
     todo, seen = [*steps, *(getattr(kind, name, None) for name in METHODS)], set()
     for thing in todo:
-        thing = getattr(thing, "py_func", getattr(thing, "__func__", thing))
+        for inside in ("py_func", "__func__", "fget", "func"):
+            thing = getattr(thing, inside, thing)
         if not isinstance(thing, (type, FunctionType)) or thing in seen:
             continue
         seen.add(thing)
@@ -178,8 +179,9 @@ def _used(function):
     names = {name: value for name, value in names.items() if name not in own}
     for node in nodes:
         for of in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
-            module = sys.modules.get(getattr(node, "module", of.name))
-            names[of.asname or of.name] = getattr(module, of.name, module)
+            inner = isinstance(node, ast.ImportFrom)
+            module = sys.modules.get(node.module if inner else of.name)
+            names[of.asname or of.name] = getattr(module, of.name, None) if inner else module
 
     def resolved(node):
         if isinstance(node, ast.Name):

@@ -246,7 +246,7 @@ def _kernel(folder, variables):
 def _stamps():
     """What is another if a file of the package or the lock was written to meanwhile, also if it was
     put back: number, size and time of the last change."""
-    ours = [p for p in PACKAGE.rglob("*") if p.suffix in (".py", ".toml", ".tex", ".md")]
+    ours = [p for p in PACKAGE.rglob("*") if p.suffix in code_key.SOURCES]
     known = [(os.path.relpath(p, ROOT), p.stat()) for p in (*ours, ROOT / LOCK)]
     return {(path, s.st_ino, s.st_size, s.st_ctime_ns) for path, s in known}
 

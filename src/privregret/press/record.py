@@ -20,18 +20,18 @@ from privregret.press.findings import VERDICTS
 KINDS = {"figure": (".pdf", ".png", ".csv", ".tex"), "table": (".csv", ".tex")}
 # of an output: no hidden file, and none elsewhere
 NAME = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*")
-# what the fields of an entry are
+# what the fields of an entry are, types or forms
 REAL: Any = int | float
 NUMBER = dict.fromkeys(("value", "error", "numerical_error"), REAL)
-FINDING = NUMBER | dict.fromkeys(("low", "high"), REAL | None)
-FINDING |= dict.fromkeys(
-    "key kind place claim quantity criterion verdict figure headline".split(), str
-)
+MACRO = NUMBER | {"name": re.compile("[A-Za-z]+"), "meaning": re.compile(".*")}
+TEXTS = "key kind place claim quantity criterion verdict headline".split()
+FINDING = NUMBER | dict.fromkeys(("low", "high"), REAL | None) | dict.fromkeys(TEXTS, str)
 FINDING |= dict.fromkeys(("note", "repair", "stands"), str | Missing)
 FINDING |= {"rank": int | Missing, "rows": list | tuple | Missing, "macros": list | Missing}
+FINDING |= {"figure": re.compile(f"({NAME.pattern})?")}
 NOTEBOOK = dict.fromkeys(("parameters", "versions", "numbers"), dict | Missing)
-NOTEBOOK |= {"findings": list | Missing}
-OUTPUT = {"kind": str, "notebook": str, "caption": str, "files": dict}
+NOTEBOOK |= {"name": re.compile("[^/]+/.+"), "findings": list | Missing}
+OUTPUT = {"name": NAME, "kind": str, "notebook": NOTEBOOK["name"], "caption": str, "files": dict}
 # of a notebook's entry: what decides its outputs, up to rounding
 ORIGIN = ("parameters", "code", "sources", "lock")
 # relative: less than this is rounding, which differs between processors
@@ -49,11 +49,9 @@ def read(root: Path) -> dict:
     except FileNotFoundError:
         return {"notebooks": {}, "outputs": {}}
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OSError) as problem:
-        said, cure = (
-            " ".join(str(problem).split()),
-            "restore it by git, or remove it and all runs again",
-        )
-        raise ValueError(f"{path} is damaged ({said[:200]}): {cure}") from None
+        said = " ".join(str(problem).split())[:200]
+        cure = "restore it by git, or remove it and all runs again"
+        raise ValueError(f"{path} is damaged ({said}): {cure}") from None
 
 
 def _check(record):
@@ -61,31 +59,25 @@ def _check(record):
 
     def fields(where, entry, kinds):
         for field, kind in kinds.items():
-            if not isinstance(entry.get(field, ...), kind):
-                raise ValueError(f"{where}: {field} is {entry.get(field)!r}")
+            value, form = entry.get(field, ...), kind if isinstance(kind, re.Pattern) else None
+            if not isinstance(value, str if form else kind) or (form and not form.fullmatch(value)):
+                raise ValueError(f"{where}: {field} is {value!r}")
         if "value" in kinds:
             Estimate(*(entry[field] for field in NUMBER))
 
     for name, entry in record["outputs"].items():
-        fields(name, entry, OUTPUT)
-        if not NAME.fullmatch(name) or entry["files"].keys() - {*KINDS[entry["kind"]]}:
-            raise ValueError(f"{name} is no output")
+        fields(name, entry | {"name": name}, OUTPUT)
+        if odd := entry["files"].keys() - {*KINDS[entry["kind"]]}:
+            raise ValueError(f"{name}: files are {odd}")
     for name, entry in record["notebooks"].items():
-        fields(name, entry, NOTEBOOK)
-        for number, said in entry.get("numbers", {}).items():
-            fields(number, said, NUMBER | {"meaning": str})
-            if not re.fullmatch("[A-Za-z]+", number) or "\n" in said["meaning"]:
-                raise ValueError(f"{number!r} is no macro with its meaning")
+        fields(name, entry | {"name": name}, NOTEBOOK)
+        for macro, said in entry.get("numbers", {}).items():
+            fields(macro, said | {"name": macro}, MACRO)
         for row in entry.get("findings", []):
             fields(f"a finding of {name}", row, FINDING)
             row["headline"].format(value="")
-            if row["figure"] and not NAME.fullmatch(row["figure"]):
-                raise ValueError(f"{row['key']}: figure is {row['figure']!r}")
             if row["verdict"] not in VERDICTS[row["kind"]]:
                 raise ValueError(f"{row['key']}: verdict is {row['verdict']!r}")
-    owners = {entry["notebook"] for entry in record["outputs"].values()}
-    if odd := [name for name in (*record["notebooks"], *owners) if not re.match("[^/]+/.", name)]:
-        raise ValueError(f"{odd[0]} is no notebook")
 
 
 def claim(root: Path, whole: bool = False) -> None:
