@@ -451,3 +451,32 @@ privregret.nonsense
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("AttributeError") and "nonsense" in last, done.stderr
+
+
+@jit
+def never(arms, own, settings, t, rng):
+    return 1
+
+
+def test_a_subclass_with_other_steps_or_its_own_learner_is_what_is_played():
+    class Second(AnytimeLazyUCB):
+        id, label = "second", "second"
+        steps = AnytimeLazyUCB.steps._replace(choose=never)
+
+    class Third(AnytimeLazyUCB):
+        id, label = "third", "third"
+
+        def start(self, arms, rng, horizon=None):
+            return Always()
+
+    class Always:
+        def choose(self):
+            return 2
+
+        def observe(self, reward):
+            pass
+
+    problem, table = BernoulliBandit("three", (0.9, 0.5, 0.1)), np.ones((20, 3))
+    for arm, algorithm in ((1, Second(1.0)), (2, Third(1.0))):
+        assert algorithm.run(problem, [20], rng=1)[0, arm] == 20
+        assert set(algorithm.play(table, rng=1)) == {arm}

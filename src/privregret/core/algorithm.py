@@ -53,6 +53,14 @@ class Algorithm(checks.Checked, ABC):
     block: ClassVar[int] = 4
     longest: ClassVar[int] = checks.ROUNDS  # largest horizon of a run
 
+    def __init_subclass__(cls, **more):
+        """Do not inherit what plays faster, or other steps, along with steps or `start` anew."""
+        super().__init_subclass__(**more)
+        if "start" in vars(cls) and "steps" not in vars(cls):
+            cls.steps = None
+        if vars(cls).keys() & {"start", "steps"} and "events" not in vars(cls):
+            cls.events = None
+
     def __post_init__(self):
         super().__post_init__()
         for name in ("id", "label", "source"):
