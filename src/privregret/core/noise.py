@@ -8,6 +8,8 @@ with scale 2 / epsilon, whatever the noise, and only 2 epsilon-DP with scale 1 /
 
 import math
 
+import numpy as np
+
 from privregret.core.jit import jit
 
 LAPLACE, EXPONENTIAL, GUMBEL, NONE = 0, 1, 2, 3
@@ -30,7 +32,7 @@ def successes(n, p, rng):
     hits, left, rate = 0, float(n), -math.log1p(-p)
     while True:
         # failures until the next success
-        left -= 1 + math.floor(rng.standard_exponential() / rate)
+        left -= 1 + np.floor(rng.standard_exponential() / rate)
         if left < 0:
             return hits
         hits += 1
