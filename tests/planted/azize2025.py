@@ -64,7 +64,7 @@ PLANTS = [
         ALGORITHMS,
         "both play uniformly",
         uniform,
-        ("klucb", "close-to-1", "polynomial", "first-batch"),
+        ("klucb", "close-to-1", "first-batch"),
     ),
     Plant(
         ALGORITHMS,
