@@ -1,5 +1,6 @@
 """What is made from the manifest, by templates/: pages, TeX, the README's block."""
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -11,11 +12,22 @@ import pandas as pd
 
 from privregret.core.files import write
 from privregret.press import record, tex
-from privregret.press.findings import CLAIM, FAILS, HOLDS, KINDS, NOT_REPRODUCED, OURS, VERDICTS
+from privregret.press.findings import (
+    CLAIM,
+    ERROR,
+    FAILS,
+    FAILURES,
+    HOLDS,
+    KINDS,
+    NOT_REPRODUCED,
+    STATED,
+    VERDICTS,
+)
 from privregret.press.papers import PAPERS, title
 
-COLUMNS = """notebook key kind place version claim quantity value error numerical_error low high
-criterion verdict rows note repair stands figure""".split()
+COLUMNS = """id notebook kind place title evidence version checked claim quantity value error
+numerical_error low high criterion verdict rows figure""".split()
+WORDS = "Reproduced", "Repaired", "Conditional", "NotReproduced", "Undecided"
 BLOCK = re.compile(r"(?<=<!-- findings -->\n).*?(?=<!-- end of findings -->)", re.S)
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
@@ -32,8 +44,13 @@ TEMPLATES = jinja2.Environment(
 )
 TEMPLATES.filters |= {"md": tex.github, "tex": tex.tex_escape}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
-TEMPLATES.globals |= {"claim": CLAIM, "endings": record.KINDS, "short": tex.short}
-TEMPLATES.globals |= {"measured": tex.measured, "quoted": tex.quoted, "quantity": tex.quantity}
+TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
+TEMPLATES.globals |= {"measured": tex.measured, "quantity": tex.quantity, "value": tex.value}
+# of the heading of a finding, as GitHub and MyST name it
+TEMPLATES.filters["failing_first"] = lambda rows: sorted(
+    rows, key=lambda row: (3, 4, 2, 1, 0).index(VERDICTS[row["kind"]].index(row["verdict"]))
+)
+TEMPLATES.globals["anchor"] = lambda row: row["id"].replace("/", "")
 
 
 def filled(template: str, **values) -> str:
@@ -48,37 +65,39 @@ def texts(root: Path) -> dict[str, str]:
     """Path below `root` -> what the file should be; a README without the block stays as it is."""
     manifest = record.read(root)
     rows = list(_rows(manifest))
-    papers = {row["paper"] for row in rows}
+    papers = [key for key in PAPERS if any(row["paper"] == key for row in rows)]
+    others = sorted({row["paper"] for row in rows} - {*papers})
     shown_by = defaultdict(list)
     for row in rows:
         shown_by[row["figure"]].append(row)
     named = sorted(manifest["outputs"].items())
     outputs = [e | {"name": name, "paper": e["notebook"].split("/")[0]} for name, e in named]
-    total = _count(rows, papers)
-    every, sentenced = [("all", total)], sentence(total)
-    tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)
-    cited = [(PAPERS[key].cited, _count(rows, {key})) for key in PAPERS if key in papers]
-    cited.append(("what goes beyond the papers", _count(rows, papers - PAPERS.keys())))
-    failed = [row for row in rows if row["verdict"] == NOT_REPRODUCED]
-    failed.sort(key=lambda row: [*PAPERS, row["paper"]].index(row["paper"]))
-    ranked = sorted(rows, key=lambda row: [*KINDS].index(row["kind"]))
-    errata = [row for row in rows if row["verdict"] in (NOT_REPRODUCED, FAILS) and row["repair"]]
-    headlines = [row for row in rows if row["headline"]]
-    headlines.sort(key=lambda row: row.get("rank", len(rows)))
+    total = _count(rows, papers + others)
+    tally = [(key, PAPERS[key].cited, _count(rows, {key})) for key in papers]
+    tally.append(("ours", "what goes beyond the papers", _count(rows, others)))
+    tally.append(("all", "all", total))
+    failed = [row for row in rows if row["verdict"] in (NOT_REPRODUCED, FAILS)]
+    # with other parameters an error may not be seen
+    errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row in failed)]
+    errata.sort(key=lambda row: [*FAILURES].index(row["failure"]))
+    lines = (json.dumps(_erratum(row), ensure_ascii=False) for row in errata)
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
     numbers = sorted(chain(*numbers))
     frame = pd.DataFrame(rows, columns=COLUMNS)
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
-    block = filled("README.md", rows=headlines, sentence=sentenced)
+    block = filled("README.md", found={row["id"]: row for row in rows}, sentence=sentence(total))
+    listed = {paper: [row for row in rows if row["paper"] == paper] for paper in (*papers, *others)}
+    counted = {"tally": tally, "sentence": sentence(total)}
     return {
         "figures/findings.csv": csv,
-        "figures/findings.md": filled(
-            "findings.md", tally=tally + every, rows=ranked, sentence=sentenced
-        ),
+        "figures/findings.md": filled("findings.md", listed=listed, **counted),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
-        "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every),
-        "figures/not-reproduced.tex": filled("not-reproduced.tex", failed=failed),
+        "figures/verdicts.tex": filled("verdicts.tex", tally=tally),
+        "figures/not-reproduced.tex": filled(
+            "not-reproduced.tex", rows=[row for row in failed if row["kind"] == CLAIM]
+        ),
         "figures/errata.md": filled("errata.md", rows=errata),
+        "figures/errata.jsonl": "".join(f"{line}\n" for line in lines),
         "figures/errata.tex": filled("errata.tex", rows=errata),
         "paper/numbers.tex": filled("numbers.tex", numbers=numbers, counts=counts(total, errata)),
         "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
@@ -86,18 +105,29 @@ def texts(root: Path) -> dict[str, str]:
 
 
 def _rows(manifest):
-    """All findings of a manifest, in the order of the notebooks, with what pages show of them."""
+    """All findings of a manifest, paper by paper, with what pages show of them."""
     pictures = {o for o, entry in manifest["outputs"].items() if entry["kind"] == "figure"}
-    for notebook, entry in sorted(manifest["notebooks"].items()):
-        paper = notebook.split("/")[0]
+    order = {paper: i for i, paper in enumerate(PAPERS)}
+    books = [(book.split("/")[0], book, entry) for book, entry in manifest["notebooks"].items()]
+    for paper, notebook, entry in sorted(books, key=lambda b: (order.get(b[0], 9), *b[:2])):
         for row in entry.get("findings", []):
             more = {"notebook": notebook, "paper": paper, "measured": tex.measured(row)}
+            more["id"] = f"{paper}/{row['key']}"
             more["version"] = PAPERS[paper].version if paper in PAPERS else ""
             figure = row["figure"]
             more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
-            more["headline"] = row["headline"].format(value=tex.value(row))
             more["rows"] = len(row.get("rows", ())) or 1
-            yield dict.fromkeys(("key", "note", "repair", "stands", "macros"), "") | row | more
+            more["checked"] = entry.get("checked", "")
+            yield dict.fromkeys((*STATED, "macros"), "") | row | more
+
+
+def _erratum(row):
+    """What does not hold as printed, for programs."""
+    arxiv, version = re.fullmatch(r"(?:arXiv:([\d.]+))?(.*)", row["version"]).groups("")
+    said = {"id": row["id"], "arxiv": arxiv, "version": version, "kind": row["failure"]}
+    said |= {"place": row["place"], "printed": row["printed"] or row["claim"]}
+    said |= {"true": row["repair"], "stands": row["stands"], "corrected": row["corrected"]}
+    return said | {"command": f"privregret reproduce {row['notebook']}"}
 
 
 def _count(rows, papers):
@@ -108,11 +138,7 @@ def counts(count: Counter, errata: Sequence = ()) -> Iterator[tuple[str, int]]:
     """Names of macros of the draft, and how many findings each counts."""
     for kind, name in zip(KINDS, ("claims", "steps", "ours"), strict=True):
         numbers = [count[kind, verdict] for verdict in VERDICTS[kind]]
-        yes, no = ("Reproduced", "NotReproduced") if kind == CLAIM else ("Hold", "Fail")
-        fixed = () if kind == OURS else ("Repaired", "Conditional")
-        yield from zip(
-            [name + word for word in (yes, *fixed, no, "Undecided")], numbers, strict=True
-        )
+        yield from zip([name + word for word in WORDS], numbers, strict=True)
         yield f"{name}Total", sum(numbers)
     yield "errataTotal", len(errata)
 
