@@ -8,11 +8,11 @@ import pytest
 @pytest.mark.parametrize(("batch", "session"), [(False, False), (True, True)])
 def test_papermill_stores_no_widget_and_no_bar(batch, session, tmp_path, monkeypatch):
     """Not by itself, nor as the batch command calls it, even from a notebook in JupyterLab."""
-    code = "def line(height=1.0):\n    plt.plot([0, height])\n\n"
-    code += "if answers():\n    interact(line, height=[0.5, 1.0])\nelse:\n    line()"
+    code = "def line(height=1.0):\n    return draw.subplots()[0]\n\n"
+    code += "if answers():\n    interact(line, height=[0.5, 1.0])\nelse:\n    display(line())"
     bar = "for _ in progress(range(3), 3):\n    time.sleep(0.6)"
     head = (
-        "import time\nimport matplotlib.pyplot as plt\nfrom ipywidgets import interact\n"
+        "import time\nfrom ipywidgets import interact\nfrom privregret.press import draw\n"
         "from privregret.core.progress import answers, progress\n\n"
     )
     cells = [nbformat.v4.new_code_cell(source) for source in (head + code, bar)]
