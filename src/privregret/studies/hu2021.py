@@ -225,14 +225,15 @@ def over_equal_gaps(instance: StochasticLosses, epsilon: float, horizon: int) ->
     return estimates.largest([a / b for a, b in zip(*regrets, strict=True)])
 
 
-def bound_over_rate(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int) -> float:
-    """Divide the bound in Theorem 7's proof by its printed second form, on a doubling instance."""
+def bound_over_rate(brackets: int, epsilon_over_gap: float, horizon: int) -> float:
+    """Return ln K x the bound in Theorem 7's proof / its printed second form.
+
+    On the doubling instance of the paper, with one expert per bracket.
+    """
     gaps = np.append(0.0, 0.9 * 2.0 ** np.arange(1 - brackets, 1))
-    log_counts = np.append(0.0, np.full(brackets, log_size))
-    epsilon = epsilon_over_gap * gaps[1]
-    log_k = np.logaddexp.reduce(log_counts)
+    epsilon, log_k = epsilon_over_gap * gaps[1], math.log(len(gaps))
     rate = bounds.theorem_7_rate(log_k, gaps[1], horizon, epsilon, repaired=False)
-    return bounds.theorem_7(gaps, log_counts, epsilon) / rate
+    return log_k * bounds.theorem_7(gaps, None, epsilon) / rate
 
 
 def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.DataFrame:
@@ -269,21 +270,6 @@ def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int
     found = {"smallest_scaled": smallest.value, "smallest_scaled_error": smallest.bound}
     found |= {"largest_scaled": largest.value, "largest_scaled_error": largest.bound}
     return {"log_K": instance.log_actions} | found
-
-
-def rounds_needed(actions: int, gap: float, epsilon: float) -> float:
-    """Return the largest n / m* at which Gumbel noise misses the best expert with chance 0.2.
-
-    Among 25 values of n from m*/8 to 120 m*, on the packing.
-    """
-    m = bounds.theorem_10_rounds(math.log(actions), gap, epsilon)
-    scale, instance = FTNL(epsilon, "gumbel").noise_scale(actions), instances.packing(actions, gap)
-
-    def misses(n):
-        return exact.selection_probabilities(instance, int(n), "gumbel", scale).group[1]
-
-    rounds = np.unique(np.geomspace(max(m / 8, 1), 120 * m, 25).round().astype(np.int64))
-    return max((n / m for n in rounds if misses(n) > 0.2), default=0.0)
 
 
 def over_theorem_10(actions: int, gap: float, epsilons: np.ndarray) -> estimates.Estimate:
