@@ -17,7 +17,7 @@ from privregret.privacy import noisy_maxima
 
 SCALED = {"regret": "scaled_regret", "error": "scaled_regret_error"}  # times epsilon / ln K
 EQUAL = f"{FTNL(1.0).label}, equal gaps"  # same K, all gaps equal to the smallest
-RELEASE = {"kind": "released", "at": "round", "scale": "noise_scale"}
+RELEASE = {"kind": "release", "at": "round", "scale": "noise_scale"}
 
 
 def described(setting: BernoulliBandit) -> str:
@@ -110,29 +110,13 @@ def looks(releases: list[Release], pulls: int, kind: str = "node") -> np.ndarray
 
 def release_table(released: dict[str, list[Release]], pulls: int) -> pd.DataFrame:
     """List the releases about an arm and the cost of each reward, by algorithm."""
-    rewards = pd.DataFrame({"released": "reward", "first": range(1, pulls + 1)})
+    rewards = pd.DataFrame({"release": "reward", "first": range(1, pulls + 1)})
     parts = []
     for name, releases in released.items():
         costs = rewards.assign(loss=cost(releases, pulls))
         rows = pd.DataFrame(releases).rename(columns=RELEASE)
         parts.append(pd.concat([rows, costs]).assign(algorithm=name))
     return pd.concat(parts)
-
-
-def peak_growth(growth: pd.DataFrame, horizon: int) -> estimates.Estimate:
-    """Return the growth of the largest regret / ln t, largest over epsilon.
-
-    From rounds in (T^(1/2), T^(3/4)] to (T^(3/4), T]; `growth` has a mean per epsilon and t.
-    """
-    log_t = np.log(growth.t)
-    scaled = growth.assign(per_log=growth["mean"] / log_t, per_log_se=growth.se / log_t)
-
-    def peaks(a, b):
-        between = scaled[(growth.t > horizon**a) & (growth.t <= horizon**b)]
-        return [estimates.largest(of, value="per_log") for _, of in between.groupby("epsilon")]
-
-    pairs = zip(peaks(0.5, 0.75), peaks(0.75, 1), strict=True)
-    return estimates.largest([after / before for before, after in pairs])
 
 
 def worst_equal_gaps(algorithm: Algorithm, arms: int, T: int, runs: int, seed: int) -> dict:
