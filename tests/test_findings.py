@@ -12,10 +12,12 @@ from conftest import ROOT
 from privregret.estimates import STANDARD_ERRORS, Estimate
 from privregret.press.findings import (
     FAILS,
+    FAILURES,
     HOLDS,
     NOT_REPRODUCED,
     REPRODUCED,
     UNDECIDED,
+    VERDICTS,
     Finding,
     criterion,
 )
@@ -23,9 +25,9 @@ from privregret.press.findings import (
 YES, NO, OPEN = REPRODUCED, NOT_REPRODUCED, UNDECIDED
 
 
-def finding(value, error=0.0, bound=0.0, kind="claim", **form):
-    number = Estimate(value, error, bound)
-    return Finding("one", "Section 1", "a claim", "a number", number, criterion(**form), kind)
+def finding(value, error=0.0, bound=0.0, kind="claim", failure="", **form):
+    number, agrees = Estimate(value, error, bound), criterion(**form)
+    return Finding("one", "Section 1", "a claim", "x", number, agrees, kind, failure=failure)
 
 
 # intervals are value +- 3 errors, numbers exact in binary; borders belong to the claim
@@ -82,6 +84,26 @@ def test_what_is_not_a_claim_holds_or_does_not(kind):
     cases = {HOLDS: (0.5, 0), FAILS: (1.5, 0), UNDECIDED: (1.0, 0.1)}
     found = {v: finding(*number, at_most=1, kind=kind).verdict for v, number in cases.items()}
     assert all(verdict == expected for expected, verdict in found.items())
+
+
+@pytest.mark.parametrize(("kind", "yes", "no"), [("claim", YES, NO), ("step", HOLDS, FAILS)])
+def test_a_verdict_says_how_a_statement_fails_as_printed(kind, yes, no):
+    found = {
+        (failure, value): finding(value, kind=kind, failure=failure, at_most=1)
+        for failure in ("", *FAILURES)
+        for value in (0.5, 1.5)
+    }
+    assert found["misprint", 0.5].verdict == f"{yes} after the repair of a misprint"
+    assert found["condition", 0.5].verdict == f"{yes} under a condition"
+    assert found["error", 0.5].verdict == found["", 0.5].verdict == yes
+    assert {one.verdict for (_, value), one in found.items() if value > 1} == {no}
+    assert {one.verdict for one in found.values()} <= set(VERDICTS[kind])
+    # only an error fails, and it does
+    odd = {of for of, one in found.items() if one.contradiction}
+    assert odd == {("", 1.5), ("misprint", 1.5), ("condition", 1.5), ("error", 0.5)}
+    open_ = [finding(1, 0.1, kind=kind, failure=failure, at_most=1) for failure in ("", *FAILURES)]
+    assert {(one.verdict, one.contradiction) for one in open_} == {(OPEN, "")}
+    assert not finding(1.5, kind="ours", at_most=1).contradiction
 
 
 def test_an_error_that_is_only_rounding_counts_as_none():

@@ -92,6 +92,20 @@ def test_a_failed_write_leaves_the_old_file(root, monkeypatch):
     assert path.read_bytes() == old
 
 
+def test_only_an_error_fails_at_the_parameters_of_the_notebook(root, monkeypatch):
+    error = {"failure": "error", "printed": "It is.", "repair": "Twice.", "stands": "no"}
+    assert find(2, "two", **error).verdict == "not reproduced"
+    refused(lambda: find(2), "one.toml", "claim.falls", error=text.TextError)
+    refused(lambda: find(0.5, **error), "one.toml", "claim.falls", error=text.TextError)
+    # a reader's other parameters, or a run by hand
+    with monkeypatch.context() as patch:
+        patch.setattr(notebook.current, "other", {"runs": 3})
+        assert find(2).verdict == "not reproduced"
+    monkeypatch.delenv("PRIVREGRET_OUTPUT")
+    monkeypatch.setattr(publish, "output_root", lambda: root)
+    assert find(2).verdict == "not reproduced"
+
+
 @pytest.mark.parametrize("key", ["", "Figure 1", "../x", "a/b", "..", ".x.partial-1", "a..b"])
 def test_bad_keys_are_refused(root, key):
     refused(lambda: draw(key), repr(f"hu2021/{key}"), error=ValueError)

@@ -219,8 +219,9 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     readme.write_text("before\n<!-- findings -->\nold\n<!-- end of findings -->\nafter\n")
     draw()
     find(headline="It falls by «value» times.")
-    find(2.0, "small", place="Figure 2", claim="Is small.")
-    find(2.0, "large", place="Lemma 3, proof", claim="Is large.", kind="step")
+    failed = {"failure": "error", "printed": "It is.", "repair": "Twice.", "stands": "partly"}
+    find(2.0, "small", place="Figure 2", claim="Is small.", **failed)
+    find(2.0, "large", place="Lemma 3, proof", claim="Is large.", kind="step", **failed)
     assert render.differing(root)
     render.render(root)
     assert not render.differing(root)
@@ -232,13 +233,18 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     failed = (root / "figures/not-reproduced.tex").read_text()
     assert "Is small." in failed and "Is large." not in failed
     verdicts = (root / "figures/verdicts.tex").read_text()
-    assert f"{PAPERS['hu2021'].cited} & 1 & 1 & 0 & 0 & 1 & 0 & 0 & 0 & 0" in verdicts
     assert (
-        "| hu2021 | 1 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |"
+        f"{PAPERS['hu2021'].cited} & 1 & 0 & 0 & 1 & 0 & 0 & 0 & 0 & 1 & 0 & 0 & 0 & 0" in verdicts
+    )
+    assert (
+        "| hu2021 | 1 | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 0 | 0 |"
         in (root / "figures/findings.md").read_text()
     )
     text = readme.read_text()
-    assert "**1 of the 2 claims" in text and "\nold\n" not in text
+    assert (
+        "**2 claims: 1 reproduced, 0 after the repair of a misprint" in text
+        and "\nold\n" not in text
+    )
     assert "- It falls by 0.500 times. ([hu2021, Figure 1](figures/hu2021/figure-01.png))" in text
     assert text.startswith("before\n") and text.endswith("after\n")
     (root / "figures/findings.csv").write_text("cut")

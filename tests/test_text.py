@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, refused
 
 from privregret.estimates import Estimate
-from privregret.press import text
+from privregret.press import record, text
 from privregret.press.papers import PAPERS
 
 FILES = sorted((ROOT / "notebooks").glob("*/*.toml"))
@@ -111,6 +111,58 @@ def test_a_name_is_assigned_in_one_cell_only(file):
     assert [name for name, count in assigned.items() if count > 1] == []
 
 
+def unlisted(listed, used):
+    """A line for each id of a finding that is not in the list, used twice or vanished; `used` has
+    pairs of a file and an id, `listed` lines of an id and perhaps "retired"."""
+    known, files = {}, {}
+    for line in listed:
+        one, *mark = line.split()
+        if one in known or mark not in ([], ["retired"]):
+            yield f"findings.txt: {line} is there already, or marked with other than retired"
+        known[one] = mark
+    for file, one in used:
+        if one in files:
+            yield f"{file}: {one} is also in {files[one]}"
+        if known.get(one) != []:
+            yield f"{file}: {one} is not in findings.txt, or retired there"
+        files[one] = file
+    for one in known:
+        if not known[one] and one not in files:
+            yield f"findings.txt: {one} has vanished without being marked as retired"
+
+
+def test_every_finding_has_a_permanent_id():
+    lines = (ROOT / "notebooks/findings.txt").read_text().splitlines()
+    listed = [line for line in lines if not line.startswith("#")]
+    names = [f"{file.parent.name}/{file.name}" for file in FILES]
+    used = [
+        (name, f"{file.parent.name}/{key}")
+        for name, file in zip(names, FILES, strict=True)
+        for key in text.read(file)["claim"]
+    ]
+    assert list(unlisted(listed, used)) == []
+    # what was ever published stays in the list
+    published = {
+        f"{name.split('/')[0]}/{row['key']}"
+        for name, entry in record.read(ROOT)["notebooks"].items()
+        for row in entry.get("findings", [])
+    }
+    assert published - {line.split()[0] for line in listed} == set()
+
+
+def test_an_id_that_is_used_twice_new_changed_or_gone_is_found():
+    listed = ["a/old retired", "a/one", "a/gone", "a/one"]
+    used = [("x.toml", "a/one"), ("y.toml", "a/one"), ("y.toml", "a/old"), ("y.toml", "a/new")]
+    found = list(unlisted(listed, used))
+    assert [line.split()[:2] for line in found] == [
+        ["findings.txt:", "a/one"],
+        ["y.toml:", "a/one"],
+        ["y.toml:", "a/old"],
+        ["y.toml:", "a/new"],
+        ["findings.txt:", "a/gone"],
+    ]
+
+
 def written(tmp_path, content):
     file = tmp_path / "one.toml"
     file.write_text(content, encoding="utf-8")
@@ -135,6 +187,16 @@ def entry(section, key, **fields):
         (entry("claim", "a", **CLAIM, kind="guess"), ["claim.a", "guess"]),
         (entry("claim", "a", **CLAIM, repair="Two.", stands="maybe"), ["claim.a", "stands"]),
         (entry("claim", "a", **CLAIM, repair="Two."), ["claim.a", "stands"]),
+        (entry("claim", "a", **CLAIM, evidence="hearsay"), ["claim.a", "evidence", "'hearsay'"]),
+        (entry("claim", "a", **CLAIM, title="a " * 9), ["claim.a", "title"]),
+        (entry("claim", "a", **CLAIM, failure="typo"), ["claim.a", "failure", "'typo'"]),
+        (entry("claim", "a", **CLAIM, failure="error"), ["claim.a", "failure", "printed, repair"]),
+        (entry("claim", "a", **CLAIM, failure="condition"), ["claim.a", "failure", "repair"]),
+        (
+            entry("claim", "a", **CLAIM, kind="ours", failure="condition", repair="K > 2"),
+            ["claim.a", "failure", "condition"],
+        ),
+        ("checked = '2026-11-26'", ["checked", "'2026-11-26'"]),
         ("figure = 1", ["figure", "1"]),
         ("[text]\nat = 3", ["text", "at", "3"]),
         (entry("figure", "a", caption=3), ["figure.a", "caption", "3"]),

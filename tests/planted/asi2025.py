@@ -69,7 +69,10 @@ PLANTS = [
         ("corollary-2",),
     ),
     Plant(
-        EXPERTS, "batched EXP4 plays uniformly", uniform(EXP4Batched), ("exponents", "sublinear")
+        EXPERTS,
+        "batched EXP4 plays uniformly",
+        uniform(EXP4Batched),
+        ("exponents", "sublinear-many-experts"),
     ),
     Plant(
         EXPERTS,

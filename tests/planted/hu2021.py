@@ -92,7 +92,9 @@ PLANTS = [
         other_epsilon(DPSE, lambda e: e / 50),
         ("se-flat",),
     ),
-    Plant(MORE, "DP-SE does not use epsilon", other_epsilon(DPSE, lambda e: 1.0), ("se-flat",)),
+    Plant(
+        MORE, "DP-SE does not use epsilon", other_epsilon(DPSE, lambda e: 1.0), ("se-flat-beyond",)
+    ),
     Plant(
         MORE,
         "Anytime-Lazy-UCB plays as DP-SE does",

@@ -186,6 +186,9 @@ def _judge(key, numbers, where, names):
     rows = [w | {"measured": printed(numbers_of(n))} for w, n in zip(where, numbers, strict=True)]
     more = {"key": key, "rows": tuple(rows) if len(rows) > 1 else ()}
     found = Finding(measured=measured, criterion=agrees, **said | more | {"figure": shown})
+    # the batch command's run, at the notebook's own parameters
+    if found.contradiction and os.environ.get("PRIVREGRET_OUTPUT") and not notebook.current.other:
+        raise text.TextError(f"{notebook.current.name}.toml, [claim.{key}]: {found.contradiction}")
     macros = macro if isinstance(macro, dict) else {macro: {}} if macro else {}
     with _changing() as (_, mine):
         kept = mine.setdefault("findings", [])
@@ -256,6 +259,7 @@ def _changing():
                 files.sweep(output_root() / folder)
             versions = {"python": platform.python_version()} | {n: version(n) for n in LIBRARIES}
             made_with = {"parameters": running.parameters, "versions": versions}
+            made_with["checked"] = running.texts.get("checked", "")
             manifest["notebooks"][running.name] = made_with
             for output in record.of_notebook(manifest, running.name)["outputs"]:
                 del manifest["outputs"][output]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from privregret.core.files import write
 from privregret.press import record, tex
-from privregret.press.findings import CLAIM, FAILS, HOLDS, KINDS, NOT_REPRODUCED, VERDICTS
+from privregret.press.findings import CLAIM, FAILS, HOLDS, KINDS, NOT_REPRODUCED, OURS, VERDICTS
 from privregret.press.papers import PAPERS, title
 
 COLUMNS = """notebook key kind place version claim quantity value error numerical_error low high
@@ -55,7 +55,7 @@ def texts(root: Path) -> dict[str, str]:
     named = sorted(manifest["outputs"].items())
     outputs = [e | {"name": name, "paper": e["notebook"].split("/")[0]} for name, e in named]
     total = _count(rows, papers)
-    every, claims = [("all", total)], sum(total[CLAIM, verdict] for verdict in VERDICTS[CLAIM])
+    every, sentenced = [("all", total)], sentence(total)
     tally = sorted((title(paper), _count(rows, {paper})) for paper in papers)
     cited = [(PAPERS[key].cited, _count(rows, {key})) for key in PAPERS if key in papers]
     cited.append(("what goes beyond the papers", _count(rows, papers - PAPERS.keys())))
@@ -69,11 +69,12 @@ def texts(root: Path) -> dict[str, str]:
     numbers = sorted(chain(*numbers))
     frame = pd.DataFrame(rows, columns=COLUMNS)
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
-    counted = {"count": total, "claims": claims}
-    block = filled("README.md", rows=headlines, **counted)
+    block = filled("README.md", rows=headlines, sentence=sentenced)
     return {
         "figures/findings.csv": csv,
-        "figures/findings.md": filled("findings.md", tally=tally + every, rows=ranked, **counted),
+        "figures/findings.md": filled(
+            "findings.md", tally=tally + every, rows=ranked, sentence=sentenced
+        ),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", cited=cited + every),
         "figures/not-reproduced.tex": filled("not-reproduced.tex", failed=failed),
@@ -107,10 +108,22 @@ def counts(count: Counter, errata: Sequence = ()) -> Iterator[tuple[str, int]]:
     """Names of macros of the draft, and how many findings each counts."""
     for kind, name in zip(KINDS, ("claims", "steps", "ours"), strict=True):
         numbers = [count[kind, verdict] for verdict in VERDICTS[kind]]
-        words = ("Reproduced", "NotReproduced") if kind == CLAIM else ("Hold", "Fail")
-        yield from zip([name + word for word in (*words, "Undecided")], numbers, strict=True)
+        yes, no = ("Reproduced", "NotReproduced") if kind == CLAIM else ("Hold", "Fail")
+        fixed = () if kind == OURS else ("Repaired", "Conditional")
+        yield from zip(
+            [name + word for word in (yes, *fixed, no, "Undecided")], numbers, strict=True
+        )
         yield f"{name}Total", sum(numbers)
     yield "errataTotal", len(errata)
+
+
+def sentence(count: Counter) -> str:
+    """How many claims have which verdict, in words."""
+    yes, repaired, conditional, no, open_ = numbers = [count[CLAIM, v] for v in VERDICTS[CLAIM]]
+    return (
+        f"{sum(numbers)} claims: {yes} reproduced, {repaired} after the repair of a misprint, "
+        f"{conditional} under a condition, {no} not, and {open_} cannot be decided"
+    )
 
 
 def said(rows: list[dict]) -> str:
