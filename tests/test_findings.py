@@ -11,18 +11,17 @@ from conftest import ROOT
 
 from privregret.estimates import STANDARD_ERRORS, Estimate
 from privregret.press.findings import (
-    FAILS,
+    CLAIM,
     FAILURES,
-    HOLDS,
-    NOT_REPRODUCED,
-    REPRODUCED,
+    STEP,
     UNDECIDED,
     VERDICTS,
+    WORDS,
     Finding,
     criterion,
 )
 
-YES, NO, OPEN = REPRODUCED, NOT_REPRODUCED, UNDECIDED
+(YES, NO), (HOLDS, FAILS), OPEN = WORDS[CLAIM], WORDS[STEP], UNDECIDED
 
 
 def finding(value, error=0.0, bound=0.0, kind="claim", failure="", **form):

@@ -24,9 +24,8 @@ FAILURES = {
 # what that adds to the verdict
 ADDED = {MISPRINT: " after the repair of a misprint", CONDITION: " under a condition"}
 UNDECIDED = "cannot be decided"
-REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"  # of claims
-HOLDS, FAILS = "holds", "does not hold"  # of the others
-WORDS = {CLAIM: (REPRODUCED, NOT_REPRODUCED), STEP: (HOLDS, FAILS), OURS: (HOLDS, FAILS)}
+WORDS = {CLAIM: ("reproduced", "not reproduced"), STEP: ("holds", "does not hold")}
+WORDS[OURS] = WORDS[STEP]
 # kind -> all verdicts, in the order of tables
 VERDICTS = {
     kind: (yes, *(yes + added for added in ADDED.values()), no, UNDECIDED)

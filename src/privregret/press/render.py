@@ -4,7 +4,8 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 
 import jinja2
@@ -12,17 +13,7 @@ import pandas as pd
 
 from privregret.core.files import write
 from privregret.press import record, tex
-from privregret.press.findings import (
-    CLAIM,
-    ERROR,
-    FAILS,
-    FAILURES,
-    HOLDS,
-    KINDS,
-    NOT_REPRODUCED,
-    STATED,
-    VERDICTS,
-)
+from privregret.press.findings import CLAIM, ERROR, FAILURES, KINDS, STATED, VERDICTS
 from privregret.press.papers import PAPERS, title
 
 COLUMNS = """id notebook kind place title evidence version checked claim quantity value error
@@ -46,11 +37,6 @@ TEMPLATES.filters |= {"md": tex.github, "tex": tex.tex_escape}
 TEMPLATES.globals |= {"papers": PAPERS, "title": title, "verdicts": VERDICTS, "kinds": KINDS}
 TEMPLATES.globals |= {"failures": FAILURES, "endings": record.KINDS, "short": tex.short}
 TEMPLATES.globals |= {"measured": tex.measured, "quantity": tex.quantity, "value": tex.value}
-# of the heading of a finding, as GitHub and MyST name it
-TEMPLATES.filters["failing_first"] = lambda rows: sorted(
-    rows, key=lambda row: (3, 4, 2, 1, 0).index(VERDICTS[row["kind"]].index(row["verdict"]))
-)
-TEMPLATES.globals["anchor"] = lambda row: row["id"].replace("/", "")
 
 
 def filled(template: str, **values) -> str:
@@ -65,41 +51,36 @@ def texts(root: Path) -> dict[str, str]:
     """Path below `root` -> what the file should be; a README without the block stays as it is."""
     manifest = record.read(root)
     rows = list(_rows(manifest))
-    papers = [key for key in PAPERS if any(row["paper"] == key for row in rows)]
-    others = sorted({row["paper"] for row in rows} - {*papers})
+    listed = {paper: list(of) for paper, of in groupby(rows, itemgetter("paper"))}
+    tally = [(paper, _count(of)) for paper, of in listed.items()] + [("all", _count(rows))]
+    counted = {"tally": tally, "sentence": sentence(tally[-1][1])}
     shown_by = defaultdict(list)
     for row in rows:
         shown_by[row["figure"]].append(row)
     named = sorted(manifest["outputs"].items())
     outputs = [e | {"name": name, "paper": e["notebook"].split("/")[0]} for name, e in named]
-    total = _count(rows, papers + others)
-    tally = [(key, PAPERS[key].cited, _count(rows, {key})) for key in papers]
-    tally.append(("ours", "what goes beyond the papers", _count(rows, others)))
-    tally.append(("all", "all", total))
-    failed = [row for row in rows if row["verdict"] in (NOT_REPRODUCED, FAILS)]
+    failed = [row for row in rows if row["failing"] == 0]
     # with other parameters an error may not be seen
     errata = [row for row in rows if row["failure"] and (row["failure"] != ERROR or row in failed)]
     errata.sort(key=lambda row: [*FAILURES].index(row["failure"]))
-    lines = (json.dumps(_erratum(row), ensure_ascii=False) for row in errata)
+    claims = [row for row in failed if row["kind"] == CLAIM]
     numbers = [entry.get("numbers", {}).items() for entry in manifest["notebooks"].values()]
-    numbers = sorted(chain(*numbers))
+    numbers = {"numbers": sorted(chain(*numbers)), "counts": counts(tally[-1][1], errata)}
     frame = pd.DataFrame(rows, columns=COLUMNS)
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
-    block = filled("README.md", found={row["id"]: row for row in rows}, sentence=sentence(total))
-    listed = {paper: [row for row in rows if row["paper"] == paper] for paper in (*papers, *others)}
-    counted = {"tally": tally, "sentence": sentence(total)}
+    block = filled("README.md", found={row["id"]: row for row in rows}, **counted)
     return {
-        "figures/findings.csv": csv,
+        "figures/findings.csv": frame.to_csv(
+            index=False, float_format="%.12g", lineterminator="\n"
+        ),
         "figures/findings.md": filled("findings.md", listed=listed, **counted),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
-        "figures/verdicts.tex": filled("verdicts.tex", tally=tally),
-        "figures/not-reproduced.tex": filled(
-            "not-reproduced.tex", rows=[row for row in failed if row["kind"] == CLAIM]
-        ),
+        "figures/verdicts.tex": filled("verdicts.tex", **counted),
+        "figures/not-reproduced.tex": filled("not-reproduced.tex", rows=claims),
         "figures/errata.md": filled("errata.md", rows=errata),
-        "figures/errata.jsonl": "".join(f"{line}\n" for line in lines),
+        "figures/errata.jsonl": "".join(map(_erratum, errata)),
         "figures/errata.tex": filled("errata.tex", rows=errata),
-        "paper/numbers.tex": filled("numbers.tex", numbers=numbers, counts=counts(total, errata)),
+        "paper/numbers.tex": filled("numbers.tex", **numbers),
         "README.md": BLOCK.sub(lambda _: block, _now(root / "README.md"), count=1),
     }
 
@@ -111,27 +92,31 @@ def _rows(manifest):
     books = [(book.split("/")[0], book, entry) for book, entry in manifest["notebooks"].items()]
     for paper, notebook, entry in sorted(books, key=lambda b: (order.get(b[0], 9), *b[:2])):
         for row in entry.get("findings", []):
-            more = {"notebook": notebook, "paper": paper, "measured": tex.measured(row)}
-            more["id"] = f"{paper}/{row['key']}"
+            more = {"id": f"{paper}/{row['key']}", "paper": paper, "notebook": notebook}
+            # of its heading, as GitHub and MyST name it
+            more |= {"anchor": paper + row["key"], "measured": tex.measured(row)}
             more["version"] = PAPERS[paper].version if paper in PAPERS else ""
+            more["checked"] = entry.get("checked", "")
             figure = row["figure"]
             more["shown"] = figure and f"{figure}.{'png' if figure in pictures else 'csv'}"
             more["rows"] = len(row.get("rows", ())) or 1
-            more["checked"] = entry.get("checked", "")
+            # the place in a list that begins with what fails
+            more["failing"] = (4, 3, 2, 0, 1)[VERDICTS[row["kind"]].index(row["verdict"])]
             yield dict.fromkeys((*STATED, "macros"), "") | row | more
 
 
 def _erratum(row):
-    """What does not hold as printed, for programs."""
+    """A line for programs about what does not hold as printed."""
     arxiv, version = re.fullmatch(r"(?:arXiv:([\d.]+))?(.*)", row["version"]).groups("")
     said = {"id": row["id"], "arxiv": arxiv, "version": version, "kind": row["failure"]}
     said |= {"place": row["place"], "printed": row["printed"] or row["claim"]}
     said |= {"true": row["repair"], "stands": row["stands"], "corrected": row["corrected"]}
-    return said | {"command": f"privregret reproduce {row['notebook']}"}
+    said["command"] = f"privregret reproduce {row['notebook']}"
+    return f"{json.dumps(said, ensure_ascii=False)}\n"
 
 
-def _count(rows, papers):
-    return Counter((row["kind"], row["verdict"]) for row in rows if row["paper"] in papers)
+def _count(rows):
+    return Counter((row["kind"], row["verdict"]) for row in rows)
 
 
 def counts(count: Counter, errata: Sequence = ()) -> Iterator[tuple[str, int]]:
@@ -154,9 +139,10 @@ def sentence(count: Counter) -> str:
 
 def said(rows: list[dict]) -> str:
     """How many findings have which verdict, in words."""
-    count, many = Counter(row["verdict"] for row in rows), {HOLDS: "hold", FAILS: "do not hold"}
-    known = (v for v in dict.fromkeys(chain(*VERDICTS.values())) if count[v])
-    return ", ".join(f"{count[v]} {many.get(v, v) if count[v] > 1 else v}" for v in known)
+    count = Counter(row["verdict"] for row in rows)
+    return ", ".join(
+        f"{count[v]} {v}" for v in dict.fromkeys(chain(*VERDICTS.values())) if count[v]
+    )
 
 
 def _now(path):

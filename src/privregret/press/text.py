@@ -111,10 +111,8 @@ def _check_claim(where, entry):
     if failure := entry.get("failure"):
         needs = {"repair"} if failure == findings.CONDITION else {"printed", "repair", "stands"}
         if entry.get("kind") == findings.OURS or needs - entry.keys():
-            needed = ", ".join(sorted(needs))
-            raise TextError(
-                f"{where}: what has failure = {failure!r} is a claim or step with {needed}"
-            )
+            said = f"failure = {failure!r} is of a claim or step with"
+            raise TextError(f"{where}: {said} {', '.join(sorted(needs))}")
 
 
 def entry(texts: dict, section: str, key: str, spare: dict | None = None) -> dict:
