@@ -70,9 +70,7 @@ def texts(root: Path) -> dict[str, str]:
     csv = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     block = filled("README.md", found={row["id"]: row for row in rows}, **counted)
     return {
-        "figures/findings.csv": frame.to_csv(
-            index=False, float_format="%.12g", lineterminator="\n"
-        ),
+        "figures/findings.csv": csv,
         "figures/findings.md": filled("findings.md", listed=listed, **counted),
         "figures/README.md": filled("index.md", outputs=outputs, shown_by=shown_by, said=said),
         "figures/verdicts.tex": filled("verdicts.tex", **counted),
