@@ -13,7 +13,6 @@ from privregret.core import checks
 from privregret.core.algorithm import Algorithm
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
-from privregret.privacy import noisy_maxima
 
 SCALED = {"regret": "scaled_regret", "error": "scaled_regret_error"}  # times epsilon / ln K
 EQUAL = f"{FTNL(1.0).label}, equal gaps"  # same K, all gaps equal to the smallest
@@ -159,17 +158,6 @@ def restarted(
     horizons = 2 ** np.arange(2 ** (restarts - 1) + 1, 2**restarts + 1)
     last = measured(DPSE(epsilon, beta=1 / ends[-1]), horizons - starts[-1])
     return [before + part for part in last], [measured(DPSE(epsilon), [T])[0] for T in horizons]
-
-
-def reused(times: int, actions: int, epsilon: float) -> float:
-    """Return the privacy loss / epsilon of the first observation.
-
-    After `times` choices, each from all rounds so far."""
-    scale = FTNL(epsilon).noise_scale(actions)
-    losses = [
-        noisy_maxima.epoch_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
-    ]
-    return sum(loss.value for loss in losses) / epsilon
 
 
 def worst_of_gaps(epsilon: float, T: int) -> dict:

@@ -78,25 +78,6 @@ def limits_of(
     return draw.regret_limits(per_round[here])
 
 
-def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
-    """Draw the privacy loss of one choice against n, for each noise scale."""
-    curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.noise_scale]}" for r in loss.itertuples()])
-    colours = {"hu2021": (style.VERMILION, "-"), "corrected": (style.BLUE, ":")}
-    looks = {
-        f"$K={k}$, {noise[scale]}": {"marker": marker, "color": colour, "linestyle": dashes}
-        for scale, (colour, dashes) in colours.items()
-        for k, marker in ((2, "o"), (3, "^"), (5, "s"), (100, "D"))
-    }
-    axes = {"xlabel": "rounds $n$ of the epoch", "ylabel": r"privacy loss / $\epsilon$"}
-    title, how = r"$\epsilon={:g}$", {"curves": "curve", "looks": looks, "markevery": 1}
-    fig, axes = draw.family(curves, "epsilon", "n", "loss", title, axes=axes, **how)
-    for ax in axes:
-        ax.axhline(1, **style.BOUND)
-        ax.set_xscale("log", base=2)
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
-    return fig
-
-
 def release_schedule(released: dict[str, list[Release]], pulls: int) -> Figure:
     """Draw the releases about an arm for each algorithm."""
     size = {"figsize": (style.PAGE[0], 4.0), "height_ratios": (2, 6, 5)}
