@@ -184,30 +184,6 @@ def equal_gaps_as(instance: StochasticLosses) -> StochasticLosses:
     return instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
 
 
-def over_equal_gaps(instance: StochasticLosses, epsilon: float, horizon: int) -> estimates.Estimate:
-    """Return the largest ratio of FTNL's regret on doubling gaps and on equal gaps.
-
-    Over eight values of epsilon from `epsilon` down by a factor of two.
-    """
-    learners = [FTNL(epsilon / 2 ** (i / 8)) for i in range(8)]
-    regrets = (
-        estimates.rows(exact.regret_curves(learners, gaps, horizon))
-        for gaps in (instance, equal_gaps_as(instance))
-    )
-    return estimates.largest([a / b for a, b in zip(*regrets, strict=True)])
-
-
-def bound_over_rate(brackets: int, epsilon_over_gap: float, horizon: int) -> float:
-    """Return ln K x the bound in Theorem 7's proof / its printed second form.
-
-    On the doubling instance of the paper, with one expert per bracket.
-    """
-    gaps = np.append(0.0, 0.9 * 2.0 ** np.arange(1 - brackets, 1))
-    epsilon, log_k = epsilon_over_gap * gaps[1], math.log(len(gaps))
-    rate = bounds.theorem_7_rate(log_k, gaps[1], horizon, epsilon, repaired=False)
-    return log_k * bounds.theorem_7(gaps, None, epsilon) / rate
-
-
 def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.DataFrame:
     """Compute exact regrets and Theorem 7's bounds on a doubling instance, in ln K / epsilon."""
     gaps, counts, log_k = instance.gaps, instance.log_counts, instance.log_actions

@@ -114,26 +114,27 @@ def show_releases(ax: Axes, released: list[Release], pulls: int, title: str) -> 
     ax.tick_params(length=0)
 
 
-def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame) -> Figure:
-    """Draw regrets against the number of brackets, and against ln K for one number of them."""
-    fig, axes = draw.panels(2, height=3.2, ylim=(0, 9), ylabel=r"regret / $(\ln K/\epsilon)$")
-    # in between the phase changes
-    alone = {"linestyle": "none"}
-    for ax, (family, part) in zip(axes, data.groupby("instances", sort=False), strict=True):
-        x, joined = ("brackets", {}) if ax is axes[0] else ("log_K", alone)
-        equal = part.algorithm == EQUAL
-        draw.lines(ax, part[~equal], x, "scaled_regret", markevery=1, **joined)
-        dots = {"color": "black", "marker": ".", "linestyle": "none"}
-        ax.plot(
-            part[x][equal], part.scaled_regret[equal], label="FTNL (Laplace) on equal gaps", **dots
-        )
-        ax.set_title(family)
-    axes[0].set(xlabel="number of brackets $B$", xticks=sorted(data.brackets.unique()))
-    axes[1].set(xlabel=r"$\ln K$", xscale="log")
+def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, learner: str) -> Figure:
+    """Draw regret and bound against the number of brackets, and regrets against ln K."""
+    units = r"in units of $\ln K/\epsilon$"
+    fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.3))
+    *by_brackets, (fixed, by_size) = data.groupby("instances", sort=False)
+    for (family, part), dashes in zip(by_brackets, (style.DASHED, style.DOTTED), strict=True):
+        one = part[part.algorithm == learner]
+        draw.bound(left, one.brackets, one.proved, f"Theorem 7, {family}", linestyle=dashes)
+        look = style.look(learner) | {"linestyle": dashes, "label": f"regret, {family}"}
+        left.plot(one.brackets, one.scaled_regret, **look)
+    left.set(xlabel="number of different gaps $B$", yscale="log", ylim=(1, 1e4), ylabel=units)
+    left.set(title="one expert or many per gap", xticks=by_brackets[0][1].brackets.unique())
+    equal = by_size.algorithm == EQUAL
+    draw.lines(right, by_size[~equal], "log_K", "scaled_regret", markevery=1, linestyle="none")
+    dots = {"color": "black", "marker": ".", "linestyle": "none", "label": "FTNL, equal gaps"}
+    right.plot(by_size.log_K[equal], by_size.scaled_regret[equal], **dots)
     gumbel = FTNL(1.0, "gumbel").label
     band = {"color": style.look(gumbel)["color"], "alpha": 0.3, "linewidth": 0}
     band["label"] = f"{gumbel}, all phases"
-    axes[1].fill_between(phases.log_K, phases.smallest_scaled, phases.largest_scaled, **band)
+    right.fill_between(phases.log_K, phases.smallest_scaled, phases.largest_scaled, **band)
+    right.set(xlabel=r"$\ln K$", xscale="log", ylim=(0, 9), title=fixed)
     draw.legend_below(fig, 3)
     return fig
 
