@@ -6,7 +6,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from privregret.full_information import FTNL
-from privregret.instances import BernoulliBandit
 from privregret.press import draw, style
 from privregret.studies.hu2021 import EQUAL, Release, cost
 
@@ -68,14 +67,6 @@ def why_arms_are_dropped(pulls: pd.DataFrame, horizon: int) -> Figure:
     right.set_xticks([], minor=True)
     right.legend()
     return fig
-
-
-def limits_of(
-    per_round: pd.DataFrame, setting: BernoulliBandit, epsilons: list[float]
-) -> tuple[float, float]:
-    """Return the range of a setting's curves at `epsilons`, for all its panels."""
-    here = (per_round.instance == setting.name) & per_round.epsilon.isin(epsilons)
-    return draw.regret_limits(per_round[here])
 
 
 def release_schedule(released: dict[str, list[Release]], pulls: int) -> Figure:
