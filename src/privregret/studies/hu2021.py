@@ -13,7 +13,6 @@ from privregret.core import checks
 from privregret.core.algorithm import Algorithm
 from privregret.full_information import FTNL, EpochLeader, RandomPrefixSoftmax
 from privregret.instances import BernoulliBandit, StochasticLosses
-from privregret.privacy import noisy_maxima
 
 SCALED = {"regret": "scaled_regret", "error": "scaled_regret_error"}  # times epsilon / ln K
 EQUAL = f"{FTNL(1.0).label}, equal gaps"  # same K, all gaps equal to the smallest
@@ -161,17 +160,6 @@ def restarted(
     return [before + part for part in last], [measured(DPSE(epsilon), [T])[0] for T in horizons]
 
 
-def reused(times: int, actions: int, epsilon: float) -> float:
-    """Return the privacy loss / epsilon of the first observation.
-
-    After `times` choices, each from all rounds so far."""
-    scale = FTNL(epsilon).noise_scale(actions)
-    losses = [
-        noisy_maxima.epoch_loss(actions, 2**s - 1, "laplace", scale) for s in range(1, times + 1)
-    ]
-    return sum(loss.value for loss in losses) / epsilon
-
-
 def worst_of_gaps(epsilon: float, T: int) -> dict:
     """Return the largest exact regret of FTNL over equal and doubling gaps, K = 1000."""
     actions, log_actions = 1000, math.log(1000)
@@ -194,30 +182,6 @@ def equal_gaps_as(instance: StochasticLosses) -> StochasticLosses:
     gap, log_k = instance.gaps[1], instance.log_actions
     others = (0.0, np.log(np.expm1(log_k)) if log_k < 30 else log_k)
     return instances.bernoulli_losses((0.5 - gap / 2, 0.5 + gap / 2), log_counts=others)
-
-
-def over_equal_gaps(instance: StochasticLosses, epsilon: float, horizon: int) -> estimates.Estimate:
-    """Return the largest ratio of FTNL's regret on doubling gaps and on equal gaps.
-
-    Over eight values of epsilon from `epsilon` down by a factor of two.
-    """
-    learners = [FTNL(epsilon / 2 ** (i / 8)) for i in range(8)]
-    regrets = (
-        estimates.rows(exact.regret_curves(learners, gaps, horizon))
-        for gaps in (instance, equal_gaps_as(instance))
-    )
-    return estimates.largest([a / b for a, b in zip(*regrets, strict=True)])
-
-
-def bound_over_rate(brackets: int, epsilon_over_gap: float, horizon: int) -> float:
-    """Return ln K x the bound in Theorem 7's proof / its printed second form.
-
-    On the doubling instance of the paper, with one expert per bracket.
-    """
-    gaps = np.append(0.0, 0.9 * 2.0 ** np.arange(1 - brackets, 1))
-    epsilon, log_k = epsilon_over_gap * gaps[1], math.log(len(gaps))
-    rate = bounds.theorem_7_rate(log_k, gaps[1], horizon, epsilon, repaired=False)
-    return log_k * bounds.theorem_7(gaps, None, epsilon) / rate
 
 
 def in_units(instance: StochasticLosses, epsilon: float, horizon: int) -> pd.DataFrame:

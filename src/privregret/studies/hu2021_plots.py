@@ -6,7 +6,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from privregret.full_information import FTNL
-from privregret.instances import BernoulliBandit
 from privregret.press import draw, style
 from privregret.studies.hu2021 import EQUAL, Release, cost
 
@@ -70,33 +69,6 @@ def why_arms_are_dropped(pulls: pd.DataFrame, horizon: int) -> Figure:
     return fig
 
 
-def limits_of(
-    per_round: pd.DataFrame, setting: BernoulliBandit, epsilons: list[float]
-) -> tuple[float, float]:
-    """Return the range of a setting's curves at `epsilons`, for all its panels."""
-    here = (per_round.instance == setting.name) & per_round.epsilon.isin(epsilons)
-    return draw.regret_limits(per_round[here])
-
-
-def privacy_losses(loss: pd.DataFrame, noise: dict[str, str]) -> Figure:
-    """Draw the privacy loss of one choice against n, for each noise scale."""
-    curves = loss.assign(curve=[f"$K={r.K}$, {noise[r.noise_scale]}" for r in loss.itertuples()])
-    colours = {"hu2021": (style.VERMILION, "-"), "corrected": (style.BLUE, ":")}
-    looks = {
-        f"$K={k}$, {noise[scale]}": {"marker": marker, "color": colour, "linestyle": dashes}
-        for scale, (colour, dashes) in colours.items()
-        for k, marker in ((2, "o"), (3, "^"), (5, "s"), (100, "D"))
-    }
-    axes = {"xlabel": "rounds $n$ of the epoch", "ylabel": r"privacy loss / $\epsilon$"}
-    title, how = r"$\epsilon={:g}$", {"curves": "curve", "looks": looks, "markevery": 1}
-    fig, axes = draw.family(curves, "epsilon", "n", "loss", title, axes=axes, **how)
-    for ax in axes:
-        ax.axhline(1, **style.BOUND)
-        ax.set_xscale("log", base=2)
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
-    return fig
-
-
 def release_schedule(released: dict[str, list[Release]], pulls: int) -> Figure:
     """Draw the releases about an arm for each algorithm."""
     size = {"figsize": (style.PAGE[0], 4.0), "height_ratios": (2, 6, 5)}
@@ -133,26 +105,27 @@ def show_releases(ax: Axes, released: list[Release], pulls: int, title: str) -> 
     ax.tick_params(length=0)
 
 
-def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame) -> Figure:
-    """Draw regrets against the number of brackets, and against ln K for one number of them."""
-    fig, axes = draw.panels(2, height=3.2, ylim=(0, 9), ylabel=r"regret / $(\ln K/\epsilon)$")
-    # in between the phase changes
-    alone = {"linestyle": "none"}
-    for ax, (family, part) in zip(axes, data.groupby("instances", sort=False), strict=True):
-        x, joined = ("brackets", {}) if ax is axes[0] else ("log_K", alone)
-        equal = part.algorithm == EQUAL
-        draw.lines(ax, part[~equal], x, "scaled_regret", markevery=1, **joined)
-        dots = {"color": "black", "marker": ".", "linestyle": "none"}
-        ax.plot(
-            part[x][equal], part.scaled_regret[equal], label="FTNL (Laplace) on equal gaps", **dots
-        )
-        ax.set_title(family)
-    axes[0].set(xlabel="number of brackets $B$", xticks=sorted(data.brackets.unique()))
-    axes[1].set(xlabel=r"$\ln K$", xscale="log")
+def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, learner: str) -> Figure:
+    """Draw regret and bound against the number of brackets, and regrets against ln K."""
+    units = r"in units of $\ln K/\epsilon$"
+    fig, (left, right) = draw.subplots(1, 2, figsize=(style.PAGE[0], 3.3))
+    *by_brackets, (fixed, by_size) = data.groupby("instances", sort=False)
+    for (family, part), dashes in zip(by_brackets, (style.DASHED, style.DOTTED), strict=True):
+        one = part[part.algorithm == learner]
+        draw.bound(left, one.brackets, one.proved, f"Theorem 7, {family}", linestyle=dashes)
+        look = style.look(learner) | {"linestyle": dashes, "label": f"regret, {family}"}
+        left.plot(one.brackets, one.scaled_regret, **look)
+    left.set(xlabel="number of different gaps $B$", yscale="log", ylim=(1, 1e4), ylabel=units)
+    left.set(title="one expert or many per gap", xticks=by_brackets[0][1].brackets.unique())
+    equal = by_size.algorithm == EQUAL
+    draw.lines(right, by_size[~equal], "log_K", "scaled_regret", markevery=1, linestyle="none")
+    dots = {"color": "black", "marker": ".", "linestyle": "none", "label": "FTNL, equal gaps"}
+    right.plot(by_size.log_K[equal], by_size.scaled_regret[equal], **dots)
     gumbel = FTNL(1.0, "gumbel").label
     band = {"color": style.look(gumbel)["color"], "alpha": 0.3, "linewidth": 0}
     band["label"] = f"{gumbel}, all phases"
-    axes[1].fill_between(phases.log_K, phases.smallest_scaled, phases.largest_scaled, **band)
+    right.fill_between(phases.log_K, phases.smallest_scaled, phases.largest_scaled, **band)
+    right.set(xlabel=r"$\ln K$", xscale="log", ylim=(0, 9), title=fixed)
     draw.legend_below(fig, 3)
     return fig
 
