@@ -128,17 +128,3 @@ def doubling_figure(data: pd.DataFrame, phases: pd.DataFrame, learner: str) -> F
     right.set(xlabel=r"$\ln K$", xscale="log", ylim=(0, 9), title=fixed)
     draw.legend_below(fig, 3)
     return fig
-
-
-def lower_bound_figure(data: pd.DataFrame) -> Figure:
-    """Draw exact regret at round m*, where Theorem 10 shades what it forbids, and final regret."""
-    axes = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": r"regret / $(\ln K/\epsilon)$"}
-    fig, panels = draw.panels(data.when.nunique(), xscale="log", yscale="log", **axes)
-    for ax, (when, part) in zip(panels, data.groupby("when", sort=False), strict=True):
-        draw.lines(ax, part, "epsilon", "scaled_regret")
-        ax.set_title(when)
-        shaded = part.dropna(subset=["bound"]).drop_duplicates("epsilon")
-        if len(shaded):
-            draw.bound(ax, shaded.epsilon, shaded.bound, "Theorem 10", forbids=True)
-    draw.legend_below(fig, 4)
-    return fig
