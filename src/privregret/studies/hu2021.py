@@ -220,17 +220,6 @@ def phases(brackets: int, log_size: float, epsilon_over_gap: float, horizon: int
     return {"log_K": instance.log_actions} | found
 
 
-def over_theorem_10(actions: int, gap: float, epsilons: np.ndarray) -> estimates.Estimate:
-    """Return FTNL's exact regret on the packing at round m* >= 1 / Theorem 10, the smallest."""
-    found = []
-    for epsilon in epsilons:
-        m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
-        if m:
-            curve = exact.regret_curves(FTNL(epsilon), instances.packing(actions, gap), m)
-            found.append(estimates.row(curve) / bounds.theorem_10(math.log(actions), epsilon))
-    return estimates.smallest(found)
-
-
 def at_round_m(actions: int, gap: float, epsilon: float) -> pd.DataFrame:
     """Compute exact regret / (ln K / epsilon) at rounds m* (from 1 on) and 2^50, and its bound."""
     m = int(bounds.theorem_10_rounds(math.log(actions), gap, epsilon))
