@@ -202,8 +202,6 @@ def entry(section, key, **fields):
         (entry("figure", "a", caption=3), ["figure.a", "caption", "3"]),
         (entry("claim", "a", **(CLAIM | {"place": ["1"]})), ["claim.a", "place", "['1']"]),
         (entry("claim", "a", **CLAIM, note=True), ["claim.a", "note", "True"]),
-        (entry("claim", "a", **CLAIM, headline="It falls.", rank="1"), ["claim.a", "rank", "'1'"]),
-        (entry("claim", "a", **CLAIM, rank=True), ["claim.a", "rank", "True"]),
         (entry("claim", "a", **CLAIM, rows="K"), ["claim.a", "rows", "'K'"]),
         (entry("claim", "a", **CLAIM, rows=["K", 2]), ["claim.a", "rows", "2]"]),
         (entry("claim", "a", **CLAIM, macro=["x"]), ["claim.a", "macro"]),

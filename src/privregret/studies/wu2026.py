@@ -20,16 +20,6 @@ from privregret.privacy import noisy_maxima
 # Instances
 
 
-def epochs(horizon: int) -> int:
-    """Return the number of epochs of Algorithm 1, line 4, as printed."""
-    return math.ceil(math.log2(horizon - 1)) + 1
-
-
-def threshold(actions: int, gap: float, c2: float) -> int:
-    """Return tau_l of the proof of Theorem 2, as printed, for a group of actions."""
-    return math.ceil(c2 * math.log(actions) / gap**2)
-
-
 def deterministic_family(kind: str, log_actions: float, gap: float) -> StochasticLosses:
     """Return deterministic losses: "cyclic", "one gap" (of 1) or "doubling" (six brackets)."""
     if kind == "cyclic":
@@ -59,17 +49,21 @@ def largest_loss(actions: int, noise: str, scale: float) -> float:
 
 
 @store.kept
-def worse_of_two(means: tuple[float, float], level: float, n: int) -> dict:
-    """Return the probability of the worse of two actions and its bounds in Lemma 5 and its proof.
+def worse_of_two(
+    means: tuple[float, float], level: float, n: int, noise: str, factor: float
+) -> dict:
+    """Return the probability of the worse of two actions and its bounds: Lemma 5, and the last line
+    of its proof as printed and with half the first exponent.
 
-    The noise is Gumbel of scale 2 / level.
+    The noise has scale factor / level.
     """
     d = means[1] - means[0]
     problem = instances.bernoulli_losses(means)
-    chosen = exact.selection_probabilities(problem, n, "gumbel", 2 / level)
-    found = {"p": chosen.group[1], "p_error": chosen.error}
-    found["printed"] = np.exp(-n * d * level / 2) + np.exp(-n * d**2 / 4)
-    return found | {"lemma": bounds.selection(n, d, level, "gumbel")}
+    chosen = exact.selection_probabilities(problem, n, noise, factor / level)
+    found = {"noise": noise, "p": chosen.group[1], "p_error": chosen.error}
+    for name, share in {"printed": 2, "repaired": 4}.items():
+        found[name] = np.exp(-n * d * level / share) + np.exp(-n * d**2 / 4)
+    return found | {"lemma": bounds.selection(n, d, level, noise)}
 
 
 def raw_and_resampled(problem: StochasticLosses, n: int, level: float) -> dict:
