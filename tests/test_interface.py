@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from conftest import refused
 from numpy.random import laplace as global_laplace
+from scipy import stats
 
 from privregret import estimates, exact, rare, simulate, tables
 from privregret.adversarial import EXP3, HTINF, BatchedPrivate, SparseSwitch
@@ -367,12 +368,20 @@ class Named(Unseeded):
         self.rng = np.random.default_rng(len(ARM))
 
 
-class Local:
+class Hidden:
     @property
     def rng(self):
-        import random as own
+        return random.randrange(2)
 
-        return own.randrange(2)
+
+class Default(Unseeded):
+    def __init__(self, rng, own=np.random.default_rng(3)):  # noqa: B008
+        self.rng = own
+
+
+class Scipy(Unseeded):
+    def __init__(self, rng):
+        self.drawn = stats.norm.rvs(size=3)
 
 
 class Seeded(Unseeded):
@@ -380,6 +389,7 @@ class Seeded(Unseeded):
         from numpy.random import default_rng
 
         self.rng = default_rng(rng)
+        self.drawn = stats.norm.rvs(random_state=self.rng)
         assert isinstance(self.rng, np.random.Generator)
 
 
@@ -398,7 +408,9 @@ def started(learner):
         ({"start": started(Fixed)}, ["np.random.default_rng", "__init__"]),
         ({"start": started(Shared)}, ["Shared.rng"]),
         ({"start": started(Named)}, ["np.random.default_rng", "__init__"]),
-        ({"start": started(Local)}, ["own.randrange", "rng"]),
+        ({"start": started(Hidden)}, ["random.randrange", "rng"]),
+        ({"start": started(Default)}, ["np.random.default_rng", "__init__"]),
+        ({"start": started(Scipy)}, ["stats.norm.rvs", "__init__"]),
     ],
 )
 def test_random_numbers_that_ignore_the_seed_are_refused(wrong, shown):

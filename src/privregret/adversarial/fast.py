@@ -2,7 +2,7 @@
 
 Losses and advice are constant on cells of rounds, in which only the number of plays of each arm
 matters; on a table a cell is a round. `cells` and `in_lanes` are templates, as those of
-`core.templates`, with the steps of a bandit algorithm as slots: one that is alone plays batches of
+`core.loops`, with the steps of a bandit algorithm as slots: one that is alone plays batches of
 one round without noise.
 """
 
