@@ -104,7 +104,8 @@ def frozen(*kernels: Any) -> list[tuple]:
         inner = map(function.__globals__.get, names)
         spaces = function.__globals__, *(vars(m) for m in inner if isinstance(m, ModuleType))
         reads = [("", "", partial(getattr, c, "cell_contents")) for c in function.__closure__ or ()]
-        reads += ((at["__name__"], n, partial(at.get, n)) for at in spaces for n in names & {*at})
+        for at in spaces:
+            reads += ((at.get("__name__"), name, partial(at.get, name)) for name in names & {*at})
         values = [(*one, one[-1]()) for one in reads]
         todo += {v.py_func for *_, v in values if hasattr(v, "py_func")}.difference(todo)
         found += ((*one, content(one[-1])) for one in values)

@@ -72,7 +72,7 @@ class Steps(NamedTuple):
 
 choose = observe = kernel = ARM = OWN = None
 EXPERT = None  # stays None without advice
-ROW = False  # whether the algorithm sees the row of each round, or the entry of its action
+ROW = None  # whether the algorithm sees the row of each round, or the entry of its action
 
 
 def _play(table, *given):
