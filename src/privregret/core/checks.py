@@ -73,7 +73,8 @@ def _scalar(value):
 def _array(value, bits=False):
     """Return a new C-ordered array of floats if all entries are numbers (or bits), else None."""
     array = array_of(value)
-    if array.ndim == 0 or array.dtype.kind not in ("biufO" if bits else "iufO"):
+    kinds = "biufO" if bits else "iufO"
+    if array.ndim == 0 or array.dtype.kind not in kinds or np.ma.is_masked(value):
         return None
     # numpy takes True in a list for 1
     if array.dtype.kind == "O" or isinstance(value, (list, tuple)):
@@ -296,10 +297,10 @@ def table(name: str, value: Any, short: bool = False) -> np.ndarray:
     """
     array = _array(value, bits=True)
     if array is None:
-        columns = [value[c] for c in getattr(value, "columns", ())]
-        found = next((c.name for c in columns if _array(c, bits=True) is None), value)
+        wrong = (c for c in getattr(value, "columns", ()) if _array(value[c], bits=True) is None)
+        found = next((f"other values in column {c!r}" for c in wrong), shown(value))
         wanted = "a table of numbers, one row per round, rows of one length"
-        raise ValueError(f"{name} must be {wanted}, got {shown(found)}")
+        raise ValueError(f"{name} must be {wanted}, got {found}")
     if array.ndim != 2 or array.shape[1] < 2 or array.shape[0] < (1 if short else array.shape[1]):
         rounds = "T >= 1, K >= 2" if short else "T >= K >= 2"
         raise ValueError(f"{name} must have shape (T, K) with {rounds}, got shape {array.shape}")

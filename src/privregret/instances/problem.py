@@ -25,7 +25,7 @@ class Problem(checks.Checked, ABC):
     # gap of each arm to the best one, in loss or reward; 0 for every best arm
     gaps: np.ndarray
     # what kernels take: an array, a number or a NamedTuple of these
-    data: Any
+    data: Any = None
 
     @property
     @abstractmethod
