@@ -465,14 +465,14 @@ def algorithms_of(value: Any) -> list[Algorithm]:
         # also raises for nan
         if not all(value >= 0 for value in told[:3]):
             raise ValueError(f"privacy of {kind.__name__} must be at least 0, got {told[:3]}")
-        # raises for a class without its own
-        identity.identity(algorithm)
         row = identity.words((label, identity.parameters(algorithm)))
         if row in seen and labels[label] is kind:
             raise ValueError(f"algorithms must not repeat {checks.shown(algorithm)}")
         if labels.setdefault(label, kind) is not kind:
             which = f"{labels[label].__name__} and {kind.__name__}"
             raise ValueError(f"algorithms must have distinct labels, got {label!r} for {which}")
+        # raises for a class without an id of its own
+        identity.identity(algorithm)
         seen.add(row)
     return algorithms
 
