@@ -112,6 +112,12 @@ def test_outputs_exist_and_parse(smoke, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_figure_draws_and_names_what_is_published_with_it(smoke, name):
+    wrong = json.loads((smoke(name) / "pictures.json").read_text())["wrong"]
+    assert not {key: found for key, found in wrong.items() if found}
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_published_outputs_are_those_of_the_notebook_at_its_defaults(smoke, name):
     """What is committed in figures/ was made by this notebook, all of it, with the parameters that
     stand in it."""
