@@ -15,27 +15,27 @@ KINDS = {
     OURS: "a check or an extension of our own",
 }
 MISPRINT, CONDITION, ERROR = "misprint", "condition", "error"
-# how a claim or step fails as printed, and what that does to its verdict if the criterion is met
+# how a claim or step fails as printed
 FAILURES = {
-    MISPRINT: " after the repair of a misprint",
-    CONDITION: " under a condition",
-    ERROR: "",
+    ERROR: "What misleads a reader who follows the text.",
+    MISPRINT: "Slips of a display or a listing. The claims are judged with them repaired.",
+    CONDITION: "True but for an edge of the stated range. The claims are judged within it.",
 }
+# what that adds to the verdict
+ADDED = {MISPRINT: " after the repair of a misprint", CONDITION: " under a condition"}
 UNDECIDED = "cannot be decided"
-REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"  # of claims
-HOLDS, FAILS = "holds", "does not hold"  # of the others
-WORDS = {CLAIM: (REPRODUCED, NOT_REPRODUCED), STEP: (HOLDS, FAILS), OURS: (HOLDS, FAILS)}
-# kind -> all verdicts, from best to worst
+WORDS = {CLAIM: ("reproduced", "not reproduced"), STEP: ("holds", "does not hold")}
+WORDS[OURS] = WORDS[STEP]
+# kind -> all verdicts, in the order of tables
 VERDICTS = {
-    kind: (yes, yes + FAILURES[MISPRINT], yes + FAILURES[CONDITION], no, UNDECIDED)
+    kind: (yes, *(yes + added for added in ADDED.values()), no, UNDECIDED)
     for kind, (yes, no) in WORDS.items()
 }
-VERDICTS[OURS] = (HOLDS, FAILS, UNDECIDED)
 EVIDENCE = "proof", "closed form", "enumeration", "quadrature", "simulation"
 STANDS = "yes", "partly", "no"
 # of a row, left out where they are empty
 STATED = "title", "evidence", "failure", "printed", "repair", "stands", "corrected", "note"
-OPTIONAL = *STATED, "rank", "rows"
+OPTIONAL = *STATED, "rows"
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,6 @@ class Finding:
     kind: str = CLAIM
     # the figure or table that shows it
     figure: str = ""
-    # a sentence for the first page, in which {value} is the number, and its place there
-    headline: str = ""
-    rank: int = 0
     # at most eight words
     title: str = ""
     # one of `EVIDENCE`
@@ -157,7 +154,7 @@ class Finding:
         (agrees, differs), judged = WORDS[self.kind], self.criterion.judge(self.measured)
         if judged is None:
             return UNDECIDED
-        return agrees + FAILURES.get(self.failure, "") if judged else differs
+        return agrees + ADDED.get(self.failure, "") if judged else differs
 
     @property
     def contradiction(self) -> str:

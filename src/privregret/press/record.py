@@ -24,10 +24,10 @@ NAME = re.compile(r"[a-z0-9]+/[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)*")
 REAL: Any = int | float
 NUMBER = dict.fromkeys(("value", "error", "numerical_error"), REAL)
 MACRO = NUMBER | {"name": re.compile("[A-Za-z]+"), "meaning": re.compile(".*")}
-TEXTS = "key kind place claim quantity criterion verdict headline".split()
+TEXTS = "key kind place claim quantity criterion verdict".split()
 FINDING = NUMBER | dict.fromkeys(("low", "high"), REAL | None) | dict.fromkeys(TEXTS, str)
 FINDING |= dict.fromkeys(STATED, str | Missing)
-FINDING |= {"rank": int | Missing, "rows": list | tuple | Missing, "macros": list | Missing}
+FINDING |= {"rows": list | tuple | Missing, "macros": list | Missing}
 FINDING |= {"figure": re.compile(f"({NAME.pattern})?")}
 NOTEBOOK = dict.fromkeys(("parameters", "versions", "numbers"), dict | Missing)
 NOTEBOOK |= {"name": re.compile("[^/]+/.+"), "findings": list | Missing, "checked": str | Missing}
@@ -75,7 +75,6 @@ def _check(record):
             fields(macro, said | {"name": macro}, MACRO)
         for row in entry.get("findings", []):
             fields(f"a finding of {name}", row, FINDING)
-            row["headline"].format(value="")
             if row["verdict"] not in VERDICTS[row["kind"]]:
                 raise ValueError(f"{row['key']}: verdict is {row['verdict']!r}")
 

@@ -16,17 +16,8 @@ from typing import Any
 from privregret.core.files import ROOT, toml
 from privregret.core.mistakes import OneLine
 from privregret.estimates import Estimate
-from privregret.press.findings import (
-    CONDITION,
-    EVIDENCE,
-    FAILURES,
-    KINDS,
-    OURS,
-    SIGNS,
-    STANDS,
-    STATED,
-    criterion,
-)
+from privregret.press import findings
+from privregret.press.findings import SIGNS, STATED, criterion
 from privregret.press.papers import PAPERS
 from privregret.press.tex import integer
 
@@ -36,14 +27,18 @@ SLOT = re.compile("«([^»:]*):?([^»]*)»")
 FIELDS: dict[str, tuple[set, set]] = {
     "figure": ({"caption"}, set()),
     "table": ({"caption"}, {"columns", "formats", "widths"}),
-    "claim": ({"place", "claim", "quantity"}, {"kind", "macro", "figure", "rows"}),
+    "claim": (
+        {*"title place claim quantity evidence".split()},
+        {*"kind macro figure rows".split()},
+    ),
 }
-FIELDS["claim"][1].update(SIGNS, STATED, ("within", "headline", "rank"))
+FIELDS["claim"][1].update(SIGNS, STATED, ("within",))
+CHOICES = {"kind": findings.KINDS, "evidence": findings.EVIDENCE, "failure": findings.FAILURES}
+CHOICES["stands"] = findings.STANDS
 # what a field holds if it is not a text, and what that holds
-NUMBER = (int, float)
-TYPES: dict[str, tuple] = {"rank": NUMBER, "rows": (list,), "macro": (str, dict)}
+TYPES: dict[str, tuple] = {"rows": (list,), "macro": (str, dict)}
 TYPES |= dict.fromkeys(("columns", "formats", "widths"), (dict,))
-INNER = {"widths": NUMBER, "macro": (dict,)}
+INNER = {"widths": (int, float), "macro": (dict,)}
 
 
 class TextError(OneLine, ValueError):
@@ -108,25 +103,17 @@ def _check_claim(where, entry):
         criterion(**forms | named)
     except (TypeError, ValueError) as problem:
         raise TextError(f"{where}: {problem}") from None
-    for field, known in (
-        ("kind", KINDS),
-        ("evidence", EVIDENCE),
-        ("failure", FAILURES),
-        ("stands", STANDS),
-    ):
+    for field, known in CHOICES.items():
         if field in entry and entry[field] not in known:
             raise TextError(f"{where}: {field} must be {', '.join(known)}, got {entry[field]!r}")
     if len(entry.get("title", "").split()) > 8:
         raise TextError(f"{where}: title must have at most eight words, got {entry['title']!r}")
-    if "repair" in entry and not {"failure", "stands"} & entry.keys():
-        raise TextError(f"{where}: what has a repair has a failure and stands")
-    if failure := entry.get("failure"):
-        needs = {"repair"} if failure == CONDITION else {"printed", "repair", "stands"}
-        if entry.get("kind") == OURS or needs - entry.keys():
-            needed = ", ".join(sorted(needs))
-            raise TextError(
-                f"{where}: what has failure = {failure!r} is a claim or step with {needed}"
-            )
+    failure, repaired = entry.get("failure"), {"printed", "repair", "stands"}
+    must = {None: set(), findings.CONDITION: {"repair"}}.get(failure, repaired)
+    said = entry.keys() & {*repaired, "corrected"}
+    if must - said or (said and not must) or (must and entry.get("kind") == findings.OURS):
+        needed = ", ".join(sorted(must)) or "no repair"
+        raise TextError(f"{where}: a claim or step with failure = {failure!r} must have {needed}")
 
 
 def entry(texts: dict, section: str, key: str, spare: dict | None = None) -> dict:

@@ -55,11 +55,12 @@ def separation(regrets: pd.DataFrame, horizon: int):
             x = curve[varied].astype(float)
             ax.errorbar(x, curve["mean"], yerr=2 * curve.se, label=label, **look)
         floor = part[part.any_local > 0.01].sort_values(varied)
-        draw.bound(ax, floor[varied], floor.any_local, "lower bound, local model", forbids=True)
-    for x, text in ((1 / horizon, "$1/T$"), (1 / np.sqrt(horizon), r"$1/\sqrt{T}$")):
-        left.axvline(x, color="#BBBBBB", linewidth=0.8)
-        place = {"xytext": (2, 4), "textcoords": "offset points"}
-        left.annotate(text, (x, left.get_ylim()[0]), fontsize=7, **place)
+        draw.bound(
+            ax, floor[varied], floor.any_local, "impossible with local privacy below", forbids=True
+        )
+    left.axvline(1 / np.sqrt(horizon), color="#BBBBBB", linewidth=0.8)
+    place = {"xytext": (3, 4), "textcoords": "offset points", "fontsize": 7}
+    left.annotate(r"$1/\sqrt{T}$", (1 / np.sqrt(horizon), left.get_ylim()[0]), **place)
     central = regrets[(regrets.varied == "T") & (regrets.algorithm == "Batched HTINF")]
     rate = central["mean"].iloc[-1] * (central["T"] / central["T"].iloc[-1]) ** -0.125
     draw.bound(right, central["T"], rate, "slope $-1/8$", linestyle=style.DOTTED)

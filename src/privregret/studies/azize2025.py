@@ -82,16 +82,15 @@ def theorem_f7(
 def batch_steps(ends: np.ndarray, n0: int, alpha: float) -> dict[str, float]:
     """Compute the largest excess, in pulls, of two inequalities about batches that end at `ends`.
 
-    "pulled", before (45): n_m* - n0 <= alpha H + 1 - n0 alpha / (alpha - 1), where m* is the first
-    batch with n_m >= H; H up to e^12, which the last end must reach. It holds without the last
-    term. "batch", in Theorem F.9: B_(m+1) <= alpha n_m. It holds with 1 added.
+    Both are repaired. "pulled", before (45): n_m* - n0 <= alpha H + 1, where m* is the first batch
+    with n_m >= H; H up to e^12, which the last end must reach. "batch", in Theorem F.9: B_(m+1) <=
+    alpha n_m + 1.
     """
     ends = np.asarray(ends, float)
     # H of (43)
     levels = np.geomspace(1, np.exp(12), 2000)
     pulled = (ends[np.searchsorted(ends, levels)] - n0 - alpha * levels - 1).max()
-    batch = (np.diff(ends) - alpha * ends[:-1]).max()
-    return {"pulled": pulled + n0 * alpha / (alpha - 1), "batch": batch}
+    return {"pulled": pulled, "batch": (np.diff(ends) - alpha * ends[:-1] - 1).max()}
 
 
 @store.kept
@@ -135,6 +134,25 @@ def extent(numbers: list[estimates.Estimate]) -> estimates.Estimate:
     if np.isinf(high - low):
         return estimates.Estimate(numbers[0].value, np.inf)
     return estimates.Estimate((low + high) / 2, bound=(high - low) / 2)
+
+
+def order_seen(experiments: pd.DataFrame, baselines: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Estimate how often the mean of an experiment is below the smallest mean of a baseline.
+
+    Both frames are from `estimates.means`; the first has one row per experiment. Columns of the
+    result: `by`, algorithm, and those of `estimates.fractions`. The error includes that of the
+    smallest mean: half the change of the fraction if this mean moves by one standard error to
+    either side. Baselines whose error is not known are left out.
+    """
+    known = baselines[np.isfinite(baselines.se)]
+    best = known.loc[known.groupby(by)["mean"].idxmin(), [*by, "mean", "se"]]
+    both = experiments.merge(best, on=by, suffixes=("", "_best"))
+    lower, seen, upper = (
+        estimates.fractions(both, [*by, "algorithm"], f"mean < mean_best + {shift} * se_best")
+        for shift in (-1, 0, 1)
+    )
+    moved = (upper.fraction - lower.fraction) / 2
+    return seen.assign(fraction_se=np.hypot(seen.fraction_se, moved))
 
 
 def release_game(policy: list, observed: str, change: int, seed: int) -> tuple[list, list]:

@@ -356,8 +356,8 @@ def figure_8(
 ) -> Figure:
     """Draw final regret of DP-IMED against epsilon as printed, and beyond the critical epsilon.
 
-    `printed` has columns epsilon, mean, q10, q90 and the three bounds; `further` has power,
-    epsilon, mean and, for power 0, q10, median, q90; `lower` has the three bounds on the range of
+    `printed` has columns epsilon, mean, sd and the three bounds; `further` has power, n0, epsilon,
+    mean and, for power 0 and n0 1, q10, median, q90; `lower` has the three bounds on the range of
     the second panel.
     """
     look = style.look("DP-IMED")
@@ -365,13 +365,17 @@ def figure_8(
     fig, (left, right) = draw.panels(2, height=3.1, yscale="log", **labels)
     band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
     hollow = look | {"linestyle": style.DOTTED, "markerfacecolor": "white"}
-    left.fill_between(printed.epsilon, printed.q10, printed.q90, **band)
+    ends = (printed["mean"] - printed.sd).clip(lower=1), printed["mean"] + printed.sd
+    left.fill_between(printed.epsilon, *ends, **band)
     left.plot(printed.epsilon, printed["mean"], markevery=8, **hollow)
     _three_bounds(left, printed)
-    shape, dots = further.query("power == 0"), further.query("power == 1")
+    shape, dots = further.query("power == 0 and n0 == 1"), further.query("power == 1")
     right.fill_between(shape.epsilon, shape.q10, shape.q90, **band)
     right.plot(shape.epsilon, shape["median"], label="DP-IMED, median", **look)
     right.plot(shape.epsilon, shape["mean"], label="DP-IMED, mean", **hollow)
+    for n0, longer in further.query("power == 0 and n0 > 1").groupby("n0"):
+        label = rf"DP-IMED, mean, $n_0={n0}$"
+        right.plot(longer.epsilon, longer["mean"], "kx", markersize=4, label=label)
     right.plot(dots.epsilon, dots["mean"], "k^", markersize=3, label="DP-IMED, mean, $B_m=m+1$")
     _three_bounds(right, lower)
     right.axvline(critical, color=style.BLACK, linewidth=0.6)
