@@ -156,7 +156,7 @@ def test_htinf_stays_on_the_simplex():
     """A million steps with noise of either sign on the losses; `p` is left unnormalised at the end,
     to see Newton's error.
     """
-    worst, low, high = _htinf_walk(10**6, htinf.Settings(math.sqrt(6)), np.random.default_rng(1))
+    worst, low, high = _htinf_walk(10**6, HTINF.Settings(math.sqrt(6)), np.random.default_rng(1))
     assert worst < 1e-12 and 0 < low <= high <= 1
 
 

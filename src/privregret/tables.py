@@ -17,7 +17,7 @@ from privregret.core import checks, identity, streams
 from privregret.core.algorithm import Algorithm
 from privregret.core.progress import progress
 from privregret.instances import ExpertProblem
-from privregret.instances.bandits import actions_of
+from privregret.instances.problem import actions_of
 
 FORM = "a table has the arms' names in line 1, then a line per round with a number for every arm"
 # words in the names of a log's columns
