@@ -38,8 +38,9 @@ from privregret.core import checks, noise, streams
 from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
 from privregret.instances import Adversary, Advice, ExpertProblem, lemma_11_pair
-from privregret.privacy import adversarial as privacy
+from privregret.privacy import adversarial as composition
 from privregret.privacy import trace
+from privregret.studies import asi2025_privacy as privacy
 from privregret.studies.asi2025 import (
     at_worst,
     htinf_choices,
@@ -633,10 +634,10 @@ def test_exact_loss_and_divergence_of_exp3():
 def test_looks_and_the_constant_in_the_noise():
     """A learner that plays uniformly looks more than twice in four rounds with probability 5/16."""
     assert privacy.many_looks(EXP3(1e-12, 1.0), 5, (), 1.0, 4) == pytest.approx(5 / 16)
-    constant = privacy.noise_constant(1.0, 1e-6, 16)
+    constant = composition.noise_constant(1.0, 1e-6, 16)
     assert 0.5 < constant < 3
     shift = 1 / ((constant + 2e-3) * math.sqrt(16 * math.log(1e6)))
-    assert privacy.composed_delta(1.0, shift, 16, 200) <= 1e-6
+    assert composition.composed_delta(1.0, shift, 16, 200) <= 1e-6
 
 
 LANES = [
