@@ -45,11 +45,11 @@ def test_contract(name):
     notebook = read(name)
     first, parameters, check, *_, last = notebook.cells
     paper = name.split("/")[0]
-    assert first.cell_type == "markdown" and first.source.startswith(f"# {paper}")
+    assert first.cell_type == "markdown" and first.source.startswith("# ")
     assert PAPERS[paper].version in first.source if paper in PAPERS else True, (
         "which version of the paper?"
     )
-    assert parameters.metadata["tags"] == ["parameters"] and check.metadata["tags"] == ["check"]
+    assert parameters.metadata["tags"] == ["parameters"] and "check" in check.metadata["tags"]
     assert last.source == "notebook.end()"
     lines = parameters.source.splitlines()
     for statement in ast.parse(parameters.source).body:  # literals, each with a comment

@@ -30,10 +30,11 @@ def panels(count: int, height=None, ylabel="", **axes):
     return fig, list(axs[0])
 
 
-def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, **style_):
+def lines(ax, data, x, y, by: str = "algorithm", band=(), looks=None, bars="", **style_):
     """One curve of columns `x` and `y` for each value of `by`, in the look of its algorithm or of
-    `looks` (value -> keywords of `plot`). A band is between columns, ("q10", "q90") of `bands`."""
-    _needs(data, by, x, y, *band)
+    `looks` (value -> keywords of `plot`). A band is between columns, ("q10", "q90") of `bands`;
+    `bars` are two standard errors, of this column."""
+    _needs(data, by, x, y, *band, *([bars] if bars else []))
     for i, (label, curve) in enumerate(data.groupby(by, sort=False)):
         look = looks[label] if looks else style.look(label)
         look = {"markevery": (0.03 + 0.03 * i, 0.15)} | look | style_
@@ -41,7 +42,9 @@ def lines(ax, data, x: str, y: str, by: str = "algorithm", band=(), looks=None, 
         if band:
             lower, upper = (curve[column] for column in band)
             ax.fill_between(at, lower, upper, color=look["color"], alpha=0.2, linewidth=0)
-        ax.plot(at, curve[y], label=shown(label), **look)
+        if bars:
+            look |= {"markevery": 1, "elinewidth": 0.8, "yerr": 2 * curve[bars]}
+        (ax.errorbar if bars else ax.plot)(at, curve[y], label=shown(label), **look)
 
 
 def shown(name) -> str:
@@ -222,6 +225,74 @@ def looks(values, dashes=(style.SOLID,)) -> dict:
     colours = style.BLUE, style.GREEN, style.VERMILION, style.ORANGE, style.PINK, style.SKY
     series = zip(values, *map(itertools.cycle, (colours, "o^sDPvX", dashes)), strict=False)
     return {v: {"color": c, "marker": m, "linestyle": d} for v, c, m, d in series}
+
+
+# a column has one name on every axis
+AXES = {
+    "t": "round $t$",
+    "T": "horizon $T$",
+    "epsilon": r"privacy parameter $\epsilon$",
+    "gap": r"gap $\Delta$",
+    "log_actions": r"$\ln K$",
+    "N": "experts $N$",
+    "mean": "regret",
+    "scaled_regret": r"regret $\times\,\epsilon/\ln K$",
+}
+
+
+def chart(
+    data,
+    x: str,
+    y: str,
+    by: str = "algorithm",
+    panel: str = "",
+    *,
+    bounds=None,
+    band=(),
+    bars: str = "",
+    looks=None,
+    log: str = "xy",
+    ticks=None,
+    titles="{}",
+    ncols: int = 2,
+    height=None,
+    **options,
+):
+    """A figure of column `y` against `x`: a panel per value of `panel`, a curve per value of `by`.
+
+    bounds: column or number -> label, or (label, keywords of `bound`); dashed, dotted, mixed, solid
+        unless they say `linestyle`, and drawn where they are not nan
+    band, looks: as of `lines`; bars: a column of standard errors, of which two are drawn
+    log: the axes that are logarithmic; ticks: the values of x that are ticked, and no others
+    titles: of panels, a pattern, or value -> title
+    options: of `ax.set`, such as xlabel and ylim, else of `ax.plot` for all curves
+    """
+    axes = {k: v for k, v in options.items() if hasattr(plt.Axes, f"set_{k}")}
+    curves = {k: v for k, v in options.items() if k not in axes}
+    axes |= {f"{axis}scale": "log" for axis in log}
+    groups = list(data.groupby(panel, sort=False)) if panel else [("", data)]
+    ylabel = axes.pop("ylabel", AXES.get(y, y))
+    fig, row = panels(len(groups), height, ylabel, **({"xlabel": AXES.get(x, x)} | axes))
+    for ax, (value, part) in zip(row, groups, strict=True):
+        lines(ax, part, x, y, by, band, looks, bars, **curves)
+        dashes = itertools.cycle((style.DASHED, style.DOTTED, style.MIXED, style.SOLID))
+        for (level, label), dash in zip((bounds or {}).items(), dashes, strict=False):
+            label, own = label if isinstance(label, tuple) else (label, {})
+            drawn = part.assign(bound=part[level] if isinstance(level, str) else level)
+            drawn = drawn.drop_duplicates(x).dropna(subset="bound")
+            if len(drawn):
+                bound(
+                    ax,
+                    drawn[x],
+                    drawn["bound"],
+                    label,
+                    **({"linestyle": dash, "zorder": 1.9} | own),
+                )
+        ax.set_title(titles.format(value) if isinstance(titles, str) else titles[value])
+        if ticks is not None:
+            epsilon_ticks(ax, ticks)
+    legend_below(fig, ncols)
+    return fig
 
 
 def family(data, by: str, x, y, title="{}", bounds=None, curves="algorithm", axes=None, **style_):

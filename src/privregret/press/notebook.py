@@ -6,6 +6,7 @@ died as completed.
 
 import ast
 import difflib
+import inspect
 import json
 import operator
 import os
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from IPython import get_ipython
-from IPython.display import display
+from IPython.display import Code, display
 
 try:
     import resource
@@ -215,6 +216,13 @@ def _injected(cell):
         if all(isinstance(line, ast.Assign) for line in lines):
             return {target.id for line in lines for target in line.targets}
     return set()
+
+
+def show(algorithm) -> Code:
+    """Return the code of an algorithm to look at: the two kernels that all its runs execute."""
+    kernels = algorithm.steps.choose, algorithm.steps.observe
+    sources = [inspect.getsource(getattr(one, "py_func", one)) for one in kernels]
+    return Code("\n\n".join(sources), language="python")
 
 
 def end() -> None:
