@@ -5,7 +5,7 @@ import numpy as np
 from privregret.companion.games import Game
 from privregret.companion.phased import epoch_lengths
 from privregret.core import checks, store
-from privregret.exact.sums import probabilities_from_sums
+from privregret.exact.sums import selection_from_sums
 from privregret.full_information import EpochAlgorithm
 
 
@@ -48,16 +48,10 @@ def _epoch_policy(game, learner, epochs):
             losses = game.rows[steps[:, -length:, 1]]
             used = range(length // 2 + 1, length + 1) if length > 1 else [1]
             used = {"full": used[-1:], "half": used[:1], "random": used}[learner.prefix]
-            laws = [_selected(losses[:, :m].sum(axis=1), learner.noise, scale) for m in used]
-            law = np.mean(laws, axis=0)
+            sums = np.stack([losses[:, :m].sum(axis=1) for m in used])
+            law = selection_from_sums(sums, np.zeros(2), learner.noise, scale).mean(axis=0)
         policy.append(law)
     return policy
-
-
-def _selected(sums, noise, scale):
-    """The (histories, 2) selection probabilities given each sum of losses."""
-    different, which = np.unique(sums, axis=0, return_inverse=True)
-    return probabilities_from_sums(different, np.zeros(2), noise, scale)[which.ravel()]
 
 
 def _steps(game, rounds):

@@ -56,18 +56,10 @@ def exp3_log_probabilities(
     return log_p
 
 
-def exp3_divergence(
-    one: Adversary, other: Adversary, horizon: int, eta: float, gamma: float
-) -> dict:
-    """Compare the path distributions of `EXP3` on two adversaries, over all 2^T paths, T <= 22.
-
-    The result has loss, the largest |ln P / P'| of a path; kl and tv, divergence and total
-    variation; and worst, the path, as a string of 1 and 2.
-    """
+def exp3_loss(one: Adversary, other: Adversary, horizon: int, eta: float, gamma: float) -> float:
+    """Return the largest |ln P / P'| over all 2^T paths of `EXP3` on two adversaries, T <= 22."""
     p, q = (exp3_log_probabilities(adversary, horizon, eta, gamma) for adversary in (one, other))
-    worst = format(int(np.abs(p - q).argmax()), f"0{horizon}b").translate(str.maketrans("01", "12"))
-    distances = {"kl": np.sum(np.exp(p) * (p - q)), "tv": np.abs(np.exp(p) - np.exp(q)).sum() / 2}
-    return {"loss": np.abs(p - q).max(), **distances, "worst": worst}
+    return float(np.abs(p - q).max())
 
 
 def path_log_ratio(actions: ArrayLike, p: np.ndarray, q: np.ndarray) -> np.ndarray:

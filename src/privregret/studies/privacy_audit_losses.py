@@ -169,11 +169,6 @@ def second_epoch(algorithm: DPSE, seed: int) -> float:
 # Measure: exact losses ----------------------------------------------------------------------------
 
 
-def joined(numbers: Iterable[int]) -> str:
-    """Rewards or arms, one digit each, without spaces."""
-    return "".join(map(str, numbers))
-
-
 @store.kept
 def quick_losses(epsilon: float) -> dict[str, Found]:
     """Label -> what closed forms, quadrature and recursion give: quick at every epsilon."""
@@ -238,7 +233,7 @@ def searched(algorithm, runs: int, seed: int) -> Found:
     found = audit.searched_loss(algorithm.play, neighbours(algorithm), runs, seed)
     if not found.actions:
         return found.value, "1st round: nothing seen"
-    arms = joined(j + 1 for j in found.actions)
+    arms = "".join(str(j + 1) for j in found.actions)
     return found.value, f"1st round; arms {arms} and {found.sequences - 1} more"
 
 
