@@ -1,4 +1,4 @@
-"""Losses that are the same in every round, on which our learners have exact regret"""
+"""Describe losses that are the same in every round, on which our learners have exact regret."""
 
 import math
 from typing import NamedTuple

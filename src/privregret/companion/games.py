@@ -1,4 +1,4 @@
-"""The minimax regret of private learners over a few rounds, by linear programming
+"""Compute the minimax regret of private learners over a few rounds by linear programming.
 
 A learner is a plan in sequence form: x_t(h, a) is the probability of the actions of the history h
 and of a after them, if the losses seen are those of h. Such x are the feasible set of a linear
@@ -438,18 +438,18 @@ def minimax(game: Game, epsilon: float, delta: float = 0.0) -> Minimax:
 
 
 def _changed(codes, places, base):
-    """Codes with the digit at each place raised by 1, ..., base - 1: (codes, places, base - 1)."""
+    """Return (codes, places, base - 1) codes with the digit at each place raised by 1, 2, ..."""
     digit = (codes[:, None] // places % base)[:, :, None]
     return codes[:, None, None] + ((digit + np.arange(1, base)) % base - digit) * places[:, None]
 
 
 def _orbits(numbers):
-    """Orbits of numbers under renamings, which map them to these: least members, classes, sizes."""
+    """Return least members, classes and sizes of the orbits of numbers under renamings."""
     return np.unique(np.min(numbers, axis=0), return_inverse=True, return_counts=True)
 
 
 def matrix(blocks: list, width: int) -> csr_array:
-    """Blocks of (rows, entries) columns with factors as a sparse matrix."""
+    """Return blocks of (rows, entries) columns with factors as a sparse matrix."""
     parts, height = [], 0
     for columns, factors in blocks:
         rows = height + np.arange(len(columns))[:, None]

@@ -1,4 +1,4 @@
-"""Learners as plans of a small game of two actions: exact distributions of all actions"""
+"""Turn learners into plans of a small game: exact distributions of all actions."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def epoch_plan(game: Game, learner: EpochAlgorithm) -> np.ndarray:
 
 
 def _patterns(rounds, learner):
-    """Lengths of the epochs that start in the rounds, with their probabilities."""
+    """Return the lengths of the epochs that start in the rounds, with their probabilities."""
     if not learner.random_phase:
         return [(epoch_lengths(learner.growth, rounds), 1.0)]
     # phases at which a length changes
@@ -34,7 +34,7 @@ def _patterns(rounds, learner):
 
 
 def _epoch_policy(game, learner, epochs):
-    """The policy on epochs of these lengths."""
+    """Return the policy on epochs of these lengths."""
     starts, scale, policy = np.cumsum(epochs), float(learner.noise_scale(2)), []
     for t in range(game.rounds):
         steps = _steps(game, t)
@@ -55,7 +55,7 @@ def _epoch_policy(game, learner, epochs):
 
 
 def _steps(game, rounds):
-    """The action and observation of each round in all histories, (histories, rounds, 2)."""
+    """Return the (histories, rounds, 2) actions and observations of all histories."""
     base = game.actions * game.seen
     digits = np.arange(base**rounds)[:, None] // base ** np.arange(rounds)[::-1] % base
     return np.stack(np.divmod(digits, game.seen), axis=2)

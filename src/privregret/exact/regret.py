@@ -1,4 +1,4 @@
-"""Expected regret, from the selection probabilities of all epochs or rounds"""
+"""Compute expected regret from the selection probabilities of all epochs or rounds."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -189,7 +189,7 @@ def expected_gaps(instance, rounds, noise, scales, gaps=None):
 
 
 def _every_round(algorithm, instance, start, end, so_far):
-    """Regret of rounds start..end of an algorithm that uses the whole past, and its error."""
+    """Return the regret of rounds start..end of a learner that uses the whole past, and its error."""
     leaders = np.isinf(algorithm.inverse_temperature(start, instance.log_actions))
     noise = "none" if leaders else "gumbel"
 
@@ -240,7 +240,7 @@ def sum_over(function, first, last, size):
 
 
 def _nodes(first, last):
-    """Where `sum_over` evaluates its function first."""
+    """Return where `sum_over` evaluates its function first."""
     if last - first < 64:
         return np.arange(first, last + 1)
     middle, half = (first + last) / 2, (last - first) / 2
@@ -248,7 +248,7 @@ def _nodes(first, last):
 
 
 def _remembered(function):
-    """A function of an array of integers, with a memory of its values."""
+    """Return a function of an array of integers that remembers its values."""
     known = {}
 
     def remembered(arguments):
