@@ -189,7 +189,7 @@ def expected_gaps(instance, rounds, noise, scales, gaps=None):
 
 
 def _every_round(algorithm, instance, start, end, so_far):
-    """Return the regret of rounds start..end of a learner that uses the whole past, and its error."""
+    """Return the regret of rounds start..end, if all earlier ones are used, and its error."""
     leaders = np.isinf(algorithm.inverse_temperature(start, instance.log_actions))
     noise = "none" if leaders else "gumbel"
 
