@@ -312,9 +312,6 @@ def test_what_outlives_a_run_is_noticed_in_the_first(rule):
     assert math.isinf(ledger(Bandit(rule), TABLES))
 
 
-SAMPLERS = {"laplace": noise.laplace}
-
-
 def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
     table = TABLES[0]
     for rule, why in {
@@ -322,7 +319,6 @@ def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
         lambda seen, rng: int(struct.pack("d", seen[-1])[-1] > 0): "struct.error",
         lambda seen, rng: int(seen[-1] + rng.laplace(0, -1) > 0): "scale",
         lambda seen, rng: int(np.isnan(seen[-1])): "data",
-        lambda seen, rng: int(seen[-1] + SAMPLERS["laplace"](1.0, rng) > 0): "module of start",
     }.items():
         error = refused(lambda rule=rule: trace.traced(Bandit(rule), table, 0), "Rule", "ledger")
         assert why in f"{error} {type(error.__cause__).__module__}.{type(error.__cause__).__name__}"
@@ -364,6 +360,10 @@ SCALED = {
             float((w := seen[-1] / 3 + rng.laplace()) * 3 - 2 * w) + float(w / 7 + w * 0.1) > 0.5
         ),
         1 / 3,
+    ),
+    "our sampler, in a table": (
+        lambda seen, rng: int(seen[-1] + {"laplace": noise.laplace}["laplace"](1.0, rng) > 0.5),
+        1,
     ),
     "an array of noises": (
         lambda seen, rng: int(np.argmax(np.array([0.5, seen[-1]], object) + rng.laplace(size=2))),

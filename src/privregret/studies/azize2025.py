@@ -141,7 +141,7 @@ def release_game(policy: list, observed: str, change: int, seed: int) -> tuple[l
     """Play the game of Figure 2 with two arms and return actions and observed rewards.
 
     The left reward is 1 for arm 2 and 0 for arm 1, and the right reward is the opposite. The policy
-    (as `privacy.enumeration.random_policy` makes it) observes the left one, but in round `change`
+    (as `azize2025_privacy.random_policy` makes it) observes the left one, but in round `change`
     (from 1) the one named by `observed`, "L" or "R".
     """
     rng, actions, seen = np.random.default_rng(seed), [], []

@@ -12,6 +12,7 @@ from privregret.bounds import wu2026
 from privregret.core import store
 from privregret.core.algorithm import Algorithm
 from privregret.instances import StochasticLosses
+from privregret.studies.cesari2026_proofs import prefix_sum
 
 # three ways to add up the cost of an epoch
 ONE, ALL, EXACT = "action by action", "potential", "exact"
@@ -161,7 +162,7 @@ def error_steps(count: int, rng: np.random.Generator) -> list[estimates.Estimate
 def part(problem: StochasticLosses, eta: float, small: bool) -> tuple[float, float]:
     """Sum the selection errors due to small or large gaps over all prefix lengths."""
     mask = (problem.gaps > 0) & ((problem.gaps <= 4 * eta) == small)
-    return exact.prefix_sum(problem, "gumbel", 1 / eta, groups=mask) if mask.any() else (0.0, 0.0)
+    return prefix_sum(problem, 1 / eta, mask) if mask.any() else (0.0, 0.0)
 
 
 def used(frame: pd.DataFrame, bound: str) -> list[estimates.Estimate]:

@@ -16,6 +16,7 @@ from privregret.core.jit import jit
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
 from privregret.privacy import noisy_maxima
+from privregret.studies import wu2026_proofs as proofs
 
 # Instances
 
@@ -88,7 +89,7 @@ def raw_and_resampled(problem: StochasticLosses, n: int, level: float) -> dict:
 def one_group(log_actions: float, phase: float) -> float:
     """Return Lemma 3's sum / ln K for one group of K - 1 numbers a, all 2^(phase - 5)."""
     others = log_actions + np.log1p(-np.exp(-log_actions))
-    return bounds.lemma_3((0.0, 2.0 ** (phase - 5)), (0.0, others))
+    return proofs.lemma_3((0.0, 2.0 ** (phase - 5)), (0.0, others))
 
 
 @store.kept
@@ -99,7 +100,7 @@ def lemma_ratios(count: int, rng: np.random.Generator) -> tuple[float, float]:
         groups = int(rng.integers(1, 6))
         a = np.append(np.exp(rng.uniform(-9, 1, groups)), 0.0)
         log_counts = np.append(rng.random(groups) * rng.choice([1.0, 10.0, 200.0]), 0.0)
-        sums.append(float(bounds.lemma_3(a, log_counts)))
+        sums.append(float(proofs.lemma_3(a, log_counts)))
         rise = np.logaddexp.reduce(log_counts - a) / np.log(2)
         rises.append(float(rise / np.logaddexp.reduce(log_counts)))
     return max(sums), max(rises)
@@ -111,9 +112,9 @@ def needed(c2: float, level: float, middle: float, bad: str, n: int) -> dict:
     "none" or infinitely many ("unbounded") actions of mean 1 are added to the two.
     """
     if bad == "none":
-        log_c1 = bounds.remark_4(-np.inf, n, middle, level, 2.0, c2)
+        log_c1 = proofs.remark_4(-np.inf, n, middle, level, 2.0, c2)
     else:
-        log_c1 = bounds.remark_4_limit(n, middle, level, 2.0, c2)
+        log_c1 = proofs.remark_4_limit(n, middle, level, 2.0, c2)
     case = {"c2": c2, "epsilon": level, "gap": middle, "bad": bad, "n": n}
     return case | {"log10_c1": log_c1 / np.log(10)}
 
