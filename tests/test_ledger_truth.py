@@ -4,6 +4,7 @@ exact losses are computed from formulas."""
 import copy
 import math
 import pickle
+import statistics
 import struct
 from array import array
 from collections import Counter
@@ -319,6 +320,8 @@ def test_what_is_not_followed_is_said_in_one_line_with_its_cause():
         lambda seen, rng: int(struct.pack("d", seen[-1])[-1] > 0): "struct.error",
         lambda seen, rng: int(seen[-1] + rng.laplace(0, -1) > 0): "scale",
         lambda seen, rng: int(np.isnan(seen[-1])): "data",
+        lambda seen, rng: int(math.isnan(seen[-1])): "<= 1",
+        lambda seen, rng: int(statistics.mean(seen) + rng.laplace() > 0.5): "sum(...)",
     }.items():
         error = refused(lambda rule=rule: trace.traced(Bandit(rule), table, 0), "Rule", "ledger")
         assert why in f"{error} {type(error.__cause__).__module__}.{type(error.__cause__).__name__}"
@@ -344,6 +347,7 @@ SCALED = {
         lambda seen, rng: int(sum(seen[-1] > c for c in (0.2, 0.4, 0.6, 0.8)) + rng.laplace() > 2),
         4,
     ),
+    "a mean": (lambda seen, rng: int(statistics.mean([seen[-1] + rng.laplace()]) > 0.5), 1),
     "equality": (lambda seen, rng: int((seen[-1] == 1) + rng.laplace() > 0.5), 1),
     "two exponentials": (
         lambda seen, rng: int(seen[-1] + rng.exponential() - rng.exponential() > 0.5),

@@ -284,7 +284,7 @@ def fractions(
     if getattr(met, "dtype", np.dtype(float)).kind != "b":
         raise TypeError(f"condition must be True or False in each row, got {condition!r}")
     flag = f"({condition})"  # a name that no other column has
-    groups = _groups(frame.assign(**{flag: met.astype(float)}), by, weights)
+    groups = _groups(frame.assign(**{flag: met.astype(float)}), by, weights, condition=flag)
 
     def one(met, *weight):
         value, se = _weighted_fraction(met, *weight) if weight else astuple(fraction(met))[:2]

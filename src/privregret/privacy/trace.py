@@ -103,6 +103,10 @@ class Value:
     # numpy's numbers leave their operators to this class, and its arrays apply them to each entry
     __array_priority__ = -1.0
 
+    def __new__(cls, value, form=None, notes=None):
+        # statistics.mean makes such a number anew of what it has used
+        return super().__new__(cls) if notes else float(value)
+
     def __init__(self, value, form, notes):
         self.value, self.form, self.notes = value, form, notes
 
@@ -178,7 +182,8 @@ class Value:
         if self.notes.plain and self.form and all(isinstance(key, tuple) for key in self.form):
             raise TypeError(
                 "data become a plain number before noise is added. If an array does this, give "
-                "it dtype object; a function of data is hidden by no noise"
+                "it dtype object; write sum(...) for another sum, and 0 <= x <= 1 for another "
+                "check; a function of data is hidden by no noise"
             )
         return value
 
@@ -188,7 +193,7 @@ class Value:
             return lambda *others: function(*map(_plain, (self, *others)))
         if name.startswith("__") or not hasattr(float, name):
             raise AttributeError(f".{name} of data is not followed: use float(...)")
-        return getattr(self._used(), name)
+        return getattr(float(self), name)
 
     __index__ = _use(int)
     __rtruediv__ = _reflected(operator.truediv)
