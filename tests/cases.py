@@ -7,6 +7,7 @@ from dataclasses import astuple
 from functools import partial
 from typing import NamedTuple
 
+import lectures
 import numpy as np
 from laws import tables
 from naive import adversarial, azize2025, bandits, full_information
@@ -160,14 +161,19 @@ LOSSES = [
 ]
 
 
-def epochs(noise, scale, *options, **more):
-    """`scale` is a number, or a function of the number of actions."""
+def epochs(noise, scale, **more):
+    """FTNL; `scale` is a number, or a function of the number of actions."""
 
     def play(losses, rng):
         factor = scale(len(losses[0])) if callable(scale) else scale
-        return full_information.Epochs(noise, factor, *options, **more).play(losses, rng)
+        name = "wu2026/3-bernoulli-resampling"
+        return lectures.plays(name, "ftnl", noise=noise, scale=factor, **more)(losses, rng)
 
     return play
+
+
+def prefixes(eta, **more):
+    return lectures.plays("cesari2026/4-algorithm", "random_prefix_softmax", eta=eta, **more)
 
 
 def hedge(rate):
@@ -176,8 +182,8 @@ def hedge(rate):
 
 EVERYWHERE = [
     (FTNL(2.0, "exponential"), epochs("exponential", 1.0)),
-    (FTNL(1.0, bernoulli_resampling=True), epochs("laplace", 2.0, resampling=True)),
-    (RandomPrefixSoftmax(2.0, cap=1.0), epochs("gumbel", 1.0, "random")),
+    (FTNL(1.0, bernoulli_resampling=True), epochs("laplace", 2.0, resampled=True)),
+    (RandomPrefixSoftmax(2.0, cap=1.0), prefixes(1.0)),
     (EpochLeader(), full_information.Leader().play),
     (FollowTheLeader(), hedge(INF)),
     (DecreasingHedge(), hedge(2.0)),
@@ -187,21 +193,24 @@ ON_ONE = [
     (FTNL(1.0, "laplace", "hu2021"), epochs("laplace", 1.0)),
     (FTNL(30.0, "laplace", "wu2026"), epochs("laplace", 2 / 30)),
     (FTNL(0.02, "exponential", "wu2026"), epochs("exponential", 50.0)),
-    (FTNL(30.0, "exponential", "wu2026", True), epochs("exponential", 1 / 30, resampling=True)),
+    (FTNL(30.0, "exponential", "wu2026", True), epochs("exponential", 1 / 30, resampled=True)),
     (FTNL(20.0, "gumbel"), epochs("gumbel", 0.1)),
-    (FTNL(1.0, "gumbel", "wu2026", True), epochs("gumbel", 2.0, resampling=True)),
+    (FTNL(1.0, "gumbel", "wu2026", True), epochs("gumbel", 2.0, resampled=True)),
     (FTNL(1.0, "gumbel", "wu2026-proofs"), epochs("gumbel", 1.0)),
-    (FTNL(0.5, "laplace", 3.7, True), epochs("laplace", 3.7 / 0.5, resampling=True)),
+    (FTNL(0.5, "laplace", 3.7, True), epochs("laplace", 3.7 / 0.5, resampled=True)),
     (NaiveFTNL(2.0), epochs("laplace", lambda actions: actions / 2)),
     (NaiveFTNL(0.1), epochs("laplace", lambda actions: 10 * actions)),
     (NaiveFTNL(60.0), epochs("laplace", lambda actions: actions / 60)),
-    (RandomPrefixSoftmax(0.02), epochs("gumbel", 100.0, "random")),
-    (RandomPrefixSoftmax(0.2), epochs("gumbel", 10.0, "random")),
-    (RandomPrefixSoftmax(100.0), epochs("gumbel", 8.0, "random")),  # the cap
-    (RandomPrefixSoftmax(4.0, "half", INF), epochs("gumbel", 0.5, "half")),
+    (RandomPrefixSoftmax(0.02), prefixes(0.01)),
+    (RandomPrefixSoftmax(0.2), prefixes(0.1)),
+    (RandomPrefixSoftmax(100.0), prefixes(0.125)),  # the cap
+    (
+        RandomPrefixSoftmax(4.0, "half", INF),
+        prefixes(2.0, prefix=lambda n, rng: n // 2 + 1 if n > 1 else 1),
+    ),
     (
         RandomPrefixSoftmax(0.5, "full", bernoulli_resampling=True),
-        epochs("gumbel", 8.0, "full", True),
+        epochs("gumbel", 8.0, resampled=True),
     ),
     (EpochLeader(True), full_information.Leader(True).play),
     (DecreasingHedge(0.3), hedge(0.3)),

@@ -221,7 +221,9 @@ def test_findings_reach_the_tables_and_the_readme(root):  # noqa: F811
     find(title="It falls", evidence="enumeration", figure="figure-01")
     failed = {"printed": "It $|x|$ is.", "repair": "Twice that.", "stands": "partly"}
     failed["corrected"] = "Version 2."
-    find(2.0, "theorem-6", place="Figure 2", claim="Small.", failure="error", **failed)
+    find(
+        2.0, "theorem-6", place="Figure 2", claim="Small.", title="Small", failure="error", **failed
+    )
     find(2.0, "large", place="Lemma 3", claim="Large.", kind="step", failure="error", **failed)
     find(0.5, "slip", place="Lemma 4", claim="Is two.", failure="misprint", **failed)
     find(0.5, "edge", place="Lemma 5", claim="Is.", failure="condition", repair="$K>2$.")

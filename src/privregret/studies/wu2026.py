@@ -1,8 +1,6 @@
 """Instances and measurements that only the notebooks on wu2026 use."""
 
 import math
-from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,6 @@ from privregret.core import store
 from privregret.core.jit import jit
 from privregret.full_information import FTNL
 from privregret.instances import StochasticLosses
-from privregret.privacy import noisy_maxima
 
 # Instances
 
@@ -33,50 +30,6 @@ def deterministic_family(kind: str, log_actions: float, gap: float) -> Stochasti
 def votes(losses: np.ndarray) -> np.ndarray:
     """Replace a loss vector by 1 for every action that is not the best, and 0 for the best."""
     return (losses > losses.min()).astype(float)
-
-
-# Privacy
-
-
-@store.kept
-def largest_loss(actions: int, noise: str, scale: float) -> float:
-    """Return the largest exact privacy loss over epochs and numbers of actions, epsilon = 1."""
-    sizes = product((2, 3, actions), (1, 2, 64, 2**20))
-    return max(noisy_maxima.epoch_loss(K, n, noise, scale).value for K, n in sizes)
-
-
-# Selection
-
-
-@store.kept
-def worse_of_two(
-    means: tuple[float, float], level: float, n: int, noise: str, factor: float
-) -> dict:
-    """Return the probability of the worse of two actions and its bounds: Lemma 5, and the last line
-    of its proof as printed and with half the first exponent.
-
-    The noise has scale factor / level.
-    """
-    d = means[1] - means[0]
-    problem = instances.bernoulli_losses(means)
-    chosen = exact.selection_probabilities(problem, n, noise, factor / level)
-    found = {"noise": noise, "p": chosen.group[1], "p_error": chosen.error}
-    for name, share in {"printed": 2, "repaired": 4}.items():
-        found[name] = np.exp(-n * d * level / share) + np.exp(-n * d**2 / 4)
-    return found | {"lemma": bounds.selection(n, d, level, noise)}
-
-
-def raw_and_resampled(problem: StochasticLosses, n: int, level: float) -> dict:
-    """Return the probability of the worse of two actions without and with resampling.
-
-    The noise is Gumbel of scale 2 / level, or none. Probabilities below their error are 0.
-    """
-    noise = ("none", 1.0) if np.isinf(level) else ("gumbel", 2 / level)
-    found = {"instance": problem.name, "n": n, "epsilon": level}
-    for name, of in {"raw": problem, "resampled": replace(problem, bits=True)}.items():
-        chosen = exact.selection_probabilities(of, n, *noise)
-        found[name] = chosen.group[1] if chosen.group[1] > chosen.error else 0.0
-    return found
 
 
 def one_group(log_actions: float, phase: float) -> float:
@@ -183,12 +136,6 @@ def worst_two_losses(actions: int, epsilon: float, T: int, seed: int) -> dict:
         "resampled_regret": -bits.fun,
         "resampled_over_raw": bits.fun / worst.fun,
     }
-
-
-def late_growth(curves: pd.DataFrame) -> list[estimates.Estimate]:
-    """Return regret at T = 2^50 / regret at T = 2^25 for each curve."""
-    late, early = (estimates.rows(curves[curves["T"] == T]) for T in (2**50, 2**25))
-    return [a / b for a, b in zip(late, early, strict=True)]
 
 
 def exponents_over(curve: pd.DataFrame, bound: str, lag: int) -> list[estimates.Estimate]:
