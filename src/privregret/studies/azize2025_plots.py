@@ -48,22 +48,25 @@ def divergence(regimes: pd.DataFrame, plausible: pd.DataFrame, best: float) -> F
 def cheapest_path(path: pd.DataFrame, divergences: pd.DataFrame) -> Figure:
     """Draw the cost of the path from x to y through each z, and d_epsilon from each x to y.
 
-    `path` has columns z, shift, change, and `divergences` has x, d_epsilon, kl, total_variation.
+    `path` has columns through, shift, change and cost, their sum; `divergences` has from_mean,
+    d_epsilon, kl, total_variation.
     """
     fig, (left, right) = draw.subplots(1, 2, figsize=style.PAGE)
-    cost, labels = path["shift"] + path.change, (r"shift $\epsilon|z-x|$", r"change kl$(z,y)$")
     costs, colours = (path["shift"], path.change), (style.SKY, style.ORANGE)
-    left.stackplot(path.z, *costs, colors=colours, alpha=0.4, labels=labels)
-    left.plot(path.z, cost, color=style.BLACK)
-    least = rf"$d_\epsilon(x,y)={cost.min():.4f}$"
-    left.plot(path.z[cost.idxmin()], cost.min(), "o", color=style.BLACK, label=least)
+    labels = r"shift $\epsilon|z-x|$", r"change kl$(z,y)$"
+    left.stackplot(path.through, *costs, colors=colours, alpha=0.4, labels=labels)
+    left.plot(path.through, path.cost, color=style.BLACK)
+    least = rf"$d_\epsilon(x,y)={path.cost.min():.4f}$"
+    left.plot(
+        path.through[path.cost.idxmin()], path.cost.min(), "o", color=style.BLACK, label=least
+    )
     left.set(xlabel=r"mean $z$ on the way from $x$ to $y$", ylabel="cost", ylim=(0, None))
-    draw.bound(right, divergences.x, divergences.kl, r"kl$(x,y)$")
-    total = divergences.x, divergences.total_variation, r"$\epsilon\,|x-y|$"
+    draw.bound(right, divergences.from_mean, divergences.kl, r"kl$(x,y)$")
+    total = divergences.from_mean, divergences.total_variation, r"$\epsilon\,|x-y|$"
     draw.bound(right, *total, linestyle=style.DOTTED)
     name = r"$d_\epsilon(x,y)$"
-    right.plot(divergences.x, divergences.d_epsilon, color=style.BLUE, label=name)
-    right.set(xlabel=rf"$x$, with $y={path.z.max():g}$")
+    right.plot(divergences.from_mean, divergences.d_epsilon, color=style.BLUE, label=name)
+    right.set(xlabel=rf"$x$, with $y={path.through.max():g}$")
     right.set(ylim=(0, 1.3 * divergences.d_epsilon.max()))
     draw.legend_below(fig, 7)
     return fig
@@ -108,17 +111,18 @@ def figure_8(
 ) -> Figure:
     """Draw final regret of DP-IMED against epsilon as printed, and beyond the critical epsilon.
 
-    `printed` has columns epsilon, mean, sd and bound; `further` has power, n0, epsilon, mean and,
+    `printed` has columns epsilon, mean, mean_plus_sd and bound; `further` has power, n0, epsilon, mean and,
     for power 0 and n0 1, q10, median, q90; `lower` has the bound in the second panel.
     """
     look = style.look("DP-IMED")
     labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "final regret"}
     fig, (left, right) = draw.panels(2, height=3.1, yscale="log", **labels)
     hollow = look | {"linestyle": style.DOTTED, "markerfacecolor": "white"}
-    # the other side would reach below 0
-    one_pull = printed.assign(above=printed["mean"] + printed.sd, curve="mean, $n_0=1$")
+    one_pull = printed.assign(curve="mean, $n_0=1$")
     looks = {"mean, $n_0=1$": hollow, "median, $n_0=1$": look}
-    draw.lines(left, one_pull, "epsilon", "mean", "curve", ("mean", "above"), looks, markevery=8)
+    draw.lines(
+        left, one_pull, "epsilon", "mean", "curve", ("mean", "mean_plus_sd"), looks, markevery=8
+    )
     curves = further.query("power == 0 and n0 == 1").assign(curve="median, $n_0=1$")
     draw.lines(right, curves, "epsilon", "median", "curve", ("q10", "q90"), looks, markevery=1)
     right.plot(curves.epsilon, curves["mean"], label="mean, $n_0=1$", **hollow)
