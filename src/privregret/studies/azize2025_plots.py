@@ -111,8 +111,8 @@ def figure_8(
 ) -> Figure:
     """Draw final regret of DP-IMED against epsilon as printed, and beyond the critical epsilon.
 
-    `printed` has columns epsilon, mean, mean_plus_sd and bound; `further` has power, n0, epsilon, mean and,
-    for power 0 and n0 1, q10, median, q90; `lower` has the bound in the second panel.
+    `printed` has columns epsilon, mean, mean_plus_sd and bound; `further` has power, n0, epsilon,
+    mean and, for power 0 and n0 1, q10, median, q90; `lower` has the bound in the second panel.
     """
     look = style.look("DP-IMED")
     labels = {"xlabel": r"privacy parameter $\epsilon$", "ylabel": "final regret"}
