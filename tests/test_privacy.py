@@ -191,7 +191,7 @@ PLANTED = [  # honest, faulty, tables, event, plays
     ),
     (
         DPIMED(1.0),
-        faults.BATCHED_TENTH("imed", 1.0),
+        faults.batched_tenth(DPIMED, 1.0),
         (np.outer((0, 1, 0, 0, 0), (1, 1)), np.outer((1, 1, 0, 0, 0), (1, 1))),
         arm_0_is_first,
         3000,
