@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,12 +12,6 @@ from privregret.core.algorithm import NOT_PRIVATE, Steps
 from privregret.core.jit import jit
 
 THETA = 1 - 2 ** (-1 / 3)  # the skipping factor for second moments
-
-
-class Settings(NamedTuple):
-    """What the kernels take."""
-
-    sigma: float
 
 
 ARM = np.dtype(
@@ -106,7 +99,7 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     Tsallis-INF has power 1/2 and learning rate 1 / (sigma sqrt t). A loss y of an arm played with
     probability x in step t counts only if |y| <= (1 - 2^(-1/3)) sigma sqrt(t x). Public code that
     tests y without the absolute value is wrong: losses with noise are negative as often as not.
-    Privacy: none by itself. Anytime, O(K) per step. Twin: tests/naive/adversarial.py, `HTINF`.
+    Privacy: none by itself. Anytime, O(K) per step. Twin: `PlainHTINF` of notebook asi2025/3.
 
     Parameters
     ----------
@@ -123,6 +116,3 @@ class HTINF(SeparateRuns, AdversarialAlgorithm):
     in_lanes = {"weigh": _weigh, "learn": _learn}
     rules = {"sigma": checks.positive}
     privacy, real_losses = NOT_PRIVATE, True
-
-    def settings(self, horizon: int | None, arms: int) -> Settings:
-        return Settings(self.sigma)
